@@ -1,0 +1,130 @@
+//! [`Rate`], bits per second, and [`TxClock`], the same as time per byte for the hot path.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::quantity::{QuantityError, parse_scaled};
+use crate::{Bytes, Duration};
+
+const UNITS: &[(&str, u64)] = &[
+    ("bps", 1),
+    ("bit/s", 1),
+    ("kbps", 1_000),
+    ("Kbps", 1_000),
+    ("kbit/s", 1_000),
+    ("Mbps", 1_000_000),
+    ("Mbit/s", 1_000_000),
+    ("Gbps", 1_000_000_000),
+    ("Gbit/s", 1_000_000_000),
+    ("Tbps", 1_000_000_000_000),
+];
+
+/// A data rate in bits per second.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[repr(transparent)]
+pub struct Rate(u64);
+
+impl Rate {
+    /// `bps` bits per second.
+    #[inline]
+    pub const fn from_bps(bps: u64) -> Self {
+        Self(bps)
+    }
+
+    /// `gbps` gigabits per second.
+    #[inline]
+    pub const fn from_gbps(gbps: u64) -> Self {
+        Self(gbps * 1_000_000_000)
+    }
+
+    /// Bits per second.
+    #[inline]
+    pub const fn bps(self) -> u64 {
+        self.0
+    }
+
+    /// The time that `bytes` take at this rate, rounded down to a picosecond.
+    /// A rate of zero gives [`Duration::MAX`].
+    pub fn tx_time(self, bytes: Bytes) -> Duration {
+        match (u128::from(bytes.0) * 8_000_000_000_000).checked_div(u128::from(self.0)) {
+            Some(ps) => Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX)),
+            None => Duration::MAX,
+        }
+    }
+}
+
+/// The time one byte takes on a link, in 1/1024 ps, so that sending a packet costs a multiplication
+/// and no division. Exact for every rate whose byte time is a multiple of 1/1024 ps (1, 10, 25,
+/// 40, 100, 400 Gbps and all slower powers of ten among them).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TxClock(u64);
+
+impl TxClock {
+    /// The clock of a link of `rate`; a rate of zero never finishes a byte.
+    pub fn new(rate: Rate) -> Self {
+        let per_byte = (8_000_000_000_000_u128 << 10).checked_div(u128::from(rate.0));
+        Self(per_byte.and_then(|t| u64::try_from(t).ok()).unwrap_or(u64::MAX >> 20))
+    }
+
+    /// The time to send `bytes`; `bytes` below 1 MiB.
+    #[inline]
+    pub const fn tx_time(self, bytes: u32) -> Duration {
+        Duration::from_ps((self.0.wrapping_mul(bytes as u64)) >> 10)
+    }
+
+    /// How many bytes the link sends in `span`, rounded up.
+    #[inline]
+    pub fn bytes_in(self, span: Duration) -> Bytes {
+        let scaled = u128::from(span.ps()) << 10;
+        Bytes(scaled.div_ceil(u128::from(self.0.max(1))) as u64)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, scale) = match self.0 {
+            bps if bps < 1_000 => ("bps", 1.0),
+            bps if bps < 1_000_000 => ("kbps", 1e3),
+            bps if bps < 1_000_000_000 => ("Mbps", 1e6),
+            _ => ("Gbps", 1e9),
+        };
+        write!(f, "{} {unit}", self.0 as f64 / scale)
+    }
+}
+
+impl FromStr for Rate {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        parse_scaled(text, "a rate such as \"10 Gbps\" or \"100 Mbps\"", UNITS).map(Self)
+    }
+}
+
+crate::quantity::serde_as_text!(Rate, "a rate such as \"10 Gbps\" or \"100 Mbps\"");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_frame_takes_its_time() {
+        for (rate, ps) in
+            [("1 Gbps", 12_304_000), ("10 Gbps", 1_230_400), ("100 Gbps", 123_040), ("400 Gbps", 30_760)]
+        {
+            let rate: Rate = rate.parse().unwrap();
+            assert_eq!(rate.tx_time(Bytes(1538)).ps(), ps);
+            assert_eq!(TxClock::new(rate).tx_time(1538).ps(), ps);
+        }
+    }
+
+    #[test]
+    fn bytes_in_a_span_undo_the_time_of_bytes() {
+        let clock = TxClock::new(Rate::from_gbps(10));
+        assert_eq!(clock.bytes_in(clock.tx_time(9_000)), Bytes(9_000));
+    }
+
+    #[test]
+    fn a_dead_link_never_finishes_and_nothing_overflows() {
+        assert_eq!(Rate::from_bps(0).tx_time(Bytes(1)), Duration::MAX);
+        assert!(TxClock::new(Rate::from_bps(0)).tx_time(1 << 19).ps() > Duration::from_secs(3600).ps());
+    }
+}

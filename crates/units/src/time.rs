@@ -1,0 +1,251 @@
+//! [`Time`], an instant of a run, and [`Duration`], a span between two: both in picoseconds.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
+use std::str::FromStr;
+
+use crate::quantity::{QuantityError, parse_scaled};
+
+const UNITS: &[(&str, u64)] = &[
+    ("ps", 1),
+    ("ns", 1_000),
+    ("us", 1_000_000),
+    ("µs", 1_000_000),
+    ("ms", 1_000_000_000),
+    ("s", 1_000_000_000_000),
+    ("min", 60_000_000_000_000),
+    ("h", 3_600_000_000_000_000),
+];
+
+/// An instant, in picoseconds since the start of the run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[repr(transparent)]
+pub struct Time(u64);
+
+/// A span of time, in picoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[repr(transparent)]
+pub struct Duration(u64);
+
+impl Time {
+    /// The start of a run.
+    pub const ZERO: Self = Self(0);
+    /// Later than everything.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// The instant `ps` picoseconds after the start.
+    #[inline]
+    pub const fn from_ps(ps: u64) -> Self {
+        Self(ps)
+    }
+
+    /// Picoseconds since the start.
+    #[inline]
+    pub const fn ps(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds since the start, for people and plots.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 * 1e-12
+    }
+
+    /// The span since `earlier`, zero where `earlier` is later.
+    #[inline]
+    pub const fn saturating_since(self, earlier: Self) -> Duration {
+        Duration(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Duration {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+    /// Longer than any run.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// `ps` picoseconds.
+    #[inline]
+    pub const fn from_ps(ps: u64) -> Self {
+        Self(ps)
+    }
+
+    /// `ns` nanoseconds.
+    #[inline]
+    pub const fn from_ns(ns: u64) -> Self {
+        Self(ns * 1_000)
+    }
+
+    /// `us` microseconds.
+    #[inline]
+    pub const fn from_us(us: u64) -> Self {
+        Self(us * 1_000_000)
+    }
+
+    /// `ms` milliseconds.
+    #[inline]
+    pub const fn from_ms(ms: u64) -> Self {
+        Self(ms * 1_000_000_000)
+    }
+
+    /// `s` seconds.
+    #[inline]
+    pub const fn from_secs(s: u64) -> Self {
+        Self(s * 1_000_000_000_000)
+    }
+
+    /// The span nearest to `s` seconds; negative and non-finite values give zero.
+    pub fn from_secs_f64(s: f64) -> Self {
+        Self((s * 1e12).round() as u64)
+    }
+
+    /// Picoseconds.
+    #[inline]
+    pub const fn ps(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds, for people and plots.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 * 1e-12
+    }
+
+    /// The difference, zero where `other` is longer.
+    #[inline]
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+
+    /// `factor` times the span, stopping at [`Duration::MAX`].
+    #[inline]
+    pub const fn saturating_mul(self, factor: u64) -> Self {
+        Self(self.0.saturating_mul(factor))
+    }
+}
+
+impl Add<Duration> for Time {
+    type Output = Self;
+    #[inline]
+    fn add(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+}
+
+impl AddAssign<Duration> for Time {
+    #[inline]
+    fn add_assign(&mut self, span: Duration) {
+        *self = *self + span;
+    }
+}
+
+impl Sub for Time {
+    type Output = Duration;
+    #[inline]
+    fn sub(self, earlier: Self) -> Duration {
+        debug_assert!(self >= earlier, "a span cannot be negative");
+        Duration(self.0.wrapping_sub(earlier.0))
+    }
+}
+
+impl Add for Duration {
+    type Output = Self;
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Duration {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Duration {
+    type Output = Self;
+    #[inline]
+    fn sub(self, other: Self) -> Self {
+        debug_assert!(self >= other, "a span cannot be negative");
+        Self(self.0.wrapping_sub(other.0))
+    }
+}
+
+impl Mul<u64> for Duration {
+    type Output = Self;
+    #[inline]
+    fn mul(self, factor: u64) -> Self {
+        Self(self.0 * factor)
+    }
+}
+
+impl Div<u64> for Duration {
+    type Output = Self;
+    #[inline]
+    fn div(self, divisor: u64) -> Self {
+        Self(self.0 / divisor)
+    }
+}
+
+impl Sum for Duration {
+    fn sum<I: Iterator<Item = Self>>(spans: I) -> Self {
+        spans.fold(Self::ZERO, Add::add)
+    }
+}
+
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, scale) = match self.0 {
+            0 => return f.write_str("0 s"),
+            ps if ps < 1_000 => ("ps", 1.0),
+            ps if ps < 1_000_000 => ("ns", 1e3),
+            ps if ps < 1_000_000_000 => ("us", 1e6),
+            ps if ps < 1_000_000_000_000 => ("ms", 1e9),
+            _ => ("s", 1e12),
+        };
+        write!(f, "{} {unit}", self.0 as f64 / scale)
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Duration(self.0).fmt(f)
+    }
+}
+
+impl FromStr for Duration {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        parse_scaled(text, "a time such as \"25 us\" or \"1.5 s\"", UNITS).map(Self)
+    }
+}
+
+crate::quantity::serde_as_text!(Duration, "a time such as \"25 us\" or \"1.5 s\"");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_and_span_convert_both_ways() {
+        for (text, ps) in [
+            ("25 us", 25_000_000),
+            ("1.5s", 1_500_000_000_000),
+            ("0 s", 0),
+            ("0.25 ns", 250),
+            ("2 min", 120_000_000_000_000),
+        ] {
+            assert_eq!(text.parse::<Duration>(), Ok(Duration(ps)), "{text}");
+            let shown = Duration(ps).to_string();
+            assert_eq!(shown.parse::<Duration>(), Ok(Duration(ps)), "{shown}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_time_is_refused_with_the_units_that_are() {
+        for text in ["", "us", "25", "25 parsecs", "-1 s", "1e30 h", "nan s", "1..2 s"] {
+            let error = text.parse::<Duration>().unwrap_err();
+            assert!(error.to_string().contains("time"), "{text}: {error}");
+        }
+    }
+}
