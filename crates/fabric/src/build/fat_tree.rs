@@ -1,0 +1,100 @@
+//! The k-ary fat-tree (Al-Fares, Loukissas and Vahdat, SIGCOMM 2008, section 3).
+
+use super::{add_hosts, add_switches, at_least, connect_hosts, fits};
+use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Shape};
+
+/// A fat-tree of switches with `k` ports: k pods of k/2 edge and k/2 aggregation switches,
+/// (k/2)² cores, k³/4 hosts. Hosts hang on links like `host`, switches are joined by `fabric`.
+///
+/// Nodes: `h0..`, `e0..`, `a0..`, `c0..`; pod p holds edges and aggregations `p k/2 ..`. Cables:
+/// hosts; then edges to the aggregations of their pod; then aggregation j of each pod to the
+/// cores `j k/2 .. (j+1) k/2`.
+///
+/// # Errors
+/// [`FabricError::OddPorts`], [`FabricError::TooFew`] for k = 0, [`FabricError::TooMany`], and
+/// those of [`FabricBuilder::connect`].
+pub fn fat_tree(k: u32, host: &LinkSpec, fabric: &LinkSpec) -> Result<Fabric, FabricError> {
+    at_least("fat-tree", "ports a switch (k)", 2, k)?;
+    if k % 2 == 1 {
+        return Err(FabricError::OddPorts { k });
+    }
+    let half = k / 2;
+    let cubed = u64::from(k).checked_pow(3);
+    let switches = u64::from(k).checked_pow(2).and_then(|squared| squared.checked_mul(5));
+    fits(
+        cubed.zip(switches).and_then(|(cubed, switches)| (cubed / 4).checked_add(switches / 4)),
+        cubed.and_then(|cubed| (cubed / 4).checked_mul(3)),
+    )?;
+    let mut builder = FabricBuilder::new(format!("fat-tree k={k}"));
+    let hosts = add_hosts(&mut builder, k * half * half, |i| Some(i / (half * half)))?;
+    let edges = add_switches(&mut builder, 'e', k * half, 1, |i| Some(i / half))?;
+    let aggregations = add_switches(&mut builder, 'a', k * half, 2, |i| Some(i / half))?;
+    let cores = add_switches(&mut builder, 'c', half * half, 3, |_| None)?;
+    let half = half as usize;
+    connect_hosts(&mut builder, &hosts, &edges, half as u32, host)?;
+    for (edges, aggregations) in edges.chunks(half).zip(aggregations.chunks(half)) {
+        for &edge in edges {
+            for &aggregation in aggregations {
+                builder.connect(edge, aggregation, fabric)?;
+            }
+        }
+    }
+    for (index, &aggregation) in aggregations.iter().enumerate() {
+        let first = index % half * half;
+        for &core in &cores[first..first + half] {
+            builder.connect(aggregation, core, fabric)?;
+        }
+    }
+    builder.build_as(Shape::FatTree)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_those_of_the_paper() {
+        for (k, hosts, switches) in [(2, 2, 5), (4, 16, 20), (6, 54, 45), (8, 128, 80), (16, 1024, 320)] {
+            let fabric = fat_tree(k, &LinkSpec::default(), &LinkSpec::default()).unwrap();
+            assert_eq!((fabric.host_count(), fabric.switch_count()), (hosts, switches), "k = {k}");
+            assert_eq!(fabric.cable_count(), 3 * hosts);
+            assert_eq!(fabric.shape(), Shape::FatTree);
+            for switch in fabric.switches() {
+                assert_eq!(fabric.ports(switch).len(), k as usize, "every switch uses its k ports");
+            }
+        }
+    }
+
+    #[test]
+    fn nodes_and_cables_come_in_the_promised_order() {
+        let fabric = fat_tree(4, &LinkSpec::default(), &LinkSpec::default()).unwrap();
+        let label = |cable: u32| fabric.link_label(weft_units::LinkId(2 * cable));
+        for (cable, expected) in [
+            (0, "h0->e0"),
+            (2, "h2->e1"),
+            (15, "h15->e7"),
+            (16, "e0->a0"),
+            (17, "e0->a1"),
+            (20, "e2->a2"),
+            (32, "a0->c0"),
+            (33, "a0->c1"),
+            (34, "a1->c2"),
+            (36, "a2->c0"),
+            (47, "a7->c3"),
+        ] {
+            assert_eq!(label(cable), expected, "cable {cable}");
+        }
+        assert_eq!(fabric.node_named("e0").map(|id| id.0), Some(16));
+        assert_eq!(fabric.node(fabric.find("e5").unwrap()).pod, Some(2));
+    }
+
+    #[test]
+    fn an_odd_or_impossible_k_is_refused() {
+        let link = LinkSpec::default();
+        assert_eq!(fat_tree(5, &link, &link).unwrap_err(), FabricError::OddPorts { k: 5 });
+        assert!(matches!(fat_tree(0, &link, &link).unwrap_err(), FabricError::TooFew { .. }));
+        for k in [1_000, 2_000_000, u32::MAX - 1] {
+            assert!(matches!(fat_tree(k, &link, &link).unwrap_err(), FabricError::TooMany { .. }), "{k}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Spine and leaf: two tiers, every leaf joined to every spine.
+
+use weft_units::Rate;
+
+use super::{add_hosts, add_switches, at_least, connect_hosts, fits};
+use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Shape};
+
+/// `leaves` leaf switches of `hosts_per_leaf` hosts each, every leaf joined to all `spines`.
+///
+/// Nodes: `h0..`, `l0..`, `s0..` (leaves tier 1, spines tier 2). Cables: hosts, then leaves to
+/// spines, in order of leaf and then spine.
+///
+/// # Errors
+/// [`FabricError::TooFew`], [`FabricError::TooMany`], and those of [`FabricBuilder::connect`].
+pub fn spine_leaf(
+    spines: u32,
+    leaves: u32,
+    hosts_per_leaf: u32,
+    host: &LinkSpec,
+    fabric: &LinkSpec,
+) -> Result<Fabric, FabricError> {
+    at_least("spine-leaf", "spines", 1, spines)?;
+    at_least("spine-leaf", "leaves", 1, leaves)?;
+    at_least("spine-leaf", "hosts a leaf", 1, hosts_per_leaf)?;
+    let (wide_spines, wide_leaves) = (u64::from(spines), u64::from(leaves));
+    let hosts = wide_leaves * u64::from(hosts_per_leaf);
+    fits(
+        hosts.checked_add(wide_leaves + wide_spines),
+        hosts.checked_add(wide_leaves.saturating_mul(wide_spines)),
+    )?;
+    let mut builder = FabricBuilder::new(format!("spine-leaf {spines}-{leaves}-{hosts_per_leaf}"));
+    let hosts = add_hosts(&mut builder, hosts as u32, |_| None)?;
+    let leaves = add_switches(&mut builder, 'l', leaves, 1, |_| None)?;
+    let spines = add_switches(&mut builder, 's', spines, 2, |_| None)?;
+    connect_hosts(&mut builder, &hosts, &leaves, hosts_per_leaf, host)?;
+    for &leaf in &leaves {
+        for &spine in &spines {
+            builder.connect(leaf, spine, fabric)?;
+        }
+    }
+    builder.build_as(Shape::SpineLeaf)
+}
+
+/// The rate of each uplink at which a switch with `hosts` hosts of `host` and `uplinks` uplinks is
+/// oversubscribed by `ratio` to 1, rounded down to a bit per second.
+///
+/// # Errors
+/// [`FabricError::Oversubscription`] for a ratio that is not above 0 or not finite, and
+/// [`FabricError::TooFew`] without uplinks.
+pub fn oversubscribed_rate(host: Rate, hosts: u32, uplinks: u32, ratio: f64) -> Result<Rate, FabricError> {
+    at_least("switch with oversubscribed uplinks", "uplinks", 1, uplinks)?;
+    if !(ratio.is_finite() && ratio > 0.0) {
+        return Err(FabricError::Oversubscription(ratio.to_string()));
+    }
+    Ok(Rate::from_bps((host.bps() as f64 * f64::from(hosts) / (f64::from(uplinks) * ratio)) as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_leaf_is_joined_to_every_spine() {
+        let fabric = spine_leaf(4, 3, 20, &LinkSpec::default(), &LinkSpec::default()).unwrap();
+        assert_eq!((fabric.host_count(), fabric.switch_count(), fabric.cable_count()), (60, 7, 72));
+        for leaf in 0..3 {
+            let leaf = fabric.find(&format!("l{leaf}")).unwrap();
+            assert_eq!(fabric.ports(leaf).len(), 24);
+            for spine in 0..4 {
+                let link = fabric.link_between(leaf, fabric.find(&format!("s{spine}")).unwrap()).unwrap();
+                assert_eq!(fabric.link(link).from_port.0, 20 + spine);
+            }
+        }
+        assert_eq!(fabric.link_label(weft_units::LinkId(120)), "l0->s0");
+        assert_eq!(fabric.link_label(weft_units::LinkId(122)), "l0->s1");
+    }
+
+    #[test]
+    fn oversubscription_sets_the_uplinks() {
+        let rate = |ratio| oversubscribed_rate(Rate::from_gbps(10), 32, 4, ratio);
+        assert_eq!(rate(2.0), Ok(Rate::from_gbps(40)));
+        assert_eq!(rate(1.0), Ok(Rate::from_gbps(80)));
+        for ratio in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(matches!(rate(ratio), Err(FabricError::Oversubscription(_))), "{ratio}");
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_kind_is_too_few_and_too_many_are_refused() {
+        let link = LinkSpec::default();
+        for (spines, leaves, hosts) in [(0, 1, 1), (1, 0, 1), (1, 1, 0)] {
+            let error = spine_leaf(spines, leaves, hosts, &link, &link).unwrap_err();
+            assert!(matches!(error, FabricError::TooFew { given: 0, .. }), "{error}");
+        }
+        for (spines, leaves, hosts) in [(u32::MAX, u32::MAX, u32::MAX), (1, 1 << 20, 1), (3_000, 3_000, 1)] {
+            let error = spine_leaf(spines, leaves, hosts, &link, &link).unwrap_err();
+            assert!(matches!(error, FabricError::TooMany { .. }), "{error}");
+        }
+        let error = spine_leaf(1, 1, 70_000, &link, &link).unwrap_err();
+        assert!(matches!(error, FabricError::TooManyPorts { .. }), "{error}");
+    }
+}

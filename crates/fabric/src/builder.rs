@@ -1,0 +1,319 @@
+//! [`FabricBuilder`]: puts a fabric together node by node and cable by cable, and refuses at once
+//! what cannot be, so that a reader can say where in its file it stands.
+
+use std::collections::BTreeMap;
+
+use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Rate};
+
+use crate::connectivity::disconnected_hosts;
+use crate::fabric::{split_pair, unknown_node};
+use crate::{Fabric, FabricError, Limit, Link, LinkSpec, Node, Role, Shape};
+
+/// The most nodes of a fabric.
+pub const MAX_NODES: u64 = 1 << 20;
+/// The most cables of a fabric.
+pub const MAX_CABLES: u64 = 1 << 22;
+/// The most pairs of a switch and a switch with hosts: what a table of next hops has to hold.
+const MAX_TABLE: u64 = 1 << 28;
+/// The slowest link.
+pub const MIN_RATE: Rate = Rate::from_bps(1_000);
+/// The fastest link: beyond it, a byte takes less than the clock of a link resolves.
+pub const MAX_RATE: Rate = Rate::from_gbps(10_000);
+/// The longest propagation delay.
+pub const MAX_DELAY: Duration = Duration::from_secs(3_600);
+/// The bytes of the shortest frame on the wire.
+const MIN_FRAME: u64 = 84;
+
+/// Puts a [`Fabric`] together.
+///
+/// Ports are numbered on each node in the order in which its cables are connected.
+#[derive(Clone, Debug)]
+pub struct FabricBuilder {
+    name: String,
+    shape: Shape,
+    nodes: Vec<Node>,
+    links: Vec<Link>,
+    hosts: Vec<NodeId>,
+    /// How many cables each node has so far.
+    degrees: Vec<u32>,
+    by_name: BTreeMap<String, NodeId>,
+}
+
+impl FabricBuilder {
+    /// An empty fabric.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            shape: Shape::Custom,
+            nodes: Vec::new(),
+            links: Vec::new(),
+            hosts: Vec::new(),
+            degrees: Vec::new(),
+            by_name: BTreeMap::new(),
+        }
+    }
+
+    /// A builder that holds what `fabric` holds.
+    pub(crate) fn from_fabric(fabric: &Fabric) -> Self {
+        let names = fabric.by_name.iter().map(|&id| (fabric.node(id).name.clone(), id));
+        Self {
+            name: fabric.name.clone(),
+            shape: fabric.shape,
+            nodes: fabric.nodes.clone(),
+            links: fabric.links.clone(),
+            hosts: fabric.hosts.clone(),
+            degrees: fabric.first_port.windows(2).map(|pair| pair[1] - pair[0]).collect(),
+            by_name: names.collect(),
+        }
+    }
+
+    /// Gives the fabric another name.
+    pub fn rename(&mut self, name: impl Into<String>) {
+        self.name = name.into();
+    }
+
+    /// Adds a host.
+    ///
+    /// # Errors
+    /// [`FabricError::BadName`], [`FabricError::DuplicateName`], [`FabricError::TooMany`].
+    pub fn add_host(
+        &mut self,
+        name: impl Into<String>,
+        tier: u8,
+        pod: Option<u32>,
+    ) -> Result<NodeId, FabricError> {
+        self.add(name.into(), Role::Host, tier, pod)
+    }
+
+    /// Adds a switch; errors as for [`Self::add_host`].
+    pub fn add_switch(
+        &mut self,
+        name: impl Into<String>,
+        tier: u8,
+        pod: Option<u32>,
+    ) -> Result<NodeId, FabricError> {
+        self.add(name.into(), Role::Switch, tier, pod)
+    }
+
+    fn add(&mut self, name: String, role: Role, tier: u8, pod: Option<u32>) -> Result<NodeId, FabricError> {
+        if name.trim().is_empty() || name.chars().any(char::is_control) {
+            return Err(FabricError::BadName { name });
+        }
+        if self.by_name.contains_key(&name) {
+            return Err(FabricError::DuplicateName { name });
+        }
+        check_size(self.nodes.len() as u64 + 1, self.links.len() as u64 / 2)?;
+        let id = NodeId(self.nodes.len() as u32);
+        let host = (role == Role::Host).then(|| {
+            self.hosts.push(id);
+            HostId(self.hosts.len() as u32 - 1)
+        });
+        self.by_name.insert(name.clone(), id);
+        self.nodes.push(Node { name, role, tier, pod, host });
+        self.degrees.push(0);
+        self.shape = Shape::Custom;
+        Ok(id)
+    }
+
+    /// The nodes so far.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The node of a name.
+    pub fn node_named(&self, name: &str) -> Option<NodeId> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The node of a name, or [`FabricError::UnknownNode`] with the nearest right one.
+    pub fn find(&self, name: &str) -> Result<NodeId, FabricError> {
+        self.node_named(name).ok_or_else(|| unknown_node(name, &self.nodes))
+    }
+
+    /// The nodes of a text such as `e0-a1`; see [`Fabric::pair_named`].
+    pub fn pair_named(&self, text: &str) -> Result<(NodeId, NodeId), FabricError> {
+        split_pair(text, &self.nodes, |name| self.node_named(name))
+    }
+
+    /// Joins `a` and `b` by a cable that is the same in both directions. Two nodes may be joined
+    /// more than once.
+    ///
+    /// # Errors
+    /// [`FabricError::SelfLoop`], [`FabricError::Rate`], [`FabricError::Delay`],
+    /// [`FabricError::Queue`], [`FabricError::Weight`], [`FabricError::TooManyPorts`],
+    /// [`FabricError::TooMany`].
+    pub fn connect(&mut self, a: NodeId, b: NodeId, spec: &LinkSpec) -> Result<LinkId, FabricError> {
+        self.connect_asymmetric(a, b, spec, spec)
+    }
+
+    /// Joins `a` and `b` by a cable that is `forth` from `a` to `b` and `back` from `b` to `a`;
+    /// gives the link from `a` to `b`. Errors as for [`Self::connect`].
+    pub fn connect_asymmetric(
+        &mut self,
+        a: NodeId,
+        b: NodeId,
+        forth: &LinkSpec,
+        back: &LinkSpec,
+    ) -> Result<LinkId, FabricError> {
+        if a == b {
+            return Err(FabricError::SelfLoop { name: self.nodes[a.index()].name.clone() });
+        }
+        self.check_spec(a, b, forth)?;
+        self.check_spec(b, a, back)?;
+        check_size(self.nodes.len() as u64, self.links.len() as u64 / 2 + 1)?;
+        let (a_port, b_port) = (self.next_port(a)?, self.next_port(b)?);
+        self.degrees[a.index()] += 1;
+        self.degrees[b.index()] += 1;
+        let id = LinkId(self.links.len() as u32);
+        for (from, to, from_port, to_port, spec) in
+            [(a, b, a_port, b_port, forth), (b, a, b_port, a_port, back)]
+        {
+            let LinkSpec { rate, delay, queue, overhead } = spec.clone();
+            self.links.push(Link { from, to, from_port, to_port, rate, delay, queue, overhead, up: true });
+        }
+        self.shape = Shape::Custom;
+        Ok(id)
+    }
+
+    fn next_port(&self, node: NodeId) -> Result<PortId, FabricError> {
+        let port = u16::try_from(self.degrees[node.index()]).map(PortId);
+        port.map_err(|_| FabricError::TooManyPorts {
+            node: self.nodes[node.index()].name.clone(),
+            most: 1 << 16,
+        })
+    }
+
+    fn check_spec(&self, from: NodeId, to: NodeId, spec: &LinkSpec) -> Result<(), FabricError> {
+        let name = |id: NodeId| self.nodes[id.index()].name.clone();
+        let (from, to) = (|| name(from), || name(to));
+        if spec.rate < MIN_RATE || spec.rate > MAX_RATE {
+            return Err(FabricError::Rate { from: from(), to: to(), rate: spec.rate });
+        }
+        if spec.delay > MAX_DELAY {
+            return Err(FabricError::Delay { from: from(), to: to(), delay: spec.delay });
+        }
+        let limit = spec.queue.limit;
+        if matches!(limit, Limit::Packets(0)) || matches!(limit, Limit::Bytes(bytes) if bytes < MIN_FRAME) {
+            return Err(FabricError::Queue { from: from(), to: to(), limit });
+        }
+        match spec.queue.classes.iter().position(|class| class.weight == 0) {
+            Some(class) => Err(FabricError::Weight { from: from(), to: to(), class }),
+            None => Ok(()),
+        }
+    }
+
+    /// The links from `a` to `b`, at least one.
+    fn links_between(&self, a: NodeId, b: NodeId) -> Result<Vec<LinkId>, FabricError> {
+        let joins = |link: &Link| link.from == a && link.to == b;
+        let found: Vec<LinkId> =
+            (0..).map(LinkId).zip(&self.links).filter(|(_, l)| joins(l)).map(|(id, _)| id).collect();
+        if found.is_empty() {
+            let name = |id: NodeId| self.nodes[id.index()].name.clone();
+            return Err(FabricError::NoCable { a: name(a), b: name(b) });
+        }
+        Ok(found)
+    }
+
+    /// Marks every cable between two nodes as failed, both directions.
+    ///
+    /// # Errors
+    /// [`FabricError::UnknownNode`], [`FabricError::NoCable`].
+    pub fn fail(&mut self, a: &str, b: &str) -> Result<(), FabricError> {
+        let (a, b) = (self.find(a)?, self.find(b)?);
+        for link in self.links_between(a, b)? {
+            self.set_up(link, false);
+        }
+        Ok(())
+    }
+
+    /// Says whether a cable works, both directions.
+    pub(crate) fn set_up(&mut self, link: LinkId, up: bool) {
+        self.links[link.index()].up = up;
+        self.links[link.reverse().index()].up = up;
+        self.shape = Shape::Custom;
+    }
+
+    /// The properties of the first cable between two nodes, forth and back.
+    ///
+    /// # Errors
+    /// [`FabricError::NoCable`].
+    pub fn specs_between(&self, a: NodeId, b: NodeId) -> Result<(LinkSpec, LinkSpec), FabricError> {
+        let link = self.links_between(a, b)?[0];
+        Ok((self.links[link.index()].spec(), self.links[link.reverse().index()].spec()))
+    }
+
+    /// Gives every cable between two nodes other properties, forth and back.
+    ///
+    /// # Errors
+    /// [`FabricError::NoCable`] and those of [`Self::connect`].
+    pub fn respecify(
+        &mut self,
+        a: NodeId,
+        b: NodeId,
+        forth: &LinkSpec,
+        back: &LinkSpec,
+    ) -> Result<(), FabricError> {
+        self.check_spec(a, b, forth)?;
+        self.check_spec(b, a, back)?;
+        for link in self.links_between(a, b)? {
+            self.links[link.index()].respecify(forth);
+            self.links[link.reverse().index()].respecify(back);
+        }
+        self.shape = Shape::Custom;
+        Ok(())
+    }
+
+    /// The finished fabric.
+    ///
+    /// # Errors
+    /// [`FabricError::NoHosts`], [`FabricError::Disconnected`], [`FabricError::TooMany`].
+    pub fn build(self) -> Result<Fabric, FabricError> {
+        let Self { name, shape, nodes, links, hosts, degrees, by_name } = self;
+        if hosts.is_empty() {
+            return Err(FabricError::NoHosts);
+        }
+        if let Some((a, b)) = disconnected_hosts(&nodes, &links, &hosts, |link| link.up) {
+            let by_failure = disconnected_hosts(&nodes, &links, &hosts, |_| true).is_none();
+            let name = |id: NodeId| nodes[id.index()].name.clone();
+            return Err(FabricError::Disconnected { a: name(a), b: name(b), by_failure });
+        }
+        let mut first_port = Vec::with_capacity(nodes.len() + 1);
+        let mut total = 0;
+        for degree in degrees {
+            first_port.push(total);
+            total += degree;
+        }
+        first_port.push(total);
+        let mut ports = vec![LinkId::default(); links.len()];
+        let mut edges = vec![false; nodes.len()];
+        for (id, link) in (0..).map(LinkId).zip(&links) {
+            ports[first_port[link.from.index()] as usize + link.from_port.index()] = id;
+            edges[link.from.index()] |= nodes[link.to.index()].is_host();
+        }
+        let switches = (nodes.len() - hosts.len()) as u64;
+        let with_hosts = edges.iter().filter(|&&edge| edge).count() as u64;
+        if switches * with_hosts > MAX_TABLE {
+            let what = "pairs of a switch and a switch with hosts";
+            return Err(FabricError::TooMany { what, most: MAX_TABLE, given: switches * with_hosts });
+        }
+        let by_name = by_name.into_values().collect();
+        Ok(Fabric { name, shape, nodes, links, hosts, first_port, ports, by_name })
+    }
+
+    /// The finished fabric of a known shape.
+    pub(crate) fn build_as(mut self, shape: Shape) -> Result<Fabric, FabricError> {
+        self.shape = shape;
+        self.build()
+    }
+}
+
+/// Refuses what is too large before it is made.
+pub(crate) fn check_size(nodes: u64, cables: u64) -> Result<(), FabricError> {
+    if nodes > MAX_NODES {
+        return Err(FabricError::TooMany { what: "nodes", most: MAX_NODES, given: nodes });
+    }
+    if cables > MAX_CABLES {
+        return Err(FabricError::TooMany { what: "cables", most: MAX_CABLES, given: cables });
+    }
+    Ok(())
+}

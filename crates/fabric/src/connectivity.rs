@@ -1,0 +1,82 @@
+//! Whether every pair of hosts has a path, where hosts do not forward for others.
+
+use std::collections::BTreeMap;
+
+use weft_units::NodeId;
+
+use crate::{Link, Node};
+
+/// The first two hosts that no path joins over the cables for which `up` holds; paths lead through
+/// switches only. A host may hang on several networks that are apart from each other: two hosts are
+/// joined if they share one.
+pub(crate) fn disconnected_hosts(
+    nodes: &[Node],
+    links: &[Link],
+    hosts: &[NodeId],
+    up: impl Fn(&Link) -> bool,
+) -> Option<(NodeId, NodeId)> {
+    let mut islands = Islands((0..nodes.len() as u32).collect());
+    for link in links.iter().filter(|link| up(link)) {
+        if !nodes[link.from.index()].is_host() && !nodes[link.to.index()].is_host() {
+            islands.join(link.from.0, link.to.0);
+        }
+    }
+    // Of each host the islands it hangs on; a cable between two hosts is an island of its own.
+    let mut of_host = vec![Vec::new(); hosts.len()];
+    for (index, link) in links.iter().enumerate().filter(|(_, link)| up(link)) {
+        if let Some(host) = nodes[link.from.index()].host {
+            let island = if nodes[link.to.index()].is_host() {
+                nodes.len() as u32 + index as u32 / 2
+            } else {
+                islands.of(link.to.0)
+            };
+            of_host[host.index()].push(island);
+        }
+    }
+    for set in &mut of_host {
+        set.sort_unstable();
+        set.dedup();
+    }
+    let first = of_host.first()?;
+    if first.iter().any(|island| of_host.iter().all(|set| set.binary_search(island).is_ok())) {
+        return None;
+    }
+    let mut distinct: BTreeMap<&[u32], usize> = BTreeMap::new();
+    for (host, set) in of_host.iter().enumerate() {
+        match distinct.get(set.as_slice()) {
+            Some(&other) if set.is_empty() => return Some((hosts[other], hosts[host])),
+            Some(_) => continue,
+            None => {
+                if let Some((_, &other)) = distinct.iter().find(|(known, _)| !intersect(known, set)) {
+                    return Some((hosts[other], hosts[host]));
+                }
+                distinct.insert(set, host);
+            }
+        }
+    }
+    None
+}
+
+/// Whether two sorted sets share a member.
+fn intersect(a: &[u32], b: &[u32]) -> bool {
+    a.iter().any(|member| b.binary_search(member).is_ok())
+}
+
+/// Union-find: of each switch one that is nearer to its island's representative.
+struct Islands(Vec<u32>);
+
+impl Islands {
+    fn of(&mut self, mut node: u32) -> u32 {
+        while self.0[node as usize] != node {
+            let above = self.0[self.0[node as usize] as usize];
+            self.0[node as usize] = above;
+            node = above;
+        }
+        node
+    }
+
+    fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.of(a), self.of(b));
+        self.0[a.max(b) as usize] = a.min(b);
+    }
+}

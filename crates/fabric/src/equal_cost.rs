@@ -1,0 +1,370 @@
+//! [`EqualCost`]: the next hops on the shortest paths, in the shape the engine asks for.
+//!
+//! What a node does for a destination depends only on the switches that the destination hangs on:
+//! all hosts of one leaf are one *class*. The table has a row a node and an entry a class, and an
+//! entry is the number of a port group. Few groups are distinct (a fat-tree of any k has k + 1), so
+//! an entry is a byte; nodes of the same row (all cores, the aggregations of a pod, all hosts with
+//! one link) share it. A fat-tree k = 16 with 1024 hosts and 320 switches needs 19 kB, which stays in
+//! the first-level cache beside everything else. A lookup is two independent loads (row of the
+//! node, class of the host), one of the entry and one of the group.
+
+use std::collections::BTreeMap;
+
+use weft_units::{HostId, LinkId, NodeId, PortId};
+
+use crate::Fabric;
+
+/// The entry of a node that the hosts of a class hang on: the port depends on the host.
+const LOCAL: u32 = 0;
+/// The entry of a node without a path.
+const NONE: u32 = 1;
+/// The distance of what cannot be reached.
+const FAR: u16 = u16::MAX;
+
+/// A span of the port list.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    first: u32,
+    count: u32,
+}
+
+/// What is to know of a host as a destination.
+#[derive(Clone, Copy, Debug)]
+struct Destination {
+    node: NodeId,
+    class: u32,
+    /// The first of its entries in `attachments`.
+    first: u32,
+}
+
+/// A node that a host hangs on, and the ports of that node towards it.
+#[derive(Clone, Copy, Debug)]
+struct Attachment {
+    node: NodeId,
+    ports: Group,
+}
+
+/// The entries, as narrow as the number of groups allows.
+#[derive(Clone, Debug)]
+enum Table {
+    Narrow(Box<[u8]>),
+    Wide(Box<[u32]>),
+}
+
+/// From every node to every host, the ports on the paths of the fewest links.
+///
+/// Hosts do not forward for others. A cable is used only while both its directions work, as
+/// Ethernet takes a link down when either end sees a fault (IEEE 802.3-2018, 46.3.4).
+#[derive(Clone, Debug)]
+pub struct EqualCost {
+    /// Of each node the place in the table where its row starts.
+    rows: Box<[u32]>,
+    destinations: Box<[Destination]>,
+    attachments: Box<[Attachment]>,
+    table: Table,
+    groups: Box<[Group]>,
+    ports: Box<[PortId]>,
+    /// Links from a host of one class to another host of the other class, row-wise.
+    distances: Box<[u16]>,
+    classes: usize,
+}
+
+impl EqualCost {
+    /// Over the cables that work when a run starts.
+    pub fn compute(fabric: &Fabric) -> Self {
+        Self::compute_where(fabric, |link| fabric.link(link).up)
+    }
+
+    /// Over the cables of which both directions are `up`.
+    pub fn compute_where(fabric: &Fabric, up: impl Fn(LinkId) -> bool) -> Self {
+        Computation::new(fabric, |link| up(link) && up(link.reverse())).run()
+    }
+
+    /// The ports of `at` on the shortest paths to `to`, sorted; empty where there is none and at
+    /// the destination itself.
+    #[inline]
+    pub fn next_hops(&self, at: NodeId, to: HostId) -> &[PortId] {
+        let destination = &self.destinations[to.index()];
+        if at == destination.node {
+            return &[];
+        }
+        let slot = self.rows[at.index()] as usize + destination.class as usize;
+        let entry = match &self.table {
+            Table::Narrow(entries) => u32::from(entries[slot]),
+            Table::Wide(entries) => entries[slot],
+        };
+        let group = if entry == LOCAL { self.last_hop(at, destination) } else { self.groups[entry as usize] };
+        &self.ports[group.first as usize..(group.first + group.count) as usize]
+    }
+
+    /// The ports of `at` towards a host that hangs on it.
+    #[inline]
+    fn last_hop(&self, at: NodeId, to: &Destination) -> Group {
+        let own = &self.attachments[to.first as usize..];
+        own.iter().find(|attachment| attachment.node == at).map_or(self.groups[NONE as usize], |a| a.ports)
+    }
+
+    /// The links on a shortest path between two hosts; `None` where there is no path, 0 from a host to
+    /// itself.
+    pub fn distance(&self, from: HostId, to: HostId) -> Option<u32> {
+        if from == to {
+            return Some(0);
+        }
+        let (source, destination) = (self.destinations[from.index()], self.destinations[to.index()]);
+        if self.hangs_on(to, source.node) {
+            return Some(1);
+        }
+        let distance = self.distances[source.class as usize * self.classes + destination.class as usize];
+        (distance != FAR).then_some(u32::from(distance))
+    }
+
+    /// Whether a cable joins `host` and `node`.
+    fn hangs_on(&self, host: HostId, node: NodeId) -> bool {
+        let first = self.destinations[host.index()].first as usize;
+        let end =
+            self.destinations.get(host.index() + 1).map_or(self.attachments.len(), |d| d.first as usize);
+        self.attachments[first..end].iter().any(|attachment| attachment.node == node)
+    }
+
+    /// How many classes of destinations there are: hosts of one class hang on the same switches.
+    pub fn class_count(&self) -> usize {
+        self.classes
+    }
+
+    /// The class of a host, below [`Self::class_count`].
+    #[inline]
+    pub fn class_of(&self, host: HostId) -> u32 {
+        self.destinations[host.index()].class
+    }
+
+    /// The bytes that a lookup may touch: the tables without the distances.
+    pub fn table_bytes(&self) -> usize {
+        let entries = match &self.table {
+            Table::Narrow(entries) => size_of_val::<[u8]>(entries),
+            Table::Wide(entries) => size_of_val::<[u32]>(entries),
+        };
+        entries
+            + size_of_val::<[u32]>(&self.rows)
+            + size_of_val::<[Destination]>(&self.destinations)
+            + size_of_val::<[Attachment]>(&self.attachments)
+            + size_of_val::<[Group]>(&self.groups)
+            + size_of_val::<[PortId]>(&self.ports)
+    }
+}
+
+/// A port and the node behind it.
+type Neighbour = (PortId, NodeId);
+
+/// The tables while they are being made.
+struct Computation<'a> {
+    fabric: &'a Fabric,
+    /// Working cables of each node, in order of ports.
+    neighbours: Vec<Vec<Neighbour>>,
+    ports: Vec<PortId>,
+    groups: Vec<Group>,
+    known: BTreeMap<Box<[PortId]>, u32>,
+}
+
+impl<'a> Computation<'a> {
+    fn new(fabric: &'a Fabric, up: impl Fn(LinkId) -> bool) -> Self {
+        let of_node = |node: usize| {
+            let links = fabric.ports(NodeId(node as u32)).iter().filter(|&&link| up(link));
+            links.map(|&link| (fabric.link(link).from_port, fabric.link(link).to)).collect()
+        };
+        let neighbours = (0..fabric.nodes().len()).map(of_node).collect();
+        let empty = Group { first: 0, count: 0 };
+        Self { fabric, neighbours, ports: Vec::new(), groups: vec![empty; 2], known: BTreeMap::new() }
+    }
+
+    /// Appends ports to the list.
+    fn span(&mut self, ports: &[PortId]) -> Group {
+        let first = self.ports.len() as u32;
+        self.ports.extend_from_slice(ports);
+        Group { first, count: ports.len() as u32 }
+    }
+
+    /// The number of the group of these ports; `likely` is tried first.
+    fn group(&mut self, ports: &[PortId], likely: u32) -> u32 {
+        if ports.is_empty() {
+            return NONE;
+        }
+        let Group { first, count } = self.groups[likely as usize];
+        if self.ports[first as usize..(first + count) as usize] == *ports {
+            return likely;
+        }
+        if let Some(&number) = self.known.get(ports) {
+            return number;
+        }
+        let group = self.span(ports);
+        self.groups.push(group);
+        let number = self.groups.len() as u32 - 1;
+        self.known.insert(ports.into(), number);
+        number
+    }
+
+    /// The nodes each host hangs on with their ports towards it, and the classes that follow.
+    fn destinations(&mut self) -> (Vec<Destination>, Vec<Attachment>, Vec<Vec<NodeId>>) {
+        let (mut destinations, mut attachments) = (Vec::new(), Vec::new());
+        let (mut classes, mut class_of) = (Vec::new(), BTreeMap::new());
+        for &node in self.fabric.hosts() {
+            let first = attachments.len() as u32;
+            let mut on: Vec<NodeId> = self.neighbours[node.index()].iter().map(|&(_, other)| other).collect();
+            on.sort_unstable();
+            on.dedup();
+            for &other in &on {
+                let back = self.neighbours[other.index()].iter().filter(|&&(_, back)| back == node);
+                let ports: Vec<PortId> = back.map(|&(port, _)| port).collect();
+                attachments.push(Attachment { node: other, ports: self.span(&ports) });
+            }
+            let class = *class_of.entry(on).or_insert_with_key(|on| {
+                classes.push(on.clone());
+                classes.len() as u32 - 1
+            });
+            destinations.push(Destination { node, class, first });
+        }
+        (destinations, attachments, classes)
+    }
+
+    fn run(mut self) -> EqualCost {
+        let (destinations, attachments, classes) = self.destinations();
+        let neighbours = std::mem::take(&mut self.neighbours);
+        let (sources, source_of) = sources(self.fabric, &neighbours);
+        let mut walk = Walk::new(self.fabric, &neighbours);
+        let width = classes.len();
+        let mut entries = vec![NONE; sources.len() * width];
+        let mut likely = vec![NONE; sources.len()];
+        let mut distances = vec![FAR; width * width];
+        let mut hops = Vec::new();
+        for (class, on) in classes.iter().enumerate() {
+            walk.from(on);
+            for (source, &node) in sources.iter().enumerate() {
+                entries[source * width + class] = if on.binary_search(&node).is_ok() {
+                    LOCAL
+                } else {
+                    walk.next_hops(node, &mut hops);
+                    let number = self.group(&hops, likely[source]);
+                    likely[source] = number;
+                    number
+                };
+            }
+            for (other, from) in classes.iter().enumerate() {
+                distances[other * width + class] = walk.nearest(from).map_or(FAR, |nearest| nearest + 1);
+            }
+        }
+        let (rows, entries) = share_rows(&entries, width, &source_of, sources.len());
+        let table = if self.groups.len() <= 256 {
+            Table::Narrow(entries.iter().map(|&entry| entry as u8).collect())
+        } else {
+            Table::Wide(entries.into())
+        };
+        EqualCost {
+            rows: rows.into(),
+            destinations: destinations.into(),
+            attachments: attachments.into(),
+            table,
+            groups: self.groups.into(),
+            ports: self.ports.into(),
+            distances: distances.into(),
+            classes: width,
+        }
+    }
+}
+
+/// The nodes that need a row, and which of these each node is like: hosts that see the same switches
+/// at the same ports are alike.
+fn sources(fabric: &Fabric, neighbours: &[Vec<Neighbour>]) -> (Vec<NodeId>, Vec<usize>) {
+    let mut sources = Vec::new();
+    let mut add = |node| {
+        sources.push(node);
+        sources.len() - 1
+    };
+    let mut alike = BTreeMap::new();
+    let is_host = |node: NodeId| fabric.node(node).is_host();
+    let of_node = |(index, around): (usize, &Vec<Neighbour>)| {
+        let node = NodeId(index as u32);
+        // A host joined to another host is the last hop towards it, and so like no other.
+        if is_host(node) && around.iter().all(|&(_, other)| !is_host(other)) {
+            *alike.entry(around.clone()).or_insert_with(|| add(node))
+        } else {
+            add(node)
+        }
+    };
+    let source_of = neighbours.iter().enumerate().map(of_node).collect();
+    (sources, source_of)
+}
+
+/// Keeps one of the rows that are equal: where in the kept entries the row of each node starts, and
+/// the entries.
+fn share_rows(entries: &[u32], width: usize, source_of: &[usize], sources: usize) -> (Vec<u32>, Vec<u32>) {
+    let (mut kept, mut known) = (Vec::new(), BTreeMap::new());
+    let starts: Vec<u32> = (0..sources)
+        .map(|source| {
+            let row = &entries[source * width..(source + 1) * width];
+            *known.entry(row).or_insert_with(|| {
+                kept.extend_from_slice(row);
+                (kept.len() - width) as u32
+            })
+        })
+        .collect();
+    (source_of.iter().map(|&source| starts[source]).collect(), kept)
+}
+
+/// A breadth-first walk from the switches of a class outwards, over switches only.
+struct Walk {
+    /// Of each node, host or switch, its neighbours that are switches.
+    inner: Vec<Vec<Neighbour>>,
+    is_switch: Vec<bool>,
+    /// Links from a node to the hosts of the class; [`FAR`] for hosts.
+    distance: Vec<u16>,
+    queue: Vec<NodeId>,
+}
+
+impl Walk {
+    fn new(fabric: &Fabric, neighbours: &[Vec<Neighbour>]) -> Self {
+        let is_switch: Vec<bool> = fabric.nodes().iter().map(|node| !node.is_host()).collect();
+        let of_node = |around: &Vec<Neighbour>| {
+            around.iter().copied().filter(|(_, other)| is_switch[other.index()]).collect()
+        };
+        let inner = neighbours.iter().map(of_node).collect();
+        Self { inner, is_switch, distance: vec![FAR; neighbours.len()], queue: Vec::new() }
+    }
+
+    /// Walks from the nodes `on`, those at distance 1.
+    fn from(&mut self, on: &[NodeId]) {
+        self.distance.fill(FAR);
+        self.queue.clear();
+        self.queue.extend(on.iter().filter(|node| self.is_switch[node.index()]));
+        for node in &self.queue {
+            self.distance[node.index()] = 1;
+        }
+        let mut done = 0;
+        while let Some(&node) = self.queue.get(done) {
+            done += 1;
+            let further = self.distance[node.index()].saturating_add(1).min(FAR - 1);
+            for &(_, other) in &self.inner[node.index()] {
+                if self.distance[other.index()] == FAR {
+                    self.distance[other.index()] = further;
+                    self.queue.push(other);
+                }
+            }
+        }
+    }
+
+    /// The least distance among the switches of `nodes`.
+    fn nearest(&self, nodes: &[NodeId]) -> Option<u16> {
+        nodes.iter().map(|node| self.distance[node.index()]).filter(|&distance| distance != FAR).min()
+    }
+
+    /// The ports of `node` towards the neighbours that are nearest.
+    fn next_hops(&self, node: NodeId, into: &mut Vec<PortId>) {
+        into.clear();
+        let around = &self.inner[node.index()];
+        let distance = |&(_, other): &Neighbour| self.distance[other.index()];
+        let least = around.iter().map(distance).min().unwrap_or(FAR);
+        if least != FAR {
+            into.extend(
+                around.iter().filter(|&neighbour| distance(neighbour) == least).map(|&(port, _)| port),
+            );
+        }
+    }
+}

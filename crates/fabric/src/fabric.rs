@@ -1,0 +1,217 @@
+//! [`Fabric`]: the finished graph.
+
+use weft_units::{HostId, LinkId, NodeId, PortId};
+
+use crate::nearest::nearest;
+use crate::{FabricBuilder, FabricError, Link, Node};
+
+/// How a fabric came about, as long as nothing of it was changed since.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// [`build::fat_tree`](crate::build::fat_tree).
+    FatTree,
+    /// [`build::spine_leaf`](crate::build::spine_leaf).
+    SpineLeaf,
+    /// [`build::three_layer`](crate::build::three_layer()).
+    ThreeLayer,
+    /// [`build::dumbbell`](crate::build::dumbbell).
+    Dumbbell,
+    /// [`build::ring`](crate::build::ring).
+    Ring,
+    /// [`build::mesh`](crate::build::mesh).
+    Mesh,
+    /// Read from a file, put together by hand, or changed after it was built.
+    Custom,
+}
+
+/// Hosts, switches and the cables between them; immutable once built.
+///
+/// Cable `i` is the links `2 i` (in the direction it was connected) and `2 i + 1` (back).
+#[derive(Clone, Debug)]
+pub struct Fabric {
+    pub(crate) name: String,
+    pub(crate) shape: Shape,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) hosts: Vec<NodeId>,
+    /// Where in `ports` the ports of a node start; one more entry than nodes.
+    pub(crate) first_port: Vec<u32>,
+    pub(crate) ports: Vec<LinkId>,
+    /// The nodes in order of name.
+    pub(crate) by_name: Vec<NodeId>,
+}
+
+impl Fabric {
+    /// The name of the fabric.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How it came about.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// All nodes; the index is the [`NodeId`].
+    #[inline]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// A node.
+    #[inline]
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// All links, each one direction; the index is the [`LinkId`].
+    #[inline]
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// A link.
+    #[inline]
+    pub fn link(&self, id: LinkId) -> &Link {
+        &self.links[id.index()]
+    }
+
+    /// The node of each host; the index is the [`HostId`].
+    #[inline]
+    pub fn hosts(&self) -> &[NodeId] {
+        &self.hosts
+    }
+
+    /// The outgoing links of a node; the index is the [`PortId`].
+    #[inline]
+    pub fn ports(&self, node: NodeId) -> &[LinkId] {
+        let (from, to) = (self.first_port[node.index()], self.first_port[node.index() + 1]);
+        &self.ports[from as usize..to as usize]
+    }
+
+    /// The outgoing link at a port; `None` where the node has no such port.
+    #[inline]
+    pub fn link_at(&self, node: NodeId, port: PortId) -> Option<LinkId> {
+        self.ports(node).get(port.index()).copied()
+    }
+
+    /// The node of a host.
+    #[inline]
+    pub fn host_node(&self, host: HostId) -> NodeId {
+        self.hosts[host.index()]
+    }
+
+    /// The name of a host.
+    pub fn host_name(&self, host: HostId) -> &str {
+        &self.node(self.host_node(host)).name
+    }
+
+    /// The switch a host hangs on, the one of its first port where there are several; `None` for a
+    /// host that is joined to hosts only.
+    pub fn edge_switch(&self, host: HostId) -> Option<NodeId> {
+        let ports = self.ports(self.host_node(host)).iter();
+        ports.map(|&link| self.link(link).to).find(|&node| !self.node(node).is_host())
+    }
+
+    /// The switches, in order of their ids.
+    pub fn switches(&self) -> impl Iterator<Item = NodeId> + '_ {
+        (0..).map(NodeId).zip(&self.nodes).filter(|(_, node)| !node.is_host()).map(|(id, _)| id)
+    }
+
+    /// How many hosts.
+    pub fn host_count(&self) -> usize {
+        self.hosts.len()
+    }
+
+    /// How many switches.
+    pub fn switch_count(&self) -> usize {
+        self.nodes.len() - self.hosts.len()
+    }
+
+    /// How many cables, half as many as links.
+    pub fn cable_count(&self) -> usize {
+        self.links.len() / 2
+    }
+
+    /// The node of a name.
+    pub fn node_named(&self, name: &str) -> Option<NodeId> {
+        let found = self.by_name.binary_search_by(|&id| self.node(id).name.as_str().cmp(name));
+        found.ok().map(|index| self.by_name[index])
+    }
+
+    /// The node of a name, or an error with the nearest right one.
+    pub fn find(&self, name: &str) -> Result<NodeId, FabricError> {
+        self.node_named(name).ok_or_else(|| unknown_node(name, &self.nodes))
+    }
+
+    /// The host of a name.
+    pub fn host_named(&self, name: &str) -> Option<HostId> {
+        self.node_named(name).and_then(|node| self.node(node).host)
+    }
+
+    /// The first link from `a` to `b`.
+    pub fn link_between(&self, a: NodeId, b: NodeId) -> Option<LinkId> {
+        self.ports(a).iter().copied().find(|&link| self.link(link).to == b)
+    }
+
+    /// The nodes of a text such as `e0-a1`. The names may hold a `-` themselves as long as only one
+    /// reading names two nodes.
+    ///
+    /// # Errors
+    /// [`FabricError::BadPair`] where no or more than one reading does.
+    pub fn pair_named(&self, text: &str) -> Result<(NodeId, NodeId), FabricError> {
+        split_pair(text, &self.nodes, |name| self.node_named(name))
+    }
+
+    /// The link of a text such as `e0-a1`, in the direction of the text.
+    ///
+    /// # Errors
+    /// [`FabricError::BadPair`] and [`FabricError::NoCable`].
+    pub fn link_named(&self, text: &str) -> Result<LinkId, FabricError> {
+        let (a, b) = self.pair_named(text)?;
+        self.link_between(a, b).ok_or_else(|| FabricError::NoCable {
+            a: self.node(a).name.clone(),
+            b: self.node(b).name.clone(),
+        })
+    }
+
+    /// A link as people read it, such as `e0->a1`.
+    pub fn link_label(&self, id: LinkId) -> String {
+        let link = self.link(id);
+        format!("{}->{}", self.node(link.from).name, self.node(link.to).name)
+    }
+
+    /// A builder that starts from this fabric, to change it.
+    pub fn edit(&self) -> FabricBuilder {
+        FabricBuilder::from_fabric(self)
+    }
+}
+
+/// The error for a name that is none of `nodes`.
+pub(crate) fn unknown_node(name: &str, nodes: &[Node]) -> FabricError {
+    let nearest = nearest(name, nodes.iter().map(|node| node.name.as_str()));
+    FabricError::UnknownNode { name: name.to_owned(), nearest }
+}
+
+/// The two nodes of a text with a `-` between their names.
+pub(crate) fn split_pair(
+    text: &str,
+    nodes: &[Node],
+    find: impl Fn(&str) -> Option<NodeId>,
+) -> Result<(NodeId, NodeId), FabricError> {
+    let mut readings = text.match_indices('-').filter_map(|(at, _)| {
+        let (a, b) = (text[..at].trim(), text[at + 1..].trim());
+        Some((find(a)?, find(b)?))
+    });
+    match (readings.next(), readings.next()) {
+        (Some(pair), None) => Ok(pair),
+        _ => {
+            let wrong = text.split('-').map(str::trim).find(|part| find(part).is_none());
+            let names = || nodes.iter().map(|node| node.name.as_str());
+            Err(FabricError::BadPair {
+                text: text.to_owned(),
+                nearest: wrong.and_then(|part| nearest(part, names())),
+            })
+        }
+    }
+}

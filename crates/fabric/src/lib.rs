@@ -1,0 +1,27 @@
+//! The fabric: which hosts and switches there are and which cables join them.
+//!
+//! A [`Fabric`] is immutable, made either by a builder in [`build`] or by hand with
+//! [`FabricBuilder`], and taken alike by the engine, the emulation, the controller and the report.
+//! It describes; it does not decide: what is derived from the graph alone ([`EqualCost`]) lives here
+//! too, and what a switch does with that is the business of `switching`.
+
+pub mod build;
+mod builder;
+mod connectivity;
+mod equal_cost;
+mod error;
+mod fabric;
+mod link;
+mod nearest;
+mod node;
+mod overhead;
+mod queue;
+
+pub use builder::{FabricBuilder, MAX_CABLES, MAX_DELAY, MAX_NODES, MAX_RATE, MIN_RATE};
+pub use equal_cost::EqualCost;
+pub use error::FabricError;
+pub use fabric::{Fabric, Shape};
+pub use link::{Link, LinkSpec};
+pub use node::{Node, Role};
+pub use overhead::Overhead;
+pub use queue::{ClassSpec, Limit, QueueSpec, Scheduler};

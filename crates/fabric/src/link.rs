@@ -1,0 +1,85 @@
+//! [`Link`]: one direction of a cable, and [`LinkSpec`], what a builder is told of it.
+
+use weft_units::{Duration, NodeId, PortId, Rate};
+
+use crate::{Overhead, QueueSpec};
+
+/// The properties of one direction of a cable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LinkSpec {
+    /// Bits per second on the wire.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// The queue in front of it.
+    pub queue: QueueSpec,
+    /// What it adds to an IP packet.
+    pub overhead: Overhead,
+}
+
+impl LinkSpec {
+    /// A link of `rate` and `delay` with the default queue and Ethernet framing.
+    pub fn new(rate: Rate, delay: Duration) -> Self {
+        Self { rate, delay, queue: QueueSpec::default(), overhead: Overhead::default() }
+    }
+
+    /// The same link with another queue.
+    pub fn with_queue(self, queue: QueueSpec) -> Self {
+        Self { queue, ..self }
+    }
+
+    /// The same link at another rate.
+    pub fn with_rate(self, rate: Rate) -> Self {
+        Self { rate, ..self }
+    }
+
+    /// The same link with another framing.
+    pub fn with_overhead(self, overhead: Overhead) -> Self {
+        Self { overhead, ..self }
+    }
+}
+
+impl Default for LinkSpec {
+    /// 10 Gbps, 1 us, 1000 packets, Ethernet.
+    fn default() -> Self {
+        Self::new(Rate::from_gbps(10), Duration::from_us(1))
+    }
+}
+
+/// One direction of a cable of a fabric.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Link {
+    /// The node that sends.
+    pub from: NodeId,
+    /// The node that receives.
+    pub to: NodeId,
+    /// The interface of `from`.
+    pub from_port: PortId,
+    /// The interface of `to`.
+    pub to_port: PortId,
+    /// Bits per second on the wire.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// The queue in front of it.
+    pub queue: QueueSpec,
+    /// What it adds to an IP packet.
+    pub overhead: Overhead,
+    /// Whether the cable works when a run starts; both directions of a cable agree.
+    pub up: bool,
+}
+
+impl Link {
+    /// The properties without the place.
+    pub fn spec(&self) -> LinkSpec {
+        LinkSpec { rate: self.rate, delay: self.delay, queue: self.queue.clone(), overhead: self.overhead }
+    }
+
+    /// The same link with the properties of `spec`.
+    pub(crate) fn respecify(&mut self, spec: &LinkSpec) {
+        self.rate = spec.rate;
+        self.delay = spec.delay;
+        self.queue = spec.queue.clone();
+        self.overhead = spec.overhead;
+    }
+}

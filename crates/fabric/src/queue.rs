@@ -1,0 +1,246 @@
+//! [`QueueSpec`]: the queue in front of a link, as text where it is simple (`"1000 packets"`,
+//! `"150 kB"`) and as a table where it is not.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::{self, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use weft_units::{Bytes, QuantityError};
+
+/// How much a queue holds, or when it starts to mark.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Limit {
+    /// So many packets of any size.
+    Packets(u32),
+    /// So many bytes on the wire.
+    Bytes(u64),
+}
+
+/// One of several queues of a port. Each has the port's limit and threshold to itself.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ClassSpec {
+    /// Its share of the link under [`Scheduler::Drr`]; without meaning under strict priority.
+    pub weight: u32,
+}
+
+/// Which of several queues of a port sends next.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheduler {
+    /// The first queue that is not empty.
+    #[default]
+    StrictPriority,
+    /// Deficit round robin (Shreedhar and Varghese, SIGCOMM 1995) by the weights of the classes.
+    Drr,
+}
+
+/// The queue in front of a link.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct QueueSpec {
+    /// What does not fit is dropped.
+    pub limit: Limit,
+    /// Packets that find this much waiting are marked CE (RFC 3168); `None` marks nothing.
+    pub ecn_threshold: Option<Limit>,
+    /// The queues of the port, first is highest; empty means one FIFO.
+    pub classes: Vec<ClassSpec>,
+    /// Which of the classes sends next; without meaning for a FIFO.
+    pub scheduler: Scheduler,
+}
+
+impl QueueSpec {
+    /// A drop-tail FIFO of `limit` that marks nothing.
+    pub const fn fifo(limit: Limit) -> Self {
+        Self { limit, ecn_threshold: None, classes: Vec::new(), scheduler: Scheduler::StrictPriority }
+    }
+
+    /// The same queue, marking from `threshold` on.
+    pub fn marking(self, threshold: Limit) -> Self {
+        Self { ecn_threshold: Some(threshold), ..self }
+    }
+
+    /// Whether the port has one queue only.
+    #[inline]
+    pub fn is_fifo(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// Whether limit alone describes the queue.
+    fn is_plain(&self) -> bool {
+        self.is_fifo() && self.ecn_threshold.is_none() && self.scheduler == Scheduler::default()
+    }
+}
+
+impl Default for QueueSpec {
+    /// A FIFO of 1000 packets, Linux's `txqueuelen`.
+    fn default() -> Self {
+        Self::fifo(Limit::Packets(1000))
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Packets(1) => f.write_str("1 packet"),
+            Self::Packets(packets) => write!(f, "{packets} packets"),
+            Self::Bytes(bytes) => {
+                let shown = Bytes(bytes).to_string();
+                match shown.parse() {
+                    Ok(Bytes(read)) if read == bytes => f.write_str(&shown),
+                    _ => write!(f, "{bytes} B"),
+                }
+            }
+        }
+    }
+}
+
+impl FromStr for Limit {
+    type Err = QuantityError;
+
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        let error = |why: String| QuantityError {
+            text: text.to_owned(),
+            expected: "a queue size such as \"1000 packets\" or \"150 kB\"",
+            why,
+        };
+        let trimmed = text.trim();
+        match trimmed.strip_suffix("packets").or_else(|| trimmed.strip_suffix("packet")) {
+            Some(number) => match number.trim().parse::<u32>() {
+                Ok(packets) => Ok(Self::Packets(packets)),
+                Err(_) if number.trim().starts_with('-') => Err(error("it is negative".into())),
+                Err(_) => Err(error(format!("`{}` is not a whole number below 2^32", number.trim()))),
+            },
+            None => match trimmed.parse::<Bytes>() {
+                Ok(Bytes(bytes)) => Ok(Self::Bytes(bytes)),
+                Err(as_bytes) => Err(error(as_bytes.why.replace("one of B", "packets, or one of B"))),
+            },
+        }
+    }
+}
+
+impl Serialize for Limit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Limit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
+impl fmt::Display for Scheduler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::StrictPriority => "strict-priority",
+            Self::Drr => "drr",
+        })
+    }
+}
+
+impl FromStr for Scheduler {
+    type Err = String;
+
+    /// Reads `strict-priority` or `drr`; the error is the text that is neither.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "strict-priority" => Ok(Self::StrictPriority),
+            "drr" => Ok(Self::Drr),
+            other => Err(other.to_owned()),
+        }
+    }
+}
+
+impl FromStr for QueueSpec {
+    type Err = QuantityError;
+
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        text.parse().map(Self::fifo)
+    }
+}
+
+impl Serialize for QueueSpec {
+    /// The limit as text where it says all, else a table of `limit`, `ecn_threshold`, `scheduler`
+    /// and `weights`.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.is_plain() {
+            return self.limit.serialize(serializer);
+        }
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("limit", &self.limit)?;
+        if let Some(threshold) = &self.ecn_threshold {
+            map.serialize_entry("ecn_threshold", threshold)?;
+        }
+        if !self.is_fifo() {
+            map.serialize_entry("scheduler", &self.scheduler)?;
+            map.serialize_entry("weights", &self.classes.iter().map(|c| c.weight).collect::<Vec<_>>())?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for QueueSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        /// The table form.
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Table {
+            limit: Limit,
+            ecn_threshold: Option<Limit>,
+            #[serde(default)]
+            scheduler: Scheduler,
+            #[serde(default)]
+            weights: Vec<u32>,
+        }
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = QueueSpec;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a queue size such as \"1000 packets\" or a table with `limit`")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<QueueSpec, E> {
+                text.parse().map_err(E::custom)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<QueueSpec, A::Error> {
+                let table = Table::deserialize(de::value::MapAccessDeserializer::new(map))?;
+                Ok(QueueSpec {
+                    limit: table.limit,
+                    ecn_threshold: table.ecn_threshold,
+                    classes: table.weights.into_iter().map(|weight| ClassSpec { weight }).collect(),
+                    scheduler: table.scheduler,
+                })
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_packets_or_bytes_and_its_text_reads_back() {
+        for (text, limit) in [
+            ("1000 packets", Limit::Packets(1000)),
+            ("1packet", Limit::Packets(1)),
+            ("150 kB", Limit::Bytes(150_000)),
+            ("1538 B", Limit::Bytes(1538)),
+        ] {
+            assert_eq!(text.parse(), Ok(limit), "{text}");
+            assert_eq!(limit.to_string().parse(), Ok(limit));
+        }
+        let odd = Limit::Bytes(u64::MAX - 1);
+        assert_eq!(odd.to_string().parse(), Ok(odd), "no size is rounded in its text");
+    }
+
+    #[test]
+    fn what_is_no_queue_size_is_refused_with_what_would_be() {
+        for text in ["", "1000", "packets", "-1 packets", "1.5 packets", "5 Mbps", "99999999999 packets"] {
+            let error = text.parse::<Limit>().unwrap_err().to_string();
+            assert!(error.contains("1000 packets") && error.contains("150 kB"), "{text}: {error}");
+        }
+    }
+}
