@@ -1,0 +1,31 @@
+//! What a switch decides, sans-IO.
+//!
+//! A scheme is a [`Switch`]: a frame's [`Header`] goes in with the time, the queues and a random
+//! stream ([`Context`]), and [`Actions`] come out as data. Nothing here owns a clock, a socket or
+//! a packet, so the same state machine runs in the simulator, in a property test and beside a
+//! kernel data plane that is held against it.
+//!
+//! One file a scheme: [`ecmp`], [`single_path`], [`spray`], [`spanning_tree`]. A scheme is known
+//! by its entry in [`registry`], from which the command line, the scenario schema and the
+//! documentation take names and parameters.
+
+mod action;
+pub mod ecmp;
+mod hash;
+mod header;
+mod registry;
+pub mod single_path;
+pub mod spanning_tree;
+pub mod spray;
+mod streams;
+mod switch;
+
+pub use action::{Action, Actions, DropReason};
+pub use hash::{flow_hash, mix64, pick};
+pub use header::{Header, Kind, Mac};
+pub use registry::{
+    Blueprint, ParamInfo, ParamKind, ParamValue, SchemeError, SchemeInfo, SchemeSpec, SchemeVisitor,
+    registry, visit_scheme,
+};
+pub use streams::{Stream, stream};
+pub use switch::{Context, Switch};

@@ -1,0 +1,140 @@
+//! The schemes there are: names, parameters, constructors. The one list from which the command
+//! line, the scenario's schema and the documentation are made.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use weft_fabric::{EqualCost, Fabric};
+use weft_units::{Bytes, Duration, NodeId};
+
+use crate::{Switch, ecmp, single_path, spanning_tree, spray};
+
+/// What may stand for a parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ParamKind {
+    /// One of a few words.
+    Choice(&'static [&'static str]),
+    /// A span of time with its unit.
+    Duration,
+    /// A size with its unit.
+    Bytes,
+    /// A whole number, at least 1.
+    Count,
+    /// `true` or `false`.
+    Switch,
+}
+
+/// One parameter of a scheme.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ParamInfo {
+    /// The key in the scenario's `[scheme]`.
+    pub name: &'static str,
+    /// What values it takes.
+    pub kind: ParamKind,
+    /// The value where none is given, as text.
+    pub default: &'static str,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+/// A scheme as users see it.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct SchemeInfo {
+    /// The name in scenarios.
+    pub name: &'static str,
+    /// One line of what it does.
+    pub summary: &'static str,
+    /// Its parameters.
+    pub params: &'static [ParamInfo],
+}
+
+/// A parameter's value, checked against its [`ParamKind`].
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ParamValue {
+    /// `true` or `false`.
+    Switch(bool),
+    /// A whole number.
+    Count(u64),
+    /// A span of time.
+    Duration(Duration),
+    /// A size.
+    Bytes(Bytes),
+    /// One of a few words.
+    Text(String),
+}
+
+/// A scheme with the parameters that a scenario gives it; what is not given has its default.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SchemeSpec {
+    /// The name in the registry.
+    pub name: String,
+    /// The parameters given.
+    pub params: BTreeMap<String, ParamValue>,
+}
+
+/// Why a [`SchemeSpec`] does not describe a scheme.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum SchemeError {
+    /// The name is in no registry.
+    #[error("unknown scheme `{name}`; there are {}", known.join(", "))]
+    UnknownScheme {
+        /// What was given.
+        name: String,
+        /// What there is.
+        known: Vec<&'static str>,
+    },
+}
+
+const SCHEMES: &[SchemeInfo] = &[ecmp::INFO, single_path::INFO, spanning_tree::INFO, spray::INFO];
+
+/// Every scheme, by name.
+pub fn registry() -> &'static [SchemeInfo] {
+    SCHEMES
+}
+
+/// A scheme ready to make its switches.
+pub trait Blueprint {
+    /// The state machine of one switch.
+    type Switch: Switch;
+
+    /// The switch at `node`.
+    fn switch(&self, fabric: &Fabric, node: NodeId) -> Self::Switch;
+}
+
+/// Something to be done with a scheme whose type is known only at run time: the visitor is
+/// compiled for each scheme, so that no packet pays for dynamic dispatch.
+pub trait SchemeVisitor {
+    /// What comes of it.
+    type Output;
+
+    /// Called with the scheme that was asked for.
+    fn visit<B: Blueprint>(self, blueprint: B) -> Self::Output;
+}
+
+/// Builds the scheme that `spec` names on `fabric` and hands it to `visitor`. `seed` is the run's.
+///
+/// # Errors
+/// [`SchemeError::UnknownScheme`] where the registry does not have the name.
+pub fn visit_scheme<V: SchemeVisitor>(
+    spec: &SchemeSpec,
+    fabric: &Fabric,
+    routes: &Arc<EqualCost>,
+    seed: u64,
+    visitor: V,
+) -> Result<V::Output, SchemeError> {
+    let routes = Arc::clone(routes);
+    Ok(match spec.name.as_str() {
+        "ecmp" => visitor.visit(ecmp::Ecmp::new(routes, seed, spec)),
+        "single_path" => visitor.visit(single_path::SinglePath::new(routes)),
+        "spanning_tree" => visitor.visit(spanning_tree::SpanningTreeScheme::new(fabric, spec)),
+        "spray" => visitor.visit(spray::Spray::new(routes)),
+        name => {
+            let known = SCHEMES.iter().map(|scheme| scheme.name).collect();
+            return Err(SchemeError::UnknownScheme { name: name.to_owned(), known });
+        }
+    })
+}

@@ -1,0 +1,72 @@
+//! Single path: one shortest path for each destination, by the lowest next-hop node id.
+//!
+//! The baseline of the packet-spraying paper: hop-count routing without multipath.
+
+use std::sync::Arc;
+
+use weft_fabric::{EqualCost, Fabric};
+use weft_units::{HostId, NodeId, PortId};
+
+use crate::registry::{Blueprint, SchemeInfo};
+use crate::{Actions, Context, DropReason, Header, Switch};
+
+/// The scheme's entry in the registry.
+pub const INFO: SchemeInfo = SchemeInfo {
+    name: "single_path",
+    summary: "one shortest path for each destination, by the lowest next-hop id",
+    params: &[],
+};
+
+/// Makes the switches of a single-path fabric.
+pub struct SinglePath {
+    routes: Arc<EqualCost>,
+}
+
+impl SinglePath {
+    /// The scheme over `routes`.
+    pub fn new(routes: Arc<EqualCost>) -> Self {
+        Self { routes }
+    }
+}
+
+impl Blueprint for SinglePath {
+    type Switch = SinglePathSwitch;
+
+    fn switch(&self, fabric: &Fabric, node: NodeId) -> SinglePathSwitch {
+        let neighbours: Box<[NodeId]> =
+            fabric.ports(node).iter().map(|link| fabric.links()[link.index()].to).collect();
+        let ports = vec![None; fabric.host_count()].into();
+        let mut switch = SinglePathSwitch { node, neighbours, ports };
+        switch.routes_changed(&self.routes);
+        switch
+    }
+}
+
+/// One switch.
+pub struct SinglePathSwitch {
+    node: NodeId,
+    /// The node behind each port.
+    neighbours: Box<[NodeId]>,
+    /// The egress port by destination host.
+    ports: Box<[Option<PortId>]>,
+}
+
+impl Switch for SinglePathSwitch {
+    #[inline]
+    fn receive<C: Context>(&mut self, _ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
+        let port = header.dst.host().and_then(|host| self.ports.get(host.index()).copied().flatten());
+        match port {
+            Some(port) => out.send(port),
+            None => out.drop(DropReason::NoRoute),
+        }
+    }
+
+    fn routes_changed(&mut self, routes: &Arc<EqualCost>) {
+        self.ports = (0..self.ports.len() as u32)
+            .map(|host| {
+                let ports = routes.next_hops(self.node, HostId(host));
+                ports.iter().copied().min_by_key(|port| (self.neighbours[port.index()], *port))
+            })
+            .collect();
+    }
+}

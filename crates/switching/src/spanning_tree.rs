@@ -1,0 +1,126 @@
+//! Ordinary Ethernet switching: learning and flooding on one spanning tree.
+//!
+//! The tree is the one that IEEE 802.1D settles on (root: lowest id, cost by rate); its protocol
+//! is not simulated, its result is. Addresses are learnt from source fields and age
+//! (IEEE 802.1Q, 8.8).
+
+use std::hash::BuildHasherDefault;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use rustc_hash::FxHasher;
+use weft_fabric::{Fabric, SpanningTree};
+use weft_units::{Duration, NodeId, PortId, Time};
+
+use crate::registry::{Blueprint, ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec};
+use crate::{Actions, Context, DropReason, Header, Mac, Switch};
+
+/// The scheme's entry in the registry.
+pub const INFO: SchemeInfo = SchemeInfo {
+    name: "spanning_tree",
+    summary: "learning and flooding on one spanning tree, as ordinary Ethernet does",
+    params: &[
+        ParamInfo {
+            name: "ageing",
+            kind: ParamKind::Duration,
+            default: "300 s",
+            doc: "how long a learnt address lasts without a frame from it (IEEE 802.1Q default)",
+        },
+        ParamInfo {
+            name: "table_size",
+            kind: ParamKind::Count,
+            default: "65536",
+            doc: "addresses a switch learns at most; beyond it frames to unknown addresses are flooded",
+        },
+    ],
+};
+
+/// Makes the switches of a spanning-tree fabric.
+pub struct SpanningTreeScheme {
+    tree: Arc<SpanningTree>,
+    ageing: Duration,
+    table_size: usize,
+}
+
+impl SpanningTreeScheme {
+    /// The scheme with the parameters of `spec`.
+    pub fn new(fabric: &Fabric, spec: &SchemeSpec) -> Self {
+        let ageing = match spec.params.get("ageing") {
+            Some(ParamValue::Duration(ageing)) => *ageing,
+            _ => Duration::from_secs(300),
+        };
+        let table_size = match spec.params.get("table_size") {
+            Some(ParamValue::Count(size)) => *size as usize,
+            _ => 65_536,
+        };
+        Self { tree: Arc::new(SpanningTree::compute(fabric)), ageing, table_size }
+    }
+}
+
+impl Blueprint for SpanningTreeScheme {
+    type Switch = SpanningTreeSwitch;
+
+    fn switch(&self, _fabric: &Fabric, node: NodeId) -> SpanningTreeSwitch {
+        SpanningTreeSwitch {
+            ports: self.tree.forwarding(node).into(),
+            learnt: HashMap::default(),
+            ageing: self.ageing,
+            table_size: self.table_size,
+        }
+    }
+}
+
+/// One switch.
+pub struct SpanningTreeSwitch {
+    /// Ports of the tree, host ports among them.
+    ports: Box<[PortId]>,
+    learnt: HashMap<Mac, (PortId, Time), BuildHasherDefault<FxHasher>>,
+    ageing: Duration,
+    table_size: usize,
+}
+
+impl SpanningTreeSwitch {
+    fn learn(&mut self, source: Mac, ingress: PortId, now: Time) {
+        if source.is_group() {
+            return;
+        }
+        let entry = (ingress, now + self.ageing);
+        if let Some(known) = self.learnt.get_mut(&source) {
+            *known = entry;
+        } else if self.learnt.len() < self.table_size {
+            self.learnt.insert(source, entry);
+        }
+    }
+}
+
+impl Switch for SpanningTreeSwitch {
+    fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        if !self.ports.contains(&ingress) {
+            return out.drop(DropReason::NoRoute);
+        }
+        self.learn(header.src, ingress, ctx.now());
+        match self.learnt.get(&header.dst) {
+            Some((port, expiry)) if *expiry > ctx.now() => {
+                if *port == ingress {
+                    out.drop(DropReason::SamePort);
+                } else {
+                    out.send(*port);
+                }
+            }
+            _ => {
+                let mut sent = false;
+                for &port in self.ports.iter().filter(|port| **port != ingress) {
+                    out.send(port);
+                    sent = true;
+                }
+                if !sent {
+                    out.drop(DropReason::SamePort);
+                }
+            }
+        }
+    }
+
+    fn table_entries(&self) -> usize {
+        self.learnt.len()
+    }
+}

@@ -1,0 +1,38 @@
+//! The door of every scheme.
+
+use std::sync::Arc;
+
+use weft_fabric::EqualCost;
+use weft_units::{PortId, Time};
+
+use crate::{Actions, Header, Stream};
+
+/// What a switch may ask of the world while it decides.
+pub trait Context {
+    /// The time now.
+    fn now(&self) -> Time;
+
+    /// Bytes that wait at or are leaving `port`.
+    fn queue_bytes(&self, port: PortId) -> u64;
+
+    /// The switch's own random stream.
+    fn random(&mut self) -> &mut Stream;
+}
+
+/// One switch of a scheme.
+pub trait Switch {
+    /// Decides what becomes of a frame that came in on `ingress`. Every call asks for at least one
+    /// action.
+    fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions);
+
+    /// A port went down or came up.
+    fn port_changed(&mut self, _port: PortId, _up: bool) {}
+
+    /// The fabric's equal-cost paths were computed anew after links changed.
+    fn routes_changed(&mut self, _routes: &Arc<EqualCost>) {}
+
+    /// Entries that the switch's tables hold for forwarding, beyond the routes all share.
+    fn table_entries(&self) -> usize {
+        0
+    }
+}
