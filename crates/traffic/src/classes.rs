@@ -1,0 +1,57 @@
+//! Which class a flow is reported in: by its size, or by the name its group or list gives it.
+
+use weft_units::Bytes;
+
+/// The sizes that part mice, rabbits and elephants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Thresholds {
+    /// A flow below this is a mouse.
+    pub mouse: Bytes,
+    /// A flow above this is an elephant; what lies between is a rabbit.
+    pub elephant: Bytes,
+}
+
+impl Default for Thresholds {
+    fn default() -> Self {
+        Self { mouse: Bytes(10_000), elephant: Bytes(10_000_000) }
+    }
+}
+
+impl Thresholds {
+    /// The class of a flow of `bytes`.
+    pub fn class(&self, bytes: u64) -> &'static str {
+        match bytes {
+            _ if bytes < self.mouse.0 => "mouse",
+            _ if bytes > self.elephant.0 => "elephant",
+            _ => "rabbit",
+        }
+    }
+}
+
+/// The names of classes in the order in which they appear, the three of size first.
+#[derive(Default, Debug)]
+pub(crate) struct Names {
+    names: Vec<String>,
+}
+
+impl Names {
+    /// The index of `name`, which is added where it is new; `None` past 65 536 names.
+    pub(crate) fn index(&mut self, name: &str) -> Option<u16> {
+        let at = self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        });
+        u16::try_from(at).ok()
+    }
+
+    /// Adds the three classes of size, in order.
+    pub(crate) fn add_sizes(&mut self) {
+        for name in ["mouse", "rabbit", "elephant"] {
+            self.index(name);
+        }
+    }
+
+    pub(crate) fn into_inner(self) -> Vec<String> {
+        self.names
+    }
+}

@@ -1,0 +1,559 @@
+//! [`generate`]: groups of flows to the one list of flows of a run.
+
+use std::collections::HashSet;
+
+use rand_core::RngCore;
+use thiserror::Error;
+use weft_units::{Bytes, Duration, FlowId, HostId, Time};
+
+use crate::arrivals::Arrivals;
+use crate::classes::{Names, Thresholds};
+use crate::flow::{Flow, GroupSummary, LoadOf, Traffic};
+use crate::offer::{self, Offer};
+use crate::pairs::{Pairs, PairsError};
+use crate::places::Places;
+use crate::ports::Ports;
+use crate::random::unit;
+use crate::schedule::{Schedule, Streams};
+use crate::sizes::Sizes;
+
+/// The most flows a run may have: 2 GB of them.
+pub const MAX_FLOWS: u64 = 50_000_000;
+
+/// Flows of one kind.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Group {
+    /// The class that its flows are reported in; by size where it is `None`.
+    pub class: Option<String>,
+    /// The flows.
+    pub flows: Flows,
+}
+
+/// Where the flows of a group come from.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Flows {
+    /// Drawn from distributions.
+    Drawn(Drawn),
+    /// Given one by one.
+    Listed(Vec<ListedFlow>),
+}
+
+/// How flows are drawn.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Drawn {
+    /// How large they are.
+    pub sizes: Sizes,
+    /// When they start.
+    pub arrivals: Arrivals,
+    /// How often they start; `None` where only their number is given.
+    pub intensity: Option<Intensity>,
+    /// How many there are, at most where an intensity is given too, else exactly.
+    pub count: Option<u64>,
+    /// From where to where they go.
+    pub pairs: Pairs,
+    /// When the first may start.
+    pub start: Duration,
+    /// Every start is delayed by a random time below this.
+    pub jitter: Duration,
+}
+
+/// How often flows start.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Intensity {
+    /// So often that they fill `share` of the links of `of`.
+    Load {
+        /// Share of the capacity, payload only.
+        share: f64,
+        /// Which links.
+        of: LoadOf,
+    },
+    /// This many a second.
+    FlowsPerSecond(f64),
+}
+
+/// A flow given by hand or by a trace.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ListedFlow {
+    /// The host that sends.
+    pub src: HostId,
+    /// The host that receives.
+    pub dst: HostId,
+    /// Its size.
+    pub bytes: u64,
+    /// When it starts.
+    pub start: Time,
+    /// Its class; the group's where it is `None`.
+    pub class: Option<String>,
+    /// Source and destination port; assigned where it is `None`.
+    pub ports: Option<(u16, u16)>,
+}
+
+/// Why flows cannot be generated. `group` counts from 0.
+#[derive(Clone, PartialEq, Debug, Error)]
+pub enum TrafficError {
+    /// The pairs do not fit the hosts.
+    #[error("{error}")]
+    Pairs {
+        /// The group.
+        group: usize,
+        /// What is wrong.
+        error: PairsError,
+    },
+    /// A load or rate that is no positive number.
+    #[error("{what} is {value}; expected a number above 0")]
+    Intensity {
+        /// The group.
+        group: usize,
+        /// Load or flows a second.
+        what: &'static str,
+        /// The value given.
+        value: f64,
+    },
+    /// A load of links that there are none of.
+    #[error("a load of the {of} says nothing here: {why}")]
+    NoCapacity {
+        /// The group.
+        group: usize,
+        /// Which links.
+        of: &'static str,
+        /// Why there is no capacity to be a share of.
+        why: &'static str,
+    },
+    /// Neither a number of flows nor an intensity.
+    #[error("nothing says how many flows there are; expected a load, a number of flows a second or a number")]
+    Unbounded {
+        /// The group.
+        group: usize,
+    },
+    /// Flows at once have no intensity.
+    #[error("flows that start all at once have no {what}; expected a number of flows")]
+    AtOnce {
+        /// The group.
+        group: usize,
+        /// Load or flows a second.
+        what: &'static str,
+    },
+    /// More flows than a run may have.
+    #[error("this makes about {flows:.0} flows; a run may have at most {MAX_FLOWS}")]
+    TooMany {
+        /// The group.
+        group: usize,
+        /// How many it would be, with the groups before.
+        flows: f64,
+    },
+    /// A listed flow that cannot be.
+    #[error("flow {index}: {why}")]
+    Listed {
+        /// The group.
+        group: usize,
+        /// The flow in its list, counted from 1.
+        index: usize,
+        /// What is wrong.
+        why: String,
+    },
+    /// Two flows with the same hosts and ports.
+    #[error(
+        "two flows from `{src}` to `{dst}` have the ports {sport} and {dport}; leave the ports out to get different ones"
+    )]
+    SamePorts {
+        /// The host that sends.
+        src: String,
+        /// The host that receives.
+        dst: String,
+        /// The source port.
+        sport: u16,
+        /// The destination port.
+        dport: u16,
+    },
+    /// More names of classes than can be told apart.
+    #[error("more than 65536 classes of flows")]
+    TooManyClasses,
+}
+
+impl TrafficError {
+    /// The group it is about, counted from 0.
+    pub fn group(&self) -> Option<usize> {
+        match self {
+            Self::Pairs { group, .. }
+            | Self::Intensity { group, .. }
+            | Self::NoCapacity { group, .. }
+            | Self::Unbounded { group }
+            | Self::AtOnce { group, .. }
+            | Self::TooMany { group, .. }
+            | Self::Listed { group, .. } => Some(*group),
+            Self::SamePorts { .. } | Self::TooManyClasses => None,
+        }
+    }
+}
+
+/// A flow before it has its id: what is sorted.
+struct Draft {
+    start: Time,
+    src: HostId,
+    dst: HostId,
+    bytes: u64,
+    class: u16,
+    ports: Option<(u16, u16)>,
+}
+
+/// Draws the flows of `groups` that start within `duration`.
+///
+/// The same stream gives the same flows. Every group has streams of its own, so a group keeps its
+/// flows when another changes.
+///
+/// # Errors
+/// A group that asks for what the places cannot give.
+pub fn generate(
+    groups: &[Group],
+    places: &Places,
+    thresholds: &Thresholds,
+    duration: Duration,
+    rng: &mut impl RngCore,
+) -> Result<Traffic, TrafficError> {
+    let ports = Ports::new(rng);
+    let mut making = Making {
+        places,
+        thresholds,
+        names: Names::default(),
+        drafts: Vec::new(),
+        offers: Vec::new(),
+        traffic: Traffic::default(),
+    };
+    if groups.iter().any(Group::names_by_size) {
+        making.names.add_sizes();
+    }
+    for (index, group) in groups.iter().enumerate() {
+        let mut streams = Streams::split(rng);
+        let first = making.drafts.len();
+        let (expected_mean, asked_load) = match &group.flows {
+            Flows::Listed(list) => {
+                making.list(index, group, list)?;
+                (None, None)
+            }
+            Flows::Drawn(drawn) => {
+                let load = making.draw(index, group, drawn, duration, &mut streams)?;
+                (Some(drawn.sizes.mean()), load)
+            }
+        };
+        making.summarise(index, group, first, expected_mean, asked_load);
+    }
+    making.finish(&ports, duration)
+}
+
+/// The work of [`generate`] so far.
+struct Making<'a> {
+    places: &'a Places,
+    thresholds: &'a Thresholds,
+    names: Names,
+    drafts: Vec<Draft>,
+    offers: Vec<Offer>,
+    traffic: Traffic,
+}
+
+impl Making<'_> {
+    fn class(&mut self, group: &Group, own: Option<&str>, bytes: u64) -> Result<u16, TrafficError> {
+        let name = own.or(group.class.as_deref()).unwrap_or_else(|| self.thresholds.class(bytes));
+        self.names.index(name).ok_or(TrafficError::TooManyClasses)
+    }
+
+    fn list(&mut self, index: usize, group: &Group, list: &[ListedFlow]) -> Result<(), TrafficError> {
+        let flows = (self.drafts.len() + list.len()) as f64;
+        if flows > MAX_FLOWS as f64 {
+            return Err(TrafficError::TooMany { group: index, flows });
+        }
+        for (at, flow) in list.iter().enumerate() {
+            let listed = |why| TrafficError::Listed { group: index, index: at + 1, why };
+            flow.check(self.places).map_err(listed)?;
+            let class = self.class(group, flow.class.as_deref(), flow.bytes)?;
+            self.drafts.push(Draft {
+                start: flow.start,
+                src: flow.src,
+                dst: flow.dst,
+                bytes: flow.bytes,
+                class,
+                ports: flow.ports,
+            });
+        }
+        Ok(())
+    }
+
+    fn draw(
+        &mut self,
+        index: usize,
+        group: &Group,
+        drawn: &Drawn,
+        duration: Duration,
+        streams: &mut Streams,
+    ) -> Result<Option<f64>, TrafficError> {
+        let room = MAX_FLOWS - self.drafts.len() as u64;
+        let mut schedule = Schedule::new(index, drawn, self.places, duration, room, streams)?;
+        if let Some(Intensity::Load { of, .. }) = drawn.intensity {
+            self.traffic.load_of = of;
+        }
+        self.offers.extend(schedule.offer.take());
+        let first = self.drafts.len();
+        let mut batch = Vec::new();
+        'arrivals: for at in schedule.times {
+            schedule.pattern.arrival(&mut streams.pairs, &mut batch);
+            for &(src, dst) in &batch {
+                if (self.drafts.len() - first) as u64 >= schedule.most {
+                    break 'arrivals;
+                }
+                let late = (unit(&mut streams.jitter) * drawn.jitter.ps() as f64) as u64;
+                let start = Time::ZERO + drawn.start + Duration::from_ps(at.saturating_add(late));
+                let bytes = drawn.sizes.draw(&mut streams.sizes);
+                let class = self.class(group, None, bytes)?;
+                self.drafts.push(Draft { start, src, dst, bytes, class, ports: None });
+            }
+        }
+        let made = self.drafts.len() - first;
+        let asked = drawn.count.filter(|asked| (made as u64) < *asked);
+        let name = group.name(index);
+        self.traffic.notes.extend(drawn.sizes.changes().iter().map(|change| format!("{name}: {change}")));
+        self.traffic.notes.extend(
+            asked.map(|asked| {
+                format!("{name}: {made} of the {asked} flows asked for start within {duration}")
+            }),
+        );
+        Ok(schedule.load)
+    }
+
+    fn summarise(
+        &mut self,
+        index: usize,
+        group: &Group,
+        first: usize,
+        expected_mean: Option<f64>,
+        asked_load: Option<f64>,
+    ) {
+        let drafts = &self.drafts[first..];
+        let bytes = drafts.iter().map(|draft| draft.bytes).fold(0, u64::saturating_add);
+        let flows = drafts.len() as u64;
+        let mean = bytes as f64 / flows.max(1) as f64;
+        if let Some(expected) =
+            expected_mean.filter(|expected| flows > 0 && (mean / expected - 1.0).abs() > 0.1)
+        {
+            self.traffic.notes.push(format!(
+                "{}: the {flows} flows drawn have a mean of {}, the distribution {}",
+                group.name(index),
+                Bytes(mean as u64),
+                Bytes(expected as u64)
+            ));
+        }
+        let class = group.class.clone();
+        self.traffic.groups.push(GroupSummary {
+            class,
+            flows,
+            bytes: Bytes(bytes),
+            expected_mean,
+            asked_load,
+        });
+    }
+
+    fn finish(self, ports: &Ports, duration: Duration) -> Result<Traffic, TrafficError> {
+        let Self { places, names, mut drafts, offers, mut traffic, .. } = self;
+        drafts.sort_by_key(|draft| draft.start);
+        let numbered = drafts.iter().enumerate().map(|(id, draft)| {
+            let (sport, dport) = draft.ports.unwrap_or_else(|| ports.of(id));
+            let Draft { start, src, dst, bytes, class, .. } = *draft;
+            Flow { id: FlowId(id as u32), src, dst, sport, dport, class, bytes, start }
+        });
+        traffic.flows = numbered.collect();
+        if drafts.iter().any(|draft| draft.ports.is_some()) {
+            check_ports(&traffic.flows, places)?;
+        }
+        traffic.classes = names.into_inner();
+        traffic.warnings = offer::overloads(&offers, places);
+        offer::measure(&mut traffic, places, duration);
+        Ok(traffic)
+    }
+}
+
+/// Refuses two flows that a receiver could not tell apart.
+fn check_ports(flows: &[Flow], places: &Places) -> Result<(), TrafficError> {
+    let mut seen = HashSet::with_capacity(flows.len());
+    match flows.iter().find(|flow| !seen.insert((flow.src, flow.dst, flow.sport, flow.dport))) {
+        None => Ok(()),
+        Some(flow) => Err(TrafficError::SamePorts {
+            src: places.name(flow.src).to_owned(),
+            dst: places.name(flow.dst).to_owned(),
+            sport: flow.sport,
+            dport: flow.dport,
+        }),
+    }
+}
+
+impl Group {
+    fn names_by_size(&self) -> bool {
+        let listed_without = |list: &[ListedFlow]| list.iter().any(|flow| flow.class.is_none());
+        self.class.is_none() && !matches!(&self.flows, Flows::Listed(list) if !listed_without(list))
+    }
+
+    fn name(&self, index: usize) -> String {
+        self.class
+            .as_ref()
+            .map_or_else(|| format!("traffic {}", index + 1), |class| format!("traffic `{class}`"))
+    }
+}
+
+impl ListedFlow {
+    fn check(&self, places: &Places) -> Result<(), String> {
+        match [self.src, self.dst].into_iter().find(|host| host.index() >= places.len()) {
+            Some(host) => Err(format!("there is no host {host} in the fabric")),
+            None if self.src == self.dst => {
+                Err(format!("it goes from `{}` to itself", places.name(self.src)))
+            }
+            None if self.bytes == 0 => Err("it is 0 bytes long".into()),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::places::tests::spine_leaf;
+    use crate::published;
+    use proptest::prelude::*;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::SeedableRng;
+
+    fn drawn(load: f64) -> Drawn {
+        Drawn {
+            sizes: published::named("web-search").unwrap().sizes(),
+            arrivals: Arrivals::Poisson,
+            intensity: Some(Intensity::Load { share: load, of: LoadOf::FabricUplinks }),
+            count: None,
+            pairs: Pairs::InterLeaf,
+            start: Duration::ZERO,
+            jitter: Duration::ZERO,
+        }
+    }
+
+    fn run(groups: &[Group], places: &Places, seconds: u64, seed: u64) -> Result<Traffic, TrafficError> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        generate(groups, places, &Thresholds::default(), Duration::from_secs(seconds), &mut rng)
+    }
+
+    fn one(drawn: Drawn) -> Vec<Group> {
+        vec![Group { class: None, flows: Flows::Drawn(drawn) }]
+    }
+
+    #[test]
+    fn the_realised_load_is_the_load_asked_for() {
+        let places = spine_leaf(4, 4, 20);
+        for (of, pairs, arrivals) in [
+            (LoadOf::FabricUplinks, Pairs::InterLeaf, Arrivals::Poisson),
+            (LoadOf::FabricUplinks, Pairs::RackLocal { share: 0.5 }, Arrivals::Poisson),
+            (LoadOf::FabricUplinks, Pairs::Incast { fan_in: 10, receiver: None }, Arrivals::Fixed),
+            (LoadOf::HostLinks, Pairs::Random, Arrivals::Fixed),
+            (LoadOf::HostLinks, Pairs::AllToAll, Arrivals::Poisson),
+        ] {
+            let spec =
+                Drawn { intensity: Some(Intensity::Load { share: 0.15, of }), pairs, arrivals, ..drawn(0.0) };
+            let traffic = run(&one(spec.clone()), &places, 60, 5).unwrap();
+            let load = traffic.offered_load.unwrap();
+            assert!((load / 0.15 - 1.0).abs() < 0.08, "{spec:?}: {load}");
+            assert_eq!(traffic.load_of, of);
+            assert_eq!(traffic.classes, ["mouse", "rabbit", "elephant"]);
+            assert!(traffic.warnings.is_empty(), "{:?}", traffic.warnings);
+        }
+    }
+
+    #[test]
+    fn a_sweep_over_the_load_keeps_sizes_and_pairs() {
+        let places = spine_leaf(4, 4, 20);
+        let [low, high] = [0.2, 0.4].map(|load| run(&one(drawn(load)), &places, 10, 1).unwrap().flows);
+        let same = |a: &Flow, b: &Flow| (a.src, a.dst, a.bytes, a.sport) == (b.src, b.dst, b.bytes, b.sport);
+        assert!(low.len() > 100 && low.iter().zip(&high).all(|(low, high)| same(low, high)));
+    }
+
+    #[test]
+    fn a_group_keeps_its_flows_when_another_changes() {
+        let places = spine_leaf(2, 2, 4);
+        let group = |class: &str, count| Group {
+            class: Some(class.into()),
+            flows: Flows::Drawn(Drawn { intensity: None, count: Some(count), ..drawn(0.0) }),
+        };
+        let shorts = |long| {
+            let traffic = run(&[group("long", long), group("short", 20)], &places, 1, 3).unwrap();
+            let short = traffic.classes.iter().position(|class| class == "short").unwrap();
+            let flows = traffic.flows.iter().filter(|flow| usize::from(flow.class) == short);
+            flows.map(|flow| (flow.start, flow.src, flow.dst, flow.bytes)).collect::<Vec<_>>()
+        };
+        assert_eq!((shorts(5).len(), shorts(5)), (20, shorts(9)));
+    }
+
+    #[test]
+    fn flows_at_once_go_through_the_pattern_once() {
+        let places = spine_leaf(2, 2, 4);
+        for (pairs, flows) in [
+            (Pairs::Permutation, 8),
+            (Pairs::AllToAll, 56),
+            (Pairs::Incast { fan_in: 5, receiver: Some(HostId(7)) }, 5),
+        ] {
+            let spec = Drawn { arrivals: Arrivals::AtOnce, intensity: None, pairs, ..drawn(0.0) };
+            let traffic = run(&one(spec), &places, 1, 3).unwrap();
+            assert_eq!((traffic.flows.len(), traffic.offered_load), (flows, None));
+        }
+    }
+
+    #[test]
+    fn what_the_links_cannot_carry_is_warned_of() {
+        let places = spine_leaf(4, 4, 2);
+        let warnings = run(&one(drawn(0.8)), &places, 1, 3).unwrap().warnings;
+        assert!(warnings.len() == 1 && warnings[0].contains("hosts"), "{warnings:?}");
+        let warnings = run(&one(drawn(1.2)), &spine_leaf(4, 4, 20), 1, 3).unwrap().warnings;
+        assert!(warnings.len() == 1 && warnings[0].contains("1.2 times"), "{warnings:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let places = spine_leaf(4, 4, 20);
+        let listed = |src, dst, bytes, ports| {
+            let (src, dst, start) = (HostId(src), HostId(dst), Time::ZERO);
+            let flow = ListedFlow { src, dst, bytes, start, class: None, ports };
+            vec![Group { class: None, flows: Flows::Listed(vec![flow.clone(), flow]) }]
+        };
+        let flood = Drawn { intensity: Some(Intensity::FlowsPerSecond(1e12)), ..drawn(0.0) };
+        let many = Drawn { intensity: None, count: Some(u64::MAX), ..drawn(0.0) };
+        let local = Drawn { pairs: Pairs::RackLocal { share: 1.0 }, ..drawn(0.5) };
+        let endless = Drawn { intensity: None, arrivals: Arrivals::AtOnce, ..drawn(0.0) };
+        for (groups, part) in [
+            (one(drawn(0.0)), "load is 0"),
+            (one(drawn(f64::NAN)), "load is NaN"),
+            (one(flood), "at most 50000000"),
+            (one(many), "at most 50000000"),
+            (one(local), "no flow leaves its rack"),
+            (one(Drawn { arrivals: Arrivals::AtOnce, ..drawn(0.5) }), "all at once have no load"),
+            (one(endless), "nothing says how many"),
+            (one(Drawn { pairs: Pairs::Listed(vec![]), ..drawn(0.5) }), "list of pairs is empty"),
+            (listed(1, 1, 5, None), "flow 1: it goes from `h1` to itself"),
+            (listed(1, 80, 5, None), "no host 80"),
+            (listed(1, 2, 0, None), "0 bytes"),
+            (listed(1, 2, 5, Some((7, 8))), "ports 7 and 8"),
+        ] {
+            let error = run(&groups, &places, 1, 3).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}, not {part}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn flows_are_in_order_with_their_place_as_id_and_ports_of_their_own(
+            load in 0.01..1.5_f64,
+            seed: u64,
+            jitter in 0..1_000_000_000_u64,
+        ) {
+            let places = spine_leaf(2, 3, 3);
+            let spec = Drawn { jitter: Duration::from_ps(jitter), ..drawn(load) };
+            let traffic = run(&one(spec), &places, 2, seed).unwrap();
+            let mut ports = HashSet::new();
+            for (at, flow) in traffic.flows.iter().enumerate() {
+                prop_assert_eq!(flow.id.index(), at);
+                prop_assert!(ports.insert((flow.sport, flow.dport)));
+            }
+            prop_assert!(traffic.flows.is_sorted_by_key(|flow| flow.start));
+        }
+    }
+}

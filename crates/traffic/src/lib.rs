@@ -1,0 +1,34 @@
+//! The flows of a run: how large, when, from where to where.
+//!
+//! A [`Group`] describes flows of one kind; [`generate`] turns groups into one list of [`Flow`]s,
+//! sorted by start. Everything random comes from the stream that is handed in, which a run derives
+//! from its seed alone, so every scheme sees exactly the same flows. Sizes, pairs and arrivals draw
+//! from streams of their own: a sweep over the load keeps the sequence of sizes and pairs and only
+//! moves them closer together.
+//!
+//! No file is opened here. A CDF or a trace comes in as the bytes of its file.
+
+mod arrivals;
+mod cdf;
+mod classes;
+mod demand;
+mod flow;
+mod generate;
+mod offer;
+mod pairs;
+mod places;
+mod ports;
+pub mod published;
+mod random;
+mod schedule;
+mod sizes;
+
+pub use arrivals::Arrivals;
+pub use cdf::{CdfError, read_cdf};
+pub use classes::Thresholds;
+pub use demand::Demand;
+pub use flow::{Flow, GroupSummary, LoadOf, Traffic};
+pub use generate::{Drawn, Flows, Group, Intensity, ListedFlow, MAX_FLOWS, TrafficError, generate};
+pub use pairs::{Pairs, PairsError};
+pub use places::{Places, Rack};
+pub use sizes::{Knot, Sizes, SizesError};

@@ -1,0 +1,216 @@
+//! [`Places`]: what traffic needs to know of a fabric. Which hosts there are, which share a rack, and
+//! how much their links and the uplinks of the racks carry.
+
+use std::collections::{BTreeMap, HashMap};
+
+use weft_fabric::{Fabric, Link};
+use weft_units::{HostId, NodeId, Rate};
+
+/// The hosts that hang on one switch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rack {
+    /// The name of the switch.
+    pub name: String,
+    /// Its hosts, in ascending order.
+    pub hosts: Vec<HostId>,
+    /// The sum of the rates of its links to other switches, upwards, failed ones included: the
+    /// capacity that a load is a share of, so that a failure leaves the traffic as it was.
+    pub uplinks: Rate,
+    /// The same without failed links: what the rack can really send.
+    pub uplinks_up: Rate,
+}
+
+/// Hosts, racks and capacities.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    names: Vec<String>,
+    rates: Vec<Rate>,
+    racks: Vec<Rack>,
+    rack_of: Vec<u32>,
+    /// Hosts rack by rack: drawing a host outside a rack is then one draw.
+    by_rack: Vec<HostId>,
+    /// Where each rack starts in `by_rack`, and the end of the last.
+    starts: Vec<u32>,
+    ids: HashMap<String, HostId>,
+}
+
+impl Places {
+    /// The hosts of `fabric`. A rack is the switch that a host hangs on (that of its first link where
+    /// it has several), its uplinks are the links of that switch to other switches.
+    pub fn of(fabric: &Fabric) -> Self {
+        let outgoing = |node| fabric.ports(node).iter().map(|&link| fabric.link(link));
+        let sum = |links: &mut dyn Iterator<Item = &Link>| {
+            Rate::from_bps(links.map(|link| link.rate.bps()).fold(0, u64::saturating_add))
+        };
+        let hosts = fabric.hosts().iter().map(|&node| {
+            let name = fabric.node(node).name.clone();
+            (name, sum(&mut outgoing(node).filter(|link| link.up)))
+        });
+        let mut members: BTreeMap<NodeId, Vec<HostId>> = BTreeMap::new();
+        for host in (0..fabric.host_count() as u32).map(HostId) {
+            if let Some(switch) = fabric.edge_switch(host) {
+                members.entry(switch).or_default().push(host);
+            }
+        }
+        let racks = members.into_iter().map(|(switch, hosts)| {
+            let up = || outgoing(switch).filter(|link| !fabric.node(link.to).is_host());
+            Rack {
+                name: fabric.node(switch).name.clone(),
+                hosts,
+                uplinks: sum(&mut up()),
+                uplinks_up: sum(&mut up().filter(|link| link.up)),
+            }
+        });
+        Self::new(hosts.collect(), racks.collect())
+    }
+
+    /// Hosts with their names and the rates of their links, and the racks they stand in. A host that
+    /// no rack lists gets a rack of its own without uplinks.
+    pub fn new(hosts: Vec<(String, Rate)>, mut racks: Vec<Rack>) -> Self {
+        let mut rack_of = vec![u32::MAX; hosts.len()];
+        for (index, rack) in racks.iter_mut().enumerate() {
+            rack.hosts.retain(|host| {
+                let slot = rack_of.get_mut(host.index());
+                slot.is_some_and(|slot| std::mem::replace(slot, index as u32) == u32::MAX)
+            });
+        }
+        for (index, (name, _)) in hosts.iter().enumerate() {
+            if rack_of[index] == u32::MAX {
+                rack_of[index] = racks.len() as u32;
+                let none = Rate::from_bps(0);
+                let hosts = vec![HostId(index as u32)];
+                racks.push(Rack { name: name.clone(), hosts, uplinks: none, uplinks_up: none });
+            }
+        }
+        let by_rack: Vec<HostId> = racks.iter().flat_map(|rack| rack.hosts.iter().copied()).collect();
+        let mut starts = vec![0];
+        let mut end = 0;
+        for rack in &racks {
+            end += rack.hosts.len() as u32;
+            starts.push(end);
+        }
+        let ids = hosts.iter().enumerate().map(|(id, (name, _))| (name.clone(), HostId(id as u32))).collect();
+        let (names, rates) = hosts.into_iter().unzip();
+        Self { names, rates, racks, rack_of, by_rack, starts, ids }
+    }
+
+    /// How many hosts there are.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there is no host.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// The host called `name`.
+    pub fn host(&self, name: &str) -> Option<HostId> {
+        self.ids.get(name).copied()
+    }
+
+    /// The names of the hosts, by id.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The name of `host`, empty where there is no such host.
+    pub fn name(&self, host: HostId) -> &str {
+        self.names.get(host.index()).map_or("", String::as_str)
+    }
+
+    /// The sum of the rates of the links of `host`.
+    pub fn rate(&self, host: HostId) -> Rate {
+        self.rates[host.index()]
+    }
+
+    /// The racks.
+    pub fn racks(&self) -> &[Rack] {
+        &self.racks
+    }
+
+    /// The index of the rack of `host`.
+    pub fn rack_of(&self, host: HostId) -> usize {
+        self.rack_of[host.index()] as usize
+    }
+
+    /// The sum of the rates of all racks' uplinks, one direction.
+    pub fn uplink_capacity(&self) -> f64 {
+        self.racks.iter().map(|rack| rack.uplinks.bps() as f64).sum()
+    }
+
+    /// The sum of the rates of all hosts' links, one direction.
+    pub fn host_capacity(&self) -> f64 {
+        self.rates.iter().map(|rate| rate.bps() as f64).sum()
+    }
+
+    /// How many hosts stand in other racks than `host`.
+    pub(crate) fn outside(&self, host: HostId) -> u64 {
+        (self.len() - self.racks[self.rack_of(host)].hosts.len()) as u64
+    }
+
+    /// The `index`-th host that stands in another rack than `host`; `index` below
+    /// [`outside`](Self::outside).
+    pub(crate) fn nth_outside(&self, host: HostId, index: u64) -> HostId {
+        let rack = self.rack_of(host);
+        let (start, end) = (self.starts[rack] as usize, self.starts[rack + 1] as usize);
+        let index = index as usize;
+        self.by_rack[if index < start { index } else { index + end - start }]
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use weft_fabric::{LinkSpec, build};
+
+    /// A spine-leaf of `leaves` racks of `hosts` hosts at 1 Gbps, `spines` uplinks of 1 Gbps a leaf.
+    pub(crate) fn spine_leaf(spines: u64, leaves: u32, hosts: u32) -> Places {
+        let uplinks = Rate::from_gbps(spines);
+        let names = (0..leaves * hosts).map(|id| (format!("h{id}"), Rate::from_gbps(1))).collect();
+        let racks = (0..leaves).map(|leaf| Rack {
+            name: format!("l{leaf}"),
+            hosts: (leaf * hosts..(leaf + 1) * hosts).map(HostId).collect(),
+            uplinks,
+            uplinks_up: uplinks,
+        });
+        Places::new(names, racks.collect())
+    }
+
+    #[test]
+    fn the_hosts_outside_a_rack_are_all_others_once() {
+        let places = spine_leaf(2, 3, 4);
+        let host = HostId(5);
+        let outside: Vec<u32> =
+            (0..places.outside(host)).map(|index| places.nth_outside(host, index).0).collect();
+        assert_eq!(outside, [0, 1, 2, 3, 8, 9, 10, 11]);
+        assert_eq!((places.uplink_capacity(), places.host_capacity()), (6e9, 12e9));
+    }
+
+    #[test]
+    fn the_places_of_a_fabric_are_its_hosts_and_edge_switches() {
+        let link = LinkSpec::new(Rate::from_gbps(1), weft_units::Duration::from_us(1));
+        let mut builder = build::fat_tree(4, &link, &link).unwrap().edit();
+        builder.fail("e1", "a0").unwrap();
+        let places = Places::of(&builder.build().unwrap());
+        assert_eq!((places.len(), places.racks().len()), (16, 8));
+        assert_eq!((places.host_capacity(), places.uplink_capacity()), (16e9, 16e9));
+        assert_eq!(
+            (places.host("h5"), places.name(HostId(5)), places.rack_of(HostId(5))),
+            (Some(HostId(5)), "h5", 2)
+        );
+        let rack = &places.racks()[1];
+        assert_eq!(
+            (rack.name.as_str(), rack.uplinks.bps(), rack.uplinks_up.bps()),
+            ("e1", 2e9 as u64, 1e9 as u64)
+        );
+    }
+
+    #[test]
+    fn a_host_without_a_rack_is_a_rack_of_its_own() {
+        let places =
+            Places::new(vec![("a".into(), Rate::from_gbps(1)), ("b".into(), Rate::from_gbps(1))], vec![]);
+        assert_eq!(places.racks().len(), 2);
+        assert_eq!((places.outside(HostId(0)), places.nth_outside(HostId(0), 0)), (1, HostId(1)));
+    }
+}

@@ -1,0 +1,129 @@
+//! When the flows of one group start and how many there are: its load or number turned into a rate of
+//! arrivals, with the random streams of the group.
+
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use weft_units::Duration;
+
+use crate::arrivals::Arrivals;
+use crate::flow::LoadOf;
+use crate::generate::{Drawn, Intensity, MAX_FLOWS, TrafficError};
+use crate::offer::Offer;
+use crate::pairs::Pattern;
+use crate::places::Places;
+
+/// The random streams of a group: one a purpose, so that drawing more of one leaves the others alone.
+pub(crate) struct Streams {
+    pub(crate) arrivals: Xoshiro256PlusPlus,
+    pub(crate) pairs: Xoshiro256PlusPlus,
+    pub(crate) sizes: Xoshiro256PlusPlus,
+    pub(crate) jitter: Xoshiro256PlusPlus,
+}
+
+impl Streams {
+    pub(crate) fn split(rng: &mut impl RngCore) -> Self {
+        let mut next = || Xoshiro256PlusPlus::seed_from_u64(rng.next_u64());
+        Self { arrivals: next(), pairs: next(), sizes: next(), jitter: next() }
+    }
+}
+
+/// The arrivals of one group.
+pub(crate) struct Schedule<'a> {
+    pub(crate) pattern: Pattern<'a>,
+    /// Picoseconds after the group's start, in order.
+    pub(crate) times: Box<dyn Iterator<Item = u64>>,
+    /// The most flows these arrivals may bring.
+    pub(crate) most: u64,
+    /// The load asked for.
+    pub(crate) load: Option<f64>,
+    /// What it asks of the links, where flows arrive over time.
+    pub(crate) offer: Option<Offer>,
+}
+
+impl<'a> Schedule<'a> {
+    pub(crate) fn new(
+        group: usize,
+        drawn: &'a Drawn,
+        places: &'a Places,
+        duration: Duration,
+        room: u64,
+        streams: &mut Streams,
+    ) -> Result<Self, TrafficError> {
+        let pairs = |error| TrafficError::Pairs { group, error };
+        let in_turn = drawn.arrivals != Arrivals::Poisson;
+        let pattern = drawn.pairs.pattern(places, in_turn, &mut streams.pairs).map_err(pairs)?;
+        let batch = pattern.batch();
+        let span = duration.saturating_sub(drawn.start).ps() as f64;
+        let flow_bits = 8.0 * drawn.sizes.mean();
+        let made = MAX_FLOWS - room;
+        let fits = |flows: f64| match flows <= room as f64 {
+            true => Ok(()),
+            false => Err(TrafficError::TooMany { group, flows: flows + made as f64 }),
+        };
+        if drawn.arrivals == Arrivals::AtOnce {
+            if let Some(intensity) = drawn.intensity {
+                return Err(TrafficError::AtOnce { group, what: intensity.what() });
+            }
+            let round = pattern.round().map(|arrivals| arrivals * batch);
+            let most = drawn.count.or(round).ok_or(TrafficError::Unbounded { group })?;
+            fits(most as f64)?;
+            let times = drawn.arrivals.exactly(most.div_ceil(batch), span, &mut streams.arrivals);
+            return Ok(Self { pattern, times: Box::new(times.into_iter()), most, load: None, offer: None });
+        }
+        let demand = pattern.demand();
+        let Some(intensity) = drawn.intensity else {
+            let most = drawn.count.ok_or(TrafficError::Unbounded { group })?;
+            fits(most as f64)?;
+            let times = drawn.arrivals.exactly(most.div_ceil(batch), span, &mut streams.arrivals);
+            let offer = Offer { bps: most as f64 * flow_bits / (span * 1e-12).max(1e-12), demand };
+            let times = Box::new(times.into_iter());
+            return Ok(Self { pattern, times, most, load: None, offer: Some(offer) });
+        };
+        let (value, no_capacity) =
+            (intensity.value(), |of: LoadOf, why| TrafficError::NoCapacity { group, of: of.name(), why });
+        if !(value.is_finite() && value > 0.0) {
+            return Err(TrafficError::Intensity { group, what: intensity.what(), value });
+        }
+        let (flows_per_second, load) = match intensity {
+            Intensity::FlowsPerSecond(flows) => (flows, None),
+            Intensity::Load { share, of } => {
+                let (capacity, crossing) = match of {
+                    LoadOf::FabricUplinks => (places.uplink_capacity(), demand.crossing()),
+                    LoadOf::HostLinks => (places.host_capacity(), 1.0),
+                };
+                if capacity <= 0.0 {
+                    return Err(no_capacity(of, "no such link carries anything"));
+                }
+                if crossing <= 0.0 {
+                    return Err(no_capacity(of, "no flow leaves its rack"));
+                }
+                (share * capacity / (flow_bits * crossing), Some(share))
+            }
+        };
+        let expected = flows_per_second * span * 1e-12;
+        let most = drawn.count.unwrap_or(u64::MAX);
+        fits(expected.min(most as f64))?;
+        let per_ps = flows_per_second / batch as f64 * 1e-12;
+        let times = drawn.arrivals.at_rate(per_ps, span, streams.arrivals.clone());
+        let offer = Some(Offer { bps: flows_per_second * flow_bits, demand });
+        // A Poisson process may exceed its expected number; the room is never exceeded.
+        let most = most.min(room);
+        Ok(Self { pattern, times: Box::new(times), most, load, offer })
+    }
+}
+
+impl Intensity {
+    fn what(self) -> &'static str {
+        match self {
+            Self::Load { .. } => "load",
+            Self::FlowsPerSecond(_) => "rate of flows a second",
+        }
+    }
+
+    fn value(self) -> f64 {
+        match self {
+            Self::Load { share, .. } => share,
+            Self::FlowsPerSecond(flows) => flows,
+        }
+    }
+}
