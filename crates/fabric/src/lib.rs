@@ -16,6 +16,7 @@ mod nearest;
 mod node;
 mod overhead;
 mod queue;
+mod spanning_tree;
 
 pub use builder::{FabricBuilder, MAX_CABLES, MAX_DELAY, MAX_NODES, MAX_RATE, MIN_RATE};
 pub use equal_cost::EqualCost;
@@ -25,3 +26,4 @@ pub use link::{Link, LinkSpec};
 pub use node::{Node, Role};
 pub use overhead::Overhead;
 pub use queue::{ClassSpec, Limit, QueueSpec, Scheduler};
+pub use spanning_tree::SpanningTree;

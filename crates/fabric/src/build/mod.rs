@@ -6,11 +6,17 @@
 
 mod dumbbell;
 mod fat_tree;
+mod mesh;
+mod ring;
 mod spine_leaf;
+mod three_layer;
 
 pub use dumbbell::dumbbell;
 pub use fat_tree::fat_tree;
+pub use mesh::mesh;
+pub use ring::ring;
 pub use spine_leaf::{oversubscribed_rate, spine_leaf};
+pub use three_layer::{ThreeLayer, three_layer};
 
 use weft_units::NodeId;
 
