@@ -22,6 +22,7 @@ pub mod published;
 mod random;
 mod schedule;
 mod sizes;
+pub mod trace;
 
 pub use arrivals::Arrivals;
 pub use cdf::{CdfError, read_cdf};

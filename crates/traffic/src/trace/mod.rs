@@ -1,0 +1,164 @@
+//! Traces: flows read one by one from a table, CSV or Parquet, that comes in as the bytes of its file.
+//!
+//! Columns are found by name: `src`, `dst` (a host's name), `bytes`, a start as `start` (text with a
+//! unit), `start_s` or `start_ps`, and where wanted `class`, `sport` and `dport`. Other columns are
+//! left alone, so the `flows.parquet` of a result is a trace for the next run.
+
+mod csv;
+mod parquet;
+
+use std::fmt;
+
+use thiserror::Error;
+use weft_units::{Bytes, Duration, HostId, Time};
+
+use crate::generate::ListedFlow;
+
+pub use csv::read_csv;
+pub use parquet::read_parquet;
+
+/// Finds a host by its name; the error says what is wrong with the name.
+pub type FindHost<'a> = &'a dyn Fn(&str) -> Result<HostId, String>;
+
+/// Where in a trace something is wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// In the file as a whole.
+    File,
+    /// In a line of a CSV file, counted from 1.
+    Line(u64),
+    /// In a row of a Parquet file, counted from 1.
+    Row(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File => Ok(()),
+            Self::Line(line) => write!(f, "line {line}: "),
+            Self::Row(row) => write!(f, "row {row}: "),
+        }
+    }
+}
+
+/// Why a file is no trace.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{place}{why}")]
+pub struct TraceError {
+    /// Where.
+    pub place: Place,
+    /// What is wrong there, with the offending text and what was expected.
+    pub why: String,
+}
+
+/// How a trace gives the start of its flows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Start {
+    /// As text with a unit.
+    Text,
+    /// In seconds.
+    Seconds,
+    /// In picoseconds.
+    Picoseconds,
+}
+
+const STARTS: [(&str, Start); 3] =
+    [("start", Start::Text), ("start_s", Start::Seconds), ("start_ps", Start::Picoseconds)];
+
+/// Where the columns of a trace are.
+#[derive(Debug)]
+struct Columns {
+    src: usize,
+    dst: usize,
+    bytes: usize,
+    start: (usize, Start),
+    class: Option<usize>,
+    ports: Option<(usize, usize)>,
+}
+
+impl Columns {
+    fn find(names: &[String]) -> Result<Self, String> {
+        let place = |name: &str| names.iter().position(|known| known == name);
+        let needed = |name: &str| {
+            let found = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            place(name).ok_or_else(|| {
+                format!("there is no column `{name}` among {found}; expected src, dst, bytes and start (or start_s, start_ps)")
+            })
+        };
+        let (src, dst, bytes) = (needed("src")?, needed("dst")?, needed("bytes")?);
+        let mut starts = STARTS.iter().filter_map(|&(name, kind)| Some((place(name)?, kind)));
+        let start = match starts.next() {
+            Some(start) => start,
+            None => (needed("start")?, Start::Text),
+        };
+        let ports = match (place("sport"), place("dport")) {
+            (Some(sport), Some(dport)) => Some((sport, dport)),
+            (None, None) => None,
+            (Some(_), None) => {
+                return Err("there is a column `sport` but no `dport`; expected both or none".into());
+            }
+            (None, Some(_)) => {
+                return Err("there is a column `dport` but no `sport`; expected both or none".into());
+            }
+        };
+        Ok(Self { src, dst, bytes, start, class: place("class"), ports })
+    }
+
+    /// The flow of a row whose cells are given as text.
+    fn flow<'a>(&self, cell: impl Fn(usize) -> &'a str, find: FindHost<'_>) -> Result<ListedFlow, String> {
+        let cell = |column: usize| cell(column).trim();
+        let host = |column, name| find(cell(column)).map_err(|why| format!("{name}: {why}"));
+        let (src, dst) = (host(self.src, "src")?, host(self.dst, "dst")?);
+        let bytes = match cell(self.bytes).parse::<u64>() {
+            Ok(bytes) => bytes,
+            Err(_) => cell(self.bytes).parse::<Bytes>().map_err(|error| format!("bytes: {error}"))?.0,
+        };
+        let (column, kind) = self.start;
+        let start = read_start(cell(column), kind)?;
+        let class = self.class.map(&cell).filter(|class| !class.is_empty()).map(str::to_owned);
+        let port = |column| {
+            let text = cell(column);
+            text.parse::<u16>().map_err(|_| format!("`{text}` is no port; expected a number from 0 to 65535"))
+        };
+        let ports = match self.ports {
+            Some((sport, dport)) => Some((port(sport)?, port(dport)?)),
+            None => None,
+        };
+        Ok(ListedFlow { src, dst, bytes, start: Time::ZERO + start, class, ports })
+    }
+}
+
+fn read_start(text: &str, kind: Start) -> Result<Duration, String> {
+    match kind {
+        Start::Text => text.parse().map_err(|error| format!("start: {error}")),
+        Start::Picoseconds => text.parse().map(Duration::from_ps).map_err(|_| {
+            format!("start_ps: `{text}` is no time; expected a whole number of picoseconds, at least 0")
+        }),
+        Start::Seconds => match text.parse::<f64>() {
+            Ok(seconds) if (0.0..1e7).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+            _ => Err(format!("start_s: `{text}` is no time; expected a number of seconds, at least 0")),
+        },
+    }
+}
+
+/// What the tests of both formats share.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(super) fn find(name: &str) -> Result<HostId, String> {
+        let id = name.strip_prefix('h').and_then(|id| id.parse().ok()).filter(|id| *id < 16);
+        id.map(HostId).ok_or_else(|| format!("there is no node `{name}`"))
+    }
+
+    pub(super) fn flow(src: u32, dst: u32, bytes: u64, start: u64, class: Option<&str>) -> ListedFlow {
+        ListedFlow {
+            src: HostId(src),
+            dst: HostId(dst),
+            bytes,
+            start: Time::from_ps(start),
+            class: class.map(str::to_owned),
+            ports: None,
+        }
+    }
+}

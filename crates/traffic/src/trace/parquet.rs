@@ -1,0 +1,136 @@
+//! A trace from Parquet, of any writer: numbers and text of any width, dictionaries or not.
+
+use arrow::array::{Array, ArrayRef, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
+use bytes::Bytes;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::errors::ParquetError;
+
+use super::{Columns, FindHost, Place, TraceError};
+use crate::generate::ListedFlow;
+
+/// Reads a trace from the bytes of a Parquet file.
+///
+/// # Errors
+/// A file that is no Parquet, or a row that is no flow, with its number.
+pub fn read_parquet(bytes: &[u8], find: FindHost<'_>) -> Result<Vec<ListedFlow>, TraceError> {
+    let file = |why| TraceError { place: Place::File, why };
+    let builder = ParquetRecordBatchReaderBuilder::try_new(Bytes::copy_from_slice(bytes))
+        .map_err(|error| file(refuse(&error)))?;
+    let names: Vec<String> = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let columns = Columns::find(&names).map_err(file)?;
+    let reader = builder.build().map_err(|error| file(refuse(&error)))?;
+    let mut flows: Vec<ListedFlow> = Vec::new();
+    for batch in reader {
+        let batch = batch.map_err(|error| file(format!("{error}; expected a Parquet file")))?;
+        let mut cells: Vec<Option<StringArray>> = vec![None; batch.num_columns()];
+        for column in columns.used() {
+            cells[column] = Some(as_text(batch.column(column), &names[column]).map_err(file)?);
+        }
+        for row in 0..batch.num_rows() {
+            let cell = |column: usize| {
+                cells[column]
+                    .as_ref()
+                    .filter(|array| array.is_valid(row))
+                    .map_or("", |array| array.value(row))
+            };
+            let place = Place::Row(flows.len() as u64 + 1);
+            flows.push(columns.flow(cell, find).map_err(|why| TraceError { place, why })?);
+        }
+    }
+    Ok(flows)
+}
+
+impl Columns {
+    fn used(&self) -> impl Iterator<Item = usize> {
+        let ports = self.ports.map(|(sport, dport)| [sport, dport]);
+        [self.src, self.dst, self.bytes, self.start.0]
+            .into_iter()
+            .chain(self.class)
+            .chain(ports.into_iter().flatten())
+    }
+}
+
+fn as_text(column: &ArrayRef, name: &str) -> Result<StringArray, String> {
+    let kind = column.data_type();
+    let text = cast(column, &DataType::Utf8)
+        .map_err(|_| format!("column `{name}` holds {kind}; expected numbers or text"))?;
+    match text.as_any().downcast_ref::<StringArray>() {
+        Some(text) => Ok(text.clone()),
+        None => Err(format!("column `{name}` holds {kind}; expected numbers or text")),
+    }
+}
+
+fn refuse(error: &ParquetError) -> String {
+    match error {
+        ParquetError::General(why) if why.contains("codec") || why.contains("Disabled feature") => {
+            format!("{why}; expected no compression or snappy")
+        }
+        _ => format!("{error}; expected a Parquet file"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::tests::{find, flow};
+    use arrow::array::{DictionaryArray, Float64Array, Int64Array, UInt32Array};
+    use arrow::datatypes::Int32Type;
+    use arrow::record_batch::RecordBatch;
+    use parquet::arrow::ArrowWriter;
+    use std::sync::Arc;
+
+    fn file(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        bytes
+    }
+
+    fn text(values: &[&str]) -> ArrayRef {
+        Arc::new(values.iter().copied().collect::<DictionaryArray<Int32Type>>())
+    }
+
+    #[test]
+    fn the_flows_of_a_result_are_a_trace() {
+        let bytes = file(vec![
+            ("flow", Arc::new(Int64Array::from(vec![0, 1]))),
+            ("src", text(&["h0", "h2"])),
+            ("dst", text(&["h3", "h1"])),
+            ("class", text(&["long", "mouse"])),
+            ("bytes", Arc::new(Int64Array::from(vec![10_000_000, 1_500]))),
+            ("start_ps", Arc::new(Int64Array::from(vec![0, 70]))),
+            ("fct_ps", Arc::new(Int64Array::from(vec![Some(9), None]))),
+        ]);
+        let expected = vec![flow(0, 3, 10_000_000, 0, Some("long")), flow(2, 1, 1_500, 70, Some("mouse"))];
+        assert_eq!(read_parquet(&bytes, &find), Ok(expected));
+    }
+
+    #[test]
+    fn a_bad_file_is_refused_with_its_row() {
+        let bad = |bytes: Vec<u8>| read_parquet(&bytes, &find).unwrap_err().to_string();
+        let host: fn(&[&'static str]) -> ArrayRef = |names| Arc::new(StringArray::from(names.to_vec()));
+        let rows = |starts: Vec<Option<f64>>| {
+            file(vec![
+                ("src", host(&["h0", "h2"])),
+                ("dst", host(&["h3", "h1"])),
+                ("bytes", Arc::new(UInt32Array::from(vec![5, 6]))),
+                ("start_s", Arc::new(Float64Array::from(starts))),
+            ])
+        };
+        assert_eq!(
+            read_parquet(&rows(vec![Some(0.5), Some(1e-3)]), &find).unwrap()[1].start.ps(),
+            1_000_000_000
+        );
+        assert!(bad(rows(vec![Some(0.5), None])).starts_with("row 2: start_s: `` is no time"));
+        assert!(bad(rows(vec![Some(f64::NAN), None])).starts_with("row 1: start_s: `NaN`"));
+        assert!(bad(file(vec![("src", host(&["h0"]))])).contains("no column `dst`"), "columns are needed");
+        assert!(bad(b"src,dst,bytes\n".to_vec()).ends_with("expected a Parquet file"));
+        let mut cut = rows(vec![Some(0.5), Some(1.0)]);
+        cut.drain(4..40);
+        assert!(!bad(cut).is_empty());
+    }
+}
