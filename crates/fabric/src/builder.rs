@@ -132,7 +132,7 @@ impl FabricBuilder {
 
     /// The nodes of a text such as `e0-a1`; see [`Fabric::pair_named`].
     pub fn pair_named(&self, text: &str) -> Result<(NodeId, NodeId), FabricError> {
-        split_pair(text, &self.nodes, |name| self.node_named(name))
+        split_pair(text, |name| self.node_named(name), || self.nodes.iter().map(|node| node.name.as_str()))
     }
 
     /// Joins `a` and `b` by a cable that is the same in both directions. Two nodes may be joined

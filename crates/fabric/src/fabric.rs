@@ -160,7 +160,7 @@ impl Fabric {
     /// # Errors
     /// [`FabricError::BadPair`] where no or more than one reading does.
     pub fn pair_named(&self, text: &str) -> Result<(NodeId, NodeId), FabricError> {
-        split_pair(text, &self.nodes, |name| self.node_named(name))
+        split_pair(text, |name| self.node_named(name), || self.nodes.iter().map(|node| node.name.as_str()))
     }
 
     /// The link of a text such as `e0-a1`, in the direction of the text.
@@ -193,12 +193,12 @@ pub(crate) fn unknown_node(name: &str, nodes: &[Node]) -> FabricError {
     FabricError::UnknownNode { name: name.to_owned(), nearest }
 }
 
-/// The two nodes of a text with a `-` between their names.
-pub(crate) fn split_pair(
+/// What `find` has for the two names of a text with a `-` between them; `names` are all there are.
+pub(crate) fn split_pair<'a, T, N: Iterator<Item = &'a str>>(
     text: &str,
-    nodes: &[Node],
-    find: impl Fn(&str) -> Option<NodeId>,
-) -> Result<(NodeId, NodeId), FabricError> {
+    find: impl Fn(&str) -> Option<T>,
+    names: impl FnOnce() -> N,
+) -> Result<(T, T), FabricError> {
     let mut readings = text.match_indices('-').filter_map(|(at, _)| {
         let (a, b) = (text[..at].trim(), text[at + 1..].trim());
         Some((find(a)?, find(b)?))
@@ -207,11 +207,8 @@ pub(crate) fn split_pair(
         (Some(pair), None) => Ok(pair),
         _ => {
             let wrong = text.split('-').map(str::trim).find(|part| find(part).is_none());
-            let names = || nodes.iter().map(|node| node.name.as_str());
-            Err(FabricError::BadPair {
-                text: text.to_owned(),
-                nearest: wrong.and_then(|part| nearest(part, names())),
-            })
+            let nearest = wrong.and_then(|part| nearest(part, names()));
+            Err(FabricError::BadPair { text: text.to_owned(), nearest })
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The fabric: which hosts and switches there are and which cables join them.
 //!
 //! A [`Fabric`] is immutable, made either by a builder in [`build`] or by hand with
-//! [`FabricBuilder`], and taken alike by the engine, the emulation, the controller and the report.
+//! [`FabricBuilder`] or from a file by [`read`], and taken alike by the engine, the emulation, the controller and the report.
 //! It describes; it does not decide: what is derived from the graph alone ([`EqualCost`]) lives here
 //! too, and what a switch does with that is the business of `switching`.
 
@@ -16,7 +16,9 @@ mod nearest;
 mod node;
 mod overhead;
 mod queue;
+pub mod read;
 mod spanning_tree;
+pub mod write;
 
 pub use builder::{FabricBuilder, MAX_CABLES, MAX_DELAY, MAX_NODES, MAX_RATE, MIN_RATE};
 pub use equal_cost::EqualCost;

@@ -68,7 +68,7 @@ impl QueueSpec {
 
     /// Whether limit alone describes the queue.
     fn is_plain(&self) -> bool {
-        self.is_fifo() && self.ecn_threshold.is_none() && self.scheduler == Scheduler::default()
+        self.is_fifo() && self.ecn_threshold.is_none()
     }
 }
 

@@ -1,10 +1,13 @@
-//! Equal-cost next hops against the definition: a breadth-first search on the same graph.
+//! Next hops and spanning tree against their definitions on graphs of any form.
+
+mod common;
 
 use std::collections::VecDeque;
 
+use common::any_fabric;
 use proptest::prelude::*;
-use weft_fabric::{EqualCost, Fabric, FabricBuilder, FabricError, LinkSpec, build};
-use weft_units::{HostId, NodeId};
+use weft_fabric::{EqualCost, Fabric, LinkSpec, SpanningTree, build};
+use weft_units::{HostId, LinkId, NodeId};
 
 /// Links from every node to `to` over working cables and through switches only.
 fn breadth_first(fabric: &Fabric, to: NodeId) -> Vec<Option<u32>> {
@@ -58,49 +61,57 @@ fn holds_by_definition(fabric: &Fabric) {
     }
 }
 
-/// Fabrics of any form: hosts with several cables, cables between hosts, parallel and failed ones.
-fn any_fabric() -> impl Strategy<Value = Fabric> {
-    let cables = prop::collection::vec((0..14_usize, 0..14_usize, prop::bool::weighted(0.1)), 0..40);
-    (1..6_usize, 1..8_usize, cables).prop_filter_map("hosts are apart", |(hosts, switches, cables)| {
-        let mut builder = FabricBuilder::new("any");
-        let mut nodes = Vec::new();
-        for i in 0..hosts.max(switches) {
-            if i < hosts {
-                nodes.push(builder.add_host(format!("h{i}"), 0, None).unwrap());
-            }
-            if i < switches {
-                nodes.push(builder.add_switch(format!("s{i}"), 1, None).unwrap());
-            }
-        }
-        let spec = LinkSpec::default();
-        let mut failed = Vec::new();
-        for (a, b, fails) in cables {
-            let (a, b) = (nodes[a % nodes.len()], nodes[b % nodes.len()]);
-            if a != b {
-                builder.connect(a, b, &spec).unwrap();
-                if fails {
-                    failed.push((a, b));
-                }
-            }
-        }
-        for (a, b) in failed {
-            let name = |id: NodeId| builder.nodes()[id.index()].name.clone();
-            let (a, b) = (name(a), name(b));
-            builder.fail(&a, &b).unwrap();
-        }
-        match builder.build() {
-            Ok(fabric) => Some(fabric),
-            Err(FabricError::Disconnected { .. }) => None,
-            Err(error) => panic!("{error}"),
-        }
-    })
-}
-
 proptest! {
     #[test]
     fn next_hops_are_the_neighbours_one_link_nearer(fabric in any_fabric()) {
         holds_by_definition(&fabric);
     }
+
+    #[test]
+    fn the_spanning_tree_spans_without_a_loop(fabric in any_fabric()) {
+        let tree = SpanningTree::compute(&fabric);
+        let is_switch = |node: NodeId| !fabric.node(node).is_host();
+        let mut of = union_find(&fabric, |_| false);
+        for switch in fabric.switches() {
+            for &port in tree.forwarding(switch) {
+                let link = fabric.link(fabric.link_at(switch, port).unwrap());
+                prop_assert!(link.up);
+                prop_assert!(!is_switch(link.to) || tree.forwards(link.to, link.to_port), "both ends forward");
+                if is_switch(link.to) && link.from < link.to {
+                    prop_assert!(find(&mut of, link.from.index()) != find(&mut of, link.to.index()), "a loop");
+                    let (a, b) = (find(&mut of, link.from.index()), find(&mut of, link.to.index()));
+                    of[a] = b;
+                }
+            }
+        }
+        let mut whole = union_find(&fabric, |link| fabric.link(link).up);
+        for a in fabric.switches() {
+            let least = fabric.switches().find(|b| find(&mut whole, b.index()) == find(&mut whole, a.index()));
+            prop_assert_eq!(Some(tree.root(a)), least, "the root is the lowest id within reach");
+            prop_assert_eq!(find(&mut of, a.index()), find(&mut of, tree.root(a).index()), "the tree spans");
+        }
+    }
+}
+
+/// The parts of the switches that the links for which `joined` holds connect.
+fn union_find(fabric: &Fabric, joined: impl Fn(LinkId) -> bool) -> Vec<usize> {
+    let mut of: Vec<usize> = (0..fabric.nodes().len()).collect();
+    for (id, link) in (0..).map(LinkId).zip(fabric.links()) {
+        let inner = !fabric.node(link.from).is_host() && !fabric.node(link.to).is_host();
+        if inner && joined(id) {
+            let (a, b) = (find(&mut of, link.from.index()), find(&mut of, link.to.index()));
+            of[a] = b;
+        }
+    }
+    of
+}
+
+fn find(of: &mut [usize], mut node: usize) -> usize {
+    while of[node] != node {
+        of[node] = of[of[node]];
+        node = of[node];
+    }
+    node
 }
 
 #[test]

@@ -1,0 +1,174 @@
+//! The attributes of nodes and links, as every format may give them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize};
+use weft_units::{Duration, Rate};
+
+use super::Why;
+use crate::{Limit, LinkSpec, Overhead, QueueSpec, Role};
+
+/// A tier, read as a number or as one of its names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub(crate) struct Tier(pub u8);
+
+const TIER: &str = "a tier: a number up to 255, or host, tor, edge, leaf, aggregation, core, spine";
+
+impl FromStr for Tier {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "host" => Ok(Self(0)),
+            "tor" | "edge" | "leaf" => Ok(Self(1)),
+            "aggregation" | "aggr" | "fabric" | "pod-spine" => Ok(Self(2)),
+            "core" | "spine" => Ok(Self(3)),
+            number => number.parse().map(Self).map_err(|_| format!("`{text}` is not {TIER}")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Tier {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl Visitor<'_> for Either {
+            type Value = Tier;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(TIER)
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Tier, E> {
+                u8::try_from(number)
+                    .map(Tier)
+                    .map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Tier, E> {
+                u8::try_from(number)
+                    .map(Tier)
+                    .map_err(|_| E::invalid_value(de::Unexpected::Unsigned(number), &self))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Tier, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
+/// What a file says of a node beside its name.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct NodeAttributes {
+    pub role: Option<Role>,
+    pub tier: Option<Tier>,
+    pub pod: Option<u32>,
+}
+
+impl NodeAttributes {
+    /// From a function that gives the text of an attribute.
+    pub fn from_text<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Result<Self, Why> {
+        Ok(Self {
+            role: parse("role", get("role"), |text| {
+                text.parse().map_err(|text: String| format!("`{text}` is neither host nor switch"))
+            })?,
+            tier: parse("tier", get("tier"), str::parse)?,
+            pod: parse("pod", get("pod"), |text| {
+                text.parse().map_err(|_| format!("`{text}` is not a whole number below 2^32"))
+            })?,
+        })
+    }
+}
+
+/// What a file says of one direction of a link; the rest is default.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LinkAttributes {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Duration>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<Overhead>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_threshold: Option<Limit>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueSpec>,
+}
+
+impl LinkAttributes {
+    /// From a function that gives the text of an attribute.
+    pub fn from_text<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Result<Self, Why> {
+        Ok(Self {
+            rate: parse("rate", get("rate"), quantity)?,
+            delay: parse("delay", get("delay"), quantity)?,
+            overhead: parse("overhead", get("overhead"), |text| {
+                text.parse().map_err(|text: String| format!("`{text}` is none of ethernet, ppp, none"))
+            })?,
+            ecn_threshold: parse("ecn_threshold", get("ecn_threshold"), quantity)?,
+            queue: parse("queue", get("queue"), quantity)?,
+        })
+    }
+
+    /// What has to be written of `spec` where `defaults` are known.
+    pub fn difference(spec: &LinkSpec, defaults: &LinkSpec) -> Self {
+        let (queue, ecn_threshold) = if spec.queue == defaults.queue {
+            (None, None)
+        } else if spec.queue.is_fifo() {
+            // The threshold is written apart, where formats without tables can hold it.
+            (Some(QueueSpec::fifo(spec.queue.limit)), spec.queue.ecn_threshold)
+        } else {
+            (Some(spec.queue.clone()), None)
+        };
+        Self {
+            rate: (spec.rate != defaults.rate).then_some(spec.rate),
+            delay: (spec.delay != defaults.delay).then_some(spec.delay),
+            overhead: (spec.overhead != defaults.overhead).then_some(spec.overhead),
+            ecn_threshold,
+            queue,
+        }
+    }
+
+    /// All of `spec`.
+    pub fn whole(spec: &LinkSpec) -> Self {
+        let queue = if spec.queue.is_fifo() { QueueSpec::fifo(spec.queue.limit) } else { spec.queue.clone() };
+        Self {
+            rate: Some(spec.rate),
+            delay: Some(spec.delay),
+            overhead: Some(spec.overhead),
+            ecn_threshold: spec.queue.ecn_threshold.filter(|_| spec.queue.is_fifo()),
+            queue: Some(queue),
+        }
+    }
+
+    /// The link, with `defaults` where nothing was said. A queue that is given stands alone: it takes
+    /// no threshold from the defaults.
+    pub fn or(self, defaults: &LinkSpec) -> LinkSpec {
+        let mut queue = self.queue.unwrap_or_else(|| defaults.queue.clone());
+        queue.ecn_threshold = self.ecn_threshold.or(queue.ecn_threshold);
+        LinkSpec {
+            rate: self.rate.unwrap_or(defaults.rate),
+            delay: self.delay.unwrap_or(defaults.delay),
+            overhead: self.overhead.unwrap_or(defaults.overhead),
+            queue,
+        }
+    }
+}
+
+/// A quantity, with its error as text.
+fn quantity<T: FromStr<Err = weft_units::QuantityError>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: weft_units::QuantityError| error.to_string())
+}
+
+/// An attribute that may be missing.
+pub(super) fn parse<T>(
+    key: &'static str,
+    text: Option<&str>,
+    read: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<Option<T>, Why> {
+    text.map(|text| read(text.trim())).transpose().map_err(|why| Why::Value { key, why })
+}
+
+/// `true` or `false` as text.
+pub(super) fn truth(text: &str) -> Result<bool, String> {
+    text.to_ascii_lowercase().parse().map_err(|_| format!("`{text}` is neither true nor false"))
+}

@@ -1,0 +1,99 @@
+//! [`ReadError`]: what is wrong with a file, and where.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::FabricError;
+
+/// What is wrong with a file, and where.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub struct ReadError {
+    /// The line, from 1.
+    pub line: Option<usize>,
+    /// The column in characters, from 1.
+    pub column: Option<usize>,
+    /// The node or link, such as ``link 3 (`e0` - `a1`)``.
+    pub element: Option<String>,
+    /// What is wrong.
+    #[source]
+    pub why: Why,
+}
+
+/// What is wrong with a file.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum Why {
+    /// The format itself is violated.
+    #[error("{0}")]
+    Syntax(String),
+    /// Something that must be there is not.
+    #[error("{0} is missing")]
+    Missing(&'static str),
+    /// A value is not what it should be.
+    #[error("`{key}` is wrong: {why}")]
+    Value {
+        /// The attribute.
+        key: &'static str,
+        /// What is wrong with it, with the value and what was expected.
+        why: String,
+    },
+    /// One direction of a cable in a directed graph.
+    #[error("the directed edge `{from}` -> `{to}` has no edge back: write both, or an undirected graph")]
+    OneWay {
+        /// The node it leaves.
+        from: String,
+        /// The node it enters.
+        to: String,
+    },
+    /// The text describes what cannot be a fabric.
+    #[error(transparent)]
+    Fabric(#[from] FabricError),
+    /// The bytes are no text.
+    #[error("the file is not UTF-8 text")]
+    NotUtf8,
+    /// The format is not known.
+    #[error("`{path}` is no fabric file: its name ends in none of .toml, .graphml, .json")]
+    Ending {
+        /// The path.
+        path: String,
+    },
+}
+
+impl ReadError {
+    /// The same error, at a byte of a text.
+    pub(super) fn at(self, text: &str, byte: usize) -> Self {
+        let (line, column) = position(text, byte);
+        Self { line: Some(line), column: Some(column), ..self }
+    }
+
+    /// The same error, in an element.
+    pub(super) fn of(self, element: impl Into<String>) -> Self {
+        Self { element: Some(element.into()), ..self }
+    }
+}
+
+impl<W: Into<Why>> From<W> for ReadError {
+    fn from(why: W) -> Self {
+        Self { line: None, column: None, element: None, why: why.into() }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let (Some(line), Some(column)) = (self.line, self.column) {
+            write!(f, "line {line}, column {column}: ")?;
+        }
+        if let Some(element) = &self.element {
+            write!(f, "{element}: ")?;
+        }
+        self.why.fmt(f)
+    }
+}
+
+/// Line and column of a byte of a text, both from 1.
+fn position(text: &str, byte: usize) -> (usize, usize) {
+    let before = &text.as_bytes()[..byte.min(text.len())];
+    let start = before.iter().rposition(|&b| b == b'\n').map_or(0, |newline| newline + 1);
+    let line = before.iter().filter(|&&b| b == b'\n').count() + 1;
+    (line, String::from_utf8_lossy(&before[start..]).chars().count() + 1)
+}

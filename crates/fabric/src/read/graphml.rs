@@ -1,0 +1,146 @@
+//! GraphML (graphml.graphdrawing.org), as NetworkX, yEd, igraph and the Topology Zoo write it.
+
+use std::collections::BTreeMap;
+
+use roxmltree::{Document, Node, ParsingOptions};
+
+use super::attributes::{LinkAttributes, NodeAttributes, parse, truth};
+use super::graph::{FileEdge, FileGraph, FileNode, Place};
+use super::{ReadError, Why};
+use crate::{Fabric, LinkSpec};
+
+/// A `<key>` element, which declares an attribute.
+struct Key<'a> {
+    name: &'a str,
+    /// The elements it is for: `node`, `edge`, `graph`; all of them without.
+    of: Option<&'a str>,
+    default: Option<&'a str>,
+}
+
+/// The declared attributes by id.
+type Keys<'a> = BTreeMap<&'a str, Key<'a>>;
+
+/// Reads GraphML. A graph without a `name` gets `name`; links without an attribute get that of
+/// `defaults`. Of directed edges, each cable is two, one each way, which may differ.
+///
+/// # Errors
+/// [`ReadError`] with line, column and the element.
+pub fn graphml(text: &str, name: &str, defaults: &LinkSpec) -> Result<Fabric, ReadError> {
+    let options = ParsingOptions { allow_dtd: false, nodes_limit: 1 << 25, ..ParsingOptions::default() };
+    let document = Document::parse_with_options(text, options).map_err(|error| {
+        let place = error.pos();
+        let message = error.to_string();
+        let message = message.rsplit_once(" at ").map_or(message.as_str(), |(message, _)| message);
+        ReadError {
+            line: Some(place.row as usize),
+            column: Some(place.col as usize),
+            ..Why::Syntax(message.to_owned()).into()
+        }
+    })?;
+    let root = document.root_element();
+    let place = |element: Node<'_, '_>| Place { byte: element.range().start, element: describe(element) };
+    let fails = |why: Why, element: Node<'_, '_>| {
+        ReadError::from(why).at(text, element.range().start).of(describe(element))
+    };
+    if root.tag_name().name() != "graphml" {
+        let why = Why::Syntax("the outermost element of GraphML is `graphml`".into());
+        return Err(fails(why, root));
+    }
+    let mut graphs = children(root, "graph");
+    let graph = graphs.next().ok_or(Why::Missing("the element `graph`"))?;
+    if let Some(second) = graphs.next() {
+        return Err(fails(Why::Syntax("there is more than one graph".into()), second));
+    }
+    let keys = keys(root);
+    let data = |element| attributes(element, &keys).map_err(|(why, element)| fails(why, element));
+    let directed_by_default = graph.attribute("edgedefault") == Some("directed");
+    let (mut nodes, mut edges) = (Vec::new(), Vec::new());
+    for element in graph.children().filter(Node::is_element) {
+        match element.tag_name().name() {
+            "node" => {
+                let texts = data(element)?;
+                let name = element.attribute("id").ok_or_else(|| fails(Why::Missing("`id`"), element))?;
+                let attributes = NodeAttributes::from_text(|key| texts.get(key).copied());
+                let attributes = attributes.map_err(|why| fails(why, element))?;
+                if let Some(nested) = children(element, "graph").next() {
+                    return Err(fails(Why::Syntax("graphs inside of nodes are not read".into()), nested));
+                }
+                nodes.push(FileNode { name: name.to_owned(), attributes, place: place(element) });
+            }
+            "edge" => {
+                let texts = data(element)?;
+                let get = |key: &str| texts.get(key).copied();
+                let end = |key, missing| {
+                    let end = element.attribute(key).map(str::to_owned);
+                    end.ok_or_else(|| fails(Why::Missing(missing), element))
+                };
+                let link = LinkAttributes::from_text(get).map_err(|why| fails(why, element))?;
+                let forth = link.or(defaults);
+                let up = parse("up", get("up"), truth).map_err(|why| fails(why, element))?;
+                let directed = match element.attribute("directed") {
+                    Some(text) => text == "true",
+                    None => directed_by_default,
+                };
+                edges.push(FileEdge {
+                    from: end("source", "`source`")?,
+                    to: end("target", "`target`")?,
+                    back: (!directed).then(|| forth.clone()),
+                    forth,
+                    up: up.unwrap_or(true),
+                    place: place(element),
+                });
+            }
+            "hyperedge" => {
+                return Err(fails(Why::Syntax("a hyperedge is no cable between two nodes".into()), element));
+            }
+            _ => {}
+        }
+    }
+    let own = data(graph)?.get("name").copied().filter(|own| !own.is_empty());
+    let name = own.unwrap_or(name).to_owned();
+    FileGraph { text, name, nodes, edges }.into_fabric()
+}
+
+/// An element in words.
+fn describe(element: Node<'_, '_>) -> String {
+    let attribute = |name| element.attribute(name).unwrap_or("?");
+    match element.tag_name().name() {
+        "node" => format!("node `{}`", attribute("id")),
+        "edge" => format!("edge (`{}` - `{}`)", attribute("source"), attribute("target")),
+        other => format!("element `{other}`"),
+    }
+}
+
+/// The children of a name, in any namespace.
+fn children<'a, 'i>(element: Node<'a, 'i>, name: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
+    element.children().filter(move |child| child.is_element() && child.tag_name().name() == name)
+}
+
+/// The declared attributes.
+fn keys<'a>(root: Node<'a, '_>) -> Keys<'a> {
+    let declared = |key: Node<'a, '_>| {
+        let id = key.attribute("id")?;
+        let default = children(key, "default").next().and_then(|default| default.text());
+        Some((id, Key { name: key.attribute("attr.name").unwrap_or(id), of: key.attribute("for"), default }))
+    };
+    children(root, "key").filter_map(declared).collect()
+}
+
+/// The attributes of an element by name, defaults included.
+fn attributes<'a, 'i>(
+    element: Node<'a, 'i>,
+    keys: &Keys<'a>,
+) -> Result<BTreeMap<&'a str, &'a str>, (Why, Node<'a, 'i>)> {
+    let here =
+        |key: &&Key<'a>| matches!(key.of, None | Some("all")) || key.of == Some(element.tag_name().name());
+    let mut found: BTreeMap<&str, &str> =
+        keys.values().filter(here).filter_map(|key| Some((key.name, key.default?))).collect();
+    for data in children(element, "data") {
+        let id = data.attribute("key").ok_or((Why::Missing("`key`"), data))?;
+        let key = keys
+            .get(id)
+            .ok_or_else(|| (Why::Syntax(format!("no `key` element declares the attribute `{id}`")), data))?;
+        found.insert(key.name, data.text().unwrap_or_default());
+    }
+    Ok(found)
+}

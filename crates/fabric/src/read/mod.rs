@@ -1,0 +1,45 @@
+//! Readers: text to [`Fabric`], one file a format.
+//!
+//! All formats share one meaning. A node has a name and may have a `role` (`host` or `switch`), a
+//! `tier` (a number, or one of the names `host`, `tor`, `edge`, `leaf`, `aggregation`, `core`,
+//! `spine`) and a `pod`. Where no node of a file has a role or a tier, the nodes with one cable are
+//! hosts. A switch without a tier gets its distance from the nearest host. A link may have a `rate`,
+//! `delay`, `queue`, `ecn_threshold`, `overhead` and `up`; what it has not is taken from the
+//! defaults that the caller passes in. Quantities are text with a unit, as everywhere. Attributes of
+//! other names are left alone in GraphML and JSON, where other programs keep theirs, and refused in
+//! our own TOML.
+
+pub(crate) mod attributes;
+mod error;
+mod graph;
+mod graphml;
+mod node_link;
+mod toml;
+
+pub use self::toml::toml;
+pub use error::{ReadError, Why};
+pub use graphml::graphml;
+pub use node_link::node_link;
+
+use crate::{Fabric, LinkSpec};
+
+/// Reads a fabric from the bytes of a file, in the format that the ending of `path` names: `.toml`,
+/// `.graphml` (or `.xml`), `.json`. A file that does not name its fabric names it by its own name.
+///
+/// # Errors
+/// [`ReadError`] with the line or the element that is wrong.
+pub fn file(path: &str, bytes: &[u8], defaults: &LinkSpec) -> Result<Fabric, ReadError> {
+    let base = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let (stem, ending) = base.rsplit_once('.').unwrap_or((base, ""));
+    let reader = match ending.to_ascii_lowercase().as_str() {
+        "toml" => toml,
+        "graphml" | "xml" => graphml,
+        "json" => node_link,
+        _ => return Err(Why::Ending { path: path.to_owned() }.into()),
+    };
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let valid = std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
+        ReadError::from(Why::NotUtf8).at(valid, valid.len())
+    })?;
+    reader(text, stem, defaults)
+}

@@ -1,0 +1,158 @@
+//! NetworkX's node-link JSON, as `networkx.node_link_data` gives it: the edges under `edges` (since
+//! NetworkX 3.4) or `links`, the graph directed or not, simple or multiple.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::attributes::{LinkAttributes, NodeAttributes, parse, truth};
+use super::graph::{FileEdge, FileGraph, FileNode, Place};
+use super::{ReadError, Why};
+use crate::{Fabric, LinkSpec};
+
+/// A whole file; nodes and edges stay text, so that their places are known.
+#[derive(Deserialize)]
+struct File<'a> {
+    #[serde(default)]
+    directed: bool,
+    #[serde(default)]
+    graph: Value,
+    #[serde(borrow)]
+    nodes: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    edges: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    links: Option<Vec<&'a RawValue>>,
+}
+
+/// Reads node-link JSON. A graph without a `name` gets `name`; links without an attribute get that
+/// of `defaults`. In a directed graph each cable is two edges, one each way, which may differ.
+/// `queue` may also be an object, as in our own format.
+///
+/// # Errors
+/// [`ReadError`] with line, column and the number of the node or edge.
+pub fn node_link(text: &str, name: &str, defaults: &LinkSpec) -> Result<Fabric, ReadError> {
+    let file: File<'_> = serde_json::from_str(text).map_err(|error| {
+        // The place is in the error, and so not in its text.
+        let message = error.to_string();
+        let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
+        let (line, column) = (Some(error.line()), Some(error.column().max(1)));
+        ReadError { line, column, ..Why::Syntax(message.to_owned()).into() }
+    })?;
+    let (edges, called) = match (file.edges, file.links) {
+        (Some(_), Some(_)) => {
+            return Err(Why::Syntax("the graph has both `edges` and `links`: keep one".into()).into());
+        }
+        (Some(edges), None) => (edges, "edge"),
+        (None, Some(links)) => (links, "link"),
+        (None, None) => return Err(Why::Missing("the list of edges (`edges` or `links`)").into()),
+    };
+    let nodes = file.nodes.ok_or(Why::Missing("the list of nodes (`nodes`)"))?;
+    let name = file.graph.get("name").and_then(Value::as_str).filter(|own| !own.is_empty()).unwrap_or(name);
+    let each = |raw: &RawValue, called: &str, index: usize| {
+        let byte = raw.get().as_ptr() as usize - text.as_ptr() as usize;
+        Place { byte, element: format!("{called} {}", index + 1) }
+    };
+    let fails = |why: Why, place: &Place| ReadError::from(why).at(text, place.byte).of(&*place.element);
+    let mut file_nodes = Vec::with_capacity(nodes.len());
+    for (index, raw) in nodes.into_iter().enumerate() {
+        let place = each(raw, "node", index);
+        let (name, attributes) = node(raw).map_err(|why| fails(why, &place))?;
+        file_nodes.push(FileNode { name, attributes, place });
+    }
+    let mut file_edges = Vec::with_capacity(edges.len());
+    for (index, raw) in edges.into_iter().enumerate() {
+        let mut place = each(raw, called, index);
+        let edge = edge(raw, defaults).map_err(|why| fails(why, &place))?;
+        place.element = format!("{} (`{}` - `{}`)", place.element, edge.from, edge.to);
+        let back = (!file.directed).then(|| edge.spec.clone());
+        file_edges.push(FileEdge {
+            from: edge.from,
+            to: edge.to,
+            forth: edge.spec,
+            back,
+            up: edge.up,
+            place,
+        });
+    }
+    FileGraph { text, name: name.to_owned(), nodes: file_nodes, edges: file_edges }.into_fabric()
+}
+
+/// The attributes of a node or edge.
+struct Attributes(Map<String, Value>);
+
+impl Attributes {
+    fn of(raw: &RawValue) -> Result<Self, Why> {
+        match serde_json::from_str(raw.get()) {
+            Ok(Value::Object(map)) => Ok(Self(map)),
+            Ok(_) => Err(Why::Syntax("an object with attributes was expected".into())),
+            Err(error) => Err(Why::Syntax(error.to_string())),
+        }
+    }
+
+    /// The name of a node under `key`.
+    fn name(&self, key: &'static str, missing: &'static str) -> Result<String, Why> {
+        let value = self.0.get(key).ok_or(Why::Missing(missing))?;
+        name_of(value).ok_or_else(|| Why::Value { key, why: format!("`{value}` names no node") })
+    }
+
+    /// The values that the readers of attributes know, as text; numbers as they are written.
+    fn texts(&self, keys: &[&'static str]) -> Vec<(&'static str, String)> {
+        let text = |value: &Value| match value {
+            Value::Null => None,
+            Value::String(text) => Some(text.clone()),
+            other => Some(other.to_string()),
+        };
+        keys.iter().filter_map(|&key| Some((key, self.0.get(key).and_then(text)?))).collect()
+    }
+}
+
+/// A node as text: a string, a number, or a list of these, as grid graphs have.
+fn name_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Array(parts) => {
+            parts.iter().map(name_of).collect::<Option<Vec<_>>>().map(|parts| parts.join(","))
+        }
+        Value::Null | Value::Bool(_) | Value::Object(_) => None,
+    }
+}
+
+/// The value of `key`, where it is there.
+fn lookup<'a>(texts: &'a [(&'static str, String)], key: &str) -> Option<&'a str> {
+    texts.iter().find(|(known, _)| *known == key).map(|(_, text)| text.as_str())
+}
+
+fn node(raw: &RawValue) -> Result<(String, NodeAttributes), Why> {
+    let attributes = Attributes::of(raw)?;
+    let texts = attributes.texts(&["role", "tier", "pod"]);
+    Ok((attributes.name("id", "`id`")?, NodeAttributes::from_text(|key| lookup(&texts, key))?))
+}
+
+/// An edge with its direction.
+struct Edge {
+    from: String,
+    to: String,
+    spec: LinkSpec,
+    up: bool,
+}
+
+fn edge(raw: &RawValue, defaults: &LinkSpec) -> Result<Edge, Why> {
+    let attributes = Attributes::of(raw)?;
+    let from = attributes.name("source", "`source`")?;
+    let to = attributes.name("target", "`target`")?;
+    let mut keys = vec!["rate", "delay", "ecn_threshold", "overhead", "up"];
+    let table = attributes.0.get("queue").filter(|queue| queue.is_object());
+    if table.is_none() {
+        keys.push("queue");
+    }
+    let texts = attributes.texts(&keys);
+    let mut link = LinkAttributes::from_text(|key| lookup(&texts, key))?;
+    if let Some(table) = table {
+        let queue = serde_json::from_value(table.clone());
+        link.queue = Some(queue.map_err(|error| Why::Value { key: "queue", why: error.to_string() })?);
+    }
+    let up = parse("up", lookup(&texts, "up"), truth)?.unwrap_or(true);
+    Ok(Edge { from, to, spec: link.or(defaults), up })
+}

@@ -1,0 +1,97 @@
+//! Our own format.
+
+use serde::Serialize;
+
+use crate::read::attributes::LinkAttributes;
+use crate::{Fabric, Limit, LinkSpec, Overhead, QueueSpec, Role};
+use weft_units::{Duration, Rate};
+
+#[derive(Serialize)]
+struct File<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    defaults: Option<LinkAttributes>,
+    node: Vec<Node<'a>>,
+    link: Vec<Link<'a>>,
+}
+
+#[derive(Serialize)]
+struct Node<'a> {
+    name: &'a str,
+    role: Role,
+    tier: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pod: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct Link<'a> {
+    between: [&'a str; 2],
+    #[serde(skip_serializing_if = "is_up")]
+    up: bool,
+    #[serde(flatten)]
+    forth: LinkAttributes,
+    #[serde(flatten)]
+    back: Back,
+}
+
+/// The attributes of the way back, under names of their own.
+#[derive(Serialize)]
+struct Back {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate_back: Option<Rate>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay_back: Option<Duration>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overhead_back: Option<Overhead>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ecn_threshold_back: Option<Limit>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue_back: Option<QueueSpec>,
+}
+
+impl Back {
+    /// What has to be written of `back` where `forth` is known.
+    fn difference(back: &LinkSpec, forth: &LinkSpec) -> Self {
+        let LinkAttributes { rate, delay, overhead, ecn_threshold, queue } =
+            LinkAttributes::difference(back, forth);
+        Self {
+            rate_back: rate,
+            delay_back: delay,
+            overhead_back: overhead,
+            ecn_threshold_back: ecn_threshold,
+            queue_back: queue,
+        }
+    }
+}
+
+fn is_up(up: &bool) -> bool {
+    *up
+}
+
+/// The fabric in our own format. The properties of the first link become the defaults; the others
+/// say what differs.
+pub fn toml(fabric: &Fabric) -> String {
+    let name = |id| fabric.node(id).name.as_str();
+    let defaults = fabric.links().first().map(crate::Link::spec).unwrap_or_default();
+    let link = |cable: &[crate::Link]| {
+        let (forth, back) = (cable[0].spec(), cable[1].spec());
+        Link {
+            between: [name(cable[0].from), name(cable[0].to)],
+            up: cable[0].up,
+            forth: LinkAttributes::difference(&forth, &defaults),
+            back: Back::difference(&back, &forth),
+        }
+    };
+    let file = File {
+        name: fabric.name(),
+        defaults: (fabric.cable_count() > 0).then(|| LinkAttributes::whole(&defaults)),
+        node: fabric
+            .nodes()
+            .iter()
+            .map(|node| Node { name: &node.name, role: node.role, tier: node.tier, pod: node.pod })
+            .collect(),
+        link: fabric.links().chunks(2).map(link).collect(),
+    };
+    toml::to_string(&file).expect("text, numbers and tables of these always have a TOML form")
+}
