@@ -1,0 +1,66 @@
+"""The compiled engine: scenario reading, simulation and fabric analysis, as JSON in and out.
+
+Everything in `weft` that needs the engine goes through these functions; the dictionaries they return as JSON are
+described in `docs/results.md` and, for scenarios, in the JSON Schema that `schema()` returns.
+"""
+
+from collections.abc import Callable
+
+class ScenarioError(ValueError):
+    """A scenario, fabric file or `--set` that cannot be used; `str()` is the rendered message with its line."""
+
+def version() -> str:
+    """The version of the engine, e.g. ``0.1.0``."""
+
+def check(text: str, name: str, base_dir: str, sets: list[str]) -> str:
+    """Read a scenario and expand its sweep.
+
+    Returns:
+        JSON ``{"name", "points": [{"id", "label", "overrides", "seed"}], "warnings": [str]}``.
+
+    Raises:
+        ScenarioError: The scenario is not valid.
+    """
+
+def run(
+    text: str,
+    name: str,
+    base_dir: str,
+    sets: list[str],
+    out_dir: str,
+    jobs: int,
+    seeds: list[int] | None,
+    progress: Callable[[str], None],
+) -> str:
+    """Run every point that `out_dir` does not hold yet.
+
+    `progress` is called with one JSON event a few times a second; a `KeyboardInterrupt` it raises stops all runs
+    and keeps the finished ones.
+
+    Returns:
+        JSON ``{"done", "skipped", "failed": [{"run_id", "label", "error"}]}``.
+    """
+
+def fabric(text: str, name: str, base_dir: str, sets: list[str]) -> str:
+    """The fabric of a scenario: nodes, links, counts by tier, path diversity, bisection, as JSON."""
+
+def fabric_file(path: str) -> str:
+    """The same for a fabric file (Weft TOML, GraphML or node-link JSON)."""
+
+def schemes() -> str:
+    """JSON list of the switching schemes with their parameters."""
+
+def profiles() -> str:
+    """JSON list of the transport profiles with every parameter."""
+
+def distributions() -> str:
+    """JSON list of the built-in flow size distributions."""
+
+def schema() -> str:
+    """The JSON Schema of a scenario."""
+
+def bench(case: str, seconds: float) -> str:
+    """Run one benchmark case for about `seconds` and return its measurements as JSON."""
+
+def bench_cases() -> list[str]:
+    """The names of the benchmark cases."""

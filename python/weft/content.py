@@ -1,0 +1,62 @@
+"""What a result directory has to show, gathered once for the report and the figures."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from . import extracts
+from .errors import ResultsError
+from .summary import Summary, summarise
+from .topology import Fabric
+
+if TYPE_CHECKING:
+    from .results import Results
+
+
+class Content:
+    """What a result directory has to show, gathered once."""
+
+    def __init__(self, results: Results, baseline: str | None) -> None:
+        if not results.finished:
+            raise ResultsError(f"{results.path} holds no finished run yet: `weft run` goes on where it stopped")
+        self.results = results
+        if baseline is None and results.baseline is None and len(results.schemes) > 1:
+            baseline = "ecmp" if "ecmp" in results.schemes else results.schemes[0]
+        self.summary: Summary = summarise(results, baseline=baseline)
+        self.schemes = results.schemes
+        self.points = results.points
+        self.classes = list(dict.fromkeys(str(row.group["class"]) for row in self.summary.rows))
+        self.x, self.others = extracts.axes(results)
+
+    @cached_property
+    def summaries(self) -> list[dict[str, Any]]:
+        """The summaries of the finished runs."""
+        return self.results.summaries()
+
+    @cached_property
+    def fabric(self) -> Fabric:
+        """The fabric that is drawn: that of the first run."""
+        first = self.summaries[0]
+        name = str((first.get("fabric") or {}).get("name", "fabric"))
+        return Fabric.from_json({"name": name, "nodes": first["nodes"], "links": first["links"]})
+
+    @property
+    def fabrics(self) -> int:
+        """How many different fabrics the sweep has; only the first is drawn."""
+        return len({json.dumps(s.get("fabric"), sort_keys=True) for s in self.summaries})
+
+    def intervals(self) -> pl.DataFrame:
+        """The summary for the charts, with the columns `point` and, if panels need rows, `row`."""
+        frame = extracts.intervals(self.summary)
+        names = {tuple(run.dimensions.items()): run.point for run in self.results.finished}
+        keys = self.results.dimensions
+        points = [names.get(tuple(zip(keys, values, strict=True)), "") for values in frame.select(keys).iter_rows()]
+        frame = frame.with_columns(pl.Series("point", points if keys else [""] * len(frame), dtype=pl.String))
+        if self.others:
+            frame = frame.with_columns(extracts.panel_label(self.others).alias("panels"))
+        used = ["scheme", "class", "point", "metric", "mean", "low", "high", "seeds"]
+        return frame.select(*used, *([self.x] if self.x else []), *(["panels"] if self.others else []))

@@ -1,0 +1,210 @@
+"""What the figures show, as small tables: distributions, time series and link use, thinned and averaged over seeds.
+
+The report (Vega-Lite) and the paper figures (matplotlib) draw the same extracts, so they cannot disagree.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from .results import short_key, show
+from .statistics import ecdf
+from .summary import METRICS, Summary
+
+if TYPE_CHECKING:
+    from .results import Results
+
+BINS = 160
+"""Points along the time axis: as many as a figure of a page's width can show."""
+CURVE = 160
+"""Points of a distribution curve."""
+
+
+def intervals(summary: Summary) -> pl.DataFrame:
+    """The summary in long form: the group's columns, `metric`, `mean`, `low`, `high` (null without an interval)."""
+    rows = [
+        {
+            **row.group,
+            "metric": metric.key,
+            "mean": value.mean,
+            "low": value.low,
+            "high": value.high,
+            "seeds": value.n,
+        }
+        for row in summary.rows
+        for metric in METRICS
+        if (value := row.estimates[metric.key]) is not None
+    ]
+    floats = {"mean": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+    return pl.DataFrame(rows, schema_overrides=floats, infer_schema_length=None)
+
+
+def completion_curves(results: Results) -> pl.DataFrame:
+    """FCT distributions, all seeds together: `point`, `scheme`, `class`, `fct_s`, `share` of flows no slower."""
+    groups = (
+        results.scan_flows()
+        .filter(pl.col("fct_s").is_not_null())
+        .group_by("point", "scheme", "class", maintain_order=True)
+        .agg("fct_s")
+        .collect()
+    )
+    rows = [
+        (point, scheme, kind, value, share)
+        for point, scheme, kind, values in groups.iter_rows()
+        for value, share in ecdf(values, CURVE)
+    ]
+    return pl.DataFrame(rows, schema=["point", "scheme", "class", "fct_s", "share"], orient="row")
+
+
+def throughput_over_time(results: Results) -> pl.DataFrame:
+    """Application bytes delivered: `point`, `scheme`, `class` (`all` for the sum), `time_s`, `bps`, seeds averaged."""
+    by_class = results.scan_series("throughput_bps").rename({"entity": "class"})
+    total = by_class.with_columns(pl.lit("all").alias("class"))
+    grid = _grid(results)
+    values = (
+        pl.concat([by_class, total])
+        .join(grid.lazy(), on="point")
+        .group_by("point", "scheme", "class", _bin(), maintain_order=True)
+        .agg((pl.col("value").sum() / pl.col("samples_per_bin").first()).alias("sum"))
+        .collect()
+    )
+    return _spread(results, grid, values, ("class",)).rename({"value": "bps"})
+
+
+def largest_queue(results: Results) -> pl.DataFrame:
+    """The fullest port of the fabric: `point`, `scheme`, `time_s`, `bytes` (largest in the bin, seeds averaged)."""
+    grid = _grid(results)
+    values = (
+        results.scan_series("queue_bytes")
+        .join(grid.lazy(), on="point")
+        .group_by("run", "point", "scheme", _bin(), maintain_order=True)
+        .agg(pl.col("value").max())
+        .group_by("point", "scheme", "bin", maintain_order=True)
+        .agg(pl.col("value").sum().alias("sum"))
+        .collect()
+    )
+    return _spread(results, grid, values, ()).rename({"value": "bytes"})
+
+
+def _grid(results: Results) -> pl.DataFrame:
+    """The time axis of each point: `point`, `interval_ps`, `samples_per_bin`, `bins`.
+
+    The number of active flows is sampled at every interval, whatever else is, so it tells when samples were taken.
+    """
+    samples = (pl.col("time_ps").max() / pl.col("time_ps").min()).round().cast(pl.Int64)
+    per_bin = (pl.col("samples") / BINS).ceil().cast(pl.Int64)
+    return (
+        results.scan_series("active_flows")
+        .group_by("point", maintain_order=True)
+        .agg(pl.col("time_ps").min().alias("interval_ps"), samples.alias("samples"))
+        .with_columns(per_bin.alias("samples_per_bin"))
+        .with_columns((pl.col("samples") / pl.col("samples_per_bin")).ceil().cast(pl.Int64).alias("bins"))
+        .collect()
+    )
+
+
+def _bin() -> pl.Expr:
+    """The bin of a sample: the first interval ends at one interval's time and belongs to bin 0."""
+    sample = (pl.col("time_ps") / pl.col("interval_ps")).round().cast(pl.Int64) - 1
+    return (sample // pl.col("samples_per_bin")).alias("bin")
+
+
+def _spread(results: Results, grid: pl.DataFrame, values: pl.DataFrame, keep: tuple[str, ...]) -> pl.DataFrame:
+    """`sum` over runs as mean over runs at every bin: a bin without a row was idle in all of them."""
+    runs = pl.DataFrame(
+        [(run.point, run.scheme) for run in results.finished],
+        schema={"point": pl.String, "scheme": pl.String},
+        orient="row",
+    )
+    groups = runs.group_by("point", "scheme", maintain_order=True).agg(pl.len().alias("runs"))
+    if keep:
+        groups = groups.join(values.select(*keep).unique(maintain_order=True), how="cross")
+    middle = (pl.col("bin") + 0.5) * pl.col("samples_per_bin") * pl.col("interval_ps") / 1e12
+    mean = pl.col("sum").fill_null(0) / pl.col("runs")
+    return (
+        groups.join(grid, on="point", maintain_order="left")
+        .with_columns(pl.int_ranges(0, "bins").alias("bin"))
+        .explode("bin")
+        .join(values, on=["point", "scheme", *keep, "bin"], how="left", maintain_order="left")
+        .select(
+            "point",
+            "scheme",
+            *keep,
+            middle.alias("time_s"),
+            (pl.col("sum").fill_null(0) / pl.col("runs")).alias("value"),
+        )
+    )
+
+
+def queue_exceedance(results: Results) -> pl.DataFrame:
+    """How often a port has that much queued: `point`, `scheme`, `bytes`, `share` of (port, sample) with at least it.
+
+    Only amounts that occurred are listed, from the smallest above zero.
+    """
+    sampled = (
+        results.scan_series("active_flows")
+        .group_by("point", "scheme", maintain_order=True)
+        .agg(pl.len().alias("samples"))
+    )
+    occupied = (
+        results.scan_series("queue_bytes")
+        .filter(pl.col("value") > 0)
+        .group_by("point", "scheme", maintain_order=True)
+        .agg("value")
+    )
+    ports = _sampled_ports(results)
+    rows: list[tuple[Any, ...]] = []
+    groups = sampled.join(occupied, on=["point", "scheme"], maintain_order="left").collect()
+    for point, scheme, samples, values in groups.iter_rows():
+        share_occupied = len(values) / (samples * ports)
+        # ecdf gives the share of occupied samples <= value; those with at least the next value are the rest.
+        previous = 0.0
+        for value, share in ecdf(values, CURVE):
+            rows.append((point, scheme, value, (1 - previous) * share_occupied))
+            previous = share
+    schema = {"point": pl.String, "scheme": pl.String, "bytes": pl.Float64, "share": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _sampled_ports(results: Results) -> int:
+    """How many ports the probe watched: those of switches, and of hosts too if any of theirs appears."""
+    summary = results.summaries()[0]
+    hosts = {node["name"] for node in summary["nodes"] if str(node["role"]).lower() == "host"}
+    names = results.scan_series("queue_bytes").select(pl.col("entity").unique()).collect()["entity"]
+    watched = [link for link in summary["links"] if link["from"] not in hosts]
+    everything = any(name.partition("->")[0] in hosts for name in names)
+    return max(len(summary["links"] if everything else watched), 1)
+
+
+def link_use(results: Results) -> pl.DataFrame:
+    """Each directed link over all seeds: `point`, `scheme`, `from`, `to`, `utilisation`, `drops`, `max_queue_bytes`."""
+    return (
+        results.links()
+        .group_by("point", "scheme", "from", "to", maintain_order=True)
+        .agg(pl.col("utilisation").mean(), pl.col("drops").mean(), pl.col("max_queue_bytes").max())
+    )
+
+
+def axes(results: Results) -> tuple[str | None, list[str]]:
+    """Which swept key a figure's horizontal axis takes, and the keys that then still differ between panels.
+
+    The axis is the numeric key with the most values; None if there is none, then every point stands for itself.
+    """
+    values: dict[str, set[Any]] = {}
+    for run in results.finished:
+        for key, value in run.dimensions.items():
+            values.setdefault(key, set()).add(show(value) if not isinstance(value, (int, float)) else value)
+    varied = {key: found for key, found in values.items() if len(found) > 1}
+    numeric = [key for key, found in varied.items() if all(isinstance(v, (int, float)) for v in found)]
+    if not numeric:
+        return None, []
+    axis = max(numeric, key=lambda key: len(varied[key]))
+    return axis, [key for key in varied if key != axis]
+
+
+def panel_label(keys: list[str]) -> pl.Expr:
+    """A column that names a row of panels by the values of `keys`."""
+    parts = [pl.format("{} {}", pl.lit(short_key(key, keys)), pl.col(key).cast(pl.String)) for key in keys]
+    return pl.concat_str(parts, separator=", ")

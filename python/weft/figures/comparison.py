@@ -1,0 +1,187 @@
+"""The figures of a comparison: by class with intervals, distributions, time series, queues, and the fabric."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from matplotlib.collections import LineCollection
+from matplotlib.colors import LinearSegmentedColormap, Normalize
+
+from .. import extracts, quantity
+from ..palette import UTILISATION, styles
+from ..summary import METRICS
+from .style import label_with, legend, panels, save
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from ..content import Content
+
+
+def by_class(content: Content, metric: str, path: Path, formats: Sequence[str]) -> list[Path]:
+    """A metric with its interval for each scheme: a column of panels a class, a row for what else the sweep varies."""
+    data = content.intervals().filter(pl.col("metric") == metric)
+    kind = next(m for m in METRICS if m.key == metric)
+    rows = data["panels"].unique(maintain_order=True).to_list() if content.others else [None]
+    with panels(len(content.classes), len(rows)) as (figure, axes):
+        for line, row in zip(axes, rows, strict=True):
+            part = data if row is None else data.filter(pl.col("panels") == row)
+            for ax, name in zip(line, content.classes, strict=True):
+                panel = part.filter(pl.col("class") == name)
+                if content.x is not None:
+                    _lines(ax, panel, content.x, content.schemes)
+                else:
+                    _bars(ax, panel, content.schemes, content.points)
+                ax.set_title(name if row is None else f"{name}, {row}")
+                ax.set_ylim(bottom=0)
+                label_with(ax.yaxis, quantity.FORMATS[kind.kind])
+            line[0].set_ylabel(kind.title)
+        legend(figure, axes[0][0])
+        return save(figure, path, formats)
+
+
+def _errors(frame: pl.DataFrame) -> Any:
+    """Lengths of the error bars; an absent interval has none."""
+    below, above = pl.col("mean") - pl.col("low"), pl.col("high") - pl.col("mean")
+    return frame.select(below.fill_null(0).alias("below"), above.fill_null(0).alias("above")).to_numpy().T
+
+
+def _lines(ax: Any, frame: pl.DataFrame, x: str, schemes: Sequence[str]) -> None:
+    for scheme, style in styles(schemes).items():
+        part = frame.filter(pl.col("scheme") == scheme).sort(x)
+        if part.is_empty():
+            continue
+        ax.errorbar(
+            part[x],
+            part["mean"],
+            yerr=_errors(part),
+            color=style.color,
+            marker=style.marker,
+            capsize=2,
+            elinewidth=0.9,
+            label=scheme,
+        )
+    ax.set_xlabel(x)
+    ax.set_xticks(sorted(frame[x].unique().to_list()))
+
+
+def _bars(ax: Any, frame: pl.DataFrame, schemes: Sequence[str], points: Sequence[str]) -> None:
+    width = 0.8 / len(schemes)
+    for i, (scheme, style) in enumerate(styles(schemes).items()):
+        part = frame.filter(pl.col("scheme") == scheme)
+        at = [points.index(p) + (i - (len(schemes) - 1) / 2) * width for p in part["point"]]
+        ax.bar(
+            at,
+            part["mean"],
+            width * 0.92,
+            yerr=_errors(part),
+            color=style.color,
+            label=scheme,
+            error_kw={"elinewidth": 0.9, "ecolor": "#25303b"},
+        )
+    slanted = {"rotation": 30, "ha": "right"} if len(points) > 1 else {}
+    ax.set_xticks(range(len(points)), points, **slanted)
+    ax.grid(visible=False, axis="x")
+
+
+def curves(content: Content, frame: pl.DataFrame, point: str, path: Path, formats: Sequence[str]) -> list[Path]:
+    """FCT distributions at a point, a panel a class."""
+    data = frame.filter(pl.col("point") == point)
+    with panels(len(content.classes)) as (figure, axes):
+        for ax, name in zip(axes[0], content.classes, strict=True):
+            for scheme, style in styles(content.schemes).items():
+                part = data.filter((pl.col("class") == name) & (pl.col("scheme") == scheme))
+                ax.step(part["fct_s"], part["share"], where="post", color=style.color, label=scheme)
+            ax.set_xscale("log")
+            ax.set_title(name)
+            ax.set_xlabel("flow completion time")
+            label_with(ax.xaxis, quantity.seconds)
+            ax.xaxis.set_minor_formatter("")
+            label_with(ax.yaxis, quantity.percent)
+        axes[0][0].set_ylabel("share of flows")
+        legend(figure, axes[0][0])
+        return save(figure, path, formats)
+
+
+def over_time(content: Content, frame: pl.DataFrame, point: str, path: Path, formats: Sequence[str]) -> list[Path]:
+    """Delivered bytes over time at a point, a panel a class."""
+    data = frame.filter(pl.col("point") == point)
+    names = [*content.classes, "all"] if len(content.classes) > 1 else content.classes
+    with panels(len(names)) as (figure, axes):
+        for ax, name in zip(axes[0], names, strict=True):
+            _series(ax, data.filter(pl.col("class") == name), "bps", content.schemes)
+            ax.set_title(name)
+            label_with(ax.yaxis, quantity.rate)
+        axes[0][0].set_ylabel("delivered")
+        legend(figure, axes[0][0])
+        return save(figure, path, formats)
+
+
+def queues(
+    content: Content, largest: pl.DataFrame, exceedance: pl.DataFrame, point: str, path: Path, formats: Sequence[str]
+) -> list[Path]:
+    """The fullest queue over time beside the distribution of occupancy."""
+    with panels(2, width=3.6) as (figure, axes):
+        left, right = axes[0]
+        _series(left, largest.filter(pl.col("point") == point), "bytes", content.schemes)
+        left.set_ylabel("fullest queue")
+        label_with(left.yaxis, quantity.size)
+        for scheme, style in styles(content.schemes).items():
+            part = exceedance.filter((pl.col("point") == point) & (pl.col("scheme") == scheme))
+            right.step(part["bytes"], part["share"], where="pre", color=style.color)
+        right.set_yscale("log")
+        right.set_xlabel("queued bytes")
+        right.set_ylabel("share of samples with at least that")
+        label_with(right.xaxis, quantity.size)
+        label_with(right.yaxis, quantity.percent)
+        legend(figure, left)
+        return save(figure, path, formats)
+
+
+def _series(ax: Any, frame: pl.DataFrame, value: str, schemes: Sequence[str]) -> None:
+    for scheme, style in styles(schemes).items():
+        part = frame.filter(pl.col("scheme") == scheme)
+        ax.plot(part["time_s"], part[value], color=style.color, linewidth=1.0, label=scheme)
+    ax.set_xlabel("simulated time")
+    ax.set_ylim(bottom=0)
+    label_with(ax.xaxis, quantity.seconds)
+
+
+def fabric(content: Content, point: str, path: Path, formats: Sequence[str]) -> list[Path]:
+    """The fabric with the utilisation of its links, a panel a scheme."""
+    drawn = content.fabric
+    places = {node.name: (node.x, node.y) for node in drawn.nodes}
+    use = extracts.link_use(content.results).filter(pl.col("point") == point)
+    colors = LinearSegmentedColormap.from_list("utilisation", UTILISATION)
+    columns = min(len(content.schemes), 3)
+    rows = -(-len(content.schemes) // columns)
+    with panels(columns, rows, width=3.4, height=2.1) as (figure, axes):
+        for ax in axes.flat[len(content.schemes) :]:
+            ax.axis("off")
+        shown = None
+        for ax, scheme in zip(axes.flat, content.schemes, strict=False):
+            part = use.filter(pl.col("scheme") == scheme)
+            share = {(a, b): u for a, b, u in part.select("from", "to", "utilisation").iter_rows()}
+            # The busier direction of a cable on top, so that a hot link is never hidden by its idle reverse.
+            links = sorted(drawn.links, key=lambda link: share.get((link.source, link.target), 0.0))
+            values = [share.get((link.source, link.target), 0.0) for link in links]
+            shown = LineCollection(
+                [[places[link.source], places[link.target]] for link in links],
+                array=values,
+                cmap=colors,
+                norm=Normalize(0, 1),
+                linewidths=[0.8 + 2 * v for v in values],
+                linestyles=["solid" if link.up else "dotted" for link in links],
+            )
+            ax.add_collection(shown)
+            for nodes, marker, size in ((drawn.hosts, "o", 6), (drawn.switches, "s", 22)):
+                ax.scatter([n.x for n in nodes], [n.y for n in nodes], s=size, marker=marker, color="#4b5763", zorder=3)
+            ax.set_title(scheme)
+            ax.margins(0.04, 0.08)
+            ax.axis("off")
+        if shown is not None:
+            bar = figure.colorbar(shown, ax=axes, shrink=0.7, label="link utilisation")
+            label_with(bar.ax.yaxis, quantity.percent)
+        return save(figure, path, formats)

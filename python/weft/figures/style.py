@@ -1,0 +1,102 @@
+"""How the paper figures look: sizes, type and the helpers that every figure uses."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+from matplotlib.ticker import FuncFormatter
+
+from ..errors import OutputError
+from ..files import write_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PANEL = (2.9, 2.3)
+"""Width and height of a panel in inches."""
+
+_SETTINGS: Any = {
+    "font.size": 8.5,
+    "axes.titlesize": 9,
+    "axes.titleweight": "bold",
+    "axes.labelsize": 8.5,
+    "axes.edgecolor": "#66727e",
+    "axes.linewidth": 0.7,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": "#e3e8ec",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 5,
+    "xtick.color": "#44505c",
+    "ytick.color": "#44505c",
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "savefig.dpi": 200,
+    "pdf.fonttype": 42,
+    "figure.constrained_layout.use": True,
+}
+
+
+@contextmanager
+def panels(
+    columns: int, rows: int = 1, *, width: float = PANEL[0], height: float = PANEL[1]
+) -> Iterator[tuple[Figure, Any]]:
+    """A figure with a grid of axes (always two-dimensional), closed afterwards."""
+    with plt.rc_context(_SETTINGS):
+        figure, axes = plt.subplots(rows, columns, figsize=(width * columns + 0.3, height * rows + 0.35), squeeze=False)
+        try:
+            yield figure, axes
+        finally:
+            plt.close(figure)
+
+
+def save(figure: Figure, path: Path, formats: Sequence[str]) -> list[Path]:
+    """Write the figure once for each format; the files carry no time stamp, so the same data gives the same bytes.
+
+    Raises:
+        OutputError: A file cannot be written, or the format is unknown.
+    """
+    known = figure.canvas.get_supported_filetypes()
+    written = []
+    for kind in formats:
+        if kind not in known:
+            raise OutputError(f"cannot write figures as `{kind}`: choose from {', '.join(sorted(known))}")
+        buffer = BytesIO()
+        metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind, {})
+        figure.savefig(buffer, format=kind, metadata=metadata)
+        target = path.parent / f"{path.name}.{kind}"
+        write_bytes(target, buffer.getvalue())
+        written.append(target)
+    return written
+
+
+def label_with(axis: Any, spell: Callable[[float], str]) -> None:
+    """Label an axis with one of `weft.quantity`'s formatters, without trailing zeros and without a unit at zero."""
+
+    def label(value: float, _: int) -> str:
+        return "0" if value == 0 else re.sub(r"(\.\d*?)0+(?!\d)", r"\1", spell(value)).replace(". ", " ").rstrip(".")
+
+    axis.set_major_formatter(FuncFormatter(label))
+
+
+def legend(figure: Figure, axes: Axes) -> None:
+    """One legend above all panels, from the entries of one of them."""
+    handles, labels = axes.get_legend_handles_labels()
+    if handles:
+        figure.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 6))

@@ -1,0 +1,103 @@
+"""How far a sweep is, how fast it goes and when it will be done: the engine's events added up.
+
+`Tracker` is pure (times come in as arguments); `weft.cli.live` draws what it knows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Active:
+    """A run under way."""
+
+    label: str
+    fraction: float = 0.0
+    hops: float = 0.0
+    flows_done: int = 0
+    flows_total: int = 0
+    sim_time_s: float = 0.0
+
+
+@dataclass
+class Tracker:
+    """The state of a sweep, fed with events.
+
+    Attributes:
+        started: When the sweep started, in seconds of the caller's clock.
+        total: Runs of the sweep.
+        finished: Runs that finished since the start.
+        skipped: Runs that were there before.
+        failed: Runs that failed.
+        active: The runs under way by id.
+    """
+
+    started: float
+    total: int = 0
+    finished: int = 0
+    skipped: int = 0
+    failed: int = 0
+    active: dict[str, Active] = field(default_factory=dict)
+    _hops_finished: float = 0.0
+
+    def feed(self, event: dict[str, Any]) -> None:
+        """Take in one event of the engine; unknown events and missing fields are ignored."""
+        kind, run = event.get("event"), str(event.get("run_id", ""))
+        self.total = max(self.total, int(event.get("total") or 0))
+        if kind == "start":
+            self.active[run] = Active(str(event.get("label", run)))
+        elif kind == "progress":
+            self._update(run, event)
+        elif kind == "run_done":
+            self._update(run, event)
+            self._hops_finished += self.active.pop(run).hops
+            self.finished += 1
+        elif kind == "run_skipped":
+            self.skipped += 1
+        elif kind == "run_failed":
+            self.active.pop(run, None)
+            self.failed += 1
+
+    def _update(self, run: str, event: dict[str, Any]) -> None:
+        state = self.active.setdefault(run, Active(str(event.get("label", run))))
+        state.fraction = min(max(float(event.get("fraction") or 0.0), 0.0), 1.0)
+        state.hops = max(state.hops, float(event.get("packet_hops") or 0.0))
+        state.flows_done = int(event.get("flows_done") or 0)
+        state.flows_total = int(event.get("flows_total") or 0)
+        state.sim_time_s = float(event.get("sim_time_s") or 0.0)
+
+    @property
+    def over(self) -> int:
+        """Runs that need no more work."""
+        return self.finished + self.skipped + self.failed
+
+    @property
+    def work_done(self) -> float:
+        """Runs' worth of work done since the start, parts of runs included."""
+        return self.finished + self.failed + sum(run.fraction for run in self.active.values())
+
+    @property
+    def fraction(self) -> float:
+        """Share of the sweep that is done, earlier runs included."""
+        return min((self.skipped + self.work_done) / self.total, 1.0) if self.total else 0.0
+
+    def hops_per_second(self, now: float) -> float | None:
+        """Packet-hops simulated per second of wall-clock time since the start."""
+        elapsed = now - self.started
+        hops = self._hops_finished + sum(run.hops for run in self.active.values())
+        return hops / elapsed if elapsed > 0 and hops > 0 else None
+
+    def runs_per_hour(self, now: float) -> float | None:
+        """Runs per hour at the pace since the start."""
+        elapsed = now - self.started
+        return self.work_done / elapsed * 3600 if elapsed > 0 and self.work_done > 0 else None
+
+    def seconds_left(self, now: float) -> float | None:
+        """When the sweep will be done at this pace; None until something is done."""
+        pace = self.runs_per_hour(now)
+        if not pace or not self.total:
+            return None
+        left = self.total - self.skipped - self.work_done
+        return max(left, 0.0) / (pace / 3600)

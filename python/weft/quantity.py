@@ -1,0 +1,113 @@
+"""Numbers as people read them: three significant digits and the unit that fits.
+
+Apart from everything else so that the terminal table, the report and the figures spell a quantity the same way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+MISSING = "–"
+
+_TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_RATE = ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"), (1.0, "bps"))
+_BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+_PLAIN = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+
+
+def digits(value: float, significant: int = 3) -> str:
+    """`value` with `significant` digits, without an exponent and without digits nobody measured."""
+    if value == 0:
+        return "0"
+    magnitude = math.floor(math.log10(abs(value)))
+    decimals = significant - 1 - magnitude
+    rounded = round(value, decimals)
+    return f"{rounded:,.{max(decimals, 0)}f}"
+
+
+def _scaled(value: float | None, units: tuple[tuple[float, str], ...], half: float | None) -> str:
+    if value is None or math.isnan(value):
+        return MISSING
+    factor, unit = next(((f, u) for f, u in units if abs(value) >= f * 0.9995), units[-1])
+    text = digits(value / factor)
+    if half is not None:
+        text += f" ±{digits(half / factor, 2)}"
+    return f"{text} {unit}".rstrip()
+
+
+def seconds(value: float | None, half: float | None = None) -> str:
+    """A duration in seconds, e.g. ``1.23 ms ±0.04``."""
+    return _scaled(value, _TIME, half)
+
+
+def rate(value: float | None, half: float | None = None) -> str:
+    """A rate in bits per second, e.g. ``941 Mbps``."""
+    return _scaled(value, _RATE, half)
+
+
+def size(value: float | None, half: float | None = None) -> str:
+    """An amount of data in bytes, e.g. ``1.5 MB`` (powers of ten)."""
+    return _scaled(value, _BYTES, half)
+
+
+def count(value: float | None, half: float | None = None) -> str:
+    """A number of things: exact while short, else with k, M or G."""
+    if value is not None and not math.isnan(value) and abs(value) < 10_000:
+        whole = float(value).is_integer()
+        text = f"{value:,.0f}" if whole else digits(value)
+        return text if half is None else f"{text} ±{digits(half, 2)}"
+    return _scaled(value, _PLAIN, half)
+
+
+def percent(value: float | None, half: float | None = None) -> str:
+    """A share (0..1) as a percentage."""
+    if value is None or math.isnan(value):
+        return MISSING
+    text = digits(value * 100)
+    if half is not None:
+        text += f" ±{digits(half * 100, 2)}"
+    return f"{text} %"
+
+
+def change(value: float | None, half: float | None = None) -> str:
+    """A relative change as a signed percentage, e.g. ``−12.3 % ±1.1``."""
+    if value is None or math.isnan(value):
+        return MISSING
+    sign = "+" if value > 0 else "−" if value < 0 else "±"
+    size = abs(value) * 100
+    text = f"{sign}{size:,.0f}" if size >= 99.95 else f"{sign}{size:.1f}"
+    if half is not None:
+        text += f" ±{digits(half * 100, 2)}"
+    return f"{text} %"
+
+
+def ratio(value: float | None, half: float | None = None) -> str:
+    """A factor without a unit, e.g. ``3.14``."""
+    if value is None or math.isnan(value):
+        return MISSING
+    text = digits(value)
+    return text if half is None else f"{text} ±{digits(half, 2)}"
+
+
+def clock(value: float | None) -> str:
+    """A waiting time for people: ``4 s``, ``3 min 20 s``, ``1 h 05 min``."""
+    if value is None or math.isnan(value) or math.isinf(value):
+        return MISSING
+    total = round(value)
+    if total < 60:
+        return f"{total} s"
+    if total < 3600:
+        return f"{total // 60} min {total % 60:02d} s"
+    return f"{total // 3600} h {total % 3600 // 60:02d} min"
+
+
+FORMATS: dict[str, Callable[..., str]] = {
+    "s": seconds,
+    "bps": rate,
+    "bytes": size,
+    "count": count,
+    "share": percent,
+    "ratio": ratio,
+}
+"""The formatter for each kind of quantity named in `weft.summary.METRICS`."""

@@ -1,0 +1,260 @@
+"""The report's charts as Vega-Lite specifications, built with Altair from the extracts.
+
+Every chart takes its colours from `weft.palette`, so a scheme looks the same in each. Two parameters are set from
+the page's controls: `point` (which point of the sweep the time series and distributions show) and `metric`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+from ..palette import styles
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+PAGE_WIDTH = 1120
+"""Width in pixels that a row of panels may take, axes included."""
+_AXIS, _UNTITLED, _GAP = 92, 74, 22
+"""Width of a panel's value axis, of one without a title, and the space between panels."""
+
+SECONDS = (
+    "datum.value == 0 ? '0' : abs(datum.value) >= 1 ? format(datum.value, '.3~r') + ' s' "
+    ": abs(datum.value) >= 1e-3 ? format(datum.value * 1e3, '.3~r') + ' ms' "
+    ": format(datum.value * 1e6, '.3~r') + ' µs'"
+)
+RATE = (
+    "datum.value == 0 ? '0' : abs(datum.value) >= 1e9 ? format(datum.value / 1e9, '.3~r') + ' Gbps' "
+    ": abs(datum.value) >= 1e6 ? format(datum.value / 1e6, '.3~r') + ' Mbps' "
+    ": format(datum.value / 1e3, '.3~r') + ' kbps'"
+)
+BYTES = (
+    "datum.value == 0 ? '0' : datum.value >= 1e6 ? format(datum.value / 1e6, '.3~r') + ' MB' "
+    ": datum.value >= 1e3 ? format(datum.value / 1e3, '.3~r') + ' kB' : format(datum.value, '.3~r') + ' B'"
+)
+SECONDS_LOG = f"test(/^[125]/, format(datum.value, 'e')) ? ({SECONDS}) : ''"
+PERCENT = "format(datum.value * 100, '.3~r') + ' %'"
+
+
+def _scheme_color(schemes: Sequence[str]) -> alt.Color:
+    chosen = styles(schemes)
+    scale = alt.Scale(domain=list(chosen), range=[style.color for style in chosen.values()])
+    return alt.Color("scheme:N", scale=scale, legend=None)
+
+
+def _scheme_shape(schemes: Sequence[str]) -> alt.Shape:
+    chosen = styles(schemes)
+    scale = alt.Scale(domain=list(chosen), range=[style.shape for style in chosen.values()])
+    return alt.Shape("scheme:N", scale=scale, legend=None)
+
+
+def _panel_width(panels: int, axes: int | None = None, axis: int = _AXIS) -> int:
+    """Width of each of `panels` side by side, of which `axes` (all by default) have a value axis of their own."""
+    taken = axis * (panels if axes is None else axes) + _GAP * (panels - 1)
+    return max(120, min(480, (PAGE_WIDTH - taken) // panels))
+
+
+def _records(frame: pl.DataFrame) -> alt.InlineData:
+    rows = [
+        {key: float(f"{v:.4g}") if isinstance(v, float) else v for key, v in record.items()}
+        for record in frame.iter_rows(named=True)
+    ]
+    return alt.InlineData(values=rows)
+
+
+def _spec(
+    chart: alt.FacetChart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart | alt.Chart,
+) -> dict[str, Any]:
+    themed = (
+        chart.configure(background="transparent", font="system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif")
+        .configure_axis(
+            gridColor="#e6eaee",
+            domainColor="#9aa5b0",
+            tickColor="#9aa5b0",
+            labelColor="#44505c",
+            titleColor="#25303b",
+            titleFontWeight="normal",
+            labelFontSize=11,
+            titleFontSize=12,
+            titlePadding=8,
+            labelLimit=160,
+        )
+        .configure_header(labelFontSize=13, labelFontWeight="bold", labelColor="#25303b", title=None, labelPadding=8)
+        .configure_view(stroke=None)
+    )
+    spec: dict[str, Any] = themed.to_dict()
+    return spec
+
+
+def by_class(
+    frame: pl.DataFrame, *, metrics: Sequence[str], label: str, x: str | None, row: str | None
+) -> dict[str, Any]:
+    """A panel a class: the metric with its interval over `x` for each scheme, or bars where there is no axis.
+
+    Args:
+        frame: `weft.extracts.intervals` with the columns `scheme`, `class`, `point` and those named by `x` and `row`.
+        metrics: What the control may choose from; the first is shown at the start.
+        label: Vega expression for the labels of the value axis.
+        x: Numeric swept key for the horizontal axis, None to compare schemes at each point with bars.
+        row: Column whose values get a row of panels each.
+    """
+    frame = frame.filter(frame["metric"].is_in(metrics))
+    schemes = frame["scheme"].unique(maintain_order=True).to_list()
+    classes = frame["class"].unique(maintain_order=True).to_list()
+    metric = alt.param(name="metric", value=metrics[0])
+    names = {"x": "x", "row": "row"}
+    data = frame.rename({old: names[new] for new, old in (("x", x), ("row", row)) if old})
+    value = alt.Y(
+        "mean:Q",
+        title=None,
+        axis=alt.Axis(labelExpr=label, tickCount=5),
+        scale=alt.Scale(zero=True, nice=True),
+    )
+    base = alt.Chart(_records(data)).transform_filter("datum.metric == metric")
+    tooltip = [
+        alt.Tooltip("scheme:N", title="scheme"),
+        alt.Tooltip("point:N", title="point"),
+        alt.Tooltip("mean:Q", title="mean over seeds", format=".4~s"),
+        alt.Tooltip("low:Q", title="95 % low", format=".4~s"),
+        alt.Tooltip("high:Q", title="95 % high", format=".4~s"),
+        alt.Tooltip("seeds:Q", title="seeds"),
+    ]
+    color, interval = _scheme_color(schemes), base.transform_filter("isValid(datum.low)")
+    # An interval may reach below zero where the quantity cannot; the axis does not follow it there.
+    low = "max(datum.low, 0)"
+    if x is not None:
+        axis = alt.X(
+            "x:Q",
+            title=x,
+            scale=alt.Scale(zero=False, padding=16),
+            axis=alt.Axis(values=sorted(data["x"].unique().to_list()), format="~g", grid=False),
+        )
+        layers = [
+            base.mark_line(strokeWidth=2, opacity=0.85).encode(axis, value, color),
+            interval.transform_calculate(bottom=low)
+            .mark_rule(strokeWidth=1.5)
+            .encode(axis, alt.Y("bottom:Q"), alt.Y2("high:Q"), color),
+            base.mark_point(filled=True, size=62, opacity=1).encode(
+                axis, value, color, _scheme_shape(schemes), tooltip=tooltip
+            ),
+        ]
+    else:
+        many = data["point"].n_unique() > 1
+        axis = alt.X(
+            "point:N" if many else "scheme:N",
+            title=None,
+            sort=None,
+            axis=alt.Axis(labelAngle=-30 if many or len(schemes) > 3 else 0, grid=False, labelOverlap=False),
+        )
+        inner = {"xOffset": alt.XOffset("scheme:N", sort=schemes)} if many else {}
+        layers = [
+            base.mark_bar(opacity=0.9, cornerRadiusEnd=2).encode(axis, value, color, tooltip=tooltip, **inner),
+            interval.transform_calculate(bottom=low)
+            .mark_rule(strokeWidth=1.5, color="#25303b")
+            .encode(axis, alt.Y("bottom:Q"), alt.Y2("high:Q"), **inner),
+        ]
+    panel = alt.layer(*layers).properties(width=_panel_width(len(classes), axis=_UNTITLED), height=230)
+    facets: dict[str, Any] = {"column": alt.Column("class:N", sort=classes, title=None)}
+    if row is not None:
+        facets["row"] = alt.Row("row:N", title=None, sort=None)
+    return _spec(panel.facet(**facets, spacing=_GAP).resolve_scale(y="independent").add_params(metric))
+
+
+def completion(frame: pl.DataFrame, classes: Sequence[str], schemes: Sequence[str], point: str) -> dict[str, Any]:
+    """Distributions of the FCT, a panel a class, on a logarithmic axis."""
+    chart = (
+        alt.Chart(_records(frame))
+        .transform_filter("datum.point == point")
+        .mark_line(strokeWidth=1.8, interpolate="step-after", clip=True)
+        .encode(
+            alt.X(
+                "fct_s:Q",
+                title="flow completion time",
+                scale=alt.Scale(type="log", nice=False),
+                axis=alt.Axis(labelExpr=SECONDS_LOG, labelOverlap=True, labelFlush=False),
+            ),
+            alt.Y(
+                "share:Q",
+                title="share of flows",
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(labelExpr=PERCENT, tickCount=5),
+            ),
+            _scheme_color(schemes),
+        )
+        .properties(width=_panel_width(len(classes), axes=1), height=220)
+        .facet(column=alt.Column("class:N", sort=list(classes), title=None), spacing=_GAP)
+        .resolve_scale(x="independent")
+        .add_params(alt.param(name="point", value=point))
+    )
+    return _spec(chart)
+
+
+def throughput(frame: pl.DataFrame, classes: Sequence[str], schemes: Sequence[str], point: str) -> dict[str, Any]:
+    """Delivered application bytes over time, a panel a class and one for the sum."""
+    names = [*classes, "all"] if len(classes) > 1 else list(classes)
+    chart = (
+        alt.Chart(_records(frame.filter(frame["class"].is_in(names))))
+        .transform_filter("datum.point == point")
+        .mark_line(strokeWidth=1.4, opacity=0.9)
+        .encode(
+            alt.X(
+                "time_s:Q",
+                title="simulated time",
+                axis=alt.Axis(labelExpr=SECONDS, tickCount=4, grid=False, labelOverlap=True),
+            ),
+            alt.Y("bps:Q", title="delivered", axis=alt.Axis(labelExpr=RATE, tickCount=5)),
+            _scheme_color(schemes),
+        )
+        .properties(width=_panel_width(len(names)), height=190)
+        .facet(column=alt.Column("class:N", sort=names, title=None), spacing=_GAP)
+        .resolve_scale(y="independent")
+        .add_params(alt.param(name="point", value=point))
+    )
+    return _spec(chart)
+
+
+def queues(largest: pl.DataFrame, exceedance: pl.DataFrame, schemes: Sequence[str], point: str) -> dict[str, Any]:
+    """The fullest port over time beside how often ports are how full."""
+    color, width = _scheme_color(schemes), _panel_width(2)
+    over_time = (
+        alt.Chart(_records(largest), title="fullest port over time")
+        .transform_filter("datum.point == point")
+        .mark_line(strokeWidth=1.4, opacity=0.9)
+        .encode(
+            alt.X(
+                "time_s:Q",
+                title="simulated time",
+                axis=alt.Axis(labelExpr=SECONDS, tickCount=6, grid=False, labelOverlap=True),
+            ),
+            alt.Y("bytes:Q", title="queued bytes", axis=alt.Axis(labelExpr=BYTES, tickCount=5)),
+            color,
+        )
+        .properties(width=width, height=210)
+    )
+    share = (
+        alt.Chart(_records(exceedance), title="share of samples (all ports) with at least that much queued")
+        .transform_filter("datum.point == point")
+        .mark_line(strokeWidth=1.8, interpolate="step-before")
+        .encode(
+            alt.X(
+                "bytes:Q",
+                title="queued bytes",
+                scale=alt.Scale(zero=True),
+                axis=alt.Axis(labelExpr=BYTES, tickCount=6, labelOverlap=True, grid=False),
+            ),
+            alt.Y(
+                "share:Q",
+                title="share of samples",
+                scale=alt.Scale(type="log"),
+                axis=alt.Axis(labelExpr=PERCENT, tickCount=5),
+            ),
+            color,
+        )
+        .properties(width=width, height=210)
+    )
+    chart = alt.hconcat(over_time, share, spacing=_GAP).add_params(alt.param(name="point", value=point))
+    return _spec(chart)

@@ -1,0 +1,177 @@
+"""The fabric as SVG: tiers as rows, each cable as two lines, one a direction, coloured by how busy it is.
+
+The colour is a CSS class (`u0` idle … `u20` full), so the report's script can show another scheme by changing classes
+alone, and the drawing is right without any script.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+
+from .. import quantity
+from ..palette import UTILISATION
+from ..topology import TIERS, Fabric, Link, Node
+
+STEPS = 20
+"""Steps of the colour scale between idle and full."""
+WIDTH = 1120
+HOSTS_DRAWN = 160
+"""Above this many hosts only the switches are drawn: the hosts would be a grey band."""
+_MARGIN_X, _MARGIN_Y, _ROW = 46, 34, 118
+
+
+@dataclass(frozen=True)
+class _Place:
+    x: float
+    y: float
+
+
+def step(utilisation: float) -> int:
+    """The colour step of a utilisation (0..1)."""
+    return round(min(max(utilisation, 0.0), 1.0) * STEPS)
+
+
+def style_sheet() -> str:
+    """CSS for the classes that drawings use."""
+    rules = [
+        ".fabric{display:block;width:100%;height:auto;font:11px system-ui,sans-serif}",
+        ".fabric .l{fill:none;stroke-linecap:round;stroke:#b9c3cc;stroke-width:1.2}",
+        ".fabric .l:hover{stroke:#0b6bcb;stroke-width:5}",
+        ".fabric .down{stroke:#b9c3cc;stroke-dasharray:3 4;stroke-width:1}",
+        ".fabric .switch{fill:#fff;stroke:#4b5763;stroke-width:1.2}",
+        ".fabric .host{fill:#4b5763}",
+        ".fabric text{fill:#25303b;text-anchor:middle}.fabric .small{fill:#66727e;font-size:10px}",
+        ".fabric .tier{text-anchor:start;fill:#66727e;font-size:11px}",
+    ]
+    for i in range(STEPS + 1):
+        rules.append(f".fabric .u{i}{{stroke:{shade(i / STEPS)};stroke-width:{1.2 + 2.8 * i / STEPS:.2f}}}")
+    return "\n".join(rules)
+
+
+def shade(utilisation: float) -> str:
+    """The colour (CSS hex) of a utilisation, interpolated along the palette."""
+    position = utilisation * (len(UTILISATION) - 1)
+    lower = min(int(position), len(UTILISATION) - 2)
+    part = position - lower
+    low, high = ([int(UTILISATION[i][at : at + 2], 16) for at in (1, 3, 5)] for i in (lower, lower + 1))
+    return "#" + "".join(f"{round(a + (b - a) * part):02x}" for a, b in zip(low, high, strict=True))
+
+
+def draws_hosts(fabric: Fabric) -> bool:
+    """Whether the hosts are drawn."""
+    return len(fabric.hosts) <= HOSTS_DRAWN or not fabric.switches
+
+
+def drawn_links(fabric: Fabric) -> list[int]:
+    """The indices of the links that the drawing shows, in drawing order."""
+    if draws_hosts(fabric):
+        return list(range(len(fabric.links)))
+    switches = {node.name for node in fabric.switches}
+    return [i for i, link in enumerate(fabric.links) if link.source in switches and link.target in switches]
+
+
+def draw(fabric: Fabric, utilisation: Sequence[float | None] | None = None) -> str:
+    """The drawing as one SVG element with its own style sheet.
+
+    Args:
+        fabric: What to draw; nodes are placed by their coordinates, higher tiers on top.
+        utilisation: Share of each link's rate that was used, in the order of `fabric.links`; None to draw them alike.
+    """
+    nodes = fabric.nodes if draws_hosts(fabric) else fabric.switches
+    places, height = _places(nodes)
+    parts = [
+        f'<svg class="fabric" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" role="img" '
+        f'aria-label="{escape(fabric.name)}">',
+        f"<style>{style_sheet()}</style>",
+        *_tier_labels(nodes, places),
+        '<g class="links">',
+    ]
+    for index in drawn_links(fabric):
+        link = fabric.links[index]
+        parts.append(_line(link, places, None if utilisation is None else utilisation[index]))
+    parts.append('</g><g class="nodes">')
+    radius = max(3.0, min(19.0, _gap(places[node.name] for node in nodes if not node.is_host) * 0.42))
+    gap = _gap(places[node.name] for node in nodes if node.is_host)
+    parts += [_node(node, places[node.name], radius, gap) for node in nodes]
+    parts.append("</g></svg>")
+    return "\n".join(parts)
+
+
+def _places(nodes: Sequence[Node]) -> tuple[dict[str, _Place], float]:
+    """Coordinates scaled to the drawing, core on top, and its height."""
+    xs, ys = [n.x for n in nodes] or [0.0], [n.y for n in nodes] or [0.0]
+    span_x, span_y = (max(xs) - min(xs)) or 1.0, (max(ys) - min(ys)) or 1.0
+    rows = len({round(y, 6) for y in ys})
+    tiered = rows <= 6
+    inner = _ROW * max(rows - 1, 1) if tiered else 560.0
+    bottom = [n.y for n in nodes if n.tier == min(m.tier for m in nodes)] or [0.0]
+    top = [n.y for n in nodes if n.tier == max(m.tier for m in nodes)] or [0.0]
+    upside_down = sum(top) / len(top) >= sum(bottom) / len(bottom)
+    left = _MARGIN_X + (70 if tiered else 0)
+    places = {}
+    for n in nodes:
+        y = (n.y - min(ys)) / span_y
+        x = (n.x - min(xs)) / span_x if max(xs) > min(xs) else 0.5
+        places[n.name] = _Place(
+            left + x * (WIDTH - _MARGIN_X - left), _MARGIN_Y + (1 - y if upside_down else y) * inner
+        )
+    return places, inner + 2 * _MARGIN_Y
+
+
+def _tier_labels(nodes: Sequence[Node], places: dict[str, _Place]) -> list[str]:
+    rows: dict[int, set[float]] = {}
+    for node in nodes:
+        rows.setdefault(node.tier, set()).add(round(places[node.name].y, 1))
+    if len(rows) < 2 or any(len(ys) > 1 for ys in rows.values()):
+        return []
+    return [
+        f'<text class="tier" x="8" y="{min(ys) + 4:.1f}">{escape(TIERS.get(tier, f"tier {tier}"))}</text>'
+        for tier, ys in rows.items()
+    ]
+
+
+def _line(link: Link, places: dict[str, _Place], utilisation: float | None) -> str:
+    a, b = places[link.source], places[link.target]
+    length = math.hypot(b.x - a.x, b.y - a.y) or 1.0
+    # Each direction keeps to its right-hand side, so that the two lines of a cable never cover each other.
+    dx, dy = -(b.y - a.y) / length * 2.0, (b.x - a.x) / length * 2.0
+    kind = "l down" if not link.up else "l" if utilisation is None else f"l u{step(utilisation)}"
+    return (
+        f'<line class="{kind}" x1="{a.x + dx:.1f}" y1="{a.y + dy:.1f}" x2="{b.x + dx:.1f}" y2="{b.y + dy:.1f}">'
+        f"<title>{escape(title(link, utilisation))}</title></line>"
+    )
+
+
+def title(link: Link, utilisation: float | None) -> str:
+    """What hovering over a link says."""
+    text = f"{link.source} → {link.target}: {quantity.rate(link.rate_bps)}, {quantity.seconds(link.delay_ps / 1e12)}"
+    if not link.up:
+        return f"{text}, down"
+    return text if utilisation is None else f"{text}, {quantity.percent(utilisation)} used"
+
+
+def _gap(places: Iterable[_Place]) -> float:
+    """The smallest horizontal distance between neighbours of a row."""
+    rows: dict[float, list[float]] = {}
+    for place in places:
+        rows.setdefault(round(place.y, 1), []).append(place.x)
+    gaps = [b - a for xs in rows.values() for a, b in pairwise(sorted(xs)) if b > a]
+    return min(gaps, default=60.0)
+
+
+def _node(node: Node, place: _Place, radius: float, host_gap: float) -> str:
+    label = escape(node.name)
+    if node.is_host:
+        dot = f'<circle class="host" cx="{place.x:.1f}" cy="{place.y:.1f}" r="4"><title>{label}</title></circle>'
+        if host_gap < 7 * len(node.name):
+            return dot
+        return f'{dot}<text class="small" x="{place.x:.1f}" y="{place.y + 18:.1f}">{label}</text>'
+    name = f'<text x="{place.x:.1f}" y="{place.y + 4:.1f}">{label}</text>' if radius > 3.6 * len(label) else ""
+    return (
+        f'<rect class="switch" x="{place.x - radius:.1f}" y="{place.y - 11:.1f}" width="{2 * radius:.1f}" height="22" '
+        f'rx="5"><title>{label}</title></rect>{name}'
+    )

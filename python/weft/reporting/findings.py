@@ -1,0 +1,57 @@
+"""What stands out: the largest differences to the baseline whose interval excludes zero, in words.
+
+Pure: a summary in, sentences out. Nothing is said that the paired differences do not support.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .. import quantity
+
+if TYPE_CHECKING:
+    from ..statistics import Estimate
+    from ..summary import Row, Summary
+
+WORTH_SAYING = 0.02
+"""Relative differences below this are not mentioned, however certain."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence, and which scheme it is about."""
+
+    scheme: str
+    text: str
+    good: bool
+    size: float
+
+
+def findings(summary: Summary, limit: int = 4) -> list[Finding]:
+    """The most telling differences in mean FCT, at most one for each scheme and class."""
+    best: dict[tuple[str, str], Finding] = {}
+    for row in summary.rows:
+        change = row.relative.get("mean_fct_s")
+        if change is None or not change.excludes_zero or abs(change.mean) < WORTH_SAYING:
+            continue
+        finding = _finding(row, change, summary)
+        key = (finding.scheme, str(row.group.get("class", "")))
+        if key not in best or best[key].size < finding.size:
+            best[key] = finding
+    return sorted(best.values(), key=lambda f: -f.size)[:limit]
+
+
+def _finding(row: Row, change: Estimate, summary: Summary) -> Finding:
+    scheme, kind = str(row.group["scheme"]), str(row.group.get("class", ""))
+    where = ", ".join(
+        f"{key.rpartition('.')[2]} {value}"
+        for key, value in row.group.items()
+        if key not in ("scheme", "class") and value not in (None, "")
+    )
+    direction = "lower" if change.mean < 0 else "higher"
+    text = (
+        f"mean completion time of {f'{kind} flows' if kind else 'flows'} is "
+        f"{quantity.percent(abs(change.mean), change.half)} {direction} than with {summary.baseline}"
+    )
+    return Finding(scheme, f"{text} at {where}" if where else text, change.mean < 0, abs(change.mean))

@@ -1,0 +1,135 @@
+"""The page itself: head, controls and sections in reading order.
+
+The page forbids itself any connection by its content security policy; all scripts, styles and data are in it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from html import escape
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from .. import quantity
+from ..content import Content
+from ..palette import Style, styles
+from . import drawing, sections, tables
+from .findings import findings
+from .parts import data_block, plural
+from .use import link_use
+
+if TYPE_CHECKING:
+    from ..results import Results
+
+
+def render(results: Results, *, baseline: str | None = None) -> str:
+    """The page as HTML text."""
+    content = Content(results, baseline)
+    body = "".join(section(content) for section in sections.ORDER)
+    scripts = [_bundle(), _asset("page.js")]
+    style = _asset("page.css")
+    policy = (
+        "default-src 'none'; img-src data:; connect-src 'none'; form-action 'none'; base-uri 'none'; "
+        "style-src 'unsafe-inline'; script-src 'unsafe-eval' " + " ".join(_digest(script) for script in scripts)
+    )
+    data = {
+        "points": content.points,
+        "schemes": content.schemes,
+        "steps": drawing.STEPS,
+        "links": [drawing.title(content.fabric.links[i], None) for i in drawing.drawn_links(content.fabric)],
+        "use": link_use(content),
+    }
+    return "\n".join(
+        [
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">',
+            f"<title>{escape(results.name)} – Weft</title><style>{style}</style></head><body>",
+            "<noscript>The charts on this page need JavaScript; the tables do not.</noscript>",
+            _header(content),
+            _bar(content),
+            f"<main>{body}</main>",
+            f"<footer><main>Made by Weft {escape(results.version)}. This page needs no network.</main></footer>",
+            data_block("page-data", data),
+            data_block("tsv", tables.tsv(content.summary)),
+            *(f"<script>{script}</script>" for script in scripts),
+            "</body></html>\n",
+        ]
+    )
+
+
+def _asset(name: str) -> str:
+    return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _bundle() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script that defines `vegaEmbed`."""
+    import altair
+    import vl_convert
+
+    major, minor = altair.SCHEMA_VERSION.lstrip("v").split(".")[:2]
+    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=f"{major}.{minor}")
+    return script.replace("</script", "<\\/script")
+
+
+def _digest(script: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+
+
+def _header(content: Content) -> str:
+    results, first = content.results, content.summaries[0]
+    fabric = first.get("fabric") or {}
+    counts = [
+        plural(len(results.finished), "run"),
+        plural(len(content.schemes), "scheme"),
+        *([plural(len(content.points), "point")] if len(content.points) > 1 else []),
+        plural(len(results.seeds), "seed"),
+    ]
+    facts = [
+        f"{fabric.get('name', 'fabric')}, {plural(int(fabric.get('hosts', 0)), 'host')}",
+        f"transport {(first.get('transport') or {}).get('profile', '–')}",
+        f"{quantity.seconds(first.get('simulated_ps', 0) / 1e12)} simulated a run",
+    ]
+    missing = len(results.runs) - len(results.finished)
+    if missing:
+        facts.append(f"{plural(missing, 'run')} still missing")
+    colors = styles(content.schemes)
+    items = "".join(
+        f'<li style="--c:{colors[f.scheme].color}"><b>{escape(f.scheme)}:</b> {escape(f.text)}</li>'
+        for f in findings(content.summary)
+    )
+    texts = list(dict.fromkeys(w for summary in content.summaries for w in summary.get("warnings", [])))
+    warnings = "".join(f"<p>{escape(str(text))}</p>" for text in texts)
+    return (
+        f'<header class="top"><div><h1>{escape(results.name)}</h1>'
+        f'<div class="meta">{escape(" · ".join(counts))}<br>{escape(" · ".join(facts))}</div>'
+        + (f'<ul class="findings">{items}</ul>' if items else "")
+        + (f'<div class="warn">{warnings}</div>' if warnings else "")
+        + "</div></header>"
+    )
+
+
+_MARKS = {
+    "square": "M3 3h10v10h-10z",
+    "circle": "M8 2.5a5.5 5.5 0 1 0 .01 0z",
+    "triangle-up": "M8 2.5l6 11h-12z",
+    "triangle-down": "M8 13.5l6 -11h-12z",
+    "triangle-left": "M2.5 8l11 -6v12z",
+    "triangle-right": "M13.5 8l-11 -6v12z",
+    "diamond": "M8 1.5l6 6.5l-6 6.5l-6 -6.5z",
+    "cross": "M6 2h4v4h4v4h-4v4h-4v-4h-4v-4h4z",
+}
+
+
+def _mark(style: Style) -> str:
+    return f'<svg viewBox="0 0 16 16" aria-hidden="true"><path d="{_MARKS[style.shape]}" fill="{style.color}"/></svg>'
+
+
+def _bar(content: Content) -> str:
+    legend = "".join(f"<span>{_mark(style)}{escape(name)}</span>" for name, style in styles(content.schemes).items())
+    chooser = ""
+    if len(content.points) > 1:
+        options = "".join(f'<option value="{escape(p)}">{escape(p)}</option>' for p in content.points)
+        chooser = f'<label>Fabric, distributions and time series at <select id="point">{options}</select></label>'
+    return f'<div class="bar"><div><div class="legend">{legend}</div>{chooser}</div></div>'

@@ -1,0 +1,47 @@
+"""Small pieces of HTML that the sections are made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+
+def data_block(ident: str, data: Any) -> str:
+    """Data for the page's script, as JSON that cannot end the script element."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
+    return f'<script type="application/json" id="{ident}">{text}</script>'
+
+
+def chart(ident: str, spec: dict[str, Any], label: str) -> str:
+    """The place of a chart and its Vega-Lite specification."""
+    return (
+        f'<div class="chart" id="{ident}" data-spec="{ident}-spec" role="figure" aria-label="{escape(label)}"></div>'
+        + data_block(f"{ident}-spec", spec)
+    )
+
+
+def tabs(sets: str, choices: Sequence[tuple[str, str]]) -> str:
+    """A segmented control; `sets` says to the script what it changes. Nothing if there is no choice."""
+    if len(choices) < 2:
+        return ""
+    buttons = "".join(
+        f'<button type="button" value="{escape(value)}" aria-pressed="{"true" if i == 0 else "false"}">'
+        f"{escape(text)}</button>"
+        for i, (value, text) in enumerate(choices)
+    )
+    return f'<div class="tabs" data-sets="{sets}">{buttons}</div>'
+
+
+def section(title: str, caption: str, body: str, ident: str, *, controls: str = "") -> str:
+    """A section with heading, caption and, at the right of the heading, its controls."""
+    return (
+        f'<section id="{ident}"><div class="head"><h2>{escape(title)}</h2>{controls}</div>'
+        f'<p class="caption">{caption}</p>{body}</section>'
+    )
+
+
+def plural(number: int, word: str) -> str:
+    """A number with its noun, e.g. ``3 runs``."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"

@@ -1,0 +1,217 @@
+"""The sections of the report: what each shows, its caption and its controls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from .. import extracts, quantity
+from ..content import Content
+from . import charts, drawing, tables
+from .parts import chart, section, tabs
+from .use import link_use
+
+_FCT = (
+    ("mean_fct_s", "Mean"),
+    ("median_fct_s", "Median"),
+    ("p99_fct_s", "99th percentile"),
+    ("mean_slowdown", "Slowdown"),
+)
+_THROUGHPUT = (
+    ("mean_throughput_bps", "Throughput"),
+    ("out_of_order_share", "Out of order"),
+    ("retransmissions", "Retransmissions"),
+    ("drops", "Drops"),
+)
+
+
+def fabric(content: Content) -> str:
+    """The drawing, with a control for the scheme."""
+    use = link_use(content)[content.points[0]][content.schemes[0]]["utilisation"]
+    by_link = dict(zip(drawing.drawn_links(content.fabric), use, strict=True))
+    shares = [by_link.get(i, 0) / 1000 for i in range(len(content.fabric.links))]
+    stops = ", ".join(drawing.shade(i / 10) for i in range(11))
+    caption = (
+        "Each cable is two lines, one for each direction, coloured by the share of its rate that was used, averaged "
+        "over the run and the seeds. Hover over a line for its numbers; dashed lines are down."
+    )
+    if not drawing.draws_hosts(content.fabric):
+        caption += f" The {len(content.fabric.hosts):,} hosts and their links are left out."
+    if content.fabrics > 1:
+        caption += f" The sweep has {content.fabrics} fabrics; this is the first run's."
+    scale = f'<div class="scale">idle <i style="background:linear-gradient(90deg,{stops})"></i> fully used</div>'
+    return section(
+        "Fabric and link utilisation",
+        caption,
+        drawing.draw(content.fabric, shares) + scale,
+        controls=tabs("scheme", [(name, name) for name in content.schemes]),
+        ident="fabric",
+    )
+
+
+def _by_class(
+    content: Content,
+    ident: str,
+    title: str,
+    caption: str,
+    metrics: Sequence[tuple[str, str]],
+    label: str,
+) -> str:
+    spec = charts.by_class(
+        content.intervals(),
+        metrics=[key for key, _ in metrics],
+        label=label,
+        x=content.x,
+        row="panels" if content.others else None,
+    )
+    return section(
+        title, caption, chart(ident, spec, title), controls=tabs("metric", metrics), ident=f"{ident}-section"
+    )
+
+
+def _interval_note(content: Content) -> str:
+    if len(content.results.seeds) > 1:
+        return f"Vertical lines are 95 % confidence intervals over {len(content.results.seeds)} seeds (Student t)."
+    return "With one seed there is no confidence interval."
+
+
+def completion(content: Content) -> str:
+    """FCT and slowdown by class."""
+    label = f"metric == 'mean_slowdown' ? format(datum.value, '.3~r') : {charts.SECONDS}"
+    return _by_class(
+        content,
+        "completion",
+        "Flow completion time by class",
+        "From opening the connection to the last byte at the receiving application. Slowdown is relative to the same "
+        f"flow alone on the idle fabric. {_interval_note(content)}",
+        _FCT,
+        label,
+    )
+
+
+def throughput(content: Content) -> str:
+    """Throughput, reordering, retransmissions and drops by class."""
+    label = (
+        f"metric == 'mean_throughput_bps' ? {charts.RATE} : metric == 'out_of_order_share' ? {charts.PERCENT} "
+        ": format(datum.value, '.3~s')"
+    )
+    return _by_class(
+        content,
+        "throughput",
+        "Throughput, reordering and loss by class",
+        "Throughput is flow size over completion time, averaged over flows. Out of order counts first transmissions "
+        "that arrive behind a later one. Retransmissions and drops are packets a run. " + _interval_note(content),
+        _THROUGHPUT,
+        label,
+    )
+
+
+def curves(content: Content) -> str:
+    """FCT distributions."""
+    spec = charts.completion(
+        extracts.completion_curves(content.results), content.classes, content.schemes, content.points[0]
+    )
+    return section(
+        "Distribution of flow completion times",
+        "Share of flows that completed within the time, all seeds together.",
+        chart("curves", spec, "Distribution of flow completion times"),
+        ident="curves-section",
+    )
+
+
+def over_time(content: Content) -> str:
+    """Delivered bytes over time."""
+    frame = extracts.throughput_over_time(content.results)
+    spec = charts.throughput(frame, content.classes, content.schemes, content.points[0])
+    return section(
+        "Throughput over time",
+        "Bytes delivered to the receiving applications, summed over the flows of a class, averaged over seeds.",
+        chart("over-time", spec, "Throughput over time"),
+        ident="over-time-section",
+    )
+
+
+def queues(content: Content) -> str:
+    """Queue occupancy, over time and as a distribution."""
+    spec = charts.queues(
+        extracts.largest_queue(content.results),
+        extracts.queue_exceedance(content.results),
+        content.schemes,
+        content.points[0],
+    )
+    return section(
+        "Queues",
+        "Left: the fullest queue of the whole fabric, averaged over seeds. Right: how often the queues are how full; "
+        "further left and lower is emptier.",
+        chart("queues", spec, "Queue occupancy"),
+        ident="queues-section",
+    )
+
+
+def table(content: Content) -> str:
+    """The comparison as a table to copy."""
+    baseline = content.summary.baseline
+    note = (
+        f" Coloured percentages: paired difference to <b>{escape(baseline)}</b> over the seeds, green if better, "
+        "red if worse, grey if the 95 % interval includes zero."
+        if baseline
+        else ""
+    )
+    return section(
+        "All numbers",
+        f"Mean over seeds with half the width of the 95 % interval below.{note} Copying gives tab-separated raw "
+        "numbers (seconds, bit/s, shares).",
+        f'<div class="scroll">{tables.comparison(content.summary)}</div>',
+        controls='<button type="button" class="copy" id="copy">Copy table</button>',
+        ident="table",
+    )
+
+
+def setup(content: Content) -> str:
+    """Scenario, versions, seeds, transport parameters and packet counts."""
+    results, summaries = content.results, content.summaries
+    traffic = summaries[0].get("traffic") or {}
+    notes = list(dict.fromkeys(str(n) for s in summaries for n in (s.get("traffic") or {}).get("notes", [])))
+    counters: dict[str, float] = {}
+    for summary in summaries:
+        for name, value in (summary.get("counters") or {}).items():
+            parts = {f"{name}: {k}": v for k, v in value.items()} if isinstance(value, dict) else {name: value}
+            for key, amount in parts.items():
+                counters[key] = counters.get(key, 0) + amount
+    facts = [
+        ("Weft", [results.version]),
+        ("Seeds", [", ".join(str(seed) for seed in results.seeds)]),
+        ("Runs", [f"{len(results.finished)} of {len(results.runs)}"]),
+        ("Flows in the first run", [f"{traffic.get('flows', 0):,}"]),
+        ("Mean flow size", [quantity.size(traffic.get("mean_bytes"))]),
+        *(
+            [
+                (
+                    "Offered load",
+                    [f"{quantity.percent(traffic['offered_load'])} of {traffic.get('load_of', 'capacity')}"],
+                )
+            ]
+            if traffic.get("offered_load") is not None
+            else []
+        ),
+    ]
+    packets = [(name.replace("_", " "), [f"{value:,.0f}"]) for name, value in counters.items()]
+    blocks = [
+        ("Versions and seeds", tables.properties(facts)),
+        ("Transport", tables.transports(summaries)),
+        ("Packets, all runs", tables.properties(packets)),
+        (
+            "Notes of the traffic generator",
+            "".join(f'<p class="caption">{escape(note)}</p>' for note in notes),
+        ),
+    ]
+    right = "".join(f"<h3>{title}</h3>{block}" for title, block in blocks if block)
+    body = (
+        '<div class="columns"><div><h3>Scenario, exactly as run</h3>'
+        f"<pre>{escape(results.scenario_text)}</pre></div><div>{right}</div></div>"
+    )
+    return section("Set-up", "Everything needed to run this again.", body, "setup")
+
+
+ORDER = (fabric, completion, throughput, curves, over_time, queues, table, setup)
+"""The sections in reading order."""

@@ -1,0 +1,115 @@
+"""The report's tables as HTML, and the comparison as tab-separated text to paste elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from .. import quantity
+from ..palette import styles
+from ..results import short_key, show
+from ..summary import METRICS
+
+if TYPE_CHECKING:
+    from ..statistics import Estimate
+    from ..summary import Row, Summary
+
+
+def tsv(summary: Summary) -> str:
+    """The comparison with raw numbers (s, bit/s, shares), one row a group."""
+    frame = summary.frame()
+    return frame.write_csv(separator="\t")
+
+
+def comparison(summary: Summary) -> str:
+    """The comparison as a table: mean over seeds, half the 95 % interval below, paired difference to the baseline."""
+    colors = styles(str(row.group.get("scheme", "")) for row in summary.rows)
+    heads = [short_key(key, summary.by) for key in summary.by]
+    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+    head += '<th class="n">seeds</th><th class="n">flows</th>'
+    head += "".join(f'<th class="n">{escape(metric.title)}</th>' for metric in METRICS)
+    body = []
+    previous: tuple[Any, ...] | None = None
+    for row in summary.rows:
+        lead = tuple(value for key, value in row.group.items() if key not in ("scheme", "class"))
+        first = previous is not None and lead != previous
+        previous = lead
+        body.append(f'<tr class="{"first" if first else "next"}">{_cells(row, summary, colors)}</tr>')
+    rows = "\n".join(body)
+    return f'<table class="data" id="comparison"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def _cells(row: Row, summary: Summary, colors: Mapping[str, Any]) -> str:
+    cells = []
+    for key in summary.by:
+        text = escape(show(row.group[key]))
+        if key == "scheme":
+            text = f'<span class="chip" style="background:{colors[row.group[key]].color}"></span>{text}'
+        cells.append(f"<td>{text}</td>")
+    unfinished = row.flows - row.finished
+    flows = quantity.count(row.flows) + (
+        f'<small class="bad">{quantity.count(unfinished)} unfinished</small>' if unfinished else ""
+    )
+    cells.append(f'<td class="n">{len(row.seeds)}</td><td class="n">{flows}</td>')
+    for metric in METRICS:
+        value = row.estimates[metric.key]
+        text = '<td class="n">' + _estimate(value, metric.kind)
+        difference, relative = row.differences.get(metric.key), row.relative.get(metric.key)
+        if difference is not None and relative is not None:
+            text += _difference(relative, metric.better)
+        cells.append(text + "</td>")
+    return "".join(cells)
+
+
+def _estimate(value: Estimate | None, kind: str) -> str:
+    if value is None:
+        return quantity.MISSING
+    spell = quantity.FORMATS[kind]
+    text = spell(value.mean, value.half)
+    number, plus, rest = text.partition(" ±")
+    if not plus:
+        return f"<b>{text}</b>"
+    half, _, unit = rest.partition(" ")
+    return f"<b>{number}{' ' + unit if unit else ''}</b><small>±{half}</small>"
+
+
+def _difference(relative: Estimate, better: int) -> str:
+    kind = "" if not relative.excludes_zero else " good" if relative.mean * better > 0 else " bad"
+    return f'<small class="diff{kind}">{quantity.change(relative.mean)}</small>'
+
+
+def properties(rows: Iterable[tuple[str, Sequence[str]]], heads: Sequence[str] = ()) -> str:
+    """A table of named values, one column or several."""
+    head = f"<thead><tr><th></th>{''.join(f'<th>{escape(h)}</th>' for h in heads)}</tr></thead>" if heads else ""
+    body = "".join(
+        f"<tr><th>{escape(name)}</th>{''.join(f'<td>{escape(value)}</td>' for value in values)}</tr>"
+        for name, values in rows
+    )
+    return f'<table class="props">{head}<tbody>{body}</tbody></table>'
+
+
+def transports(summaries: Sequence[Mapping[str, Any]]) -> str:
+    """Every transport that was used, side by side, with every parameter."""
+    distinct: dict[str, Mapping[str, Any]] = {}
+    for summary in summaries:
+        transport = summary.get("transport") or {}
+        distinct.setdefault(json.dumps(transport, sort_keys=True), _flat(transport))
+    columns = list(distinct.values())
+    names = list(dict.fromkeys(name for column in columns for name in column if name != "profile"))
+    heads = [str(column.get("profile", "transport")) for column in columns]
+    rows = [
+        (name, [show(column[name]) if name in column else quantity.MISSING for column in columns]) for name in names
+    ]
+    return properties(rows, heads)
+
+
+def _flat(parameters: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in parameters.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[f"{prefix}{name}"] = value
+    return flat

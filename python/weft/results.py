@@ -1,0 +1,270 @@
+"""A result directory as tables: which runs it holds, their flows, series, links and settings.
+
+The layout of the directory and the meaning of every column are in ``docs/results.md``. Nothing here computes a
+statistic; see `weft.summary`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from .errors import ResultsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+SCHEME_KEY = "scheme.name"
+_SUMMARY, _FLOWS, _SERIES = "summary.json", "flows.parquet", "series.parquet"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: a point of the sweep with one seed."""
+
+    id: str
+    label: str
+    seed: int
+    overrides: dict[str, Any]
+    path: Path
+    """Where its files are, whether or not it has finished."""
+    scheme: str
+    """The scheme with those of its parameters that the sweep varies, e.g. ``flowlet gap=500 us``."""
+    dimensions: dict[str, Any]
+    """The sweep keys other than the scheme's, with this run's values."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether its results are there; they appear all at once."""
+        return (self.path / _SUMMARY).is_file()
+
+    @property
+    def point(self) -> str:
+        """The values of `dimensions` as one short text, the same for all schemes and seeds of a point."""
+        return ", ".join(f"{short_key(k, self.dimensions)} {show(v)}" for k, v in self.dimensions.items())
+
+
+def show(value: Any) -> str:
+    """A scenario value as short text."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def short_key(key: str, keys: Iterable[str]) -> str:
+    """The last part of a dotted key, or the whole key if another of `keys` ends the same way."""
+    last = key.rpartition(".")[2]
+    return last if sum(k.rpartition(".")[2] == last for k in keys) < 2 else key
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ResultsError(f"{path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise ResultsError(f"{path}: not valid JSON ({error})") from None
+
+
+class Results:
+    """The results of one scenario: every point of its sweep, every seed.
+
+    Args:
+        directory: What `weft run -o` was given.
+
+    Raises:
+        ResultsError: It is not a result directory, or a file in it cannot be read.
+    """
+
+    def __init__(self, directory: str | Path) -> None:
+        self.path = Path(directory)
+        index = self.path / "sweep.json"
+        if not index.is_file():
+            what = "is not a result directory (no sweep.json)" if self.path.exists() else "does not exist"
+            raise ResultsError(f"{self.path} {what}: give the directory that `weft run -o` wrote")
+        self._index: dict[str, Any] = _read_json(index)
+        if not isinstance(self._index, dict) or not isinstance(self._index.get("runs"), list):
+            raise ResultsError(f"{index}: expected an object with a list `runs`")
+
+    def __repr__(self) -> str:
+        return f"Results({str(self.path)!r}: {self.name}, {len(self.finished)} of {len(self.runs)} runs)"
+
+    @property
+    def name(self) -> str:
+        """The name of the scenario."""
+        return str(self._index.get("name") or self.path.name)
+
+    @property
+    def version(self) -> str:
+        """The version of Weft that wrote the results."""
+        return str(self._index.get("version", "unknown"))
+
+    @property
+    def baseline(self) -> str | None:
+        """The scheme the scenario names as its baseline, if any."""
+        value = self._index.get("baseline")
+        return None if value is None else str(value)
+
+    @property
+    def scenario_text(self) -> str:
+        """The scenario, exactly as it was given."""
+        path = self.path / "scenario.toml"
+        try:
+            return path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise ResultsError(f"{path}: {error.strerror or error}") from None
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """Every run of the sweep, finished or not, in the order of the sweep."""
+        entries: list[dict[str, Any]] = self._index["runs"]
+        try:
+            default = self._default_scheme(entries)
+            return [self._run(entry, default) for entry in entries]
+        except KeyError as error:
+            raise ResultsError(f"{self.path / 'sweep.json'}: a run has no {error}") from None
+
+    @cached_property
+    def finished(self) -> list[Run]:
+        """The runs whose results are there."""
+        return [run for run in self.runs if run.finished]
+
+    @property
+    def schemes(self) -> list[str]:
+        """The schemes that have results, in the order of the sweep."""
+        return list(dict.fromkeys(run.scheme for run in self.finished))
+
+    @property
+    def points(self) -> list[str]:
+        """The points (see `Run.point`) that have results, in the order of the sweep."""
+        return list(dict.fromkeys(run.point for run in self.finished))
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds that have results."""
+        return sorted({run.seed for run in self.finished})
+
+    @property
+    def dimensions(self) -> list[str]:
+        """The swept keys other than the scheme's."""
+        return list(dict.fromkeys(key for run in self.runs for key in run.dimensions))
+
+    def summaries(self, runs: Sequence[Run] | None = None) -> list[dict[str, Any]]:
+        """The `summary.json` of each finished run (or of the given ones)."""
+        return [_read_json(run.path / _SUMMARY) for run in (self.finished if runs is None else runs)]
+
+    def flows(self, *, measured: bool = True) -> pl.DataFrame:
+        """One row a flow, over all finished runs.
+
+        Besides the columns of ``flows.parquet`` there are `run`, `scheme`, `seed`, `point`, one column for each swept
+        key, and `fct_s` (s), `slowdown` (FCT over that of the same flow alone) and `throughput_bps` (bit/s).
+
+        Args:
+            measured: Leave out flows that started outside the scenario's measurement window.
+        """
+        return self.scan_flows(measured=measured).collect()
+
+    def scan_flows(self, *, measured: bool = True) -> pl.LazyFrame:
+        """`flows` as a lazy frame, for results that do not fit into memory."""
+        frame = self._scan(_FLOWS, ("src", "dst", "class"))
+        if measured:
+            frame = frame.filter(pl.col("measured"))
+        return frame.with_columns(
+            (pl.col("fct_ps") / 1e12).alias("fct_s"),
+            (pl.col("fct_ps") / pl.col("ideal_fct_ps")).alias("slowdown"),
+            (pl.col("bytes") * 8e12 / pl.col("fct_ps")).alias("throughput_bps"),
+        )
+
+    def series(self, *metrics: str) -> pl.DataFrame:
+        """The sampled series over all finished runs, in long form, or only the named metrics.
+
+        Besides the columns of ``series.parquet`` there are `run`, `scheme`, `seed`, `point`, `time_s` and the swept
+        keys.
+        """
+        return self.scan_series(*metrics).collect()
+
+    def scan_series(self, *metrics: str) -> pl.LazyFrame:
+        """`series` as a lazy frame."""
+        frame = self._scan(_SERIES, ("metric", "entity"))
+        if metrics:
+            frame = frame.filter(pl.col("metric").is_in(metrics))
+        return frame.with_columns((pl.col("time_ps") / 1e12).alias("time_s"))
+
+    def links(self) -> pl.DataFrame:
+        """One row a directed link and run: rate, delay, mean utilisation, bytes, packets, drops, largest queue."""
+        rows = [
+            {"run": run.id, "scheme": run.scheme, "seed": run.seed, "point": run.point, **link}
+            for run, summary in zip(self.finished, self.summaries(), strict=True)
+            for link in summary.get("links", [])
+        ]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    def summary(self, *, by: Sequence[str] | None = None, baseline: str | None = None) -> pl.DataFrame:
+        """Means over seeds with 95 % intervals, one row a point, scheme and class; see `weft.summary.summarise`."""
+        from .summary import summarise
+
+        return summarise(self, by=by, baseline=baseline).frame()
+
+    def _scan(self, file: str, texts: tuple[str, ...]) -> pl.LazyFrame:
+        if not self.finished:
+            raise ResultsError(f"{self.path} holds no finished run yet: `weft run` goes on where it stopped")
+        frames = []
+        for run in self.finished:
+            path = run.path / file
+            if not path.is_file():
+                raise ResultsError(f"{path} is missing: delete {run.path} and run the scenario again")
+            columns = {"run": run.id, "scheme": run.scheme, "seed": run.seed, "point": run.point}
+            columns |= {key: _cell(run.dimensions.get(key)) for key in self.dimensions}
+            frames.append(
+                pl.scan_parquet(path).with_columns(
+                    *(pl.lit(value).alias(name) for name, value in columns.items()),
+                    *(pl.col(name).cast(pl.String) for name in texts),
+                )
+            )
+        return pl.concat(frames, how="vertical_relaxed")
+
+    def _run(self, entry: dict[str, Any], default_scheme: str) -> Run:
+        overrides: dict[str, Any] = dict(entry.get("overrides") or {})
+        name = default_scheme
+        parameters: dict[str, Any] = {}
+        dimensions = {}
+        for key, value in overrides.items():
+            if key == SCHEME_KEY:
+                name = str(value)
+            elif key == "scheme" and isinstance(value, dict):
+                name = str(value.get("name", name))
+                parameters |= {k: v for k, v in value.items() if k != "name"}
+            elif key.startswith("scheme."):
+                parameters[key.removeprefix("scheme.")] = value
+            else:
+                dimensions[key] = value
+        scheme = " ".join([name, *(f"{k}={show(v)}" for k, v in parameters.items())])
+        return Run(
+            id=str(entry["id"]),
+            label=str(entry.get("label", entry["id"])),
+            seed=int(entry["seed"]),
+            overrides=overrides,
+            path=self.path / str(entry.get("path", f"runs/{entry['id']}")),
+            scheme=scheme,
+            dimensions=dimensions,
+        )
+
+    def _default_scheme(self, entries: list[dict[str, Any]]) -> str:
+        """The scheme of runs whose overrides do not name one: it is the same for all, so one summary tells."""
+        if all(SCHEME_KEY in (entry.get("overrides") or {}) for entry in entries):
+            return ""
+        for entry in entries:
+            path = self.path / str(entry.get("path", f"runs/{entry['id']}")) / _SUMMARY
+            if path.is_file() and SCHEME_KEY not in (entry.get("overrides") or {}):
+                return str(_read_json(path)["scheme"]["name"])
+        return "scheme"
+
+
+def _cell(value: Any) -> Any:
+    """A sweep value as a table cell: numbers and text as they are, anything nested as text."""
+    return value if value is None or isinstance(value, (str, int, float, bool)) else show(value)

@@ -1,0 +1,193 @@
+"""A scenario to run: its text, changes made to it, and the door to the engine."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _weft
+from .errors import OutputError
+from .results import Results, show
+from .topology import Fabric, read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run that a scenario expands to."""
+
+    id: str
+    label: str
+    overrides: dict[str, Any]
+    seed: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What `Scenario.execute` did."""
+
+    done: int
+    skipped: int
+    failed: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario file with changes; immutable, so a changed scenario is a new one.
+
+    Attributes:
+        text: The TOML text.
+        name: What messages call it; usually the file name.
+        base_dir: Where the files it names (fabrics, CDFs, traces) are looked for.
+        sets: Changes as ``key=value``, applied in order.
+    """
+
+    text: str
+    name: str = "scenario.toml"
+    base_dir: Path = field(default_factory=Path)
+    sets: tuple[str, ...] = ()
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Scenario:
+        """Read a scenario file.
+
+        Raises:
+            ScenarioError: The file cannot be read. Its content is checked by the first use.
+        """
+        path = Path(path)
+        return cls(read_text(path), str(path), path.parent)
+
+    @classmethod
+    def from_text(cls, text: str, name: str = "scenario.toml", base_dir: str | Path = ".") -> Scenario:
+        """A scenario from TOML text."""
+        return cls(text, name, Path(base_dir))
+
+    def set(self, key: str, value: Any) -> Scenario:
+        """The scenario with `key` (dotted, e.g. ``traffic.load``) set to `value`; a list is a TOML array."""
+        return self.with_sets([f"{key}={value if isinstance(value, str) else _toml(value)}"])
+
+    def with_sets(self, sets: Sequence[str]) -> Scenario:
+        """The scenario with ``key=value`` changes applied after the present ones."""
+        return replace(self, sets=(*self.sets, *sets))
+
+    def check(self) -> tuple[list[Point], list[str]]:
+        """The runs it expands to, and warnings.
+
+        Raises:
+            ScenarioError: The scenario is not valid; the message has line, column and what was expected.
+        """
+        answer = json.loads(_weft.check(self.text, self.name, str(self.base_dir), list(self.sets)))
+        points = [Point(p["id"], p["label"], p["overrides"], p["seed"]) for p in answer["points"]]
+        return points, list(answer.get("warnings", []))
+
+    def points(self) -> list[Point]:
+        """The runs it expands to: every combination of the sweep with every seed."""
+        return self.check()[0]
+
+    def fabric(self) -> Fabric:
+        """Its fabric."""
+        return Fabric.from_json(json.loads(_weft.fabric(self.text, self.name, str(self.base_dir), list(self.sets))))
+
+    def run(
+        self,
+        out: str | Path,
+        *,
+        jobs: int | None = None,
+        seeds: Sequence[int] | None = None,
+        progress: Callable[[dict[str, Any]], None] | None = None,
+    ) -> Results:
+        """Run every point that `out` does not hold yet and return the results.
+
+        Args:
+            out: The result directory; made if missing, continued if it holds this scenario's results.
+            jobs: Runs at a time; default one a core. The results do not depend on it.
+            seeds: Seeds to use instead of the scenario's.
+            progress: Called a few times a second with an event (see `weft.progress`); may raise KeyboardInterrupt
+                to stop, finished runs stay.
+
+        Raises:
+            ScenarioError: The scenario is not valid; nothing is written.
+            OutputError: `out` holds something else, cannot be written, or a run failed.
+        """
+        outcome = self.execute(out, jobs=jobs, seeds=seeds, progress=progress)
+        if outcome.failed:
+            first = outcome.failed[0]
+            raise OutputError(
+                f"{len(outcome.failed)} of {outcome.done + outcome.skipped + len(outcome.failed)} runs failed; "
+                f"the first: {first.get('label', first.get('run_id'))}: {first.get('error')}"
+            )
+        return Results(out)
+
+    def execute(
+        self,
+        out: str | Path,
+        *,
+        jobs: int | None = None,
+        seeds: Sequence[int] | None = None,
+        progress: Callable[[dict[str, Any]], None] | None = None,
+    ) -> Outcome:
+        """`run`, but runs that failed are reported in the answer."""
+        refuse_foreign(Path(out))
+
+        def forward(event: str) -> None:
+            if progress is not None:
+                progress(json.loads(event))
+
+        try:
+            answer = json.loads(
+                _weft.run(
+                    self.text,
+                    self.name,
+                    str(self.base_dir),
+                    list(self.sets),
+                    str(out),
+                    jobs if jobs is not None else os.cpu_count() or 1,
+                    None if seeds is None else list(seeds),
+                    forward,
+                )
+            )
+        except OSError as error:
+            raise OutputError(f"{error.filename or out}: {error.strerror or error}") from error
+        return Outcome(_count(answer["done"]), _count(answer["skipped"]), [_failure(f) for f in answer["failed"]])
+
+
+def refuse_foreign(out: Path) -> None:
+    """Refuse an output directory that is a file, or that is full of something that is not a Weft result.
+
+    Whether a result directory belongs to the same scenario is the engine's to tell.
+
+    Raises:
+        OutputError: It is one of those.
+    """
+    if out.exists() and not out.is_dir():
+        raise OutputError(f"{out} is a file: give a directory to write the results to")
+    if out.is_dir() and not (out / "sweep.json").exists():
+        other = next((entry.name for entry in sorted(out.iterdir()) if not entry.name.startswith(".")), None)
+        if other is not None:
+            raise OutputError(f"{out} holds no Weft results but has `{other}` in it: give a new or empty directory")
+
+
+def _count(value: Any) -> int:
+    return len(value) if isinstance(value, list) else int(value)
+
+
+def _failure(entry: Any) -> dict[str, Any]:
+    return dict(entry) if isinstance(entry, dict) else {"run_id": None, "error": show(entry)}
+
+
+def _toml(value: Any) -> str:
+    """A plain Python value as TOML."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(str(k))} = {_toml(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    return json.dumps(str(value), ensure_ascii=False)

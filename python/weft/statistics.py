@@ -1,0 +1,124 @@
+"""Means and differences over seeds with their 95 % intervals: pure functions on plain numbers.
+
+One run gives one value of a metric (its mean FCT, its p99, ...); runs with different seeds are independent, so the
+interval over the per-run values is Student's t. Schemes that share a seed saw exactly the same flows, so their
+difference is taken seed by seed and the interval is over the differences.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtrit
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over seeds and its confidence interval.
+
+    `low` and `high` are None with fewer than two values: one seed tells nothing about the spread, and an absent
+    interval must not be mistaken for an interval of width zero.
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+    n: int
+
+    @property
+    def half(self) -> float | None:
+        """Half the width of the interval, None where there is none."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the whole interval lies on one side of zero."""
+        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+
+    def scaled(self, factor: float) -> Estimate:
+        """The estimate of the same quantity times `factor`."""
+        ends = [None if end is None else end * factor for end in (self.low, self.high)]
+        if factor < 0:
+            ends.reverse()
+        return Estimate(self.mean * factor, ends[0], ends[1], self.n)
+
+
+def usable(values: Iterable[float | None]) -> list[float]:
+    """The values that were measured: without None and without NaN."""
+    return [float(v) for v in values if v is not None and not math.isnan(v)]
+
+
+def estimate(values: Iterable[float | None], confidence: float = CONFIDENCE) -> Estimate | None:
+    """Mean and Student t interval of independent per-seed values; None without any value."""
+    data = np.asarray(usable(values), dtype=float)
+    n = len(data)
+    if n == 0:
+        return None
+    mean = float(data.mean())
+    if n == 1:
+        return Estimate(mean, None, None, 1)
+    quantile = float(stdtrit(n - 1, 0.5 + confidence / 2))
+    half = quantile * float(data.std(ddof=1)) / math.sqrt(n)
+    return Estimate(mean, mean - half, mean + half, n)
+
+
+def paired_values(
+    treated: Mapping[int, float | None], baseline: Mapping[int, float | None]
+) -> list[tuple[float, float]]:
+    """The (treated, baseline) pairs of the seeds that both have a value for, in the order of the seeds."""
+    pairs = []
+    for seed in sorted(treated.keys() & baseline.keys()):
+        pair = usable((treated[seed], baseline[seed]))
+        if len(pair) == 2:
+            pairs.append((pair[0], pair[1]))
+    return pairs
+
+
+def paired_difference(treated: Mapping[int, float | None], baseline: Mapping[int, float | None]) -> Estimate | None:
+    """Mean of treated minus baseline, seed by seed, with its interval."""
+    return estimate(a - b for a, b in paired_values(treated, baseline))
+
+
+def relative_difference(treated: Mapping[int, float | None], baseline: Mapping[int, float | None]) -> Estimate | None:
+    """The paired difference as a share of the baseline's mean over the same seeds; None if that mean is zero.
+
+    Dividing by the mean rather than seed by seed keeps one lucky seed with a tiny baseline from deciding the result.
+    """
+    pairs = paired_values(treated, baseline)
+    scale = float(np.mean([b for _, b in pairs])) if pairs else 0.0
+    if scale == 0:
+        return None
+    difference = paired_difference(treated, baseline)
+    return None if difference is None else difference.scaled(1 / scale)
+
+
+def slope(x: Sequence[float], y: Sequence[float]) -> float:
+    """Least-squares slope of `y` over `x`, in units of y per unit of x."""
+    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    centred = xs - xs.mean()
+    return float((centred * (ys - ys.mean())).sum() / (centred**2).sum())
+
+
+def ecdf(values: Iterable[float], limit: int = 200) -> list[tuple[float, float]]:
+    """The empirical distribution function as at most `limit` (value, share of values <= it) points.
+
+    Thinned by rank, evenly through the body and ever finer towards the largest values, so that the tail that a
+    percentile is read from keeps its points: the three largest values are always there.
+    """
+    data = np.sort(np.asarray(list(values), dtype=float))
+    n = len(data)
+    if n == 0:
+        return []
+    if n <= limit:
+        ranks = np.arange(1, n + 1)
+    else:
+        body = np.linspace(1, n, limit // 2)
+        tail = n + 1 - np.geomspace(1, n, limit - limit // 2 - 3)
+        ends = np.arange(n - 2, n + 1)
+        ranks = np.unique(np.concatenate([body, tail, ends]).round().astype(int))
+    return [(float(data[rank - 1]), float(rank / n)) for rank in ranks]

@@ -1,0 +1,243 @@
+"""From flows to the comparison table: one value a seed for each metric, then mean, interval and paired difference.
+
+Only flows that started in the measurement window count; FCT, slowdown and throughput are over the finished ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from .errors import ResultsError
+from .statistics import Estimate, estimate, paired_difference, relative_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from .results import Results
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A column of the summary."""
+
+    key: str
+    title: str
+    kind: str
+    """A kind of quantity, see `weft.quantity.FORMATS`."""
+    better: int
+    """+1 if more is better, -1 if less is better."""
+    aggregate: pl.Expr
+    """One number from the flows of a run."""
+
+
+def _quantile(q: float) -> pl.Expr:
+    return pl.col("fct_s").quantile(q, interpolation="linear")
+
+
+METRICS = (
+    Metric("mean_fct_s", "Mean FCT", "s", -1, pl.col("fct_s").mean()),
+    Metric("median_fct_s", "Median FCT", "s", -1, _quantile(0.5)),
+    Metric("p99_fct_s", "p99 FCT", "s", -1, _quantile(0.99)),
+    Metric("mean_slowdown", "Slowdown", "ratio", -1, pl.col("slowdown").mean()),
+    Metric("mean_throughput_bps", "Throughput", "bps", +1, pl.col("throughput_bps").mean()),
+    Metric(
+        "out_of_order_share",
+        "Out of order",
+        "share",
+        -1,
+        pl.col("out_of_order").sum() / pl.col("first_transmissions_received").sum(),
+    ),
+    Metric("retransmissions", "Retrans.", "count", -1, pl.col("retransmissions").sum().cast(pl.Float64)),
+    Metric("drops", "Drops", "count", -1, pl.col("drops").sum().cast(pl.Float64)),
+)
+"""The metrics of the summary, in the order of its columns."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the comparison: a group of flows (a point, scheme and class, or what `by` asked for)."""
+
+    group: dict[str, Any]
+    seeds: list[int]
+    flows: int
+    """Measured flows, over all seeds."""
+    finished: int
+    estimates: dict[str, Estimate | None]
+    differences: dict[str, Estimate | None]
+    """Paired difference to the baseline, in the metric's unit; empty without a baseline."""
+    relative: dict[str, Estimate | None]
+    """The same as a share of the baseline's mean."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The comparison table."""
+
+    by: list[str]
+    baseline: str | None
+    rows: list[Row]
+
+    def frame(self) -> pl.DataFrame:
+        """As a wide table: for each metric `<key>`, `<key>_low`, `<key>_high` and, with a baseline, `<key>_diff…`."""
+        records = []
+        for row in self.rows:
+            record: dict[str, Any] = dict(row.group)
+            record |= {"seeds": len(row.seeds), "flows": row.flows, "finished": row.finished}
+            for metric in METRICS:
+                record |= _columns(metric.key, row.estimates[metric.key])
+                if self.baseline is not None:
+                    record |= _columns(f"{metric.key}_diff", row.differences.get(metric.key))
+            records.append(record)
+        floats = {name: pl.Float64 for record in records for name in record if name.startswith(_METRIC_KEYS)}
+        return pl.DataFrame(records, schema_overrides=floats, infer_schema_length=None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain data for JSON."""
+        return {
+            "by": self.by,
+            "baseline": self.baseline,
+            "rows": [
+                {
+                    **row.group,
+                    "seeds": row.seeds,
+                    "flows": row.flows,
+                    "finished": row.finished,
+                    "metrics": {
+                        metric.key: _interval(row.estimates[metric.key])
+                        | (
+                            {"difference": _interval(row.differences[metric.key])}
+                            if metric.key in row.differences
+                            else {}
+                        )
+                        for metric in METRICS
+                    },
+                }
+                for row in self.rows
+            ],
+        }
+
+
+_METRIC_KEYS = tuple(metric.key for metric in METRICS)
+
+
+def _columns(key: str, value: Estimate | None) -> dict[str, float | None]:
+    return {
+        key: value.mean if value else None,
+        f"{key}_low": value.low if value else None,
+        f"{key}_high": value.high if value else None,
+    }
+
+
+def _interval(value: Estimate | None) -> dict[str, float | None]:
+    return {
+        "mean": value.mean if value else None,
+        "low": value.low if value else None,
+        "high": value.high if value else None,
+    }
+
+
+def per_seed(results: Results, by: Sequence[str] | None = None) -> pl.DataFrame:
+    """One row a group and seed: `flows`, `finished` and one column for each of `METRICS`.
+
+    Groups are in the order of the sweep; `by` defaults to every swept key, the class and the scheme.
+    """
+    keys = group_keys(results, by)
+    aggregates = [metric.aggregate.alias(metric.key) for metric in METRICS]
+    return (
+        results.scan_flows()
+        .group_by([*keys, "seed"], maintain_order=True)
+        .agg(pl.len().alias("flows"), pl.col("fct_ps").count().alias("finished"), *aggregates)
+        .collect()
+        .with_columns(pl.col(key).fill_nan(None) for key in _METRIC_KEYS)
+    )
+
+
+def group_keys(results: Results, by: Sequence[str] | None) -> list[str]:
+    """The columns to group by, checked; the short form of a swept key (``load``) is understood."""
+    dimensions = results.dimensions
+    if by is None:
+        return [*dimensions, "class", "scheme"]
+    known = {key.rpartition(".")[2]: key for key in dimensions}
+    known |= {key: key for key in [*dimensions, "scheme", "class", "point"]}
+    unknown = [key for key in by if key not in known]
+    if unknown:
+        raise ResultsError(f"cannot group by `{unknown[0]}`: these results have {', '.join(known.values())}")
+    return list(dict.fromkeys(known[key] for key in by))
+
+
+def summarise(results: Results, *, by: Sequence[str] | None = None, baseline: str | None = None) -> Summary:
+    """Mean over seeds, 95 % interval and paired difference for each group.
+
+    Args:
+        results: What to summarise.
+        by: Columns to group by; default every swept key, the class and the scheme.
+        baseline: The scheme to compare with; default the one that the scenario names, if any.
+
+    Raises:
+        ResultsError: There is no such scheme or column, or no finished run.
+    """
+    baseline = baseline if baseline is not None else results.baseline
+    if baseline is not None and baseline not in results.schemes:
+        raise ResultsError(f"no scheme `{baseline}` in {results.path}: there is {', '.join(results.schemes)}")
+    keys = group_keys(results, by)
+    if "scheme" not in keys:
+        baseline = None
+    table = per_seed(results, by)
+    order = _sweep_order(results, keys)
+    groups: dict[tuple[Any, ...], dict[int, dict[str, Any]]] = {}
+    for record in table.iter_rows(named=True):
+        groups.setdefault(tuple(record[key] for key in keys), {})[record["seed"]] = record
+    rows = []
+    for values in sorted(groups, key=lambda v: tuple(order[key](x) for key, x in zip(keys, v, strict=True))):
+        group = dict(zip(keys, values, strict=True))
+        seeds = groups[values]
+        reference: Mapping[int, dict[str, Any]] = {}
+        if baseline is not None and group["scheme"] != baseline:
+            reference = groups.get(
+                tuple(baseline if k == "scheme" else v for k, v in zip(keys, values, strict=True)), {}
+            )
+        rows.append(_row(group, seeds, reference))
+    return Summary(keys, baseline, rows)
+
+
+def _row(group: dict[str, Any], seeds: dict[int, dict[str, Any]], reference: Mapping[int, dict[str, Any]]) -> Row:
+    row = Row(
+        group=group,
+        seeds=sorted(seeds),
+        flows=sum(record["flows"] for record in seeds.values()),
+        finished=sum(record["finished"] for record in seeds.values()),
+        estimates={},
+        differences={},
+        relative={},
+    )
+    for metric in METRICS:
+        own = {seed: record[metric.key] for seed, record in seeds.items()}
+        row.estimates[metric.key] = estimate(own.values())
+        if reference:
+            other = {seed: record[metric.key] for seed, record in reference.items()}
+            row.differences[metric.key] = paired_difference(own, other)
+            row.relative[metric.key] = relative_difference(own, other)
+    return row
+
+
+def _sweep_order(results: Results, keys: Sequence[str]) -> dict[str, Any]:
+    """For each column, a sort key: the order of the sweep, and of size for the usual classes."""
+    listed: dict[str, list[Any]] = {
+        "scheme": results.schemes,
+        "point": results.points,
+        "class": ["mouse", "short", "rabbit", "elephant", "long"],
+    }
+    for run in results.finished:
+        for key, value in run.dimensions.items():
+            listed.setdefault(key, []).append(value)
+
+    def rank(key: str) -> Any:
+        positions: dict[str, int] = {}
+        for position, value in enumerate(listed[key]):
+            positions.setdefault(str(value), position)
+        return lambda value: (positions.get(str(value), len(positions)), str(value))
+
+    return {key: rank(key) for key in keys}

@@ -1,0 +1,158 @@
+"""A fabric as data: nodes with their places, directed links, and what was measured of the graph."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _weft
+from .errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TIERS = {0: "hosts", 1: "edge", 2: "aggregation", 3: "core"}
+"""What the tiers are called when a fabric does not say otherwise."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A host or switch with its place for drawing (any scale; tiers share a y)."""
+
+    name: str
+    role: str
+    tier: int
+    x: float
+    y: float
+    pod: int | None = None
+
+    @property
+    def is_host(self) -> bool:
+        """Whether it is a host."""
+        return self.role.lower() == "host"
+
+
+@dataclass(frozen=True)
+class Link:
+    """One direction of a cable."""
+
+    source: str
+    target: str
+    rate_bps: float
+    delay_ps: int
+    up: bool = True
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """A graph of hosts and switches.
+
+    Attributes:
+        measures: What the engine measured: counts by tier, path diversity, bisection, diameter.
+    """
+
+    name: str
+    nodes: list[Node]
+    links: list[Link]
+    measures: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Fabric:
+        """From the `nodes` and `links` of the engine or of a ``summary.json``."""
+        nodes = [
+            Node(
+                name=str(n["name"]),
+                role=str(n.get("role", "switch")),
+                tier=int(n.get("tier") or 0),
+                x=float(n.get("x", 0.0)),
+                y=float(n.get("y", 0.0)),
+                pod=n.get("pod"),
+            )
+            for n in data["nodes"]
+        ]
+        links = [
+            Link(
+                str(link["from"]),
+                str(link["to"]),
+                float(link["rate_bps"]),
+                int(link.get("delay_ps", 0)),
+                bool(link.get("up", True)),
+            )
+            for link in data["links"]
+        ]
+        measures = {k: v for k, v in data.items() if k not in ("name", "nodes", "links")}
+        return cls(str(data.get("name", "fabric")), nodes, links, measures)
+
+    @property
+    def hosts(self) -> list[Node]:
+        """The hosts, in the order of the fabric."""
+        return [node for node in self.nodes if node.is_host]
+
+    @property
+    def switches(self) -> list[Node]:
+        """The switches, in the order of the fabric."""
+        return [node for node in self.nodes if not node.is_host]
+
+    def to_networkx(self) -> Any:
+        """As a `networkx.DiGraph`; nodes carry role, tier, pod and pos, edges rate_bps, delay_s and up."""
+        import networkx
+
+        graph = networkx.DiGraph(name=self.name)
+        for node in self.nodes:
+            graph.add_node(node.name, role=node.role, tier=node.tier, pod=node.pod, pos=(node.x, node.y))
+        for link in self.links:
+            graph.add_edge(link.source, link.target, rate_bps=link.rate_bps, delay_s=link.delay_ps / 1e12, up=link.up)
+        return graph
+
+    def to_svg(self) -> str:
+        """A drawing as one self-contained SVG element."""
+        from .reporting.drawing import draw
+
+        return draw(self)
+
+
+def fabric(path: str | Path, sets: Sequence[str] = ()) -> Fabric:
+    """Read the fabric of a scenario, or a fabric file (Weft TOML, GraphML, node-link JSON).
+
+    Args:
+        path: The file. A TOML file with a table ``[fabric]`` is a scenario.
+        sets: ``key=value`` changes to a scenario.
+
+    Raises:
+        ScenarioError: The file cannot be read or describes no usable fabric.
+    """
+    path = Path(path)
+    if path.suffix.lower() == ".toml" and (text := scenario_text(path)) is not None:
+        return Fabric.from_json(json.loads(_weft.fabric(text, path.name, str(path.parent), list(sets))))
+    if sets:
+        raise ScenarioError(f"{path}: --set changes a scenario, and this is a fabric file")
+    return Fabric.from_json(json.loads(_weft.fabric_file(str(path))))
+
+
+def scenario_text(path: Path) -> str | None:
+    """The text of a TOML file if it is a scenario, None if it is a fabric file.
+
+    A file that is not valid TOML counts as a scenario: the scenario reader says where it is broken.
+    """
+    text = read_text(path)
+    try:
+        return text if "fabric" in tomllib.loads(text) else None
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def read_text(path: Path) -> str:
+    """The text of a user's file.
+
+    Raises:
+        ScenarioError: It cannot be read; the message says why.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from None
+    except OSError as error:
+        raise ScenarioError(f"{path}: {error.strerror or error}") from None
