@@ -2,11 +2,11 @@
 //!
 //! What a node does for a destination depends only on the switches that the destination hangs on:
 //! all hosts of one leaf are one *class*. The table has a row a node and an entry a class, and an
-//! entry is the number of a port group. Few groups are distinct (a fat-tree of any k has k + 1), so
-//! an entry is a byte; nodes of the same row (all cores, the aggregations of a pod, all hosts with
-//! one link) share it. A fat-tree k = 16 with 1024 hosts and 320 switches needs 19 kB, which stays in
-//! the first-level cache beside everything else. A lookup is two independent loads (row of the
-//! node, class of the host), one of the entry and one of the group.
+//! entry is the number of a port group. Few groups are distinct (a fat-tree has k + 1), so an entry
+//! is a byte; nodes of the same row (all cores, the aggregations of a pod, all hosts with one link)
+//! share it. The entries of a fat-tree k = 16 with 1024 hosts and 320 switches take 19 kB, and all
+//! that a lookup may touch 51 kB. A lookup is two independent loads (row of the node, class of the
+//! host), one of the entry and one of the group: 2 ns for random pairs, see `examples/speed.rs`.
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,14 @@
+//! What a fabric amounts to: how much of what, how many ways, how wide at its waist.
+
+mod bisection;
+mod capacity;
+mod counts;
+mod diversity;
+mod max_flow;
+
+pub use bisection::{Bisection, BisectionMethod, bisection};
+pub use capacity::{host_capacity, oversubscription, uplink_capacity, uplinks};
+pub use counts::{Counts, TierCount, TierLinks, counts};
+pub use diversity::{
+    Diversity, DiversityRow, diameter, disjoint_path_count, diversity, equal_cost_path_count,
+};
