@@ -1,0 +1,249 @@
+//! [`Cubic`]: the window is a cubic function of the time since the last reduction (RFC 9438).
+//!
+//! Windows are whole segments, as in Linux and ns-3, and the function is turned into how many bytes
+//! must be acknowledged until the window grows by a segment. That number is computed again when the
+//! window changed, an eighth of it was acknowledged or some time passed, not for each ACK.
+
+use weft_units::Time;
+
+use super::hystart::HyStart;
+use super::{Ack, Window};
+use crate::config::{self, Config};
+
+const SECOND: f64 = 1e12;
+/// The growth is computed anew after this: 100 us.
+const STALE: u64 = 100_000_000;
+
+/// State of one connection.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cubic {
+    /// Bytes acknowledged since the window grew last.
+    counted: u32,
+    /// Bytes that make it grow.
+    needed: u32,
+    /// What `needed` was computed for: the window, the time, and the bytes acknowledged since.
+    for_window: u32,
+    computed: u64,
+    since: u32,
+    /// Start of the epoch, picoseconds; `None` before the first ACK after a reduction.
+    epoch: Option<Time>,
+    /// Window before the last reduction, segments; 0: none.
+    w_max: u32,
+    /// Where the curve is flat: segments, and seconds from the epoch's start.
+    origin: u32,
+    k: f64,
+    /// Reno's window if Reno had been used, segments, and bytes acknowledged towards its next segment.
+    w_reno: u32,
+    reno_counted: u32,
+    /// Window at the last reduction, segments: up to it Reno's stand-in grows by less than a segment a round.
+    prior: u32,
+    /// What `w_max` was before the last reduction.
+    w_max_before: u32,
+    /// Least round trip, picoseconds; 0: none.
+    least_delay: u64,
+    hystart: HyStart,
+}
+
+impl Cubic {
+    #[inline]
+    pub(super) fn round_trip(&mut self, cfg: &Config, window: &mut Window, ack: &Ack, rtt: u64) {
+        if rtt == 0
+            || self.epoch.is_some_and(|epoch| ack.now.saturating_since(epoch) < cfg.cubic_delay_ignore)
+        {
+            return;
+        }
+        if self.least_delay == 0 || rtt < self.least_delay {
+            self.least_delay = rtt;
+        }
+        if cfg.hystart == config::HyStart::Classic
+            && window.cwnd <= window.ssthresh
+            && window.cwnd >= cfg.hystart_low_window.saturating_mul(cfg.segment())
+        {
+            self.hystart.classic(cfg, window, ack, rtt, self.least_delay);
+        }
+    }
+
+    #[inline]
+    pub(super) fn increase(&mut self, cfg: &Config, window: &mut Window, ack: &Ack) {
+        if window.in_slow_start() {
+            self.slow_start(cfg, window, ack);
+            return;
+        }
+        if ack.bytes == 0 {
+            return;
+        }
+        self.counted = self.counted.saturating_add(ack.bytes);
+        if cfg.cubic_reno_friendly {
+            self.reno_counted = self.reno_counted.saturating_add(ack.bytes);
+        }
+        self.since = self.since.saturating_add(ack.bytes);
+        let stale = ack.now.ps().wrapping_sub(self.computed) >= STALE || self.since > window.cwnd / 8;
+        if self.for_window != window.cwnd || stale || self.epoch.is_none() {
+            self.compute(cfg, window, ack.now);
+        }
+        if self.counted >= self.needed {
+            self.counted -= self.needed;
+            window.grow(cfg.segment());
+        }
+    }
+
+    fn slow_start(&mut self, cfg: &Config, window: &mut Window, ack: &Ack) {
+        let bytes = match cfg.hystart {
+            config::HyStart::Off => ack.bytes,
+            config::HyStart::Classic => {
+                self.hystart.round(ack);
+                ack.bytes
+            }
+            config::HyStart::PlusPlus if self.hystart.found => ack.bytes,
+            config::HyStart::PlusPlus => self.hystart.plus_plus(cfg, window, ack, ack.srtt),
+        };
+        window.grow(bytes);
+    }
+
+    /// RFC 9438, sections 4.2 to 4.5, as a count of bytes for a segment of growth.
+    fn compute(&mut self, cfg: &Config, window: &Window, now: Time) {
+        let mss = cfg.segment();
+        let segments = window.cwnd / mss;
+        let epoch = match self.epoch {
+            Some(epoch) => epoch,
+            None => {
+                self.epoch = Some(now);
+                if self.w_max <= segments {
+                    self.k = 0.0;
+                    self.origin = segments;
+                } else {
+                    self.k = (f64::from(self.w_max - segments) / cfg.cubic_c).cbrt();
+                    self.origin = self.w_max;
+                }
+                self.w_reno = segments;
+                self.reno_counted = 0;
+                now
+            }
+        };
+        let t = (now.saturating_since(epoch).ps() + self.least_delay) as f64 / SECOND;
+        let offset = t - self.k;
+        let delta = (cfg.cubic_c * (offset * offset * offset).abs()) as u32;
+        let target =
+            if offset < 0.0 { self.origin.saturating_sub(delta) } else { self.origin.saturating_add(delta) };
+        let mut count =
+            if target > segments { segments / (target - segments) } else { segments.saturating_mul(100) };
+        if self.w_max == 0 && count > cfg.cubic_count_clamp {
+            count = cfg.cubic_count_clamp;
+        }
+        if cfg.cubic_reno_friendly {
+            count = count.min(self.reno_count(cfg, segments, mss));
+        }
+        self.needed = count.max(2).saturating_mul(mss);
+        self.for_window = window.cwnd;
+        self.computed = now.ps();
+        self.since = 0;
+    }
+
+    /// RFC 9438, section 4.3: the count with which the window reaches that of Reno within a round trip.
+    fn reno_count(&mut self, cfg: &Config, segments: u32, mss: u32) -> u32 {
+        // Per window acknowledged Reno's stand-in grows by alpha = 3 (1 - beta) / (1 + beta), by 1 above the prior window.
+        let below = (1.0 + cfg.cubic_beta) / (3.0 * (1.0 - cfg.cubic_beta));
+        loop {
+            let windows = if self.w_reno < self.prior { below } else { 1.0 };
+            let step = (f64::from(segments) * f64::from(mss) * windows) as u32;
+            if step == 0 || self.reno_counted <= step {
+                break;
+            }
+            self.reno_counted -= step;
+            self.w_reno = self.w_reno.saturating_add(1);
+        }
+        if self.w_reno > segments { segments / (self.w_reno - segments) } else { u32::MAX }
+    }
+
+    /// RFC 9438, sections 4.6 and 4.7.
+    pub(super) fn ssthresh(&mut self, cfg: &Config, window: &Window) -> u32 {
+        let mss = cfg.segment();
+        let segments = window.cwnd / mss;
+        self.w_max_before = self.w_max;
+        self.prior = segments;
+        self.w_max = if segments < self.w_max && cfg.cubic_fast_convergence {
+            (f64::from(segments) * (1.0 + cfg.cubic_beta) / 2.0) as u32
+        } else {
+            segments
+        };
+        self.epoch = None;
+        ((f64::from(segments) * cfg.cubic_beta) as u32).max(2).saturating_mul(mss)
+    }
+
+    /// A timeout: the curve and what was known of the path are forgotten, as in Linux and ns-3.
+    pub(super) fn timed_out(&mut self, now: Time, high: u32) {
+        self.w_max_before = self.w_max;
+        self.w_max = 0;
+        self.origin = 0;
+        self.k = 0.0;
+        self.least_delay = 0;
+        self.epoch = None;
+        self.hystart.reset(now, high);
+    }
+
+    /// RFC 9438, section 4.9.
+    pub(super) fn undone(&mut self, cfg: &Config, window: &Window) {
+        self.w_max = self.w_max_before.max(window.cwnd / cfg.segment());
+        self.epoch = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(at_ms: u64, bytes: u32) -> Ack {
+        Ack { now: Time::from_ps(at_ms * 1_000_000_000), bytes, una: 1, high: 1, srtt: 0 }
+    }
+
+    #[test]
+    fn the_window_returns_to_where_it_was_after_k_seconds() {
+        let cfg = Config {
+            mss: 1000,
+            cubic_reno_friendly: false,
+            cubic_c: 0.4,
+            cubic_beta: 0.7,
+            ..Config::profile("linux").unwrap()
+        };
+        let mut cubic = Cubic::default();
+        let mut window = Window { cwnd: 100_000, ssthresh: 50_000 };
+        window.ssthresh = cubic.ssthresh(&cfg, &window);
+        window.cwnd = window.ssthresh;
+        assert_eq!(window.cwnd, 70_000);
+        // K = cbrt(30 / 0.4) = 4.2 s; an ACK for two segments each millisecond.
+        for ms in 0..4_200 {
+            cubic.increase(&cfg, &mut window, &ack(ms, 2000));
+        }
+        assert!((97_000..=100_000).contains(&window.cwnd), "{}", window.cwnd);
+        for ms in 4_200..9_000 {
+            cubic.increase(&cfg, &mut window, &ack(ms, 2000));
+        }
+        assert!((135_000..=148_000).contains(&window.cwnd), "{} against 100 + 0.4 * 4.8^3", window.cwnd);
+    }
+
+    #[test]
+    fn a_second_loss_below_the_last_maximum_gives_way() {
+        let cfg = Config { mss: 1000, cubic_beta: 0.7, ..Config::profile("linux").unwrap() };
+        let mut cubic = Cubic::default();
+        cubic.ssthresh(&cfg, &Window { cwnd: 100_000, ssthresh: 0 });
+        cubic.ssthresh(&cfg, &Window { cwnd: 80_000, ssthresh: 0 });
+        assert_eq!(cubic.w_max, 68);
+    }
+
+    #[test]
+    fn with_short_round_trips_the_window_grows_like_renos() {
+        let cfg = Config { mss: 1000, ..Config::profile("linux").unwrap() };
+        let mut cubic = Cubic::default();
+        let mut window = Window { cwnd: 100_000, ssthresh: 50_000 };
+        window.ssthresh = cubic.ssthresh(&cfg, &window);
+        window.cwnd = window.ssthresh;
+        let before = window.cwnd;
+        for round in 0..19 {
+            for _ in 0..window.cwnd / 2000 {
+                cubic.increase(&cfg, &mut window, &ack(round / 10, 2000));
+            }
+        }
+        let grown = (window.cwnd - before) / 1000;
+        assert!((8..=11).contains(&grown), "19 rounds of 0.53 segments, grown by {grown}");
+    }
+}

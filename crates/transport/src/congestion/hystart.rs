@@ -1,0 +1,174 @@
+//! [`HyStart`]: leaving slow start before the queue overflows, by ACK trains and delay (classic) or
+//! by delay with a conservative slow start (RFC 9406, HyStart++).
+
+use weft_units::Time;
+
+use super::{Ack, Window};
+use crate::config::Config;
+use crate::seq::before;
+
+/// Rounds of conservative slow start (RFC 9406, CSS_ROUNDS).
+const CSS_ROUNDS: u8 = 5;
+/// Growth of it, as a part of slow start's (RFC 9406, CSS_GROWTH_DIVISOR).
+const CSS_DIVISOR: u32 = 4;
+/// Least and most increase of delay that counts (RFC 9406, section 4.3): 4 and 16 ms.
+const PLUS_PLUS_DELAY: (u64, u64) = (4_000_000_000, 16_000_000_000);
+
+/// What is observed in a round of slow start.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HyStart {
+    round_start: Time,
+    last_ack: Time,
+    /// Least round trip of this round, picoseconds; 0: none.
+    current: u64,
+    /// Least round trip of the round before (++); least of all before conservative slow start in it.
+    baseline: u64,
+    /// The round ends here.
+    end: u32,
+    samples: u8,
+    /// Rounds of conservative slow start left; 0: not in it.
+    conservative: u8,
+    in_round: bool,
+    /// Slow start was left.
+    pub(super) found: bool,
+}
+
+impl HyStart {
+    /// Starts a round if `ack` lies beyond the last one.
+    #[inline]
+    pub(super) fn round(&mut self, ack: &Ack) {
+        if !self.in_round || before(self.end, ack.una) {
+            self.restart(ack.now, ack.high);
+        }
+    }
+
+    fn restart(&mut self, now: Time, end: u32) {
+        self.round_start = now;
+        self.last_ack = now;
+        self.end = end;
+        self.samples = 0;
+        self.current = 0;
+        self.in_round = true;
+    }
+
+    /// A timeout: begin anew.
+    pub(super) fn reset(&mut self, now: Time, end: u32) {
+        self.found = false;
+        self.conservative = 0;
+        self.baseline = 0;
+        self.restart(now, end);
+    }
+
+    /// Looks at a round trip. Sets the threshold to the window when slow start should end.
+    pub(super) fn classic(&mut self, cfg: &Config, window: &mut Window, ack: &Ack, rtt: u64, least: u64) {
+        if self.found {
+            return;
+        }
+        if ack.now.saturating_since(self.last_ack) <= cfg.hystart_ack_delta {
+            self.last_ack = ack.now;
+            let limit =
+                if cfg.hystart_half_train { (least + train_slack(window, ack.srtt)) / 2 } else { least };
+            self.found |= ack.now.saturating_since(self.round_start).ps() > limit;
+        }
+        if self.samples < cfg.hystart_min_samples {
+            if self.current == 0 || rtt < self.current {
+                self.current = rtt;
+            }
+            self.samples += 1;
+        } else {
+            let (low, high) = (cfg.hystart_delay_min.ps(), cfg.hystart_delay_max.ps());
+            let part = if cfg.hystart_half_train { least / 8 } else { least };
+            self.found |= self.current > least + part.clamp(low, high.max(low));
+        }
+        if self.found {
+            window.ssthresh = window.cwnd;
+        }
+    }
+
+    /// RFC 9406, section 4.2. Gives what part of `bytes` slow start may grow by.
+    pub(super) fn plus_plus(&mut self, cfg: &Config, window: &mut Window, ack: &Ack, rtt: u64) -> u32 {
+        if !self.in_round || before(self.end, ack.una) {
+            if self.in_round && self.conservative == 0 {
+                self.baseline = self.current;
+            }
+            if self.conservative > 0 {
+                self.conservative -= 1;
+                if self.conservative == 0 {
+                    self.found = true;
+                    window.ssthresh = window.cwnd;
+                    return ack.bytes;
+                }
+            }
+            self.restart(ack.now, ack.high);
+        }
+        if rtt > 0 {
+            if self.current == 0 || rtt < self.current {
+                self.current = rtt;
+            }
+            self.samples = self.samples.saturating_add(1);
+        }
+        if self.samples >= cfg.hystart_min_samples && self.baseline > 0 {
+            if self.conservative == 0 {
+                let threshold = (self.baseline / 8).clamp(PLUS_PLUS_DELAY.0, PLUS_PLUS_DELAY.1);
+                if self.current >= self.baseline + threshold {
+                    self.baseline = self.current;
+                    self.conservative = CSS_ROUNDS;
+                }
+            } else if self.current < self.baseline {
+                self.conservative = 0;
+                self.baseline = self.current;
+            }
+        }
+        if self.conservative > 0 { ack.bytes / CSS_DIVISOR } else { ack.bytes }
+    }
+}
+
+/// How much longer than the least delay a train may be in Linux: the time of four largest offloaded
+/// segments at the pacing rate of 200 %, at most 1 ms.
+fn train_slack(window: &Window, srtt: u64) -> u64 {
+    let slack = u128::from(srtt) * (4 * 65_536) / (2 * u128::from(window.cwnd.max(1)));
+    slack.min(1_000_000_000) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(at_us: u64, una: u32, high: u32) -> Ack {
+        Ack { now: Time::from_ps(at_us * 1_000_000), bytes: 1000, una, high, srtt: 0 }
+    }
+
+    #[test]
+    fn a_train_longer_than_the_least_delay_ends_slow_start() {
+        let cfg = Config::profile("ns3-3.37").unwrap();
+        let mut hystart = HyStart::default();
+        let mut window = Window { cwnd: 20_000, ssthresh: u32::MAX };
+        hystart.round(&ack(1000, 1, 20_000));
+        hystart.classic(&cfg, &mut window, &ack(1050, 1000, 20_000), 100_000_000, 100_000_000);
+        assert!(!hystart.found);
+        hystart.classic(&cfg, &mut window, &ack(1101, 2000, 20_000), 100_000_000, 100_000_000);
+        assert!(hystart.found);
+        assert_eq!(window.ssthresh, 20_000);
+    }
+
+    #[test]
+    fn rising_delay_slows_slow_start_to_a_quarter_and_falling_delay_takes_it_back() {
+        let cfg = Config::profile("linux").unwrap();
+        let ms = 1_000_000_000;
+        let mut hystart = HyStart::default();
+        let mut window = Window { cwnd: 20_000, ssthresh: u32::MAX };
+        let mut grow = |at, una, high, rtt| hystart.plus_plus(&cfg, &mut window, &ack(at, una, high), rtt);
+        for i in 0..10 {
+            assert_eq!(grow(i, 1 + i as u32, 100, 10 * ms), 1000);
+        }
+        for i in 0..7 {
+            assert_eq!(grow(100 + i, 101 + i as u32, 200, 20 * ms), 1000, "too few samples");
+        }
+        assert_eq!(grow(120, 110, 200, 20 * ms), 250);
+        assert_eq!(grow(130, 201, 300, 12 * ms), 250);
+        for i in 0..7 {
+            grow(131 + i, 202 + i as u32, 300, 12 * ms);
+        }
+        assert_eq!(grow(150, 220, 300, 12 * ms), 1000, "it was a false alarm");
+    }
+}

@@ -1,0 +1,102 @@
+//! [`Reno`]: slow start and congestion avoidance of RFC 5681.
+
+use super::{Ack, Window};
+use crate::config::{Config, WindowGrowth};
+
+/// Additive increase.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reno {
+    /// Bytes acknowledged since the window grew last in congestion avoidance.
+    counted: u32,
+}
+
+impl Reno {
+    #[inline]
+    pub(super) fn increase(&mut self, cfg: &Config, window: &mut Window, ack: &Ack) {
+        match cfg.window_growth {
+            WindowGrowth::PerByte => self.per_byte(cfg, window, ack.bytes),
+            WindowGrowth::PerAck => per_ack(cfg, window, ack.bytes),
+        }
+    }
+
+    /// RFC 3465 without its limit on one ACK, as Linux does it: what is left at the threshold counts
+    /// for congestion avoidance, which adds a segment when a window has been acknowledged.
+    #[inline]
+    fn per_byte(&mut self, cfg: &Config, window: &mut Window, mut bytes: u32) {
+        if window.in_slow_start() {
+            let room = window.ssthresh - window.cwnd;
+            let slow = bytes.min(room);
+            window.grow(slow);
+            bytes -= slow;
+            if bytes == 0 {
+                return;
+            }
+        }
+        self.counted = self.counted.saturating_add(bytes);
+        if self.counted >= window.cwnd {
+            self.counted -= window.cwnd;
+            self.counted = self.counted.min(window.cwnd);
+            window.grow(cfg.segment());
+        }
+    }
+}
+
+/// RFC 5681, (2) and (3), as ns-3 reads them: an ACK for less than a segment counts for nothing until it is one,
+/// an ACK for several counts for one; the segment that crosses the threshold leaves the rest for congestion avoidance.
+#[inline]
+fn per_ack(cfg: &Config, window: &mut Window, mut bytes: u32) {
+    let mss = cfg.segment();
+    if window.in_slow_start() && bytes >= mss {
+        window.grow(mss);
+        bytes -= mss;
+    }
+    if !window.in_slow_start() && bytes >= mss {
+        window.grow(square_over(mss, window.cwnd));
+    }
+}
+
+/// MSS²/cwnd, at least a byte.
+#[inline]
+fn square_over(mss: u32, cwnd: u32) -> u32 {
+    match mss.checked_mul(mss) {
+        Some(square) => (square / cwnd.max(1)).max(1),
+        None => (u64::from(mss) * u64::from(mss) / u64::from(cwnd.max(1))).max(1) as u32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weft_units::Time;
+
+    fn ack(bytes: u32) -> Ack {
+        Ack { now: Time::ZERO, bytes, una: 0, high: 0, srtt: 0 }
+    }
+
+    #[test]
+    fn growth_by_bytes_doubles_below_and_adds_a_segment_a_window_above_the_threshold() {
+        let cfg = Config { mss: 1000, ..Config::profile("linux").unwrap() };
+        let mut window = Window { cwnd: 10_000, ssthresh: 11_000 };
+        let mut reno = Reno::default();
+        reno.increase(&cfg, &mut window, &ack(2000));
+        assert_eq!(window.cwnd, 11_000, "one to the threshold, one counted");
+        reno.increase(&cfg, &mut window, &ack(9_000));
+        assert_eq!(window.cwnd, 11_000);
+        reno.increase(&cfg, &mut window, &ack(1_000));
+        assert_eq!(window.cwnd, 12_000);
+    }
+
+    #[test]
+    fn growth_by_acks_adds_one_segment_whatever_the_ack_covers() {
+        let cfg = Config { mss: 1000, ..Config::profile("ns3-3.37").unwrap() };
+        let mut window = Window { cwnd: 10_000, ssthresh: 11_000 };
+        let mut reno = Reno::default();
+        reno.increase(&cfg, &mut window, &ack(2000));
+        assert_eq!(window.cwnd, 11_000 + 1_000_000 / 11_000, "crossing does both");
+        let before = window.cwnd;
+        reno.increase(&cfg, &mut window, &ack(2000));
+        assert_eq!(window.cwnd, before + 1_000_000 / before);
+        reno.increase(&cfg, &mut window, &ack(0));
+        assert_eq!(window.cwnd, before + 1_000_000 / before, "less than a segment does not count yet");
+    }
+}

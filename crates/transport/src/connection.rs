@@ -1,0 +1,317 @@
+//! A connection opens and closes: RFC 9293, section 3.10.7, segment arrives.
+
+use weft_units::Time;
+
+use crate::config::{Config, EcnMode};
+use crate::endpoint::{Endpoint, State, fact, todo};
+use crate::segment::{Flags, Segment};
+use crate::seq::{at_or_before, before, span};
+use crate::timers::Timer;
+
+/// Ticks by which a timestamp may be older than the newest (Linux: reordering within a tick).
+const PAWS_SLACK: i32 = 1;
+
+impl Endpoint {
+    /// A segment from the other side arrives. Whatever it says, nothing panics; what RFC 9293 and RFC 5961
+    /// say to ignore is ignored.
+    #[inline]
+    pub fn on_segment(&mut self, cfg: &Config, now: Time, seg: &Segment) {
+        let usual = seg.flags.0 & (Flags::SYN | Flags::FIN | Flags::RST | Flags::ACK).0 == Flags::ACK.0;
+        if usual && self.state == State::Established {
+            self.on_usual(cfg, now, seg);
+        } else {
+            self.on_unusual(cfg, now, seg);
+        }
+    }
+
+    /// An ACK, with or without data, on an open connection.
+    #[inline]
+    fn on_usual(&mut self, cfg: &Config, now: Time, seg: &Segment) {
+        if !self.is_acceptable(seg) {
+            self.on_unacceptable(cfg, seg);
+            return;
+        }
+        if seg.flags.has(Flags::TS) {
+            if cfg.paws && (seg.ts_val.wrapping_sub(self.ts_recent) as i32) < -PAWS_SLACK {
+                self.todo |= todo::ACK;
+                return;
+            }
+            self.on_timestamp(cfg, seg);
+        }
+        let ahead = span(self.snd_una, seg.ack);
+        let flight = span(self.snd_una, self.snd_max);
+        if ahead <= flight {
+            if ahead > 0 || flight > 0 || seg.window != self.snd_wnd {
+                self.on_ack(cfg, now, seg, seg.ack);
+            }
+        } else if before(self.snd_una, seg.ack) {
+            // It acknowledges what was never sent.
+            self.todo |= todo::ACK;
+            return;
+        }
+        if seg.len > 0 {
+            self.on_ecn(cfg, seg);
+            self.on_data(cfg, now, seg);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn on_unusual(&mut self, cfg: &Config, now: Time, seg: &Segment) {
+        match self.state {
+            State::Closed => self.refuse(seg),
+            State::Listen => self.on_listen(cfg, now, seg),
+            State::SynSent => self.on_syn_sent(cfg, now, seg),
+            _ => self.on_synchronised(cfg, now, seg),
+        }
+    }
+
+    /// RFC 9293, section 3.10.7.1.
+    fn refuse(&mut self, seg: &Segment) {
+        if !seg.flags.has(Flags::RST) {
+            self.snd_nxt = seg.ack;
+            self.todo = todo::RST;
+        }
+    }
+
+    /// RFC 9293, section 3.10.7.2.
+    fn on_listen(&mut self, cfg: &Config, now: Time, seg: &Segment) {
+        if seg.flags.any(Flags::RST | Flags::ACK | Flags::FIN) || !seg.flags.has(Flags::SYN) {
+            return;
+        }
+        self.on_syn(cfg, seg);
+        self.state = State::SynReceived;
+        self.todo |= todo::SYN;
+        self.timed_at = now;
+    }
+
+    /// What a SYN tells.
+    fn on_syn(&mut self, cfg: &Config, seg: &Segment) {
+        self.rcv_nxt = seg.seq.wrapping_add(1);
+        self.rcv_high = self.rcv_nxt;
+        self.last_ack_sent = self.rcv_nxt;
+        self.snd_wnd = seg.window;
+        if seg.flags.has(Flags::TS) {
+            self.ts_recent = seg.ts_val;
+        }
+        let asks = seg.flags.has(Flags::ECE | Flags::CWR);
+        let agrees = seg.flags.has(Flags::ECE | Flags::ACK);
+        if cfg.ecn != EcnMode::Off && (asks || agrees) {
+            self.set(fact::ECN);
+        }
+    }
+
+    /// RFC 9293, section 3.10.7.3.
+    fn on_syn_sent(&mut self, cfg: &Config, now: Time, seg: &Segment) {
+        let acks = seg.flags.has(Flags::ACK);
+        if acks && seg.ack != self.snd_una {
+            return;
+        }
+        if seg.flags.has(Flags::RST) {
+            if acks {
+                self.abort();
+            }
+            return;
+        }
+        if !seg.flags.has(Flags::SYN) {
+            return;
+        }
+        self.on_syn(cfg, seg);
+        if !acks {
+            // Both sides open at once.
+            self.state = State::SynReceived;
+            self.todo |= todo::SYN;
+            return;
+        }
+        self.first_sample(cfg, now, seg);
+        self.establish();
+        self.todo |= todo::ACK_FIRST;
+    }
+
+    /// The handshake gives the first round trip.
+    fn first_sample(&mut self, cfg: &Config, now: Time, seg: &Segment) {
+        let sample = if cfg.rtt_source == crate::RttSource::Timestamps && seg.flags.has(Flags::TS) {
+            self.elapsed(cfg, now, seg.ts_ecr)
+        } else if self.is(fact::TIMED) {
+            now.saturating_since(self.timed_at).ps()
+        } else {
+            0
+        };
+        if sample > 0 {
+            self.rtt.sample(cfg, sample);
+        }
+        self.clear(fact::TIMED);
+    }
+
+    fn establish(&mut self) {
+        self.state = State::Established;
+        self.todo &= !todo::SYN;
+        self.backoff = 0;
+        self.send_timer_at = Time::MAX;
+        self.timer = Timer::Retransmit;
+        self.note_fin_due();
+    }
+
+    /// Whether some of the segment lies in the window (RFC 9293, section 3.10.7.4, first table).
+    #[inline]
+    fn is_acceptable(&self, seg: &Segment) -> bool {
+        let len = u32::from(seg.len) + u32::from(seg.flags.any(Flags::FIN | Flags::SYN));
+        let offset = span(self.rcv_nxt, seg.seq);
+        if len == 0 {
+            return offset < self.rcv_wnd.max(1);
+        }
+        offset < self.rcv_wnd || span(self.rcv_nxt, seg.seq.wrapping_add(len - 1)) < self.rcv_wnd
+    }
+
+    /// Old or mad: answered with an ACK, and with SACK reported (RFC 2883).
+    #[cold]
+    fn on_unacceptable(&mut self, cfg: &Config, seg: &Segment) {
+        if seg.flags.has(Flags::RST) {
+            return;
+        }
+        if seg.len > 0 {
+            if !seg.retransmission {
+                self.stats.first_transmissions_received += 1;
+                self.stats.out_of_order += u32::from(before(seg.seq, self.rcv_high));
+            }
+            self.on_ecn(cfg, seg);
+            let end = seg.seq.wrapping_add(u32::from(seg.len));
+            if cfg.dsack && before(seg.seq, self.rcv_nxt) {
+                self.duplicate = (seg.seq, end);
+                self.set(fact::DUPLICATE);
+            }
+        }
+        self.todo |= todo::ACK;
+    }
+
+    /// RFC 9293, section 3.10.7.4, for all states but plain ACKs when established.
+    fn on_synchronised(&mut self, cfg: &Config, now: Time, seg: &Segment) {
+        if self.state == State::SynReceived && seg.flags.has(Flags::SYN) && !seg.flags.has(Flags::RST) {
+            // The other side did not see the answer, or both opened at once.
+            if seg.seq.wrapping_add(1) == self.rcv_nxt {
+                let crossed = seg.flags.has(Flags::ACK) && seg.ack == self.snd_una;
+                if crossed {
+                    self.establish();
+                    self.todo |= todo::ACK_FIRST;
+                } else {
+                    self.todo |= todo::SYN;
+                }
+            }
+            return;
+        }
+        if !self.is_acceptable(seg) {
+            if self.state == State::TimeWait {
+                self.wait_before_closing(cfg, now);
+            }
+            self.on_unacceptable(cfg, seg);
+            return;
+        }
+        if seg.flags.has(Flags::RST) {
+            // RFC 5961, section 3: only the exact number counts, others in the window are challenged.
+            if seg.seq == self.rcv_nxt {
+                self.abort();
+            } else {
+                self.todo |= todo::ACK;
+            }
+            return;
+        }
+        if seg.flags.has(Flags::SYN) {
+            // RFC 5961, section 4.
+            self.todo |= todo::ACK;
+            return;
+        }
+        if !seg.flags.has(Flags::ACK) {
+            return;
+        }
+        if seg.flags.has(Flags::TS) {
+            if cfg.paws && (seg.ts_val.wrapping_sub(self.ts_recent) as i32) < -PAWS_SLACK {
+                self.todo |= todo::ACK;
+                return;
+            }
+            self.on_timestamp(cfg, seg);
+        }
+        if !self.take_ack(cfg, now, seg) {
+            return;
+        }
+        let receives = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
+        if (seg.len > 0 || seg.flags.has(Flags::FIN)) && receives {
+            self.on_ecn(cfg, seg);
+            if seg.len > 0 {
+                self.on_data(cfg, now, seg);
+            } else {
+                self.on_bare_fin(cfg, now, seg);
+            }
+        } else if seg.len > 0 || seg.flags.has(Flags::FIN) {
+            self.todo |= todo::ACK;
+        }
+    }
+
+    fn on_bare_fin(&mut self, cfg: &Config, now: Time, seg: &Segment) {
+        let counts = self.stats;
+        self.on_data(cfg, now, seg);
+        self.stats = counts;
+    }
+
+    /// The ACK of a segment, in any state. Whether the rest of it counts.
+    fn take_ack(&mut self, cfg: &Config, now: Time, seg: &Segment) -> bool {
+        let fin = u32::from(self.is(fact::FIN_SENT) && !self.is(fact::FIN_ACKED));
+        let ahead = span(self.snd_una, seg.ack);
+        let flight = span(self.snd_una, self.snd_max);
+        let of_fin = fin == 1 && ahead == flight + 1;
+        if self.is(fact::FIN_ACKED) && seg.ack == self.snd_max.wrapping_add(1) {
+            return true;
+        }
+        if ahead > flight && !of_fin {
+            if before(self.snd_una, seg.ack) {
+                self.todo |= todo::ACK;
+                return false;
+            }
+            return self.state != State::SynReceived;
+        }
+        if self.state == State::SynReceived {
+            self.snd_wnd = seg.window;
+            self.first_sample(cfg, now, seg);
+            self.establish();
+        }
+        if of_fin {
+            self.fin_acked();
+        }
+        let ack = if of_fin { self.snd_max } else { seg.ack };
+        self.on_ack(cfg, now, seg, ack);
+        if of_fin {
+            self.after_fin_acked(cfg, now);
+        }
+        true
+    }
+
+    fn fin_acked(&mut self) {
+        self.set(fact::FIN_ACKED);
+        self.backoff = 0;
+        self.todo &= !todo::FIN;
+    }
+
+    fn after_fin_acked(&mut self, cfg: &Config, now: Time) {
+        self.send_timer_at = Time::MAX;
+        self.loss = None;
+        self.clear(fact::SPLIT);
+        match self.state {
+            State::FinWait1 => self.state = State::FinWait2,
+            State::Closing => {
+                self.state = State::TimeWait;
+                self.wait_before_closing(cfg, now);
+            }
+            State::LastAck => {
+                self.state = State::Closed;
+                self.ack_timer_at = Time::MAX;
+                self.todo = 0;
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn wait_before_closing(&mut self, cfg: &Config, now: Time) {
+        self.timer = Timer::TimeWait;
+        self.send_timer_at = now + cfg.time_wait;
+        debug_assert!(at_or_before(self.snd_una, self.snd_max));
+    }
+}

@@ -1,0 +1,398 @@
+//! [`Endpoint`]: the state of one side of a connection, and what the outside may do with it.
+//!
+//! What every segment touches comes first, so that it fills the first two cache lines; what only
+//! trouble needs is behind a pointer and allocated when trouble comes.
+
+use weft_units::{Duration, Time};
+
+use crate::config::Config;
+use crate::congestion::{Congestion, Window};
+use crate::reassembly::Reassembly;
+use crate::recovery::Loss;
+use crate::rtt::Rtt;
+use crate::timers::Timer;
+
+/// The state of a connection (RFC 9293, section 3.3.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum State {
+    /// No connection.
+    Closed,
+    /// Waiting for a SYN.
+    Listen,
+    /// A SYN was sent.
+    SynSent,
+    /// A SYN was received and answered.
+    SynReceived,
+    /// Open both ways.
+    Established,
+    /// This side has finished; its FIN is not acknowledged.
+    FinWait1,
+    /// This side has finished; the other has not.
+    FinWait2,
+    /// The other side has finished; this has not.
+    CloseWait,
+    /// Both have finished at once; this side's FIN is not acknowledged.
+    Closing,
+    /// The other side, then this one has finished; the FIN is not acknowledged.
+    LastAck,
+    /// Both have finished; answers a repeated FIN for a while.
+    TimeWait,
+}
+
+/// What the sender thinks of the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Phase {
+    /// Nothing is wrong.
+    Open,
+    /// Duplicate ACKs or SACKs arrived, too few for a loss.
+    Disorder,
+    /// The window is being reduced after a mark.
+    Reduced,
+    /// Fast recovery.
+    Recovery,
+    /// Recovery from a timeout.
+    Loss,
+}
+
+/// What [`Endpoint::poll_transmit`] has to send besides data.
+pub(crate) mod todo {
+    /// An ACK, unless data carries it.
+    pub(crate) const ACK: u8 = 1;
+    /// An ACK before all data.
+    pub(crate) const ACK_FIRST: u8 = 2;
+    /// A SYN, or a SYN+ACK.
+    pub(crate) const SYN: u8 = 4;
+    /// A FIN without data.
+    pub(crate) const FIN: u8 = 8;
+    /// A reset.
+    pub(crate) const RST: u8 = 16;
+    /// What recovery has decided to send whatever the window says.
+    pub(crate) const FORCED: u8 = 32;
+    /// A probe of a closed window.
+    pub(crate) const WINDOW_PROBE: u8 = 64;
+    /// A tail loss probe.
+    pub(crate) const TAIL_PROBE: u8 = 128;
+}
+
+/// What is true of a connection for a longer time.
+pub(crate) mod fact {
+    /// The application has closed.
+    pub(crate) const FINISHED: u16 = 1;
+    /// A FIN was sent.
+    pub(crate) const FIN_SENT: u16 = 1 << 1;
+    /// It was acknowledged.
+    pub(crate) const FIN_ACKED: u16 = 1 << 2;
+    /// The other side's FIN is known, at `rcv_fin`.
+    pub(crate) const PEER_FINISHED: u16 = 1 << 3;
+    /// ECN was agreed on.
+    pub(crate) const ECN: u16 = 1 << 4;
+    /// ACKs carry ECE.
+    pub(crate) const ECHO: u16 = 1 << 5;
+    /// The next new segment carries CWR.
+    pub(crate) const CWR_DUE: u16 = 1 << 6;
+    /// No round-trip samples up to `hold` (Karn).
+    pub(crate) const HOLD_RTT: u16 = 1 << 7;
+    /// `recover` guards against a second reduction.
+    pub(crate) const GUARD: u16 = 1 << 8;
+    /// A partial ACK was seen in this recovery.
+    pub(crate) const PARTIAL_SEEN: u16 = 1 << 9;
+    /// `timed_seq` was sent at `timed_at`.
+    pub(crate) const TIMED: u16 = 1 << 10;
+    /// The connection was given up or reset.
+    pub(crate) const ABORTED: u16 = 1 << 11;
+    /// The scoreboard holds single segments.
+    pub(crate) const SPLIT: u16 = 1 << 12;
+    /// Loss recovery inflates the window.
+    pub(crate) const INFLATES: u16 = 1 << 13;
+    /// An ACK up to `prior_ack` with the mark as it was is due (DCTCP).
+    pub(crate) const PRIOR_ACK: u16 = 1 << 14;
+    /// `duplicate` is to be reported.
+    pub(crate) const DUPLICATE: u16 = 1 << 15;
+}
+
+/// Counts of one side of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stats {
+    /// Segments with payload sent, retransmissions included.
+    pub data_segments_sent: u32,
+    /// Those with payload sent before.
+    pub retransmissions: u32,
+    /// Retransmission timeouts that expired, SYNs included.
+    pub timeouts: u32,
+    /// Times that fast recovery began.
+    pub fast_recoveries: u32,
+    /// Segments with payload received that were no retransmissions.
+    pub first_transmissions_received: u32,
+    /// Those of them that came below the highest sequence number already received.
+    pub out_of_order: u32,
+    /// Segments received with a congestion mark.
+    pub ecn_marks: u32,
+}
+
+/// One side of a connection.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct Endpoint {
+    pub(crate) state: State,
+    pub(crate) phase: Phase,
+    pub(crate) todo: u8,
+    /// Segments in order since the last ACK.
+    pub(crate) delayed: u8,
+    pub(crate) facts: u16,
+    /// Segments still to be acknowledged at once.
+    pub(crate) quick: u8,
+    /// Timeouts in a row.
+    pub(crate) backoff: u8,
+    /// When the timer of the sender expires.
+    pub(crate) send_timer_at: Time,
+    /// When the delayed ACK is due.
+    pub(crate) ack_timer_at: Time,
+    /// Oldest sequence number not acknowledged; SYN and FIN are not counted among data.
+    pub(crate) snd_una: u32,
+    /// Next to send.
+    pub(crate) snd_nxt: u32,
+    /// Next never sent: larger than `snd_nxt` only after going back.
+    pub(crate) snd_max: u32,
+    /// The other side's window.
+    pub(crate) snd_wnd: u32,
+    pub(crate) window: Window,
+    /// Bytes written and never sent.
+    pub(crate) unsent: u64,
+    /// Next sequence number expected.
+    pub(crate) rcv_nxt: u32,
+    /// Timestamp to echo.
+    pub(crate) ts_recent: u32,
+
+    /// Bytes received in order.
+    pub(crate) delivered: u64,
+    /// Own window.
+    pub(crate) rcv_wnd: u32,
+    /// Behind the highest payload received.
+    pub(crate) rcv_high: u32,
+    pub(crate) last_ack_sent: u32,
+    pub(crate) prior_ack: u32,
+    /// Ranges out of order.
+    pub(crate) held: Option<Box<Reassembly>>,
+    pub(crate) rtt: Rtt,
+
+    pub(crate) loss: Option<Box<Loss>>,
+    /// Bytes acknowledged.
+    pub(crate) acked: u64,
+    pub(crate) last_sent: Time,
+    pub(crate) recover: u32,
+    pub(crate) dup_acks: u32,
+    /// Bytes acknowledged that do not fill a segment yet (ns-3).
+    pub(crate) remainder: u32,
+    pub(crate) hold: u32,
+    pub(crate) cwr_end: u32,
+    pub(crate) rcv_fin: u32,
+    pub(crate) timed_seq: u32,
+    /// A range received twice.
+    pub(crate) duplicate: (u32, u32),
+    pub(crate) timer: Timer,
+    pub(crate) timed_at: Time,
+    pub(crate) congestion: Congestion,
+    pub(crate) stats: Stats,
+}
+
+impl Endpoint {
+    fn new(cfg: &Config, state: State, isn: u32) -> Self {
+        let first = isn.wrapping_add(1);
+        let window = cfg.initial_receive_window.0.min(cfg.receive_buffer.0);
+        Self {
+            state,
+            phase: Phase::Open,
+            todo: 0,
+            delayed: 0,
+            facts: if cfg.loss_recovery.inflates() { fact::INFLATES } else { 0 },
+            quick: cfg.quick_acks,
+            backoff: 0,
+            send_timer_at: Time::MAX,
+            ack_timer_at: Time::MAX,
+            snd_una: first,
+            snd_nxt: first,
+            snd_max: first,
+            snd_wnd: 0,
+            window: Window::new(cfg),
+            unsent: 0,
+            rcv_nxt: 0,
+            ts_recent: 0,
+            delivered: 0,
+            rcv_wnd: window.min(1 << 30) as u32,
+            rcv_high: 0,
+            last_ack_sent: 0,
+            prior_ack: 0,
+            duplicate: (0, 0),
+            held: None,
+            rtt: Rtt::new(cfg),
+            loss: None,
+            acked: 0,
+            last_sent: Time::ZERO,
+            recover: first,
+            dup_acks: 0,
+            remainder: 0,
+            hold: first,
+            cwr_end: first,
+            rcv_fin: 0,
+            timed_seq: 0,
+            timer: Timer::Retransmit,
+            timed_at: Time::ZERO,
+            congestion: Congestion::new(cfg),
+            stats: Stats::default(),
+        }
+    }
+
+    /// A side that opens the connection at `now`: its SYN waits in [`Self::poll_transmit`]. `isn` is
+    /// the initial sequence number.
+    pub fn connect(cfg: &Config, now: Time, isn: u32) -> Self {
+        let mut endpoint = Self::new(cfg, State::SynSent, isn);
+        endpoint.todo = todo::SYN;
+        endpoint.timed_at = now;
+        endpoint.facts |= fact::TIMED;
+        endpoint
+    }
+
+    /// A side that waits for the other's SYN.
+    pub fn listen(cfg: &Config, isn: u32) -> Self {
+        Self::new(cfg, State::Listen, isn)
+    }
+
+    /// The application writes `bytes`; nothing happens after [`Self::close`].
+    pub fn write(&mut self, bytes: u64) {
+        if self.facts & fact::FINISHED == 0 {
+            self.unsent = self.unsent.saturating_add(bytes);
+        }
+    }
+
+    /// The application has written all: a FIN follows the data. A side that still listens is gone.
+    pub fn close(&mut self) {
+        if self.state == State::Listen {
+            self.state = State::Closed;
+        }
+        self.facts |= fact::FINISHED;
+        self.note_fin_due();
+    }
+
+    /// The next instant at which [`Self::on_timeout`] is needed; [`Time::MAX`]: none. Any other call may change it.
+    /// Calling earlier than needed is harmless, so a caller may keep an earlier alarm when this moves later.
+    #[inline]
+    pub fn next_timeout(&self) -> Time {
+        self.send_timer_at.min(self.ack_timer_at)
+    }
+
+    /// Bytes that arrived in order: what the application has.
+    #[inline]
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Bytes of this side's data that the other acknowledged.
+    #[inline]
+    pub fn acked(&self) -> u64 {
+        self.acked
+    }
+
+    /// The state of the connection.
+    #[inline]
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Whether the handshake is done and the connection not yet closed.
+    pub fn is_established(&self) -> bool {
+        !matches!(
+            self.state,
+            State::Closed | State::Listen | State::SynSent | State::SynReceived | State::TimeWait
+        )
+    }
+
+    /// Whether this side has nothing more to do for its own sake: closed, or in TIME-WAIT, where it
+    /// answers a FIN that the other side repeats. Both sides closed: the connection can go.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.state, State::Closed | State::TimeWait)
+    }
+
+    /// Whether the other side has finished and all its data was delivered.
+    pub fn is_finished_by_peer(&self) -> bool {
+        matches!(self.state, State::CloseWait | State::Closing | State::LastAck | State::TimeWait)
+    }
+
+    /// Whether the connection was given up after too many timeouts, or reset.
+    pub fn is_aborted(&self) -> bool {
+        self.facts & fact::ABORTED != 0
+    }
+
+    /// Counts.
+    #[inline]
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// Congestion window, bytes.
+    #[inline]
+    pub fn cwnd(&self) -> u32 {
+        self.window.cwnd
+    }
+
+    /// Slow-start threshold, bytes; `u32::MAX`: none yet.
+    #[inline]
+    pub fn ssthresh(&self) -> u32 {
+        self.window.ssthresh
+    }
+
+    /// Smoothed round-trip time; zero before the first sample.
+    pub fn srtt(&self) -> Duration {
+        self.rtt.srtt()
+    }
+
+    /// The retransmission timeout as it would be started now, backoff included.
+    pub fn rto(&self, cfg: &Config) -> Duration {
+        self.rtt.timeout(cfg, self.backoff)
+    }
+
+    /// Bytes sent and deemed in the network.
+    pub fn in_flight(&self) -> u32 {
+        self.pipe()
+    }
+
+    /// DCTCP's estimate of the marked share; `None` for other controllers.
+    pub fn alpha(&self) -> Option<f64> {
+        self.congestion.alpha()
+    }
+
+    /// Bytes that this side holds on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        let loss = self.loss.as_ref().map_or(0, |loss| size_of::<Loss>() + loss.sent.heap_bytes());
+        let held = self.held.as_ref().map_or(0, |held| size_of::<Reassembly>() + held.heap_bytes());
+        loss + held
+    }
+
+    #[inline]
+    pub(crate) fn is(&self, facts: u16) -> bool {
+        self.facts & facts != 0
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, facts: u16) {
+        self.facts |= facts;
+    }
+
+    #[inline]
+    pub(crate) fn clear(&mut self, facts: u16) {
+        self.facts &= !facts;
+    }
+
+    /// Ends the connection without ceremony.
+    pub(crate) fn abort(&mut self) {
+        self.state = State::Closed;
+        self.facts |= fact::ABORTED;
+        self.todo &= todo::RST;
+        self.send_timer_at = Time::MAX;
+        self.ack_timer_at = Time::MAX;
+        self.loss = None;
+        self.held = None;
+        self.unsent = 0;
+    }
+}

@@ -1,0 +1,42 @@
+//! What an endpoint does: TCP without I/O.
+//!
+//! An [`Endpoint`] is one side of a connection. Segments and times go in, segments and deadlines come
+//! out; there is no clock, no socket and no payload: application data is a number of bytes. The
+//! caller owns the network and the time, so the same endpoint runs in the simulator, in tests that
+//! jump through virtual time, and anywhere else.
+//!
+//! * [`Segment`]: a TCP header without its bytes (`segment.rs`).
+//! * [`Config`]: every parameter by name (`config.rs`), fixed together by a profile (`profile.rs`).
+//! * [`Endpoint`]: the state of one side (`endpoint.rs`), which opens and closes (`connection.rs`),
+//!   receives (`receiver.rs`, `reassembly.rs`), sends (`sender.rs`) and waits (`timers.rs`).
+//! * What was sent and may be lost: `sent.rs`, the scoreboard; `recovery/`, one file a way of recovery.
+//! * How much may be sent: `congestion/`, one file a controller.
+//!
+//! # Rules of the house
+//! * After each [`Endpoint::on_segment`], [`Endpoint::on_timeout`], [`Endpoint::write`] and
+//!   [`Endpoint::close`], and after [`Endpoint::connect`], call [`Endpoint::poll_transmit`] until it
+//!   gives `false`; then ask [`Endpoint::next_timeout`].
+//! * Both ends of a connection, and all calls to them, use one [`Config`].
+//! * Nothing panics, whatever the segment says.
+
+mod config;
+mod congestion;
+mod connection;
+mod endpoint;
+pub mod profile;
+mod reassembly;
+mod receiver;
+mod recovery;
+mod rtt;
+mod segment;
+mod sender;
+mod sent;
+mod seq;
+mod timers;
+
+pub use config::{
+    Config, ConfigError, CongestionControl, EcnMode, HyStart, LossRecovery, RtoFloor, RttSource,
+    TimestampClock, WindowGrowth,
+};
+pub use endpoint::{Endpoint, State, Stats};
+pub use segment::{Ecn, Flags, IP_HEADER, Segment, TCP_HEADER};

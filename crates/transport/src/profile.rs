@@ -1,0 +1,194 @@
+//! Profiles: the TCPs that a result can be measured with, each a [`Config`] with every parameter fixed.
+//!
+//! Sources: the sources of ns-3 at tags 3.23, 3.26 and 3.37; Linux `include/net/tcp.h`, `tcp_ipv4.c`,
+//! `tcp_cubic.c`; RFC 8257.
+
+use weft_units::{Bytes, Duration};
+
+use crate::config::{
+    Config, CongestionControl, EcnMode, HyStart, LossRecovery, RtoFloor, RttSource, TimestampClock,
+    WindowGrowth,
+};
+
+/// A profile's name and what it stands for.
+pub const PROFILES: &[(&str, &str)] = &[
+    ("ns3-3.23", "ns-3.23's defaults: NewReno, segments of 536 bytes, initial window 1, no SACK"),
+    ("ns3-3.26", "ns-3.26's defaults: as 3.23 with limited transmit and no initial threshold"),
+    (
+        "ns3-3.37",
+        "ns-3.37's defaults: CUBIC with HyStart, SACK, proportional rate reduction, least timeout 1 s",
+    ),
+    ("linux", "Linux 5.x and later: CUBIC with HyStart, SACK, RACK-TLP, F-RTO, least timeout 200 ms"),
+    ("dctcp", "DCTCP by RFC 8257 with SACK, least timeout 5 ms"),
+];
+
+impl Config {
+    /// The profile of that name, see [`PROFILES`]; `None` where there is none.
+    pub fn profile(name: &str) -> Option<Self> {
+        match name {
+            "ns3-3.23" => Some(ns3_23()),
+            "ns3-3.26" => Some(ns3_26()),
+            "ns3-3.37" => Some(ns3_37()),
+            "linux" => Some(linux()),
+            "dctcp" => Some(dctcp()),
+            _ => None,
+        }
+    }
+}
+
+fn ns3_37() -> Config {
+    Config {
+        mss: 536,
+        initial_window: 10,
+        initial_ssthresh: Bytes(u32::MAX as u64),
+        receive_buffer: Bytes(131_072),
+        initial_receive_window: Bytes(131_072),
+        send_buffer: Bytes(131_072),
+        congestion_control: CongestionControl::Cubic,
+        window_growth: WindowGrowth::PerAck,
+        window_validation: false,
+        restart_after_idle: false,
+        ecn: EcnMode::Off,
+        loss_recovery: LossRecovery::Ns3v37,
+        dup_ack_threshold: 3,
+        limited_transmit: true,
+        sack: true,
+        dsack: false,
+        rack: false,
+        tail_loss_probe: false,
+        frto: false,
+        undo: false,
+        proportional_rate_reduction: true,
+        timestamps: true,
+        timestamp_clock: TimestampClock::Millisecond,
+        paws: false,
+        rtt_source: RttSource::Timestamps,
+        zero_rtt_sample: Duration::from_us(1),
+        rto_granularity: Duration::from_ms(1),
+        initial_rto: Duration::from_secs(1),
+        min_rto: Duration::from_secs(1),
+        rto_floor: RtoFloor::Timeout,
+        max_rto: Duration::from_secs(60),
+        syn_timeout: Duration::from_secs(3),
+        syn_retries: 6,
+        data_retries: 6,
+        delayed_ack_segments: 2,
+        delayed_ack_timeout: Duration::from_ms(200),
+        quick_acks: 1,
+        nagle: false,
+        time_wait: Duration::from_secs(240),
+        cubic_c: 0.4,
+        cubic_beta: 0.7,
+        cubic_fast_convergence: true,
+        cubic_reno_friendly: false,
+        cubic_count_clamp: 20,
+        cubic_delay_ignore: Duration::from_ms(10),
+        hystart: HyStart::Classic,
+        hystart_low_window: 16,
+        hystart_min_samples: 8,
+        hystart_ack_delta: Duration::from_ms(2),
+        hystart_half_train: false,
+        hystart_delay_min: Duration::from_ms(4),
+        hystart_delay_max: Duration::from_ms(1000),
+        dctcp_gain: 1.0 / 16.0,
+        dctcp_initial_alpha: 1.0,
+    }
+}
+
+fn ns3_26() -> Config {
+    Config {
+        initial_window: 1,
+        congestion_control: CongestionControl::Reno,
+        loss_recovery: LossRecovery::Ns3v26,
+        sack: false,
+        proportional_rate_reduction: false,
+        zero_rtt_sample: Duration::ZERO,
+        ..ns3_37()
+    }
+}
+
+fn ns3_23() -> Config {
+    Config {
+        initial_ssthresh: Bytes(65_535),
+        loss_recovery: LossRecovery::Ns3v23,
+        limited_transmit: false,
+        data_retries: u8::MAX,
+        ..ns3_26()
+    }
+}
+
+fn linux() -> Config {
+    Config {
+        mss: 1448,
+        receive_buffer: Bytes(3 << 20),
+        initial_receive_window: Bytes(65_535),
+        send_buffer: Bytes(4 << 20),
+        window_growth: WindowGrowth::PerByte,
+        window_validation: true,
+        restart_after_idle: true,
+        loss_recovery: LossRecovery::Standard,
+        dsack: true,
+        rack: true,
+        tail_loss_probe: true,
+        frto: true,
+        undo: true,
+        paws: true,
+        rtt_source: RttSource::SendTimes,
+        zero_rtt_sample: Duration::ZERO,
+        min_rto: Duration::from_ms(200),
+        rto_floor: RtoFloor::Variance,
+        max_rto: Duration::from_secs(120),
+        syn_timeout: Duration::from_secs(1),
+        data_retries: 15,
+        delayed_ack_timeout: Duration::from_ms(40),
+        quick_acks: 16,
+        nagle: true,
+        time_wait: Duration::from_secs(60),
+        cubic_beta: 717.0 / 1024.0,
+        cubic_c: 410.0 / 1024.0,
+        cubic_reno_friendly: true,
+        cubic_delay_ignore: Duration::ZERO,
+        hystart_half_train: true,
+        hystart_delay_max: Duration::from_ms(16),
+        ..ns3_37()
+    }
+}
+
+fn dctcp() -> Config {
+    Config {
+        congestion_control: CongestionControl::Dctcp,
+        ecn: EcnMode::Dctcp,
+        rack: false,
+        tail_loss_probe: false,
+        frto: false,
+        undo: false,
+        dsack: false,
+        timestamp_clock: TimestampClock::Microsecond,
+        rtt_source: RttSource::Timestamps,
+        zero_rtt_sample: Duration::from_us(1),
+        rto_granularity: Duration::from_us(1),
+        min_rto: Duration::from_ms(5),
+        rto_floor: RtoFloor::Timeout,
+        initial_rto: Duration::from_ms(200),
+        syn_timeout: Duration::from_ms(200),
+        delayed_ack_timeout: Duration::from_ms(1),
+        paws: false,
+        ..linux()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_profile_is_valid_and_survives_being_printed() {
+        for (name, _) in PROFILES {
+            let config = Config::profile(name).unwrap();
+            config.validate().unwrap_or_else(|error| panic!("{name}: {error}"));
+            let printed = serde_json::to_string(&config).unwrap();
+            assert_eq!(serde_json::from_str::<Config>(&printed).unwrap(), config, "{name}");
+        }
+        assert_eq!(Config::profile("windows"), None);
+    }
+}

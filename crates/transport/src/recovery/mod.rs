@@ -1,0 +1,374 @@
+//! Loss recovery: what to send again, and how much at once.
+//!
+//! [`Loss`] is the state of it, allocated with the first trouble (with RACK: with the first data).
+//! `standard.rs` follows the RFCs and Linux; `ns3.rs` and `inflation.rs` follow versions of ns-3, for results that are
+//! to be compared with it. An ACK that nothing is wrong with takes the short way in this file.
+
+mod inflation;
+mod ns3;
+mod reduction;
+pub(crate) mod standard;
+
+use weft_units::{Duration, Time};
+
+use crate::config::{Config, CongestionControl, LossRecovery, RttSource, TimestampClock};
+use crate::congestion::{Ack, Window};
+use crate::endpoint::{Endpoint, Phase, fact, todo};
+use crate::segment::{Flags, Segment};
+use crate::sent::{Sent, Tick};
+use crate::seq::{at_or_before, before, later, span};
+use reduction::Reduction;
+
+/// State of recovery.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Loss {
+    pub(crate) sent: Sent,
+    pub(crate) reduction: Reduction,
+    pub(crate) undo: Undo,
+    pub(crate) rack: Rack,
+    pub(crate) probe: TailProbe,
+    pub(crate) frto: Frto,
+    /// Segments to send whatever the window says: start and length; length 0: new data.
+    forced: [(u32, u32); 2],
+    forced_count: u8,
+}
+
+impl Loss {
+    fn force(&mut self, start: u32, len: u32) {
+        if let Some(slot) = self.forced.get_mut(usize::from(self.forced_count)) {
+            *slot = (start, len);
+            self.forced_count += 1;
+        }
+    }
+
+    pub(crate) fn next_forced(&mut self) -> Option<(u32, u32)> {
+        if self.forced_count == 0 {
+            return None;
+        }
+        let first = self.forced[0];
+        self.forced[0] = self.forced[1];
+        self.forced_count -= 1;
+        Some(first)
+    }
+}
+
+/// What must be known to take a reduction back (RFC 3708, RFC 3522).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Undo {
+    /// The window before.
+    prior: Option<Window>,
+    /// Retransmissions not yet known to have been needless.
+    pending: u32,
+    /// Timestamp of the first retransmission.
+    first: Option<u32>,
+}
+
+impl Undo {
+    pub(crate) fn resent(&mut self, ts: u32) {
+        self.pending += 1;
+        self.first.get_or_insert(ts);
+    }
+
+    fn start(&mut self, window: Window) {
+        *self = Self { prior: Some(window), pending: 0, first: None };
+    }
+}
+
+/// RACK's state (RFC 8985, section 5.2).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rack {
+    /// When the segment sent last among those delivered was sent, and where it ends.
+    latest: Option<(Tick, u32)>,
+    /// Its round trip, picoseconds.
+    rtt: u64,
+    /// Least round trip, picoseconds; 0: none.
+    least: u64,
+    /// Highest end delivered.
+    highest: Option<u32>,
+    reordering: bool,
+    /// Quarters of the least round trip to wait for reordered segments.
+    patience: u8,
+    /// Recoveries for which `patience` stays.
+    persist: u8,
+    /// A duplicate was reported in the round that ends here.
+    dsack_round: Option<u32>,
+}
+
+/// A tail loss probe (RFC 8985, section 7.1).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TailProbe {
+    /// SND.NXT when it was sent.
+    end: Option<u32>,
+    retransmission: bool,
+}
+
+impl TailProbe {
+    #[inline]
+    pub(crate) fn is_out(&self) -> bool {
+        self.end.is_some()
+    }
+}
+
+/// F-RTO's state (RFC 5682, section 3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Frto {
+    /// Not in use.
+    #[default]
+    Off,
+    /// The head was sent again; what the next ACK covers will tell.
+    Head,
+    /// New data was sent after it.
+    New,
+}
+
+impl Endpoint {
+    /// RFC 9293, section 3.10.7.4: an acceptable ACK; `ack` lies in `[SND.UNA, SND.MAX]` and counts no FIN.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, cfg: &Config, now: Time, seg: &Segment, ack: u32) {
+        let advanced = span(self.snd_una, ack);
+        if advanced > 0 && self.phase == Phase::Open && !self.is(fact::SPLIT) && seg.sack_count == 0 {
+            self.plain_ack(cfg, now, seg, ack, advanced);
+            return;
+        }
+        match cfg.loss_recovery {
+            LossRecovery::Standard => standard::on_ack(self, cfg, now, seg, ack),
+            LossRecovery::Ns3v37 => ns3::on_ack(self, cfg, now, seg, ack),
+            LossRecovery::Ns3v26 | LossRecovery::Ns3v23 => inflation::on_ack(self, cfg, now, seg, ack),
+        }
+        let higher = seg.window > self.snd_wnd;
+        if advanced > 0 || higher {
+            self.snd_wnd = seg.window;
+        }
+    }
+
+    /// New data acknowledged while nothing is wrong.
+    #[inline]
+    fn plain_ack(&mut self, cfg: &Config, now: Time, seg: &Segment, ack: u32, advanced: u32) {
+        let flight = span(self.snd_una, self.snd_nxt);
+        self.advance(ack, advanced);
+        self.snd_wnd = seg.window;
+        self.dup_acks = 0;
+        let marked = seg.flags.has(Flags::ECE) && self.is(fact::ECN);
+        let rtt = if cfg.rack { self.plain_rack(cfg, now, ack) } else { self.sample(cfg, now, seg, ack) };
+        let standard = cfg.loss_recovery == LossRecovery::Standard;
+        let bytes = if standard { advanced } else { self.whole_segments(cfg, advanced) };
+        let event = self.ack_event(now, bytes, ack);
+        if self.is(fact::ECN) {
+            self.congestion.acked(cfg, advanced, marked, ack, self.snd_max);
+            // RFC 3168, section 6.1.2: an ACK with ECE does not let the window grow.
+            if marked {
+                self.on_mark(cfg, flight);
+                self.start_timer(cfg, now);
+                return;
+            }
+            self.cwr_end = later(self.cwr_end, ack);
+        }
+        // ns-3 gives the smoothed round trip to the controller.
+        let shown = if standard { rtt } else { event.srtt };
+        self.congestion.round_trip(cfg, &mut self.window, &event, shown);
+        if !cfg.window_validation || self.window_was_used(cfg, flight) {
+            self.congestion.increase(cfg, &mut self.window, &event);
+        }
+        if !standard && self.is(fact::GUARD) && at_or_before(self.recover, ack) {
+            self.clear(fact::GUARD);
+        }
+        self.start_timer(cfg, now);
+    }
+
+    #[inline]
+    fn ack_event(&self, now: Time, bytes: u32, ack: u32) -> Ack {
+        Ack { now, bytes, una: ack, high: self.snd_max, srtt: self.rtt.srtt().ps() }
+    }
+
+    /// RFC 9438, section 5.8: a window that does not limit says nothing about the network.
+    #[inline]
+    fn window_was_used(&self, cfg: &Config, flight: u32) -> bool {
+        let cwnd = self.window.cwnd;
+        if self.window.in_slow_start() {
+            cwnd < flight.saturating_mul(2)
+        } else {
+            flight.saturating_add(cfg.segment()) > cwnd
+        }
+    }
+
+    /// Moves SND.UNA.
+    #[inline]
+    fn advance(&mut self, ack: u32, advanced: u32) {
+        self.snd_una = ack;
+        self.acked += u64::from(advanced);
+        self.backoff = 0;
+        if before(self.snd_nxt, ack) {
+            self.snd_nxt = ack;
+        }
+    }
+
+    /// ns-3 counts whole segments and keeps the rest for later.
+    #[inline]
+    fn whole_segments(&mut self, cfg: &Config, bytes: u32) -> u32 {
+        let mss = cfg.segment();
+        if bytes == mss || bytes == 2 * mss {
+            return bytes;
+        }
+        let rest = bytes % mss;
+        self.remainder += rest;
+        let mut whole = bytes - rest;
+        if self.remainder >= mss {
+            self.remainder -= mss;
+            whole = whole.saturating_add(mss);
+        }
+        whole
+    }
+
+    /// A round-trip sample without RACK, in picoseconds; 0 where there is none.
+    #[inline]
+    fn sample(&mut self, cfg: &Config, now: Time, seg: &Segment, ack: u32) -> u64 {
+        let sample = match cfg.rtt_source {
+            RttSource::Timestamps => {
+                if self.is(fact::HOLD_RTT) {
+                    if at_or_before(ack, self.hold) && cfg.loss_recovery != LossRecovery::Standard {
+                        return 0;
+                    }
+                    self.clear(fact::HOLD_RTT);
+                }
+                if !seg.flags.has(Flags::TS) {
+                    return 0;
+                }
+                self.elapsed(cfg, now, seg.ts_ecr)
+            }
+            RttSource::SendTimes => {
+                if !self.is(fact::TIMED) || before(ack, self.timed_seq) {
+                    return 0;
+                }
+                self.clear(fact::TIMED);
+                now.saturating_since(self.timed_at).ps()
+            }
+        };
+        if sample > 0 {
+            self.rtt.sample(cfg, sample);
+        }
+        sample
+    }
+
+    /// Time since the timestamp `echo` was sent.
+    #[inline]
+    pub(crate) fn elapsed(&self, cfg: &Config, now: Time, echo: u32) -> u64 {
+        let ticks = Self::clock(cfg, now).wrapping_sub(echo);
+        let tick = match cfg.timestamp_clock {
+            TimestampClock::Millisecond => 1_000_000_000,
+            TimestampClock::Microsecond => 1_000_000,
+        };
+        if ticks == 0 { cfg.zero_rtt_sample.ps() } else { u64::from(ticks) * tick }
+    }
+
+    /// RACK while nothing is wrong: runs acknowledged go, and tell two round trips.
+    #[inline]
+    fn plain_rack(&mut self, cfg: &Config, now: Time, ack: u32) -> u64 {
+        let Some(loss) = &mut self.loss else { return 0 };
+        if loss.probe.is_out() {
+            standard::probe_acked(&mut loss.probe, ack);
+        }
+        let Some((first, last)) = loss.sent.pop_runs(ack) else { return 0 };
+        let tick = Tick::at(now);
+        let newest = tick.since(last).max(1);
+        let rack = &mut loss.rack;
+        rack.latest = Some((last, ack));
+        rack.rtt = newest;
+        rack.highest = Some(rack.highest.map_or(ack, |highest| later(highest, ack)));
+        if rack.least == 0 || newest < rack.least {
+            rack.least = newest;
+        }
+        self.rtt.sample(cfg, tick.since(first));
+        newest
+    }
+
+    /// An ACK carries ECE: reduces once a window (RFC 3168, section 6.1.2; RFC 8257, section 3.3).
+    fn on_mark(&mut self, cfg: &Config, flight: u32) {
+        if before(self.snd_una, self.cwr_end) {
+            return;
+        }
+        self.cwr_end = self.snd_max;
+        self.set(fact::CWR_DUE);
+        self.window.ssthresh = self.congestion.ssthresh(cfg, &self.window, flight);
+        let standard = cfg.loss_recovery == LossRecovery::Standard;
+        if standard && cfg.proportional_rate_reduction && cfg.congestion_control != CongestionControl::Dctcp {
+            self.phase = Phase::Reduced;
+            self.recover = self.snd_max;
+            let loss = self.loss.get_or_insert_default();
+            loss.reduction.start(flight);
+        } else {
+            self.window.cwnd = self.window.ssthresh;
+        }
+    }
+
+    /// Gives the scoreboard an entry for each segment in flight.
+    fn split(&mut self, cfg: &Config, now: Time) -> &mut Loss {
+        let (from, to) = (self.snd_una, self.snd_nxt);
+        self.facts |= fact::SPLIT;
+        let loss = self.loss.get_or_insert_default();
+        loss.sent.split(from, to, cfg.segment(), Tick::at(now));
+        loss
+    }
+
+    /// Goes back to runs, or to nothing, when nothing is wrong any more.
+    fn settle(&mut self, cfg: &Config) {
+        if self.phase == Phase::Open
+            && self.is(fact::SPLIT)
+            && let Some(loss) = &mut self.loss
+            && loss.sent.is_clean()
+            && loss.forced_count == 0
+        {
+            loss.sent.merge(cfg.rack);
+            self.clear(fact::SPLIT);
+        }
+    }
+
+    /// The next segment while the scoreboard holds single segments.
+    pub(crate) fn poll_scoreboard(&mut self, cfg: &Config, now: Time, out: &mut Segment) -> bool {
+        match cfg.loss_recovery {
+            LossRecovery::Standard => standard::poll(self, cfg, now, out),
+            _ => ns3::poll(self, cfg, now, out),
+        }
+    }
+
+    /// Sends `[start, start + len)` again and notes it.
+    fn resend(&mut self, cfg: &Config, now: Time, out: &mut Segment, start: u32, len: u32) {
+        self.note_resent(now, start, len, Self::clock(cfg, now));
+        self.emit_again(cfg, now, out, start, len);
+    }
+
+    /// RFC 8985, section 7.3: new data if there is any, else the last segment again.
+    pub(crate) fn poll_tail_probe(&mut self, cfg: &Config, now: Time, out: &mut Segment) -> bool {
+        if self.snd_una == self.snd_nxt || self.phase != Phase::Open {
+            return false;
+        }
+        let len = self.next_len(cfg);
+        let new = len > 0 && len <= self.room(cfg);
+        if new {
+            self.emit_new(cfg, now, out, len);
+        } else {
+            let Some((start, len)) = self.split(cfg, now).sent.tail(cfg.segment()) else { return false };
+            self.resend(cfg, now, out, start, len);
+        }
+        let end = self.snd_nxt;
+        self.loss.get_or_insert_default().probe = TailProbe { end: Some(end), retransmission: !new };
+        self.start_timer(cfg, now);
+        true
+    }
+}
+
+/// The retransmission timeout expired with data outstanding.
+pub(crate) fn on_timeout(ep: &mut Endpoint, cfg: &Config, now: Time) {
+    if let Some(loss) = &mut ep.loss {
+        loss.forced_count = 0;
+        loss.probe = TailProbe::default();
+    }
+    ep.todo &= !(todo::FORCED | todo::TAIL_PROBE);
+    match cfg.loss_recovery {
+        LossRecovery::Standard => standard::on_timeout(ep, cfg, now),
+        LossRecovery::Ns3v37 => ns3::on_timeout(ep, cfg, now),
+        LossRecovery::Ns3v26 | LossRecovery::Ns3v23 => inflation::on_timeout(ep, cfg, now),
+    }
+}
+
+/// Longest wait of the reordering timer.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);

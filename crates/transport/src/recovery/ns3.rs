@@ -1,0 +1,311 @@
+//! Recovery as ns-3.37 does it (`TcpSocketBase`, `TcpTxBuffer`, `TcpPrrRecovery`).
+//!
+//! It follows RFC 6675 with departures that change flow completion times, so they are kept:
+//! * With SACK an ACK is a duplicate if it reports something new, also if it advances. Recovery begins with the
+//!   third of them exactly, or when the second segment in flight counts as lost. Lost means three
+//!   segments, not bytes, reported above.
+//! * What counts as lost is sent again as soon as the window allows, in any phase, so without a reduction
+//!   before recovery. A retransmission that is lost is found by timeout only.
+//! * The bytes of a retransmission stay in the pipe until the cumulative ACK passes them, also when reported.
+//! * The threshold is taken from the pipe after marking, not from the flight.
+//! * Rate reduction wraps at 2^32 (`reduction.rs`) and, without SACK, sees no delivered bytes in duplicates.
+//! * On a partial ACK one segment leaves whatever the window, even a new one.
+//! * Only the first partial ACK restarts the timer; in disorder an ACK that also reports does not.
+//! * Without SACK a head that was guessed to have arrived is lost the moment the ACK stops at it.
+//! * After a timeout duplicates are ignored; each timeout halves the threshold again.
+
+use weft_units::Time;
+
+use super::{Endpoint, Phase};
+use crate::config::Config;
+use crate::endpoint::{State, fact, todo};
+use crate::segment::{Flags, Segment};
+use crate::sent::{EVER, LOST, News};
+use crate::seq::{at_or_before, before, span};
+
+pub(super) fn on_ack(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, ack: u32) {
+    let old = ep.snd_una;
+    let advanced = span(old, ack);
+    let sacks = if cfg.sack { seg.sacks() } else { &[] };
+    let outstanding = ep.snd_una != ep.snd_max;
+    let repeats = !cfg.sack && advanced == 0 && outstanding;
+    if advanced == 0 && sacks.is_empty() && !repeats {
+        return;
+    }
+    if !outstanding {
+        return;
+    }
+    if advanced > 0 {
+        sample(ep, cfg, now, seg, ack);
+    }
+    let in_recovery = ep.phase == Phase::Recovery;
+    let recover = ep.recover;
+    let loss = ep.split(cfg, now);
+    let mut news = News::default();
+    for &(left, right) in sacks {
+        loss.sent.sack(left, right, true, &mut news);
+    }
+    loss.sent.remember(sacks);
+    let sacked = news.sacked > 0;
+    if sacked {
+        loss.sent.judge(u32::from(cfg.dup_ack_threshold));
+    }
+    loss.sent.discard_to(ack, &mut news);
+    if advanced > 0 && loss.sent.unguess_head() {
+        loss.sent.guess_sack();
+        loss.sent.lose_head();
+    }
+    let again = news.retransmitted && in_recovery && advanced > 0 && before(ack, recover);
+    if advanced > 0 {
+        ep.advance(ack, advanced);
+    }
+    let duplicate = if cfg.sack { sacked } else { repeats };
+    let mut view = View { delivered: news.delivered, pipe: ep.pipe(), again, ack };
+    let old_duplicates = ep.dup_acks;
+    if duplicate {
+        on_duplicate(ep, cfg, now, &mut view);
+    }
+    if advanced == 0 {
+        round_trip(ep, cfg, now, ack);
+    } else {
+        on_advance(ep, cfg, now, &view, old, old_duplicates, duplicate);
+    }
+    if seg.flags.has(Flags::ECE) && ep.is(fact::ECN) && matches!(ep.phase, Phase::Open | Phase::Disorder) {
+        ep.on_mark(cfg, view.pipe);
+    }
+    ep.settle(cfg);
+}
+
+/// What `ProcessAck` works with.
+#[derive(Clone, Copy)]
+struct View {
+    delivered: u32,
+    /// The pipe as it was when last computed: the window is set from it.
+    pipe: u32,
+    /// A retransmission was acknowledged in recovery.
+    again: bool,
+    ack: u32,
+}
+
+/// One sample for an ACK that covers the oldest segment, unless that was sent again.
+fn sample(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, ack: u32) {
+    let ambiguous = ep.is(fact::SPLIT)
+        && ep.loss.as_ref().is_some_and(|loss| loss.sent.head_flags() & EVER != 0)
+        && !ep.is(fact::HOLD_RTT);
+    if !ambiguous {
+        ep.sample(cfg, now, seg, ack);
+    }
+}
+
+fn round_trip(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32) {
+    let event = ep.ack_event(now, 0, ack);
+    ep.congestion.round_trip(cfg, &mut ep.window, &event, event.srtt);
+}
+
+fn reduce(ep: &mut Endpoint, cfg: &Config, view: &View) {
+    if let Some(loss) = &mut ep.loss {
+        loss.reduction.ns3(cfg, &mut ep.window, view.delivered, view.pipe, view.again);
+    }
+}
+
+fn on_duplicate(ep: &mut Endpoint, cfg: &Config, now: Time, view: &mut View) {
+    match ep.phase {
+        Phase::Loss | Phase::Reduced => return,
+        Phase::Recovery => {
+            if !cfg.sack
+                && let Some(loss) = &mut ep.loss
+            {
+                loss.sent.guess_sack();
+            }
+            reduce(ep, cfg, view);
+            return;
+        }
+        Phase::Open | Phase::Disorder => {
+            ep.phase = Phase::Disorder;
+            ep.dup_acks += 1;
+        }
+    }
+    let third = ep.dup_acks == u32::from(cfg.dup_ack_threshold);
+    let allowed = !ep.is(fact::GUARD) || at_or_before(ep.recover, view.ack);
+    let second = ep.loss.as_ref().is_some_and(|loss| loss.sent.second_is_lost());
+    if (third && allowed) || second {
+        enter_recovery(ep, cfg, now, view);
+    } else if !cfg.sack
+        && cfg.limited_transmit
+        && let Some(loss) = &mut ep.loss
+    {
+        loss.sent.guess_sack();
+    }
+}
+
+fn enter_recovery(ep: &mut Endpoint, cfg: &Config, now: Time, view: &mut View) {
+    let Some(loss) = &mut ep.loss else { return };
+    if !cfg.sack {
+        loss.sent.guess_sack();
+        loss.sent.lose_head();
+    } else if loss.sent.head_flags() & LOST == 0 {
+        loss.sent.lose_head();
+    }
+    ep.recover = ep.snd_max;
+    ep.set(fact::GUARD);
+    ep.phase = Phase::Recovery;
+    ep.stats.fast_recoveries += 1;
+    view.pipe = ep.pipe();
+    let flight = if cfg.sack { view.pipe } else { view.pipe + cfg.segment() };
+    ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight);
+    if let Some(loss) = &mut ep.loss {
+        loss.reduction.start(span(ep.snd_una, ep.snd_max));
+    }
+    reduce(ep, cfg, view);
+    force_retransmission(ep, cfg, now);
+}
+
+/// The first lost segment, else new data, else the head once more, whatever the window says.
+fn force_retransmission(ep: &mut Endpoint, cfg: &Config, now: Time) {
+    let new = ep.next_len(cfg);
+    let new = new > 0 && new <= ep.room(cfg);
+    let Some(loss) = &mut ep.loss else { return };
+    let lost = loss.sent.next_lost();
+    if lost.is_none() && new {
+        loss.force(0, 0);
+    } else if let Some((start, len)) = lost.or_else(|| loss.sent.head()) {
+        loss.force(start, len);
+        ep.note_resent(now, start, len, 0);
+    }
+    ep.todo |= todo::FORCED;
+}
+
+fn on_advance(
+    ep: &mut Endpoint,
+    cfg: &Config,
+    now: Time,
+    view: &View,
+    old: u32,
+    old_duplicates: u32,
+    duplicate: bool,
+) {
+    let ack = view.ack;
+    let mss = cfg.segment();
+    let mut bytes = ep.whole_segments(cfg, span(old, ack));
+    if !duplicate {
+        ep.dup_acks = 0;
+    }
+    if ep.phase == Phase::Recovery && before(ack, ep.recover) {
+        partial(ep, cfg, now, view, bytes >= mss);
+        return;
+    }
+    if ep.phase == Phase::Loss && before(ack, ep.recover) {
+        grow(ep, cfg, now, ack, bytes);
+        ep.start_timer(cfg, now);
+        return;
+    }
+    match ep.phase {
+        Phase::Open => round_trip(ep, cfg, now, ack),
+        Phase::Disorder => {
+            if bytes / mss >= old_duplicates {
+                round_trip(ep, cfg, now, ack);
+            }
+            if !duplicate {
+                ep.phase = Phase::Open;
+            }
+        }
+        Phase::Recovery => {
+            ep.clear(fact::PARTIAL_SEEN);
+            bytes = span(old, ack) / mss * mss;
+            round_trip(ep, cfg, now, ack);
+            ep.phase = Phase::Open;
+            ep.dup_acks = 0;
+            ep.window.cwnd = ep.window.ssthresh;
+        }
+        Phase::Loss => {
+            ep.clear(fact::PARTIAL_SEEN);
+            bytes = span(ep.recover, ack) / mss * mss;
+            round_trip(ep, cfg, now, ack);
+            ep.phase = Phase::Open;
+        }
+        Phase::Reduced => ep.phase = Phase::Open,
+    }
+    if at_or_before(ep.recover, ack) {
+        ep.clear(fact::GUARD);
+    }
+    if ep.phase == Phase::Open {
+        let event = ep.ack_event(now, bytes, ack);
+        ep.congestion.increase(cfg, &mut ep.window, &event);
+        ep.start_timer(cfg, now);
+    }
+    if ep.snd_una == ep.snd_max && !ep.awaits_fin_ack() {
+        ep.send_timer_at = Time::MAX;
+    }
+}
+
+fn grow(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, bytes: u32) {
+    let event = ep.ack_event(now, bytes, ack);
+    ep.congestion.round_trip(cfg, &mut ep.window, &event, event.srtt);
+    ep.congestion.increase(cfg, &mut ep.window, &event);
+}
+
+fn partial(ep: &mut Endpoint, cfg: &Config, now: Time, view: &View, whole: bool) {
+    if !cfg.sack
+        && let Some(loss) = &mut ep.loss
+    {
+        loss.sent.lose_head();
+    }
+    if whole {
+        reduce(ep, cfg, view);
+    }
+    let next = view.ack.wrapping_add(cfg.segment());
+    if !ep.loss.as_ref().is_some_and(|loss| loss.sent.head_in_repair(next)) {
+        force_retransmission(ep, cfg, now);
+    }
+    round_trip(ep, cfg, now, view.ack);
+    if !ep.is(fact::PARTIAL_SEEN) {
+        ep.set(fact::PARTIAL_SEEN);
+        ep.start_timer(cfg, now);
+    }
+}
+
+pub(super) fn on_timeout(ep: &mut Endpoint, cfg: &Config, now: Time) {
+    let flight = ep.pipe();
+    ep.dup_acks = 0;
+    let loss = ep.split(cfg, now);
+    if !cfg.sack {
+        loss.sent.forget_sacks();
+    }
+    loss.sent.lose_all();
+    ep.recover = ep.snd_max;
+    ep.set(fact::GUARD);
+    ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight);
+    ep.congestion.timed_out(now, ep.snd_max);
+    ep.phase = Phase::Loss;
+    ep.window.cwnd = cfg.segment();
+}
+
+/// `SendPendingData` with `NextSeg`.
+pub(super) fn poll(ep: &mut Endpoint, cfg: &Config, now: Time, out: &mut Segment) -> bool {
+    if ep.phase == Phase::Open && ep.state == State::FinWait1 {
+        return false;
+    }
+    let pipe = ep.pipe();
+    let avail = ep.window.cwnd.min(ep.snd_wnd).saturating_sub(pipe);
+    if avail == 0 {
+        return false;
+    }
+    let mss = cfg.segment();
+    let new = ep.next_len(cfg);
+    let by_guess = cfg.sack && ep.phase == Phase::Recovery;
+    let Some(loss) = &mut ep.loss else { return false };
+    let again = match loss.sent.next_lost() {
+        None if new == 0 && by_guess => loss.sent.next_unreported(false),
+        lost => lost,
+    };
+    let Some((start, len)) = again else {
+        return new > 0 && new <= avail && ep.poll_new(cfg, now, out, new);
+    };
+    // Against silly windows: a piece that does not fit waits, unless it is all that is left.
+    let left = u64::from(span(start, ep.snd_max)) + ep.unsent;
+    if avail < mss && left > u64::from(avail) {
+        return false;
+    }
+    ep.resend(cfg, now, out, start, len.min(avail));
+    true
+}

@@ -1,0 +1,573 @@
+//! Recovery by the RFCs, with Linux's choices where they leave one.
+//!
+//! Fast recovery by SACK (RFC 6675) or duplicate ACKs (RFC 6582), by time with RACK (RFC 8985); the window by RFC 6937;
+//! timeouts by RFC 6298 with F-RTO (RFC 5682); needless reductions are taken back (RFC 3522, RFC 3708).
+
+use weft_units::{Duration, Time};
+
+use super::{Frto, LONGEST_WAIT, Loss, TailProbe};
+use crate::config::{Config, RttSource};
+use crate::endpoint::{Endpoint, Phase, fact};
+use crate::segment::{Flags, Segment};
+use crate::sent::{News, SACKED, Tick};
+use crate::seq::{at_or_before, before, later, span};
+use crate::timers::Timer;
+
+/// What an ACK tells, besides what it covers.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tidings {
+    news: News,
+    /// Bytes by which SND.UNA moved.
+    advanced: u32,
+    /// A duplicate ACK without SACK (RFC 5681, section 2).
+    duplicate: bool,
+    /// A duplicate was reported (RFC 2883).
+    dsack: bool,
+    /// Bytes newly deemed lost.
+    lost: bool,
+    /// The echoed timestamp is older than the first retransmission (RFC 3522).
+    original: bool,
+}
+
+pub(super) fn on_ack(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, ack: u32) {
+    let flight = span(ep.snd_una, ep.snd_nxt);
+    let advanced = span(ep.snd_una, ack);
+    let sacks = if cfg.sack { seg.sacks() } else { &[] };
+    let duplicate = !cfg.sack && advanced == 0 && seg.len == 0 && flight > 0 && seg.window == ep.snd_wnd;
+    let nothing = advanced == 0 && sacks.is_empty() && !duplicate;
+    if nothing && !seg.flags.has(Flags::ECE) {
+        return;
+    }
+    let marked = seg.flags.has(Flags::ECE) && ep.is(fact::ECN);
+    let unsplit = ep.phase == Phase::Reduced && !ep.is(fact::SPLIT) && sacks.is_empty() && !duplicate;
+    if nothing || unsplit {
+        reduced_ack(ep, cfg, now, seg, ack, advanced, marked);
+        return;
+    }
+
+    let mut tidings = Tidings { advanced, duplicate, ..Tidings::default() };
+    tidings.dsack = is_dsack(sacks, ack);
+    update_scoreboard(ep, cfg, now, ack, sacks, &mut tidings);
+    ep.advance_if(ack, advanced);
+    take_sample(ep, cfg, now, seg, ack, &tidings);
+    if let Some(loss) = &mut ep.loss {
+        tidings.original = advanced > 0
+            && seg.flags.has(Flags::TS)
+            && loss.undo.first.is_some_and(|first| before(seg.ts_ecr, first));
+        if tidings.dsack && ep.phase != Phase::Open {
+            loss.undo.pending = loss.undo.pending.saturating_sub(1);
+        }
+    }
+    let lost_before = ep.loss.as_ref().map_or(0, |loss| loss.sent.lost());
+    detect_losses(ep, cfg, now, &tidings);
+    let lost_after = ep.loss.as_ref().map_or(0, |loss| loss.sent.lost());
+    tidings.lost = lost_after > lost_before;
+
+    if ep.is(fact::ECN) {
+        ep.congestion.acked(cfg, tidings.news.delivered, marked, ack, ep.snd_max);
+        if marked && matches!(ep.phase, Phase::Open | Phase::Disorder) {
+            ep.on_mark(cfg, flight);
+        }
+    }
+    probe_answered(ep, cfg, ack, &tidings, flight);
+    change_phase(ep, cfg, now, ack, flight, &tidings);
+    change_window(ep, cfg, now, ack, flight, &tidings, marked);
+    if tidings.advanced > 0 || tidings.news.sacked > 0 || tidings.lost {
+        let waits = ep.timer == Timer::Reorder && ep.send_timer_at != Time::MAX;
+        if !waits {
+            ep.start_timer(cfg, now);
+        }
+    }
+    ep.settle(cfg);
+}
+
+/// An ACK without news for the scoreboard while the window shrinks after a mark, or with a mark and nothing else.
+fn reduced_ack(
+    ep: &mut Endpoint,
+    cfg: &Config,
+    now: Time,
+    seg: &Segment,
+    ack: u32,
+    advanced: u32,
+    marked: bool,
+) {
+    let flight = span(ep.snd_una, ep.snd_nxt);
+    ep.advance_if(ack, advanced);
+    if advanced > 0 {
+        if cfg.rack {
+            ep.plain_rack(cfg, now, ack);
+        } else {
+            ep.sample(cfg, now, seg, ack);
+        }
+        ep.congestion.acked(cfg, advanced, marked, ack, ep.snd_max);
+    }
+    if marked && ep.phase == Phase::Open {
+        ep.on_mark(cfg, flight);
+    }
+    if ep.phase == Phase::Reduced {
+        if at_or_before(ep.recover, ack) {
+            ep.window.cwnd = ep.window.ssthresh;
+            ep.phase = Phase::Open;
+        } else if advanced > 0 {
+            let pipe = ep.pipe();
+            let loss = ep.loss.get_or_insert_default();
+            loss.reduction.standard(cfg, &mut ep.window, advanced, pipe, true);
+        }
+    }
+    if advanced > 0 {
+        ep.start_timer(cfg, now);
+    }
+}
+
+/// RFC 2883, section 4: the first block lies below the ACK or inside the second block.
+fn is_dsack(sacks: &[(u32, u32)], ack: u32) -> bool {
+    let Some(&(left, right)) = sacks.first() else { return false };
+    at_or_before(right, ack)
+        || sacks.get(1).is_some_and(|&(l, r)| at_or_before(l, left) && at_or_before(right, r))
+}
+
+fn update_scoreboard(
+    ep: &mut Endpoint,
+    cfg: &Config,
+    now: Time,
+    ack: u32,
+    sacks: &[(u32, u32)],
+    tidings: &mut Tidings,
+) {
+    let in_recovery = matches!(ep.phase, Phase::Recovery | Phase::Disorder);
+    let loss = ep.split(cfg, now);
+    let sent = &mut loss.sent;
+    let news = &mut tidings.news;
+    for &(left, right) in sacks {
+        sent.sack(left, right, false, news);
+    }
+    sent.remember(sacks);
+    sent.discard_to(ack, news);
+    if sent.head_flags() & SACKED != 0 {
+        if cfg.sack {
+            // The receiver reneges: what it reported below the ACK's hole is gone.
+            sent.forget_sacks();
+        } else if sent.unguess_head() {
+            sent.guess_sack();
+        }
+    }
+    if tidings.duplicate && (in_recovery || cfg.limited_transmit || cfg.dup_ack_threshold <= 1) {
+        sent.guess_sack();
+    }
+    if tidings.duplicate {
+        news.delivered = news.delivered.saturating_add(cfg.segment());
+    }
+}
+
+impl Endpoint {
+    /// Moves SND.UNA if the ACK does.
+    fn advance_if(&mut self, ack: u32, advanced: u32) {
+        if advanced > 0 {
+            self.advance(ack, advanced);
+        }
+    }
+}
+
+/// RFC 6298 with Karn's algorithm, and RACK's round trip (RFC 8985, section 6.2, steps 1 to 3).
+fn take_sample(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, ack: u32, tidings: &Tidings) {
+    let tick = Tick::at(now);
+    if !cfg.rack {
+        if tidings.advanced > 0 {
+            ep.sample(cfg, now, seg, ack);
+        }
+        return;
+    }
+    if cfg.rtt_source == RttSource::SendTimes {
+        if let Some(first) = tidings.news.first_sent {
+            ep.rtt.sample(cfg, tick.since(first));
+        }
+    } else if tidings.advanced > 0 {
+        ep.sample(cfg, now, seg, ack);
+    }
+    let Some(loss) = &mut ep.loss else { return };
+    let rack = &mut loss.rack;
+    let news = &tidings.news;
+    if let (Some(low), Some(highest)) = (news.lowest_original, rack.highest)
+        && before(low, highest)
+    {
+        rack.reordering = true;
+    }
+    if let Some(high) = news.highest_original {
+        rack.highest = Some(rack.highest.map_or(high, |highest| later(highest, high)));
+    }
+    let Some((sent, end, ever)) = news.latest else { return };
+    let rtt = tick.since(sent).max(1);
+    // A retransmission acknowledged sooner than any round trip was: the original arrived.
+    if ever && rtt < rack.least {
+        return;
+    }
+    if rack.least == 0 || rtt < rack.least {
+        rack.least = rtt;
+    }
+    let newer = rack.latest.is_none_or(|(t, e)| sent.after(t) || (sent == t && before(e, end)));
+    if newer {
+        rack.latest = Some((sent, end));
+        rack.rtt = rtt;
+    }
+}
+
+fn detect_losses(ep: &mut Endpoint, cfg: &Config, now: Time, tidings: &Tidings) {
+    let threshold = u32::from(cfg.dup_ack_threshold);
+    if tidings.duplicate {
+        ep.dup_acks = ep.dup_acks.saturating_add(1);
+    } else if tidings.advanced > 0 {
+        ep.dup_acks = 0;
+    }
+    if cfg.rack {
+        adapt_patience(ep, tidings);
+        rack_detect(ep, cfg, now);
+    } else if cfg.sack
+        && let Some(loss) = &mut ep.loss
+    {
+        loss.sent.judge(threshold);
+    }
+}
+
+/// RFC 8985, section 6.2, step 4: duplicates reported mean that RACK was impatient.
+fn adapt_patience(ep: &mut Endpoint, tidings: &Tidings) {
+    let (una, nxt) = (ep.snd_una, ep.snd_nxt);
+    let Some(loss) = &mut ep.loss else { return };
+    let rack = &mut loss.rack;
+    if rack.dsack_round.is_some_and(|round| at_or_before(round, una)) {
+        rack.dsack_round = None;
+    }
+    if tidings.dsack && rack.dsack_round.is_none() {
+        rack.dsack_round = Some(nxt);
+        rack.patience = rack.patience.saturating_add(1);
+        rack.persist = 16;
+    }
+}
+
+/// How long RACK waits for what may be only reordered (RFC 8985, section 6.2, step 4).
+fn patience(loss: &Loss, phase: Phase, cfg: &Config, srtt: u64) -> u64 {
+    let rack = &loss.rack;
+    if !rack.reordering {
+        let many = u32::from(cfg.dup_ack_threshold) * cfg.segment();
+        if matches!(phase, Phase::Recovery | Phase::Loss) || loss.sent.sacked() >= many {
+            return 0;
+        }
+    }
+    let quarters = u64::from(rack.patience) + 1;
+    (quarters.saturating_mul(rack.least / 4)).min(srtt)
+}
+
+fn rack_detect(ep: &mut Endpoint, cfg: &Config, now: Time) {
+    let srtt = ep.rtt.srtt().ps();
+    let phase = ep.phase;
+    let Some(loss) = &mut ep.loss else { return };
+    if ep.timer == Timer::Reorder {
+        ep.send_timer_at = Time::MAX;
+    }
+    let Some(latest) = loss.rack.latest else { return };
+    if loss.sent.is_empty() || (loss.sent.sacked() == 0 && loss.sent.retrans() == 0) {
+        return;
+    }
+    let window = patience(loss, phase, cfg, srtt);
+    let wait = loss.sent.lose_older(latest, loss.rack.rtt, window, Tick::at(now));
+    if let Some(wait) = wait {
+        ep.timer = Timer::Reorder;
+        ep.send_timer_at = now + Duration::from_ps(wait).min(LONGEST_WAIT);
+    }
+}
+
+/// RACK's timer: what was waited for did not come.
+pub(crate) fn on_reorder_timer(ep: &mut Endpoint, cfg: &Config, now: Time) {
+    let flight = span(ep.snd_una, ep.snd_nxt);
+    rack_detect(ep, cfg, now);
+    let lost = ep.loss.as_ref().is_some_and(|loss| loss.sent.lost() > 0);
+    if lost && matches!(ep.phase, Phase::Open | Phase::Disorder | Phase::Reduced) {
+        enter_recovery(ep, cfg, now, flight);
+    }
+    if ep.phase == Phase::Recovery && lost && cfg.proportional_rate_reduction {
+        let pipe = ep.pipe();
+        if let Some(loss) = &mut ep.loss {
+            loss.reduction.standard(cfg, &mut ep.window, 0, pipe, false);
+        }
+    }
+    if ep.send_timer_at == Time::MAX {
+        ep.start_timer(cfg, now);
+    }
+}
+
+fn enter_recovery(ep: &mut Endpoint, cfg: &Config, now: Time, flight: u32) {
+    let window = ep.window;
+    let reduced = ep.phase == Phase::Reduced;
+    if !reduced {
+        ep.window.ssthresh = ep.congestion.ssthresh(cfg, &window, flight);
+    }
+    ep.phase = Phase::Recovery;
+    ep.recover = ep.snd_nxt;
+    ep.stats.fast_recoveries += 1;
+    let outstanding = span(ep.snd_una, ep.snd_nxt);
+    let loss = ep.split(cfg, now);
+    if loss.sent.lost() == 0 {
+        loss.sent.lose_head();
+    }
+    loss.undo.start(window);
+    loss.probe = TailProbe::default();
+    loss.reduction.start(flight);
+    let pipe = loss.sent.pipe(outstanding);
+    if !cfg.proportional_rate_reduction {
+        // RFC 6675, section 5, (4.2).
+        ep.window.cwnd = ep.window.ssthresh;
+    } else if let Some(loss) = &mut ep.loss {
+        loss.reduction.standard(cfg, &mut ep.window, 0, pipe, false);
+    }
+}
+
+fn change_phase(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, flight: u32, tidings: &Tidings) {
+    let done = at_or_before(ep.recover, ack);
+    match ep.phase {
+        Phase::Recovery if done => {
+            if !try_undo(ep, cfg, tidings) {
+                ep.window.cwnd = ep.window.ssthresh;
+            }
+            leave(ep);
+        }
+        Phase::Recovery => {
+            if tidings.advanced > 0 && !cfg.sack {
+                // RFC 6582, section 3.2, step 3: a partial ACK tells of the next hole.
+                if let Some(loss) = &mut ep.loss {
+                    loss.sent.lose_head();
+                }
+            } else {
+                try_undo(ep, cfg, tidings);
+            }
+        }
+        Phase::Loss => in_loss(ep, cfg, ack, tidings),
+        Phase::Reduced if done => {
+            ep.window.cwnd = ep.window.ssthresh;
+            leave(ep);
+        }
+        _ => {}
+    }
+    if matches!(ep.phase, Phase::Open | Phase::Disorder | Phase::Reduced) {
+        let threshold = u32::from(cfg.dup_ack_threshold);
+        let lost = ep.loss.as_ref().is_some_and(|loss| loss.sent.lost() > 0);
+        if lost || (!cfg.sack && ep.dup_acks >= threshold && !recently_recovered(ep)) {
+            enter_recovery(ep, cfg, now, flight);
+        } else if ep.phase != Phase::Reduced {
+            let sacked = ep.loss.as_ref().is_some_and(|loss| loss.sent.sacked() > 0);
+            ep.phase = if sacked || ep.dup_acks > 0 { Phase::Disorder } else { Phase::Open };
+        }
+    }
+}
+
+/// RFC 6582, section 3.2, step 1: duplicates of what was sent before the last recovery ended start no other.
+fn recently_recovered(ep: &Endpoint) -> bool {
+    ep.is(fact::GUARD) && before(ep.snd_una, ep.recover)
+}
+
+fn leave(ep: &mut Endpoint) {
+    ep.phase = Phase::Open;
+    ep.dup_acks = 0;
+    ep.clear(fact::GUARD);
+    if let Some(loss) = &mut ep.loss {
+        loss.frto = Frto::Off;
+        loss.undo.prior = None;
+        let rack = &mut loss.rack;
+        rack.persist = rack.persist.saturating_sub(1);
+        if rack.persist == 0 {
+            rack.patience = 0;
+        }
+    }
+}
+
+/// Takes a reduction back if all retransmissions were needless. Whether it did.
+fn try_undo(ep: &mut Endpoint, cfg: &Config, tidings: &Tidings) -> bool {
+    let Some(loss) = &mut ep.loss else { return false };
+    if !cfg.undo || loss.undo.first.is_none() {
+        return false;
+    }
+    let Some(prior) = loss.undo.prior else { return false };
+    if loss.undo.pending > 0 && !tidings.original {
+        return false;
+    }
+    loss.undo.prior = None;
+    loss.sent.unlose_all();
+    ep.window.cwnd = ep.window.cwnd.max(prior.cwnd);
+    ep.window.ssthresh = ep.window.ssthresh.max(prior.ssthresh);
+    ep.congestion.undone(cfg, &prior);
+    if ep.phase != Phase::Loss || at_or_before(ep.recover, ep.snd_una) {
+        leave(ep);
+    }
+    true
+}
+
+/// Recovery from a timeout; with F-RTO, whether there was need for one (RFC 5682, section 3.1).
+fn in_loss(ep: &mut Endpoint, cfg: &Config, ack: u32, tidings: &Tidings) {
+    let done = at_or_before(ep.recover, ack);
+    let original = tidings.news.highest_original.is_some_and(|end| at_or_before(end, ep.recover));
+    let has_new = ep.next_len(cfg) > 0 && ep.room(cfg) >= ep.next_len(cfg);
+    let (una, nxt) = (ep.snd_una, ep.snd_nxt);
+    let Some(loss) = &mut ep.loss else {
+        ep.phase = Phase::Open;
+        return;
+    };
+    match loss.frto {
+        Frto::Off => {}
+        // Step 3.b: what was never sent again arrived.
+        _ if original => {
+            loss.undo.pending = 0;
+            loss.undo.first.get_or_insert(0);
+            loss.frto = Frto::Off;
+            if try_undo(ep, cfg, tidings) {
+                if ep.phase == Phase::Loss {
+                    leave(ep);
+                }
+                return;
+            }
+        }
+        // Step 2.b: the head arrived; send new data and see.
+        Frto::Head if tidings.advanced > 0 && !done => {
+            loss.frto = if has_new { Frto::New } else { Frto::Off };
+            if has_new {
+                ep.recover = nxt;
+                return;
+            }
+        }
+        // Steps 2.a and 3.a: the loss was real.
+        _ if tidings.duplicate || tidings.news.sacked > 0 => loss.frto = Frto::Off,
+        _ => {}
+    }
+    if done {
+        try_undo(ep, cfg, tidings);
+        leave(ep);
+        return;
+    }
+    if let Some(loss) = &mut ep.loss
+        && !cfg.sack
+        && tidings.advanced > 0
+        && before(una, nxt)
+        && loss.frto == Frto::Off
+        && loss.sent.lost() == 0
+    {
+        loss.sent.lose_head();
+    }
+}
+
+fn change_window(
+    ep: &mut Endpoint,
+    cfg: &Config,
+    now: Time,
+    ack: u32,
+    flight: u32,
+    tidings: &Tidings,
+    marked: bool,
+) {
+    match ep.phase {
+        Phase::Recovery | Phase::Reduced if cfg.proportional_rate_reduction => {
+            let pipe = ep.pipe();
+            let good = tidings.advanced > 0 && !tidings.lost;
+            if let Some(loss) = &mut ep.loss {
+                loss.reduction.standard(cfg, &mut ep.window, tidings.news.delivered, pipe, good);
+            }
+        }
+        Phase::Recovery | Phase::Reduced => {}
+        _ if tidings.advanced > 0 && !marked => {
+            let event = ep.ack_event(now, tidings.advanced, ack);
+            if ep.phase == Phase::Open {
+                let rtt = ep.loss.as_ref().map_or(0, |loss| loss.rack.rtt);
+                let rtt = if cfg.rack { rtt } else { event.srtt };
+                ep.congestion.round_trip(cfg, &mut ep.window, &event, rtt);
+            }
+            if !cfg.window_validation || ep.window_was_used(cfg, flight) || ep.phase == Phase::Loss {
+                ep.congestion.increase(cfg, &mut ep.window, &event);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A plain ACK reached a tail probe that was new data: nothing was lost.
+#[inline]
+pub(super) fn probe_acked(probe: &mut TailProbe, ack: u32) {
+    if probe.end.is_some_and(|end| at_or_before(end, ack)) {
+        *probe = TailProbe::default();
+    }
+}
+
+/// RFC 8985, section 7.4: an ACK for the probe, without a duplicate reported, says that the probe repaired a loss.
+fn probe_answered(ep: &mut Endpoint, cfg: &Config, ack: u32, tidings: &Tidings, flight: u32) {
+    let Some(loss) = &mut ep.loss else { return };
+    let Some(end) = loss.probe.end else { return };
+    if before(ack, end) {
+        return;
+    }
+    let repaired = loss.probe.retransmission && !tidings.dsack;
+    loss.probe = TailProbe::default();
+    if repaired && matches!(ep.phase, Phase::Open | Phase::Disorder) && tidings.advanced > 0 {
+        ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight);
+        ep.window.cwnd = ep.window.cwnd.min(ep.window.ssthresh);
+    }
+}
+
+pub(super) fn on_timeout(ep: &mut Endpoint, cfg: &Config, now: Time) {
+    let flight = span(ep.snd_una, ep.snd_nxt);
+    let first = ep.phase != Phase::Loss || at_or_before(ep.recover, ep.snd_una) || ep.backoff <= 1;
+    let window = ep.window;
+    let has_frto = cfg.frto && ep.phase != Phase::Recovery && ep.backoff <= 1 && first;
+    let srtt = ep.rtt.srtt().ps();
+    let phase = ep.phase;
+    let loss = ep.split(cfg, now);
+    if loss.sent.head_flags() & SACKED != 0 || !cfg.sack {
+        loss.sent.forget_sacks();
+    }
+    if cfg.rack && loss.rack.latest.is_some() {
+        let patience = patience(loss, phase, cfg, srtt);
+        loss.sent.lose_overdue(loss.rack.rtt, patience, Tick::at(now));
+    } else {
+        loss.sent.lose_all();
+    }
+    if first {
+        loss.undo.start(window);
+    }
+    loss.frto = if has_frto { Frto::Head } else { Frto::Off };
+    let pipe = loss.sent.pipe(flight);
+    if first {
+        // RFC 5681, (4); not again while the same data is repaired (RFC 6298, section 5).
+        ep.window.ssthresh = ep.congestion.ssthresh(cfg, &window, flight);
+    }
+    ep.congestion.timed_out(now, ep.snd_max);
+    ep.window.cwnd = pipe.saturating_add(cfg.segment());
+    ep.phase = Phase::Loss;
+    ep.recover = ep.snd_nxt;
+    ep.set(fact::GUARD);
+    ep.dup_acks = 0;
+}
+
+/// RFC 6675, section 5, (C), and NextSeg.
+pub(super) fn poll(ep: &mut Endpoint, cfg: &Config, now: Time, out: &mut Segment) -> bool {
+    let pipe = ep.pipe();
+    let avail = ep.window.cwnd.saturating_sub(pipe);
+    let len = ep.next_len(cfg);
+    let phase = ep.phase;
+    let Some(loss) = &mut ep.loss else { return false };
+    let new_first = phase == Phase::Loss && loss.frto == Frto::New;
+    if !new_first && let Some((start, lost)) = loss.sent.next_lost() {
+        if lost.min(cfg.segment()) <= avail || pipe == 0 {
+            ep.resend(cfg, now, out, start, lost);
+            return true;
+        }
+        return false;
+    }
+    // RFC 3042: without it the window does not follow the reports before recovery.
+    let held_back = phase == Phase::Disorder && !cfg.limited_transmit;
+    let avail = if held_back { ep.window.cwnd.saturating_sub(span(ep.snd_una, ep.snd_nxt)) } else { avail };
+    if len > 0 {
+        return len <= avail && ep.poll_new(cfg, now, out, len);
+    }
+    if phase == Phase::Recovery && cfg.sack && !cfg.rack && avail >= cfg.segment() {
+        let Some(loss) = &mut ep.loss else { return false };
+        if let Some((start, len)) = loss.sent.next_unreported(true) {
+            ep.resend(cfg, now, out, start, len);
+            return true;
+        }
+    }
+    false
+}

@@ -1,0 +1,138 @@
+//! Timers: one for the sender, whatever it waits for, and one for the delayed ACK.
+
+use weft_units::{Duration, Time};
+
+use crate::config::Config;
+use crate::endpoint::{Endpoint, Phase, State, fact, todo};
+use crate::recovery;
+use crate::seq::span;
+
+/// What the sender waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Timer {
+    /// An ACK (RFC 6298), of a SYN, data or a FIN.
+    Retransmit,
+    /// Segments that RACK has not given up yet (RFC 8985, section 6.2).
+    Reorder,
+    /// The moment to probe the tail of the flight (RFC 8985, section 7).
+    TailProbe,
+    /// The moment to probe a closed window (RFC 9293, section 3.8.6.1).
+    WindowProbe,
+    /// The end of TIME-WAIT.
+    TimeWait,
+}
+
+/// Longest delay of an ACK that a tail probe allows for where one segment is in flight (Linux: the least timeout).
+const TAIL_PROBE_ACK_DELAY: Duration = Duration::from_ms(200);
+/// Added to two round trips else (Linux: two ticks).
+const TAIL_PROBE_SLACK: Duration = Duration::from_ms(2);
+
+impl Endpoint {
+    /// To be called when [`Self::next_timeout`] has come; harmless earlier.
+    pub fn on_timeout(&mut self, cfg: &Config, now: Time) {
+        if self.ack_timer_at <= now {
+            self.ack_timer_at = Time::MAX;
+            self.todo |= todo::ACK;
+        }
+        if self.send_timer_at > now {
+            return;
+        }
+        self.send_timer_at = Time::MAX;
+        match (self.state, self.timer) {
+            (State::SynSent | State::SynReceived, _) => self.syn_expires(cfg),
+            (State::Closed | State::Listen, _) => {}
+            (_, Timer::TimeWait) => {
+                self.state = State::Closed;
+                self.todo = 0;
+            }
+            (_, Timer::Retransmit) => self.retransmit_expires(cfg, now),
+            (_, Timer::Reorder) => recovery::standard::on_reorder_timer(self, cfg, now),
+            (_, Timer::TailProbe) => self.todo |= todo::TAIL_PROBE,
+            (_, Timer::WindowProbe) => {
+                if self.gives_up(cfg.data_retries) {
+                    return;
+                }
+                self.todo |= todo::WINDOW_PROBE;
+                self.send_timer_at = self.rtt.deadline(cfg, now, self.backoff);
+            }
+        }
+    }
+
+    fn gives_up(&mut self, retries: u8) -> bool {
+        if self.backoff >= retries && retries < u8::MAX {
+            self.abort();
+            return true;
+        }
+        self.backoff = self.backoff.saturating_add(1);
+        false
+    }
+
+    fn syn_expires(&mut self, cfg: &Config) {
+        self.stats.timeouts += 1;
+        if !self.gives_up(cfg.syn_retries) {
+            self.todo |= todo::SYN;
+        }
+    }
+
+    fn retransmit_expires(&mut self, cfg: &Config, now: Time) {
+        let outstanding = self.snd_una != self.snd_max;
+        if !outstanding && !self.awaits_fin_ack() {
+            return;
+        }
+        self.stats.timeouts += 1;
+        if self.gives_up(cfg.data_retries) {
+            return;
+        }
+        if outstanding {
+            // RFC 6298, section 5; Karn's algorithm: no samples from what was in flight.
+            self.set(fact::HOLD_RTT);
+            self.clear(fact::TIMED);
+            self.hold = self.snd_max;
+            recovery::on_timeout(self, cfg, now);
+        } else {
+            self.todo |= todo::FIN;
+        }
+        self.timer = Timer::Retransmit;
+        self.send_timer_at = self.rtt.deadline(cfg, now, self.backoff);
+    }
+
+    #[inline]
+    pub(crate) fn awaits_fin_ack(&self) -> bool {
+        self.facts & (fact::FIN_SENT | fact::FIN_ACKED) == fact::FIN_SENT
+    }
+
+    /// Restarts the timer after an ACK (RFC 6298, sections 5.2 and 5.3) or starts it after sending (5.1).
+    #[inline]
+    pub(crate) fn start_timer(&mut self, cfg: &Config, now: Time) {
+        if self.snd_una == self.snd_max && !self.awaits_fin_ack() {
+            self.send_timer_at = Time::MAX;
+            return;
+        }
+        self.timer = Timer::Retransmit;
+        let timeout = self.rtt.deadline(cfg, now, self.backoff);
+        self.send_timer_at = timeout;
+        if cfg.tail_loss_probe && self.may_probe_tail() {
+            self.timer = Timer::TailProbe;
+            self.send_timer_at = timeout.min(now + self.probe_timeout(cfg));
+        }
+    }
+
+    /// RFC 8985, section 7.2: in order, nothing reported, no probe outstanding, a round trip known.
+    #[inline]
+    fn may_probe_tail(&self) -> bool {
+        self.phase == Phase::Open
+            && !self.is(fact::SPLIT)
+            && self.backoff == 0
+            && self.snd_una != self.snd_nxt
+            && self.rtt.srtt() > Duration::ZERO
+            && self.loss.as_ref().is_some_and(|loss| !loss.probe.is_out())
+    }
+
+    #[inline]
+    fn probe_timeout(&self, cfg: &Config) -> Duration {
+        let alone = span(self.snd_una, self.snd_nxt) <= cfg.segment();
+        let twice = self.rtt.srtt().saturating_mul(2);
+        twice + if alone { TAIL_PROBE_ACK_DELAY } else { TAIL_PROBE_SLACK }
+    }
+}
