@@ -389,10 +389,9 @@ impl Group {
         self.class.is_none() && !matches!(&self.flows, Flows::Listed(list) if !listed_without(list))
     }
 
+    /// How notes call the group: as a scenario names it.
     fn name(&self, index: usize) -> String {
-        self.class
-            .as_ref()
-            .map_or_else(|| format!("traffic {}", index + 1), |class| format!("traffic `{class}`"))
+        self.class.as_ref().map_or_else(|| format!("traffic.{index}"), |class| format!("traffic.{class}"))
     }
 }
 

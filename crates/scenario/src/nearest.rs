@@ -1,0 +1,47 @@
+//! The nearest right name to a wrong one.
+
+/// The candidate least different from `name`, where one is near enough to be what was meant: one slip,
+/// or one a three letters. Case, `-` and `_` make no difference.
+pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let plain = |text: &str| text.to_lowercase().replace('_', "-");
+    let name = plain(name);
+    let allowed = 1 + name.chars().count() / 3;
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::osa_distance(&name, &plain(candidate)), candidate))
+        .filter(|(distance, candidate)| *distance <= allowed && *distance < candidate.chars().count())
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Names as a message lists them.
+pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// "did you mean ...", or what there is where nothing is near.
+pub(crate) fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    match nearest(name, candidates.clone()) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => format!("expected one of {}", list(candidates)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_find_their_name_and_nonsense_finds_none() {
+        for (name, found) in [
+            ("laod", Some("load")),
+            ("Load", Some("load")),
+            ("trunkate", Some("truncate")),
+            ("scale-to-mean", Some("scale_to_mean")),
+            ("colour", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(name, ["load", "truncate", "scale_to_mean", "k"]), found, "{name}");
+        }
+    }
+}

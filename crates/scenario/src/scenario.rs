@@ -1,0 +1,376 @@
+//! [`Scenario`]: the file with what `--set` changes, expanded into points, each of which becomes a
+//! [`Plan`].
+
+use std::collections::HashSet;
+
+use sha2::{Digest, Sha256};
+use weft_switching::{SchemeInfo, stream};
+use weft_traffic::{Places, generate};
+
+use crate::diagnostic::{Diagnostics, Problem, Problems};
+use crate::nearest::suggest;
+use crate::path;
+use crate::plan::Plan;
+use crate::point::{Point, hex};
+use crate::section::Section;
+use crate::sections::event::cut_off;
+use crate::sections::run::Run;
+use crate::sections::{Loader, Resolver, scheme};
+use crate::settings::{Settings, root};
+use crate::source::{Sources, Span};
+use crate::sweep::{self, Combination};
+use crate::tree::{self, Node, Table, Value};
+
+/// The most runs of a scenario.
+const MAX_RUNS: usize = 1_000_000;
+
+/// A scenario, checked as far as it can be without its files.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    sources: Sources,
+    sets: Vec<String>,
+    name: String,
+    description: String,
+    baseline: Option<String>,
+    /// The file with what is set, without `[sweep]`.
+    table: Table,
+    combinations: Vec<Combination>,
+    points: Vec<Point>,
+    schemes: Vec<&'static SchemeInfo>,
+}
+
+impl Scenario {
+    /// Reads a scenario. `file` is what to call the text in messages; its last part without `.toml` is
+    /// the name of a scenario that has none.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it at any point of its sweep.
+    pub fn parse(text: &str, file: &str) -> Result<Self, Diagnostics> {
+        Self::parse_with(text, file, &[])
+    }
+
+    /// Reads a scenario with keys set to other values, each as `key=value` of `--set`.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it or with what is set.
+    pub fn parse_with(text: &str, file: &str, sets: &[String]) -> Result<Self, Diagnostics> {
+        let mut sources = Sources::default();
+        let source = sources.add(file, text);
+        let problems = Problems::default();
+        let mut table = tree::read(text, source, &problems);
+        if !problems.is_empty() {
+            problems.finish((), &sources)?;
+            return Err(Diagnostics { errors: Vec::new() });
+        }
+        for set in sets {
+            apply_set(&mut table, set, &mut sources, &problems);
+        }
+        if !problems.is_empty() {
+            problems.finish((), &sources)?;
+            return Err(Diagnostics { errors: Vec::new() });
+        }
+        let stem = file.rsplit(['/', '\\']).next().unwrap_or(file).trim_end_matches(".toml");
+        let scenario = Self::expand(table, sources.clone(), sets.to_vec(), stem, &problems);
+        problems.finish(scenario, &sources)
+    }
+
+    /// Gives one more key another value, as `--set` does, and checks everything anew.
+    ///
+    /// # Errors
+    /// What is wrong with it; the scenario is then as it was.
+    pub fn apply_set(&mut self, set: &str) -> Result<(), Diagnostics> {
+        let sets: Vec<String> = self.sets.iter().cloned().chain([set.to_owned()]).collect();
+        *self = Self::parse_with(self.text(), self.file(), &sets)?;
+        Ok(())
+    }
+
+    /// The text of the file, exactly.
+    pub fn text(&self) -> &str {
+        self.sources.text(0)
+    }
+
+    /// What messages call the file.
+    pub fn file(&self) -> &str {
+        self.sources.name(0)
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is for; empty where it does not say.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// What was set on the command line.
+    pub fn sets(&self) -> &[String] {
+        &self.sets
+    }
+
+    /// The scheme that summaries compare the others with.
+    pub fn baseline(&self) -> Option<&str> {
+        self.baseline.as_deref()
+    }
+
+    /// SHA-256 of the text and of what is set, in hexadecimal: two scenarios with the same one have the
+    /// same results.
+    pub fn fingerprint(&self) -> String {
+        let mut hash = Sha256::new();
+        hash.update(self.text());
+        for set in &self.sets {
+            hash.update(format!("\n--set {set}"));
+        }
+        hex(&hash.finalize())
+    }
+
+    /// All runs: every point of the sweep with every seed, the first key of the sweep changing slowest
+    /// and the seed fastest.
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    /// The points of the sweep by their labels, in order, without seeds.
+    pub fn labels(&self) -> impl Iterator<Item = &str> {
+        self.combinations.iter().map(|combination| combination.label.as_str())
+    }
+
+    /// Everything that the run `point` needs. `loader` gives the bytes of the files that the scenario
+    /// names, by the path written there.
+    ///
+    /// # Errors
+    /// What is wrong with the fabric, the traffic or the files.
+    pub fn plan(&self, point: &Point, loader: Loader<'_>) -> Result<Plan, Diagnostics> {
+        let problems = Problems::default();
+        let plan = self.resolve(point, loader, &problems);
+        match problems.finish(plan, &self.sources)? {
+            Some(plan) => Ok(plan),
+            None => Err(Diagnostics { errors: Vec::new() }),
+        }
+    }
+
+    /// Plans every point of the sweep with its first seed and gives the warnings: what `weft run` does
+    /// before anything is written. Points that differ in the scheme only are planned once.
+    ///
+    /// # Errors
+    /// The first point that cannot be planned.
+    pub fn check(&self, loader: Loader<'_>) -> Result<Vec<String>, Diagnostics> {
+        let mut seen = HashSet::new();
+        let mut warnings = Vec::new();
+        let seed = self.points.first().map(|point| point.seed);
+        for point in self.points.iter().filter(|point| Some(point.seed) == seed) {
+            let about_scheme = |key: &str| key.starts_with("scheme") || key.starts_with("transport");
+            let rest: Vec<String> = point
+                .overrides
+                .iter()
+                .filter(|(key, _)| !about_scheme(key))
+                .map(|(key, value)| format!("{key}={value}"))
+                .collect();
+            if seen.insert(rest) {
+                for warning in self.plan(point, loader)?.warnings {
+                    let warning = format!("{}: {warning}", point.label);
+                    if !warnings.contains(&warning) {
+                        warnings.push(warning);
+                    }
+                }
+            }
+        }
+        Ok(warnings)
+    }
+
+    /// Reads the sweep and every point of it; what is wrong goes to `problems`.
+    fn expand(
+        mut table: Table,
+        sources: Sources,
+        sets: Vec<String>,
+        stem: &str,
+        problems: &Problems,
+    ) -> Self {
+        let sweep = table.remove("sweep");
+        let root = root(&table, problems);
+        let text = |key: &str| match root.node(key).map(|node| &node.value) {
+            Some(Value::Text(text)) => text.clone(),
+            _ => String::new(),
+        };
+        let (mut name, description) = (text("name"), text("description"));
+        if name.trim().is_empty() {
+            stem.clone_into(&mut name);
+        }
+        let axes = match sweep.as_ref().map(|entry| (entry, &entry.node.value)) {
+            None => Vec::new(),
+            Some((entry, Value::Table(table))) => {
+                sweep::decode(&Section { path: "sweep".into(), table, span: entry.span, problems })
+            }
+            Some((entry, _)) => {
+                let message = format!("`sweep` is {}, not a table", entry.node.describe());
+                root.problem(entry.node.span, message, "expected a section [sweep]");
+                Vec::new()
+            }
+        };
+        let schemes = schemes_of(&table, &axes);
+        let fallback = schemes.first().map_or("run", |scheme| scheme.name);
+        let combinations = sweep::combinations(&axes, problems, fallback);
+        let sweep_is_good = problems.is_empty();
+        let seeds = root.section("run").map_or_else(|| vec![1], |run| Run::decode_seeds(&run));
+        let baseline = root.section("measure").and_then(|measure| measure.get::<String>("baseline"));
+        if let Some(baseline) = &baseline {
+            let names = || schemes.iter().map(|scheme| scheme.name);
+            if !names().any(|name| name == baseline.value) {
+                let message = format!("the baseline `{}` is no scheme of this scenario", baseline.value);
+                root.problem(baseline.span, message, suggest(&baseline.value, names().collect::<Vec<_>>()));
+            }
+        }
+        if combinations.len().saturating_mul(seeds.len()) > MAX_RUNS {
+            let message = format!("{} points with {} seeds", combinations.len(), seeds.len());
+            let span = sweep.as_ref().map_or_else(Span::default, |entry| entry.span);
+            root.problem(span, message, format!("expected at most {MAX_RUNS} runs"));
+        }
+        let mut scenario = Self {
+            sources,
+            sets,
+            name,
+            description,
+            baseline: baseline.map(|baseline| baseline.value),
+            table: Table::default(),
+            combinations,
+            points: Vec::new(),
+            schemes,
+        };
+        scenario.table = table;
+        if sweep_is_good {
+            for combination in &scenario.combinations {
+                scenario.settings(combination, problems);
+            }
+        }
+        if problems.is_empty() {
+            let numbered = scenario.combinations.iter().enumerate();
+            scenario.points = numbered
+                .flat_map(|(at, of)| seeds.iter().map(move |seed| (at, of, *seed)))
+                .map(|(at, of, seed)| Point::new(at, of, seed, &scenario.sets))
+                .collect();
+        }
+        scenario
+    }
+
+    /// The settings at a point of the sweep.
+    fn settings(&self, combination: &Combination, problems: &Problems) -> Option<Settings> {
+        let mut table = self.table.clone();
+        for (key, span, node) in &combination.values {
+            if let Err(problem) = path::set(&mut table, key, *span, node) {
+                problems.add(problem);
+                return None;
+            }
+        }
+        Settings::decode(&table, &self.schemes, problems)
+    }
+
+    fn resolve(&self, point: &Point, loader: Loader<'_>, problems: &Problems) -> Option<Plan> {
+        let settings = self.settings(self.combinations.get(point.combination)?, problems)?;
+        let fabric = settings.fabric.build(loader, problems)?;
+        let resolver = Resolver { fabric: &fabric, loader, problems };
+        let groups: Vec<_> = settings.traffic.iter().map(|group| group.resolve(&resolver)).collect();
+        let events: Vec<_> = settings.events.iter().map(|event| event.resolve(&resolver)).collect();
+        let groups = groups.into_iter().collect::<Option<Vec<_>>>()?;
+        let mut events = events.into_iter().collect::<Option<Vec<_>>>()?;
+        events.sort_by_key(|event| event.at);
+        let places = Places::of(&fabric);
+        let mut rng = stream(point.seed, "traffic", 0);
+        let duration = settings.run.duration;
+        let mut traffic = match generate(&groups, &places, &settings.measure.thresholds, duration, &mut rng) {
+            Ok(traffic) => traffic,
+            Err(error) => {
+                let group = error.group().and_then(|group| settings.traffic.get(group));
+                let problem = group.or(settings.traffic.first())?.blame(&error);
+                problems.add(problem);
+                return None;
+            }
+        };
+        let mut warnings = std::mem::take(&mut traffic.warnings);
+        warnings.extend(cut_off(&fabric, &events));
+        if traffic.flows.is_empty() {
+            warnings.push(format!("no flow starts within {duration}"));
+        }
+        traffic.warnings.clone_from(&warnings);
+        Some(Plan {
+            id: point.id.clone(),
+            label: point.label.clone(),
+            name: self.name.clone(),
+            seed: point.seed,
+            overrides: point.overrides.clone(),
+            fabric,
+            traffic,
+            scheme: settings.scheme,
+            transport: settings.transport,
+            run: settings.run,
+            measure: settings.measure,
+            events,
+            warnings,
+        })
+    }
+}
+
+/// The schemes that a scenario runs: the one it names, or those of its sweep.
+fn schemes_of(table: &Table, axes: &[sweep::Axis]) -> Vec<&'static SchemeInfo> {
+    let name = |node: &Node| match &node.value {
+        Value::Text(name) => scheme::info(name),
+        Value::Table(table) => match table.get("name").map(|node| &node.value) {
+            Some(Value::Text(name)) => scheme::info(name),
+            _ => None,
+        },
+        _ => None,
+    };
+    match axes.iter().find(|axis| axis.key == "scheme.name" || axis.key == "scheme") {
+        Some(axis) => axis.values.iter().filter_map(name).collect(),
+        None => table.get("scheme").and_then(name).into_iter().collect(),
+    }
+}
+
+/// Puts what `--set` says into the table. A key that is swept is swept no longer.
+fn apply_set(table: &mut Table, set: &str, sources: &mut Sources, problems: &Problems) {
+    let source = sources.add("--set", set);
+    let Some((key, text)) = set.split_once('=') else {
+        let problem = Problem::at(Span::new(source, 0..set.len()), "this sets nothing");
+        problems.add(problem.label("expected key=value, such as traffic.load=0.4"));
+        return;
+    };
+    let offset = key.len() + 1;
+    let node = tree::read_value(text, source, offset, problems).unwrap_or_else(|| Node {
+        value: Value::Text(text.trim().to_owned()),
+        span: Span::new(source, offset..set.len()),
+    });
+    let start = key.len() - key.trim_start().len();
+    let key = key.trim();
+    let span = Span::new(source, start..start + key.len());
+    if let Some(Value::Table(sweep)) =
+        table.0.iter_mut().find(|entry| entry.key == "sweep").map(|e| &mut e.node.value)
+    {
+        if let Some(swept) = key.strip_prefix("sweep.") {
+            let swept = swept.trim_matches('"');
+            unsweep(sweep, swept);
+            sweep.set(swept, span, node);
+            return;
+        }
+        unsweep(sweep, key);
+    } else if let Some(swept) = key.strip_prefix("sweep.") {
+        let mut sweep = Table::default();
+        sweep.set(swept.trim_matches('"'), span, node);
+        table.set("sweep", span, Node { value: Value::Table(sweep), span });
+        return;
+    }
+    if let Err(problem) = path::set(table, key, span, &node) {
+        problems.add(problem);
+    }
+}
+
+/// Takes a key out of `[sweep]`, however it is written there.
+fn unsweep(sweep: &mut Table, key: &str) {
+    sweep.remove(key);
+    for (at, _) in key.match_indices('.') {
+        if let Some(Value::Table(inner)) =
+            sweep.0.iter_mut().find(|entry| entry.key == key[..at]).map(|entry| &mut entry.node.value)
+        {
+            unsweep(inner, &key[at + 1..]);
+        }
+    }
+}

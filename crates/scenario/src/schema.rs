@@ -1,0 +1,160 @@
+//! The JSON Schema of a scenario file, for editors. It is made from the same lists of keys that the
+//! reader checks against, from the registry of schemes and from the parameters of the transport, so it
+//! cannot fall behind them. What a schema cannot say (a host that does not exist, an odd k) only the
+//! reader knows.
+
+use schemars::Schema;
+use serde_json::{Map, Value as Json, json};
+use weft_switching::{ParamKind, SchemeInfo, registry};
+
+use crate::section::{Key, Kind};
+use crate::sections::links::LINK_KEYS;
+use crate::sections::transport::{Transport, fields};
+use crate::sections::{event, fabric, measure, run, scheme, traffic, transport};
+use crate::settings::TOP_KEYS;
+
+const DURATION: &str = r"^\s*[0-9][0-9_]*(\.[0-9]*)?\s*(ps|ns|us|µs|ms|s|min|h)\s*$";
+const RATE: &str = r"^\s*[0-9][0-9_]*(\.[0-9]*)?\s*([kKMGT]bps|bps|([kMG])?bit/s)\s*$";
+const BYTES: &str = r"^\s*[0-9][0-9_]*(\.[0-9]*)?\s*(B|bytes?|[kKMGT]B|[KMG]iB)\s*$";
+const LIMIT: &str = r"^\s*[0-9][0-9_]*(\.[0-9]*)?\s*(packets?|B|bytes?|[kKMGT]B|[KMG]iB)\s*$";
+
+/// The JSON Schema of a scenario file.
+pub fn schema() -> Schema {
+    let group = object(&[traffic::COMMON_KEYS, traffic::GIVEN_KEYS, traffic::DRAWN_KEYS].concat(), &[]);
+    let mut top = properties(TOP_KEYS);
+    top.extend([
+        ("fabric".to_owned(), fabric_schema()),
+        (
+            "traffic".to_owned(),
+            described(json!({ "anyOf": [group, { "type": "array", "items": group }] }), "groups of flows"),
+        ),
+        ("scheme".to_owned(), scheme_schema()),
+        ("transport".to_owned(), transport_schema()),
+        ("run".to_owned(), described(object(run::KEYS, &[]), "how long, and how often")),
+        ("measure".to_owned(), described(object(measure::KEYS, &[]), "what goes into the result")),
+        (
+            "event".to_owned(),
+            described(json!({ "type": "array", "items": object(event::KEYS, &["at"]) }), "what changes in a run"),
+        ),
+        (
+            "sweep".to_owned(),
+            json!({
+                "description": "a list of values for any keys, such as \"traffic.load\" = [0.2, 0.4]: every value of each with every value of the others",
+                "type": "object",
+                "additionalProperties": { "type": ["array", "object"] },
+            }),
+        ),
+    ]);
+    let schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Weft scenario",
+        "type": "object",
+        "properties": top,
+        "additionalProperties": false,
+    });
+    Schema::try_from(schema).unwrap_or_default()
+}
+
+fn fabric_schema() -> Json {
+    let shapes = fabric::SHAPES.iter().map(|shape| {
+        let mut of_shape = object(&fabric::keys_of(shape), &["kind"]);
+        of_shape["properties"]["kind"] = json!({ "const": shape.name });
+        described(of_shape, shape.doc)
+    });
+    let file = described(object(&fabric::keys_of_file(), &["file"]), "a fabric from a file");
+    let any: Vec<Json> = shapes.chain([file]).collect();
+    described(json!({ "type": "object", "oneOf": any }), "hosts, switches and links")
+}
+
+fn scheme_schema() -> Json {
+    let one = |scheme: &SchemeInfo| {
+        let mut properties = Map::new();
+        properties.insert("name".to_owned(), json!({ "const": scheme.name }));
+        for param in scheme.params {
+            let kind = match param.kind {
+                ParamKind::Choice(choices) => json!({ "enum": choices }),
+                ParamKind::Duration => json!({ "type": "string", "pattern": DURATION }),
+                ParamKind::Bytes => json!({ "type": "string", "pattern": BYTES }),
+                ParamKind::Count => json!({ "type": "integer", "minimum": 1 }),
+                ParamKind::Switch => json!({ "type": "boolean" }),
+            };
+            properties
+                .insert(param.name.to_owned(), described(kind, &with_default(param.doc, param.default)));
+        }
+        json!({ "description": scheme.summary, "properties": properties, "additionalProperties": false })
+    };
+    let schemes: Vec<Json> = registry().iter().map(one).collect();
+    described(json!({ "type": "object", "anyOf": schemes }), scheme::NAME.doc)
+}
+
+fn transport_schema() -> Json {
+    let defaults = fields(&Transport::default().config);
+    let mut properties = properties(&[transport::PROFILE]);
+    for (name, default) in defaults {
+        let kind = match &default {
+            Json::Bool(_) => json!({ "type": "boolean" }),
+            Json::Number(number) if number.is_f64() => json!({ "type": "number" }),
+            Json::Number(_) => json!({ "type": "integer", "minimum": 0 }),
+            _ => json!({ "type": "string" }),
+        };
+        let doc = format!("by default that of the profile; `{}` has {default}", transport::DEFAULT_PROFILE);
+        properties.insert(name, described(kind, &doc));
+    }
+    described(
+        json!({ "type": "object", "properties": properties, "additionalProperties": false }),
+        "the TCP of the hosts: a profile, and what is changed of it",
+    )
+}
+
+fn object(keys: &[Key], required: &[&str]) -> Json {
+    let mut object =
+        json!({ "type": "object", "properties": properties(keys), "additionalProperties": false });
+    if !required.is_empty() {
+        object["required"] = json!(required);
+    }
+    object
+}
+
+fn properties(keys: &[Key]) -> Map<String, Json> {
+    let one = |key: &Key| {
+        let kind = if key.name == "link" { link_schema() } else { of_kind(key.kind) };
+        (key.name.to_owned(), described(kind, &with_default(key.doc, key.default)))
+    };
+    keys.iter().map(one).collect()
+}
+
+fn link_schema() -> Json {
+    let keys = [fabric::CABLE_KEYS, LINK_KEYS].concat();
+    json!({ "type": "array", "items": object(&keys, &["between"]) })
+}
+
+fn of_kind(kind: Kind) -> Json {
+    match kind {
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Count(least) => json!({ "type": "integer", "minimum": least }),
+        Kind::Number => json!({ "type": "number" }),
+        Kind::Duration => json!({ "type": "string", "pattern": DURATION }),
+        Kind::Rate => json!({ "type": "string", "pattern": RATE }),
+        Kind::Bytes => json!({ "type": "string", "pattern": BYTES }),
+        Kind::Limit => json!({ "type": "string", "pattern": LIMIT }),
+        Kind::Choice(choices) => json!({ "enum": choices() }),
+        Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+        Kind::Counts => json!({ "type": "array", "items": { "type": "integer", "minimum": 0 } }),
+        Kind::Table(keys) => object(keys, &[]),
+        Kind::Tables(keys) => json!({ "type": "array", "items": object(keys, &[]) }),
+        Kind::Either(kinds) => {
+            json!({ "anyOf": kinds.iter().map(|kind| of_kind(*kind)).collect::<Vec<_>>() })
+        }
+        Kind::Pair(kind) => json!({ "type": "array", "items": of_kind(*kind), "minItems": 2, "maxItems": 2 }),
+        Kind::List(kind) => json!({ "type": "array", "items": of_kind(*kind) }),
+    }
+}
+
+fn with_default(doc: &str, default: &str) -> String {
+    if default.is_empty() { doc.to_owned() } else { format!("{doc} (default: {default})") }
+}
+
+fn described(mut schema: Json, description: &str) -> Json {
+    schema["description"] = description.into();
+    schema
+}

@@ -1,0 +1,310 @@
+//! [`Section`]: a table being read key by key. The keys it may have are a list ([`Key`]) from which the
+//! check for unknown keys, the JSON Schema and the documentation all come.
+
+use weft_fabric::Limit;
+use weft_units::{Bytes, Duration, QuantityError, Rate};
+
+use crate::diagnostic::{Problem, Problems};
+use crate::nearest::{list, nearest, suggest};
+use crate::source::Span;
+use crate::tree::{Node, Table, Value};
+
+/// What kind of value a key takes.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// Any text.
+    Text,
+    /// A whole number from this on.
+    Count(u64),
+    /// A number.
+    Number,
+    /// A span of time as text with a unit.
+    Duration,
+    /// A rate as text with a unit.
+    Rate,
+    /// A size as text with a unit.
+    Bytes,
+    /// A queue size in packets or bytes.
+    Limit,
+    /// One of these words.
+    Choice(fn() -> Vec<&'static str>),
+    /// A list of texts.
+    Texts,
+    /// A list of whole numbers.
+    Counts,
+    /// A table with these keys.
+    Table(&'static [Key]),
+    /// A list of tables with these keys.
+    Tables(&'static [Key]),
+    /// One of several forms.
+    Either(&'static [Kind]),
+    /// A list of exactly two of this kind.
+    Pair(&'static Kind),
+    /// A list of this kind.
+    List(&'static Kind),
+}
+
+/// A key that a section may have.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// What value it takes.
+    pub kind: Kind,
+    /// The value where it is not given, as text; empty where there is none.
+    pub default: &'static str,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+/// A key of a section.
+pub(crate) const fn key(name: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Key {
+    Key { name, kind, default, doc }
+}
+
+/// A value and its place.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct At<T> {
+    pub(crate) value: T,
+    pub(crate) span: Span,
+}
+
+/// A table being read.
+#[derive(Clone, Debug)]
+pub(crate) struct Section<'a> {
+    /// How messages call it: `fabric`, `traffic.0`.
+    pub(crate) path: String,
+    pub(crate) table: &'a Table,
+    /// Where a problem with the section as a whole is shown.
+    pub(crate) span: Span,
+    pub(crate) problems: &'a Problems,
+}
+
+impl<'a> Section<'a> {
+    /// Refuses every key that is none of `keys`.
+    pub(crate) fn only(&self, keys: &[&[Key]]) {
+        let names = || keys.iter().copied().flatten().map(|key| key.name);
+        for entry in self.table.0.iter().filter(|entry| !names().any(|name| name == entry.key)) {
+            let key = &entry.key;
+            let problem = Problem::at(entry.span, format!("unknown key `{key}` in {}", self.title()));
+            self.problems.add(match nearest(key, names()) {
+                Some(nearest) => problem.label(format!("did you mean `{nearest}`?")).help(format!(
+                    "the keys of {} are {}",
+                    self.title(),
+                    list(names())
+                )),
+                None => problem.label(format!("expected one of {}", list(names()))),
+            });
+        }
+    }
+
+    pub(crate) fn title(&self) -> String {
+        if self.path.is_empty() { "the scenario".to_owned() } else { format!("[{}]", self.path) }
+    }
+
+    pub(crate) fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    /// The value of a key as it stands.
+    pub(crate) fn node(&self, key: &str) -> Option<&'a Node> {
+        self.table.get(key)
+    }
+
+    /// The value of a key; `None` where it is not given or wrong.
+    pub(crate) fn get<T: Read>(&self, key: &str) -> Option<At<T>> {
+        self.read(self.node(key)?, &self.path_of(key))
+    }
+
+    /// The value of a key that has to be there.
+    pub(crate) fn need<T: Read>(&self, key: &str) -> Option<At<T>> {
+        if self.node(key).is_none() {
+            self.problem(
+                self.span,
+                format!("{} has no `{key}`", self.title()),
+                format!("expected {}", T::WHAT),
+            );
+        }
+        self.get(key)
+    }
+
+    /// The value of `node` as a `T`.
+    pub(crate) fn read<T: Read>(&self, node: &Node, path: &str) -> Option<At<T>> {
+        match T::read(node) {
+            Ok(value) => Some(At { value, span: node.span }),
+            Err(why) => {
+                let message = format!("`{path}` is {}, not {}", node.describe(), T::WHAT);
+                self.problem(node.span, message, why);
+                None
+            }
+        }
+    }
+
+    /// The values of a list.
+    pub(crate) fn list<T: Read>(&self, key: &str) -> Option<At<Vec<At<T>>>> {
+        let node = self.node(key)?;
+        let path = self.path_of(key);
+        let Value::List(nodes) = &node.value else {
+            let message = format!("`{path}` is {}, not a list", node.describe());
+            self.problem(
+                node.span,
+                message,
+                format!("expected a list of {}s", T::WHAT.trim_start_matches("a ")),
+            );
+            return None;
+        };
+        let values = nodes.iter().enumerate().map(|(at, node)| self.read(node, &format!("{path}[{at}]")));
+        let values: Vec<Option<At<T>>> = values.collect();
+        Some(At { value: values.into_iter().collect::<Option<Vec<_>>>()?, span: node.span })
+    }
+
+    /// The value of a key that is one of a few words.
+    pub(crate) fn choice<T: Copy>(&self, key: &str, choices: &[(&'static str, T)]) -> Option<At<T>> {
+        let text = self.get::<String>(key)?;
+        self.choose(&text, key, choices)
+    }
+
+    /// The word `text` as what it stands for.
+    pub(crate) fn choose<T: Copy>(
+        &self,
+        text: &At<String>,
+        key: &str,
+        choices: &[(&'static str, T)],
+    ) -> Option<At<T>> {
+        let found = choices.iter().find(|(name, _)| *name == text.value);
+        if found.is_none() {
+            let names = choices.iter().map(|(name, _)| *name);
+            let problem =
+                Problem::at(text.span, format!("`{}` cannot be `{}`", self.path_of(key), text.value));
+            let problem = problem.label(suggest(&text.value, names.clone()));
+            self.problems.add(match nearest(&text.value, names.clone()) {
+                Some(_) => problem.help(format!("there are {}", list(names))),
+                None => problem,
+            });
+        }
+        found.map(|(_, value)| At { value: *value, span: text.span })
+    }
+
+    /// The table under a key.
+    pub(crate) fn section(&self, key: &str) -> Option<Section<'a>> {
+        let entry = self.table.entry(key)?;
+        let path = self.path_of(key);
+        match &entry.node.value {
+            Value::Table(table) => Some(Section { path, table, span: entry.span, problems: self.problems }),
+            _ => {
+                let message = format!("`{path}` is {}, not a table", entry.node.describe());
+                self.problem(entry.node.span, message, format!("expected a section [{path}]"));
+                None
+            }
+        }
+    }
+
+    /// The tables under a key: one `[key]`, or several `[[key]]`.
+    pub(crate) fn sections(&self, key: &str) -> Vec<Section<'a>> {
+        let Some(entry) = self.table.entry(key) else { return Vec::new() };
+        let Value::List(nodes) = &entry.node.value else { return self.section(key).into_iter().collect() };
+        let path = self.path_of(key);
+        let sections = nodes.iter().enumerate().filter_map(|(at, node)| match &node.value {
+            Value::Table(table) => {
+                let path = format!("{path}.{at}");
+                Some(Section { path, table, span: node.span, problems: self.problems })
+            }
+            _ => {
+                let message = format!("`{path}[{at}]` is {}, not a table", node.describe());
+                self.problem(node.span, message, "expected a table such as { ... }");
+                None
+            }
+        });
+        sections.collect()
+    }
+
+    /// Reports a problem at a place, with what was expected there.
+    pub(crate) fn problem(&self, span: Span, message: impl Into<String>, label: impl Into<String>) {
+        self.problems.add(Problem::at(span, message).label(label));
+    }
+}
+
+/// A value that can be read from a node.
+pub(crate) trait Read: Sized {
+    /// What it is, for messages.
+    const WHAT: &'static str;
+
+    /// The value; the error says more than that it is not [`WHAT`](Self::WHAT).
+    fn read(node: &Node) -> Result<Self, String>;
+}
+
+impl Read for String {
+    const WHAT: &'static str = "a text";
+    fn read(node: &Node) -> Result<Self, String> {
+        match &node.value {
+            Value::Text(text) => Ok(text.clone()),
+            _ => Err("put it in quotes".into()),
+        }
+    }
+}
+
+impl Read for bool {
+    const WHAT: &'static str = "true or false";
+    fn read(node: &Node) -> Result<Self, String> {
+        match node.value {
+            Value::Flag(flag) => Ok(flag),
+            _ => Err("expected true or false, without quotes".into()),
+        }
+    }
+}
+
+impl Read for u64 {
+    const WHAT: &'static str = "a whole number";
+    fn read(node: &Node) -> Result<Self, String> {
+        match node.value {
+            Value::Integer(number) => number.try_into().map_err(|_| "it is negative".into()),
+            Value::Text(_) => Err("expected a number without quotes".into()),
+            _ => Err("expected a whole number".into()),
+        }
+    }
+}
+
+impl Read for u32 {
+    const WHAT: &'static str = "a whole number";
+    fn read(node: &Node) -> Result<Self, String> {
+        u64::read(node)?.try_into().map_err(|_| format!("expected at most {}", Self::MAX))
+    }
+}
+
+impl Read for f64 {
+    const WHAT: &'static str = "a number";
+    fn read(node: &Node) -> Result<Self, String> {
+        match node.value {
+            Value::Integer(number) => Ok(number as Self),
+            Value::Float(number) if number.is_finite() => Ok(number),
+            Value::Text(_) => Err("expected a number without quotes".into()),
+            _ => Err("expected a finite number".into()),
+        }
+    }
+}
+
+/// Reads a quantity: text with a unit.
+fn quantity<T: std::str::FromStr<Err = QuantityError>>(node: &Node) -> Result<T, String> {
+    match &node.value {
+        Value::Text(text) => text.parse().map_err(|error: QuantityError| error.why),
+        Value::Integer(number) => Err(format!("the unit is missing: write it as text, \"{number} ...\"")),
+        Value::Float(number) => Err(format!("the unit is missing: write it as text, \"{number} ...\"")),
+        _ => Err("expected text with a unit".into()),
+    }
+}
+
+macro_rules! read_quantity {
+    ($name:ty, $what:literal) => {
+        impl Read for $name {
+            const WHAT: &'static str = $what;
+            fn read(node: &Node) -> Result<Self, String> {
+                quantity(node)
+            }
+        }
+    };
+}
+
+read_quantity!(Duration, "a time such as \"25 us\" or \"1.5 s\"");
+read_quantity!(Rate, "a rate such as \"10 Gbps\" or \"100 Mbps\"");
+read_quantity!(Bytes, "a size such as \"1500 B\" or \"10 MB\"");
+read_quantity!(Limit, "a queue size such as \"1000 packets\" or \"150 kB\"");

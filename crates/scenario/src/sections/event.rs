@@ -1,0 +1,115 @@
+//! `[[event]]`: what changes during a run.
+
+use weft_fabric::{Fabric, FabricError};
+use weft_units::{Duration, LinkId, NodeId, Time};
+
+use super::Resolver;
+use super::fabric::cable_problem;
+use crate::diagnostic::Problem;
+use crate::nearest::list;
+use crate::section::{At, Key, Kind, Section, key};
+
+/// The keys of an `[[event]]`.
+pub(crate) const KEYS: &[Key] = &[
+    key("at", Kind::Duration, "", "when, from the start of the run"),
+    key("fail", Kind::Text, "", "the cable that goes down, such as \"e0-a1\""),
+    key("heal", Kind::Text, "", "the cable that comes back"),
+    key("fail_node", Kind::Text, "", "the node all of whose cables go down"),
+    key("heal_node", Kind::Text, "", "the node that comes back"),
+];
+
+/// What changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// A cable goes down, both directions; the link is its first.
+    FailCable(LinkId),
+    /// A cable comes back.
+    HealCable(LinkId),
+    /// A node goes down with all its cables.
+    FailNode(NodeId),
+    /// A node comes back, with those of its cables that are not down themselves.
+    HealNode(NodeId),
+}
+
+/// A change and its time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Event {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub change: Change,
+}
+
+/// An `[[event]]` as it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct EventSettings {
+    at: Duration,
+    what: &'static str,
+    target: At<String>,
+}
+
+impl EventSettings {
+    pub(crate) fn decode(section: &Section<'_>) -> Option<Self> {
+        section.only(&[KEYS]);
+        let at = section.need::<Duration>("at");
+        let kinds = KEYS[1..].iter().map(|key| key.name);
+        let given: Vec<&'static str> = kinds.clone().filter(|kind| section.node(kind).is_some()).collect();
+        let &[what] = given.as_slice() else {
+            let label = format!("expected one of {}", list(kinds));
+            let message = match given.len() {
+                0 => "the event does not say what happens".to_owned(),
+                _ => format!("the event says {} things at once: {}", given.len(), list(given)),
+            };
+            section.problem(section.span, message, label);
+            return None;
+        };
+        Some(Self { target: section.get(what)?, at: at?.value, what })
+    }
+
+    /// The event, its cable or node found in the fabric.
+    pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<Event> {
+        let fabric = resolver.fabric;
+        let cable = || {
+            let found = fabric.link_named(&self.target.value);
+            let found = found.map_err(|error| resolver.problems.add(cable_problem(&self.target, &error)));
+            found.ok().map(|link| LinkId(link.0 & !1))
+        };
+        let node = || {
+            let found = fabric.find(&self.target.value);
+            found
+                .map_err(|error| resolver.problems.add(Problem::at(self.target.span, error.to_string())))
+                .ok()
+        };
+        let change = match self.what {
+            "fail" => Change::FailCable(cable()?),
+            "heal" => Change::HealCable(cable()?),
+            "fail_node" => Change::FailNode(node()?),
+            _ => Change::HealNode(node()?),
+        };
+        Some(Event { at: Time::ZERO + self.at, change })
+    }
+}
+
+/// A warning for the first event after which some hosts have no path to others.
+pub(crate) fn cut_off(fabric: &Fabric, events: &[Event]) -> Option<String> {
+    let mut down: Vec<bool> = fabric.links().iter().map(|link| !link.up).collect();
+    let mut dead = vec![false; fabric.nodes().len()];
+    for event in events {
+        match event.change {
+            Change::FailCable(link) => down[link.index()] = true,
+            Change::HealCable(link) => down[link.index()] = false,
+            Change::FailNode(node) => dead[node.index()] = true,
+            Change::HealNode(node) => dead[node.index()] = false,
+        }
+        let mut builder = fabric.edit();
+        for (link, down) in fabric.links().iter().zip(&down).step_by(2) {
+            if *down || dead[link.from.index()] || dead[link.to.index()] {
+                builder.fail(&fabric.node(link.from).name, &fabric.node(link.to).name).ok()?;
+            }
+        }
+        if let Err(FabricError::Disconnected { a, b, .. }) = builder.build() {
+            return Some(format!("from {} on no path joins `{a}` and `{b}`", event.at));
+        }
+    }
+    None
+}

@@ -1,0 +1,385 @@
+//! `[fabric]`: which hosts and switches there are, built by a builder or read from a file, with single
+//! cables changed or failed.
+
+use weft_fabric::build::{self, ThreeLayer};
+use weft_fabric::{Fabric, FabricBuilder, FabricError, LinkSpec, read};
+use weft_units::{Duration, Rate};
+
+use super::links::{LINK_KEYS, LinkSettings};
+use super::{Loader, load};
+use crate::diagnostic::{Problem, Problems};
+use crate::nearest::list;
+use crate::section::{At, Key, Kind, Section, key};
+use crate::source::Span;
+
+/// A shape that a builder makes, with the keys that only it has.
+pub(crate) struct Shape {
+    /// The value of `kind`.
+    pub(crate) name: &'static str,
+    pub(crate) doc: &'static str,
+    /// The counts it cannot do without.
+    pub(crate) counts: &'static [Key],
+    /// What else only it has.
+    pub(crate) extra: &'static [Key],
+}
+
+const fn count(name: &'static str, doc: &'static str) -> Key {
+    key(name, Kind::Count(1), "", doc)
+}
+
+const FABRIC_RATE: Key = key("fabric_rate", Kind::Rate, "", "links between switches, where not `rate`");
+const OVERSUBSCRIPTION: Key = key(
+    "oversubscription",
+    Kind::Number,
+    "",
+    "what the hosts of a switch can send over what its uplinks carry; sets the rate of the uplinks",
+);
+
+/// Every shape.
+pub(crate) const SHAPES: &[Shape] = &[
+    Shape {
+        name: "fat-tree",
+        doc: "k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 cores, k^3/4 hosts",
+        counts: &[key("k", Kind::Count(2), "", "ports a switch, an even number")],
+        extra: &[FABRIC_RATE],
+    },
+    Shape {
+        name: "spine-leaf",
+        doc: "every leaf joined to every spine",
+        counts: &[
+            count("spines", "spine switches"),
+            count("leaves", "leaf switches"),
+            count("hosts_per_leaf", "hosts on each leaf"),
+        ],
+        extra: &[FABRIC_RATE, OVERSUBSCRIPTION],
+    },
+    Shape {
+        name: "three-layer",
+        doc: "pods of top-of-rack and aggregation switches, joined by planes of spines",
+        counts: &[
+            count("pods", "pods"),
+            count("tors_per_pod", "top-of-rack switches in each pod"),
+            count("planes", "spine planes, and aggregation switches in each pod"),
+            count("spines_per_plane", "spines in each plane"),
+            count("hosts_per_tor", "hosts on each top-of-rack switch"),
+        ],
+        extra: &[FABRIC_RATE, OVERSUBSCRIPTION],
+    },
+    Shape {
+        name: "dumbbell",
+        doc: "two switches with hosts, one link between them",
+        counts: &[count("left", "hosts on one side"), count("right", "hosts on the other")],
+        extra: &[
+            key("bottleneck_rate", Kind::Rate, "", "the link between the switches, where not `rate`"),
+            key("bottleneck_delay", Kind::Duration, "", "the link between the switches, where not `delay`"),
+        ],
+    },
+    Shape {
+        name: "ring",
+        doc: "switches in a circle, hosts on each",
+        counts: &[
+            key("switches", Kind::Count(3), "", "switches"),
+            count("hosts_per_switch", "hosts on each switch"),
+        ],
+        extra: &[FABRIC_RATE],
+    },
+    Shape {
+        name: "mesh",
+        doc: "every switch joined to every other, hosts on each",
+        counts: &[
+            key("switches", Kind::Count(2), "", "switches"),
+            count("hosts_per_switch", "hosts on each switch"),
+        ],
+        extra: &[FABRIC_RATE],
+    },
+];
+
+/// The keys that every shape has.
+pub(crate) const COMMON_KEYS: &[Key] = &[
+    key("rate", Kind::Rate, "10 Gbps", "rate of a link, each direction"),
+    key("failed", Kind::Texts, "", "cables that are down from the start, such as \"e0-a1\""),
+    key("link", Kind::Tables(CABLE_KEYS), "", "single cables that differ"),
+];
+
+/// The rate of hosts' links, which all but files can tell apart.
+pub(crate) const HOST_RATE: Key = key("host_rate", Kind::Rate, "", "links of hosts, where not `rate`");
+
+/// The key of a fabric from a file.
+pub(crate) const FILE_KEY: Key = key(
+    "file",
+    Kind::Text,
+    "",
+    "a fabric from a file: own TOML (.toml), GraphML (.graphml) or NetworkX node-link JSON (.json)",
+);
+
+/// The keys of a `[[fabric.link]]` beside those of every link.
+pub(crate) const CABLE_KEYS: &[Key] = &[
+    key("between", Kind::Text, "", "the two ends, such as \"e0-a1\""),
+    key(
+        "rate",
+        Kind::Rate,
+        "",
+        "rate from the first end to the second, and back where `rate_back` is not given",
+    ),
+    key("rate_back", Kind::Rate, "", "rate from the second end to the first"),
+    key("delay_back", Kind::Duration, "", "delay from the second end to the first, where not `delay`"),
+];
+
+/// `[fabric]` as it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct FabricSettings {
+    span: Span,
+    kind: Base,
+    rate: Option<At<Rate>>,
+    host_rate: Option<At<Rate>>,
+    fabric_rate: Option<At<Rate>>,
+    oversubscription: Option<At<f64>>,
+    bottleneck_delay: Option<At<Duration>>,
+    links: LinkSettings,
+    failed: Vec<At<String>>,
+    cables: Vec<Cable>,
+}
+
+/// What the fabric starts from.
+#[derive(Clone, Debug)]
+enum Base {
+    /// A shape, with its counts in order.
+    Shape(&'static str, Vec<At<u32>>),
+    File(At<String>),
+}
+
+/// A `[[fabric.link]]`.
+#[derive(Clone, Debug)]
+struct Cable {
+    between: At<String>,
+    rate: Option<At<Rate>>,
+    rate_back: Option<At<Rate>>,
+    delay_back: Option<At<Duration>>,
+    links: LinkSettings,
+}
+
+/// The keys that a shape may have.
+pub(crate) fn keys_of(shape: &Shape) -> Vec<Key> {
+    let own = [shape.counts, shape.extra].concat();
+    own.into_iter()
+        .chain([HOST_RATE])
+        .chain(COMMON_KEYS.iter().copied())
+        .chain(LINK_KEYS.iter().copied())
+        .collect()
+}
+
+/// The keys of a fabric from a file.
+pub(crate) fn keys_of_file() -> Vec<Key> {
+    [FILE_KEY].into_iter().chain(COMMON_KEYS.iter().copied()).chain(LINK_KEYS.iter().copied()).collect()
+}
+
+const KIND: Key = key("kind", Kind::Choice(kinds), "", "the shape of the fabric");
+
+fn kinds() -> Vec<&'static str> {
+    SHAPES.iter().map(|shape| shape.name).collect()
+}
+
+impl FabricSettings {
+    pub(crate) fn decode(section: &Section<'_>) -> Option<Self> {
+        let base = Self::decode_base(section);
+        let cables: Vec<Option<Cable>> = section.sections("link").iter().map(Cable::decode).collect();
+        let links = LinkSettings::decode(section);
+        let rates =
+            ["rate", "host_rate", "fabric_rate", "bottleneck_rate"].map(|key| section.get::<Rate>(key));
+        let oversubscription = section.get::<f64>("oversubscription");
+        let bottleneck_delay = section.get("bottleneck_delay");
+        let failed = section.list("failed").map(|list| list.value).unwrap_or_default();
+        if let (Some(_), Some(ratio)) = (rates[2], oversubscription) {
+            let label = "expected `fabric_rate` or `oversubscription`, not both";
+            section.problem(ratio.span, "the rate of the uplinks is given twice", label);
+        }
+        Some(Self {
+            span: section.span,
+            kind: base?,
+            rate: rates[0],
+            host_rate: rates[1],
+            fabric_rate: rates[2].or(rates[3]),
+            oversubscription,
+            bottleneck_delay,
+            links,
+            failed,
+            cables: cables.into_iter().collect::<Option<_>>()?,
+        })
+    }
+
+    fn decode_base(section: &Section<'_>) -> Option<Base> {
+        if section.node("file").is_some() {
+            if let Some(kind) = section.table.entry("kind") {
+                let label = "expected `kind` or `file`, not both";
+                section.problem(kind.span, "the fabric comes from a file and has no `kind`", label);
+            }
+            section.only(&[&keys_of_file(), &[KIND]]);
+            return Some(Base::File(section.get("file")?));
+        }
+        if section.node("kind").is_none() {
+            let label = format!("expected `kind`, one of {}, or `file`", list(kinds()));
+            section.problem(section.span, "[fabric] has neither `kind` nor `file`", label);
+            return None;
+        }
+        let choices: Vec<_> = SHAPES.iter().map(|shape| (shape.name, shape)).collect();
+        let shape = section.choice("kind", &choices)?.value;
+        let keys = keys_of(shape);
+        let known = |name: &str| keys.iter().any(|key| key.name == name) || name == "kind";
+        for entry in section.table.0.iter().filter(|entry| !known(&entry.key)) {
+            let owners = SHAPES
+                .iter()
+                .filter(|shape| [shape.counts, shape.extra].concat().iter().any(|key| key.name == entry.key));
+            let owners: Vec<&str> = owners.map(|shape| shape.name).collect();
+            if !owners.is_empty() {
+                let message = format!("a fabric of kind \"{}\" has no `{}`", shape.name, entry.key);
+                let problem = Problem::at(entry.span, message).label(format!("belongs to {}", list(owners)));
+                let own = shape.counts.iter().chain(shape.extra).map(|key| key.name);
+                section.problems.add(problem.help(format!("\"{}\" has {}", shape.name, list(own))));
+            }
+        }
+        let others = SHAPES.iter().flat_map(|shape| shape.counts.iter().chain(shape.extra)).copied();
+        let foreign: Vec<Key> = others.filter(|key| section.node(key.name).is_some()).collect();
+        section.only(&[&keys, &[KIND, FILE_KEY], &foreign]);
+        let counts: Vec<Option<At<u32>>> = shape.counts.iter().map(|key| section.need(key.name)).collect();
+        Some(Base::Shape(shape.name, counts.into_iter().collect::<Option<_>>()?))
+    }
+
+    /// The fabric.
+    pub(crate) fn build(&self, loader: Loader<'_>, problems: &Problems) -> Option<Fabric> {
+        let fabric = match &self.kind {
+            Base::File(path) => {
+                let bytes = load(loader, path, problems)?;
+                let fabric = read::file(&path.value, &bytes, &self.spec(self.rate));
+                fabric.map_err(|error| {
+                    let message = format!("`{}` is no fabric", path.value);
+                    problems.add(Problem::at(path.span, message).label(error.to_string()));
+                })
+            }
+            Base::Shape(shape, counts) => {
+                self.shape(shape, counts).map_err(|error| problems.add(self.blame(counts, &error)))
+            }
+        };
+        let fabric = fabric.ok()?;
+        if self.failed.is_empty() && self.cables.is_empty() {
+            return Some(fabric);
+        }
+        let mut builder = fabric.edit();
+        for cable in &self.cables {
+            cable.apply(&mut builder, problems);
+        }
+        for cable in &self.failed {
+            let failed = fabric
+                .pair_named(&cable.value)
+                .and_then(|(a, b)| builder.fail(&fabric.node(a).name, &fabric.node(b).name));
+            if let Err(error) = failed {
+                problems.add(cable_problem(cable, &error));
+            }
+        }
+        let span = self.failed.last().map_or(self.span, |cable| cable.span);
+        builder.build().map_err(|error| problems.add(Problem::at(span, error.to_string()))).ok()
+    }
+
+    fn spec(&self, rate: Option<At<Rate>>) -> LinkSpec {
+        self.links.apply(&LinkSpec::default(), rate.map(|at| at.value))
+    }
+
+    fn shape(&self, shape: &str, counts: &[At<u32>]) -> Result<Fabric, FabricError> {
+        let host = self.spec(self.host_rate.or(self.rate));
+        let trunk = self.spec(self.fabric_rate.or(self.rate));
+        let counts: Vec<u32> = counts.iter().map(|count| count.value).collect();
+        let uplink = |hosts, uplinks| match self.oversubscription {
+            None => Ok(trunk.clone()),
+            Some(ratio) => Ok(trunk.clone().with_rate(build::oversubscribed_rate(
+                host.rate,
+                hosts,
+                uplinks,
+                ratio.value,
+            )?)),
+        };
+        match (shape, counts.as_slice()) {
+            ("fat-tree", &[k]) => build::fat_tree(k, &host, &trunk),
+            ("spine-leaf", &[spines, leaves, hosts]) => {
+                build::spine_leaf(spines, leaves, hosts, &host, &uplink(hosts, spines)?)
+            }
+            ("three-layer", &[pods, tors_per_pod, planes, spines_per_plane, hosts_per_tor]) => {
+                let counts = ThreeLayer { pods, tors_per_pod, planes, spines_per_plane, hosts_per_tor };
+                let uplink = uplink(hosts_per_tor, planes)?;
+                build::three_layer(&counts, &host, &uplink, &uplink)
+            }
+            ("dumbbell", &[left, right]) => {
+                let delay = self.bottleneck_delay.map_or(trunk.delay, |at| at.value);
+                build::dumbbell(left, right, &host, &LinkSpec { delay, ..trunk })
+            }
+            ("ring", &[switches, hosts]) => build::ring(switches, hosts, &host, &trunk),
+            (_, counts) => {
+                let (switches, hosts) = (counts.first().copied(), counts.get(1).copied());
+                build::mesh(switches.unwrap_or(0), hosts.unwrap_or(0), &host, &trunk)
+            }
+        }
+    }
+
+    /// The problem that an error of a builder is, at the key to blame.
+    fn blame(&self, counts: &[At<u32>], error: &FabricError) -> Problem {
+        let of_count =
+            |given: u64| counts.iter().find(|count| u64::from(count.value) == given).map(|at| at.span);
+        let rates = [self.rate, self.host_rate, self.fabric_rate];
+        let span = match error {
+            FabricError::OddPorts { k } => of_count(u64::from(*k)),
+            FabricError::TooFew { given, .. } => of_count(u64::from(*given)),
+            FabricError::TooMany { .. } | FabricError::TooManyPorts { .. } => {
+                counts.iter().max_by_key(|count| count.value).map(|count| count.span)
+            }
+            FabricError::Oversubscription(_) => self.oversubscription.map(|at| at.span),
+            FabricError::Rate { rate, .. } => {
+                let given = rates.into_iter().flatten().find(|at| at.value == *rate).map(|at| at.span);
+                given.or(self.oversubscription.map(|at| at.span))
+            }
+            FabricError::Delay { .. } => self.links.delay.or(self.bottleneck_delay).map(|at| at.span),
+            FabricError::Queue { .. } => self.links.queue.map(|at| at.span),
+            _ => None,
+        };
+        Problem::at(span.unwrap_or(self.span), error.to_string())
+    }
+}
+
+impl Cable {
+    fn decode(section: &Section<'_>) -> Option<Self> {
+        section.only(&[CABLE_KEYS, LINK_KEYS]);
+        Some(Self {
+            between: section.need("between")?,
+            rate: section.get("rate"),
+            rate_back: section.get("rate_back"),
+            delay_back: section.get("delay_back"),
+            links: LinkSettings::decode(section),
+        })
+    }
+
+    fn apply(&self, builder: &mut FabricBuilder, problems: &Problems) {
+        let rate = self.rate.map(|at| at.value);
+        let back = self.rate_back.or(self.rate).map(|at| at.value);
+        let changed = builder.pair_named(&self.between.value).and_then(|(a, b)| {
+            let (forth, old_back) = builder.specs_between(a, b)?;
+            let forth = self.links.apply(&forth, rate);
+            let mut back = self.links.apply(&old_back, back);
+            back.delay = self.delay_back.map_or(back.delay, |at| at.value);
+            builder.respecify(a, b, &forth, &back)
+        });
+        if let Err(error) = changed {
+            let span = match error {
+                FabricError::Rate { .. } => self.rate.or(self.rate_back).map(|at| at.span),
+                FabricError::Delay { .. } => self.links.delay.or(self.delay_back).map(|at| at.span),
+                FabricError::Queue { .. } => self.links.queue.map(|at| at.span),
+                _ => None,
+            };
+            problems.add(match span {
+                Some(span) => Problem::at(span, error.to_string()),
+                None => cable_problem(&self.between, &error),
+            });
+        }
+    }
+}
+
+/// The problem that a text which should name a cable is.
+pub(crate) fn cable_problem(cable: &At<String>, error: &FabricError) -> Problem {
+    Problem::at(cable.span, error.to_string()).label("expected two nodes that a cable joins")
+}

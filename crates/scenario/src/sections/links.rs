@@ -1,0 +1,102 @@
+//! The keys that describe a link, for the whole of `[fabric]` and for single cables in
+//! `[[fabric.link]]`.
+
+use weft_fabric::{ClassSpec, Limit, LinkSpec, Overhead, QueueSpec, Scheduler};
+use weft_units::{Duration, Rate};
+
+use crate::section::{At, Key, Kind, Section, key};
+
+/// The framings.
+pub(crate) const OVERHEADS: &[(&str, Overhead)] =
+    &[("ethernet", Overhead::Ethernet), ("ppp", Overhead::Ppp), ("none", Overhead::None)];
+const SCHEDULERS: &[(&str, Scheduler)] =
+    &[("strict-priority", Scheduler::StrictPriority), ("drr", Scheduler::Drr)];
+
+/// The keys that every link has, beside its rate.
+pub(crate) const LINK_KEYS: &[Key] = &[
+    key("delay", Kind::Duration, "1 us", "propagation delay of a link"),
+    key("queue", Kind::Limit, "1000 packets", "what the queue in front of a link holds; more is dropped"),
+    key(
+        "ecn_threshold",
+        Kind::Limit,
+        "",
+        "packets that find this much waiting are marked (RFC 3168); without it none is",
+    ),
+    key(
+        "overhead",
+        Kind::Choice(|| OVERHEADS.iter().map(|(name, _)| *name).collect()),
+        "ethernet",
+        "bytes around an IP packet: ethernet 38, ppp 2, none 0",
+    ),
+    key("queues", Kind::Table(QUEUES_KEYS), "", "several queues a port instead of one"),
+];
+
+const QUEUES_KEYS: &[Key] = &[
+    key(
+        "scheduler",
+        Kind::Choice(|| SCHEDULERS.iter().map(|(name, _)| *name).collect()),
+        "strict-priority",
+        "which queue sends next",
+    ),
+    key("weights", Kind::Counts, "", "one number a queue, first is highest: its share under drr"),
+];
+
+/// What is said of a link; what is not said is left as it is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LinkSettings {
+    pub(crate) delay: Option<At<Duration>>,
+    pub(crate) queue: Option<At<Limit>>,
+    ecn_threshold: Option<At<Limit>>,
+    overhead: Option<At<Overhead>>,
+    queues: Option<(Scheduler, Vec<ClassSpec>)>,
+}
+
+impl LinkSettings {
+    pub(crate) fn decode(section: &Section<'_>) -> Self {
+        let queues = section.section("queues").and_then(|queues| {
+            queues.only(&[QUEUES_KEYS]);
+            let scheduler =
+                queues.choice("scheduler", SCHEDULERS).map_or(Scheduler::default(), |at| at.value);
+            let Some(weights) = queues.list::<u32>("weights") else {
+                if queues.node("weights").is_none() {
+                    let label = "expected one number a queue, such as weights = [4, 1]";
+                    queues.problem(queues.span, format!("{} has no `weights`", queues.title()), label);
+                }
+                return None;
+            };
+            if weights.value.is_empty() {
+                let label = "expected one number a queue, such as [4, 1]";
+                queues.problem(weights.span, "a port needs at least one queue", label);
+            }
+            for weight in weights.value.iter().filter(|weight| weight.value == 0) {
+                queues.problem(weight.span, "a queue of weight 0 never sends", "expected at least 1");
+            }
+            let classes = weights.value.iter().map(|weight| ClassSpec { weight: weight.value });
+            Some((scheduler, classes.collect()))
+        });
+        Self {
+            delay: section.get("delay"),
+            queue: section.get("queue"),
+            ecn_threshold: section.get("ecn_threshold"),
+            overhead: section.choice("overhead", OVERHEADS),
+            queues,
+        }
+    }
+
+    /// `spec` with what is said here.
+    pub(crate) fn apply(&self, spec: &LinkSpec, rate: Option<Rate>) -> LinkSpec {
+        let mut queue: QueueSpec = spec.queue.clone();
+        queue.limit = self.queue.map_or(queue.limit, |at| at.value);
+        queue.ecn_threshold = self.ecn_threshold.map_or(queue.ecn_threshold, |at| Some(at.value));
+        if let Some((scheduler, classes)) = &self.queues {
+            queue.scheduler = *scheduler;
+            queue.classes.clone_from(classes);
+        }
+        LinkSpec {
+            rate: rate.unwrap_or(spec.rate),
+            delay: self.delay.map_or(spec.delay, |at| at.value),
+            queue,
+            overhead: self.overhead.map_or(spec.overhead, |at| at.value),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! `[measure]`: what goes into the result.
+
+use weft_traffic::Thresholds;
+use weft_units::{Bytes, Duration, Time};
+
+use super::run::{Run, positive};
+use super::sizes::pair;
+use crate::section::{Key, Kind, Section, key};
+
+/// The keys of `[measure]`.
+pub(crate) const KEYS: &[Key] = &[
+    key("interval", Kind::Duration, "a hundredth of the duration", "the distance of samples over time"),
+    key(
+        "window",
+        Kind::Pair(&Kind::Duration),
+        "the whole duration",
+        "only flows that start from the first time to the second count in summaries",
+    ),
+    key("classes", Kind::Table(CLASS_KEYS), "", "the sizes that part mice, rabbits and elephants"),
+    key("baseline", Kind::Text, "", "the scheme that summaries compare the others with"),
+];
+
+const CLASS_KEYS: &[Key] = &[
+    key("mouse", Kind::Bytes, "10 kB", "a flow below this is a mouse"),
+    key("elephant", Kind::Bytes, "10 MB", "a flow above this is an elephant, between the two a rabbit"),
+];
+
+/// What goes into the result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Measure {
+    /// The distance of samples over time.
+    pub interval: Duration,
+    /// A flow counts in summaries if it starts at or after the first and before the second.
+    pub window: (Time, Time),
+    /// The sizes that part mice, rabbits and elephants.
+    pub thresholds: Thresholds,
+}
+
+impl Measure {
+    pub(crate) fn decode(section: Option<&Section<'_>>, run: &Run) -> Option<Self> {
+        let whole = (Time::ZERO, Time::ZERO + run.duration);
+        let interval = (run.duration / 100).max(Duration::from_ps(1));
+        let mut measure = Self { interval, window: whole, thresholds: Thresholds::default() };
+        let Some(section) = section else { return Some(measure) };
+        section.only(&[KEYS]);
+        if section.node("interval").is_some() {
+            measure.interval = positive(section, "interval", section.get("interval")?)?.value;
+        }
+        if section.node("window").is_some() {
+            let (from, to) = pair::<Duration>(section, "window")?;
+            if from.value >= to.value {
+                let message = format!("the window ends at {}, not after its start", to.value);
+                section.problem(to.span, message, format!("expected more than {}", from.value));
+                return None;
+            }
+            if from.value >= run.duration {
+                let message = format!("no flow starts at {} or later", from.value);
+                section.problem(
+                    from.span,
+                    message,
+                    format!("expected less than the duration, {}", run.duration),
+                );
+                return None;
+            }
+            measure.window = (Time::ZERO + from.value, Time::ZERO + to.value);
+        }
+        if section.node("classes").is_some() {
+            let classes = section.section("classes")?;
+            classes.only(&[CLASS_KEYS]);
+            let (mouse, elephant) = (classes.get::<Bytes>("mouse"), classes.get::<Bytes>("elephant"));
+            let thresholds = &mut measure.thresholds;
+            thresholds.mouse = mouse.map_or(thresholds.mouse, |at| at.value);
+            thresholds.elephant = elephant.map_or(thresholds.elephant, |at| at.value);
+            if thresholds.mouse > thresholds.elephant {
+                let (mouse, elephant) = (thresholds.mouse, thresholds.elephant);
+                let message = format!("mice are below {mouse} and elephants above {elephant}");
+                classes.problem(classes.span, message, "expected mice to be the smaller ones");
+                return None;
+            }
+        }
+        Some(measure)
+    }
+}

@@ -1,0 +1,105 @@
+//! `[run]`: how long, and how often.
+
+use weft_units::Duration;
+
+use crate::section::{At, Key, Kind, Section, key};
+use crate::tree::Value;
+
+/// The most seeds of a scenario.
+const MAX_SEEDS: u64 = 10_000;
+
+/// The keys of `[run]`.
+pub(crate) const KEYS: &[Key] = &[
+    key("duration", Kind::Duration, "1 s", "flows arrive for this long"),
+    key(
+        "limit",
+        Kind::Duration,
+        "ten times the duration, at least 10 s",
+        "a run ends when all its flows have, or at this time",
+    ),
+    key(
+        "seeds",
+        Kind::Either(&[Kind::Count(1), Kind::Counts]),
+        "1",
+        "how many runs with different random numbers, or the list of seeds",
+    ),
+];
+
+/// When a run ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Run {
+    /// Flows arrive for this long.
+    pub duration: Duration,
+    /// The run ends when all its flows have finished, or here.
+    pub limit: Duration,
+}
+
+impl Run {
+    pub(crate) fn decode(section: &Section<'_>) -> Option<Self> {
+        section.only(&[KEYS]);
+        let duration = section.get::<Duration>("duration");
+        let limit = section.get::<Duration>("limit");
+        if section.node("duration").is_some() {
+            positive(section, "duration", duration?)?;
+        }
+        let duration = duration.map_or(Duration::from_secs(1), |at| at.value);
+        let most = duration.saturating_mul(10).max(Duration::from_secs(10));
+        if let Some(limit) = limit.filter(|limit| limit.value < duration) {
+            let message = format!("a run that lasts {duration} cannot end after {}", limit.value);
+            section.problem(limit.span, message, "expected at least the duration");
+            return None;
+        }
+        if section.node("limit").is_some() && limit.is_none() {
+            return None;
+        }
+        Some(Self { duration, limit: limit.map_or(most, |at| at.value) })
+    }
+
+    /// The seeds of all runs.
+    pub(crate) fn decode_seeds(section: &Section<'_>) -> Vec<u64> {
+        let Some(node) = section.node("seeds") else { return vec![1] };
+        let path = section.path_of("seeds");
+        let Value::List(nodes) = &node.value else {
+            let count = section.read::<u64>(node, &path);
+            let good = count.filter(|count| (1..=MAX_SEEDS).contains(&count.value));
+            if let (Some(count), None) = (count, good) {
+                let message = format!("{} runs with different seeds", count.value);
+                section.problem(node.span, message, format!("expected 1 to {MAX_SEEDS}, or a list of seeds"));
+            }
+            return good.map_or_else(Vec::new, |count| (1..=count.value).collect());
+        };
+        if nodes.is_empty() {
+            section.problem(node.span, "the list of seeds is empty", "expected at least one number");
+        }
+        let mut seeds = Vec::new();
+        for (at, node) in nodes.iter().enumerate() {
+            let Some(seed) = section.read::<u64>(node, &format!("{path}[{at}]")) else { continue };
+            if seeds.contains(&seed.value) {
+                let message = format!("the seed {} is listed twice", seed.value);
+                section.problem(seed.span, message, "expected different numbers");
+            }
+            seeds.push(seed.value);
+        }
+        if nodes.len() as u64 > MAX_SEEDS {
+            section.problem(
+                node.span,
+                format!("{} seeds", nodes.len()),
+                format!("expected at most {MAX_SEEDS}"),
+            );
+        }
+        seeds
+    }
+}
+
+/// Refuses a span of no time.
+pub(crate) fn positive(section: &Section<'_>, key: &str, span: At<Duration>) -> Option<At<Duration>> {
+    if span.value > Duration::ZERO {
+        return Some(span);
+    }
+    section.problem(
+        span.span,
+        format!("`{}` is no time at all", section.path_of(key)),
+        "expected more than 0 s",
+    );
+    None
+}

@@ -1,0 +1,82 @@
+//! `[scheme]`: which way the switches choose paths, with the parameters that the scheme has.
+
+use std::collections::BTreeMap;
+
+use weft_switching::{ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec, registry};
+
+use crate::diagnostic::Problem;
+use crate::nearest::{list, nearest};
+use crate::section::{Key, Kind, Section, key};
+
+/// The key that names the scheme.
+pub(crate) const NAME: Key = key("name", Kind::Choice(names), "", "how switches choose paths");
+
+/// The names of all schemes.
+pub(crate) fn names() -> Vec<&'static str> {
+    registry().iter().map(|scheme| scheme.name).collect()
+}
+
+/// The scheme of that name.
+pub(crate) fn info(name: &str) -> Option<&'static SchemeInfo> {
+    registry().iter().find(|scheme| scheme.name == name)
+}
+
+/// Reads `[scheme]`. A parameter that is not of this scheme but of one of `others`, those that the
+/// sweep goes through, is for them.
+pub(crate) fn decode(section: &Section<'_>, others: &[&SchemeInfo]) -> Option<SchemeSpec> {
+    if section.node("name").is_none() {
+        let label = format!("expected `name`, one of {}", list(names()));
+        section.problem(section.span, "[scheme] has no `name`", label);
+        return None;
+    }
+    let choices: Vec<_> = registry().iter().map(|scheme| (scheme.name, scheme)).collect();
+    let scheme = section.choice("name", &choices)?.value;
+    let mut params = BTreeMap::new();
+    let mut good = true;
+    for entry in section.table.0.iter().filter(|entry| entry.key != "name") {
+        let has = |scheme: &SchemeInfo| scheme.params.iter().find(|param| param.name == entry.key);
+        if let Some(param) = has(scheme) {
+            match value(section, param) {
+                Some(value) => drop(params.insert(entry.key.clone(), value)),
+                None => good = false,
+            }
+        } else if !others.iter().any(|other| has(other).is_some()) {
+            good = false;
+            section.problems.add(unknown(scheme, &entry.key, entry.span));
+        }
+    }
+    good.then(|| SchemeSpec { name: scheme.name.to_owned(), params })
+}
+
+fn unknown(scheme: &SchemeInfo, key: &str, span: crate::source::Span) -> Problem {
+    let problem = Problem::at(span, format!("the scheme `{}` has no parameter `{key}`", scheme.name));
+    let names = || scheme.params.iter().map(|param| param.name);
+    let owner = registry().iter().find(|other| other.params.iter().any(|param| param.name == key));
+    match (nearest(key, names()), owner) {
+        (Some(nearest), _) => problem.label(format!("did you mean `{nearest}`?")),
+        (None, Some(owner)) => problem.label(format!("belongs to `{}`", owner.name)),
+        (None, None) if scheme.params.is_empty() => problem.label("it has no parameters"),
+        (None, None) => problem.label(format!("expected one of {}", list(names()))),
+    }
+}
+
+fn value(section: &Section<'_>, param: &ParamInfo) -> Option<ParamValue> {
+    let name = param.name;
+    Some(match param.kind {
+        ParamKind::Choice(choices) => {
+            let choices: Vec<_> = choices.iter().map(|choice| (*choice, *choice)).collect();
+            ParamValue::Text(section.choice(name, &choices)?.value.to_owned())
+        }
+        ParamKind::Duration => ParamValue::Duration(section.get(name)?.value),
+        ParamKind::Bytes => ParamValue::Bytes(section.get(name)?.value),
+        ParamKind::Switch => ParamValue::Switch(section.get(name)?.value),
+        ParamKind::Count => {
+            let count = section.get::<u64>(name)?;
+            if count.value == 0 {
+                section.problem(count.span, format!("`scheme.{name}` is 0"), "expected at least 1");
+                return None;
+            }
+            ParamValue::Count(count.value)
+        }
+    })
+}

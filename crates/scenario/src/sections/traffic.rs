@@ -1,0 +1,365 @@
+//! `[traffic]`, or several `[[traffic]]`: groups of flows, drawn, listed or read from a trace.
+
+use weft_traffic::trace::{read_csv, read_parquet};
+use weft_traffic::{Arrivals, Drawn, Flows, Group, Intensity, ListedFlow, LoadOf, TrafficError};
+use weft_units::{Bytes, Duration, Time};
+
+use super::pairs::PairsSettings;
+use super::sizes::{self, SizesSettings};
+use super::{Resolver, find_host, pairs};
+use crate::diagnostic::Problem;
+use crate::nearest::list;
+use crate::section::{At, Key, Kind, Section, key};
+use crate::source::Span;
+
+/// The keys of a group whose flows are drawn.
+pub(crate) const DRAWN_KEYS: &[Key] = &[
+    key(
+        "sizes",
+        Kind::Either(&[Kind::Choice(sizes::names), Kind::Table(sizes::FORMS)]),
+        "",
+        "how large flows are: a published distribution, or one of your own",
+    ),
+    key("truncate", Kind::Bytes, "", "leave out flows larger than this"),
+    key("clamp", Kind::Bytes, "", "make larger flows exactly this large"),
+    key("scale_to_mean", Kind::Bytes, "", "scale all sizes so that this is their mean"),
+    key("arrivals", Kind::Choice(arrivals), "poisson", "when flows start"),
+    key("load", Kind::Number, "", "how much the flows ask of the links, as a share of what these carry"),
+    key("load_of", Kind::Choice(loads), "fabric-uplinks", "which links the load is a share of"),
+    key("flows_per_second", Kind::Number, "", "how many flows start in a second, instead of a load"),
+    key("flows", Kind::Count(0), "", "how many flows there are; at most, where a load is given too"),
+    key(
+        "pairs",
+        Kind::Either(&[
+            Kind::Choice(|| pairs::WORDS.to_vec()),
+            Kind::Table(pairs::FORMS),
+            Kind::List(&Kind::Pair(&Kind::Text)),
+        ]),
+        "inter-leaf",
+        "from which host to which",
+    ),
+    key("start", Kind::Duration, "0 s", "no flow of the group starts before"),
+    key("jitter", Kind::Duration, "0 s", "every start is delayed by a random time below this"),
+];
+
+/// The keys of every group.
+pub(crate) const COMMON_KEYS: &[Key] =
+    &[key("class", Kind::Text, "by size", "the name under which these flows are reported")];
+
+/// The keys of a group whose flows are given.
+pub(crate) const GIVEN_KEYS: &[Key] = &[
+    key("flow_list", Kind::Tables(FLOW_KEYS), "", "the flows one by one"),
+    key("trace", Kind::Text, "", "a table of flows, CSV (.csv) or Parquet (.parquet)"),
+];
+
+const FLOW_KEYS: &[Key] = &[
+    key("src", Kind::Text, "", "the host that sends"),
+    key("dst", Kind::Text, "", "the host that receives"),
+    key("bytes", Kind::Bytes, "", "how much"),
+    key("start", Kind::Duration, "0 s", "when"),
+    key("class", Kind::Text, "that of the group", "the name under which the flow is reported"),
+    key("sport", Kind::Count(0), "", "TCP source port; assigned where it is not given"),
+    key("dport", Kind::Count(0), "", "TCP destination port; assigned where it is not given"),
+];
+
+fn arrivals() -> Vec<&'static str> {
+    Arrivals::ALL.iter().map(|arrivals| arrivals.name()).collect()
+}
+
+fn loads() -> Vec<&'static str> {
+    LoadOf::ALL.iter().map(|of| of.name()).collect()
+}
+
+/// A group as it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupSettings {
+    span: Span,
+    class: Option<String>,
+    source: Source,
+    /// Where each of these is written, to blame it.
+    pairs_span: Option<Span>,
+    intensity_span: Option<Span>,
+    load_of_span: Option<Span>,
+    flows_span: Option<Span>,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    Drawn(Box<DrawnSettings>),
+    Listed(Vec<Listed>),
+    Trace(At<String>),
+}
+
+/// How the flows of a group are drawn.
+#[derive(Clone, Debug)]
+struct DrawnSettings {
+    sizes: SizesSettings,
+    arrivals: Arrivals,
+    intensity: Option<Intensity>,
+    flows: Option<u64>,
+    pairs: PairsSettings,
+    start: Duration,
+    jitter: Duration,
+}
+
+/// An entry of `flow_list`.
+#[derive(Clone, Debug)]
+struct Listed {
+    span: Span,
+    src: At<String>,
+    dst: At<String>,
+    bytes: Bytes,
+    start: Duration,
+    class: Option<String>,
+    ports: Option<(u16, u16)>,
+}
+
+impl GroupSettings {
+    pub(crate) fn decode(section: &Section<'_>) -> Option<Self> {
+        let span = |key: &str| section.node(key).map(|node| node.span);
+        let given: Vec<&str> =
+            GIVEN_KEYS.iter().map(|key| key.name).filter(|key| span(key).is_some()).collect();
+        section.only(&[COMMON_KEYS, GIVEN_KEYS, DRAWN_KEYS]);
+        if let Some(&source) = given.first() {
+            let entries = section.table.0.iter().filter(|entry| {
+                DRAWN_KEYS.iter().any(|key| key.name == entry.key) || given[1..].contains(&entry.key.as_str())
+            });
+            for entry in entries {
+                let message = format!("`{}` means nothing beside `{source}`", entry.key);
+                section.problem(
+                    entry.span,
+                    message,
+                    format!("the flows of {} are all in `{source}`", section.title()),
+                );
+            }
+        }
+        let source = match given.first() {
+            Some(&"flow_list") => Source::Listed(decode_list(section)?),
+            Some(_) => Source::Trace(section.get("trace")?),
+            None => Source::Drawn(Box::new(DrawnSettings::decode(section)?)),
+        };
+        let class = section.get::<String>("class");
+        if let Some(class) = class.as_ref().filter(|class| class.value.trim().is_empty()) {
+            section.problem(class.span, "the class has no name", "expected a word such as \"long\"");
+        }
+        Some(Self {
+            span: section.span,
+            class: class.map(|class| class.value),
+            source,
+            pairs_span: span("pairs"),
+            intensity_span: span("load").or(span("flows_per_second")),
+            load_of_span: span("load_of"),
+            flows_span: span("flows"),
+        })
+    }
+
+    /// The group, its hosts and files found.
+    pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<Group> {
+        let flows = match &self.source {
+            Source::Drawn(drawn) => Flows::Drawn(drawn.resolve(resolver)?),
+            Source::Listed(list) => {
+                let flows: Vec<Option<ListedFlow>> = list.iter().map(|flow| flow.resolve(resolver)).collect();
+                Flows::Listed(flows.into_iter().collect::<Option<_>>()?)
+            }
+            Source::Trace(path) => Flows::Listed(read_trace(path, resolver)?),
+        };
+        Some(Group { class: self.class.clone(), flows })
+    }
+
+    /// The problem that an error of the generator is, at the key to blame.
+    pub(crate) fn blame(&self, error: &TrafficError) -> Problem {
+        let span = match error {
+            TrafficError::Pairs { .. } => self.pairs_span,
+            TrafficError::Intensity { .. } | TrafficError::AtOnce { .. } => self.intensity_span,
+            TrafficError::NoCapacity { .. } => self.load_of_span.or(self.intensity_span),
+            TrafficError::TooMany { .. } => self.intensity_span.or(self.flows_span),
+            TrafficError::Listed { index, .. } => match &self.source {
+                Source::Listed(list) => list.get(index - 1).map(|flow| flow.span),
+                Source::Trace(path) => Some(path.span),
+                Source::Drawn(_) => None,
+            },
+            TrafficError::Unbounded { .. }
+            | TrafficError::SamePorts { .. }
+            | TrafficError::TooManyClasses => None,
+        };
+        let problem = Problem::at(span.unwrap_or(self.span), error.to_string());
+        match error {
+            TrafficError::Unbounded { .. } => problem.label("expected `load`, `flows_per_second` or `flows`"),
+            _ => problem,
+        }
+    }
+}
+
+impl DrawnSettings {
+    fn decode(section: &Section<'_>) -> Option<Self> {
+        let sizes = SizesSettings::decode(section);
+        let pairs = PairsSettings::decode(section);
+        let choices = Arrivals::ALL.map(|arrivals| (arrivals.name(), arrivals));
+        let arrivals = match section.node("arrivals") {
+            None => Some(Arrivals::default()),
+            Some(_) => section.choice("arrivals", &choices).map(|at| at.value),
+        };
+        let intensity = decode_intensity(section);
+        let flows = section.get::<u64>("flows").map(|flows| flows.value);
+        let (start, jitter) = (span_of(section, "start"), span_of(section, "jitter"));
+        Some(Self {
+            sizes: sizes?,
+            arrivals: arrivals?,
+            intensity: intensity?,
+            flows,
+            pairs: pairs?,
+            start: start?,
+            jitter: jitter?,
+        })
+    }
+
+    fn resolve(&self, resolver: &Resolver<'_>) -> Option<Drawn> {
+        let (sizes, pairs) = (self.sizes.resolve(resolver), self.pairs.resolve(resolver));
+        Some(Drawn {
+            sizes: sizes?,
+            arrivals: self.arrivals,
+            intensity: self.intensity,
+            count: self.flows,
+            pairs: pairs?,
+            start: self.start,
+            jitter: self.jitter,
+        })
+    }
+}
+
+/// A span of time that is zero where it is not given; `None` where it is wrong.
+fn span_of(section: &Section<'_>, key: &str) -> Option<Duration> {
+    match section.node(key) {
+        None => Some(Duration::ZERO),
+        Some(_) => section.get::<Duration>(key).map(|at| at.value),
+    }
+}
+
+/// Load or flows a second; the outer `None` where what is given is wrong.
+fn decode_intensity(section: &Section<'_>) -> Option<Option<Intensity>> {
+    let of = match section.node("load_of") {
+        None => LoadOf::default(),
+        Some(node) => {
+            if section.node("load").is_none() {
+                let label = format!("expected a `load` beside it: {}", list(["load", "load_of"]));
+                section.problem(node.span, "`load_of` means nothing without `load`", label);
+            }
+            section.choice("load_of", &LoadOf::ALL.map(|of| (of.name(), of)))?.value
+        }
+    };
+    if let (Some(_), Some(rate)) = (section.node("load"), section.node("flows_per_second")) {
+        let label = "expected `load` or `flows_per_second`, not both";
+        section.problem(rate.span, "it is said twice how often flows start", label);
+    }
+    for key in ["load", "flows_per_second"] {
+        if section.node(key).is_none() {
+            continue;
+        }
+        let number = section.get::<f64>(key)?;
+        if number.value <= 0.0 {
+            let message = format!("`{}` is {}", section.path_of(key), number.value);
+            let label = match key {
+                "load" => "expected a share above 0, such as 0.4",
+                _ => "expected a number above 0",
+            };
+            section.problem(number.span, message, label);
+            return None;
+        }
+        return Some(Some(match key {
+            "load" => Intensity::Load { share: number.value, of },
+            _ => Intensity::FlowsPerSecond(number.value),
+        }));
+    }
+    Some(None)
+}
+
+fn decode_list(section: &Section<'_>) -> Option<Vec<Listed>> {
+    let node = section.node("flow_list")?;
+    let flows = section.sections("flow_list");
+    if flows.is_empty() && matches!(&node.value, crate::tree::Value::List(list) if list.is_empty()) {
+        let label = "expected flows such as { src = \"h0\", dst = \"h15\", bytes = \"10 MB\" }";
+        section.problem(node.span, "the list of flows is empty", label);
+    }
+    let flows: Vec<Option<Listed>> = flows.iter().map(Listed::decode).collect();
+    flows.into_iter().collect()
+}
+
+impl Listed {
+    fn decode(section: &Section<'_>) -> Option<Self> {
+        section.only(&[FLOW_KEYS]);
+        let (src, dst, bytes) = (section.need("src"), section.need("dst"), section.need::<Bytes>("bytes"));
+        let start = span_of(section, "start");
+        let (sport, dport) = (port(section, "sport")?, port(section, "dport")?);
+        if sport.is_some() != dport.is_some() {
+            section.problem(section.span, "the flow has one port", "expected `sport` and `dport`, or none");
+            return None;
+        }
+        Some(Self {
+            span: section.span,
+            src: src?,
+            dst: dst?,
+            bytes: bytes?.value,
+            start: start?,
+            class: section.get("class").map(|class| class.value),
+            ports: sport.zip(dport),
+        })
+    }
+
+    fn resolve(&self, resolver: &Resolver<'_>) -> Option<ListedFlow> {
+        let (src, dst) = (resolver.host(&self.src), resolver.host(&self.dst));
+        Some(ListedFlow {
+            src: src?,
+            dst: dst?,
+            bytes: self.bytes.0,
+            start: Time::ZERO + self.start,
+            class: self.class.clone(),
+            ports: self.ports,
+        })
+    }
+}
+
+/// A port, where one is given; the outer `None` where it is wrong.
+fn port(section: &Section<'_>, key: &str) -> Option<Option<u16>> {
+    if section.node(key).is_none() {
+        return Some(None);
+    }
+    let port = section.get::<u64>(key)?;
+    match u16::try_from(port.value) {
+        Ok(number) => Some(Some(number)),
+        Err(_) => {
+            section.problem(
+                port.span,
+                format!("{} is no port", port.value),
+                "expected a number from 0 to 65535",
+            );
+            None
+        }
+    }
+}
+
+fn read_trace(path: &At<String>, resolver: &Resolver<'_>) -> Option<Vec<ListedFlow>> {
+    let name = path.value.to_ascii_lowercase();
+    let find = |name: &str| find_host(resolver.fabric, name);
+    let problem = |message: String, label: String| {
+        resolver.problems.add(Problem::at(path.span, message).label(label));
+    };
+    let read = match name.rsplit_once('.').map(|(_, ending)| ending) {
+        Some("csv") => read_csv,
+        Some("parquet") => read_parquet,
+        _ => {
+            problem(
+                format!("`{}` is no trace", path.value),
+                "expected a name that ends in .csv or .parquet".into(),
+            );
+            return None;
+        }
+    };
+    let flows = read(&resolver.file(path)?, &find)
+        .map_err(|error| problem(format!("`{}` is no trace of flows", path.value), error.to_string()))
+        .ok()?;
+    if flows.is_empty() {
+        problem(format!("`{}` has no flows", path.value), "expected at least one".into());
+        return None;
+    }
+    Some(flows)
+}

@@ -1,0 +1,110 @@
+//! [`Settings`]: a scenario at one point of its sweep with every key read, before hosts and files are
+//! looked up.
+
+use weft_switching::{SchemeInfo, SchemeSpec};
+
+use crate::diagnostic::{Problem, Problems};
+use crate::nearest::{list, nearest, suggest};
+use crate::section::{Key, Kind, Section, key};
+use crate::sections::event::EventSettings;
+use crate::sections::fabric::FabricSettings;
+use crate::sections::measure::Measure;
+use crate::sections::run::Run;
+use crate::sections::scheme;
+use crate::sections::traffic::GroupSettings;
+use crate::sections::transport::Transport;
+use crate::source::Span;
+use crate::tree::{Table, Value};
+
+/// The keys of a scenario that are no section.
+pub(crate) const TOP_KEYS: &[Key] = &[
+    key("name", Kind::Text, "the name of the file", "what the scenario is called in results and reports"),
+    key("description", Kind::Text, "", "what it is for"),
+];
+
+/// The sections.
+pub(crate) const SECTIONS: &[&str] =
+    &["fabric", "traffic", "scheme", "transport", "run", "measure", "event", "sweep"];
+
+/// A scenario at one point of its sweep.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) fabric: FabricSettings,
+    pub(crate) traffic: Vec<GroupSettings>,
+    pub(crate) scheme: SchemeSpec,
+    pub(crate) transport: Transport,
+    pub(crate) run: Run,
+    pub(crate) measure: Measure,
+    pub(crate) events: Vec<EventSettings>,
+}
+
+/// The whole scenario as one section.
+pub(crate) fn root<'a>(table: &'a Table, problems: &'a Problems) -> Section<'a> {
+    Section { path: String::new(), table, span: Span::default(), problems }
+}
+
+impl Settings {
+    /// Reads every section of `table`; `None` where something is wrong. `others` are the schemes that
+    /// the sweep goes through.
+    pub(crate) fn decode(table: &Table, others: &[&SchemeInfo], problems: &Problems) -> Option<Self> {
+        let root = root(table, problems);
+        check_names(&root);
+        for key in TOP_KEYS {
+            root.get::<String>(key.name);
+        }
+        let need = |name: &str| {
+            let unknown = || table.0.iter().filter(|entry| !is_name(&entry.key));
+            let misspelt = || unknown().any(|entry| nearest(&entry.key, names()) == Some(name));
+            if root.node(name).is_none() && !misspelt() {
+                let label = format!("a scenario has the sections {}", list(["fabric", "traffic", "scheme"]));
+                problems.add(Problem::at(Span::default(), format!("there is no [{name}]")).label(label));
+            }
+            root.section(name)
+        };
+        let fabric = need("fabric").and_then(|section| FabricSettings::decode(&section));
+        let scheme = need("scheme").and_then(|section| scheme::decode(&section, others));
+        let traffic = match root.node("traffic").map(|node| &node.value) {
+            Some(Value::List(groups)) if !groups.is_empty() => root.sections("traffic"),
+            _ => need("traffic").into_iter().collect(),
+        };
+        let traffic: Vec<Option<GroupSettings>> = traffic.iter().map(GroupSettings::decode).collect();
+        let transport = Transport::decode(root.section("transport").as_ref());
+        let run = match root.section("run") {
+            Some(section) => Run::decode(&section),
+            None => Run::decode(&Section { path: "run".into(), table: &Table::default(), ..root.clone() }),
+        };
+        let measure = run.and_then(|run| Measure::decode(root.section("measure").as_ref(), &run));
+        let events: Vec<Option<EventSettings>> =
+            root.sections("event").iter().map(EventSettings::decode).collect();
+        Some(Self {
+            fabric: fabric?,
+            traffic: traffic.into_iter().collect::<Option<_>>()?,
+            scheme: scheme?,
+            transport: transport?,
+            run: run?,
+            measure: measure?,
+            events: events.into_iter().collect::<Option<_>>()?,
+        })
+    }
+}
+
+/// Everything that may stand at the top of a scenario.
+fn names() -> impl Iterator<Item = &'static str> + Clone {
+    SECTIONS.iter().copied().chain(TOP_KEYS.iter().map(|key| key.name))
+}
+
+fn is_name(key: &str) -> bool {
+    names().any(|name| name == key)
+}
+
+/// Refuses sections and keys that no scenario has, and says what may be meant.
+fn check_names(root: &Section<'_>) {
+    for entry in root.table.0.iter().filter(|entry| !is_name(&entry.key)) {
+        let key = &entry.key;
+        let message = match entry.node.value {
+            Value::Table(_) => format!("unknown section [{key}]"),
+            _ => format!("unknown key `{key}`"),
+        };
+        root.problem(entry.span, message, suggest(key, names()));
+    }
+}

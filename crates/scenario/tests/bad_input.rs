@@ -1,0 +1,47 @@
+//! What a user reads when a scenario is wrong, as whole texts: each `bad_input/NAME.toml` with the
+//! message in `bad_input/NAME.txt`. `WEFT_BLESS=1 cargo test` writes the messages anew, for review.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use weft_scenario::{Diagnostics, Scenario};
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_input")
+}
+
+/// What is wrong with a scenario: the first line `#! --set ...` sets keys, files are in `files/`.
+fn message(text: &str, file: &str) -> Result<(), Diagnostics> {
+    let sets: Vec<String> =
+        text.lines().filter_map(|line| line.strip_prefix("#! --set ")).map(str::to_owned).collect();
+    let loader = |path: &str| {
+        fs::read(directory().join("files").join(path)).map_err(|_| "there is no such file".to_owned())
+    };
+    Scenario::parse_with(text, file, &sets)?.check(&loader).map(drop)
+}
+
+#[test]
+fn every_bad_scenario_is_refused_with_its_message() {
+    let bless = std::env::var_os("WEFT_BLESS").is_some();
+    let mut wrong = Vec::new();
+    let mut cases: Vec<PathBuf> =
+        fs::read_dir(directory()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    cases.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    cases.sort();
+    for path in &cases {
+        let text = fs::read_to_string(path).unwrap();
+        let file = path.file_name().unwrap().to_string_lossy();
+        let found = match message(&text, &file) {
+            Ok(()) => "nothing is wrong\n".to_owned(),
+            Err(diagnostics) => format!("{diagnostics}\n"),
+        };
+        let expected = path.with_extension("txt");
+        if bless {
+            fs::write(&expected, &found).unwrap();
+        } else if fs::read_to_string(&expected).unwrap_or_default() != found {
+            wrong.push(format!("{file}:\n{found}"));
+        }
+    }
+    assert!(cases.len() >= 40, "{} cases", cases.len());
+    assert!(wrong.is_empty(), "messages that are not as stored:\n{}", wrong.join("\n"));
+}
