@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use weft_fabric::{EqualCost, Fabric};
+use weft_fabric::Fabric;
 use weft_units::{NodeId, PortId};
 
-use crate::hash::{mix64, pick};
+use crate::hash::mix64;
 use crate::registry::{Blueprint, ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec};
-use crate::{Actions, Context, DropReason, Header, Switch};
+use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch};
 
 /// The scheme's entry in the registry.
 pub const INFO: SchemeInfo = SchemeInfo {
@@ -25,14 +25,14 @@ pub const INFO: SchemeInfo = SchemeInfo {
 
 /// Makes the switches of an ECMP fabric.
 pub struct Ecmp {
-    routes: Arc<EqualCost>,
+    routes: Arc<Forwarding>,
     seed: u64,
     polarized: bool,
 }
 
 impl Ecmp {
     /// The scheme with the parameters of `spec`.
-    pub fn new(routes: Arc<EqualCost>, seed: u64, spec: &SchemeSpec) -> Self {
+    pub fn new(routes: Arc<Forwarding>, seed: u64, spec: &SchemeSpec) -> Self {
         let polarized = matches!(spec.params.get("hash_seed"), Some(ParamValue::Text(t)) if t == "shared");
         Self { routes, seed, polarized }
     }
@@ -43,32 +43,27 @@ impl Blueprint for Ecmp {
 
     fn switch(&self, _fabric: &Fabric, node: NodeId) -> EcmpSwitch {
         let salt = if self.polarized { 0 } else { mix64(u64::from(node.0) + 1) };
-        EcmpSwitch { routes: Arc::clone(&self.routes), key: mix64(self.seed ^ salt), node }
+        EcmpSwitch { next_hops: self.routes.at(node), key: mix64(self.seed ^ salt) }
     }
 }
 
 /// One switch.
 pub struct EcmpSwitch {
-    routes: Arc<EqualCost>,
+    next_hops: NextHops,
     key: u64,
-    node: NodeId,
 }
 
 impl Switch for EcmpSwitch {
     #[inline]
     fn receive<C: Context>(&mut self, _ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
-        let Some(host) = header.dst.host() else { return out.drop(DropReason::NoRoute) };
-        match self.routes.next_hops(self.node, host) {
-            [] => out.drop(DropReason::NoRoute),
-            [port] => out.send(*port),
-            ports => {
-                let tuple = u64::from(header.flow_hash ^ header.entropy);
-                out.send(ports[pick(mix64(tuple ^ self.key), ports.len())]);
-            }
+        let tuple = u64::from(header.flow_hash ^ header.entropy);
+        match header.dst.host().and_then(|host| self.next_hops.choose(host, mix64(tuple ^ self.key))) {
+            Some(port) => out.send(port),
+            None => out.drop(DropReason::NoRoute),
         }
     }
 
-    fn routes_changed(&mut self, routes: &Arc<EqualCost>) {
-        self.routes = Arc::clone(routes);
+    fn routes_changed(&mut self, routes: &Arc<Forwarding>) {
+        self.next_hops.renew(routes);
     }
 }

@@ -23,8 +23,12 @@ impl Mac {
     /// The simulated host that has this address, if it is one.
     #[inline]
     pub const fn host(self) -> Option<HostId> {
-        let [0x02, 0x00, a, b, c, d] = self.0 else { return None };
-        Some(HostId(u32::from_be_bytes([a, b, c, d])))
+        let [p, q, a, b, c, d] = self.0;
+        if u16::from_be_bytes([p, q]) == 0x0200 {
+            Some(HostId(u32::from_be_bytes([a, b, c, d])))
+        } else {
+            None
+        }
     }
 
     /// Whether the address names a group of stations (broadcast included).

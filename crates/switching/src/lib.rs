@@ -11,6 +11,7 @@
 
 mod action;
 pub mod ecmp;
+mod forwarding;
 mod hash;
 mod header;
 mod registry;
@@ -21,6 +22,7 @@ mod streams;
 mod switch;
 
 pub use action::{Action, Actions, DropReason};
+pub use forwarding::{Forwarding, NextHops};
 pub use hash::{flow_hash, mix64, pick};
 pub use header::{Header, Kind, Mac};
 pub use registry::{

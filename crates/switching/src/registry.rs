@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use weft_fabric::{EqualCost, Fabric};
+use weft_fabric::Fabric;
 use weft_units::{Bytes, Duration, NodeId};
 
-use crate::{Switch, ecmp, single_path, spanning_tree, spray};
+use crate::{Forwarding, Switch, ecmp, single_path, spanning_tree, spray};
 
 /// What may stand for a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -122,7 +122,7 @@ pub trait SchemeVisitor {
 pub fn visit_scheme<V: SchemeVisitor>(
     spec: &SchemeSpec,
     fabric: &Fabric,
-    routes: &Arc<EqualCost>,
+    routes: &Arc<Forwarding>,
     seed: u64,
     visitor: V,
 ) -> Result<V::Output, SchemeError> {

@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
-use weft_fabric::{EqualCost, Fabric};
+use weft_fabric::Fabric;
 use weft_units::{HostId, NodeId, PortId};
 
 use crate::registry::{Blueprint, SchemeInfo};
-use crate::{Actions, Context, DropReason, Header, Switch};
+use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch};
 
 /// The scheme's entry in the registry.
 pub const INFO: SchemeInfo = SchemeInfo {
@@ -19,12 +19,12 @@ pub const INFO: SchemeInfo = SchemeInfo {
 
 /// Makes the switches of a single-path fabric.
 pub struct SinglePath {
-    routes: Arc<EqualCost>,
+    routes: Arc<Forwarding>,
 }
 
 impl SinglePath {
     /// The scheme over `routes`.
-    pub fn new(routes: Arc<EqualCost>) -> Self {
+    pub fn new(routes: Arc<Forwarding>) -> Self {
         Self { routes }
     }
 }
@@ -36,7 +36,7 @@ impl Blueprint for SinglePath {
         let neighbours: Box<[NodeId]> =
             fabric.ports(node).iter().map(|link| fabric.links()[link.index()].to).collect();
         let ports = vec![None; fabric.host_count()].into();
-        let mut switch = SinglePathSwitch { node, neighbours, ports };
+        let mut switch = SinglePathSwitch { next_hops: self.routes.at(node), neighbours, ports };
         switch.routes_changed(&self.routes);
         switch
     }
@@ -44,7 +44,7 @@ impl Blueprint for SinglePath {
 
 /// One switch.
 pub struct SinglePathSwitch {
-    node: NodeId,
+    next_hops: NextHops,
     /// The node behind each port.
     neighbours: Box<[NodeId]>,
     /// The egress port by destination host.
@@ -61,10 +61,11 @@ impl Switch for SinglePathSwitch {
         }
     }
 
-    fn routes_changed(&mut self, routes: &Arc<EqualCost>) {
+    fn routes_changed(&mut self, routes: &Arc<Forwarding>) {
+        self.next_hops.renew(routes);
         self.ports = (0..self.ports.len() as u32)
             .map(|host| {
-                let ports = routes.next_hops(self.node, HostId(host));
+                let ports = self.next_hops.all(HostId(host));
                 ports.iter().copied().min_by_key(|port| (self.neighbours[port.index()], *port))
             })
             .collect();

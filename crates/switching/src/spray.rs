@@ -5,12 +5,11 @@
 use std::sync::Arc;
 
 use rand_core::RngCore;
-use weft_fabric::{EqualCost, Fabric};
+use weft_fabric::Fabric;
 use weft_units::{NodeId, PortId};
 
-use crate::hash::pick;
 use crate::registry::{Blueprint, SchemeInfo};
-use crate::{Actions, Context, DropReason, Header, Switch};
+use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch};
 
 /// The scheme's entry in the registry.
 pub const INFO: SchemeInfo = SchemeInfo {
@@ -21,12 +20,12 @@ pub const INFO: SchemeInfo = SchemeInfo {
 
 /// Makes the switches of a spraying fabric.
 pub struct Spray {
-    routes: Arc<EqualCost>,
+    routes: Arc<Forwarding>,
 }
 
 impl Spray {
     /// The scheme over `routes`.
-    pub fn new(routes: Arc<EqualCost>) -> Self {
+    pub fn new(routes: Arc<Forwarding>) -> Self {
         Self { routes }
     }
 }
@@ -35,28 +34,26 @@ impl Blueprint for Spray {
     type Switch = SpraySwitch;
 
     fn switch(&self, _fabric: &Fabric, node: NodeId) -> SpraySwitch {
-        SpraySwitch { routes: Arc::clone(&self.routes), node }
+        SpraySwitch { next_hops: self.routes.at(node) }
     }
 }
 
 /// One switch.
 pub struct SpraySwitch {
-    routes: Arc<EqualCost>,
-    node: NodeId,
+    next_hops: NextHops,
 }
 
 impl Switch for SpraySwitch {
     #[inline]
     fn receive<C: Context>(&mut self, ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
-        let Some(host) = header.dst.host() else { return out.drop(DropReason::NoRoute) };
-        match self.routes.next_hops(self.node, host) {
-            [] => out.drop(DropReason::NoRoute),
-            [port] => out.send(*port),
-            ports => out.send(ports[pick(ctx.random().next_u64(), ports.len())]),
+        let draw = ctx.random().next_u64();
+        match header.dst.host().and_then(|host| self.next_hops.choose(host, draw)) {
+            Some(port) => out.send(port),
+            None => out.drop(DropReason::NoRoute),
         }
     }
 
-    fn routes_changed(&mut self, routes: &Arc<EqualCost>) {
-        self.routes = Arc::clone(routes);
+    fn routes_changed(&mut self, routes: &Arc<Forwarding>) {
+        self.next_hops.renew(routes);
     }
 }

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use weft_fabric::EqualCost;
 use weft_units::{PortId, Time};
 
-use crate::{Actions, Header, Stream};
+use crate::{Actions, Forwarding, Header, Stream};
 
 /// What a switch may ask of the world while it decides.
 pub trait Context {
@@ -29,7 +28,7 @@ pub trait Switch {
     fn port_changed(&mut self, _port: PortId, _up: bool) {}
 
     /// The fabric's equal-cost paths were computed anew after links changed.
-    fn routes_changed(&mut self, _routes: &Arc<EqualCost>) {}
+    fn routes_changed(&mut self, _routes: &Arc<Forwarding>) {}
 
     /// Entries that the switch's tables hold for forwarding, beyond the routes all share.
     fn table_entries(&self) -> usize {

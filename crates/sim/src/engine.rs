@@ -1,0 +1,453 @@
+//! The main loop: packets arrive at switches and hosts, timers fire, flows start.
+//!
+//! Compiled once for every scheme ([`Engine`] is generic over the switch), so that a packet's way
+//! through a switch is inlined. The hot path is [`Engine::arrive`]: one event a packet a hop.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use weft_fabric::{EqualCost, Fabric};
+use weft_switching::{
+    Action, Actions, Blueprint, Context, DropReason, Forwarding, Stream, Switch, pick, stream,
+};
+use weft_traffic::Flow;
+use weft_transport::{Config, Segment};
+use weft_units::{LinkId, NodeId, PortId, Time};
+
+use crate::event_queue::Due;
+use crate::fault::{Fault, FaultKind};
+use crate::host::{Connections, EndpointId};
+use crate::ideal::ideal_fct;
+use crate::link::Link;
+use crate::network::Network;
+use crate::packet::PacketId;
+use crate::probe::Probe;
+use crate::record::{Counters, FlowRecord, LinkReport, Recorder, RunReport};
+
+/// Everything that one run needs.
+pub struct Setup<'a> {
+    /// The network.
+    pub fabric: &'a Fabric,
+    /// What to send, in order of start.
+    pub flows: &'a [Flow],
+    /// DSCP by traffic class of the flows.
+    pub dscp: &'a [u8],
+    /// How the hosts send it.
+    pub transport: &'a Config,
+    /// The one seed of the run.
+    pub seed: u64,
+    /// When the run ends at the latest.
+    pub limit: Time,
+    /// What the probe samples, and how often.
+    pub probe: Probe,
+    /// Links and nodes that fail and heal, in order of time.
+    pub faults: &'a [Fault],
+}
+
+/// What a run tells and asks while it goes on.
+#[derive(Default)]
+pub struct Progress {
+    /// Simulated time reached, in picoseconds.
+    pub time_ps: AtomicU64,
+    /// Packet-hops done.
+    pub packet_hops: AtomicU64,
+    /// Flows finished.
+    pub flows: AtomicU64,
+    /// Set to have the run stop soon.
+    pub stop: AtomicBool,
+}
+
+const TIMER: u32 = 1 << 31;
+const FLOW_START: u32 = TIMER - 1;
+const SAMPLE: u32 = TIMER - 2;
+const FAULT: u32 = TIMER - 3;
+
+/// Events between two looks at [`Progress`].
+const PROGRESS_EVERY: u32 = 1 << 16;
+
+/// A switch with what the engine keeps for it.
+struct SwitchNode<S> {
+    scheme: S,
+    random: Stream,
+    first_link: u32,
+    node: NodeId,
+}
+
+struct SwitchContext<'a> {
+    now: Time,
+    links: &'a [Link],
+    random: &'a mut Stream,
+}
+
+impl Context for SwitchContext<'_> {
+    #[inline]
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    #[inline]
+    fn queue_bytes(&self, port: PortId) -> u64 {
+        self.links[port.index()].backlog(self.now).0
+    }
+
+    #[inline]
+    fn random(&mut self) -> &mut Stream {
+        self.random
+    }
+}
+
+/// A run of one scheme.
+pub struct Engine<'a, S> {
+    setup: Setup<'a>,
+    routes: Arc<Forwarding>,
+    net: Network,
+    switches: Vec<SwitchNode<S>>,
+    connections: Connections,
+    next_flow: usize,
+    next_fault: usize,
+    finished: u64,
+    finished_bytes: Vec<u64>,
+    counters: Counters,
+    actions: Actions,
+    segment: Segment,
+}
+
+impl<'a, S: Switch> Engine<'a, S> {
+    /// The engine at time zero.
+    pub fn new<B: Blueprint<Switch = S>>(setup: Setup<'a>, routes: Arc<Forwarding>, blueprint: &B) -> Self {
+        let fabric = setup.fabric;
+        let net = Network::new(fabric);
+        let switches = fabric.switches().map(|node| SwitchNode {
+            scheme: blueprint.switch(fabric, node),
+            random: stream(setup.seed, "switch", u64::from(node.0)),
+            first_link: net.first_link[node.index()],
+            node,
+        });
+        Self {
+            switches: switches.collect(),
+            net,
+            routes,
+            connections: Connections::default(),
+            next_flow: 0,
+            next_fault: 0,
+            finished: 0,
+            finished_bytes: vec![0; setup.dscp.len()],
+            counters: Counters::default(),
+            actions: Actions::default(),
+            segment: Segment::default(),
+            setup,
+        }
+    }
+
+    /// Runs to the end: until every flow has finished and left, or the limit.
+    pub fn run<R: Recorder>(&mut self, progress: &Progress, recorder: &mut R) -> RunReport {
+        self.schedule_next_flow();
+        self.schedule_next_fault();
+        if let Some(first) = self.setup.probe.start() {
+            self.net.queue.schedule(SAMPLE, first);
+        }
+        let links = self.net.links.len() as u32;
+        let mut until_progress = PROGRESS_EVERY;
+        let mut stopped = false;
+        while self.has_work() {
+            let Some((time, due)) = self.net.queue.first_due() else { break };
+            if time > self.setup.limit {
+                break;
+            }
+            self.net.now = time;
+            match due {
+                Due::Leaf(link) if link < links => self.arrive(link, recorder),
+                Due::Leaf(line) => self.net.line_free(line - links),
+                Due::Far(id) if id & TIMER != 0 => self.timer(id & !TIMER, time, recorder),
+                Due::Far(id) => self.control(id, recorder),
+            }
+            self.counters.events += 1;
+            until_progress -= 1;
+            if until_progress == 0 {
+                until_progress = PROGRESS_EVERY;
+                self.report_progress(progress);
+                if progress.stop.load(Ordering::Relaxed) {
+                    stopped = true;
+                    break;
+                }
+            }
+        }
+        self.report_progress(progress);
+        self.finish(recorder, stopped)
+    }
+
+    /// Whether anything is still to happen that a result would show.
+    #[inline]
+    fn has_work(&self) -> bool {
+        self.connections.live() > 0 || self.next_flow < self.setup.flows.len()
+    }
+
+    /// A packet reaches the far end of `link`.
+    #[inline]
+    fn arrive<R: Recorder>(&mut self, link: u32, recorder: &mut R) {
+        let net = &mut self.net;
+        let at = &mut net.links[link as usize];
+        let (packet, next, arrival) = at.arrive();
+        let (far_end, far_port) = (at.far_end, at.far_port);
+        net.queue.set(link, arrival);
+        net.packets.prefetch(next);
+        self.counters.packet_hops += 1;
+        match far_end.split() {
+            Ok(number) => {
+                let switch = &mut self.switches[number as usize];
+                let first = switch.first_link;
+                let mut context = SwitchContext {
+                    now: net.now,
+                    links: &net.links[first as usize..],
+                    random: &mut switch.random,
+                };
+                let header = &net.packets.get(packet).header;
+                switch.scheme.receive(&mut context, PortId(far_port), header, &mut self.actions);
+                match self.actions.take_first() {
+                    Some(Action::Send(port)) => {
+                        // Copies are made before the original is handed on: it may be dropped at once.
+                        if self.actions.has_copies() {
+                            self.send_copies(first, packet, recorder);
+                        }
+                        let egress = first + u32::from(port.0);
+                        if let Err(reason) = self.net.transmit(egress, packet) {
+                            self.drop(packet, reason, recorder);
+                        }
+                    }
+                    Some(Action::Drop(reason)) => self.drop(packet, reason, recorder),
+                    None => self.drop(packet, DropReason::NoRoute, recorder),
+                }
+            }
+            Err(host) => self.deliver(host, packet, recorder),
+        }
+    }
+
+    #[cold]
+    fn send_copies<R: Recorder>(&mut self, first_link: u32, packet: PacketId, recorder: &mut R) {
+        while let Some(action) = self.actions.next_copy() {
+            let Action::Send(port) = action else { continue };
+            let copy = self.net.packets.duplicate(packet);
+            let endpoint = self.net.packets.get(packet).endpoint;
+            self.connections.shared[endpoint as usize / 2].in_flight += 1;
+            self.counters.packets_copied += 1;
+            if let Err(reason) = self.net.transmit(first_link + u32::from(port.0), copy) {
+                self.drop(copy, reason, recorder);
+            }
+        }
+    }
+
+    /// A packet reaches a host.
+    #[inline]
+    fn deliver<R: Recorder>(&mut self, host: u32, packet: PacketId, recorder: &mut R) {
+        let to = self.net.packets.get(packet);
+        if to.header.dst.host().is_none_or(|dst| dst.0 != host) {
+            return self.drop(packet, DropReason::NotForMe, recorder);
+        }
+        let id = to.endpoint;
+        self.net.packets.read_segment(packet, &mut self.segment);
+        self.net.packets.remove(packet);
+        self.counters.packets_delivered += 1;
+        self.connections.shared[id as usize / 2].in_flight -= 1;
+        let side = &mut self.connections.sides[id as usize];
+        side.endpoint.on_segment(self.setup.transport, self.net.now, &self.segment);
+        self.pump(id, recorder);
+    }
+
+    /// Sends what an endpoint has to send, after anything that may have given it cause.
+    #[inline]
+    fn pump<R: Recorder>(&mut self, id: EndpointId, recorder: &mut R) {
+        let now = self.net.now;
+        let number = id as usize / 2;
+        let side = &mut self.connections.sides[id as usize];
+        let shared = &mut self.connections.shared[number];
+        if id & 1 == 1 && shared.end.is_none() && side.endpoint.delivered() >= shared.flow.bytes {
+            shared.end = Some(now);
+            side.endpoint.close();
+            self.finished += 1;
+            self.finished_bytes[usize::from(shared.flow.class)] += shared.flow.bytes;
+        }
+        while side.endpoint.poll_transmit(self.setup.transport, now, &mut self.segment) {
+            let packet = self.net.packets.packet_of(&side.template, id ^ 1, &self.segment);
+            self.counters.packets_sent += 1;
+            shared.in_flight += 1;
+            if let Err(reason) = self.net.transmit(side.nic, packet) {
+                self.counters.count_drop(reason);
+                shared.in_flight -= 1;
+                shared.drops += u32::from(self.segment.len > 0);
+                self.net.packets.remove(packet);
+            }
+        }
+        let deadline = side.endpoint.next_timeout();
+        if deadline < side.armed {
+            side.armed = deadline;
+            self.net.queue.schedule(TIMER | id, deadline);
+        }
+        if shared.in_flight == 0 {
+            self.release(number as u32, recorder);
+        }
+    }
+
+    /// A timer event of an endpoint comes up; the deadline may have moved on since it was scheduled.
+    fn timer<R: Recorder>(&mut self, id: EndpointId, time: Time, recorder: &mut R) {
+        let side = &mut self.connections.sides[id as usize];
+        if side.armed != time || !self.connections.shared[id as usize / 2].live {
+            return;
+        }
+        side.armed = Time::MAX;
+        if side.endpoint.next_timeout() <= time {
+            side.endpoint.on_timeout(self.setup.transport, time);
+        }
+        self.pump(id, recorder);
+    }
+
+    /// Ends a packet that goes no further.
+    #[cold]
+    fn drop<R: Recorder>(&mut self, packet: PacketId, reason: DropReason, recorder: &mut R) {
+        self.counters.count_drop(reason);
+        let lost = self.net.packets.get(packet);
+        let (number, carries_data) = (lost.endpoint as usize / 2, lost.header.payload > 0);
+        self.net.packets.remove(packet);
+        let shared = &mut self.connections.shared[number];
+        shared.in_flight -= 1;
+        shared.drops += u32::from(carries_data && reason != DropReason::NotForMe);
+        if shared.in_flight == 0 {
+            self.release(number as u32, recorder);
+        }
+    }
+
+    /// Gives a connection's place back once its packets are gone and both sides have closed, or one
+    /// has given up.
+    fn release<R: Recorder>(&mut self, number: u32, recorder: &mut R) {
+        let at = number as usize;
+        let shared = &self.connections.shared[at];
+        let [client, server] = [0, 1].map(|side| &self.connections.sides[at * 2 + side].endpoint);
+        let over = client.is_closed() && server.is_closed() || client.is_aborted() || server.is_aborted();
+        if shared.live && shared.in_flight == 0 && over {
+            self.record(number, recorder);
+            self.connections.close(number);
+        }
+    }
+
+    fn record<R: Recorder>(&mut self, number: u32, recorder: &mut R) {
+        let at = number as usize;
+        let shared = &self.connections.shared[at];
+        let (ideal, hops) =
+            ideal_fct(self.setup.fabric, self.routes.routes(), self.setup.transport, &shared.flow);
+        let sender = self.connections.sides[at * 2].endpoint.stats();
+        let receiver = self.connections.sides[at * 2 + 1].endpoint.stats();
+        recorder.flow(&FlowRecord {
+            flow: shared.flow,
+            end: shared.end,
+            ideal,
+            hops,
+            packets_sent: u64::from(sender.data_segments_sent),
+            retransmissions: u64::from(sender.retransmissions),
+            timeouts: u64::from(sender.timeouts),
+            out_of_order: u64::from(receiver.out_of_order),
+            first_transmissions_received: u64::from(receiver.first_transmissions_received),
+            ecn_marks: u64::from(receiver.ecn_marks),
+            drops: u64::from(shared.drops),
+        });
+    }
+
+    fn schedule_next_flow(&mut self) {
+        if let Some(flow) = self.setup.flows.get(self.next_flow) {
+            self.net.queue.schedule(FLOW_START, flow.start);
+        }
+    }
+
+    fn schedule_next_fault(&mut self) {
+        if let Some(fault) = self.setup.faults.get(self.next_fault) {
+            self.net.queue.schedule(FAULT, fault.at);
+        }
+    }
+
+    fn control<R: Recorder>(&mut self, id: u32, recorder: &mut R) {
+        match id {
+            FLOW_START => self.start_flow(recorder),
+            SAMPLE => self.sample(recorder),
+            _ => self.fault(recorder),
+        }
+    }
+
+    fn start_flow<R: Recorder>(&mut self, recorder: &mut R) {
+        let flow = self.setup.flows[self.next_flow];
+        self.next_flow += 1;
+        self.schedule_next_flow();
+        let nics = [flow.src, flow.dst].map(|host| {
+            let node = self.setup.fabric.host_node(host);
+            let ports = self.setup.fabric.ports(node).len();
+            let hash = weft_switching::flow_hash(flow.src, flow.dst, flow.sport, flow.dport);
+            self.net.first_link[node.index()] + pick(weft_switching::mix64(u64::from(hash)), ports) as u32
+        });
+        let dscp = self.setup.dscp[usize::from(flow.class)];
+        let id = self.connections.open(self.setup.transport, self.net.now, &flow, dscp, nics);
+        self.pump(id, recorder);
+    }
+
+    fn sample<R: Recorder>(&mut self, recorder: &mut R) {
+        let mut class_bytes = self.finished_bytes.clone();
+        let mut active = 0;
+        for (number, shared) in self.connections.shared.iter().enumerate().filter(|(_, shared)| shared.live) {
+            active += u64::from(shared.end.is_none());
+            if shared.end.is_none() {
+                class_bytes[usize::from(shared.flow.class)] +=
+                    self.connections.sides[number * 2 + 1].endpoint.delivered();
+            }
+        }
+        let (probe, fabric) = (&mut self.setup.probe, self.setup.fabric);
+        let next = probe.sample(fabric, &mut self.net, &class_bytes, active, recorder);
+        if self.has_work() {
+            self.net.queue.schedule(SAMPLE, next);
+        }
+    }
+
+    /// Links fail or heal; the routes follow at once (the control plane's delay is not modelled).
+    fn fault<R: Recorder>(&mut self, recorder: &mut R) {
+        let fault = &self.setup.faults[self.next_fault];
+        let (links, up) = (fault.links.clone(), fault.kind == FaultKind::Heal);
+        self.next_fault += 1;
+        self.schedule_next_fault();
+        let fabric = self.setup.fabric;
+        for id in links {
+            let (from, port) = (fabric.link(id).from, fabric.link(id).from_port);
+            for packet in self.net.set_up(id, up) {
+                self.drop(packet, DropReason::LinkDown, recorder);
+            }
+            if let Ok(number) = self.switches.binary_search_by_key(&from, |switch| switch.node) {
+                self.switches[number].scheme.port_changed(port, up);
+            }
+        }
+        let routes = EqualCost::compute_where(fabric, |link| self.net.is_up(link));
+        self.routes = Arc::new(Forwarding::new(fabric, routes));
+        for switch in &mut self.switches {
+            switch.scheme.routes_changed(&self.routes);
+        }
+    }
+
+    fn report_progress(&self, progress: &Progress) {
+        progress.time_ps.store(self.net.now.ps(), Ordering::Relaxed);
+        progress.packet_hops.store(self.counters.packet_hops, Ordering::Relaxed);
+        progress.flows.store(self.finished, Ordering::Relaxed);
+    }
+
+    /// Records what is left and sums up.
+    fn finish<R: Recorder>(&mut self, recorder: &mut R, stopped: bool) -> RunReport {
+        for number in 0..self.connections.shared.len() {
+            if self.connections.shared[number].live {
+                self.record(number as u32, recorder);
+            }
+        }
+        self.counters.packets_in_flight = self.net.packets.live() as u64;
+        let links = (0..self.setup.fabric.links().len() as u32).map(LinkId);
+        RunReport {
+            stopped,
+            end: self.net.now,
+            counters: self.counters.clone(),
+            flows_started: self.next_flow as u64,
+            flows_finished: self.finished,
+            links: links.map(|id| LinkReport::new(id, self.net.link(id))).collect(),
+            state_bytes: (self.net.memory() + self.connections.memory()) as u64,
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Connections and their two endpoints, as the hosts of the fabric hold them.
+//!
+//! A connection lives from the start of its flow until both sides have closed and the last of its
+//! packets has left the network; then its place is used again. Nothing refers to it by then, so a
+//! packet needs no more than the number of the endpoint that it is for.
+
+use weft_switching::{Header, Kind, Mac, flow_hash};
+use weft_traffic::Flow;
+use weft_transport::{Config, Endpoint};
+use weft_units::Time;
+
+/// Number of an endpoint: twice its connection's number, plus one at the flow's destination.
+pub type EndpointId = u32;
+
+/// One side of a connection.
+pub struct Side {
+    /// The TCP state.
+    pub endpoint: Endpoint,
+    /// The earliest timer event that is scheduled for it.
+    pub armed: Time,
+    /// The header of its packets.
+    pub template: Header,
+    /// The link that its packets leave by.
+    pub nic: u32,
+}
+
+/// What both sides share.
+pub struct Connection {
+    /// The flow.
+    pub flow: Flow,
+    /// When the receiver had the last byte.
+    pub end: Option<Time>,
+    /// Packets of either side in the network.
+    pub in_flight: u32,
+    /// Data packets of the flow dropped.
+    pub drops: u32,
+    /// Whether the place is in use.
+    pub live: bool,
+}
+
+/// All connections of a run.
+#[derive(Default)]
+pub struct Connections {
+    /// Two sides a connection.
+    pub sides: Vec<Side>,
+    /// The connections.
+    pub shared: Vec<Connection>,
+    free: Vec<u32>,
+}
+
+impl Connections {
+    /// Opens a connection for `flow`; `nics` are the links that the source's and the destination's
+    /// packets leave by. Returns the number of the source's endpoint.
+    pub fn open(&mut self, config: &Config, now: Time, flow: &Flow, dscp: u8, nics: [u32; 2]) -> EndpointId {
+        let isn = weft_switching::mix64(u64::from(flow.id.0)) as u32;
+        let mut client = Endpoint::connect(config, now, isn);
+        client.write(flow.bytes);
+        client.close();
+        let mut server = Endpoint::listen(config, isn.rotate_left(16));
+        server.close();
+        let side = |endpoint, nic, src, dst, sport, dport| Side {
+            endpoint,
+            armed: Time::MAX,
+            template: Header {
+                dst: Mac::of_host(dst),
+                src: Mac::of_host(src),
+                sport,
+                dport,
+                flow_hash: flow_hash(src, dst, sport, dport),
+                kind: Kind::Tcp,
+                traffic_class: dscp << 2,
+                ..Header::default()
+            },
+            nic,
+        };
+        let client = side(client, nics[0], flow.src, flow.dst, flow.sport, flow.dport);
+        let server = side(server, nics[1], flow.dst, flow.src, flow.dport, flow.sport);
+        let shared = Connection { flow: *flow, end: None, in_flight: 0, drops: 0, live: true };
+        match self.free.pop() {
+            Some(number) => {
+                let at = number as usize;
+                self.sides[at * 2] = client;
+                self.sides[at * 2 + 1] = server;
+                self.shared[at] = shared;
+                number * 2
+            }
+            None => {
+                self.sides.extend([client, server]);
+                self.shared.push(shared);
+                self.sides.len() as u32 - 2
+            }
+        }
+    }
+
+    /// Gives a connection's place back.
+    pub fn close(&mut self, number: u32) {
+        self.shared[number as usize].live = false;
+        self.free.push(number);
+    }
+
+    /// The number of live connections.
+    pub fn live(&self) -> usize {
+        self.shared.len() - self.free.len()
+    }
+
+    /// Bytes of memory held, what endpoints hold beside themselves not counted.
+    pub fn memory(&self) -> usize {
+        self.sides.capacity() * size_of::<Side>() + self.shared.capacity() * size_of::<Connection>()
+    }
+}

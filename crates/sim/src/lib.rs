@@ -1,0 +1,21 @@
+//! The discrete-event engine.
+//!
+//! A packet's way: a host's [`host::Side`] makes it of a TCP segment, [`network::Network`] queues
+//! it on a [`link::Link`], the [`event_queue::EventQueue`] says when it reaches the far end, the
+//! [`engine::Engine`] hands its header to the switch there and the packet to the next link, until
+//! a host takes it in. What happened is reported through [`record::Recorder`].
+
+mod class_queue;
+pub mod engine;
+pub mod event_queue;
+pub mod fault;
+pub mod host;
+pub mod ideal;
+pub mod link;
+pub mod network;
+pub mod packet;
+pub mod probe;
+pub mod record;
+pub mod results;
+pub mod run;
+pub mod sweep;

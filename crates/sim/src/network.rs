@@ -1,0 +1,195 @@
+//! The part of a run that forwarding a packet changes: links with their queues, the packets and
+//! the event queue, apart from switches and hosts so that those can be borrowed beside it.
+
+use weft_fabric::Fabric;
+use weft_switching::{DropReason, Header};
+use weft_units::{Bytes, LinkId, NodeId, Time};
+
+use crate::class_queue::ClassQueue;
+use crate::event_queue::EventQueue;
+use crate::link::{FarEnd, Link, Offer};
+use crate::packet::{PacketId, Slab};
+
+/// Links, packets and events. Links are numbered by node and port: the links of a node follow
+/// each other in order of its ports.
+pub struct Network {
+    /// The time now.
+    pub now: Time,
+    /// What comes next. Leaf `link` is the arrival at the link's far end, leaf `links + link` the
+    /// moment when the line of a port with several queues is free.
+    pub queue: EventQueue,
+    /// The links.
+    pub links: Vec<Link>,
+    /// The packets on them.
+    pub packets: Slab,
+    /// By link, empty where no port has several queues.
+    class_queues: Vec<Option<Box<ClassQueue>>>,
+    /// First link of each node.
+    pub first_link: Vec<u32>,
+    /// Number of each link of the fabric here.
+    numbers: Vec<u32>,
+}
+
+impl Network {
+    /// The idle network of `fabric`.
+    pub fn new(fabric: &Fabric) -> Self {
+        let nodes = (0..fabric.nodes().len() as u32).map(NodeId);
+        let (mut first_link, mut far_ends) = (Vec::new(), Vec::new());
+        let (mut count, mut switches) = (0, 0);
+        for node in nodes.clone() {
+            first_link.push(count);
+            count += fabric.ports(node).len() as u32;
+            far_ends.push(match fabric.node(node).host {
+                Some(host) => FarEnd::host(host.0),
+                None => {
+                    switches += 1;
+                    FarEnd::switch(switches - 1)
+                }
+            });
+        }
+        let (mut links, mut class_queues) = (Vec::new(), Vec::new());
+        let mut numbers = vec![0; fabric.links().len()];
+        for &id in nodes.flat_map(|node| fabric.ports(node)) {
+            let link = fabric.link(id);
+            numbers[id.index()] = links.len() as u32;
+            links.push(Link::new(fabric, id, far_ends[link.to.index()]));
+            class_queues.push(ClassQueue::new(&link.queue).map(Box::new));
+        }
+        if class_queues.iter().all(Option::is_none) {
+            class_queues.clear();
+        }
+        let leaves = if class_queues.is_empty() { links.len() } else { 2 * links.len() };
+        Self {
+            now: Time::ZERO,
+            queue: EventQueue::new(leaves),
+            links,
+            packets: Slab::default(),
+            class_queues,
+            first_link,
+            numbers,
+        }
+    }
+
+    /// The link that the fabric calls `id`.
+    pub fn link(&self, id: LinkId) -> &Link {
+        &self.links[self.numbers[id.index()] as usize]
+    }
+
+    /// Whether the link that the fabric calls `id` is up.
+    pub fn is_up(&self, id: LinkId) -> bool {
+        self.link(id).is_up()
+    }
+
+    /// Hands `packet` to the queue of `link`.
+    ///
+    /// # Errors
+    /// The reason why the link did not take it; the packet is still the caller's.
+    #[inline(always)]
+    pub fn transmit(&mut self, link: u32, packet: PacketId) -> Result<(), DropReason> {
+        let at = &mut self.links[link as usize];
+        if !at.is_up() {
+            return Err(DropReason::LinkDown);
+        }
+        if !self.class_queues.is_empty() && self.class_queues[link as usize].is_some() {
+            return self.transmit_classed(link, packet);
+        }
+        let header = &mut self.packets.get_mut(packet).header;
+        match at.offer(self.now, packet, header.ip_bytes, || mark(header)) {
+            Offer::First(arrival) => self.queue.set(link, arrival),
+            Offer::Queued => {}
+            Offer::Full => return Err(DropReason::QueueFull),
+        }
+        Ok(())
+    }
+
+    /// The same for a port with several queues: it waits there until the line is free.
+    #[cold]
+    fn transmit_classed(&mut self, link: u32, packet: PacketId) -> Result<(), DropReason> {
+        let Some(queues) = &mut self.class_queues[link as usize] else { return Ok(()) };
+        let at = &mut self.links[link as usize];
+        let header = &mut self.packets.get_mut(packet).header;
+        let wire_bytes = at.wire_bytes(header.ip_bytes);
+        let class = queues.class_of(header);
+        if queues.line_busy {
+            match queues.push(class, packet, wire_bytes) {
+                Ok(true) if mark(header) => at.counters.marks += 1,
+                Ok(_) => {}
+                Err(reason) => {
+                    at.counters.drops += 1;
+                    return Err(reason);
+                }
+            }
+            return Ok(());
+        }
+        queues.line_busy = true;
+        self.put_on_line(link, packet, wire_bytes);
+        Ok(())
+    }
+
+    fn put_on_line(&mut self, link: u32, packet: PacketId, wire_bytes: u32) {
+        let at = &mut self.links[link as usize];
+        let offer = at.push(self.now, packet, wire_bytes);
+        let free = at.busy_until();
+        if let Offer::First(arrival) = offer {
+            self.queue.set(link, arrival);
+        }
+        self.queue.set(self.links.len() as u32 + link, free);
+    }
+
+    /// The line of a port with several queues is free: the scheduler says which packet is next.
+    pub fn line_free(&mut self, link: u32) {
+        let Some(queues) = &mut self.class_queues[link as usize] else { return };
+        match queues.pop() {
+            Some((packet, wire_bytes)) => self.put_on_line(link, packet, wire_bytes),
+            None => {
+                queues.line_busy = false;
+                self.queue.clear(self.links.len() as u32 + link);
+            }
+        }
+    }
+
+    /// Takes a link down or up; returns the packets that were lost with it.
+    pub fn set_up(&mut self, id: LinkId, up: bool) -> Vec<PacketId> {
+        let number = self.numbers[id.index()];
+        let link = &mut self.links[number as usize];
+        if up {
+            link.heal();
+            return Vec::new();
+        }
+        self.queue.clear(number);
+        let mut lost = link.fail(self.now);
+        if let Some(Some(queues)) = self.class_queues.get_mut(number as usize) {
+            self.queue.clear(self.links.len() as u32 + number);
+            queues.line_busy = false;
+            lost.extend(std::iter::from_fn(|| queues.pop()).map(|(packet, _)| packet));
+        }
+        lost
+    }
+
+    /// Bytes and packets that wait at `link` now.
+    pub fn waiting(&mut self, id: LinkId) -> (Bytes, u32) {
+        let link = self.numbers[id.index()];
+        let (bytes, packets) = match self.class_queues.get(link as usize) {
+            Some(Some(queues)) => queues.waiting(),
+            _ => (0, self.links[link as usize].waiting(self.now)),
+        };
+        (self.links[link as usize].backlog(self.now) + Bytes(bytes), packets)
+    }
+
+    /// Bytes of memory held.
+    pub fn memory(&self) -> usize {
+        self.packets.memory()
+            + self.queue.memory()
+            + self.links.capacity() * size_of::<Link>()
+            + self.links.iter().map(Link::memory).sum::<usize>()
+    }
+}
+
+/// Marks a packet whose sender understands it (RFC 3168).
+fn mark(header: &mut Header) -> bool {
+    let capable = header.is_ecn_capable();
+    if capable {
+        header.traffic_class |= Header::CE;
+    }
+    capable
+}

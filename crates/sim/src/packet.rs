@@ -1,0 +1,244 @@
+//! Packets: 64 bytes each in one slab, so that a hop touches one cache line of the packet.
+
+use weft_switching::Header;
+use weft_transport::{Ecn, Flags, Segment};
+
+/// Number of a packet in the [`Slab`].
+pub type PacketId = u32;
+
+/// What a segment carries beyond what fits a [`Packet`]: SACK blocks, which are rare.
+#[derive(Clone, Copy, Debug, Default)]
+struct Extra {
+    ts_val: u32,
+    ts_ecr: u32,
+    sack_count: u8,
+    sacks: [(u32, u32); 4],
+}
+
+/// A packet in flight or in a queue.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+pub struct Packet {
+    /// What switches see.
+    pub header: Header,
+    seq: u32,
+    ack: u32,
+    /// The timestamps, or in `ts_val` the number of an [`Extra`] where there are SACK blocks.
+    ts_val: u32,
+    ts_ecr: u32,
+    /// The receive window in the lower 30 bits, above it [`Packet::EXTRA`] and [`Packet::RESENT`].
+    window: u32,
+    /// The endpoint that the packet is for.
+    pub endpoint: u32,
+}
+
+impl Packet {
+    const EXTRA: u32 = 1 << 31;
+    const RESENT: u32 = 1 << 30;
+}
+
+/// All packets of a run.
+#[derive(Default)]
+pub struct Slab {
+    packets: Vec<Packet>,
+    free: Vec<PacketId>,
+    extras: Vec<Extra>,
+    free_extras: Vec<u32>,
+}
+
+impl Slab {
+    /// The packet `id`.
+    #[inline]
+    pub fn get(&self, id: PacketId) -> &Packet {
+        &self.packets[id as usize]
+    }
+
+    /// The packet `id`, to be marked on its way.
+    #[inline]
+    pub fn get_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.packets[id as usize]
+    }
+
+    /// Packets that exist now.
+    pub fn live(&self) -> usize {
+        self.packets.len() - self.free.len()
+    }
+
+    /// Asks the processor to fetch packet `id`.
+    #[inline]
+    pub fn prefetch(&self, id: PacketId) {
+        if let Some(packet) = self.packets.get(id as usize) {
+            prefetch(packet);
+        }
+    }
+
+    #[inline]
+    fn insert(&mut self, packet: Packet) -> PacketId {
+        match self.free.pop() {
+            Some(id) => {
+                self.packets[id as usize] = packet;
+                id
+            }
+            None => {
+                self.packets.push(packet);
+                self.packets.len() as PacketId - 1
+            }
+        }
+    }
+
+    /// Makes a packet of `segment` for `endpoint`, with the addresses of `template`.
+    #[inline]
+    pub fn packet_of(&mut self, template: &Header, endpoint: u32, segment: &Segment) -> PacketId {
+        let mut packet = Packet {
+            header: *template,
+            seq: segment.seq,
+            ack: segment.ack,
+            ts_val: segment.ts_val,
+            ts_ecr: segment.ts_ecr,
+            window: segment.window & (Packet::RESENT - 1),
+            endpoint,
+        };
+        packet.header.tcp_flags = segment.flags.0;
+        packet.header.option_words = segment.options / 4;
+        packet.header.traffic_class |= segment.ecn as u8;
+        packet.header.ip_bytes = segment.ip_bytes() as u16;
+        packet.header.payload = segment.len;
+        if segment.retransmission {
+            packet.window |= Packet::RESENT;
+        }
+        if segment.sack_count > 0 {
+            packet.window |= Packet::EXTRA;
+            packet.ts_val = self.insert_extra(segment);
+        }
+        self.insert(packet)
+    }
+
+    #[cold]
+    fn insert_extra(&mut self, segment: &Segment) -> u32 {
+        let extra = Extra {
+            ts_val: segment.ts_val,
+            ts_ecr: segment.ts_ecr,
+            sack_count: segment.sack_count,
+            sacks: segment.sacks,
+        };
+        match self.free_extras.pop() {
+            Some(id) => {
+                self.extras[id as usize] = extra;
+                id
+            }
+            None => {
+                self.extras.push(extra);
+                self.extras.len() as u32 - 1
+            }
+        }
+    }
+
+    /// Reads the segment that packet `id` carries into `segment`.
+    #[inline]
+    pub fn read_segment(&self, id: PacketId, segment: &mut Segment) {
+        let packet = self.get(id);
+        segment.seq = packet.seq;
+        segment.ack = packet.ack;
+        segment.ts_val = packet.ts_val;
+        segment.ts_ecr = packet.ts_ecr;
+        segment.window = packet.window & (Packet::RESENT - 1);
+        segment.len = packet.header.payload;
+        segment.flags = Flags(packet.header.tcp_flags);
+        segment.options = packet.header.option_words * 4;
+        segment.ecn = match packet.header.traffic_class & Header::CE {
+            0 => Ecn::NotEct,
+            Header::CE => Ecn::Ce,
+            _ => Ecn::Ect0,
+        };
+        segment.retransmission = packet.window & Packet::RESENT != 0;
+        segment.sack_count = 0;
+        if packet.window & Packet::EXTRA != 0 {
+            let extra = &self.extras[packet.ts_val as usize];
+            segment.ts_val = extra.ts_val;
+            segment.ts_ecr = extra.ts_ecr;
+            segment.sack_count = extra.sack_count;
+            segment.sacks = extra.sacks;
+        }
+    }
+
+    /// Copies packet `id`, for a flood.
+    pub fn duplicate(&mut self, id: PacketId) -> PacketId {
+        let mut packet = *self.get(id);
+        if packet.window & Packet::EXTRA != 0 {
+            let extra = self.extras[packet.ts_val as usize];
+            self.extras.push(extra);
+            packet.ts_val = self.extras.len() as u32 - 1;
+        }
+        self.insert(packet)
+    }
+
+    /// Ends packet `id`.
+    #[inline]
+    pub fn remove(&mut self, id: PacketId) {
+        let packet = &self.packets[id as usize];
+        if packet.window & Packet::EXTRA != 0 {
+            self.free_extras.push(packet.ts_val);
+        }
+        self.free.push(id);
+    }
+
+    /// Bytes of memory held.
+    pub fn memory(&self) -> usize {
+        self.packets.capacity() * size_of::<Packet>()
+            + self.extras.capacity() * size_of::<Extra>()
+            + (self.free.capacity() + self.free_extras.capacity()) * size_of::<u32>()
+    }
+}
+
+/// Asks the processor to bring `data` near; a hint without effect on any result.
+#[inline(always)]
+pub fn prefetch<T>(data: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch of any address has no effect that a program can observe.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(data).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = data;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_one_cache_line() {
+        assert_eq!(size_of::<Packet>(), 64);
+    }
+
+    #[test]
+    fn a_segment_survives_the_way_through_a_packet() {
+        let mut slab = Slab::default();
+        for sack_count in [0, 3] {
+            let segment = Segment {
+                seq: 7,
+                ack: 9,
+                ts_val: 11,
+                ts_ecr: 13,
+                window: 1 << 29,
+                len: 1448,
+                retransmission: true,
+                sack_count,
+                sacks: [(1, 2), (3, 4), (5, 6), (0, 0)],
+                ..Segment::default()
+            };
+            let id = slab.packet_of(&Header::default(), 5, &segment);
+            let copy = slab.duplicate(id);
+            slab.remove(id);
+            let mut read = Segment::default();
+            slab.read_segment(copy, &mut read);
+            assert_eq!((read.seq, read.ack, read.ts_val, read.ts_ecr), (7, 9, 11, 13));
+            assert_eq!((read.window, read.len, read.retransmission), (1 << 29, 1448, true));
+            assert_eq!(read.sack_count, sack_count);
+            assert!(sack_count == 0 || read.sacks == segment.sacks);
+            slab.remove(copy);
+            assert_eq!(slab.live(), 0);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The probe: samples of links, queues and classes at a fixed interval.
+//!
+//! Rows that would say zero for a link are left out; a link without a row at a time was idle and
+//! empty then.
+
+use weft_fabric::Fabric;
+use weft_units::{Duration, LinkId, Time};
+
+use crate::network::Network;
+use crate::record::{Metric, Recorder, Sample};
+
+/// Which links are sampled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ProbeLinks {
+    /// None.
+    None,
+    /// Links that leave a switch.
+    #[default]
+    Switches,
+    /// All, hosts' own among them.
+    All,
+}
+
+/// The probe of one run.
+#[derive(Clone, Debug, Default)]
+pub struct Probe {
+    interval: Option<Duration>,
+    links: Vec<LinkId>,
+    wire_bytes: Vec<u64>,
+    drops: Vec<u64>,
+    class_bytes: Vec<u64>,
+}
+
+impl Probe {
+    /// A probe of `which` links of `fabric` every `interval`; no interval, no samples.
+    pub fn new(fabric: &Fabric, interval: Option<Duration>, which: ProbeLinks) -> Self {
+        let wanted = |id: &LinkId| match which {
+            ProbeLinks::None => false,
+            ProbeLinks::Switches => !fabric.node(fabric.link(*id).from).is_host(),
+            ProbeLinks::All => true,
+        };
+        let interval = interval.filter(|interval| *interval > Duration::ZERO);
+        let links: Vec<_> = (0..fabric.links().len() as u32).map(LinkId).filter(wanted).collect();
+        let count = links.len();
+        Self { interval, links, wire_bytes: vec![0; count], drops: vec![0; count], class_bytes: Vec::new() }
+    }
+
+    /// When the first sample is due.
+    pub fn start(&self) -> Option<Time> {
+        self.interval.map(|interval| Time::ZERO + interval)
+    }
+
+    /// Takes the samples that are due now; returns when the next are.
+    ///
+    /// `class_bytes` are the bytes delivered to applications so far, by class.
+    pub fn sample<R: Recorder>(
+        &mut self,
+        fabric: &Fabric,
+        net: &mut Network,
+        class_bytes: &[u64],
+        active_flows: u64,
+        recorder: &mut R,
+    ) -> Time {
+        let interval = self.interval.unwrap_or(Duration::MAX);
+        let (time, seconds) = (net.now, interval.as_secs_f64());
+        let mut row = |metric, entity, value| recorder.sample(&Sample { time, metric, entity, value });
+        for (at, &id) in self.links.iter().enumerate() {
+            let entity = id.0;
+            let counters = net.link(id).counters;
+            let sent = counters.wire_bytes - self.wire_bytes[at];
+            let dropped = counters.drops - self.drops[at];
+            self.wire_bytes[at] = counters.wire_bytes;
+            self.drops[at] = counters.drops;
+            if sent > 0 {
+                // Bytes count when they are queued, so a filling queue may show more than the line.
+                let share = sent as f64 * 8.0 / (fabric.link(id).rate.bps() as f64 * seconds);
+                row(Metric::LinkUtilisation, entity, share.min(1.0));
+            }
+            if dropped > 0 {
+                row(Metric::Drops, entity, dropped as f64);
+            }
+            let (bytes, packets) = net.waiting(id);
+            if bytes.0 > 0 {
+                row(Metric::QueueBytes, entity, bytes.0 as f64);
+                row(Metric::QueuePackets, entity, f64::from(packets));
+            }
+        }
+        self.class_bytes.resize(class_bytes.len(), 0);
+        for (class, (&now, before)) in class_bytes.iter().zip(&mut self.class_bytes).enumerate() {
+            row(Metric::Throughput, class as u32, (now - *before) as f64 * 8.0 / seconds);
+            *before = now;
+        }
+        row(Metric::ActiveFlows, 0, active_flows as f64);
+        time + interval
+    }
+}

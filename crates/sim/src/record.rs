@@ -1,0 +1,157 @@
+//! What a run reports: flows as they finish, samples as they are taken, sums at the end.
+
+use weft_switching::DropReason;
+use weft_traffic::Flow;
+use weft_units::{Bytes, Duration, LinkId, Time};
+
+use crate::link::{Link, LinkCounters};
+
+/// Receives what a run reports, in order of simulated time.
+pub trait Recorder {
+    /// A flow has ended, or the run has with the flow unfinished.
+    fn flow(&mut self, record: &FlowRecord);
+    /// A sample.
+    fn sample(&mut self, sample: &Sample);
+}
+
+/// One flow.
+#[derive(Clone, Debug)]
+pub struct FlowRecord {
+    /// The flow as it was to be sent.
+    pub flow: Flow,
+    /// When the receiving application had the last byte.
+    pub end: Option<Time>,
+    /// The time it would take alone ([`crate::ideal`]).
+    pub ideal: Duration,
+    /// Links on a shortest path.
+    pub hops: u32,
+    /// Data segments sent, retransmissions among them.
+    pub packets_sent: u64,
+    /// Data segments sent again.
+    pub retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// First transmissions that arrived with a sequence number below the highest received.
+    pub out_of_order: u64,
+    /// First transmissions that arrived.
+    pub first_transmissions_received: u64,
+    /// Data segments that arrived with a congestion mark.
+    pub ecn_marks: u64,
+    /// Data segments dropped on the way.
+    pub drops: u64,
+}
+
+/// What a [`Sample`] measures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Metric {
+    /// Share of the line's capacity used over the interval; the entity is a link.
+    LinkUtilisation,
+    /// Bytes waiting at or leaving a link.
+    QueueBytes,
+    /// Packets waiting at a link.
+    QueuePackets,
+    /// Packets dropped at a link over the interval.
+    Drops,
+    /// Bits per second delivered to applications over the interval; the entity is a class.
+    Throughput,
+    /// Flows begun and not finished; no entity.
+    ActiveFlows,
+}
+
+impl Metric {
+    /// The name in `series.parquet`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LinkUtilisation => "link_utilisation",
+            Self::QueueBytes => "queue_bytes",
+            Self::QueuePackets => "queue_packets",
+            Self::Drops => "drops",
+            Self::Throughput => "throughput_bps",
+            Self::ActiveFlows => "active_flows",
+        }
+    }
+}
+
+/// One measured value.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// When.
+    pub time: Time,
+    /// What.
+    pub metric: Metric,
+    /// Of which link or class, by number.
+    pub entity: u32,
+    /// How much.
+    pub value: f64,
+}
+
+/// Sums over a run.
+#[derive(Clone, Debug, Default)]
+pub struct Counters {
+    /// Packets that hosts sent.
+    pub packets_sent: u64,
+    /// Copies that switches made of them to flood.
+    pub packets_copied: u64,
+    /// Packets that reached their host.
+    pub packets_delivered: u64,
+    /// Packets dropped, by reason.
+    pub packets_dropped: [u64; DropReason::ALL.len()],
+    /// Packets still on their way at the end.
+    pub packets_in_flight: u64,
+    /// Packets that crossed a link.
+    pub packet_hops: u64,
+    /// Events handled.
+    pub events: u64,
+}
+
+impl Counters {
+    /// Counts a drop.
+    pub fn count_drop(&mut self, reason: DropReason) {
+        self.packets_dropped[reason as usize] += 1;
+    }
+
+    /// Whether every packet is accounted for: sent and copied = delivered + dropped + in flight.
+    pub fn is_conserved(&self) -> bool {
+        let ended = self.packets_delivered + self.packets_dropped.iter().sum::<u64>();
+        self.packets_sent + self.packets_copied == ended + self.packets_in_flight
+    }
+}
+
+/// One link over a run.
+#[derive(Clone, Debug)]
+pub struct LinkReport {
+    /// Which.
+    pub id: LinkId,
+    /// Counters.
+    pub counters: LinkCounters,
+    /// The longest backlog that a packet met.
+    pub max_backlog: Bytes,
+    /// Whether it was up at the end.
+    pub up: bool,
+}
+
+impl LinkReport {
+    /// The report of `link`.
+    pub fn new(id: LinkId, link: &Link) -> Self {
+        Self { id, counters: link.counters, max_backlog: link.max_backlog_bytes(), up: link.is_up() }
+    }
+}
+
+/// A run as a whole.
+#[derive(Clone, Debug)]
+pub struct RunReport {
+    /// Whether it was asked to stop before its end.
+    pub stopped: bool,
+    /// When it ended, in simulated time.
+    pub end: Time,
+    /// Sums.
+    pub counters: Counters,
+    /// Flows begun.
+    pub flows_started: u64,
+    /// Flows finished.
+    pub flows_finished: u64,
+    /// Every link, in the fabric's order.
+    pub links: Vec<LinkReport>,
+    /// Memory of packets, links and connections at the end, in bytes.
+    pub state_bytes: u64,
+}

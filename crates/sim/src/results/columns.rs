@@ -1,0 +1,131 @@
+//! The two Parquet tables of a result, filled in batches, so that memory does not follow the
+//! length of a run.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use arrow::array::{
+    ArrayRef, BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, StringDictionaryBuilder,
+};
+use arrow::datatypes::{DataType, Field, Int32Type, Schema};
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+
+/// Rows gathered before they are written.
+const BATCH: usize = 16_384;
+
+/// One column under construction.
+pub enum Column {
+    /// A name out of few.
+    Name(StringDictionaryBuilder<Int32Type>),
+    /// A small number.
+    Int(Int32Builder),
+    /// A number or nothing.
+    Long(Int64Builder),
+    /// A measured value.
+    Real(Float64Builder),
+    /// A yes or no.
+    Flag(BooleanBuilder),
+}
+
+impl Column {
+    /// A column of names.
+    pub fn name() -> Self {
+        Self::Name(StringDictionaryBuilder::new())
+    }
+
+    fn data_type(&self) -> DataType {
+        match self {
+            Self::Name(_) => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
+            Self::Int(_) => DataType::Int32,
+            Self::Long(_) => DataType::Int64,
+            Self::Real(_) => DataType::Float64,
+            Self::Flag(_) => DataType::Boolean,
+        }
+    }
+
+    fn finish(&mut self) -> ArrayRef {
+        match self {
+            Self::Name(builder) => Arc::new(builder.finish()),
+            Self::Int(builder) => Arc::new(builder.finish()),
+            Self::Long(builder) => Arc::new(builder.finish()),
+            Self::Real(builder) => Arc::new(builder.finish()),
+            Self::Flag(builder) => Arc::new(builder.finish()),
+        }
+    }
+}
+
+/// A value of a row.
+#[derive(Clone, Copy, Debug)]
+pub enum Cell<'a> {
+    /// For a [`Column::Name`].
+    Name(&'a str),
+    /// For a [`Column::Int`].
+    Int(i32),
+    /// For a [`Column::Long`].
+    Long(Option<i64>),
+    /// For a [`Column::Real`].
+    Real(f64),
+    /// For a [`Column::Flag`].
+    Flag(bool),
+}
+
+/// A table that is being written.
+pub struct Table {
+    columns: Vec<Column>,
+    schema: Arc<Schema>,
+    rows: usize,
+    writer: ArrowWriter<File>,
+}
+
+impl Table {
+    /// Starts a table in `file`.
+    pub fn new(file: File, columns: Vec<(&str, Column)>) -> Result<Self, ParquetError> {
+        let fields: Vec<Field> =
+            columns.iter().map(|(name, column)| Field::new(*name, column.data_type(), true)).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_created_by("weft".to_owned())
+            .build();
+        let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties))?;
+        let columns = columns.into_iter().map(|(_, column)| column).collect();
+        Ok(Self { columns, schema, rows: 0, writer })
+    }
+
+    /// Appends a row, its cells in the order and of the kinds of the columns.
+    pub fn push(&mut self, row: &[Cell<'_>]) -> Result<(), ParquetError> {
+        for (column, cell) in self.columns.iter_mut().zip(row) {
+            match (column, *cell) {
+                (Column::Name(builder), Cell::Name(value)) => builder.append_value(value),
+                (Column::Int(builder), Cell::Int(value)) => builder.append_value(value),
+                (Column::Long(builder), Cell::Long(value)) => builder.append_option(value),
+                (Column::Real(builder), Cell::Real(value)) => builder.append_value(value),
+                (Column::Flag(builder), Cell::Flag(value)) => builder.append_value(value),
+                _ => return Err(ParquetError::General("a cell is not of its column's kind".to_owned())),
+            }
+        }
+        self.rows += 1;
+        if self.rows == BATCH { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), ParquetError> {
+        if self.rows > 0 {
+            self.rows = 0;
+            let arrays = self.columns.iter_mut().map(Column::finish).collect();
+            let batch = RecordBatch::try_new(Arc::clone(&self.schema), arrays)
+                .map_err(|error| ParquetError::ArrowError(error.to_string()))?;
+            self.writer.write(&batch)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is left and ends the file.
+    pub fn finish(mut self) -> Result<(), ParquetError> {
+        self.flush()?;
+        self.writer.close().map(|_| ())
+    }
+}

@@ -1,0 +1,232 @@
+//! [`ResultWriter`]: the directory of one run while it is being written.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use parquet::errors::ParquetError;
+use thiserror::Error;
+use weft_fabric::Fabric;
+use weft_units::Time;
+
+use crate::record::{FlowRecord, Metric, Recorder, Sample};
+use crate::results::Summary;
+use crate::results::columns::{Cell, Column, Table};
+
+/// Why a result could not be written.
+#[derive(Debug, Error)]
+#[error("cannot write {}: {source}", path.display())]
+pub struct ResultError {
+    /// What was to be written.
+    pub path: PathBuf,
+    /// Why not.
+    pub source: io::Error,
+}
+
+/// Writes a result under a temporary name beside its final one.
+pub struct ResultWriter<'a> {
+    fabric: &'a Fabric,
+    classes: &'a [String],
+    window: (Time, Time),
+    target: PathBuf,
+    temporary: PathBuf,
+    flows: Table,
+    series: Table,
+    summary: Summary,
+    link_labels: Vec<String>,
+    failure: Option<ResultError>,
+}
+
+impl<'a> ResultWriter<'a> {
+    /// Starts the result `target`. Flows that start within `window` count as measured.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn create(
+        target: &Path,
+        fabric: &'a Fabric,
+        classes: &'a [String],
+        window: (Time, Time),
+    ) -> Result<Self, ResultError> {
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = target.with_file_name(format!(".{name}.partial"));
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            move |source| ResultError { path, source }
+        };
+        if temporary.exists() {
+            fs::remove_dir_all(&temporary).map_err(at(&temporary))?;
+        }
+        fs::create_dir_all(&temporary).map_err(at(&temporary))?;
+        let table = |name: &str, columns| {
+            let path = temporary.join(name);
+            let file = File::create(&path).map_err(at(&path))?;
+            Table::new(file, columns).map_err(|error| parquet_error(&path, error))
+        };
+        let long = || Column::Long(Default::default());
+        let int = || Column::Int(Default::default());
+        let flows = table(
+            "flows.parquet",
+            vec![
+                ("flow", long()),
+                ("src", Column::name()),
+                ("dst", Column::name()),
+                ("sport", int()),
+                ("dport", int()),
+                ("class", Column::name()),
+                ("bytes", long()),
+                ("start_ps", long()),
+                ("end_ps", long()),
+                ("fct_ps", long()),
+                ("ideal_fct_ps", long()),
+                ("measured", Column::Flag(Default::default())),
+                ("hops", int()),
+                ("packets_sent", long()),
+                ("retransmissions", long()),
+                ("timeouts", long()),
+                ("out_of_order", long()),
+                ("first_transmissions_received", long()),
+                ("drops", long()),
+                ("ecn_marks", long()),
+            ],
+        )?;
+        let series = table(
+            "series.parquet",
+            vec![
+                ("time_ps", long()),
+                ("metric", Column::name()),
+                ("entity", Column::name()),
+                ("value", Column::Real(Default::default())),
+            ],
+        )?;
+        let link_labels =
+            (0..fabric.links().len() as u32).map(|id| fabric.link_label(weft_units::LinkId(id)));
+        Ok(Self {
+            fabric,
+            classes,
+            window,
+            target: target.to_owned(),
+            temporary: temporary.clone(),
+            flows,
+            series,
+            summary: Summary::new(classes.len()),
+            link_labels: link_labels.collect(),
+            failure: None,
+        })
+    }
+
+    /// What went wrong while rows were written, if anything did.
+    pub const fn failure(&self) -> Option<&ResultError> {
+        self.failure.as_ref()
+    }
+
+    /// The sums by class so far.
+    pub const fn summary(&mut self) -> &mut Summary {
+        &mut self.summary
+    }
+
+    /// Ends the tables, adds the text files and gives the result its name.
+    ///
+    /// # Errors
+    /// What the file system said, now or while rows were written; nothing stays of the result.
+    pub fn finish(self, texts: &[(&str, &str)]) -> Result<(), ResultError> {
+        let Self { target, temporary, flows, series, failure, .. } = self;
+        let written = || -> Result<(), ResultError> {
+            failure.map_or(Ok(()), Err)?;
+            let ended = |name: &str, table: Table| {
+                table.finish().map_err(|error| parquet_error(&temporary.join(name), error))
+            };
+            ended("flows.parquet", flows)?;
+            ended("series.parquet", series)?;
+            for (name, text) in texts {
+                let path = temporary.join(name);
+                fs::write(&path, text).map_err(|source| ResultError { path, source })?;
+            }
+            fs::rename(&temporary, &target).map_err(|source| ResultError { path: target.clone(), source })
+        };
+        let outcome = written();
+        if outcome.is_err() {
+            // The first error is the one to report; what stays behind is removed at the next start.
+            let _ = fs::remove_dir_all(&temporary);
+        }
+        outcome
+    }
+
+    /// Gives the result up and removes what was written.
+    pub fn abandon(self) {
+        let _ = fs::remove_dir_all(&self.temporary);
+    }
+
+    fn note(&mut self, name: &str, outcome: Result<(), ParquetError>) {
+        if let Err(error) = outcome
+            && self.failure.is_none()
+        {
+            self.failure = Some(parquet_error(&self.temporary.join(name), error));
+        }
+    }
+}
+
+impl Recorder for ResultWriter<'_> {
+    fn flow(&mut self, record: &FlowRecord) {
+        if self.failure.is_some() {
+            return;
+        }
+        let flow = &record.flow;
+        let long = |value: u64| Cell::Long(i64::try_from(value).ok());
+        let fct = record.end.map(|end| end.saturating_since(flow.start).ps());
+        let measured = flow.start >= self.window.0 && flow.start < self.window.1;
+        self.summary.count(record, measured);
+        let outcome = self.flows.push(&[
+            long(u64::from(flow.id.0)),
+            Cell::Name(self.fabric.host_name(flow.src)),
+            Cell::Name(self.fabric.host_name(flow.dst)),
+            Cell::Int(i32::from(flow.sport)),
+            Cell::Int(i32::from(flow.dport)),
+            Cell::Name(&self.classes[usize::from(flow.class)]),
+            long(flow.bytes),
+            long(flow.start.ps()),
+            record.end.map_or(Cell::Long(None), |end| long(end.ps())),
+            fct.map_or(Cell::Long(None), long),
+            long(record.ideal.ps()),
+            Cell::Flag(measured),
+            Cell::Int(record.hops as i32),
+            long(record.packets_sent),
+            long(record.retransmissions),
+            long(record.timeouts),
+            long(record.out_of_order),
+            long(record.first_transmissions_received),
+            long(record.drops),
+            long(record.ecn_marks),
+        ]);
+        self.note("flows.parquet", outcome);
+    }
+
+    fn sample(&mut self, sample: &Sample) {
+        if self.failure.is_some() {
+            return;
+        }
+        let entity = match sample.metric {
+            Metric::Throughput => &self.classes[sample.entity as usize],
+            Metric::ActiveFlows => "all",
+            _ => &self.link_labels[sample.entity as usize],
+        };
+        let outcome = self.series.push(&[
+            Cell::Long(i64::try_from(sample.time.ps()).ok()),
+            Cell::Name(sample.metric.name()),
+            Cell::Name(entity),
+            Cell::Real(sample.value),
+        ]);
+        self.note("series.parquet", outcome);
+    }
+}
+
+fn parquet_error(path: &Path, error: ParquetError) -> ResultError {
+    let source = match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(other) => io::Error::other(other.to_string()),
+        },
+        other => io::Error::other(other.to_string()),
+    };
+    ResultError { path: path.to_owned(), source }
+}

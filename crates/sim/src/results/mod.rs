@@ -1,0 +1,9 @@
+//! A result on disk: one directory with `flows.parquet`, `series.parquet`, `summary.json` and the
+//! scenario, written under a temporary name and renamed when whole.
+
+mod columns;
+mod directory;
+mod summary;
+
+pub use directory::{ResultError, ResultWriter};
+pub use summary::Summary;

@@ -1,0 +1,245 @@
+//! One run: from a [`Plan`] to what its recorder is told, or to a result directory.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use weft_fabric::layout::layout;
+use weft_fabric::{EqualCost, Fabric};
+use weft_scenario::{Change, Plan};
+use weft_switching::{Blueprint, DropReason, Forwarding, SchemeError, SchemeVisitor, visit_scheme};
+use weft_units::{Duration, LinkId, Time};
+
+use crate::engine::{Engine, Progress, Setup};
+use crate::fault::{Fault, FaultKind};
+use crate::probe::{Probe, ProbeLinks};
+use crate::record::{LinkReport, Recorder, RunReport};
+use crate::results::{ResultError, ResultWriter};
+
+/// Fabrics with more links than this are sampled by class only, so that a series stays small.
+const MAX_SAMPLED_LINKS: usize = 2_000;
+
+/// Runs `plan`.
+///
+/// # Errors
+/// A scheme that the registry does not have.
+pub fn run<R: Recorder>(
+    plan: &Plan,
+    progress: &Progress,
+    recorder: &mut R,
+) -> Result<RunReport, SchemeError> {
+    let links =
+        if plan.fabric.links().len() > MAX_SAMPLED_LINKS { ProbeLinks::None } else { ProbeLinks::Switches };
+    let faults = faults(plan);
+    let setup = Setup {
+        fabric: &plan.fabric,
+        flows: &plan.traffic.flows,
+        dscp: &vec![0; plan.traffic.classes.len()],
+        transport: &plan.transport.config,
+        seed: plan.seed,
+        limit: Time::ZERO + plan.run.limit,
+        probe: Probe::new(&plan.fabric, Some(plan.measure.interval), links),
+        faults: &faults,
+    };
+    run_setup(setup, &plan.scheme, progress, recorder)
+}
+
+/// Runs `setup` with the scheme that `scheme` names.
+///
+/// # Errors
+/// A scheme that the registry does not have.
+pub fn run_setup<R: Recorder>(
+    setup: Setup<'_>,
+    scheme: &weft_switching::SchemeSpec,
+    progress: &Progress,
+    recorder: &mut R,
+) -> Result<RunReport, SchemeError> {
+    let (fabric, seed) = (setup.fabric, setup.seed);
+    let routes = Arc::new(Forwarding::new(fabric, EqualCost::compute(fabric)));
+    let visitor = Visitor { setup, routes: Arc::clone(&routes), progress, recorder };
+    visit_scheme(scheme, fabric, &routes, seed, visitor)
+}
+
+struct Visitor<'a, 'b, R> {
+    setup: Setup<'a>,
+    routes: Arc<Forwarding>,
+    progress: &'b Progress,
+    recorder: &'b mut R,
+}
+
+impl<R: Recorder> SchemeVisitor for Visitor<'_, '_, R> {
+    type Output = RunReport;
+
+    fn visit<B: Blueprint>(self, blueprint: B) -> RunReport {
+        Engine::new(self.setup, self.routes, &blueprint).run(self.progress, self.recorder)
+    }
+}
+
+fn faults(plan: &Plan) -> Vec<Fault> {
+    let fabric = &plan.fabric;
+    let fault = |event: &weft_scenario::Event| match event.change {
+        Change::FailCable(link) => Fault::of_cable(event.at, FaultKind::Fail, link),
+        Change::HealCable(link) => Fault::of_cable(event.at, FaultKind::Heal, link),
+        Change::FailNode(node) => Fault::of_node(event.at, FaultKind::Fail, fabric, node),
+        Change::HealNode(node) => Fault::of_node(event.at, FaultKind::Heal, fabric, node),
+    };
+    plan.events.iter().map(fault).collect()
+}
+
+/// Runs `plan` and leaves its result at `target`. `false` where the run was asked to stop: then
+/// there is no result.
+///
+/// # Errors
+/// What the file system says; then there is no result either.
+pub fn run_to_directory(
+    plan: &Plan,
+    target: &Path,
+    scenario: &str,
+    progress: &Progress,
+) -> Result<Option<RunReport>, RunError> {
+    let mut writer = ResultWriter::create(target, &plan.fabric, &plan.traffic.classes, plan.measure.window)?;
+    let report = match run(plan, progress, &mut writer) {
+        Ok(report) if !report.stopped => report,
+        stopped => {
+            writer.abandon();
+            return Ok(stopped.map(|_| None)?);
+        }
+    };
+    let classes = writer.summary().json(&plan.traffic.classes);
+    let summary = summary(plan, &report, classes);
+    let text = serde_json::to_string_pretty(&summary).map_err(std::io::Error::other);
+    let text = text.map_err(|source| ResultError { path: target.to_owned(), source })?;
+    writer.finish(&[("summary.json", &text), ("scenario.toml", scenario)])?;
+    Ok(Some(report))
+}
+
+/// Why a run has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// It could not be written.
+    #[error(transparent)]
+    Result(#[from] ResultError),
+    /// There is no such scheme.
+    #[error(transparent)]
+    Scheme(#[from] SchemeError),
+}
+
+/// The contents of `summary.json`: everything that a reader needs to know beside the tables, and
+/// nothing that differs between two runs of the same seed.
+fn summary(plan: &Plan, report: &RunReport, classes: Value) -> Value {
+    let fabric = &plan.fabric;
+    let counters = &report.counters;
+    let dropped: BTreeMap<_, _> = DropReason::ALL
+        .iter()
+        .map(|reason| (reason.name(), counters.packets_dropped[*reason as usize]))
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    let groups = plan.traffic.groups.iter().map(|group| {
+        json!({
+            "class": group.class,
+            "flows": group.flows,
+            "bytes": group.bytes.0,
+            "expected_mean_bytes": group.expected_mean,
+            "asked_load": group.asked_load,
+        })
+    });
+    json!({
+        "name": plan.name,
+        "version": env!("CARGO_PKG_VERSION"),
+        "id": plan.id,
+        "label": plan.label,
+        "seed": plan.seed,
+        "overrides": plan.overrides,
+        "scheme": plan.scheme,
+        "transport": { "profile": plan.transport.profile, "parameters": plan.transport.config },
+        "fabric": {
+            "name": fabric.name(),
+            "hosts": fabric.host_count(),
+            "switches": fabric.switch_count(),
+            "links": fabric.cable_count(),
+        },
+        "traffic": {
+            "flows": plan.traffic.flows.len(),
+            "mean_bytes": plan.traffic.mean_bytes,
+            "offered_load": plan.traffic.offered_load,
+            "load_of": plan.traffic.load_of.name(),
+            "groups": groups.collect::<Vec<_>>(),
+            "notes": plan.traffic.notes,
+        },
+        "duration_ps": plan.run.duration.ps(),
+        "simulated_ps": report.end.ps(),
+        "window_ps": [plan.measure.window.0.ps(), plan.measure.window.1.ps()],
+        "interval_ps": plan.measure.interval.ps(),
+        "counters": {
+            "flows_started": report.flows_started,
+            "flows_finished": report.flows_finished,
+            "packets_sent": counters.packets_sent,
+            "packets_copied": counters.packets_copied,
+            "packets_delivered": counters.packets_delivered,
+            "packets_dropped": dropped,
+            "packets_in_flight": counters.packets_in_flight,
+            "packet_hops": counters.packet_hops,
+            "events": counters.events,
+        },
+        "classes": classes,
+        "links": report.links.iter().map(|link| link_json(fabric, report.end, link)).collect::<Vec<_>>(),
+        "nodes": nodes_json(fabric),
+        "warnings": plan.warnings,
+    })
+}
+
+fn link_json(fabric: &Fabric, end: Time, report: &LinkReport) -> Value {
+    let link = fabric.link(report.id);
+    let span = end.saturating_since(Time::ZERO).max(Duration::from_ps(1));
+    let capacity = link.rate.bps() as f64 / 8.0 * span.as_secs_f64();
+    json!({
+        "from": fabric.node(link.from).name,
+        "to": fabric.node(link.to).name,
+        "rate_bps": link.rate.bps(),
+        "delay_ps": link.delay.ps(),
+        "utilisation": report.counters.wire_bytes as f64 / capacity,
+        "bytes": report.counters.wire_bytes,
+        "packets": report.counters.packets,
+        "drops": report.counters.drops,
+        "marks": report.counters.marks,
+        "max_queue_bytes": report.max_backlog.0,
+        "up": report.up,
+    })
+}
+
+/// The nodes with their places on a drawing, as `summary.json` and `weft fabric` show them.
+pub fn nodes_json(fabric: &Fabric) -> Vec<Value> {
+    let points = layout(fabric).points;
+    let nodes = fabric.nodes().iter().zip(points);
+    nodes
+        .map(|(node, (x, y))| {
+            json!({
+                "name": node.name,
+                "role": if node.is_host() { "host" } else { "switch" },
+                "tier": node.tier,
+                "pod": node.pod,
+                "x": x,
+                "y": y,
+            })
+        })
+        .collect()
+}
+
+/// The cables of a fabric, as `weft fabric` shows them: one entry a direction.
+pub fn links_json(fabric: &Fabric) -> Vec<Value> {
+    let ids = (0..fabric.links().len() as u32).map(LinkId);
+    ids.map(|id| {
+        let link = fabric.link(id);
+        json!({
+            "from": fabric.node(link.from).name,
+            "to": fabric.node(link.to).name,
+            "rate_bps": link.rate.bps(),
+            "delay_ps": link.delay.ps(),
+            "queue": link.queue,
+            "overhead": link.overhead,
+            "up": link.up,
+        })
+    })
+    .collect()
+}

@@ -1,0 +1,326 @@
+//! All runs of a scenario, on as many threads as asked for, into one directory.
+//!
+//! What is finished stays finished: a run's result appears under its name only when whole, so a
+//! sweep that was stopped, or that met a full disk, goes on where it was.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use thiserror::Error;
+use weft_scenario::{Diagnostics, Plan, Point, Scenario};
+
+use crate::engine::Progress;
+use crate::results::ResultError;
+use crate::run::run_to_directory;
+
+/// How often the observer is told of progress.
+const TICK: Duration = Duration::from_millis(200);
+
+/// Why a sweep did not start.
+#[derive(Debug, Error)]
+pub enum SweepError {
+    /// The directory has the results of another scenario.
+    #[error(
+        "{} holds the results of another scenario (`{found}`); choose another directory with -o, or remove it",
+        path.display()
+    )]
+    OtherScenario {
+        /// The directory.
+        path: PathBuf,
+        /// The name of the scenario whose results it holds.
+        found: String,
+    },
+    /// The directory is not empty and not a result.
+    #[error("{} exists and holds no results of Weft; choose another directory with -o", path.display())]
+    NotOurs {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The file system refused.
+    #[error(transparent)]
+    Io(#[from] ResultError),
+    /// The threads could not be started.
+    #[error("cannot start {jobs} threads: {why}")]
+    Threads {
+        /// How many were asked for.
+        jobs: usize,
+        /// Why not.
+        why: String,
+    },
+}
+
+/// What a sweep tells while it goes on.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// It starts; `done` runs were there already.
+    Start {
+        /// Runs in all.
+        total: usize,
+        /// Runs that need not be done again.
+        done: usize,
+    },
+    /// A run is under way.
+    Progress {
+        /// Which.
+        point: &'a Point,
+        /// Share of it that is done, 0 to 1.
+        fraction: f64,
+        /// Flows finished.
+        flows_done: u64,
+        /// Flows to send.
+        flows_total: u64,
+        /// Packet-hops so far.
+        packet_hops: u64,
+        /// Simulated seconds so far.
+        sim_time_s: f64,
+    },
+    /// A run has its result.
+    RunDone {
+        /// Which.
+        point: &'a Point,
+        /// Packet-hops of it.
+        packet_hops: u64,
+    },
+    /// A run failed.
+    RunFailed {
+        /// Which.
+        point: &'a Point,
+        /// Why.
+        error: &'a str,
+    },
+    /// Nothing new; so that an observer can ask to stop.
+    Tick,
+}
+
+/// What came of a sweep.
+#[derive(Debug, Default)]
+pub struct SweepReport {
+    /// Runs done now.
+    pub done: usize,
+    /// Runs that were there already.
+    pub skipped: usize,
+    /// Runs that failed, with the reason.
+    pub failed: Vec<(Point, String)>,
+    /// Whether it was asked to stop before its end.
+    pub stopped: bool,
+}
+
+/// How a sweep is to be run.
+pub struct Options<'a> {
+    /// The directory of its results.
+    pub directory: &'a Path,
+    /// Runs at the same time.
+    pub jobs: usize,
+    /// Plans one point; files are found by whoever calls.
+    pub plan: &'a (dyn Fn(&Point) -> Result<Plan, Diagnostics> + Sync),
+}
+
+/// A run under way, shared between its thread and the observer's.
+struct Active<'a> {
+    point: &'a Point,
+    progress: Progress,
+    flows_total: u64,
+    limit_ps: u64,
+}
+
+/// A run that has ended, for the observer to be told of.
+type Ended<'a> = (&'a Point, Result<Timing, String>);
+
+/// What a run cost.
+struct Timing {
+    packet_hops: u64,
+    seconds: f64,
+    state_bytes: u64,
+}
+
+/// Runs every point of `scenario` that has no result yet. `observer` is called from this thread; it
+/// answers whether to go on.
+///
+/// # Errors
+/// What keeps the sweep from starting. A run that fails is part of the report.
+pub fn run_sweep(
+    scenario: &Scenario,
+    options: &Options<'_>,
+    observer: &mut dyn FnMut(&Event<'_>) -> bool,
+) -> Result<SweepReport, SweepError> {
+    let directory = options.directory;
+    prepare(scenario, directory)?;
+    let target = |point: &Point| directory.join("runs").join(&point.id);
+    let missing: Vec<&Point> = scenario.points().iter().filter(|point| !target(point).exists()).collect();
+    let total = scenario.points().len();
+    let mut report = SweepReport { skipped: total - missing.len(), ..SweepReport::default() };
+    let stop = AtomicBool::new(!observer(&Event::Start { total, done: report.skipped }));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build();
+    let pool = pool.map_err(|error| SweepError::Threads { jobs: options.jobs, why: error.to_string() })?;
+    let active: Mutex<Vec<Arc<Active<'_>>>> = Mutex::default();
+    let ended: Mutex<Vec<Ended<'_>>> = Mutex::default();
+    let left = AtomicUsize::new(missing.len());
+    let one = |point| -> Result<Option<Timing>, String> {
+        let plan = (options.plan)(point).map_err(|error| error.to_string())?;
+        let started = Instant::now();
+        let run = Arc::new(Active {
+            point,
+            progress: Progress::default(),
+            flows_total: plan.traffic.flows.len() as u64,
+            limit_ps: plan.run.duration.ps(),
+        });
+        lock(&active).push(Arc::clone(&run));
+        run.progress.stop.store(stop.load(Ordering::Relaxed), Ordering::Relaxed);
+        let outcome = run_to_directory(&plan, &target(point), scenario.text(), &run.progress);
+        lock(&active).retain(|other| !Arc::ptr_eq(other, &run));
+        let report = outcome.map_err(|error| error.to_string())?;
+        Ok(report.map(|report| Timing {
+            packet_hops: report.counters.packet_hops,
+            seconds: started.elapsed().as_secs_f64(),
+            state_bytes: report.state_bytes,
+        }))
+    };
+    let mut timings = Vec::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            pool.install(|| {
+                missing.par_iter().with_max_len(1).for_each(|point| {
+                    if !stop.load(Ordering::Relaxed) {
+                        let ends = one(point).transpose().map(|outcome| (*point, outcome));
+                        lock(&ended).extend(ends);
+                    }
+                    left.fetch_sub(1, Ordering::Release);
+                });
+            });
+        });
+        loop {
+            let last = left.load(Ordering::Acquire) == 0;
+            for (point, outcome) in std::mem::take(&mut *lock(&ended)) {
+                let event = match &outcome {
+                    Ok(timing) => Event::RunDone { point, packet_hops: timing.packet_hops },
+                    Err(error) => Event::RunFailed { point, error },
+                };
+                let go_on = observer(&event);
+                if !go_on {
+                    stop.store(true, Ordering::Relaxed);
+                }
+                match outcome {
+                    Ok(timing) => {
+                        report.done += 1;
+                        timings.push(timing_json(point, &timing));
+                    }
+                    Err(error) => report.failed.push((point.clone(), error)),
+                }
+            }
+            if last {
+                break;
+            }
+            let runs = lock(&active).clone();
+            for run in &runs {
+                let (time, flows) = (
+                    run.progress.time_ps.load(Ordering::Relaxed),
+                    run.progress.flows.load(Ordering::Relaxed),
+                );
+                let by_time = time as f64 / run.limit_ps.max(1) as f64;
+                let by_flows = flows as f64 / run.flows_total.max(1) as f64;
+                let go_on = observer(&Event::Progress {
+                    point: run.point,
+                    fraction: by_time.min(1.0) * 0.5 + by_flows * 0.5,
+                    flows_done: flows,
+                    flows_total: run.flows_total,
+                    packet_hops: run.progress.packet_hops.load(Ordering::Relaxed),
+                    sim_time_s: time as f64 * 1e-12,
+                });
+                if !go_on {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+            if !observer(&Event::Tick) {
+                stop.store(true, Ordering::Relaxed);
+            }
+            if stop.load(Ordering::Relaxed) {
+                runs.iter().for_each(|run| run.progress.stop.store(true, Ordering::Relaxed));
+            }
+            std::thread::sleep(TICK);
+        }
+    });
+    report.stopped = stop.load(Ordering::Relaxed);
+    write_timings(directory, &timings)?;
+    Ok(report)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn timing_json(point: &Point, timing: &Timing) -> Value {
+    json!({
+        "run": point.id,
+        "packet_hops": timing.packet_hops,
+        "wall_seconds": timing.seconds,
+        "packet_hops_per_second": timing.packet_hops as f64 / timing.seconds.max(1e-9),
+        "state_bytes": timing.state_bytes,
+    })
+}
+
+/// Makes the directory with the scenario and the list of runs, or checks that it is that already.
+fn prepare(scenario: &Scenario, directory: &Path) -> Result<(), SweepError> {
+    let list = directory.join("sweep.json");
+    if let Ok(text) = fs::read_to_string(&list) {
+        let found: Value = serde_json::from_str(&text).unwrap_or_default();
+        if found["scenario_sha"] == json!(scenario.fingerprint()) {
+            return Ok(());
+        }
+        let found = found["name"].as_str().unwrap_or("of an unknown name").to_owned();
+        return Err(SweepError::OtherScenario { path: directory.to_owned(), found });
+    }
+    let occupied = fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some());
+    if occupied {
+        return Err(SweepError::NotOurs { path: directory.to_owned() });
+    }
+    let runs = scenario.points().iter().map(|point| {
+        json!({
+            "id": point.id,
+            "label": point.label,
+            "overrides": point.overrides,
+            "seed": point.seed,
+            "path": format!("runs/{}", point.id),
+        })
+    });
+    let sweep = json!({
+        "name": scenario.name(),
+        "description": scenario.description(),
+        "version": env!("CARGO_PKG_VERSION"),
+        "scenario_sha": scenario.fingerprint(),
+        "sets": scenario.sets(),
+        "baseline": scenario.baseline(),
+        "runs": runs.collect::<Vec<_>>(),
+    });
+    write_all(&directory.join("runs"), |path| fs::create_dir_all(path))?;
+    write_all(&directory.join("scenario.toml"), |path| fs::write(path, scenario.text()))?;
+    replace(&list, &sweep)
+}
+
+/// Adds what the runs cost to `performance.json`; not part of any result.
+fn write_timings(directory: &Path, timings: &[Value]) -> Result<(), SweepError> {
+    if timings.is_empty() {
+        return Ok(());
+    }
+    let path = directory.join("performance.json");
+    let before =
+        fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str::<Vec<Value>>(&text).ok());
+    let all: Vec<Value> = before.unwrap_or_default().into_iter().chain(timings.iter().cloned()).collect();
+    replace(&path, &json!(all))
+}
+
+/// Writes JSON under a temporary name and renames it.
+fn replace(path: &Path, value: &Value) -> Result<(), SweepError> {
+    let temporary = path.with_extension("partial");
+    write_all(&temporary, |path| fs::write(path, format!("{value:#}\n")))?;
+    write_all(path, |path| fs::rename(&temporary, path))
+}
+
+fn write_all(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), SweepError> {
+    write(path).map_err(|source| SweepError::Io(ResultError { path: path.to_owned(), source }))
+}

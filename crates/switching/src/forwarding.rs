@@ -1,0 +1,184 @@
+//! [`Forwarding`]: the equal-cost next hops of a fabric in the shape that a packet asks for them.
+//!
+//! [`EqualCost`] answers with a slice, which costs a packet several branches that a processor
+//! cannot foresee: is the host local, is there a choice? Here every answer is one addition: a
+//! switch's row gives, for the class of the destination, a place in a pool of ports and the number
+//! of ports from there on, and a draw from that number is added. For hosts of the switch itself the
+//! place is the start of a list by host, and the host's number is added instead.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use weft_fabric::{EqualCost, Fabric};
+use weft_units::{HostId, NodeId, PortId};
+
+use crate::hash::pick;
+
+/// In the pool: no port leads there.
+const NOWHERE: u16 = u16::MAX;
+
+/// A place in the pool and the number of ports there, 0 for "one port for each host".
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Choice {
+    first: u32,
+    count: u32,
+}
+
+/// The next hops of a whole fabric, shared by its switches.
+#[derive(Debug)]
+pub struct Forwarding {
+    routes: EqualCost,
+    class_of: Box<[u32]>,
+    pool: Box<[u16]>,
+    /// By node; switches with the same choices share a row.
+    rows: Vec<Arc<[Choice]>>,
+}
+
+impl Forwarding {
+    /// The next hops of `fabric` by `routes`.
+    pub fn new(fabric: &Fabric, routes: EqualCost) -> Self {
+        let hosts = fabric.host_count();
+        let class_of: Box<[u32]> = (0..hosts as u32).map(|host| routes.class_of(HostId(host))).collect();
+        let mut member = vec![HostId(0); routes.class_count()];
+        for (host, class) in class_of.iter().enumerate() {
+            member[*class as usize] = HostId(host as u32);
+        }
+        let mut pool = vec![NOWHERE];
+        let nowhere = Choice { first: 0, count: 1 };
+        let mut groups = HashMap::new();
+        let mut known_rows: HashMap<Vec<Choice>, Arc<[Choice]>> = HashMap::new();
+        // One list by host for each place that a switch may have among those a host hangs on.
+        let mut by_host: Vec<u32> = Vec::new();
+        let mut rows = Vec::with_capacity(fabric.nodes().len());
+        for node in (0..fabric.nodes().len() as u32).map(NodeId) {
+            let mut row = vec![nowhere; member.len()];
+            if !fabric.node(node).is_host() {
+                for (class, &host) in member.iter().enumerate() {
+                    let ports = routes.next_hops(node, host);
+                    let place = Self::place_of(fabric, node, host);
+                    row[class] = match (ports, place) {
+                        ([], _) => nowhere,
+                        (_, Some(place)) => {
+                            while by_host.len() <= place {
+                                by_host.push(pool.len() as u32);
+                                pool.resize(pool.len() + hosts, NOWHERE);
+                            }
+                            Choice { first: by_host[place], count: 0 }
+                        }
+                        (ports, None) => *groups.entry(ports.to_vec()).or_insert_with(|| {
+                            let first = pool.len() as u32;
+                            pool.extend(ports.iter().map(|port| port.0));
+                            Choice { first, count: ports.len() as u32 }
+                        }),
+                    };
+                }
+            }
+            rows.push(Arc::clone(known_rows.entry(row.clone()).or_insert_with(|| row.into())));
+        }
+        for host in (0..hosts as u32).map(HostId) {
+            for &link in fabric.ports(fabric.host_node(host)) {
+                let switch = fabric.link(link).to;
+                let ports = routes.next_hops(switch, host);
+                if let (Some(port), Some(place)) = (ports.first(), Self::place_of(fabric, switch, host))
+                    && let Some(first) = by_host.get(place)
+                {
+                    pool[*first as usize + host.index()] = port.0;
+                }
+            }
+        }
+        Self { routes, class_of, pool: pool.into(), rows }
+    }
+
+    /// The place of `switch` among the nodes that `host` hangs on.
+    fn place_of(fabric: &Fabric, switch: NodeId, host: HostId) -> Option<usize> {
+        let mut neighbours: Vec<NodeId> =
+            fabric.ports(fabric.host_node(host)).iter().map(|&link| fabric.link(link).to).collect();
+        neighbours.sort_unstable();
+        neighbours.dedup();
+        neighbours.binary_search(&switch).ok()
+    }
+
+    /// The paths behind it.
+    pub const fn routes(&self) -> &EqualCost {
+        &self.routes
+    }
+
+    /// The next hops of the switch `node`.
+    pub fn at(self: &Arc<Self>, node: NodeId) -> NextHops {
+        NextHops { row: Arc::clone(&self.rows[node.index()]), shared: Arc::clone(self), node }
+    }
+}
+
+/// The next hops of one switch.
+#[derive(Clone, Debug)]
+pub struct NextHops {
+    row: Arc<[Choice]>,
+    shared: Arc<Forwarding>,
+    node: NodeId,
+}
+
+impl NextHops {
+    /// One of the next hops to `host`, chosen by 64 uniform bits; `None` where there is none.
+    #[inline(always)]
+    pub fn choose(&self, host: HostId, random: u64) -> Option<PortId> {
+        let class = *self.shared.class_of.get(host.index())?;
+        let choice = self.row[class as usize];
+        let drawn = pick(random, choice.count as usize);
+        let offset = std::hint::select_unpredictable(choice.count == 0, host.index(), drawn);
+        let port = self.shared.pool[choice.first as usize + offset];
+        (port != NOWHERE).then_some(PortId(port))
+    }
+
+    /// All next hops to `host`, sorted.
+    pub fn all(&self, host: HostId) -> &[PortId] {
+        self.shared.routes.next_hops(self.node, host)
+    }
+
+    /// The same switch after the paths have changed.
+    pub fn renew(&mut self, shared: &Arc<Forwarding>) {
+        *self = shared.at(self.node);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weft_fabric::{FabricBuilder, LinkSpec, build};
+
+    fn agrees_with_the_routes(fabric: &Fabric) {
+        let forwarding = Arc::new(Forwarding::new(fabric, EqualCost::compute(fabric)));
+        for node in fabric.switches() {
+            let hops = forwarding.at(node);
+            for host in (0..fabric.host_count() as u32).map(HostId) {
+                let mut chosen: Vec<_> =
+                    (0..64_u64).filter_map(|draw| hops.choose(host, draw << 58 | 1 << 32)).collect();
+                chosen.sort_unstable();
+                chosen.dedup();
+                assert_eq!(chosen, hops.all(host), "at {node} to host {host}");
+            }
+        }
+    }
+
+    #[test]
+    fn draws_reach_every_equal_cost_port_and_no_other() {
+        let link = LinkSpec::default();
+        agrees_with_the_routes(&build::fat_tree(4, &link, &link).unwrap());
+        agrees_with_the_routes(&build::spine_leaf(3, 4, 2, &link, &link).unwrap());
+    }
+
+    #[test]
+    fn a_host_with_two_links_is_reached_by_the_right_port_of_either_switch() {
+        let mut builder = FabricBuilder::new("two-homed");
+        let link = LinkSpec::default();
+        let hosts: Vec<_> = (0..3).map(|i| builder.add_host(format!("h{i}"), 0, None).unwrap()).collect();
+        let switches: Vec<_> =
+            (0..2).map(|i| builder.add_switch(format!("s{i}"), 1, None).unwrap()).collect();
+        builder.connect(switches[0], switches[1], &link).unwrap();
+        builder.connect(hosts[0], switches[0], &link).unwrap();
+        for host in &hosts[1..] {
+            builder.connect(*host, switches[1], &link).unwrap();
+            builder.connect(*host, switches[0], &link).unwrap();
+        }
+        agrees_with_the_routes(&builder.build().unwrap());
+    }
+}
