@@ -128,13 +128,7 @@ def _spread(results: Results, grid: pl.DataFrame, values: pl.DataFrame, keep: tu
         .with_columns(pl.int_ranges(0, "bins").alias("bin"))
         .explode("bin")
         .join(values, on=["point", "scheme", *keep, "bin"], how="left", maintain_order="left")
-        .select(
-            "point",
-            "scheme",
-            *keep,
-            middle.alias("time_s"),
-            (pl.col("sum").fill_null(0) / pl.col("runs")).alias("value"),
-        )
+        .select("point", "scheme", *keep, middle.alias("time_s"), mean.alias("value"))
     )
 
 

@@ -20,9 +20,8 @@ def digits(value: float, significant: int = 3) -> str:
     """`value` with `significant` digits, without an exponent and without digits nobody measured."""
     if value == 0:
         return "0"
-    magnitude = math.floor(math.log10(abs(value)))
-    decimals = significant - 1 - magnitude
-    rounded = round(value, decimals)
+    rounded = float(f"{value:.{significant - 1}e}")
+    decimals = significant - 1 - math.floor(math.log10(abs(rounded)))
     return f"{rounded:,.{max(decimals, 0)}f}"
 
 

@@ -164,7 +164,8 @@ def group_keys(results: Results, by: Sequence[str] | None) -> list[str]:
     known |= {key: key for key in [*dimensions, "scheme", "class", "point"]}
     unknown = [key for key in by if key not in known]
     if unknown:
-        raise ResultsError(f"cannot group by `{unknown[0]}`: these results have {', '.join(known.values())}")
+        have = ", ".join(dict.fromkeys(known.values()))
+        raise ResultsError(f"cannot group by `{unknown[0]}`: these results have {have}")
     return list(dict.fromkeys(known[key] for key in by))
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from functools import cache
 from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING
@@ -63,6 +64,7 @@ def _asset(name: str) -> str:
     return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
 
 
+@cache
 def _bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script that defines `vegaEmbed`."""
     import altair

@@ -1,0 +1,63 @@
+"""The command `weft`: one file a group of commands, `shell` for output and errors.
+
+Modules that take long to import (Polars, Altair, matplotlib) are imported by the commands that need them.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from . import bench, fabric, lists, new, reproduce, run, shell, show
+
+app = typer.Typer(
+    name="weft",
+    help="What becomes of my flows if the fabric chooses paths another way?",
+    epilog="Begin with [bold]weft new mine.toml[/bold], then [bold]weft run mine.toml[/bold].",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"weft {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """What becomes of my flows if the fabric chooses paths another way?"""
+
+
+_SIMULATE, _LOOK, _LIST = "Simulate", "Look at results", "Look up"
+app.command("new", rich_help_panel=_SIMULATE)(new.new)
+app.command("check", rich_help_panel=_SIMULATE)(run.check)
+app.command("run", rich_help_panel=_SIMULATE)(run.run)
+app.command("reproduce", rich_help_panel=_SIMULATE)(reproduce.reproduce)
+app.command("bench", rich_help_panel=_SIMULATE)(bench.bench)
+app.command("summary", rich_help_panel=_LOOK)(show.summary)
+app.command("report", rich_help_panel=_LOOK)(show.report)
+app.command("plot", rich_help_panel=_LOOK)(show.plot)
+app.command("fabric", rich_help_panel=_LIST)(fabric.fabric)
+app.command("list", rich_help_panel=_LIST)(lists.list_)
+app.command("schemes", rich_help_panel=_LIST)(lists.schemes)
+app.command("schema", rich_help_panel=_LIST)(lists.schema)
+
+
+def main() -> None:
+    """Run the command line; the entry point of the script `weft`."""
+    try:
+        app(prog_name="weft")
+    except KeyboardInterrupt:
+        sys.exit(shell.INTERRUPTED)

@@ -1,0 +1,68 @@
+"""`weft bench`: how fast the engine is here."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from .. import _weft, quantity
+from . import shell
+
+
+@shell.guarded
+def bench(
+    case: Annotated[str | None, typer.Argument(metavar="[CASE]", help="One case; all where it is left out.")] = None,
+    seconds: Annotated[float, typer.Option(min=0.01, metavar="S", help="About how long a case may take.")] = 5.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the measurements as JSON.")] = False,
+) -> None:
+    """Measure the engine: packet-hops a second on one core, peak memory, ratio to ns-3.
+
+    Every case runs in a process of its own, so that its peak memory is its own.
+
+    [bold]Examples[/bold]
+
+      weft bench
+
+      weft bench fat-tree-k4-tcp --json
+    """
+    known = _weft.bench_cases()
+    if case is not None and case not in known:
+        raise shell.fail(f"there is no case `{case}`", f"one of {', '.join(known)}")
+    if case is not None:
+        rows = [json.loads(_weft.bench(case, seconds))]
+    else:
+        rows = []
+        for name in known:
+            with shell.err.status(f"{name} …"):
+                rows.append(_in_process(name, seconds))
+    if as_json:
+        print(json.dumps(rows, indent=2))
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("case", no_wrap=True)
+    for head in ("packet-hops", "CPU time", "packet-hops/s", "peak memory", "ratio to ns-3"):
+        table.add_column(head, justify="right")
+    for row in rows:
+        table.add_row(
+            str(row["case"]),
+            quantity.count(row["packet_hops"]),
+            quantity.seconds(row["cpu_seconds"]),
+            quantity.count(row["packet_hops_per_second"]),
+            quantity.size(row["peak_memory_bytes"]),
+            quantity.ratio(row.get("ratio_to_ns3")),
+        )
+    shell.out.print(table)
+
+
+def _in_process(case: str, seconds: float) -> dict[str, Any]:
+    command = [sys.executable, "-m", "weft", "bench", case, "--seconds", str(seconds), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise shell.fail(f"{case}: {done.stderr.strip() or f'exit code {done.returncode}'}", code=shell.FAILED)
+    rows: list[dict[str, Any]] = json.loads(done.stdout)
+    return rows[0]

@@ -1,0 +1,105 @@
+"""The comparison table for the terminal: a table a point, grouped by class, a row a scheme."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from .. import quantity
+from ..palette import Style, styles
+from ..results import short_key, show
+from ..summary import METRICS, Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from ..statistics import Estimate
+    from ..summary import Row, Summary
+
+_WIDE = 118
+"""Columns of a terminal that show all metrics side by side."""
+
+
+def show_summary(console: Console, summary: Summary) -> None:
+    """Print the comparison; on a narrow terminal the metrics are split over two tables."""
+    parts = [METRICS] if console.width >= _WIDE else [METRICS[:4], METRICS[4:]]
+    lead = [key for key in summary.by if key not in ("scheme", "class")]
+    for values, rows in groupby(summary.rows, key=lambda row: tuple(show(row.group[key]) for key in lead)):
+        group = list(rows)
+        title = ", ".join(f"{short_key(key, lead)} {value}" for key, value in zip(lead, values, strict=True))
+        for i, part in enumerate(parts):
+            console.print(_table(title if i == 0 else "", group, part, summary))
+            console.print()
+    console.print(Text(_note(summary), style="dim"))
+
+
+def _note(summary: Summary) -> str:
+    seeds = {len(row.seeds) for row in summary.rows}
+    if max(seeds, default=0) < 2:
+        note = "One seed: no confidence intervals (run with --seeds 5 or more)."
+    else:
+        several = f"{min(seeds)} to {max(seeds)}" if len(seeds) > 1 else str(max(seeds))
+        note = f"Mean over {several} seeds ± half of the 95 % confidence interval (Student t)."
+    if summary.baseline:
+        note += f" Signed percentages: paired difference to {summary.baseline}; dim where the interval includes zero."
+    return note
+
+
+def _table(title: str, rows: Sequence[Row], metrics: Sequence[Metric], summary: Summary) -> Table:
+    table = Table(
+        title=title or None, title_justify="left", title_style="bold", box=None, padding=(0, 1), pad_edge=False
+    )
+    kinds = [key for key in ("class", "scheme") if key in summary.by]
+    for key in kinds:
+        table.add_column(key.capitalize(), no_wrap=True)
+    table.add_column("Flows", justify="right", no_wrap=True)
+    for metric in metrics:
+        table.add_column(metric.title, justify="right", no_wrap=True)
+    colors = styles(str(row.group.get("scheme", "")) for row in summary.rows)
+    previous = None
+    for row in rows:
+        kind = row.group.get("class")
+        if previous is not None and kind != previous:
+            table.add_section()
+            table.add_row()
+        cells = [
+            Text(str(row.group[key]) if key == "scheme" or kind != previous else "", style=_style(key, row, colors))
+            for key in kinds
+        ]
+        previous = kind
+        unfinished = row.flows - row.finished
+        flows = Text(quantity.count(row.flows))
+        if unfinished:
+            flows.append(f"\n{quantity.count(unfinished)} open", style="yellow")
+        table.add_row(*cells, flows, *(_cell(row, metric) for metric in metrics))
+    return table
+
+
+def _style(key: str, row: Row, colors: dict[str, Style]) -> str:
+    return colors[row.group["scheme"]].color if key == "scheme" else "bold"
+
+
+def _cell(row: Row, metric: Metric) -> Text:
+    value = row.estimates[metric.key]
+    if value is None:
+        return Text(quantity.MISSING, style="dim")
+    number, _, half = quantity.FORMATS[metric.kind](value.mean, value.half).partition(" ±")
+    half, _, unit = half.partition(" ")
+    text = Text(f"{number} {unit}".rstrip())
+    if half:
+        text.append(f"\n±{half}", style="dim")
+    relative = row.relative.get(metric.key)
+    if relative is not None:
+        text.append(f"\n{quantity.change(relative.mean)}", style=_verdict(relative, metric.better))
+    return text
+
+
+def _verdict(relative: Estimate, better: int) -> str:
+    if not relative.excludes_zero:
+        return "dim"
+    return "green" if relative.mean * better > 0 else "red"

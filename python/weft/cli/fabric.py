@@ -1,0 +1,95 @@
+"""`weft fabric`: what a fabric is made of, and a drawing of it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from .. import quantity
+from ..files import write_text
+from ..topology import TIERS, Fabric
+from ..topology import fabric as read_fabric
+from . import shell
+from .run import Sets
+
+
+@shell.guarded
+def fabric(
+    path: Annotated[
+        Path, typer.Argument(metavar="SCENARIO|FILE", help="A scenario, or a fabric file (.toml, .graphml, .json).")
+    ],
+    sets: Sets = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a drawing as SVG.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print nodes, links and measures as JSON.")] = False,
+) -> None:
+    """Show a fabric: nodes by tier, links, path diversity, bisection.
+
+    [bold]Examples[/bold]
+
+      weft fabric scenarios/quickstart.toml
+
+      weft fabric campus.graphml --svg campus.svg
+
+      weft fabric mine.toml --set fabric.k=8 --json
+    """
+    graph = read_fabric(path, sets or [])
+    if svg is not None:
+        write_text(svg, graph.to_svg())
+    if as_json:
+        nodes, links = [asdict(n) for n in graph.nodes], [asdict(link) for link in graph.links]
+        print(json.dumps({"name": graph.name, **graph.measures, "nodes": nodes, "links": links}, ensure_ascii=False))
+        return
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), title=graph.name, title_justify="left")
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    for name, value in facts(graph):
+        table.add_row(name, Text(value))
+    shell.out.print(table)
+    if svg is not None:
+        shell.say(f"drawing: {svg}")
+
+
+def facts(graph: Fabric) -> Iterator[tuple[str, str]]:
+    """What is worth knowing, as pairs of name and value."""
+    tiers = Counter(node.tier for node in graph.nodes if not node.is_host)
+    yield "hosts", f"{len(graph.hosts):,}"
+    parts = [f"{count:,} {TIERS.get(tier, f'tier {tier}')}" for tier, count in sorted(tiers.items())]
+    yield "switches", f"{len(graph.switches):,} ({', '.join(parts)})" if len(parts) > 1 else f"{len(graph.switches):,}"
+    kinds = Counter((link.rate_bps, link.delay_ps) for link in graph.links)
+    spelled = [
+        f"{count // 2:,} of {quantity.rate(rate)}, {quantity.seconds(delay / 1e12)}"
+        for (rate, delay), count in kinds.most_common(6)
+    ]
+    yield "cables", f"{len(graph.links) // 2:,}: {'; '.join(spelled)}"
+    down = sum(not link.up for link in graph.links) // 2
+    if down:
+        yield "down", f"{down} cables"
+    for name, value in graph.measures.items():
+        if name not in ("counts", "hosts", "switches"):
+            yield from _spelled(name.replace("_", " "), value)
+
+
+def _spelled(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """A measure in words: quantities by the unit their name ends with, nested ones one line each."""
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _spelled(f"{name}, {key.replace('_', ' ')}", part)
+    elif isinstance(value, bool) or value is None or isinstance(value, str):
+        yield name, str(value).lower() if isinstance(value, bool) else str(value or quantity.MISSING)
+    elif isinstance(value, (int, float)):
+        if name.endswith("bps"):
+            yield name.removesuffix("bps").rstrip(" ,"), quantity.rate(value)
+        elif name.endswith(" ps"):
+            yield name.removesuffix(" ps").rstrip(" ,"), quantity.seconds(value / 1e12)
+        else:
+            yield name, quantity.count(value)
+    else:
+        yield name, json.dumps(value, ensure_ascii=False)

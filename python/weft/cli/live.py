@@ -1,0 +1,92 @@
+"""The live display of a sweep: one bar for all runs, one line for each run under way, rates and time left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from .. import quantity
+from ..progress import Tracker
+
+_PLAIN_SECONDS = 10.0
+"""How often a line is printed where there is no terminal to draw on."""
+_LINES = 8
+"""Runs under way that are shown; more are counted."""
+
+
+class View:
+    """Draws a `Tracker` whenever Rich asks."""
+
+    def __init__(self, title: str, tracker: Tracker, clock: Callable[[], float]) -> None:
+        self.title = title
+        self.tracker = tracker
+        self.clock = clock
+
+    def __rich__(self) -> RenderableType:
+        tracker = self.tracker
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(max_width=44, no_wrap=True, overflow="ellipsis")
+        grid.add_column(width=22)
+        grid.add_column(no_wrap=True)
+        bar = ProgressBar(total=1.0, completed=tracker.fraction, width=22)
+        grid.add_row(Text(self.title, style="bold"), bar, Text(status(tracker, self.clock())))
+        active = list(tracker.active.values())
+        for run in active[:_LINES]:
+            flows = f"{run.flows_done:,} of {run.flows_total:,} flows" if run.flows_total else ""
+            grid.add_row(
+                Text(f"  {run.label}", style="dim"),
+                ProgressBar(total=1.0, completed=run.fraction, width=22, style="grey23", complete_style="cyan"),
+                Text(f"{run.fraction * 100:3.0f} %  {flows}", style="dim"),
+            )
+        more = Text(f"  and {len(active) - _LINES} more", style="dim") if len(active) > _LINES else Text("")
+        return Group(grid, more) if more else grid
+
+
+def status(tracker: Tracker, now: float) -> str:
+    """Runs, rates and time left in one line."""
+    parts = [f"{tracker.over} of {tracker.total} runs"]
+    if tracker.failed:
+        parts.append(f"{tracker.failed} failed")
+    hops, pace = tracker.hops_per_second(now), tracker.runs_per_hour(now)
+    if hops:
+        parts.append(f"{quantity.count(hops)} packet-hops/s")
+    if pace:
+        parts.append(f"{quantity.count(float(round(pace)))} runs/h")
+    left = tracker.seconds_left(now)
+    if left is not None and tracker.over < tracker.total:
+        parts.append(f"{quantity.clock(left)} left")
+    return " · ".join(parts)
+
+
+@contextmanager
+def shown(
+    title: str, console: Console, clock: Callable[[], float] = time.monotonic
+) -> Iterator[tuple[Tracker, Callable[[dict[str, Any]], None]]]:
+    """A tracker and the callback that feeds it, drawn on `console` while the block runs.
+
+    Without a terminal a line is printed now and then instead, so that a log stays readable.
+    """
+    tracker = Tracker(started=clock())
+    view = View(title, tracker, clock)
+    if console.is_terminal:
+        with Live(view, console=console, refresh_per_second=5, transient=True):
+            yield tracker, tracker.feed
+        return
+    printed = clock()
+
+    def feed(event: dict[str, Any]) -> None:
+        nonlocal printed
+        tracker.feed(event)
+        if clock() - printed >= _PLAIN_SECONDS:
+            printed = clock()
+            console.print(f"{title}: {status(tracker, printed)}", markup=False, soft_wrap=True)
+
+    yield tracker, feed

@@ -1,0 +1,92 @@
+"""`weft reproduce`: run a paper's study again and hold its claims against the results."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from .. import studies
+from ..studies import Size, StudyRow, Verdict
+from ..studies.base import as_dict
+from . import shell
+from .live import shown
+
+_STYLES = {Verdict.held: "green", Verdict.did_not_hold: "red", Verdict.not_measured: "yellow"}
+
+
+@shell.guarded
+def reproduce(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="The study; `weft list studies` names them.")],
+    size: Annotated[Size, typer.Option(help="How many seeds and points; the physics is the same.")] = Size.quick,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to (default: results/STUDY-SIZE).")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at a time (default: one a core).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON and nothing else.")] = False,
+) -> None:
+    """Run a paper's study and print, claim by claim, what was measured and whether the claim held.
+
+    Sizes: quick takes a couple of minutes, standard under an hour, paper repeats as often as the paper did.
+
+    [bold]Examples[/bold]
+
+      weft reproduce packet-spraying
+
+      weft reproduce packet-spraying --size standard -o results/spraying
+
+      weft reproduce packet-spraying --json > rows.json
+    """
+    found = next((candidate for candidate in studies.ALL if candidate.name == study), None)
+    if found is None:
+        raise shell.fail(f"there is no study `{study}`", f"one of {', '.join(s.name for s in studies.ALL)}")
+    folder = out if out is not None else Path("results") / f"{study}-{size.value}"
+    parts = found.parts(size)
+    runs = sum(len(part.scenario.points()) for part in parts)
+    with shown(f"{study}, {size.value}", shell.err) as (tracker, feed):
+        tracker.total = runs
+        try:
+            rows = found.run(folder, size, jobs=jobs, progress=feed)
+        except KeyboardInterrupt:
+            words = ["weft", "reproduce", study, "--size", size.value, *(["-o", str(out)] if out else [])]
+            there = f"{tracker.finished + tracker.skipped} of {runs} runs are finished and kept in {folder}"
+            shell.say(f"Stopped: {escape(there)}. To go on from there:\n  {shell.command_line(shlex.join(words))}")
+            raise typer.Exit(shell.INTERRUPTED) from None
+    if as_json:
+        print(json.dumps(as_dict(study, size, rows), indent=2, ensure_ascii=False))
+        return
+    show(rows)
+    shell.say(f"\n{runs} runs in {escape(str(folder))}. Next:")
+    shell.say(f"  {shell.command_line('weft plot', shlex.quote(str(folder)))}   the paper's figures from these runs")
+    report = shlex.quote(str(folder / parts[-1].name))
+    shell.say(f"  {shell.command_line('weft report', report)}   a page on one of its scenarios")
+
+
+def show(rows: list[StudyRow]) -> None:
+    """Print the rows as a table."""
+    table = Table(box=None, padding=(0, 2, 1, 0), pad_edge=False)
+    table.add_column("")
+    table.add_column("Claim", ratio=3)
+    table.add_column("Verdict", no_wrap=True)
+    table.add_column("Measured [95 %]", ratio=2)
+    for row in rows:
+        claim = Text(row.claim)
+        if row.note:
+            claim.append(f"\n{row.note}", style="dim")
+        table.add_row(row.id, claim, Text(row.verdict.value, style=_STYLES[row.verdict]), _measured(row))
+    shell.out.print(table)
+
+
+def _measured(row: StudyRow) -> str:
+    if row.measured is None:
+        return "–"
+    interval = f" \\[{row.low:.1f}, {row.high:.1f}]" if row.low is not None and row.high is not None else ""
+    return f"{row.measured:.1f}{interval} {row.unit}"

@@ -1,0 +1,159 @@
+"""`weft run` and `weft check`: a scenario to results."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from ..errors import OutputError
+from ..results import Results
+from ..scenario import Scenario, refuse_foreign
+from . import shell
+from .live import shown
+
+ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="The scenario file (TOML).")]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario; may be given several times."),
+]
+
+
+@shell.guarded
+def run(
+    scenario: ScenarioFile,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Result directory (default: results/<scenario name>)."),
+    ] = None,
+    sets: Sets = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N instead of the scenario's.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at a time (default: one a core).")
+    ] = None,
+    baseline: Annotated[str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with in the table.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")] = False,
+) -> None:
+    """Run a scenario: every point of its sweep with every seed.
+
+    Results appear run by run; a stopped command goes on where it stopped when it is given again.
+
+    [bold]Examples[/bold]
+
+      weft run scenarios/quickstart.toml
+
+      weft run mine.toml -o results/mine --seeds 10
+
+      weft run mine.toml --set traffic.load=0.6 --set 'scheme.name="spray"'
+    """
+    plan = Scenario.from_file(scenario).with_sets(sets or [])
+    folder = out if out is not None else Path("results") / scenario.stem
+    points, warnings = plan.check()
+    refuse_foreign(folder)
+    for warning in warnings:
+        shell.warn(warning)
+    again = resume_command(scenario, out, sets, seeds, jobs)
+    numbers = list(range(1, seeds + 1)) if seeds is not None else None
+    with shown(scenario.stem, shell.err) as (tracker, feed):
+        tracker.total = len(points) if seeds is None else 0
+        try:
+            outcome = plan.execute(folder, jobs=jobs, seeds=numbers, progress=None if quiet else feed)
+        except KeyboardInterrupt:
+            shell.say(stopped(folder, again))
+            raise typer.Exit(shell.INTERRUPTED) from None
+        except OutputError as error:
+            raise _explained(error, folder) from error.__cause__
+    if outcome.failed:
+        raise _report_failures(outcome.failed, folder, again)
+    if quiet:
+        return
+    _show_table(folder, baseline)
+    kept = f" ({outcome.skipped} were there before)" if outcome.skipped else ""
+    where = shlex.quote(str(folder))
+    shell.say(f"\n{outcome.done + outcome.skipped} runs in {escape(where)}{kept}. Next:")
+    shell.say(f"  {shell.command_line('weft report', where)}   a page with figures, to open in a browser")
+    shell.say(f"  {shell.command_line('weft summary', where, '--baseline SCHEME')}   differences with intervals")
+
+
+def _show_table(folder: Path, baseline: str | None) -> None:
+    from ..summary import summarise
+    from .comparison import show_summary
+
+    show_summary(shell.out, summarise(Results(folder), baseline=baseline))
+
+
+def stopped(folder: Path, again: str) -> str:
+    """What is said after Ctrl-C: how much is there, and how to go on."""
+    try:
+        results = Results(folder)
+        there = f"{len(results.finished)} of {len(results.runs)} runs are finished and kept in {folder}"
+    except Exception:
+        there = "no run had finished"
+    return f"Stopped: {escape(there)}. To go on from there:\n  {shell.command_line(again)}"
+
+
+def resume_command(
+    scenario: Path, out: Path | None, sets: list[str] | None, seeds: int | None, jobs: int | None
+) -> str:
+    """The command that was given, as it can be typed again."""
+    words = ["weft", "run", str(scenario)]
+    words += ["-o", str(out)] if out is not None else []
+    words += [word for change in sets or [] for word in ("--set", change)]
+    words += ["--seeds", str(seeds)] if seeds is not None else []
+    words += ["--jobs", str(jobs)] if jobs is not None else []
+    return shlex.join(words)
+
+
+def _explained(error: OutputError, folder: Path) -> OutputError:
+    """The error with how many runs are there, if the disk was full."""
+    cause = error.__cause__
+    if not (isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT)):
+        return error
+    return OutputError(f"the disk is full: {error}{_kept(folder)}")
+
+
+def _kept(folder: Path) -> str:
+    try:
+        results = Results(folder)
+        return f"; {len(results.finished)} of {len(results.runs)} runs are finished and readable in {folder}"
+    except Exception:
+        return ""
+
+
+def _report_failures(failed: list[dict[str, object]], folder: Path, again: str) -> typer.Exit:
+    full = os.strerror(errno.ENOSPC)
+    if any(full in str(entry.get("error")) for entry in failed):
+        return shell.fail(f"the disk is full{_kept(folder)}", shell.disk_full_hint())
+    for entry in failed[:5]:
+        shell.err.print(f"  {entry.get('label') or entry.get('run_id')}: {entry.get('error')}", markup=False)
+    more = f" (the first 5 are above){_kept(folder)}" if len(failed) > 5 else _kept(folder)
+    return shell.fail(f"{len(failed)} runs failed{more}", f"mend the cause, then {again}", shell.FAILED)
+
+
+@shell.guarded
+def check(scenario: ScenarioFile, sets: Sets = None) -> None:
+    """Check a scenario without running it, and list the runs it makes.
+
+    [bold]Examples[/bold]
+
+      weft check mine.toml
+
+      weft check mine.toml --set fabric.k=8
+    """
+    points, warnings = Scenario.from_file(scenario).with_sets(sets or []).check()
+    for warning in warnings:
+        shell.warn(warning)
+    seen: dict[str, int] = {}
+    for point in points:
+        seen[point.label] = seen.get(point.label, 0) + 1
+    shell.out.print(f"{scenario}: {len(points)} runs", markup=False)
+    for label, number in seen.items():
+        times = f"  ({number} seeds)" if number > 1 else ""
+        shell.out.print(f"  {label}{times}", markup=False, soft_wrap=True)

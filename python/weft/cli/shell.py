@@ -1,0 +1,101 @@
+"""Between commands and the terminal: where output goes, and what becomes of an error.
+
+Results go to standard output, everything else (progress, warnings, errors) to standard error. Exit codes: 0 done, 1 a
+run failed, 2 bad input or output, 130 stopped with Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+
+from ..errors import OutputError, ScenarioError, WeftError
+
+OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def fail(message: str, hint: str | None = None, code: int = BAD_INPUT) -> typer.Exit:
+    """Print an error (and what to do about it); raise what this returns."""
+    text = message.rstrip()
+    if not text.startswith("error"):
+        err.print(Text.assemble(("error: ", "bold red"), text), soft_wrap=True)
+    else:
+        err.print(Text(text), soft_wrap=True)
+    if hint:
+        err.print(Text.assemble(("  try: ", "bold cyan"), hint), soft_wrap=True)
+    return typer.Exit(code)
+
+
+def warn(message: str) -> None:
+    """Print a warning."""
+    err.print(Text.assemble(("warning: ", "bold yellow"), message), soft_wrap=True)
+
+
+def say(message: str) -> None:
+    """Print a remark that is not a result; Rich markup is understood."""
+    err.print(message, soft_wrap=True)
+
+
+def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """A command whose errors end in a message and an exit code, never in a traceback."""
+
+    @wraps(command)
+    def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return command(*args, **kwargs)
+        except typer.Exit:
+            raise
+        except KeyboardInterrupt:
+            err.print("stopped")
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            # The reader (head, less) has seen enough; keep the interpreter from complaining at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(OK) from None
+        except OutputError as error:
+            cause = error.__cause__
+            full = isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT)
+            raise fail(str(error), disk_full_hint() if full else None) from None
+        except (ScenarioError, WeftError) as error:
+            raise fail(str(error)) from None
+        except OSError as error:
+            raise fail(f"{error.filename or ''}: {error.strerror or error}".lstrip(": ")) from None
+        except Exception as error:
+            if os.environ.get("WEFT_TRACEBACK"):
+                raise
+            if type(error).__module__.startswith("polars"):
+                raise fail(
+                    f"a result file cannot be read: {error}", "delete the run it belongs to and run the scenario again"
+                ) from None
+            raise fail(
+                f"internal error: {type(error).__name__}: {error}",
+                "set WEFT_TRACEBACK=1, run it again and report what it prints",
+                FAILED,
+            ) from None
+
+    return run
+
+
+def disk_full_hint() -> str:
+    """What to do when the disk is full."""
+    return "free some space and give the same command again: what is finished stays readable and is not run again"
+
+
+def command_line(*words: object) -> str:
+    """A command for the user to type, as Rich markup."""
+    return f"[bold]{escape(' '.join(str(word) for word in words))}[/bold]"

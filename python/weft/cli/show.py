@@ -1,0 +1,108 @@
+"""`weft summary`, `report` and `plot`: results to tables, a page and figures."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from .. import quantity
+from ..results import Results
+from . import shell
+
+ResultDir = Annotated[Path, typer.Argument(metavar="DIR", help="A result directory that `weft run` wrote.")]
+Baseline = Annotated[str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with, seed by seed.")]
+
+
+@shell.guarded
+def summary(
+    directory: ResultDir,
+    baseline: Baseline = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMNS", help="Group by these, comma-separated: class, scheme, point or swept keys."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+) -> None:
+    """Compare schemes: means over seeds, 95 % intervals, paired differences.
+
+    Only flows that started in the measurement window count.
+
+    [bold]Examples[/bold]
+
+      weft summary results/quickstart --baseline ecmp
+
+      weft summary results/quickstart --by class,scheme
+
+      weft summary results/quickstart --json | jq '.rows[0]'
+    """
+    from ..summary import summarise
+    from .comparison import show_summary
+
+    columns = [name.strip() for name in by.split(",") if name.strip()] if by else None
+    results = Results(directory)
+    table = summarise(results, by=columns, baseline=baseline)
+    if as_json:
+        print(json.dumps(table.as_dict(), indent=2, ensure_ascii=False))
+        return
+    show_summary(shell.out, table)
+    missing = len(results.runs) - len(results.finished)
+    if missing:
+        shell.warn(f"{missing} of {len(results.runs)} runs have not finished and are not in the table")
+
+
+@shell.guarded
+def report(
+    directory: ResultDir,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The page (default: DIR/report.html).")
+    ] = None,
+    baseline: Baseline = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+) -> None:
+    """Write one HTML page with all figures and numbers; it needs no network.
+
+    [bold]Examples[/bold]
+
+      weft report results/quickstart
+
+      weft report results/quickstart -o comparison.html --baseline single_path
+    """
+    from ..reporting import write
+
+    path = write(Results(directory), out, baseline=baseline)
+    shell.say(f"{escape(str(path))} ({quantity.size(path.stat().st_size)}): open it in a browser.")
+    if open_page:
+        webbrowser.open(path.resolve().as_uri())
+    if out is None:
+        shell.say(f"Figures for a paper: {shell.command_line('weft plot', shlex.quote(str(directory)))}")
+
+
+@shell.guarded
+def plot(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result directory, or that of a study.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to (default: DIR/figures).")
+    ] = None,
+    formats: Annotated[str, typer.Option("--format", metavar="TYPES", help="File types, comma-separated.")] = "pdf,png",
+) -> None:
+    """Write the figures as PDF and PNG; for a study's directory, the figures of its paper.
+
+    [bold]Examples[/bold]
+
+      weft plot results/quickstart
+
+      weft plot results/packet-spraying -o figures --format pdf
+    """
+    from .. import figures, studies
+
+    kinds = tuple(kind.strip().lstrip(".") for kind in formats.split(",") if kind.strip())
+    study = studies.of_directory(directory)
+    files = study.plot(directory, out, kinds) if study else figures.write(Results(directory), out, kinds)
+    for path in files:
+        shell.out.print(str(path), markup=False, soft_wrap=True)

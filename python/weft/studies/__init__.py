@@ -1,0 +1,21 @@
+"""The studies: papers whose scenarios are run again and whose claims are held against the results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .base import INDEX, Size, Study, StudyRow, Verdict, read_index
+from .packet_spraying import PacketSpraying
+
+__all__ = ["ALL", "Size", "Study", "StudyRow", "Verdict", "of_directory"]
+
+ALL: tuple[Study, ...] = (PacketSpraying(),)
+"""Every study there is."""
+
+
+def of_directory(directory: Path) -> Study | None:
+    """The study whose results a directory holds, None if it is not that of a study."""
+    if not (directory / INDEX).is_file():
+        return None
+    name = read_index(directory).get("study")
+    return next((study for study in ALL if study.name == name), None)

@@ -1,0 +1,161 @@
+"""What every study is: scenarios to run, claims to hold against the results, figures to draw.
+
+A study's size changes how many seeds and points it runs, never the physics. Its verdicts come from decision rules that
+are written down with each claim; a claim that does not hold is reported as such.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ..errors import OutputError, ResultsError
+from ..files import write_text
+from ..results import Results
+from ..scenario import Scenario
+
+INDEX = "study.json"
+"""The file that makes a directory that of a study."""
+
+
+class Size(StrEnum):
+    """How much of a study is run."""
+
+    quick = "quick"
+    standard = "standard"
+    paper = "paper"
+
+
+class Verdict(StrEnum):
+    """What the data say to a claim."""
+
+    held = "held"
+    did_not_hold = "did not hold"
+    not_measured = "not measured"
+
+
+@dataclass(frozen=True)
+class StudyRow:
+    """A claim and what was measured.
+
+    `measured`, `low` and `high` (the 95 % interval) are in `unit`; all three are None if nothing was measured.
+    """
+
+    id: str
+    claim: str
+    verdict: Verdict
+    measured: float | None
+    low: float | None
+    high: float | None
+    unit: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """One scenario of a study, run into a directory of its own."""
+
+    name: str
+    scenario: Scenario
+
+
+class Study(ABC):
+    """A study of a paper; one subclass each."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+
+    @abstractmethod
+    def parts(self, size: Size) -> list[Part]:
+        """The scenarios to run at a size."""
+
+    @abstractmethod
+    def rows(self, results: dict[str, Results]) -> list[StudyRow]:
+        """The claims held against the results of the parts, by part name."""
+
+    @abstractmethod
+    def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
+        """The paper's figures from the results of the parts."""
+
+    def run(
+        self,
+        out: Path,
+        size: Size,
+        *,
+        jobs: int | None = None,
+        progress: Callable[[dict[str, Any]], None] | None = None,
+    ) -> list[StudyRow]:
+        """Run what `out` does not hold yet, judge the claims and write them to ``study.json``.
+
+        Raises:
+            OutputError: `out` belongs to another study or size, cannot be written, or a run failed.
+        """
+        self._claim_directory(out, size)
+        results = {}
+        for part in self.parts(size):
+            results[part.name] = part.scenario.run(
+                out / part.name, jobs=jobs, progress=None if progress is None else _named(part.name, progress)
+            )
+        rows = self.rows(results)
+        write_text(out / INDEX, json.dumps(as_dict(self.name, size, rows), indent=2, ensure_ascii=False) + "\n")
+        return rows
+
+    def plot(self, directory: Path, out: Path | None, formats: Sequence[str]) -> list[Path]:
+        """Draw the paper's figures from the directory of a study.
+
+        Args:
+            directory: What `run` wrote.
+            out: Where to; default ``figures`` in the directory.
+            formats: File types that matplotlib knows.
+        """
+        index = read_index(directory)
+        names = [part.name for part in self.parts(Size(index["size"]))]
+        results = {name: Results(directory / name) for name in names}
+        return self.draw(results, out if out is not None else directory / "figures", formats)
+
+    def _claim_directory(self, out: Path, size: Size) -> None:
+        if (out / INDEX).is_file():
+            index = read_index(out)
+            if (index.get("study"), index.get("size")) != (self.name, size):
+                raise OutputError(
+                    f"{out} holds the study {index.get('study')} at size {index.get('size')}: give another directory"
+                )
+            return
+        if out.is_dir() and any(not entry.name.startswith(".") for entry in out.iterdir()):
+            raise OutputError(f"{out} is not empty and holds no study: give a new or empty directory")
+        write_text(out / INDEX, json.dumps({"study": self.name, "size": size, "rows": []}) + "\n")
+
+
+def read_index(directory: Path) -> dict[str, Any]:
+    """The ``study.json`` of a directory.
+
+    Raises:
+        ResultsError: It cannot be read.
+    """
+    path = directory / INDEX
+    try:
+        index: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        Size(index["size"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ResultsError(f"{path} cannot be read: {error}") from None
+    return index
+
+
+def as_dict(study: str, size: Size, rows: Sequence[StudyRow]) -> dict[str, Any]:
+    """What ``weft reproduce --json`` prints."""
+    return {"study": study, "size": size.value, "rows": [asdict(row) for row in rows]}
+
+
+def _named(part: str, progress: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
+    """Events of a part as events of the study: run ids made unique, totals left to the caller."""
+
+    def forward(event: dict[str, Any]) -> None:
+        own = {key: value for key, value in event.items() if key not in ("done", "total")}
+        progress(own | {"run_id": f"{part}/{event.get('run_id')}", "label": f"{part}, {event.get('label')}"})
+
+    return forward

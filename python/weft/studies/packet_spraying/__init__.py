@@ -1,0 +1,37 @@
+"""Packet spraying against a single path, after Kaymak and Rojas-Cessa (2016).
+
+The paper is "Packet-Based Load Balancing in Data Center Networks". `scenarios` has the set-up of its section 2.2,
+`table` gathers what the claims are about, `claims` the rows P1 to P7 with their decision rules, `figures` the paper's
+figures 2 to 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...results import Results
+from ..base import Part, Size, Study, StudyRow
+from . import claims, scenarios
+from .table import gather
+
+
+class PacketSpraying(Study):
+    """The study of random packet spraying on a small fat-tree."""
+
+    name = "packet-spraying"
+    summary = "random packet spraying against a single path on a k=4 fat-tree, long and short flows"
+
+    def parts(self, size: Size) -> list[Part]:
+        """One scenario for each number of long and short flows; each sweeps scheme and transport."""
+        return scenarios.parts(size)
+
+    def rows(self, results: dict[str, Results]) -> list[StudyRow]:
+        """P1 to P7."""
+        return claims.judge(gather(results))
+
+    def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
+        """Figures 2 to 9."""
+        from . import figures
+
+        return figures.draw(gather(results), out, formats)

@@ -1,0 +1,59 @@
+"""What the claims are about, as one table: a row for each scenario, transport, scheme and seed."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from ...summary import per_seed
+
+if TYPE_CHECKING:
+    from ...results import Results
+
+SCHEMA = {
+    "kind": pl.String,
+    "short": pl.Int64,
+    "long": pl.Int64,
+    "transport": pl.String,
+    "scheme": pl.String,
+    "seed": pl.Int64,
+    "long_throughput_bps": pl.Float64,
+    "short_fct_s": pl.Float64,
+    "out_of_order_share": pl.Float64,
+    "unfinished": pl.Int64,
+}
+"""Mean throughput of the long flows, mean FCT of the short flows, out-of-order share of the short flows' packets."""
+
+
+def gather(results: dict[str, Results]) -> pl.DataFrame:
+    """The table (`SCHEMA`) of the results of the study's parts; `kind` is ``static`` or ``random``."""
+    frames = [_part(name, part) for name, part in results.items()]
+    return pl.concat(frames) if frames else pl.DataFrame(schema=SCHEMA)
+
+
+def _part(name: str, results: Results) -> pl.DataFrame:
+    match = re.fullmatch(r"(\w+)-short(\d+)-long(\d+)", name)
+    if match is None:
+        raise ValueError(f"{name} is no part of this study")
+    values = per_seed(results).rename({"transport.profile": "transport"})
+
+    def only(kind: str, column: str) -> pl.Expr:
+        return pl.col(column).filter(pl.col("class") == kind).first()
+
+    return (
+        values.group_by("transport", "scheme", "seed", maintain_order=True)
+        .agg(
+            only("long", "mean_throughput_bps").alias("long_throughput_bps"),
+            only("short", "mean_fct_s").alias("short_fct_s"),
+            only("short", "out_of_order_share").alias("out_of_order_share"),
+            (pl.col("flows") - pl.col("finished")).sum().alias("unfinished"),
+        )
+        .with_columns(
+            pl.lit(match[1]).alias("kind"),
+            pl.lit(int(match[2])).alias("short"),
+            pl.lit(int(match[3])).alias("long"),
+        )
+        .select(pl.col(column).cast(kind) for column, kind in SCHEMA.items())
+    )

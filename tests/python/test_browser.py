@@ -1,0 +1,97 @@
+"""The report in headless Chromium: it draws, complains about nothing and asks the network for nothing."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from weft import Results, report
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+if CHROMIUM is None:
+    pytest.skip("no chromium on this machine (Debian package `chromium`)", allow_module_level=True)
+playwright = pytest.importorskip("playwright.sync_api", reason="the Python package playwright is not installed")
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="module")
+def page(results: Results, tmp_path_factory: pytest.TempPathFactory):
+    """The report of the sample, drawn, with what the browser had to say about it."""
+    path = report(results, tmp_path_factory.mktemp("page") / "report.html")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, headless=True, args=list(FLAGS))
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.complaints, page.requests = [], []
+        page.on("console", lambda message: page.complaints.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.on("request", lambda request: page.requests.append(request.url))
+        page.goto(Path(path).as_uri())
+        page.wait_for_function("document.documentElement.dataset.ready", timeout=60_000)
+        yield page
+        browser.close()
+
+
+def count(page, selector):
+    return page.locator(selector).count()
+
+
+def test_every_figure_is_drawn(page):
+    assert page.evaluate("document.documentElement.dataset.ready") == "yes"
+    for ident, marks, least in (
+        ("completion", ".mark-symbol path", 18),
+        ("throughput", ".mark-symbol path", 18),
+        ("curves", ".mark-line path", 9),
+        ("over-time", ".mark-line path", 12),
+        ("queues", ".mark-line path", 6),
+    ):
+        assert count(page, f"#{ident} svg {marks}") >= least, ident
+    assert count(page, "svg.fabric .links line") == 96
+    assert count(page, "#comparison tbody tr") == 18
+
+
+def test_the_page_is_not_wider_than_the_window(page):
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    overflowing = "[...document.querySelectorAll('.chart')].filter(c => c.scrollWidth > c.clientWidth).map(c => c.id)"
+    assert page.evaluate(overflowing) == []
+
+
+def test_the_controls_change_what_is_shown(page):
+    before = page.locator("svg.fabric .links").inner_html()
+    page.locator(".tabs[data-sets=scheme] button[value=spray]").click()
+    assert page.locator("svg.fabric .links").inner_html() != before
+    line = page.locator("#curves svg .mark-line path").first
+    shape = line.get_attribute("d")
+    page.locator("#point").select_option("load 0.4")
+    page.wait_for_function(
+        "d => document.querySelector('#curves svg .mark-line path').getAttribute('d') !== d", arg=shape
+    )
+    label = "#completion svg .role-axis-label text"
+    axis = page.locator(label).all_text_contents()
+    page.locator("#completion-section button[value=mean_slowdown]").click()
+    page.wait_for_function(
+        "([s, a]) => JSON.stringify([...document.querySelectorAll(s)].map(e => e.textContent)) !== a",
+        arg=[label, str(axis).replace("'", '"')],
+    )
+    assert count(page, "#completion svg .mark-symbol path") >= 18
+
+
+def test_the_copy_button_copies_the_raw_table(page):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator("#copy").click()
+    page.wait_for_function("document.getElementById('copy').textContent === 'Copied'")
+
+
+def test_nothing_is_complained_about_and_nothing_is_fetched(page):
+    assert page.complaints == []
+    assert [url for url in page.requests if not url.startswith(("file:", "data:"))] == []
+    assert len(page.requests) == 1

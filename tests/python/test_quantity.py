@@ -1,0 +1,50 @@
+"""How numbers are spelled."""
+
+from __future__ import annotations
+
+import pytest
+
+from weft import quantity
+from weft.palette import styles
+
+
+@pytest.mark.parametrize(
+    ("got", "expected"),
+    [
+        (quantity.seconds(0.00123456), "1.23 ms"),
+        (quantity.seconds(0.00123456, 0.0000456), "1.23 ±0.046 ms"),
+        (quantity.seconds(2.5e-5), "25.0 µs"),
+        (quantity.seconds(0.0009999), "1.00 ms"),
+        (quantity.seconds(0.0), "0 ns"),
+        (quantity.seconds(83.2), "83.2 s"),
+        (quantity.seconds(None), "–"),
+        (quantity.rate(9.41e8), "941 Mbps"),
+        (quantity.rate(1e9), "1.00 Gbps"),
+        (quantity.size(1.5e6), "1.50 MB"),
+        (quantity.count(9999.0), "9,999"),
+        (quantity.count(12_345_678), "12.3 M"),
+        (quantity.count(0.3333), "0.333"),
+        (quantity.percent(0.1234), "12.3 %"),
+        (quantity.percent(0.1234, 0.011), "12.3 ±1.1 %"),
+        (quantity.change(-0.1234, 0.02), "−12.3 ±2.0 %"),
+        (quantity.change(2.5), "+250 %"),
+        (quantity.ratio(2.0), "2.00"),
+        (quantity.clock(59.4), "59 s"),
+        (quantity.clock(200), "3 min 20 s"),
+        (quantity.clock(3900), "1 h 05 min"),
+        (quantity.clock(float("inf")), "–"),
+    ],
+)
+def test_a_quantity_is_spelled_with_three_digits_and_the_unit_that_fits(got, expected):
+    assert got == expected
+
+
+def test_known_schemes_keep_their_colour_in_any_company():
+    alone = styles(["spray"])["spray"]
+    assert styles(["a", "b", "ecmp", "spray"])["spray"] == alone
+
+
+def test_twelve_schemes_have_twelve_styles():
+    names = ["ecmp", "spray", *(f"flowlet gap={i} us" for i in range(10))]
+    assert len({style.color for style in styles(names).values()}) == 12
+    assert list(styles(names)) == names

@@ -1,0 +1,138 @@
+"""The report's structure; `test_browser` has it drawn."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from xml.etree import ElementTree
+
+import pytest
+
+import sample
+from weft import OutputError, Results
+from weft.reporting import drawing, page, write
+from weft.reporting.findings import findings
+from weft.summary import summarise
+from weft.topology import Fabric
+
+
+@pytest.fixture(scope="module")
+def html(results):
+    return page.render(results)
+
+
+def block(html, ident):
+    match = re.search(rf'<script type="application/json" id="{ident}">(.*?)</script>', html, re.S)
+    return json.loads(match[1])
+
+
+def test_everything_is_in_the_page_and_nothing_is_fetched(html):
+    assert "default-src 'none'" in unescape(html)
+    own = re.sub(r"<script>.*?</script>", "", html, flags=re.S)
+    assert not re.search(r"""(?:src|href)=["'](?!data:)|@import|url\(""", own)
+    assert len(html.encode()) < 5_000_000
+
+
+def test_every_figure_has_its_specification_and_its_data(html):
+    for ident in ("completion", "throughput", "curves", "over-time", "queues"):
+        spec = block(html, f"{ident}-spec")
+        assert spec["$schema"].startswith("https://vega.github.io/schema/vega-lite/v6")
+        assert "url" not in json.dumps(spec.get("data", {}))
+        assert f'data-spec="{ident}-spec"' in html
+
+
+def test_the_exact_scenario_versions_seeds_and_transport_are_shown(html):
+    assert "# exact text, &lt;kept&gt; &amp; &quot;quoted&quot;" in html
+    for text in ("<td>1, 2, 3</td>", "<td>0.1.0</td>", "initial_window", "<td>200 ms</td>", "18 of 18"):
+        assert text in html
+
+
+def test_the_copied_table_has_raw_numbers(html, results):
+    lines = block(html, "tsv").strip().split("\n")
+    head = lines[0].split("\t")
+    assert len(lines) == 1 + 18
+    assert head[:3] == ["traffic.load", "class", "scheme"]
+    assert float(lines[1].split("\t")[head.index("mean_fct_s")]) == pytest.approx(
+        results.summary()["mean_fct_s"][0], rel=1e-9
+    )
+
+
+def test_link_utilisation_is_there_for_every_point_and_scheme(html):
+    data = block(html, "page-data")
+    assert set(data["use"]) == {"load 0.2", "load 0.4"}
+    assert {len(use["utilisation"]) for by in data["use"].values() for use in by.values()} == {96}
+    assert len(data["links"]) == 96
+
+
+def test_a_text_cannot_break_out_of_the_page(tmp_path):
+    directory = sample.write_results(tmp_path / "r", {"scheme.name": ["</script><b>"]}, seeds=2, flows=50, samples=4)
+    html = page.render(Results(directory))
+    assert "</script><b>" not in html
+    assert block(html, "page-data")["schemes"] == ["</script><b>"]
+
+
+def test_one_seed_one_scheme_and_no_series_still_make_a_page(tmp_path):
+    directory = sample.write_results(tmp_path / "r", {"scheme.name": ["ecmp"]}, seeds=1, flows=30, samples=1)
+    assert "With one seed there is no confidence interval." in page.render(Results(directory))
+
+
+def test_a_sweep_over_two_numbers_and_a_name_has_rows_of_panels(tmp_path):
+    sweep = {"scheme.name": ["ecmp", "spray"], "traffic.load": [0.2, 0.3, 0.4], "fabric.queue": ["10 kB", "20 kB"]}
+    directory = sample.write_results(tmp_path / "r", sweep, seeds=1, flows=50, samples=4)
+    spec = block(page.render(Results(directory)), "completion-spec")
+    assert spec["facet"].keys() == {"column", "row"}
+
+
+def test_a_page_that_cannot_be_written_leaves_the_old_one(results, tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    monkeypatch.setattr("os.fdopen", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(OutputError, match=r"report\.html cannot be written: No space left"):
+        write(results, path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_findings_say_only_what_the_interval_supports(results):
+    found = findings(summarise(results, baseline="ecmp"))
+    assert found
+    assert {f.scheme for f in found} <= {"single_path", "spray"}
+    assert all(f.good == (f.scheme == "spray") for f in found)
+    assert found[0].text.endswith("higher than with ecmp at load 0.4")
+    assert findings(summarise(results)) == []
+
+
+def fabric(k):
+    nodes, cables = sample.fat_tree(k)
+    links = [{"from": x, "to": y, "rate_bps": 1e9, "up": True} for a, b in cables for x, y in ((a, b), (b, a))]
+    return Fabric.from_json({"name": f"k={k} <&>", "nodes": nodes, "links": links})
+
+
+def test_the_drawing_is_valid_svg_with_each_direction_of_each_cable():
+    graph = fabric(4)
+    svg = ElementTree.fromstring(drawing.draw(graph, [0.5] * len(graph.links)))
+    lines = svg.findall(".//{*}line")
+    assert len(lines) == 96
+    assert {line.get("class") for line in lines} == {"l u10"}
+    assert lines[0].find("{*}title").text == "h0 → e0: 1.00 Gbps, 0 ns, 50.0 % used"
+    assert len({(line.get("x1"), line.get("y1"), line.get("x2"), line.get("y2")) for line in lines}) == 96
+    core, host = (next(t for t in svg.iter("{http://www.w3.org/2000/svg}text") if t.text == n) for n in ("c0", "h0"))
+    assert float(core.get("y")) < float(host.get("y"))
+
+
+def test_a_large_fabric_is_drawn_without_its_hosts():
+    graph = fabric(12)
+    svg = ElementTree.fromstring(drawing.draw(graph))
+    assert len(svg.findall(".//{*}line")) == len(drawing.drawn_links(graph)) == 2 * 2 * 432
+    assert not svg.findall(".//{*}circle")
+
+
+def test_the_colour_scale_runs_from_pale_to_dark():
+    def light(color):
+        return sum(int(color[i : i + 2], 16) for i in (1, 3, 5))
+
+    shades = [light(drawing.shade(i / 20)) for i in range(21)]
+    assert shades == sorted(shades, reverse=True)
+    assert drawing.step(-1) == 0
+    assert drawing.step(7) == drawing.STEPS

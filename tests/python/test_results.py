@@ -1,0 +1,127 @@
+"""Result directories as frames, and the summary over seeds."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import sample
+from weft import Results, ResultsError
+from weft.summary import METRICS, summarise
+
+
+def test_flows_are_those_in_the_measurement_window(results):
+    flows = results.flows()
+    assert flows["measured"].all()
+    assert len(flows) < len(results.flows(measured=False)) == 18 * 400
+    assert set(flows["scheme"]) == {"single_path", "ecmp", "spray"}
+    assert flows.schema["class"] == pl.String
+    first = flows.row(0, named=True)
+    assert first["throughput_bps"] == pytest.approx(first["bytes"] * 8 / (first["fct_ps"] / 1e12))
+    assert first["slowdown"] == pytest.approx(first["fct_ps"] / first["ideal_fct_ps"])
+
+
+def test_series_can_be_narrowed_to_metrics(results):
+    series = results.series("throughput_bps")
+    assert set(series["metric"]) == {"throughput_bps"}
+    assert series["time_s"].max() == pytest.approx(1.0)
+
+
+def test_the_summary_is_the_t_interval_over_the_values_of_each_seed(results):
+    summary = results.summary(baseline="ecmp")
+    row = summary.filter(
+        (pl.col("traffic.load") == 0.4) & (pl.col("scheme") == "spray") & (pl.col("class") == "rabbit")
+    ).row(0, named=True)
+    values = {}
+    for scheme in ("spray", "ecmp"):
+        values[scheme] = []
+        for seed in (1, 2, 3):
+            flows = sample.flow_table(scheme, 0.4, seed, 400, 16).filter(
+                pl.col("measured") & (pl.col("class").cast(pl.String) == "rabbit")
+            )
+            fct = (flows["fct_ps"].drop_nulls() / 1e12).to_numpy()
+            ooo = flows["out_of_order"].sum() / flows["first_transmissions_received"].sum()
+            values[scheme].append((fct.mean(), np.quantile(fct, 0.99), ooo))
+    spray, ecmp = np.array(values["spray"]), np.array(values["ecmp"])
+    for i, metric in enumerate(("mean_fct_s", "p99_fct_s", "out_of_order_share")):
+        low, high = stats.t.interval(0.95, 2, loc=spray[:, i].mean(), scale=stats.sem(spray[:, i]))
+        got = (row[metric], row[f"{metric}_low"], row[f"{metric}_high"])
+        assert got == pytest.approx((spray[:, i].mean(), low, high))
+    difference = stats.ttest_rel(spray[:, 0], ecmp[:, 0]).confidence_interval(0.95)
+    got = (row["mean_fct_s_diff_low"], row["mean_fct_s_diff_high"])
+    assert got == pytest.approx((difference.low, difference.high))
+
+
+def test_one_seed_has_no_interval(tmp_path):
+    directory = sample.write_results(tmp_path / "one", {"scheme.name": ["ecmp"]}, seeds=1, flows=60, samples=4)
+    row = Results(directory).summary().row(0, named=True)
+    assert row["mean_fct_s"] > 0
+    assert row["mean_fct_s_low"] is None
+    assert row["mean_fct_s_high"] is None
+    json.dumps(summarise(Results(directory)).as_dict(), allow_nan=False)
+
+
+def test_flows_that_did_not_finish_are_counted_and_not_averaged(results):
+    table = summarise(results)
+    assert sum(row.flows - row.finished for row in table.rows) == 18
+    assert all(math.isfinite(row.estimates[m.key].mean) for row in table.rows for m in METRICS)
+
+
+def test_rows_are_in_the_order_of_the_sweep_and_classes_by_size(results):
+    groups = [(row.group["class"], row.group["scheme"]) for row in summarise(results).rows]
+    assert groups[:4] == [("mouse", "single_path"), ("mouse", "ecmp"), ("mouse", "spray"), ("rabbit", "single_path")]
+
+
+def test_the_short_name_of_a_swept_key_groups(results):
+    assert results.summary(by=["load", "scheme"]).columns[:2] == ["traffic.load", "scheme"]
+    with pytest.raises(ResultsError, match=r"cannot group by `size`.*traffic\.load, scheme"):
+        results.summary(by=["size"])
+
+
+def test_the_baseline_must_be_one_of_the_schemes(results):
+    with pytest.raises(ResultsError, match=r"no scheme `conga`.*single_path, ecmp, spray"):
+        results.summary(baseline="conga")
+
+
+def test_parameters_of_a_scheme_that_the_sweep_varies_are_part_of_its_name(tmp_path):
+    sweep = {"scheme.name": ["spray"], "scheme.gap": ["50 us", "100 us"], "fabric.queue": ["10 packets"]}
+    found = Results(sample.write_results(tmp_path / "r", sweep, seeds=2, flows=50, samples=4))
+    assert found.schemes == ["spray gap=50 us", "spray gap=100 us"]
+    assert found.points == ["queue 10 packets"]
+    assert found.summary().columns[:3] == ["fabric.queue", "class", "scheme"]
+
+
+def test_a_sweep_without_schemes_takes_the_name_from_the_runs(tmp_path):
+    found = Results(sample.write_results(tmp_path / "r", {"traffic.load": [0.1, 0.2]}, seeds=1, flows=50, samples=4))
+    assert found.schemes == ["ecmp"]
+
+
+def test_runs_that_have_not_finished_are_left_out(tmp_path):
+    found = Results(sample.write_results(tmp_path / "r", missing=5, seeds=2, flows=50, samples=4))
+    assert (len(found.runs), len(found.finished)) == (12, 7)
+    assert len(found.flows(measured=False)) == 7 * 50
+
+
+def test_what_is_no_result_directory_is_refused_with_what_to_give(tmp_path):
+    with pytest.raises(ResultsError, match="does not exist: give the directory"):
+        Results(tmp_path / "none")
+    with pytest.raises(ResultsError, match=r"no sweep\.json"):
+        Results(tmp_path)
+    (tmp_path / "sweep.json").write_text("{")
+    with pytest.raises(ResultsError, match="not valid JSON"):
+        Results(tmp_path)
+    (tmp_path / "sweep.json").write_text('{"runs": []}')
+    with pytest.raises(ResultsError, match="no finished run"):
+        Results(tmp_path).flows()
+
+
+def test_frames_convert_to_pandas(results):
+    pandas = pytest.importorskip("pandas")
+    frame = results.summary().to_pandas()
+    assert isinstance(frame, pandas.DataFrame)
+    assert len(frame) == 18

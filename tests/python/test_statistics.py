@@ -1,0 +1,102 @@
+"""Intervals and differences against SciPy and by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from weft.statistics import Estimate, ecdf, estimate, paired_difference, relative_difference, slope
+
+values = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)
+
+
+@given(values)
+def test_the_interval_is_that_of_scipy(data):
+    got = estimate(data)
+    error = stats.sem(data)
+    if error == 0:
+        assert (got.low, got.high) == (got.mean, got.mean)
+        return
+    low, high = stats.t.interval(0.95, len(data) - 1, loc=np.mean(data), scale=error)
+    assert (got.mean, got.low, got.high) == pytest.approx((np.mean(data), low, high), rel=1e-9, abs=1e-6)
+
+
+def test_three_seeds_by_hand():
+    # mean 2, s = 1, t(0.975, 2) = 4.302653, half = 4.302653 / sqrt(3)
+    got = estimate([1.0, 2.0, 3.0])
+    assert got.mean == 2.0
+    assert got.half == pytest.approx(2.484138, abs=1e-6)
+
+
+def test_one_seed_has_a_mean_and_no_interval():
+    assert estimate([4.0]) == Estimate(4.0, None, None, 1)
+    assert estimate([4.0]).half is None
+    assert not estimate([4.0]).excludes_zero
+
+
+def test_what_was_not_measured_is_left_out():
+    assert estimate([None, float("nan")]) is None
+    assert estimate([None, 2.0, 4.0]).n == 2
+
+
+@given(st.lists(st.tuples(st.floats(1, 1e3), st.floats(1, 1e3)), min_size=2, max_size=20))
+def test_the_paired_difference_is_the_paired_t_interval_of_scipy(pairs):
+    a, b = zip(*pairs, strict=True)
+    got = paired_difference(dict(enumerate(a)), dict(enumerate(b)))
+    if np.ptp(np.subtract(a, b)) < 1e-9:
+        return
+    interval = stats.ttest_rel(a, b).confidence_interval(0.95)
+    assert (got.low, got.high) == pytest.approx((interval.low, interval.high), rel=1e-6, abs=1e-6)
+
+
+def test_pairs_are_matched_by_seed_and_not_by_position():
+    got = paired_difference({3: 30.0, 1: 10.0, 9: 1.0}, {1: 9.0, 3: 28.0, 7: 0.0})
+    assert (got.mean, got.n) == (1.5, 2)
+
+
+def test_a_common_seed_effect_does_not_widen_the_paired_interval():
+    base = {seed: 100.0 * seed for seed in range(1, 6)}
+    treated = {seed: value - 5.0 for seed, value in base.items()}
+    got = paired_difference(treated, base)
+    assert (got.mean, got.low, got.high) == pytest.approx((-5.0, -5.0, -5.0))
+
+
+def test_the_relative_difference_is_a_share_of_the_mean_baseline():
+    got = relative_difference({1: 90.0, 2: 180.0}, {1: 100.0, 2: 200.0})
+    assert got.mean == pytest.approx(-0.1)
+    assert relative_difference({1: 1.0, 2: 2.0}, {1: 0.0, 2: 0.0}) is None
+    assert relative_difference({1: 1.0}, {}) is None
+
+
+def test_scaling_by_a_negative_factor_keeps_low_below_high():
+    got = Estimate(1.0, 0.5, 1.5, 3).scaled(-100)
+    assert (got.mean, got.low, got.high) == (-100.0, -150.0, -50.0)
+
+
+def test_the_slope_is_that_of_least_squares():
+    x, y = [0, 1, 2, 5], [1.0, 2.5, 2.0, 7.0]
+    assert slope(x, y) == pytest.approx(np.polyfit(x, y, 1)[0])
+
+
+@given(st.lists(st.floats(0, 1e9), min_size=1, max_size=2000), st.integers(10, 200))
+def test_a_thinned_distribution_never_lies(data, limit):
+    points = ecdf(data, limit)
+    assert len(points) <= max(limit, len(set(data)) if len(data) <= limit else limit)
+    for value, share in points[:: max(1, len(points) // 20)]:
+        assert np.mean(np.array(data) <= value) >= share - 1e-12
+        assert np.mean(np.array(data) < value) < share + 1e-12
+    assert points[-1] == (max(data), 1.0)
+    assert [p[0] for p in points] == sorted(p[0] for p in points)
+
+
+def test_a_thinned_distribution_keeps_its_three_largest_values():
+    data = np.random.default_rng(1).pareto(1.5, 100_000)
+    points = ecdf(data, 150)
+    assert [value for value, _ in points[-3:]] == sorted(data)[-3:]
+    assert len(points) <= 150
+    value, share = next(point for point in points if point[1] >= 0.99)
+    assert share < 0.993
+    assert value == pytest.approx(np.quantile(data, share), rel=1e-3)
