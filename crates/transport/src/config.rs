@@ -358,7 +358,8 @@ mod tests {
 
     #[test]
     fn a_parameter_out_of_range_is_named_with_what_would_do() {
-        let cases: [(fn(&mut Config), &str); 8] = [
+        type Spoil = fn(&mut Config);
+        let cases: [(Spoil, &str); 8] = [
             (|c| c.mss = 0, "mss"),
             (|c| c.receive_buffer = Bytes(10), "receive_buffer"),
             (|c| c.min_rto = Duration::ZERO, "min_rto"),

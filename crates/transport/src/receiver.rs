@@ -48,10 +48,7 @@ impl Endpoint {
     #[inline]
     fn acknowledge(&mut self, cfg: &Config, now: Time) {
         self.delayed = self.delayed.saturating_add(1);
-        if self.delayed >= cfg.delayed_ack_segments {
-            self.todo |= todo::ACK;
-        } else if self.quick > 0 {
-            self.quick -= 1;
+        if self.delayed >= cfg.delayed_ack_segments || self.quick > 0 {
             self.todo |= todo::ACK;
         } else if self.ack_timer_at == Time::MAX {
             self.ack_timer_at = now + cfg.delayed_ack_timeout;

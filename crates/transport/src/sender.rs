@@ -134,6 +134,7 @@ impl Endpoint {
                 self.emit_prior_ack(cfg, now, out);
             } else {
                 self.emit_ack(cfg, now, out);
+                self.quick = cfg.quick_acks;
             }
             return true;
         }
@@ -273,6 +274,7 @@ impl Endpoint {
     #[inline]
     fn emit_ack(&mut self, cfg: &Config, now: Time, out: &mut Segment) {
         self.header(cfg, now, out);
+        self.quick = self.quick.saturating_sub(1);
         out.seq = self.snd_max.wrapping_add(u32::from(self.is(fact::FIN_SENT)));
         if cfg.sack && (self.held.is_some() || self.is(fact::DUPLICATE)) {
             self.report(cfg, out);

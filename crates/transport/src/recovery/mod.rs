@@ -339,6 +339,7 @@ impl Endpoint {
     /// RFC 8985, section 7.3: new data if there is any, else the last segment again.
     pub(crate) fn poll_tail_probe(&mut self, cfg: &Config, now: Time, out: &mut Segment) -> bool {
         if self.snd_una == self.snd_nxt || self.phase != Phase::Open {
+            self.start_timer(cfg, now);
             return false;
         }
         let len = self.next_len(cfg);
@@ -346,8 +347,9 @@ impl Endpoint {
         if new {
             self.emit_new(cfg, now, out, len);
         } else {
-            let Some((start, len)) = self.split(cfg, now).sent.tail(cfg.segment()) else { return false };
-            self.resend(cfg, now, out, start, len);
+            if let Some((start, len)) = self.split(cfg, now).sent.tail(cfg.segment()) {
+                self.resend(cfg, now, out, start, len);
+            }
         }
         let end = self.snd_nxt;
         self.loss.get_or_insert_default().probe = TailProbe { end: Some(end), retransmission: !new };

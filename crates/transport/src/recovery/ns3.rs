@@ -60,7 +60,9 @@ pub(super) fn on_ack(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, 
         ep.advance(ack, advanced);
     }
     let duplicate = if cfg.sack { sacked } else { repeats };
-    let mut view = View { delivered: news.delivered, pipe: ep.pipe(), again, ack };
+    // A guess is not delivered; the cumulative ACK makes up for it.
+    let delivered = if cfg.sack { news.delivered } else { advanced };
+    let mut view = View { delivered, pipe: ep.pipe(), again, ack };
     let old_duplicates = ep.dup_acks;
     if duplicate {
         on_duplicate(ep, cfg, now, &mut view);

@@ -89,6 +89,9 @@ impl Ord for Event {
     }
 }
 
+/// Sees a segment leave: time, side, segment, whether it is dropped.
+pub type Trace = Box<dyn FnMut(Time, usize, &Segment, bool)>;
+
 /// A connection over a link. Side 0 is the client.
 pub struct Network {
     pub cfg: Config,
@@ -103,8 +106,8 @@ pub struct Network {
     data_sent: u32,
     pub packets: u64,
     pub drops: u64,
-    /// Called for every segment that leaves a side: time, side, segment, whether it is dropped.
-    pub trace: Option<Box<dyn FnMut(Time, usize, &Segment, bool)>>,
+    /// Called for every segment that leaves a side.
+    pub trace: Option<Trace>,
 }
 
 impl Network {
@@ -231,7 +234,7 @@ pub fn transfer(cfg: &Config, link: &Link, bytes: u64) -> Outcome {
     let start = network.now;
     network.side[0].write(bytes);
     network.side[0].close();
-    let limit = Duration::from_secs(3000);
+    let limit = Duration::from_secs(1_000_000);
     let whole = network.run_until(limit, |n| n.side[1].delivered() == bytes);
     let fct = whole.then(|| network.now - start);
     let finished = |n: &Network| n.side[1].is_finished_by_peer() || n.side[1].is_closed();

@@ -1,0 +1,97 @@
+//! What a call costs: two endpoints pass segments through two queues, nothing is lost, the receive window
+//! bounds the flight. Prints nanoseconds per call for each profile, where a call is a segment received
+//! or sent; polls that give nothing are part of the cost.
+//!
+//! `cargo run --release -p weft-transport --example lockstep [pairs]`; with many pairs the endpoints do not
+//! fit the first caches.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use weft_transport::{Config, CongestionControl, Endpoint, Segment};
+use weft_units::{Bytes, Duration, Time};
+
+struct Pair {
+    side: [Endpoint; 2],
+    /// To side 0 and to side 1.
+    queue: [VecDeque<Segment>; 2],
+}
+
+impl Pair {
+    fn new(cfg: &Config) -> Self {
+        let mut client = Endpoint::connect(cfg, Time::ZERO, 1);
+        client.write(u64::MAX / 2);
+        Self { side: [client, Endpoint::listen(cfg, 2)], queue: Default::default() }
+    }
+
+    #[inline]
+    fn drain(&mut self, cfg: &Config, now: Time, side: usize, calls: &mut u64) {
+        let mut out = Segment::default();
+        while self.side[side].poll_transmit(cfg, now, &mut out) {
+            self.queue[1 - side].push_back(out);
+            *calls += 1;
+        }
+    }
+
+    /// Delivers a segment each way, if there is one.
+    fn step(&mut self, cfg: &Config, now: Time, calls: &mut u64) {
+        for side in [1, 0] {
+            if let Some(segment) = self.queue[side].pop_front() {
+                self.side[side].on_segment(cfg, now, &segment);
+                *calls += 1;
+                self.drain(cfg, now, side, calls);
+            }
+            if self.side[side].next_timeout() <= now {
+                self.side[side].on_timeout(cfg, now);
+                self.drain(cfg, now, side, calls);
+            }
+        }
+    }
+}
+
+fn measure(name: &str, cfg: &Config, pairs: usize) {
+    let mut all: Vec<Pair> = (0..pairs).map(|_| Pair::new(cfg)).collect();
+    let mut now = Time::from_ps(1_000_000);
+    let mut calls = 0;
+    for pair in &mut all {
+        pair.drain(cfg, now, 0, &mut calls);
+    }
+    let tick = Duration::from_ps(1_200_000);
+    let mut run = |rounds: usize, calls: &mut u64| {
+        for _ in 0..rounds {
+            now += tick;
+            for pair in &mut all {
+                pair.step(cfg, now, calls);
+            }
+        }
+    };
+    run(400_000 / pairs.min(100), &mut calls);
+    calls = 0;
+    let start = Instant::now();
+    run(4_000_000 / pairs, &mut calls);
+    let spent = start.elapsed();
+    let heap: usize = all[0].side.iter().map(Endpoint::heap_bytes).sum();
+    println!(
+        "{name:<28} {:6.1} ns per call, {} bytes on the heap for both sides, window {} segments",
+        spent.as_nanos() as f64 / calls as f64,
+        heap,
+        all[0].side[0].in_flight() / u32::from(cfg.mss),
+    );
+}
+
+fn main() {
+    let pairs = std::env::args().nth(1).and_then(|pairs| pairs.parse().ok()).unwrap_or(1);
+    println!("an endpoint is {} bytes, a segment {}", size_of::<Endpoint>(), size_of::<Segment>());
+    let bounded = |name: &str| Config {
+        mss: 1448,
+        receive_buffer: Bytes(131_072),
+        initial_receive_window: Bytes(65_536),
+        ..Config::profile(name).unwrap_or_else(|| panic!("no profile {name}"))
+    };
+    measure("ns3-3.37 (CUBIC, SACK)", &bounded("ns3-3.37"), pairs);
+    let reno = Config { congestion_control: CongestionControl::Reno, ..bounded("ns3-3.37") };
+    measure("ns3-3.37 with NewReno", &reno, pairs);
+    measure("ns3-3.23", &bounded("ns3-3.23"), pairs);
+    measure("linux (CUBIC, RACK)", &bounded("linux"), pairs);
+    measure("dctcp", &bounded("dctcp"), pairs);
+}
