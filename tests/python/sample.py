@@ -172,10 +172,7 @@ def write_run(
         "scheme": {"name": scheme, "params": {}},
         "transport": {
             "profile": "linux",
-            "mss": "1448 B",
-            "initial_window": 10,
-            "sack": True,
-            "rto_min": "200 ms",
+            "parameters": {"mss": 1448, "initial_window": 10, "sack": True, "rto_min": "200 ms", "pacing": None},
         },
         "fabric": {
             "name": f"fat-tree k={k}",

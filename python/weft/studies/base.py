@@ -155,7 +155,9 @@ def _named(part: str, progress: Callable[[dict[str, Any]], None]) -> Callable[[d
     """Events of a part as events of the study: run ids made unique, totals left to the caller."""
 
     def forward(event: dict[str, Any]) -> None:
-        own = {key: value for key, value in event.items() if key not in ("done", "total")}
-        progress(own | {"run_id": f"{part}/{event.get('run_id')}", "label": f"{part}, {event.get('label')}"})
+        own = {key: value for key, value in event.items() if key != "total"}
+        if event.get("run_id"):
+            own |= {"run_id": f"{part}/{event['run_id']}", "label": f"{part}, {event.get('label')}"}
+        progress(own)
 
     return forward

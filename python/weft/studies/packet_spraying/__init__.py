@@ -23,7 +23,7 @@ class PacketSpraying(Study):
     summary = "random packet spraying against a single path on a k=4 fat-tree, long and short flows"
 
     def parts(self, size: Size) -> list[Part]:
-        """One scenario for each number of long and short flows; each sweeps scheme and transport."""
+        """Two scenarios, fixed and random pairs, each over scheme, transport and number of flows."""
         return scenarios.parts(size)
 
     def rows(self, results: dict[str, Results]) -> list[StudyRow]:

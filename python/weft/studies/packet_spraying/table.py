@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -29,31 +28,27 @@ SCHEMA = {
 
 def gather(results: dict[str, Results]) -> pl.DataFrame:
     """The table (`SCHEMA`) of the results of the study's parts; `kind` is ``static`` or ``random``."""
-    frames = [_part(name, part) for name, part in results.items()]
+    frames = [_part(kind, part) for kind, part in results.items()]
     return pl.concat(frames) if frames else pl.DataFrame(schema=SCHEMA)
 
 
-def _part(name: str, results: Results) -> pl.DataFrame:
-    match = re.fullmatch(r"(\w+)-short(\d+)-long(\d+)", name)
-    if match is None:
-        raise ValueError(f"{name} is no part of this study")
-    values = per_seed(results).rename({"transport.profile": "transport"})
+def _part(kind: str, results: Results) -> pl.DataFrame:
+    keys = {"traffic.short.flows": "short", "traffic.long.flows": "long", "transport.profile": "transport"}
+    values = per_seed(results).rename(keys, strict=False)
+    if "short" not in values.columns:
+        values = values.with_columns(pl.lit(1).alias("short"))
 
-    def only(kind: str, column: str) -> pl.Expr:
-        return pl.col(column).filter(pl.col("class") == kind).first()
+    def only(name: str, column: str) -> pl.Expr:
+        return pl.col(column).filter(pl.col("class") == name).first()
 
     return (
-        values.group_by("transport", "scheme", "seed", maintain_order=True)
+        values.group_by("short", "long", "transport", "scheme", "seed", maintain_order=True)
         .agg(
             only("long", "mean_throughput_bps").alias("long_throughput_bps"),
             only("short", "mean_fct_s").alias("short_fct_s"),
             only("short", "out_of_order_share").alias("out_of_order_share"),
             (pl.col("flows") - pl.col("finished")).sum().alias("unfinished"),
         )
-        .with_columns(
-            pl.lit(match[1]).alias("kind"),
-            pl.lit(int(match[2])).alias("short"),
-            pl.lit(int(match[3])).alias("long"),
-        )
-        .select(pl.col(column).cast(kind) for column, kind in SCHEMA.items())
+        .with_columns(pl.lit(kind).alias("kind"))
+        .select(pl.col(column).cast(dtype) for column, dtype in SCHEMA.items())
     )

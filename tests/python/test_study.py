@@ -1,0 +1,190 @@
+"""The study's decision rules on data made to fit them, to break them, and to leave them open."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import numpy as np
+import polars as pl
+import pytest
+
+from weft.studies import ALL, Size, Verdict
+from weft.studies.base import as_dict
+from weft.studies.packet_spraying import PacketSpraying, claims, figures, scenarios
+from weft.studies.packet_spraying.table import SCHEMA
+
+FAIR = 1e9 * scenarios.SEGMENT / scenarios.PACKET_ON_WIRE
+
+
+def world(seeds=10, transports=scenarios.TRANSPORTS, **changes):
+    """Data in which every claim holds, unless `changes` say otherwise."""
+    effect = {
+        "static_gain": 1.05,  # spraying's static long-flow throughput over single path's
+        "share": 0.9,  # single path's part of the fair share
+        "fct_gain": 0.9,  # spraying's static short FCT over single path's, with one long flow
+        "fct_growth": 0.05,  # how much lower it gets with each further one
+        "disorder": 0.12,
+        "disorder_growth": 0.0,
+        "random_gain": 1.3,
+        "random_fct": 0.7,
+        "random_disorder": 0.2,
+        "more_short_throughput": 0.95,
+        "more_short_fct": 1.2,
+        "noise": 0.01,
+    } | changes
+    rows = []
+    for transport in transports:
+        for seed in range(1, seeds + 1):
+            rng = np.random.default_rng([seed, len(transport)])
+
+            def noisy(value, rng=rng):
+                return value * (1 + effect["noise"] * rng.standard_normal())
+
+            for long in range(6):
+                fct = 3e-3 * (1 + 0.5 * long)
+                for scheme in scenarios.SCHEMES:
+                    spray = scheme == "spray"
+                    throughput = FAIR / long * effect["share"] if long else None
+                    if throughput is not None and spray:
+                        throughput *= effect["static_gain"]
+                    gain = effect["fct_gain"] - effect["fct_growth"] * (long - 1) if spray and long else 1.0
+                    disorder = effect["disorder"] + effect["disorder_growth"] * long if spray and long > 1 else 0.0
+                    rows.append(
+                        {
+                            "kind": "static",
+                            "short": 1,
+                            "long": long,
+                            "transport": transport,
+                            "scheme": scheme,
+                            "seed": seed,
+                            "long_throughput_bps": None if throughput is None else noisy(throughput),
+                            "short_fct_s": noisy(fct * gain),
+                            "out_of_order_share": noisy(disorder),
+                            "unfinished": 0,
+                        }
+                    )
+                    for short in (10, 20):
+                        more = short == 20
+                        throughput = 4e8 * (effect["random_gain"] if spray else 1)
+                        throughput *= effect["more_short_throughput"] if more else 1
+                        fct = 5e-3 * (effect["random_fct"] if spray else 1) * (effect["more_short_fct"] if more else 1)
+                        rows.append(
+                            rows[-1]
+                            | {
+                                "kind": "random",
+                                "short": short,
+                                "long_throughput_bps": noisy(throughput) if long else None,
+                                "short_fct_s": noisy(fct),
+                                "out_of_order_share": noisy(effect["random_disorder"] if spray else 0.0),
+                            }
+                        )
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def row(table, ident):
+    return next(r for r in claims.judge(table) if r.id == ident)
+
+
+def test_every_claim_holds_in_a_world_made_for_it():
+    rows = claims.judge(world())
+    assert [r.id for r in rows] == ["P1", "P2", "P3", "P4", "P5", "P6", "P7"]
+    assert {r.verdict for r in rows} == {Verdict.held}
+    assert all(r.low <= r.measured <= r.high for r in rows)
+    assert all("with linux it held too" in r.note for r in rows)
+
+
+@pytest.mark.parametrize(
+    ("ident", "change"),
+    [
+        ("P1", {"static_gain": 0.95}),
+        ("P1", {"static_gain": 1.5, "share": 0.6}),
+        ("P1", {"share": 1.2}),
+        ("P1", {"static_gain": 1.0}),
+        ("P2", {"fct_gain": 1.3}),
+        ("P2", {"fct_growth": -0.1, "fct_gain": 0.7}),
+        ("P3", {"disorder_growth": 0.05}),
+        ("P4", {"random_gain": 1.02}),
+        ("P4", {"random_gain": 0.8}),
+        ("P5", {"random_fct": 1.1}),
+        ("P6", {"random_disorder": 0.05}),
+        ("P6", {"random_disorder": 0.5}),
+        ("P7", {"more_short_throughput": 1.05}),
+        ("P7", {"more_short_throughput": 0.6}),
+        ("P7", {"more_short_fct": 0.9}),
+    ],
+)
+def test_a_claim_that_the_data_contradict_does_not_hold(ident, change):
+    assert row(world(**change), ident).verdict == Verdict.did_not_hold
+
+
+def test_measured_values_are_those_put_in():
+    table = world(noise=1e-6)
+    assert row(table, "P1").measured == pytest.approx(5.0, abs=0.01)
+    assert row(table, "P3").measured == pytest.approx(0.0, abs=0.01)
+    assert row(table, "P4").measured == pytest.approx(30.0, abs=0.01)
+    assert row(table, "P5").measured == pytest.approx(30.0, abs=0.01)
+    assert row(table, "P6").measured == pytest.approx(20.0, abs=0.01)
+    assert row(table, "P7").measured == pytest.approx(-5.0, abs=0.01)
+
+
+def test_a_difference_drowned_in_noise_is_not_held():
+    assert row(world(noise=0.5, seeds=4), "P1").verdict == Verdict.did_not_hold
+
+
+@pytest.mark.parametrize("seeds", [0, 1])
+def test_without_two_seeds_nothing_is_measured(seeds):
+    rows = claims.judge(world(seeds=seeds))
+    assert {r.verdict for r in rows} == {Verdict.not_measured}
+    assert {(r.measured, r.low, r.high) for r in rows} == {(None, None, None)}
+    assert all("at least two seeds" in r.note for r in rows)
+
+
+def test_a_transport_that_changes_the_verdict_is_named():
+    table = pl.concat([world(transports=("ns3-3.23",)), world(transports=("linux",), random_gain=0.905)])
+    assert "depends on the transport: with linux it did not hold, -9." in row(table, "P4").note
+    assert "linux: not measured" in row(world(transports=("ns3-3.23",)), "P4").note
+
+
+def test_ecmp_is_reported_beside_spraying():
+    assert "per-flow ECMP instead of spraying: " in row(world(), "P4").note
+
+
+def test_every_claim_states_its_rule():
+    for claim in claims.CLAIMS:
+        assert claim.rule.__doc__.startswith(f"{claim.id} holds if")
+
+
+def test_rows_print_as_the_json_that_is_promised():
+    rows = claims.judge(world(seeds=1))[:1] + claims.judge(world())[1:]
+    data = json.loads(json.dumps(as_dict("packet-spraying", Size.quick, rows), allow_nan=False))
+    assert list(data) == ["study", "size", "rows"]
+    for got in data["rows"]:
+        assert list(got) == ["id", "claim", "verdict", "measured", "low", "high", "unit", "note"]
+        assert got["verdict"] in ("held", "did not hold", "not measured")
+
+
+def test_the_size_changes_seeds_and_points_and_nothing_else():
+    def physics(text):
+        return [
+            line
+            for line in text.splitlines()
+            if not line.startswith(("seeds =", '"traffic.long.flows" =', '"traffic.short.flows" ='))
+        ]
+
+    quick, standard, paper = (PacketSpraying().parts(size) for size in Size)
+    for other in (standard, paper):
+        for a, b in zip(quick, other, strict=True):
+            assert a.name == b.name
+            assert physics(a.scenario.text) == physics(b.scenario.text)
+
+
+def test_the_figures_of_the_paper_are_drawn(tmp_path):
+    files = figures.draw(world(seeds=3), tmp_path, ("png",))
+    assert [path.name for path in files] == [f"figure-{n}.png" for n in range(2, 10)]
+    assert all(path.stat().st_size > 10_000 for path in files)
+
+
+def test_studies_have_names_that_differ():
+    assert len({study.name for study in ALL}) == len(ALL)
+    assert asdict(claims.judge(world())[0])["id"] == "P1"
