@@ -66,16 +66,16 @@ def world(seeds=10, transports=scenarios.TRANSPORTS, **changes):
                     )
                     for short in (10, 20):
                         more = short == 20
-                        throughput = 4e8 * (effect["random_gain"] if spray else 1)
-                        throughput *= effect["more_short_throughput"] if more else 1
-                        fct = 5e-3 * (effect["random_fct"] if spray else 1) * (effect["more_short_fct"] if more else 1)
+                        among = 4e8 * (effect["random_gain"] if spray else 1)
+                        among *= effect["more_short_throughput"] if more else 1
+                        wait = 5e-3 * (effect["random_fct"] if spray else 1) * (effect["more_short_fct"] if more else 1)
                         rows.append(
                             rows[-1]
                             | {
                                 "kind": "random",
                                 "short": short,
-                                "long_throughput_bps": noisy(throughput) if long else None,
-                                "short_fct_s": noisy(fct),
+                                "long_throughput_bps": noisy(among) if long else None,
+                                "short_fct_s": noisy(wait),
                                 "out_of_order_share": noisy(effect["random_disorder"] if spray else 0.0),
                             }
                         )
