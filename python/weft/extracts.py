@@ -152,6 +152,8 @@ def queue_exceedance(results: Results) -> pl.DataFrame:
     rows: list[tuple[Any, ...]] = []
     groups = sampled.join(occupied, on=["point", "scheme"], maintain_order="left").collect()
     for point, scheme, samples, values in groups.iter_rows():
+        if values is None:
+            continue
         share_occupied = len(values) / (samples * ports)
         # ecdf gives the share of occupied samples <= value; those with at least the next value are the rest.
         previous = 0.0

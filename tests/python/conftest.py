@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 import sample
 from weft.cli import app
 from weft.results import Results
+from weft.scenario import Scenario
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +24,48 @@ def sample_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def results(sample_dir: Path) -> Results:
     return Results(sample_dir)
+
+
+TINY = """
+name = "tiny"
+
+[fabric]
+kind = "spine-leaf"
+spines = 2
+leaves = 2
+hosts_per_leaf = 2
+rate = "1 Gbps"
+delay = "5 us"
+
+[traffic]
+sizes = { fixed = "30 kB" }
+load = 0.3
+
+[scheme]
+name = "ecmp"
+
+[run]
+duration = "5 ms"
+seeds = 2
+
+[sweep]
+"scheme.name" = ["ecmp", "spray"]
+"""
+"""A scenario that runs in a moment."""
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """A scenario file of one's own."""
+    path = tmp_path / "tiny.toml"
+    path.write_text(TINY)
+    return path
+
+
+@pytest.fixture(scope="session")
+def engine_results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """The results of `TINY`, simulated; not to be changed."""
+    return Scenario.from_text(TINY).run(tmp_path_factory.mktemp("engine") / "results", jobs=1)
 
 
 @pytest.fixture

@@ -1,0 +1,144 @@
+"""What a user sees of the commands that read results: tables, errors, exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+import sample
+
+from weft.summary import METRICS
+
+COMMANDS = (
+    "new check run reproduce bench summary report plot fabric list schemes schema".split()  # noqa: SIM905
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_examples(weft, command):
+    result = weft(command, "--help")
+    assert result.exit_code == 0
+    assert "Example" in result.output
+    assert f"weft {command}" in result.output
+
+
+def test_without_a_command_the_commands_are_listed(weft):
+    result = weft()
+    assert all(command in result.output for command in COMMANDS)
+
+
+def test_the_version_is_printed(weft):
+    assert weft("--version").output.startswith("weft 0.")
+
+
+def test_the_summary_shows_means_intervals_and_differences(weft, sample_dir):
+    result = weft("summary", sample_dir, "--baseline", "ecmp")
+    assert result.exit_code == 0
+    title, head, *_ = (line.rstrip() for line in result.stdout.splitlines())
+    assert title == "load 0.2"
+    assert head.split("  ")[0] == "Class"
+    assert [h.strip() for h in head.split("  ") if h][2:] == ["Flows", *(metric.title for metric in METRICS)]
+    text = result.stdout
+    assert "single_path" in text
+    assert "±" in text
+    assert "2 open" in text
+    assert "Mean over 3 seeds" in text
+    assert "paired difference to ecmp" in text
+
+
+def test_a_narrow_terminal_gets_two_tables_and_no_line_is_cut(weft, sample_dir, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = weft("summary", sample_dir).stdout.splitlines()
+    assert sum("Mean FCT" in line for line in lines) == 2
+    assert sum("Throughput" in line for line in lines) == 2
+    assert max(map(len, lines)) <= 80
+    assert not any("…" in line for line in lines)
+
+
+def test_one_seed_says_that_there_is_no_interval(weft, tmp_path):
+    directory = sample.write_results(tmp_path / "r", {"scheme.name": ["ecmp"]}, seeds=1, flows=60, samples=4)
+    text = weft("summary", directory).stdout
+    assert "±" not in text
+    assert "One seed: no confidence intervals" in text
+
+
+def test_the_summary_as_json_has_intervals_and_differences(weft, sample_dir):
+    data = json.loads(weft("summary", sample_dir, "--baseline", "ecmp", "--json").stdout)
+    assert data["by"] == ["traffic.load", "class", "scheme"]
+    row = next(r for r in data["rows"] if r["scheme"] == "spray")
+    assert row["metrics"]["mean_fct_s"].keys() == {"mean", "low", "high", "difference"}
+    assert row["metrics"]["mean_fct_s"]["difference"]["high"] < 0
+
+
+def test_missing_runs_are_warned_of(weft, tmp_path):
+    directory = sample.write_results(tmp_path / "r", missing=2, seeds=1, flows=40, samples=4)
+    result = weft("summary", directory)
+    assert result.exit_code == 0
+    assert "2 of 6 runs have not finished" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["summary", "nothere"], "error: nothere does not exist: give the directory that `weft run -o` wrote"),
+        (["report", "."], "is not a result directory"),
+        (["plot", "nothere"], "nothere does not exist"),
+        (["reproduce", "nope"], "error: there is no study `nope`\n  try: one of packet-spraying"),
+        (["run", "nothere.toml"], "error: nothere.toml: No such file or directory"),
+        (["fabric", "nothere.graphml"], "nothere.graphml"),
+    ],
+)
+def test_bad_input_ends_with_a_message_and_exit_code_2(weft, arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = weft(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_baseline_column_or_format_is_refused(weft, sample_dir, tmp_path):
+    for arguments, message in (
+        (["summary", sample_dir, "--baseline", "conga"], "no scheme `conga`"),
+        (["summary", sample_dir, "--by", "foo"], "these results have traffic.load, scheme, class, point"),
+        (["plot", sample_dir, "-o", tmp_path / "f", "--format", "docx"], "cannot write figures as `docx`"),
+        (["report", sample_dir, "-o", tmp_path / "r.html", "--baseline", "conga"], "no scheme `conga`"),
+    ):
+        result = weft(*arguments)
+        assert (result.exit_code, message in result.stderr) == (2, True), result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_result_file_is_named_without_a_traceback(weft, own_dir):
+    (own_dir / "runs" / "0000" / "flows.parquet").write_bytes(b"PAR1 not really")
+    result = weft("summary", own_dir)
+    assert result.exit_code == 2
+    assert "a result file cannot be read" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_the_report_says_where_it_is(weft, sample_dir, tmp_path):
+    result = weft("report", sample_dir, "-o", tmp_path / "page.html")
+    assert result.exit_code == 0
+    assert (tmp_path / "page.html").stat().st_size > 1_000_000
+    assert "MB): open it in a browser." in result.stderr
+
+
+def test_a_reader_that_stops_early_is_no_error(sample_dir):
+    command = f"{sys.executable} -m weft summary {sample_dir} --json | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stdout == "{\n"
+    assert done.stderr == ""
+
+
+def test_starters_are_written_once(weft, tmp_path):
+    for starter in ("fat-tree", "spine-leaf", "own-fabric"):
+        path = tmp_path / f"{starter}.toml"
+        assert weft("new", path, "--from", starter).exit_code == 0
+        assert f'name = "{starter}"' in path.read_text()
+        again = weft("new", path, "--from", starter)
+        assert again.exit_code == 2
+        assert "exists already" in again.stderr
+    assert 'file = "own-fabric.fabric.toml"' in (tmp_path / "own-fabric.toml").read_text()

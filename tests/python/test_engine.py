@@ -1,0 +1,266 @@
+"""The command line with the engine behind it: a scenario to results, stopped and continued, refused and explained."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import polars as pl
+import pytest
+
+import weft as api
+from weft.scenario import Scenario
+
+
+def test_a_run_prints_the_table_and_what_to_type_next(weft, tiny, tmp_path):
+    out = tmp_path / "results"
+    result = weft("run", tiny, "-o", out, "--jobs", 1)
+    assert result.exit_code == 0, result.output
+    assert "ecmp" in result.stdout
+    assert "spray" in result.stdout
+    assert f"weft report {out}" in result.stderr
+    assert (out / "scenario.toml").read_text() == tiny.read_text()
+    assert len(api.Results(out).finished) == 4
+
+
+def test_results_do_not_depend_on_the_number_of_jobs(tiny, tmp_path):
+    scenario = Scenario.from_file(tiny)
+    one, two = (scenario.run(tmp_path / str(jobs), jobs=jobs) for jobs in (1, 2))
+    for a, b in zip(one.finished, two.finished, strict=True):
+        for name in ("flows.parquet", "series.parquet", "summary.json"):
+            assert (a.path / name).read_bytes() == (b.path / name).read_bytes()
+
+
+def test_every_scheme_of_a_seed_has_the_same_flows(engine_results):
+    flows = engine_results.flows(measured=False)
+    keys = ["seed", "flow", "src", "dst", "sport", "dport", "bytes", "start_ps"]
+    ecmp, spray = (flows.filter(pl.col("scheme") == s).select(keys).sort("seed", "flow") for s in ("ecmp", "spray"))
+    assert ecmp.height > 10
+    assert ecmp.equals(spray)
+
+
+def test_the_same_command_again_runs_nothing_and_shows_the_table(weft, tiny, tmp_path):
+    out = tmp_path / "results"
+    weft("run", tiny, "-o", out)
+    again = weft("run", tiny, "-o", out)
+    assert again.exit_code == 0
+    assert "(4 were there before)" in again.stderr
+
+
+def test_a_missing_run_is_the_only_one_done_again(tiny, tmp_path):
+    scenario = Scenario.from_file(tiny)
+    results = scenario.run(tmp_path / "r")
+    victim = results.finished[2].path
+    before = (victim / "flows.parquet").read_bytes()
+    for file in victim.iterdir():
+        file.unlink()
+    victim.rmdir()
+    outcome = scenario.execute(tmp_path / "r")
+    assert (outcome.done, outcome.skipped, outcome.failed) == (1, 3, [])
+    assert (victim / "flows.parquet").read_bytes() == before
+
+
+def test_a_directory_of_another_scenario_is_refused_and_left_alone(weft, tiny, tmp_path):
+    out = tmp_path / "results"
+    weft("run", tiny, "-o", out)
+    before = sorted((path, path.stat().st_mtime_ns) for path in out.rglob("*"))
+    other = weft("run", tiny, "-o", out, "--set", "traffic.load=0.5")
+    assert other.exit_code == 2
+    assert "another scenario" in other.stderr
+    assert sorted((path, path.stat().st_mtime_ns) for path in out.rglob("*")) == before
+
+
+def test_a_directory_of_something_else_is_refused(weft, tiny, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").write_text("")
+    for out in (tmp_path / "full", tiny):
+        result = weft("run", tiny, "-o", out)
+        assert result.exit_code == 2
+        assert str(out) in result.stderr
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('kind = "spine-leaf"', 'kind = "spine-leef"'), "spine-leaf"),
+        (("spines = 2", "spines = 0"), "spines"),
+        (('rate = "1 Gbps"', 'rate = "1 Gbqs"'), "Gbps"),
+        (("load = 0.3", "laod = 0.3"), "load"),
+        (('name = "ecmp"', 'name = "ecpm"'), "ecmp"),
+        (('duration = "5 ms"', 'duration = "5 mbps"'), "duration"),
+        (("[scheme]", "[scheme"), "tiny.toml"),
+    ],
+)
+def test_a_wrong_scenario_is_refused_with_its_line_and_nothing_is_written(weft, tiny, tmp_path, change, message):
+    assert change[0] in tiny.read_text()
+    tiny.write_text(tiny.read_text().replace(*change))
+    for command in (["run", tiny, "-o", tmp_path / "out"], ["check", tiny], ["fabric", tiny]):
+        result = weft(*command)
+        assert result.exit_code == 2, command
+        assert message in result.stderr
+        assert "Traceback" not in result.output
+        assert "error" in result.stderr
+        assert list(tmp_path.iterdir()) == [tiny]
+
+
+def test_a_wrong_set_is_refused_too(weft, tiny, tmp_path):
+    result = weft("run", tiny, "-o", tmp_path / "out", "--set", "fabric.spins=3")
+    assert result.exit_code == 2
+    assert "spines" in result.stderr
+    assert list(tmp_path.iterdir()) == [tiny]
+
+
+def test_seeds_and_sets_change_the_runs(weft, tiny, tmp_path):
+    out = tmp_path / "out"
+    result = weft("run", tiny, "-o", out, "--seeds", 3, "--set", 'sweep.scheme.name=["spray"]', "-q")
+    assert (result.exit_code, result.output) == (0, "")
+    results = api.Results(out)
+    assert (results.schemes, results.seeds) == (["spray"], [1, 2, 3])
+
+
+def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tiny, tmp_path):
+    long = tiny.read_text().replace('duration = "5 ms"', 'duration = "400 ms"').replace("seeds = 2", "seeds = 40")
+    tiny.write_text(long)
+    command = [sys.executable, "-m", "weft", "run", str(tiny), "-o", str(tmp_path / "out"), "--jobs", "1"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    runs = tmp_path / "out" / "runs"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (
+        runs.is_dir() and any(not p.name.startswith(".") for p in runs.iterdir())
+    ):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130, stderr
+    kept = len(api.Results(tmp_path / "out").finished)
+    assert 1 <= kept < 80
+    assert f"Stopped: {kept} of 80 runs are finished and kept" in stderr
+    assert "weft run" in stderr
+    assert "Traceback" not in stderr
+    assert api.Results(tmp_path / "out").flows().height > 0
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full") or os.geteuid() != 0, reason="needs root to mount a small disk")
+def test_a_full_disk_leaves_what_is_finished_readable(tiny, tmp_path):
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(small)], check=False)
+    if mounted.returncode != 0:
+        pytest.skip("cannot mount a file system here")
+    try:
+        tiny.write_text(tiny.read_text().replace("seeds = 2", "seeds = 40"))
+        command = [sys.executable, "-m", "weft", "run", str(tiny), "-o", str(small / "out"), "--jobs", "1"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 2, done.stderr
+        assert "the disk is full" in done.stderr
+        assert "Traceback" not in done.stderr
+        results = api.Results(small / "out")
+        assert 0 < len(results.finished) < 80
+        assert results.flows().height > 0
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+
+
+def test_a_fabric_is_shown_drawn_and_printed_as_json(weft, tiny, tmp_path):
+    svg = tmp_path / "fabric.svg"
+    result = weft("fabric", tiny, "--svg", svg)
+    assert result.exit_code == 0
+    for text in ("hosts", "4", "2 edge", "bisection", "diversity"):
+        assert text in result.stdout
+    assert svg.read_text().startswith("<svg")
+    data = json.loads(weft("fabric", tiny, "--json").stdout)
+    assert (len(data["nodes"]), len(data["links"])) == (8, 16)
+
+
+def test_a_fabric_file_of_networkx_is_read(weft, tmp_path):
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.Graph()
+    graph.add_nodes_from(["h0", "h1"], role="host")
+    graph.add_nodes_from(["s0", "s1"], role="switch")
+    graph.add_edges_from([("h0", "s0"), ("h1", "s1"), ("s0", "s1")], rate="1 Gbps", delay="5 us")
+    path = tmp_path / "mine.graphml"
+    networkx.write_graphml(graph, path)
+    fabric = api.fabric(path)
+    assert [node.name for node in fabric.hosts] == ["h0", "h1"]
+    assert set(fabric.to_networkx().edges) == {(a, b) for e in graph.edges for a, b in (e, e[::-1])}
+    assert weft("fabric", path).exit_code == 0
+    bad = weft("fabric", path, "--set", "fabric.k=2")
+    assert bad.exit_code == 2
+    assert "this is a fabric file" in bad.stderr
+    assert weft("fabric", tmp_path / "none.graphml").exit_code == 2
+
+
+@pytest.mark.parametrize("starter", ["fat-tree", "spine-leaf", "own-fabric"])
+def test_every_starter_is_a_valid_scenario(weft, tmp_path, starter):
+    path = tmp_path / "mine.toml"
+    weft("new", path, "--from", starter)
+    result = weft("check", path)
+    assert result.exit_code == 0, result.output
+    assert "runs" in result.stdout
+
+
+@pytest.mark.parametrize("what", ["schemes", "profiles", "distributions", "studies", "bench"])
+def test_everything_can_be_listed(weft, what):
+    result = weft("list", what)
+    assert result.exit_code == 0, result.output
+    entries = json.loads(weft("list", what, "--json").stdout)
+    assert entries
+    for entry in entries:
+        assert entry["name"] in result.stdout
+
+
+def test_the_schema_is_a_json_schema(weft):
+    schema = json.loads(weft("schema").stdout)
+    assert schema["$schema"].startswith("https://json-schema.org/")
+    assert "fabric" in schema["properties"]
+
+
+def test_a_benchmark_prints_its_measurements(weft):
+    rows = json.loads(weft("bench", "fat-tree-k4-tcp", "--seconds", "0.05", "--json").stdout)
+    assert list(rows[0])[:4] == ["case", "packet_hops", "cpu_seconds", "packet_hops_per_second"]
+    assert {"peak_memory_bytes", "ratio_to_ns3"} <= rows[0].keys()
+    unknown = weft("bench", "nope")
+    assert (unknown.exit_code, "fat-tree-k4-tcp" in unknown.stderr) == (2, True)
+
+
+def test_the_study_runs_end_to_end_when_it_is_made_small(weft, tmp_path, monkeypatch):
+    from weft.studies.base import Size
+    from weft.studies.packet_spraying import scenarios
+
+    monkeypatch.setitem(
+        scenarios.EXTENTS, Size.quick, scenarios.Extent(seeds=2, static_long=(0, 2, 3), random_long=(2,))
+    )
+    out = tmp_path / "study"
+    result = weft("reproduce", "packet-spraying", "-o", out, "--json")
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    assert list(data) == ["study", "size", "rows"]
+    assert [row["id"] for row in data["rows"]] == [f"P{n}" for n in range(1, 8)]
+    assert all(row["verdict"] in ("held", "did not hold") for row in data["rows"])
+    assert json.loads((out / "study.json").read_text()) == data
+    assert weft("plot", out, "-o", tmp_path / "figures", "--format", "png").exit_code == 0
+    assert len(list((tmp_path / "figures").iterdir())) == 8
+    other = weft("reproduce", "packet-spraying", "-o", out, "--size", "paper")
+    assert (other.exit_code, "at size quick" in other.stderr) == (2, True)
+
+
+def test_the_study_and_the_scenarios_to_run_by_hand_are_the_same_physics():
+    import tomllib
+    from pathlib import Path
+
+    from weft.studies import Size
+    from weft.studies.packet_spraying import PacketSpraying
+
+    folder = Path(__file__).parents[2] / "scenarios"
+    for part in PacketSpraying().parts(Size.paper):
+        study = tomllib.loads(part.scenario.text)
+        by_hand = tomllib.loads((folder / f"packet-spraying-{part.name}.toml").read_text())
+        for section in ("name", "fabric", "transport", "run", "measure"):
+            assert study[section] == by_hand[section], section
+        key = lambda group: group["class"]  # noqa: E731
+        assert sorted(study["traffic"], key=key) == sorted(by_hand["traffic"], key=key)
