@@ -2,7 +2,7 @@
 
 use weft_units::Time;
 
-use crate::config::{Config, EcnMode};
+use crate::config::{Config, EcnMode, LossRecovery};
 use crate::endpoint::{Endpoint, State, fact, todo};
 use crate::segment::{Flags, Segment};
 use crate::seq::{at_or_before, before, span};
@@ -152,13 +152,15 @@ impl Endpoint {
         self.note_fin_due();
     }
 
-    /// Whether some of the segment lies in the window (RFC 9293, section 3.10.7.4, first table).
+    /// Whether some of the segment lies in the window (RFC 9293, section 3.10.7.4, first table). An ACK without
+    /// data that data sent later has overtaken counts too, but not a probe of the window, which wants an answer.
     #[inline]
     fn is_acceptable(&self, seg: &Segment) -> bool {
         let len = u32::from(seg.len) + u32::from(seg.flags.any(Flags::FIN | Flags::SYN));
         let offset = span(self.rcv_nxt, seg.seq);
         if len == 0 {
-            return offset < self.rcv_wnd.max(1);
+            let overtaken = before(seg.seq.wrapping_add(1), self.rcv_nxt) && !seg.flags.has(Flags::RST);
+            return offset < self.rcv_wnd.max(1) || overtaken;
         }
         offset < self.rcv_wnd || span(self.rcv_nxt, seg.seq.wrapping_add(len - 1)) < self.rcv_wnd
     }
@@ -199,6 +201,10 @@ impl Endpoint {
             }
             return;
         }
+        if seg.flags.has(Flags::SYN | Flags::ACK) && cfg.loss_recovery != LossRecovery::Standard {
+            // ns-3 leaves a repeated SYN+ACK unanswered: the next data completes the other side's handshake.
+            return;
+        }
         if !self.is_acceptable(seg) {
             if self.state == State::TimeWait {
                 self.wait_before_closing(cfg, now);
@@ -221,6 +227,11 @@ impl Endpoint {
             return;
         }
         if !seg.flags.has(Flags::ACK) {
+            return;
+        }
+        let early = self.state == State::SynReceived && seg.flags.has(Flags::FIN) && seg.seq != self.rcv_nxt;
+        if early && cfg.loss_recovery == LossRecovery::Ns3v37 {
+            // ns-3.37 drops a FIN that overtook the end of the handshake, with its data.
             return;
         }
         if seg.flags.has(Flags::TS) {

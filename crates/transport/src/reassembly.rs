@@ -13,7 +13,7 @@ const RECENT: usize = 4;
 pub(crate) struct Reassembly {
     /// Disjoint, not adjacent, in order.
     ranges: Vec<(u32, u32)>,
-    /// Starts of the ranges that changed last, newest first.
+    /// Blocks that changed last, newest first.
     recent: [(u32, u32); RECENT],
     recent_count: u8,
 }
@@ -45,23 +45,30 @@ impl Reassembly {
             self.ranges[first] = merged;
             self.ranges.drain(first + 1..last);
         }
-        self.report(merged);
+        self.report((start, end));
         true
     }
 
-    /// Puts `block` first in the list to report, in place of those it contains.
-    fn report(&mut self, block: (u32, u32)) {
-        let mut list = [block; RECENT];
-        let mut count = 1;
-        for &old in &self.recent[..usize::from(self.recent_count)] {
-            let inside = at_or_before(block.0, old.0) && at_or_before(old.1, block.1);
-            if !inside && count < RECENT {
-                list[count] = old;
-                count += 1;
+    /// Puts `block` first in the list to report, joined with those it touches. What fell off the list is
+    /// reported again only if touched again, as in Linux and ns-3.
+    fn report(&mut self, mut block: (u32, u32)) {
+        let mut count = usize::from(self.recent_count);
+        let mut i = 0;
+        while i < count {
+            let old = self.recent[i];
+            if at_or_before(old.0, block.1) && at_or_before(block.0, old.1) {
+                block = (earlier(old.0, block.0), later(old.1, block.1));
+                self.recent.copy_within(i + 1..count, i);
+                count -= 1;
+                i = 0;
+            } else {
+                i += 1;
             }
         }
-        self.recent = list;
-        self.recent_count = count as u8;
+        count = count.min(RECENT - 1);
+        self.recent.copy_within(..count, 1);
+        self.recent[0] = block;
+        self.recent_count = count as u8 + 1;
     }
 
     /// Takes what has become contiguous with `next`: the new `next`.

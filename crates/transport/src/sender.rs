@@ -52,18 +52,18 @@ impl Endpoint {
         }
     }
 
-    /// Bytes that the other side's window and the own buffer still take.
+    /// Bytes that the other side's window still takes.
     #[inline]
-    pub(crate) fn room(&self, cfg: &Config) -> u32 {
-        let most = self.snd_wnd.min(cfg.send_buffer.0.min(1 << 30) as u32);
-        most.saturating_sub(span(self.snd_una, self.snd_nxt))
+    pub(crate) fn room(&self) -> u32 {
+        self.snd_wnd.saturating_sub(span(self.snd_una, self.snd_nxt))
     }
 
-    /// Bytes of the next new segment, 0 where there is no data.
+    /// Bytes of the next new segment; 0 where there is no data, or none that the send buffer takes.
     #[inline]
     pub(crate) fn next_len(&self, cfg: &Config) -> u32 {
         let waiting = self.unsent + u64::from(span(self.snd_nxt, self.snd_max));
-        waiting.min(u64::from(cfg.mss)) as u32
+        let len = waiting.min(u64::from(cfg.mss));
+        if u64::from(span(self.snd_una, self.snd_nxt)) + len > cfg.send_buffer.0 { 0 } else { len as u32 }
     }
 
     #[inline]
@@ -87,7 +87,7 @@ impl Endpoint {
 
     /// Sends `len` bytes of new data if the other side's window takes them.
     pub(crate) fn poll_new(&mut self, cfg: &Config, now: Time, out: &mut Segment, len: u32) -> bool {
-        if len > self.room(cfg) {
+        if len > self.room() {
             self.window_is_full(cfg, now);
             return false;
         }
@@ -145,7 +145,7 @@ impl Endpoint {
                     return true;
                 }
                 let len = self.next_len(cfg);
-                if len > 0 && len <= self.room(cfg) {
+                if len > 0 && len <= self.room() {
                     self.emit_new(cfg, now, out, len);
                     return true;
                 }
@@ -254,6 +254,9 @@ impl Endpoint {
             out.flags |= Flags::ECE;
         }
         out.options = syn_options(cfg);
+        if self.send_timer_at != Time::MAX {
+            return;
+        }
         self.timer = Timer::Retransmit;
         self.send_timer_at = now
             + cfg.syn_timeout.saturating_mul(1 << self.backoff.min(32)).min(cfg.max_rto.max(cfg.syn_timeout));

@@ -355,7 +355,9 @@ impl Sent {
             news.sacked += len;
             news.note(entry.start, entry, end);
             self.set(position, SACKED, clear);
-            if self.highest.is_none_or(|highest| before(highest, entry.start)) {
+            // ns-3 takes a segment right below the highest for the highest.
+            let reach = if keep_retrans { end.wrapping_add(1) } else { entry.start };
+            if self.highest.is_none_or(|highest| before(highest, reach)) {
                 self.highest = Some(entry.start);
             }
         }
@@ -385,6 +387,26 @@ impl Sent {
                 self.set(position, LOST, 0);
             }
         }
+    }
+
+    /// The same as ns-3 counts: from what it takes for the highest segment reported.
+    pub(crate) fn judge_from_highest(&mut self, threshold: u32) {
+        let Some(highest) = self.highest else { return };
+        let mut position = self.find(highest.wrapping_add(1));
+        let mut count = 0;
+        while count < threshold {
+            if position == 0 {
+                return;
+            }
+            position -= 1;
+            count += u32::from(self.entries[position].flags & SACKED != 0);
+        }
+        for lower in self.position(self.judged)..position {
+            if self.entries[lower].flags & (SACKED | LOST) == 0 {
+                self.set(lower, LOST, 0);
+            }
+        }
+        self.judged = later(self.judged, self.index(position));
     }
 
     /// Marks the head as lost again, whatever was thought of it.

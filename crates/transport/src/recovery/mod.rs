@@ -343,7 +343,7 @@ impl Endpoint {
             return false;
         }
         let len = self.next_len(cfg);
-        let new = len > 0 && len <= self.room(cfg);
+        let new = len > 0 && len <= self.room();
         if new {
             self.emit_new(cfg, now, out, len);
         } else {

@@ -3,7 +3,7 @@
 //! It follows RFC 6675 with departures that change flow completion times, so they are kept:
 //! * With SACK an ACK is a duplicate if it reports something new, also if it advances. Recovery begins with the
 //!   third of them exactly, or when the second segment in flight counts as lost. Lost means three
-//!   segments, not bytes, reported above.
+//!   segments, not bytes, reported above, where a segment reported right below the highest takes its place.
 //! * What counts as lost is sent again as soon as the window allows, in any phase, so without a reduction
 //!   before recovery. A retransmission that is lost is found by timeout only.
 //! * The bytes of a retransmission stay in the pipe until the cumulative ACK passes them, also when reported.
@@ -48,7 +48,7 @@ pub(super) fn on_ack(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, 
     loss.sent.remember(sacks);
     let sacked = news.sacked > 0;
     if sacked {
-        loss.sent.judge(u32::from(cfg.dup_ack_threshold));
+        loss.sent.judge_from_highest(u32::from(cfg.dup_ack_threshold));
     }
     loss.sent.discard_to(ack, &mut news);
     if advanced > 0 && loss.sent.unguess_head() {
@@ -165,7 +165,7 @@ fn enter_recovery(ep: &mut Endpoint, cfg: &Config, now: Time, view: &mut View) {
 /// The first lost segment, else new data, else the head once more, whatever the window says.
 fn force_retransmission(ep: &mut Endpoint, cfg: &Config, now: Time) {
     let new = ep.next_len(cfg);
-    let new = new > 0 && new <= ep.room(cfg);
+    let new = new > 0 && new <= ep.room();
     let Some(loss) = &mut ep.loss else { return };
     let lost = loss.sent.next_lost();
     if lost.is_none() && new {

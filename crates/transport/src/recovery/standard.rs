@@ -403,7 +403,7 @@ fn try_undo(ep: &mut Endpoint, cfg: &Config, tidings: &Tidings) -> bool {
 fn in_loss(ep: &mut Endpoint, cfg: &Config, ack: u32, tidings: &Tidings) {
     let done = at_or_before(ep.recover, ack);
     let original = tidings.news.highest_original.is_some_and(|end| at_or_before(end, ep.recover));
-    let has_new = ep.next_len(cfg) > 0 && ep.room(cfg) >= ep.next_len(cfg);
+    let has_new = ep.next_len(cfg) > 0 && ep.room() >= ep.next_len(cfg);
     let (una, nxt) = (ep.snd_una, ep.snd_nxt);
     let Some(loss) = &mut ep.loss else {
         ep.phase = Phase::Open;
