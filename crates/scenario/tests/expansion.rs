@@ -1,0 +1,168 @@
+//! From a scenario to its runs: what a sweep, a seed and a `--set` make of it.
+
+use weft_scenario::{Change, Scenario};
+use weft_switching::ParamValue;
+
+const GOOD: &str = r#"
+[fabric]
+kind = "fat-tree"
+k = 4
+rate = "1 Gbps"
+[traffic]
+sizes = "web-search"
+load = 0.4
+[scheme]
+name = "ecmp"
+[run]
+duration = "100 ms"
+"#;
+
+fn no_files(path: &str) -> Result<Vec<u8>, String> {
+    Err(format!("{path} is not expected to be read"))
+}
+
+fn scenario(more: &str, sets: &[&str]) -> Scenario {
+    let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+    Scenario::parse_with(&format!("{GOOD}{more}"), "dir/good.toml", &sets)
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn labels(scenario: &Scenario) -> Vec<&str> {
+    scenario.labels().collect()
+}
+
+#[test]
+fn a_scenario_without_a_sweep_is_one_run_named_by_its_scheme() {
+    let scenario = scenario("", &[]);
+    assert_eq!((scenario.name(), labels(&scenario)), ("good", vec!["ecmp"]));
+    let [point] = scenario.points() else { panic!() };
+    assert_eq!((point.seed, point.overrides.len()), (1, 0));
+    assert_eq!(point.id, "ecmp-seed1-6b86b273", "ids are stable: results of older versions are found again");
+}
+
+#[test]
+fn a_sweep_goes_through_every_value_with_every_other_in_the_order_of_the_file() {
+    let sweep =
+        "seeds = [7, 3]\n[sweep]\n\"traffic.load\" = [0.4, 0.2]\nscheme.name = [\"spray\", \"ecmp\"]\n";
+    let scenario = scenario(sweep, &[]);
+    assert_eq!(labels(&scenario), ["load=0.4, spray", "load=0.4, ecmp", "load=0.2, spray", "load=0.2, ecmp"]);
+    let seeds: Vec<u64> = scenario.points().iter().map(|point| point.seed).collect();
+    assert_eq!(seeds, [7, 3, 7, 3, 7, 3, 7, 3]);
+    assert_eq!(
+        serde_json::to_value(&scenario.points()[5].overrides).unwrap(),
+        serde_json::json!({"scheme.name": "spray", "traffic.load": 0.2})
+    );
+}
+
+#[test]
+fn keys_that_end_alike_are_told_apart_in_labels() {
+    let sweep = "[sweep]\n\"fabric.rate\" = [\"1 Gbps\"]\n\"traffic.flows\" = [5]\n\"fabric.k\" = [4]\n";
+    assert_eq!(labels(&scenario(sweep, &[])), ["rate=1 Gbps, flows=5, k=4"]);
+    let groups = "[[traffic]]\nclass = \"a\"\nsizes = \"web-search\"\n[[traffic]]\nclass = \"b\"\nsizes = \"web-search\"\n\
+                  [fabric]\nkind = \"ring\"\nswitches = 3\nhosts_per_switch = 2\n[scheme]\nname = \"ecmp\"\n\
+                  [sweep]\ntraffic.a.flows = [1]\ntraffic.b.flows = [2]\n";
+    let scenario = Scenario::parse(groups, "x").unwrap();
+    assert_eq!(labels(&scenario), ["traffic.a.flows=1, traffic.b.flows=2"]);
+}
+
+#[test]
+fn a_set_key_is_as_if_written_and_is_swept_no_longer() {
+    let sweep = "[sweep]\n\"traffic.load\" = [0.4, 0.2]\nscheme.name = [\"spray\", \"ecmp\"]\n";
+    for (sets, expected) in [
+        (&["traffic.load=0.3"][..], vec!["spray", "ecmp"]),
+        (&["scheme.name=single_path"], vec!["load=0.4", "load=0.2"]),
+        (&["scheme.name=spray", "traffic.load=0.3"], vec!["spray"]),
+        (&["sweep.traffic.load=[0.1]"], vec!["spray, load=0.1", "ecmp, load=0.1"]),
+        (&["sweep.scheme.name=[\"ecmp\"]"], vec!["load=0.4, ecmp", "load=0.2, ecmp"]),
+        (
+            &["fabric.rate=2 Gbps"],
+            vec!["load=0.4, spray", "load=0.4, ecmp", "load=0.2, spray", "load=0.2, ecmp"],
+        ),
+    ] {
+        assert_eq!(labels(&scenario(sweep, sets)), expected, "{sets:?}");
+    }
+    let plain = scenario("", &[]);
+    let mut set = plain.clone();
+    set.apply_set("run.seeds=[5]").unwrap();
+    set.apply_set("fabric.rate = 2 Gbps").unwrap();
+    assert_ne!(plain.fingerprint(), set.fingerprint());
+    assert_ne!(plain.points()[0].id, set.points()[0].id);
+    let plan = set.plan(&set.points()[0], &no_files).unwrap();
+    assert_eq!((plan.seed, plan.fabric.links()[0].rate.bps()), (5, 2_000_000_000));
+    let before = set.clone();
+    assert!(set.apply_set("fabric.k=odd").is_err());
+    assert_eq!(set.sets(), before.sets(), "a bad set changes nothing");
+}
+
+#[test]
+fn a_parameter_of_one_swept_scheme_is_no_error_of_another() {
+    let more = "[sweep]\n\"scheme.name\" = [\"spanning_tree\", \"spray\"]\n";
+    let scenario = scenario(more, &["scheme.ageing=10 s"]);
+    let plans: Vec<_> =
+        scenario.points().iter().map(|point| scenario.plan(point, &no_files).unwrap().scheme).collect();
+    assert!(matches!(plans[0].params["ageing"], ParamValue::Duration(_)));
+    assert!(plans[1].params.is_empty());
+}
+
+#[test]
+fn whole_tables_can_be_swept() {
+    let more = "[sweep]\nscheme = [{ name = \"spray\" }, { name = \"spanning_tree\", ageing = \"5 s\" }]\n";
+    assert_eq!(labels(&scenario(more, &[])), ["spray", "spanning_tree ageing=5 s"]);
+}
+
+#[test]
+fn a_load_that_cannot_be_carried_is_a_warning() {
+    let heavy = scenario("[sweep]\n\"traffic.load\" = [0.5, 1.5]\n", &[]);
+    let warnings = heavy.check(&no_files).unwrap();
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(
+        warnings[0].starts_with("load=1.5: the fabric cannot carry this load: `e0` is asked for 1.5 times")
+    );
+}
+
+#[test]
+fn events_are_found_in_the_fabric_and_a_cut_is_a_warning() {
+    let events = "[[event]]\nat = \"50 ms\"\nheal = \"a0-e0\"\n[[event]]\nat = \"10 ms\"\nfail = \"e0-a0\"\n";
+    let one = scenario(events, &[]);
+    let plan = one.plan(&one.points()[0], &no_files).unwrap();
+    let link = plan.fabric.link_named("e0-a0").unwrap();
+    let changes: Vec<Change> = plan.events.iter().map(|event| event.change).collect();
+    assert_eq!(changes, [Change::FailCable(link), Change::HealCable(link)], "events are in order of time");
+    assert!(plan.warnings.is_empty());
+    let both = scenario(&format!("{events}[[event]]\nat = \"20 ms\"\nfail = \"e0-a1\"\n"), &[]);
+    let warnings = both.check(&no_files).unwrap();
+    assert!(warnings[0].contains("from 20 ms on no path joins `h0` and `h2`"), "{warnings:?}");
+}
+
+#[test]
+fn links_differ_where_the_scenario_says_so() {
+    let more = "[[fabric.link]]\nbetween = \"a1-e0\"\nrate = \"10 Mbps\"\nrate_back = \"20 Mbps\"\ndelay = \"3 us\"\n\
+                delay_back = \"4 us\"\nqueue = \"9 packets\"\n";
+    let scenario = scenario(more, &["fabric.failed=[\"a7-c3\"]", "fabric.ecn_threshold=5 packets"]);
+    let fabric = scenario.plan(&scenario.points()[0], &no_files).unwrap().fabric;
+    let link = |name: &str| fabric.link(fabric.link_named(name).unwrap());
+    let shown = |name: &str| (link(name).rate.to_string(), link(name).delay.to_string());
+    assert_eq!(shown("a1-e0"), ("10 Mbps".into(), "3 us".into()));
+    assert_eq!(shown("e0-a1"), ("20 Mbps".into(), "4 us".into()));
+    assert_eq!(link("e0-a1").queue.limit.to_string(), "9 packets");
+    assert_eq!(link("e0-a1").queue.ecn_threshold, link("h0-e0").queue.ecn_threshold);
+    assert!(!link("c3-a7").up && link("c3-a5").up);
+}
+
+#[test]
+fn the_flows_of_lists_and_traces_are_taken_as_they_are() {
+    let group = |keys: &str| {
+        let text = GOOD.replace("sizes = \"web-search\"\nload = 0.4\n", keys);
+        let scenario = Scenario::parse(&text, "x.toml").unwrap_or_else(|error| panic!("{error}"));
+        let trace = b"src,dst,bytes,start,class\nh3,h4,1 MB,2 ms,long\nh1,h2,5 kB,1 ms,\n".to_vec();
+        scenario.plan(&scenario.points()[0], &|_| Ok(trace.clone())).unwrap().traffic
+    };
+    let listed = group(
+        "class = \"other\"\nflow_list = [{ src = \"h3\", dst = \"h4\", bytes = \"1 MB\", start = \"2 ms\", class = \
+         \"long\" }, { src = \"h1\", dst = \"h2\", bytes = \"5 kB\", start = \"1 ms\" }]\n",
+    );
+    let traced = group("class = \"other\"\ntrace = \"flows.csv\"\n");
+    assert_eq!(listed.flows, traced.flows);
+    assert_eq!(traced.classes, ["long", "other"]);
+    assert_eq!(traced.flows.iter().map(|flow| flow.bytes).collect::<Vec<_>>(), [5_000, 1_000_000]);
+}

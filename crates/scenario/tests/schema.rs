@@ -1,0 +1,65 @@
+//! The JSON Schema knows every key that the starters use, and every scheme and parameter there is.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value as Json;
+use weft_scenario::schema;
+
+/// Whether `schema` allows the keys of `value`, however deep.
+fn knows(schema: &Json, value: &Json) -> bool {
+    let any = ["anyOf", "oneOf"].iter().filter_map(|key| schema[key].as_array()).flatten();
+    let mut any = any.peekable();
+    if any.peek().is_some() {
+        return any.any(|schema| knows(schema, value));
+    }
+    if let Some(constant) = schema.get("const") {
+        return constant == value;
+    }
+    if let Some(choices) = schema["enum"].as_array() {
+        return choices.contains(value);
+    }
+    let kind = schema["type"].as_str().unwrap_or("object");
+    match value {
+        Json::Object(map) => map.iter().all(|(key, value)| match schema["properties"].get(key) {
+            Some(schema) => knows(schema, value),
+            None => schema["additionalProperties"].is_object(),
+        }),
+        Json::Array(list) => kind == "array" && list.iter().all(|value| knows(&schema["items"], value)),
+        Json::String(_) => kind == "string",
+        Json::Bool(_) => kind == "boolean",
+        Json::Number(_) => kind == "number" || kind == "integer",
+        Json::Null => false,
+    }
+}
+
+#[test]
+fn every_starter_fits_the_schema_and_a_slip_does_not() {
+    let schema = serde_json::to_value(schema()).unwrap();
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|ending| ending != "toml") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let value: Json = toml::from_str(&text).unwrap();
+        assert!(knows(&schema, &value), "{}", path.display());
+        let slip: Json = toml::from_str(&text.replace("kind =", "kin =")).unwrap();
+        assert!(!knows(&schema, &slip), "{}", path.display());
+    }
+}
+
+#[test]
+fn schemes_profiles_and_distributions_are_listed() {
+    let text = serde_json::to_string(&schema()).unwrap();
+    for scheme in weft_switching::registry() {
+        assert!(text.contains(scheme.name) && text.contains(scheme.summary), "{}", scheme.name);
+        assert!(scheme.params.iter().all(|param| text.contains(param.doc)), "{}", scheme.name);
+    }
+    for name in
+        ["ns3-3.23", "initial_window", "data-mining-pfabric", "hosts_per_leaf", "rack-local", "rate_back"]
+    {
+        assert!(text.contains(&format!("\"{name}\"")), "{name}");
+    }
+}
