@@ -16,10 +16,14 @@ from .summary import METRICS, Summary
 if TYPE_CHECKING:
     from .results import Results
 
-BINS = 160
-"""Points along the time axis: as many as a figure of a page's width can show."""
-CURVE = 160
-"""Points of a distribution curve."""
+FINEST, COARSEST, BUDGET = 160, 12, 7_000
+"""Most and fewest points of a curve, and about how many points all curves of a class may have together."""
+
+
+def detail(results: Results) -> int:
+    """Points of a curve: as many as a figure can show, fewer where there are many curves, to keep a page small."""
+    curves = len({(run.point, run.scheme) for run in results.finished})
+    return max(COARSEST, min(FINEST, BUDGET // max(curves, 1)))
 
 
 def intervals(summary: Summary) -> pl.DataFrame:
@@ -50,10 +54,11 @@ def completion_curves(results: Results) -> pl.DataFrame:
         .agg("fct_s")
         .collect()
     )
+    limit = detail(results)
     rows = [
         (point, scheme, kind, value, share)
         for point, scheme, kind, values in groups.iter_rows()
-        for value, share in ecdf(values, CURVE)
+        for value, share in ecdf(values, limit)
     ]
     return pl.DataFrame(rows, schema=["point", "scheme", "class", "fct_s", "share"], orient="row")
 
@@ -94,7 +99,7 @@ def _grid(results: Results) -> pl.DataFrame:
     The number of active flows is sampled at every interval, whatever else is, so it tells when samples were taken.
     """
     samples = (pl.col("time_ps").max() / pl.col("time_ps").min()).round().cast(pl.Int64)
-    per_bin = (pl.col("samples") / BINS).ceil().cast(pl.Int64)
+    per_bin = (pl.col("samples") / detail(results)).ceil().cast(pl.Int64)
     return (
         results.scan_series("active_flows")
         .group_by("point", maintain_order=True)
@@ -148,7 +153,7 @@ def queue_exceedance(results: Results) -> pl.DataFrame:
         .group_by("point", "scheme", maintain_order=True)
         .agg("value")
     )
-    ports = _sampled_ports(results)
+    ports, limit = _sampled_ports(results), detail(results)
     rows: list[tuple[Any, ...]] = []
     groups = sampled.join(occupied, on=["point", "scheme"], maintain_order="left").collect()
     for point, scheme, samples, values in groups.iter_rows():
@@ -157,7 +162,7 @@ def queue_exceedance(results: Results) -> pl.DataFrame:
         share_occupied = len(values) / (samples * ports)
         # ecdf gives the share of occupied samples <= value; those with at least the next value are the rest.
         previous = 0.0
-        for value, share in ecdf(values, CURVE):
+        for value, share in ecdf(values, limit):
             rows.append((point, scheme, value, (1 - previous) * share_occupied))
             previous = share
     schema = {"point": pl.String, "scheme": pl.String, "bytes": pl.Float64, "share": pl.Float64}

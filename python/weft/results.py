@@ -134,6 +134,10 @@ class Results:
         """The runs whose results are there."""
         return [run for run in self.runs if run.finished]
 
+    @cached_property
+    def _summaries(self) -> dict[str, dict[str, Any]]:
+        return {run.id: _read_json(run.path / _SUMMARY) for run in self.finished}
+
     @property
     def schemes(self) -> list[str]:
         """The schemes that have results, in the order of the sweep."""
@@ -156,7 +160,7 @@ class Results:
 
     def summaries(self, runs: Sequence[Run] | None = None) -> list[dict[str, Any]]:
         """The `summary.json` of each finished run (or of the given ones)."""
-        return [_read_json(run.path / _SUMMARY) for run in (self.finished if runs is None else runs)]
+        return [self._summaries[run.id] for run in (self.finished if runs is None else runs)]
 
     def flows(self, *, measured: bool = True) -> pl.DataFrame:
         """One row a flow, over all finished runs.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import sample
 from weft import Results, report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -25,20 +26,29 @@ FLAGS = (
 
 
 @pytest.fixture(scope="module")
-def page(results: Results, tmp_path_factory: pytest.TempPathFactory):
-    """The report of the sample, drawn, with what the browser had to say about it."""
-    path = report(results, tmp_path_factory.mktemp("page") / "report.html")
+def browser():
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, headless=True, args=list(FLAGS))
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.complaints, page.requests = [], []
-        page.on("console", lambda message: page.complaints.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: page.complaints.append(str(error)))
-        page.on("request", lambda request: page.requests.append(request.url))
-        page.goto(Path(path).as_uri())
-        page.wait_for_function("document.documentElement.dataset.ready", timeout=60_000)
-        yield page
+        yield browser
         browser.close()
+
+
+def opened(browser, path: Path):
+    """A page, drawn, with what the browser had to say about it."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.complaints, page.requests = [], []
+    page.on("console", lambda message: page.complaints.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("request", lambda request: page.requests.append(request.url))
+    page.goto(path.as_uri())
+    page.wait_for_function("document.documentElement.dataset.ready", timeout=60_000)
+    return page
+
+
+@pytest.fixture(scope="module")
+def page(browser, results: Results, tmp_path_factory: pytest.TempPathFactory):
+    """The report of the sample."""
+    return opened(browser, report(results, tmp_path_factory.mktemp("page") / "report.html"))
 
 
 def count(page, selector):
@@ -95,3 +105,18 @@ def test_nothing_is_complained_about_and_nothing_is_fetched(page):
     assert page.complaints == []
     assert [url for url in page.requests if not url.startswith(("file:", "data:"))] == []
     assert len(page.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "sweep",
+    [
+        {"scheme.name": ["ecmp"]},
+        {"scheme.name": ["ecmp", "spray"], "transport.profile": ["linux", "dctcp"]},
+    ],
+    ids=["one scheme", "a sweep over names"],
+)
+def test_a_small_result_without_intervals_is_drawn_without_complaint(browser, tmp_path, sweep):
+    directory = sample.write_results(tmp_path / "r", sweep, seeds=1, flows=40, samples=6)
+    page = opened(browser, report(directory))
+    assert page.complaints == []
+    assert count(page, "#completion svg .mark-rect path") >= 3

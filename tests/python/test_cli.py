@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 import pytest
-import sample
 
+import sample
 from weft.summary import METRICS
 
 COMMANDS = (

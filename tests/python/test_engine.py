@@ -145,7 +145,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tiny, tmp_path):
     assert api.Results(tmp_path / "out").flows().height > 0
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full") or os.geteuid() != 0, reason="needs root to mount a small disk")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount a small disk")
 def test_a_full_disk_leaves_what_is_finished_readable(tiny, tmp_path):
     small = tmp_path / "small"
     small.mkdir()

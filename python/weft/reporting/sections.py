@@ -109,7 +109,7 @@ def throughput(content: Content) -> str:
 def curves(content: Content) -> str:
     """FCT distributions."""
     spec = charts.completion(
-        extracts.completion_curves(content.results), content.classes, content.schemes, content.points[0]
+        extracts.completion_curves(content.results), content.classes, content.schemes, content.points
     )
     return section(
         "Distribution of flow completion times",
@@ -122,7 +122,7 @@ def curves(content: Content) -> str:
 def over_time(content: Content) -> str:
     """Delivered bytes over time."""
     frame = extracts.throughput_over_time(content.results)
-    spec = charts.throughput(frame, content.classes, content.schemes, content.points[0])
+    spec = charts.throughput(frame, content.classes, content.schemes, content.points)
     return section(
         "Throughput over time",
         "Bytes delivered to the receiving applications, summed over the flows of a class, averaged over seeds.",
@@ -137,7 +137,7 @@ def queues(content: Content) -> str:
         extracts.largest_queue(content.results),
         extracts.queue_exceedance(content.results),
         content.schemes,
-        content.points[0],
+        content.points,
     )
     return section(
         "Queues",

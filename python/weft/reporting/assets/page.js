@@ -41,7 +41,7 @@
   document.getElementById("point")?.addEventListener("change", (event) => {
     state.point = event.target.value;
     paint();
-    signal("point", state.point);
+    signal("point", page.points.indexOf(state.point));
   });
 
   document.getElementById("copy")?.addEventListener("click", async (event) => {
