@@ -5,7 +5,8 @@ use std::collections::HashSet;
 
 use sha2::{Digest, Sha256};
 use weft_switching::{SchemeInfo, stream};
-use weft_traffic::{Places, generate};
+use weft_traffic::{Places, Traffic, generate};
+use weft_units::Time;
 
 use crate::diagnostic::{Diagnostics, Problem, Problems};
 use crate::nearest::suggest;
@@ -288,9 +289,7 @@ impl Scenario {
         };
         let mut warnings = std::mem::take(&mut traffic.warnings);
         warnings.extend(cut_off(&fabric, &events));
-        if traffic.flows.is_empty() {
-            warnings.push(format!("no flow starts within {duration}"));
-        }
+        warnings.extend(never_counted(&traffic, &settings));
         traffic.warnings.clone_from(&warnings);
         Some(Plan {
             id: point.id.clone(),
@@ -308,6 +307,24 @@ impl Scenario {
             warnings,
         })
     }
+}
+
+/// Warnings of flows that no summary will count.
+fn never_counted(traffic: &Traffic, settings: &Settings) -> Vec<String> {
+    let (from, to) = settings.measure.window;
+    let end = Time::ZERO + settings.run.limit;
+    let late = traffic.flows.iter().filter(|flow| flow.start >= end).count();
+    let mut warnings = Vec::new();
+    if traffic.flows.is_empty() {
+        warnings.push(format!("no flow starts within {}", settings.run.duration));
+    } else if !traffic.flows.iter().any(|flow| (from..to).contains(&flow.start)) {
+        warnings.push(format!("no flow starts in the window from {from} to {to}: summaries are empty"));
+    }
+    if late > 0 {
+        warnings
+            .push(format!("{late} of {} flows start after the end of the run, {end}", traffic.flows.len()));
+    }
+    warnings
 }
 
 /// The schemes that a scenario runs: the one it names, or those of its sweep.

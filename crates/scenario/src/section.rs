@@ -258,7 +258,7 @@ impl Read for u64 {
     fn read(node: &Node) -> Result<Self, String> {
         match node.value {
             Value::Integer(number) => number.try_into().map_err(|_| "it is negative".into()),
-            Value::Text(_) => Err("expected a number without quotes".into()),
+            Value::Text(_) => Err("expected a number, not text".into()),
             _ => Err("expected a whole number".into()),
         }
     }
@@ -277,7 +277,7 @@ impl Read for f64 {
         match node.value {
             Value::Integer(number) => Ok(number as Self),
             Value::Float(number) if number.is_finite() => Ok(number),
-            Value::Text(_) => Err("expected a number without quotes".into()),
+            Value::Text(_) => Err("expected a number, not text".into()),
             _ => Err("expected a finite number".into()),
         }
     }

@@ -166,3 +166,13 @@ fn the_flows_of_lists_and_traces_are_taken_as_they_are() {
     assert_eq!(traced.classes, ["long", "other"]);
     assert_eq!(traced.flows.iter().map(|flow| flow.bytes).collect::<Vec<_>>(), [5_000, 1_000_000]);
 }
+
+#[test]
+fn flows_that_no_summary_counts_are_a_warning() {
+    let late = "[measure]\nwindow = [\"0 s\", \"1 ns\"]\n";
+    let warnings = scenario(late, &[]).check(&no_files).unwrap();
+    assert_eq!(warnings, ["ecmp: no flow starts in the window from 0 s to 1 ns: summaries are empty"]);
+    let sets = ["traffic={ flow_list = [{ src = \"h0\", dst = \"h1\", bytes = \"1 B\", start = \"1 h\" }] }"];
+    let warnings = scenario("", &sets).check(&no_files).unwrap();
+    assert!(warnings[1].contains("1 of 1 flows start after the end of the run, 10 s"), "{warnings:?}");
+}

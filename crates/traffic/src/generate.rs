@@ -217,6 +217,7 @@ pub fn generate(
         names: Names::default(),
         drafts: Vec::new(),
         offers: Vec::new(),
+        over_time: false,
         traffic: Traffic::default(),
     };
     if groups.iter().any(Group::names_by_size) {
@@ -247,6 +248,8 @@ struct Making<'a> {
     names: Names,
     drafts: Vec<Draft>,
     offers: Vec<Offer>,
+    /// Whether flows arrive over time, so that they have a load.
+    over_time: bool,
     traffic: Traffic,
 }
 
@@ -261,6 +264,7 @@ impl Making<'_> {
         if flows > MAX_FLOWS as f64 {
             return Err(TrafficError::TooMany { group: index, flows });
         }
+        self.over_time |= list.iter().any(|flow| flow.start != list[0].start);
         for (at, flow) in list.iter().enumerate() {
             let listed = |why| TrafficError::Listed { group: index, index: at + 1, why };
             flow.check(self.places).map_err(listed)?;
@@ -290,6 +294,7 @@ impl Making<'_> {
         if let Some(Intensity::Load { of, .. }) = drawn.intensity {
             self.traffic.load_of = of;
         }
+        self.over_time |= schedule.offer.is_some();
         self.offers.extend(schedule.offer.take());
         let first = self.drafts.len();
         let mut batch = Vec::new();
@@ -351,7 +356,7 @@ impl Making<'_> {
     }
 
     fn finish(self, ports: &Ports, duration: Duration) -> Result<Traffic, TrafficError> {
-        let Self { places, names, mut drafts, offers, mut traffic, .. } = self;
+        let Self { places, names, mut drafts, offers, over_time, mut traffic, .. } = self;
         drafts.sort_by_key(|draft| draft.start);
         let numbered = drafts.iter().enumerate().map(|(id, draft)| {
             let (sport, dport) = draft.ports.unwrap_or_else(|| ports.of(id));
@@ -364,7 +369,7 @@ impl Making<'_> {
         }
         traffic.classes = names.into_inner();
         traffic.warnings = offer::overloads(&offers, places);
-        offer::measure(&mut traffic, places, duration);
+        offer::measure(&mut traffic, places, duration, over_time);
         Ok(traffic)
     }
 }

@@ -62,8 +62,8 @@ pub(crate) fn overloads(offers: &[Offer], places: &Places) -> Vec<String> {
     uplinks.into_iter().chain(hosts).collect()
 }
 
-/// Fills in the realised mean and load.
-pub(crate) fn measure(traffic: &mut Traffic, places: &Places, duration: Duration) {
+/// Fills in the realised mean, and the load where flows arrive over time.
+pub(crate) fn measure(traffic: &mut Traffic, places: &Places, duration: Duration, over_time: bool) {
     let bytes: f64 = traffic.flows.iter().map(|flow| flow.bytes as f64).sum();
     traffic.mean_bytes = bytes / traffic.flows.len().max(1) as f64;
     let crosses = |src, dst| places.rack_of(src) != places.rack_of(dst);
@@ -73,8 +73,6 @@ pub(crate) fn measure(traffic: &mut Traffic, places: &Places, duration: Duration
     if !asked && (crossing == 0.0 || places.uplink_capacity() == 0.0) {
         traffic.load_of = LoadOf::HostLinks;
     }
-    let over_time =
-        traffic.flows.first().map(|flow| flow.start) != traffic.flows.last().map(|flow| flow.start);
     let (bytes, capacity) = match traffic.load_of {
         LoadOf::FabricUplinks => (crossing, places.uplink_capacity()),
         LoadOf::HostLinks => (bytes, places.host_capacity()),

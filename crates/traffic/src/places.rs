@@ -44,7 +44,7 @@ impl Places {
         };
         let hosts = fabric.hosts().iter().map(|&node| {
             let name = fabric.node(node).name.clone();
-            (name, sum(&mut outgoing(node).filter(|link| link.up)))
+            (name, sum(&mut outgoing(node)))
         });
         let mut members: BTreeMap<NodeId, Vec<HostId>> = BTreeMap::new();
         for host in (0..fabric.host_count() as u32).map(HostId) {
@@ -119,7 +119,7 @@ impl Places {
         self.names.get(host.index()).map_or("", String::as_str)
     }
 
-    /// The sum of the rates of the links of `host`.
+    /// The sum of the rates of the links of `host`, failed ones included.
     pub fn rate(&self, host: HostId) -> Rate {
         self.rates[host.index()]
     }

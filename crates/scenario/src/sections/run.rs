@@ -60,6 +60,11 @@ impl Run {
         let Some(node) = section.node("seeds") else { return vec![1] };
         let path = section.path_of("seeds");
         let Value::List(nodes) = &node.value else {
+            if !matches!(node.value, Value::Integer(_)) {
+                let message = format!("`{path}` is {}, not a number of seeds", node.describe());
+                section.problem(node.span, message, "expected a whole number, or a list such as [1, 2, 3]");
+                return Vec::new();
+            }
             let count = section.read::<u64>(node, &path);
             let good = count.filter(|count| (1..=MAX_SEEDS).contains(&count.value));
             if let (Some(count), None) = (count, good) {
