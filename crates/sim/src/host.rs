@@ -56,8 +56,7 @@ impl Connections {
         let mut client = Endpoint::connect(config, now, isn);
         client.write(flow.bytes);
         client.close();
-        let mut server = Endpoint::listen(config, isn.rotate_left(16));
-        server.close();
+        let server = Endpoint::listen(config, isn.rotate_left(16));
         let side = |endpoint, nic, src, dst, sport, dport| Side {
             endpoint,
             armed: Time::MAX,

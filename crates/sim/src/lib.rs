@@ -5,6 +5,7 @@
 //! [`engine::Engine`] hands its header to the switch there and the packet to the next link, until
 //! a host takes it in. What happened is reported through [`record::Recorder`].
 
+pub mod bench;
 mod class_queue;
 pub mod engine;
 pub mod event_queue;

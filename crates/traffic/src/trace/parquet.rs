@@ -1,11 +1,13 @@
 //! A trace from Parquet, of any writer: numbers and text of any width, dictionaries or not.
 
-use arrow::array::{Array, ArrayRef, StringArray};
-use arrow::compute::cast;
-use arrow::datatypes::DataType;
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_cast::cast;
+use arrow_schema::DataType;
 use bytes::Bytes;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::errors::ParquetError;
 
 use super::{Columns, FindHost, Place, TraceError};
 use crate::generate::ListedFlow;
@@ -15,6 +17,13 @@ use crate::generate::ListedFlow;
 /// # Errors
 /// A file that is no Parquet, or a row that is no flow, with its number.
 pub fn read_parquet(bytes: &[u8], find: FindHost<'_>) -> Result<Vec<ListedFlow>, TraceError> {
+    // The parquet crate panics on one in a hundred damaged files instead of refusing them.
+    let damaged =
+        || TraceError { place: Place::File, why: "the file is damaged; expected a Parquet file".to_owned() };
+    catch_unwind(AssertUnwindSafe(|| read(bytes, find))).unwrap_or_else(|_| Err(damaged()))
+}
+
+fn read(bytes: &[u8], find: FindHost<'_>) -> Result<Vec<ListedFlow>, TraceError> {
     let file = |why| TraceError { place: Place::File, why };
     let builder = ParquetRecordBatchReaderBuilder::try_new(Bytes::copy_from_slice(bytes))
         .map_err(|error| file(refuse(&error)))?;
@@ -23,7 +32,7 @@ pub fn read_parquet(bytes: &[u8], find: FindHost<'_>) -> Result<Vec<ListedFlow>,
     let reader = builder.build().map_err(|error| file(refuse(&error)))?;
     let mut flows: Vec<ListedFlow> = Vec::new();
     for batch in reader {
-        let batch = batch.map_err(|error| file(format!("{error}; expected a Parquet file")))?;
+        let batch = batch.map_err(|error| file(refuse(&error)))?;
         let mut cells: Vec<Option<StringArray>> = vec![None; batch.num_columns()];
         for column in columns.used() {
             cells[column] = Some(as_text(batch.column(column), &names[column]).map_err(file)?);
@@ -62,12 +71,11 @@ fn as_text(column: &ArrayRef, name: &str) -> Result<StringArray, String> {
     }
 }
 
-fn refuse(error: &ParquetError) -> String {
-    match error {
-        ParquetError::General(why) if why.contains("codec") || why.contains("Disabled feature") => {
-            format!("{why}; expected no compression or snappy")
-        }
-        _ => format!("{error}; expected a Parquet file"),
+fn refuse(error: &dyn Display) -> String {
+    let why = error.to_string();
+    match why.rsplit_once("Disabled feature at compile time: ") {
+        Some((_, codec)) => format!("it is compressed with {codec}; expected snappy or no compression"),
+        None => format!("{why}; expected a Parquet file"),
     }
 }
 
@@ -75,10 +83,11 @@ fn refuse(error: &ParquetError) -> String {
 mod tests {
     use super::*;
     use crate::trace::tests::{find, flow};
-    use arrow::array::{DictionaryArray, Float64Array, Int64Array, UInt32Array};
-    use arrow::datatypes::Int32Type;
-    use arrow::record_batch::RecordBatch;
+    use arrow_array::RecordBatch;
+    use arrow_array::types::Int32Type;
+    use arrow_array::{DictionaryArray, Float64Array, Int64Array, UInt32Array};
     use parquet::arrow::ArrowWriter;
+    use proptest::prelude::*;
     use std::sync::Arc;
 
     fn file(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
@@ -132,5 +141,34 @@ mod tests {
         let mut cut = rows(vec![Some(0.5), Some(1.0)]);
         cut.drain(4..40);
         assert!(!bad(cut).is_empty());
+    }
+
+    #[test]
+    fn a_codec_that_is_not_built_in_is_named() {
+        let error = "Parquet argument error: Parquet error: Disabled feature at compile time: zstd";
+        assert_eq!(refuse(&error), "it is compressed with zstd; expected snappy or no compression");
+    }
+
+    proptest! {
+        #[test]
+        fn no_damage_makes_it_panic(
+            changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..5),
+            end: Option<proptest::sample::Index>,
+        ) {
+            let mut bytes = file(vec![
+                ("src", text(&["h0", "h2", "h0"])),
+                ("dst", text(&["h3", "h1", "h1"])),
+                ("bytes", Arc::new(Int64Array::from(vec![5, 6, 7])) as ArrayRef),
+                ("start_ps", Arc::new(Int64Array::from(vec![0, 70, 80]))),
+            ]);
+            for (at, byte) in changes {
+                let length = bytes.len();
+                bytes[at.index(length)] = byte;
+            }
+            if let Some(end) = end {
+                bytes.truncate(end.index(bytes.len()));
+            }
+            let _ = read_parquet(&bytes, &find);
+        }
     }
 }

@@ -1,0 +1,81 @@
+//! What a scenario or a fabric is, without running anything.
+
+use std::fs;
+
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use weft_fabric::{EqualCost, Fabric, LinkSpec, measure, read};
+use weft_sim::run::{links_json, nodes_json};
+
+use crate::ScenarioError;
+use crate::files::{load, scenario};
+
+/// Pairs of hosts examined for path diversity.
+const DIVERSITY_PAIRS: u64 = 2_000;
+
+#[pyfunction]
+pub fn check(py: Python<'_>, text: &str, name: &str, base_dir: &str, sets: Vec<String>) -> PyResult<String> {
+    let scenario = scenario(text, name, &sets)?;
+    let warnings = py.detach(|| scenario.check(&|path| load(base_dir, path)));
+    let warnings = warnings.map_err(|wrong| ScenarioError::new_err(wrong.to_string()))?;
+    let answer = json!({
+        "name": scenario.name(),
+        "description": scenario.description(),
+        "baseline": scenario.baseline(),
+        "points": scenario.points(),
+        "warnings": warnings,
+    });
+    Ok(answer.to_string())
+}
+
+#[pyfunction]
+pub fn fabric(text: &str, name: &str, base_dir: &str, sets: Vec<String>) -> PyResult<String> {
+    let scenario = scenario(text, name, &sets)?;
+    let plan = scenario.plan(&scenario.points()[0], &|path| load(base_dir, path));
+    let plan = plan.map_err(|wrong| ScenarioError::new_err(wrong.to_string()))?;
+    Ok(describe(&plan.fabric).to_string())
+}
+
+#[pyfunction]
+pub fn fabric_file(path: &str) -> PyResult<String> {
+    let bytes =
+        fs::read(path).map_err(|error| ScenarioError::new_err(format!("cannot read {path}: {error}")))?;
+    let fabric = read::file(path, &bytes, &LinkSpec::default());
+    let fabric = fabric.map_err(|error| ScenarioError::new_err(format!("{path}: {error}")))?;
+    Ok(describe(&fabric).to_string())
+}
+
+fn describe(fabric: &Fabric) -> Value {
+    let counts = measure::counts(fabric);
+    let paths = EqualCost::compute(fabric);
+    let diversity = measure::diversity(fabric, &paths, DIVERSITY_PAIRS);
+    let bisection = measure::bisection(fabric);
+    let tiers =
+        counts.tiers.iter().map(|tier| json!({ "tier": tier.tier, "name": tier.name, "nodes": tier.nodes }));
+    let range = |(least, most): (u64, u64)| {
+        if least == most { least.to_string() } else { format!("{least} to {most}") }
+    };
+    let rows = diversity.rows.iter().map(|row| {
+        let text = format!(
+            "{} equal-cost, {} disjoint ({} pairs)",
+            range(row.equal_cost),
+            range(row.disjoint),
+            row.pairs
+        );
+        (format!("paths over {} links", row.hops), json!(text))
+    });
+    json!({
+        "name": fabric.name(),
+        "nodes": nodes_json(fabric),
+        "links": links_json(fabric),
+        "counts": { "tiers": tiers.collect::<Vec<_>>(), "pods": counts.pods },
+        "bisection": {
+            "bandwidth_bps": bisection.rate.bps(),
+            "share": bisection.share,
+            "method": bisection.method.to_string(),
+        },
+        "oversubscription": measure::oversubscription(fabric),
+        "diameter": measure::diameter(fabric, &paths),
+        "diversity": Value::Object(rows.collect()),
+    })
+}

@@ -1,0 +1,20 @@
+//! Files that a scenario names, found beside it.
+
+use std::fs;
+use std::path::Path;
+
+use pyo3::PyErr;
+use weft_scenario::Scenario;
+
+use crate::ScenarioError;
+
+/// Reads a scenario with what `--set` changes.
+pub fn scenario(text: &str, name: &str, sets: &[String]) -> Result<Scenario, PyErr> {
+    Scenario::parse_with(text, name, sets).map_err(|wrong| ScenarioError::new_err(wrong.to_string()))
+}
+
+/// The bytes of the file `path`, relative to `base`.
+pub fn load(base: &str, path: &str) -> Result<Vec<u8>, String> {
+    let path = Path::new(base).join(path);
+    fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+}

@@ -1,0 +1,31 @@
+//! Glue between the crates and `python/weft`, nothing else: texts and paths in, JSON out.
+//!
+//! The functions are documented where Python sees them, in `python/weft/_weft.pyi`.
+
+mod describe;
+mod files;
+mod listing;
+mod run;
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+create_exception!(weft, ScenarioError, PyValueError, "A scenario or fabric file that cannot be used.");
+
+#[pymodule]
+fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add_function(wrap_pyfunction!(listing::version, module)?)?;
+    module.add_function(wrap_pyfunction!(listing::schemes, module)?)?;
+    module.add_function(wrap_pyfunction!(listing::profiles, module)?)?;
+    module.add_function(wrap_pyfunction!(listing::distributions, module)?)?;
+    module.add_function(wrap_pyfunction!(listing::schema, module)?)?;
+    module.add_function(wrap_pyfunction!(listing::bench_cases, module)?)?;
+    module.add_function(wrap_pyfunction!(listing::bench, module)?)?;
+    module.add_function(wrap_pyfunction!(listing::bench_export, module)?)?;
+    module.add_function(wrap_pyfunction!(describe::check, module)?)?;
+    module.add_function(wrap_pyfunction!(describe::fabric, module)?)?;
+    module.add_function(wrap_pyfunction!(describe::fabric_file, module)?)?;
+    module.add_function(wrap_pyfunction!(run::run, module)?)
+}

@@ -1,0 +1,89 @@
+//! What there is: schemes, profiles, distributions, benchmark cases, the schema.
+
+use std::path::Path;
+
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use weft_sim::bench as cases;
+use weft_switching::{ParamKind, registry};
+use weft_traffic::published;
+use weft_transport::{Config, profile::PROFILES};
+
+#[pyfunction]
+pub fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+#[pyfunction]
+pub fn schemes() -> String {
+    let kind = |kind: ParamKind| match kind {
+        ParamKind::Choice(words) => words.join(" | "),
+        ParamKind::Duration => "a time".to_owned(),
+        ParamKind::Bytes => "a size".to_owned(),
+        ParamKind::Count => "a whole number".to_owned(),
+        ParamKind::Switch => "true | false".to_owned(),
+    };
+    let schemes = registry().iter().map(|scheme| {
+        let params = scheme.params.iter().map(|param| {
+            json!({
+                "name": param.name,
+                "kind": kind(param.kind),
+                "default": param.default,
+                "doc": param.doc,
+            })
+        });
+        json!({ "name": scheme.name, "summary": scheme.summary, "params": params.collect::<Vec<_>>() })
+    });
+    Value::Array(schemes.collect()).to_string()
+}
+
+#[pyfunction]
+pub fn profiles() -> String {
+    let profiles = PROFILES.iter().map(
+        |(name, summary)| json!({ "name": name, "summary": summary, "parameters": Config::profile(name) }),
+    );
+    Value::Array(profiles.collect()).to_string()
+}
+
+#[pyfunction]
+pub fn distributions() -> String {
+    let tables = published::ALL.iter().map(|table| {
+        let sizes = table.sizes();
+        let knots = sizes.knots().iter().map(|knot| json!([knot.bytes, knot.probability]));
+        json!({
+            "name": table.name,
+            "summary": table.source,
+            "mean_bytes": sizes.mean(),
+            "knots": knots.collect::<Vec<_>>(),
+        })
+    });
+    Value::Array(tables.collect()).to_string()
+}
+
+#[pyfunction]
+pub fn schema() -> String {
+    weft_scenario::schema().to_value().to_string()
+}
+
+#[pyfunction]
+pub fn bench_cases() -> Vec<&'static str> {
+    cases::cases()
+}
+
+#[pyfunction]
+pub fn bench(py: Python<'_>, case: &str, seconds: f64) -> PyResult<String> {
+    let measured = py.detach(|| cases::bench(case, seconds));
+    let measured = measured.ok_or_else(|| unknown(case))?;
+    serde_json::to_string(&measured).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+#[pyfunction]
+pub fn bench_export(case: &str, seconds: f64, directory: &str) -> PyResult<f64> {
+    let exported = cases::export(case, seconds, Path::new(directory));
+    exported.map_err(|error| PyOSError::new_err(error.to_string()))?.ok_or_else(|| unknown(case))
+}
+
+fn unknown(case: &str) -> PyErr {
+    PyValueError::new_err(format!("there is no case `{case}`; there are {}", cases::cases().join(", ")))
+}

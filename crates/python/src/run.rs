@@ -1,0 +1,110 @@
+//! Running a scenario's sweep with a Python callback for progress.
+
+use std::path::Path;
+
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use serde_json::{Value, json};
+use weft_sim::sweep::{Event, Options, SweepError, run_sweep};
+
+use crate::ScenarioError;
+use crate::files::{load, scenario};
+
+#[pyfunction]
+#[pyo3(signature = (text, name, base_dir, sets, out_dir, jobs, seeds, progress))]
+#[expect(clippy::too_many_arguments, reason = "the arguments of the Python function")]
+pub fn run(
+    py: Python<'_>,
+    text: &str,
+    name: &str,
+    base_dir: &str,
+    mut sets: Vec<String>,
+    out_dir: &str,
+    jobs: usize,
+    seeds: Option<Vec<u64>>,
+    progress: Py<PyAny>,
+) -> PyResult<String> {
+    if let Some(seeds) = seeds {
+        sets.push(format!("run.seeds={seeds:?}"));
+    }
+    let scenario = scenario(text, name, &sets)?;
+    let options = Options {
+        directory: Path::new(out_dir),
+        jobs,
+        plan: &|point| scenario.plan(point, &|path| load(base_dir, path)),
+    };
+    let mut raised = None;
+    let report = py.detach(|| {
+        run_sweep(&scenario, &options, &mut |event| {
+            if raised.is_some() {
+                return false;
+            }
+            let told = Python::attach(|py| {
+                py.check_signals()?;
+                events_json(event).iter().try_for_each(|event| {
+                    let text = PyString::new(py, &event.to_string());
+                    progress.call1(py, (text,)).map(drop)
+                })
+            });
+            raised = told.err();
+            raised.is_none()
+        })
+    });
+    let report = report.map_err(|error| match error {
+        SweepError::OtherScenario { .. } | SweepError::NotOurs { .. } => {
+            ScenarioError::new_err(error.to_string())
+        }
+        SweepError::Io(_) => PyOSError::new_err(error.to_string()),
+        SweepError::Threads { .. } => PyRuntimeError::new_err(error.to_string()),
+    })?;
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    let failed = report
+        .failed
+        .iter()
+        .map(|(point, error)| json!({ "run_id": point.id, "label": point.label, "error": error }));
+    let answer = json!({
+        "done": report.done,
+        "skipped": report.skipped,
+        "failed": failed.collect::<Vec<_>>(),
+    });
+    Ok(answer.to_string())
+}
+
+/// An event as Python hears of it.
+fn events_json(event: &Event<'_>) -> Vec<Value> {
+    match event {
+        Event::Start { total, done } => {
+            let skipped = std::iter::repeat_n(json!({ "event": "run_skipped" }), *done);
+            std::iter::once(json!({ "event": "sweep", "total": total })).chain(skipped).collect()
+        }
+        Event::Progress { point, fraction, flows_done, flows_total, packet_hops, sim_time_s } => {
+            vec![json!({
+                "event": "progress",
+                "run_id": point.id,
+                "label": point.label,
+                "fraction": fraction,
+                "flows_done": flows_done,
+                "flows_total": flows_total,
+                "packet_hops": packet_hops,
+                "sim_time_s": sim_time_s,
+            })]
+        }
+        Event::RunDone { point, packet_hops } => vec![json!({
+            "event": "run_done",
+            "run_id": point.id,
+            "label": point.label,
+            "fraction": 1.0,
+            "packet_hops": packet_hops,
+        })],
+        Event::RunFailed { point, error } => vec![json!({
+            "event": "run_failed",
+            "run_id": point.id,
+            "label": point.label,
+            "error": error,
+        })],
+        Event::Tick => Vec::new(),
+    }
+}

@@ -1,0 +1,321 @@
+//! The benchmark cases: fabrics under the load of many long flows, or of the web-search mix.
+//!
+//! A case is a fixed piece of simulated time, so that the work done does not depend on the
+//! machine; packet-hops and processor time of the one thread that does it are what is measured.
+
+use std::fs;
+use std::path::Path;
+
+use serde::Serialize;
+use weft_fabric::{Fabric, Limit, LinkSpec, QueueSpec, build};
+use weft_switching::{SchemeSpec, pick, stream};
+use weft_traffic::{Flow, published};
+use weft_transport::{Config, CongestionControl};
+use weft_units::{Duration, FlowId, HostId, Rate, Time};
+
+use rand_core::RngCore;
+
+use crate::engine::{Progress, Setup};
+use crate::probe::Probe;
+use crate::record::{FlowRecord, Recorder, Sample};
+use crate::run::run_setup;
+
+/// What a case measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct Measured {
+    /// The case.
+    pub case: &'static str,
+    /// Packets that crossed a link.
+    pub packet_hops: u64,
+    /// Processor time of the run, without building the fabric.
+    pub cpu_seconds: f64,
+    /// Packet-hops by processor time.
+    pub packet_hops_per_second: f64,
+    /// Most memory held at a time, beyond what the process held before.
+    pub peak_memory_bytes: u64,
+    /// Simulated time of the run.
+    pub simulated_seconds: f64,
+    /// Flows alive at the end.
+    pub live_flows: u64,
+    /// Memory of packets, links and connections at the end.
+    pub state_bytes: u64,
+    /// How many times as fast as ns-3 on the same flows; not measured here.
+    pub ratio_to_ns3: Option<f64>,
+}
+
+/// A case by its name.
+struct Case {
+    name: &'static str,
+    /// Simulated time for a second's work on a machine of 2024, roughly.
+    pace: Duration,
+    fabric: fn() -> Fabric,
+    transport: fn() -> Config,
+    flows: fn(&Fabric, Time) -> Vec<Flow>,
+}
+
+const CASES: &[Case] = &[
+    Case {
+        name: "fat-tree-k4-tcp",
+        pace: Duration::from_ms(300),
+        fabric: || fat_tree(4, None),
+        transport: tcp,
+        flows: permutation,
+    },
+    Case {
+        name: "fat-tree-k8-tcp",
+        pace: Duration::from_ms(30),
+        fabric: || fat_tree(8, None),
+        transport: tcp,
+        flows: permutation,
+    },
+    Case {
+        name: "fat-tree-k16-tcp",
+        pace: Duration::from_us(2_500),
+        fabric: || fat_tree(16, None),
+        transport: tcp,
+        flows: permutation,
+    },
+    Case {
+        name: "fat-tree-k4-dctcp",
+        pace: Duration::from_ms(300),
+        fabric: || fat_tree(4, Some(65)),
+        transport: dctcp,
+        flows: permutation,
+    },
+    Case {
+        name: "fat-tree-k8-dctcp",
+        pace: Duration::from_ms(30),
+        fabric: || fat_tree(8, Some(65)),
+        transport: dctcp,
+        flows: permutation,
+    },
+    Case {
+        name: "fat-tree-k16-dctcp",
+        pace: Duration::from_us(2_500),
+        fabric: || fat_tree(16, Some(65)),
+        transport: dctcp,
+        flows: permutation,
+    },
+    Case {
+        name: "spine-leaf-4-4-20",
+        pace: Duration::from_ms(3_000),
+        fabric: spine_leaf,
+        transport: tcp,
+        flows: web_search,
+    },
+    Case {
+        name: "fat-tree-k16-10000-flows",
+        pace: Duration::from_us(2_500),
+        fabric: || fat_tree(16, Some(65)),
+        transport: dctcp,
+        flows: ten_each,
+    },
+];
+
+/// The names of the cases.
+pub fn cases() -> Vec<&'static str> {
+    CASES.iter().map(|case| case.name).collect()
+}
+
+/// Runs a case for about `seconds` of processor time; `None` where there is no such case.
+pub fn bench(name: &str, seconds: f64) -> Option<Measured> {
+    let case = CASES.iter().find(|case| case.name == name)?;
+    let before = Memory::mark();
+    let fabric = (case.fabric)();
+    let limit = case.limit(seconds);
+    let flows = (case.flows)(&fabric, limit);
+    let transport = (case.transport)();
+    let setup = Setup {
+        fabric: &fabric,
+        flows: &flows,
+        dscp: &[0],
+        transport: &transport,
+        seed: 1,
+        limit,
+        probe: Probe::default(),
+        faults: &[],
+    };
+    let scheme = SchemeSpec { name: "ecmp".to_owned(), params: Default::default() };
+    let started = cpu_seconds();
+    let report = run_setup(setup, &scheme, &Progress::default(), &mut Nobody).ok()?;
+    let cpu_seconds = cpu_seconds() - started;
+    Some(Measured {
+        case: case.name,
+        packet_hops: report.counters.packet_hops,
+        cpu_seconds,
+        packet_hops_per_second: report.counters.packet_hops as f64 / cpu_seconds.max(1e-9),
+        peak_memory_bytes: before.peak_since(),
+        simulated_seconds: report.end.as_secs_f64(),
+        live_flows: report.flows_started - report.flows_finished,
+        state_bytes: report.state_bytes,
+        ratio_to_ns3: None,
+    })
+}
+
+/// Writes a case's fabric and flows as the ns-3 reference program reads them, to `fabric.csv` and
+/// `flows.csv` in `directory`; returns the simulated seconds. `None` where there is no such case.
+///
+/// # Errors
+/// What the file system says.
+pub fn export(name: &str, seconds: f64, directory: &Path) -> std::io::Result<Option<f64>> {
+    let Some(case) = CASES.iter().find(|case| case.name == name) else { return Ok(None) };
+    let fabric = (case.fabric)();
+    let limit = case.limit(seconds);
+    let mut text = String::new();
+    for node in fabric.nodes() {
+        let role = if node.is_host() { "host" } else { "switch" };
+        text += &format!("node,{},{role}\n", node.name);
+    }
+    for link in fabric.links().iter().step_by(2) {
+        let Limit::Packets(packets) = link.queue.limit else { continue };
+        let [from, to] = [link.from, link.to].map(|node| &fabric.node(node).name);
+        text += &format!("link,{from},{to},{},{},{packets}\n", link.rate.bps(), link.delay.ps());
+    }
+    fs::write(directory.join("fabric.csv"), text)?;
+    let mut text = String::from("flow,src,dst,bytes,start_ps,sport,dport,class\n");
+    for flow in (case.flows)(&fabric, limit) {
+        let [src, dst] = [flow.src, flow.dst].map(|host| fabric.host_name(host));
+        let Flow { id, bytes, start, sport, dport, .. } = flow;
+        text += &format!("{id},{src},{dst},{bytes},{},{sport},{dport},all\n", start.ps());
+    }
+    fs::write(directory.join("flows.csv"), text)?;
+    Ok(Some(limit.as_secs_f64()))
+}
+
+impl Case {
+    fn limit(&self, seconds: f64) -> Time {
+        Time::ZERO + Duration::from_secs_f64(self.pace.as_secs_f64() * seconds)
+    }
+}
+
+fn fat_tree(k: u32, ecn_packets: Option<u32>) -> Fabric {
+    let queue = QueueSpec::fifo(Limit::Packets(if ecn_packets.is_some() { 250 } else { 100 }));
+    let queue = ecn_packets.map_or(queue.clone(), |packets| queue.marking(Limit::Packets(packets)));
+    let link = LinkSpec::new(Rate::from_gbps(10), Duration::from_us(1)).with_queue(queue);
+    build::fat_tree(k, &link, &link).expect("the arity is even")
+}
+
+fn spine_leaf() -> Fabric {
+    let queue = QueueSpec::fifo(Limit::Packets(100));
+    let link = LinkSpec::new(Rate::from_gbps(1), Duration::from_us(1)).with_queue(queue);
+    build::spine_leaf(4, 4, 20, &link, &link).expect("the sizes are positive")
+}
+
+/// The TCP that ns-3.37 is held against: CUBIC with SACK, segments that fill an Ethernet frame.
+fn tcp() -> Config {
+    let profile = Config::profile("ns3-3.37").expect("the profile exists");
+    Config { mss: 1448, congestion_control: CongestionControl::Cubic, ..profile }
+}
+
+fn dctcp() -> Config {
+    Config { mss: 1448, ..Config::profile("dctcp").expect("the profile exists") }
+}
+
+/// Every host sends one endless flow to another, no two to the same.
+fn permutation(fabric: &Fabric, _limit: Time) -> Vec<Flow> {
+    cycles(fabric, 1)
+}
+
+/// Every host sends ten endless flows, to ten others.
+fn ten_each(fabric: &Fabric, _limit: Time) -> Vec<Flow> {
+    cycles(fabric, 10)
+}
+
+/// `rounds` random permutations without fixed points (Sattolo 1986).
+fn cycles(fabric: &Fabric, rounds: u16) -> Vec<Flow> {
+    let hosts = fabric.host_count() as u32;
+    let mut random = stream(1, "bench", 0);
+    let mut flows = Vec::new();
+    for round in 0..rounds {
+        let mut to: Vec<u32> = (0..hosts).collect();
+        for i in (1..to.len()).rev() {
+            to.swap(i, pick(random.next_u64(), i));
+        }
+        flows.extend(to.iter().zip(0..hosts).map(|(&dst, src)| Flow {
+            id: FlowId(0),
+            src: HostId(src),
+            dst: HostId(dst),
+            sport: 10_000 + round,
+            dport: 80,
+            class: 0,
+            bytes: 1 << 32,
+            start: Time::ZERO + Duration::from_ps(random.next_u64() >> 38),
+        }));
+    }
+    in_order(flows)
+}
+
+/// Web-search flows between hosts of different leaves, Poisson, at 40 % of the leaves' uplinks.
+fn web_search(fabric: &Fabric, limit: Time) -> Vec<Flow> {
+    const LOAD: f64 = 0.4;
+    let sizes = published::named("web-search").expect("the table exists").sizes();
+    let uplinks = weft_fabric::measure::uplink_capacity(fabric).bps() as f64;
+    let mean_gap = sizes.mean() * 8.0 / (LOAD * uplinks);
+    let mut random = stream(1, "bench", 1);
+    let mut size_stream = stream(1, "bench", 2);
+    let mut uniform = || (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+    let (mut now, mut flows, mut port) = (0.0, Vec::new(), 0_u16);
+    loop {
+        now += -mean_gap * (1.0 - uniform()).ln();
+        if now >= limit.as_secs_f64() {
+            return in_order(flows);
+        }
+        let src = (uniform() * 80.0) as u32;
+        let dst = (src / 20 * 20 + 20 + (uniform() * 60.0) as u32) % 80;
+        port = port.wrapping_add(1);
+        flows.push(Flow {
+            id: FlowId(0),
+            src: HostId(src),
+            dst: HostId(dst),
+            sport: port,
+            dport: 80,
+            class: 0,
+            bytes: sizes.draw(&mut size_stream),
+            start: Time::ZERO + Duration::from_secs_f64(now),
+        });
+    }
+}
+
+fn in_order(mut flows: Vec<Flow>) -> Vec<Flow> {
+    flows.sort_by_key(|flow| flow.start);
+    (0..).zip(&mut flows).for_each(|(id, flow)| flow.id = FlowId(id));
+    flows
+}
+
+/// Takes no notice of flows and samples.
+struct Nobody;
+
+impl Recorder for Nobody {
+    fn flow(&mut self, _record: &FlowRecord) {}
+    fn sample(&mut self, _sample: &Sample) {}
+}
+
+/// Processor time of this thread, by the Linux scheduler's count; 0 where there is none.
+fn cpu_seconds() -> f64 {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = text.split_whitespace().next().and_then(|first| first.parse::<u64>().ok());
+    nanoseconds.unwrap_or(0) as f64 * 1e-9
+}
+
+/// Memory that the process held at a mark.
+struct Memory(u64);
+
+impl Memory {
+    fn mark() -> Self {
+        // Starts the kernel's record of the peak anew (proc(5)); without it the peak is the process's.
+        let _ = fs::write("/proc/self/clear_refs", "5");
+        Self(status("VmRSS:"))
+    }
+
+    fn peak_since(&self) -> u64 {
+        status("VmHWM:").saturating_sub(self.0)
+    }
+}
+
+/// A line of `/proc/self/status` in bytes; 0 where there is none.
+fn status(field: &str) -> u64 {
+    let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix(field));
+    let kilobytes = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    kilobytes.unwrap_or(0) * 1024
+}
