@@ -13,7 +13,7 @@ MISSING = "–"
 _TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _RATE = ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"), (1.0, "bps"))
 _BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
-_PLAIN = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+_PLAIN = ((1e9, "G"), (1e6, "M"), (1.0, ""))
 
 
 def digits(value: float, significant: int = 3) -> str:
@@ -25,13 +25,20 @@ def digits(value: float, significant: int = 3) -> str:
     return f"{rounded:,.{max(decimals, 0)}f}"
 
 
+def plus_minus(value: float, half: float | None) -> str:
+    """`` ±half`` with two digits, but never finer than one digit beyond those of `value`; empty without an interval."""
+    if half is None:
+        return ""
+    decimals = len(digits(value).partition(".")[2])
+    fine = digits(half, 2)
+    return f" ±{half:,.{decimals + 1}f}" if len(fine.partition(".")[2]) > decimals + 1 else f" ±{fine}"
+
+
 def _scaled(value: float | None, units: tuple[tuple[float, str], ...], half: float | None) -> str:
     if value is None or math.isnan(value):
         return MISSING
     factor, unit = next(((f, u) for f, u in units if abs(value) >= f * 0.9995), units[-1])
-    text = digits(value / factor)
-    if half is not None:
-        text += f" ±{digits(half / factor, 2)}"
+    text = digits(value / factor) + plus_minus(value / factor, None if half is None else half / factor)
     return f"{text} {unit}".rstrip()
 
 
@@ -51,21 +58,20 @@ def size(value: float | None, half: float | None = None) -> str:
 
 
 def count(value: float | None, half: float | None = None) -> str:
-    """A number of things: exact while short, else with k, M or G."""
-    if value is not None and not math.isnan(value) and abs(value) < 10_000:
-        whole = float(value).is_integer()
-        text = f"{value:,.0f}" if whole else digits(value)
-        return text if half is None else f"{text} ±{digits(half, 2)}"
-    return _scaled(value, _PLAIN, half)
+    """A number of things: exact while short, else with M or G."""
+    if value is None or math.isnan(value) or abs(value) >= 1e6:
+        return _scaled(value, _PLAIN, half)
+    if half is None and float(value).is_integer():
+        return f"{value:,.0f}"
+    text = f"{value:,.0f}" if abs(value) >= 1000 or float(value).is_integer() else digits(value)
+    return text + plus_minus(value, half)
 
 
 def percent(value: float | None, half: float | None = None) -> str:
     """A share (0..1) as a percentage."""
     if value is None or math.isnan(value):
         return MISSING
-    text = digits(value * 100)
-    if half is not None:
-        text += f" ±{digits(half * 100, 2)}"
+    text = digits(value * 100) + plus_minus(value * 100, None if half is None else half * 100)
     return f"{text} %"
 
 
@@ -76,17 +82,14 @@ def change(value: float | None, half: float | None = None) -> str:
     sign = "+" if value > 0 else "−" if value < 0 else "±"
     size = abs(value) * 100
     text = f"{sign}{size:,.0f}" if size >= 99.95 else f"{sign}{size:.1f}"
-    if half is not None:
-        text += f" ±{digits(half * 100, 2)}"
-    return f"{text} %"
+    return f"{text}{plus_minus(size, None if half is None else half * 100)} %"
 
 
 def ratio(value: float | None, half: float | None = None) -> str:
     """A factor without a unit, e.g. ``3.14``."""
     if value is None or math.isnan(value):
         return MISSING
-    text = digits(value)
-    return text if half is None else f"{text} ±{digits(half, 2)}"
+    return digits(value) + plus_minus(value, half)
 
 
 def clock(value: float | None) -> str:

@@ -100,6 +100,11 @@ class Results:
         return str(self._index.get("name") or self.path.name)
 
     @property
+    def description(self) -> str:
+        """What the scenario says it is for; may be empty."""
+        return str(self._index.get("description") or "")
+
+    @property
     def version(self) -> str:
         """The version of Weft that wrote the results."""
         return str(self._index.get("version", "unknown"))

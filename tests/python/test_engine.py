@@ -91,7 +91,7 @@ def test_a_directory_of_something_else_is_refused(weft, tiny, tmp_path):
         (("spines = 2", "spines = 0"), "spines"),
         (('rate = "1 Gbps"', 'rate = "1 Gbqs"'), "Gbps"),
         (("load = 0.3", "laod = 0.3"), "load"),
-        (('name = "ecmp"', 'name = "ecpm"'), "ecmp"),
+        (('"ecmp", "spray"', '"ecpm", "spray"'), "ecmp"),
         (('duration = "5 ms"', 'duration = "5 mbps"'), "duration"),
         (("[scheme]", "[scheme"), "tiny.toml"),
     ],

@@ -28,7 +28,7 @@ def test_rates_count_what_was_done_since_the_start():
     assert tracker.hops_per_second(110.0) == pytest.approx(3e5)
     assert tracker.runs_per_hour(110.0) == pytest.approx(1.5 / 10 * 3600)
     assert tracker.seconds_left(110.0) == pytest.approx(10.0)
-    assert status(tracker, 110.0) == "2 of 4 runs · 300 k packet-hops/s · 540 runs/h · 10 s left"
+    assert status(tracker, 110.0) == "2 of 4 runs · 300,000 packet-hops/s · 540 runs/h · 10 s left"
 
 
 def test_nothing_is_said_about_time_before_anything_is_done():

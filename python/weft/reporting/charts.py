@@ -36,6 +36,7 @@ BYTES = (
     ": datum.value >= 1e3 ? format(datum.value / 1e3, '.3~r') + ' kB' : format(datum.value, '.3~r') + ' B'"
 )
 SECONDS_LOG = f"test(/^[125]/, format(datum.value, 'e')) ? ({SECONDS}) : ''"
+PERCENT_LOG = "test(/^1e/, format(datum.value, '~e')) ? format(datum.value * 100, '.3~r') + ' %' : ''"
 PERCENT = "format(datum.value * 100, '.3~r') + ' %'"
 
 
@@ -192,7 +193,7 @@ def completion(
             ),
             _scheme_color(schemes),
         )
-        .properties(width=_panel_width(len(classes), axes=1), height=220)
+        .properties(width=_panel_width(len(classes), axes=1) - 12, height=220)
         .facet(column=alt.Column("class:N", sort=list(classes), title=None), spacing=_GAP)
         .resolve_scale(x="independent")
         .add_params(alt.param(name="point", value=0))
@@ -261,7 +262,7 @@ def queues(
                 "share:Q",
                 title="share of samples",
                 scale=alt.Scale(type="log"),
-                axis=alt.Axis(labelExpr=PERCENT, tickCount=5),
+                axis=alt.Axis(labelExpr=PERCENT_LOG),
             ),
             color,
         )

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 WORTH_SAYING = 0.02
 """Relative differences below this are not mentioned, however certain."""
+PER_SCHEME = 2
+"""Findings about one scheme: one bad scheme must not hide what the others do."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,11 @@ def findings(summary: Summary, limit: int = 4) -> list[Finding]:
         key = (finding.scheme, str(row.group.get("class", "")))
         if key not in best or best[key].size < finding.size:
             best[key] = finding
-    return sorted(best.values(), key=lambda f: -f.size)[:limit]
+    chosen: list[Finding] = []
+    for finding in sorted(best.values(), key=lambda f: -f.size):
+        if sum(other.scheme == finding.scheme for other in chosen) < PER_SCHEME:
+            chosen.append(finding)
+    return chosen[:limit]
 
 
 def _finding(row: Row, change: Estimate, summary: Summary) -> Finding:
@@ -49,9 +55,11 @@ def _finding(row: Row, change: Estimate, summary: Summary) -> Finding:
         for key, value in row.group.items()
         if key not in ("scheme", "class") and value not in (None, "")
     )
-    direction = "lower" if change.mean < 0 else "higher"
-    text = (
-        f"mean completion time of {f'{kind} flows' if kind else 'flows'} is "
-        f"{quantity.percent(abs(change.mean), change.half)} {direction} than with {summary.baseline}"
-    )
+    if change.mean >= 1:
+        half = f" ±{change.half:.1f}" if change.half is not None else ""
+        size = f"{1 + change.mean:.1f}{half} times that with {summary.baseline}"
+    else:
+        direction = "lower" if change.mean < 0 else "higher"
+        size = f"{quantity.percent(abs(change.mean), change.half)} {direction} than with {summary.baseline}"
+    text = f"mean completion time of {f'{kind} flows' if kind else 'flows'} is {size}"
     return Finding(scheme, f"{text} at {where}" if where else text, change.mean < 0, abs(change.mean))

@@ -82,6 +82,7 @@ def _digest(script: str) -> str:
 def _header(content: Content) -> str:
     results, first = content.results, content.summaries[0]
     fabric = first.get("fabric") or {}
+    profiles = dict.fromkeys(str((s.get("transport") or {}).get("profile", "–")) for s in content.summaries)
     counts = [
         plural(len(results.finished), "run"),
         plural(len(content.schemes), "scheme"),
@@ -90,7 +91,7 @@ def _header(content: Content) -> str:
     ]
     facts = [
         f"{fabric.get('name', 'fabric')}, {plural(int(fabric.get('hosts', 0)), 'host')}",
-        f"transport {(first.get('transport') or {}).get('profile', '–')}",
+        f"transport {', '.join(profiles)}",
         f"{quantity.seconds(first.get('simulated_ps', 0) / 1e12)} simulated a run",
     ]
     missing = len(results.runs) - len(results.finished)
@@ -105,7 +106,8 @@ def _header(content: Content) -> str:
     warnings = "".join(f"<p>{escape(str(text))}</p>" for text in texts)
     return (
         f'<header class="top"><div><h1>{escape(results.name)}</h1>'
-        f'<div class="meta">{escape(" · ".join(counts))}<br>{escape(" · ".join(facts))}</div>'
+        + (f"<p>{escape(results.description)}</p>" if results.description else "")
+        + f'<div class="meta">{escape(" · ".join(counts))}<br>{escape(" · ".join(facts))}</div>'
         + (f'<ul class="findings">{items}</ul>' if items else "")
         + (f'<div class="warn">{warnings}</div>' if warnings else "")
         + "</div></header>"

@@ -198,7 +198,6 @@ def setup(content: Content) -> str:
     packets = [(name.replace("_", " "), [f"{value:,.0f}"]) for name, value in counters.items()]
     blocks = [
         ("Versions and seeds", tables.properties(facts)),
-        ("Transport", tables.transports(summaries)),
         ("Packets, all runs", tables.properties(packets)),
         (
             "Notes of the traffic generator",
@@ -209,6 +208,7 @@ def setup(content: Content) -> str:
     body = (
         '<div class="columns"><div><h3>Scenario, exactly as run</h3>'
         f"<pre>{escape(results.scenario_text)}</pre></div><div>{right}</div></div>"
+        f"<h3>Transport, every parameter</h3>{tables.transports(summaries)}"
     )
     return section("Set-up", "Everything needed to run this again.", body, "setup")
 

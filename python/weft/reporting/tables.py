@@ -103,7 +103,10 @@ def transports(summaries: Sequence[Mapping[str, Any]]) -> str:
     rows = [
         (name, [show(column[name]) if name in column else quantity.MISSING for column in columns]) for name in names
     ]
-    return properties(rows, heads)
+    side_by_side = max(1, 3 // len(heads))
+    length = -(-len(rows) // side_by_side)
+    parts = [properties(rows[at : at + length], heads) for at in range(0, len(rows), length)]
+    return f'<div class="spread">{"".join(parts)}</div>'
 
 
 def _flat(parameters: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
