@@ -44,14 +44,14 @@ impl LossRecovery {
     }
 }
 
-/// How Reno's window grows with an ACK for several segments.
+/// How a window grows with an ACK for several segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowGrowth {
-    /// By one segment in slow start and by MSS²/cwnd bytes after, whatever the ACK covers (RFC 5681
-    /// as ns-3 reads it): with delayed ACKs half the growth.
+    /// Reno's by one segment in slow start and by MSS²/cwnd bytes after, whatever the ACK covers (RFC 5681
+    /// as ns-3 reads it): with delayed ACKs half the growth. CUBIC's by what the ACK covers, past the threshold.
     PerAck,
-    /// By what the ACK covers (RFC 3465; Linux).
+    /// By what the ACK covers (RFC 3465; Linux), in slow start up to the threshold.
     PerByte,
 }
 
@@ -132,7 +132,7 @@ pub struct Config {
 
     /// Which congestion controller governs the window.
     pub congestion_control: CongestionControl,
-    /// How Reno's (and DCTCP's) window grows with an ACK for several segments.
+    /// How the window grows with an ACK for several segments.
     pub window_growth: WindowGrowth,
     /// Whether only a window that was used grows (RFC 9438, section 5.8; Linux).
     pub window_validation: bool,

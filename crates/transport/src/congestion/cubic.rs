@@ -8,7 +8,7 @@ use weft_units::Time;
 
 use super::hystart::HyStart;
 use super::{Ack, Window};
-use crate::config::{self, Config};
+use crate::config::{self, Config, WindowGrowth};
 
 const SECOND: f64 = 1e12;
 /// The growth is computed anew after this: 100 us.
@@ -97,7 +97,12 @@ impl Cubic {
             config::HyStart::PlusPlus if self.hystart.found => ack.bytes,
             config::HyStart::PlusPlus => self.hystart.plus_plus(cfg, window, ack, ack.srtt),
         };
-        window.grow(bytes);
+        // Linux stops at the threshold, ns-3 passes it.
+        let room = match cfg.window_growth {
+            WindowGrowth::PerByte => window.ssthresh - window.cwnd,
+            WindowGrowth::PerAck => u32::MAX,
+        };
+        window.grow(bytes.min(room));
     }
 
     /// RFC 9438, sections 4.2 to 4.5, as a count of bytes for a segment of growth.
@@ -112,7 +117,7 @@ impl Cubic {
                     self.k = 0.0;
                     self.origin = segments;
                 } else {
-                    self.k = (f64::from(self.w_max - segments) / cfg.cubic_c).cbrt();
+                    self.k = cube_root(f64::from(self.w_max - segments) / cfg.cubic_c);
                     self.origin = self.w_max;
                 }
                 self.w_reno = segments;
@@ -188,6 +193,16 @@ impl Cubic {
     }
 }
 
+/// Cube root by Halley's method: the same bits on every machine, which a library's need not give.
+fn cube_root(x: f64) -> f64 {
+    let mut root = f64::from_bits(x.to_bits() / 3 + 0x2a9f_7893_0000_0000);
+    for _ in 0..4 {
+        let cube = root * root * root;
+        root *= (cube + 2.0 * x) / (2.0 * cube + x);
+    }
+    root
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,6 +234,14 @@ mod tests {
             cubic.increase(&cfg, &mut window, &ack(ms, 2000));
         }
         assert!((135_000..=148_000).contains(&window.cwnd), "{} against 100 + 0.4 * 4.8^3", window.cwnd);
+    }
+
+    #[test]
+    fn cube_roots_are_right_to_the_last_digits() {
+        for x in [0.5, 1.0, 27.0, 75.0, 1e6, 2.5e9] {
+            let root = cube_root(x);
+            assert!((root * root * root / x - 1.0).abs() < 1e-14, "{x}: {root}");
+        }
     }
 
     #[test]

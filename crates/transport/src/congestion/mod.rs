@@ -62,6 +62,15 @@ pub(crate) struct Ack {
     pub(crate) srtt: u64,
 }
 
+/// Why a window is reduced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Cause {
+    /// A segment was lost.
+    Loss,
+    /// A segment was marked.
+    Mark,
+}
+
 /// The controller of one connection.
 #[derive(Clone, Debug)]
 pub(crate) enum Congestion {
@@ -106,11 +115,13 @@ impl Congestion {
     }
 
     /// The threshold after a loss or mark with `flight` bytes outstanding.
-    pub(crate) fn ssthresh(&mut self, cfg: &Config, window: &Window, flight: u32) -> u32 {
+    pub(crate) fn ssthresh(&mut self, cfg: &Config, window: &Window, flight: u32, cause: Cause) -> u32 {
         let least = 2 * cfg.segment();
         match self {
             Self::Reno(_) => (flight / 2).max(least),
             Self::Cubic(cubic) => cubic.ssthresh(cfg, window),
+            // RFC 8257, section 3.5: a loss is answered as by any TCP.
+            Self::Dctcp(_) if cause == Cause::Loss => (window.cwnd / 2).max(least),
             Self::Dctcp(dctcp) => dctcp.ssthresh(cfg, window),
         }
     }

@@ -15,6 +15,7 @@ use weft_units::Time;
 
 use super::{Endpoint, Phase};
 use crate::config::{Config, LossRecovery};
+use crate::congestion::Cause;
 use crate::endpoint::{fact, todo};
 use crate::segment::Segment;
 use crate::seq::{at_or_before, before, span};
@@ -52,7 +53,7 @@ fn on_duplicate(ep: &mut Endpoint, cfg: &Config, now: Time) {
         let flight = flight(ep, cfg, 0);
         ep.recover = ep.snd_max;
         ep.set(fact::GUARD);
-        ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight);
+        ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight, Cause::Loss);
         let inflated = u32::from(cfg.dup_ack_threshold).saturating_mul(mss);
         ep.window.cwnd = ep.window.ssthresh.saturating_add(inflated);
         ep.phase = Phase::Recovery;
@@ -185,7 +186,7 @@ pub(super) fn on_timeout(ep: &mut Endpoint, cfg: &Config, now: Time) {
     let flight = flight(ep, cfg, repeated);
     let old = cfg.loss_recovery == LossRecovery::Ns3v23;
     if old || ep.phase != Phase::Loss {
-        ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight);
+        ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight, Cause::Loss);
         ep.congestion.timed_out(now, ep.snd_max);
         ep.window.cwnd = cfg.segment();
     }

@@ -12,7 +12,7 @@ pub(crate) mod standard;
 use weft_units::{Duration, Time};
 
 use crate::config::{Config, CongestionControl, LossRecovery, RttSource, TimestampClock};
-use crate::congestion::{Ack, Window};
+use crate::congestion::{Ack, Cause, Window};
 use crate::endpoint::{Endpoint, Phase, fact, todo};
 use crate::segment::{Flags, Segment};
 use crate::sent::{Sent, Tick};
@@ -283,12 +283,12 @@ impl Endpoint {
 
     /// An ACK carries ECE: reduces once a window (RFC 3168, section 6.1.2; RFC 8257, section 3.3).
     fn on_mark(&mut self, cfg: &Config, flight: u32) {
-        if before(self.snd_una, self.cwr_end) {
+        if at_or_before(self.snd_una, self.cwr_end) {
             return;
         }
         self.cwr_end = self.snd_max;
         self.set(fact::CWR_DUE);
-        self.window.ssthresh = self.congestion.ssthresh(cfg, &self.window, flight);
+        self.window.ssthresh = self.congestion.ssthresh(cfg, &self.window, flight, Cause::Mark);
         let standard = cfg.loss_recovery == LossRecovery::Standard;
         if standard && cfg.proportional_rate_reduction && cfg.congestion_control != CongestionControl::Dctcp {
             self.phase = Phase::Reduced;

@@ -18,6 +18,7 @@ use weft_units::Time;
 
 use super::{Endpoint, Phase};
 use crate::config::Config;
+use crate::congestion::Cause;
 use crate::endpoint::{State, fact, todo};
 use crate::segment::{Flags, Segment};
 use crate::sent::{EVER, LOST, News};
@@ -154,7 +155,7 @@ fn enter_recovery(ep: &mut Endpoint, cfg: &Config, now: Time, view: &mut View) {
     ep.stats.fast_recoveries += 1;
     view.pipe = ep.pipe();
     let flight = if cfg.sack { view.pipe } else { view.pipe + cfg.segment() };
-    ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight);
+    ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight, Cause::Loss);
     if let Some(loss) = &mut ep.loss {
         loss.reduction.start(span(ep.snd_una, ep.snd_max));
     }
@@ -276,7 +277,7 @@ pub(super) fn on_timeout(ep: &mut Endpoint, cfg: &Config, now: Time) {
     loss.sent.lose_all();
     ep.recover = ep.snd_max;
     ep.set(fact::GUARD);
-    ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight);
+    ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight, Cause::Loss);
     ep.congestion.timed_out(now, ep.snd_max);
     ep.phase = Phase::Loss;
     ep.window.cwnd = cfg.segment();

@@ -41,11 +41,9 @@ impl Reduction {
             let target = share.div_ceil(u64::from(self.flight.max(1)));
             target.saturating_sub(u64::from(self.out)).min(u64::from(u32::MAX)) as u32
         } else {
-            let limit = if good { ahead.max(delivered).saturating_add(mss) } else { delivered };
+            let limit = ahead.max(delivered).saturating_add(if good { mss } else { 0 });
             limit.min(window.ssthresh - pipe)
         };
-        // A retransmission always goes out on entering.
-        let send = if self.out == 0 { send.max(mss) } else { send };
         window.cwnd = pipe.saturating_add(send);
     }
 

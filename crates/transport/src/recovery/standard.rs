@@ -7,7 +7,8 @@ use weft_units::{Duration, Time};
 
 use super::{Frto, LONGEST_WAIT, Loss, TailProbe};
 use crate::config::{Config, RttSource};
-use crate::endpoint::{Endpoint, Phase, fact};
+use crate::congestion::Cause;
+use crate::endpoint::{Endpoint, Phase, fact, todo};
 use crate::segment::{Flags, Segment};
 use crate::sent::{News, SACKED, Tick};
 use crate::seq::{at_or_before, before, later, span};
@@ -70,8 +71,9 @@ pub(super) fn on_ack(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, 
         }
     }
     probe_answered(ep, cfg, ack, &tidings, flight);
+    let reducing = matches!(ep.phase, Phase::Recovery | Phase::Reduced);
     change_phase(ep, cfg, now, ack, flight, &tidings);
-    change_window(ep, cfg, now, ack, flight, &tidings, marked);
+    change_window(ep, cfg, now, ack, flight, &tidings, marked || reducing);
     if tidings.advanced > 0 || tidings.news.sacked > 0 || tidings.lost {
         let waits = ep.timer == Timer::Reorder && ep.send_timer_at != Time::MAX;
         if !waits {
@@ -298,12 +300,11 @@ fn enter_recovery(ep: &mut Endpoint, cfg: &Config, now: Time, flight: u32) {
     let window = ep.window;
     let reduced = ep.phase == Phase::Reduced;
     if !reduced {
-        ep.window.ssthresh = ep.congestion.ssthresh(cfg, &window, flight);
+        ep.window.ssthresh = ep.congestion.ssthresh(cfg, &window, flight, Cause::Loss);
     }
     ep.phase = Phase::Recovery;
     ep.recover = ep.snd_nxt;
     ep.stats.fast_recoveries += 1;
-    let outstanding = span(ep.snd_una, ep.snd_nxt);
     let loss = ep.split(cfg, now);
     if loss.sent.lost() == 0 {
         loss.sent.lose_head();
@@ -311,12 +312,20 @@ fn enter_recovery(ep: &mut Endpoint, cfg: &Config, now: Time, flight: u32) {
     loss.undo.start(window);
     loss.probe = TailProbe::default();
     loss.reduction.start(flight);
-    let pipe = loss.sent.pipe(outstanding);
     if !cfg.proportional_rate_reduction {
         // RFC 6675, section 5, (4.2).
         ep.window.cwnd = ep.window.ssthresh;
-    } else if let Some(loss) = &mut ep.loss {
-        loss.reduction.standard(cfg, &mut ep.window, 0, pipe, false);
+    }
+    force_first_lost(ep, cfg, now);
+}
+
+/// RFC 6582, section 3.2, steps 2 and 3; RFC 6675, section 5, (4.3): one segment leaves whatever the window says.
+fn force_first_lost(ep: &mut Endpoint, cfg: &Config, now: Time) {
+    let Some(loss) = &mut ep.loss else { return };
+    if let Some((start, len)) = loss.sent.next_lost() {
+        loss.force(start, len);
+        ep.note_resent(now, start, len, Endpoint::clock(cfg, now));
+        ep.todo |= todo::FORCED;
     }
 }
 
@@ -334,6 +343,7 @@ fn change_phase(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, flight: u3
                 // RFC 6582, section 3.2, step 3: a partial ACK tells of the next hole.
                 if let Some(loss) = &mut ep.loss {
                     loss.sent.lose_head();
+                    force_first_lost(ep, cfg, now);
                 }
             } else {
                 try_undo(ep, cfg, tidings);
@@ -458,7 +468,7 @@ fn change_window(
     ack: u32,
     flight: u32,
     tidings: &Tidings,
-    marked: bool,
+    stays: bool,
 ) {
     match ep.phase {
         Phase::Recovery | Phase::Reduced if cfg.proportional_rate_reduction => {
@@ -469,8 +479,8 @@ fn change_window(
             }
         }
         Phase::Recovery | Phase::Reduced => {}
-        _ if tidings.advanced > 0 && !marked => {
-            let event = ep.ack_event(now, tidings.advanced, ack);
+        _ if tidings.advanced > 0 && !stays => {
+            let event = ep.ack_event(now, tidings.news.delivered, ack);
             if ep.phase == Phase::Open {
                 let rtt = ep.loss.as_ref().map_or(0, |loss| loss.rack.rtt);
                 let rtt = if cfg.rack { rtt } else { event.srtt };
@@ -502,7 +512,7 @@ fn probe_answered(ep: &mut Endpoint, cfg: &Config, ack: u32, tidings: &Tidings, 
     let repaired = loss.probe.retransmission && !tidings.dsack;
     loss.probe = TailProbe::default();
     if repaired && matches!(ep.phase, Phase::Open | Phase::Disorder) && tidings.advanced > 0 {
-        ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight);
+        ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight, Cause::Loss);
         ep.window.cwnd = ep.window.cwnd.min(ep.window.ssthresh);
     }
 }
@@ -531,7 +541,7 @@ pub(super) fn on_timeout(ep: &mut Endpoint, cfg: &Config, now: Time) {
     let pipe = loss.sent.pipe(flight);
     if first {
         // RFC 5681, (4); not again while the same data is repaired (RFC 6298, section 5).
-        ep.window.ssthresh = ep.congestion.ssthresh(cfg, &window, flight);
+        ep.window.ssthresh = ep.congestion.ssthresh(cfg, &window, flight, Cause::Loss);
     }
     ep.congestion.timed_out(now, ep.snd_max);
     ep.window.cwnd = pipe.saturating_add(cfg.segment());

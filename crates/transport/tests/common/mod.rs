@@ -3,6 +3,8 @@
 
 #![allow(dead_code)]
 
+pub mod hand;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
