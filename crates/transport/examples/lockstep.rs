@@ -66,15 +66,17 @@ fn measure(name: &str, cfg: &Config, pairs: usize) {
         }
     };
     run(400_000 / pairs.min(100), &mut calls);
-    calls = 0;
-    let start = Instant::now();
-    run(4_000_000 / pairs, &mut calls);
-    let spent = start.elapsed();
+    // The best of many slices: what others do on the machine only makes a slice slower.
+    let mut best = f64::MAX;
+    for _ in 0..100 {
+        calls = 0;
+        let start = Instant::now();
+        run(50_000 / pairs, &mut calls);
+        best = best.min(start.elapsed().as_nanos() as f64 / calls as f64);
+    }
     let heap: usize = all[0].side.iter().map(Endpoint::heap_bytes).sum();
     println!(
-        "{name:<28} {:6.1} ns per call, {} bytes on the heap for both sides, window {} segments",
-        spent.as_nanos() as f64 / calls as f64,
-        heap,
+        "{name:<28} {best:6.1} ns per call, {heap} bytes on the heap for both sides, window {} segments",
         all[0].side[0].in_flight() / u32::from(cfg.mss),
     );
 }

@@ -1,7 +1,7 @@
 //! [`Endpoint`]: the state of one side of a connection, and what the outside may do with it.
 //!
-//! What every segment touches comes first, so that it fills the first two cache lines; what only
-//! trouble needs is behind a pointer and allocated when trouble comes.
+//! Four cache lines: what every segment touches, what a receiver touches, what a sender touches, the rest.
+//! The controller and what only trouble needs are behind pointers and allocated when they are needed.
 
 use weft_units::{Duration, Time};
 
@@ -133,7 +133,7 @@ pub struct Stats {
 
 /// One side of a connection.
 #[derive(Clone, Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Endpoint {
     pub(crate) state: State,
     pub(crate) phase: Phase,
@@ -167,34 +167,39 @@ pub struct Endpoint {
 
     /// Bytes received in order.
     pub(crate) delivered: u64,
+    /// Ranges out of order.
+    pub(crate) held: Option<Box<Reassembly>>,
     /// Own window.
     pub(crate) rcv_wnd: u32,
     /// Behind the highest payload received.
     pub(crate) rcv_high: u32,
     pub(crate) last_ack_sent: u32,
+    /// What an ACK due before the next is for (DCTCP).
     pub(crate) prior_ack: u32,
-    /// Ranges out of order.
-    pub(crate) held: Option<Box<Reassembly>>,
-    pub(crate) rtt: Rtt,
+    pub(crate) stats: Stats,
+    pub(crate) rcv_fin: u32,
 
+    pub(crate) rtt: Rtt,
+    pub(crate) congestion: Congestion,
     pub(crate) loss: Option<Box<Loss>>,
     /// Bytes acknowledged.
     pub(crate) acked: u64,
     pub(crate) last_sent: Time,
-    pub(crate) recover: u32,
+    /// Marks up to here were answered.
+    pub(crate) cwr_end: u32,
     pub(crate) dup_acks: u32,
+
+    /// Where recovery ends.
+    pub(crate) recover: u32,
     /// Bytes acknowledged that do not fill a segment yet (ns-3).
     pub(crate) remainder: u32,
+    /// No round-trip samples up to here.
     pub(crate) hold: u32,
-    pub(crate) cwr_end: u32,
-    pub(crate) rcv_fin: u32,
     pub(crate) timed_seq: u32,
+    pub(crate) timed_at: Time,
     /// A range received twice.
     pub(crate) duplicate: (u32, u32),
     pub(crate) timer: Timer,
-    pub(crate) timed_at: Time,
-    pub(crate) congestion: Congestion,
-    pub(crate) stats: Stats,
 }
 
 impl Endpoint {
@@ -239,7 +244,7 @@ impl Endpoint {
             timed_seq: 0,
             timer: Timer::Retransmit,
             timed_at: Time::ZERO,
-            congestion: Congestion::new(cfg),
+            congestion: Congestion::default(),
             stats: Stats::default(),
         }
     }
@@ -366,7 +371,7 @@ impl Endpoint {
     pub fn heap_bytes(&self) -> usize {
         let loss = self.loss.as_ref().map_or(0, |loss| size_of::<Loss>() + loss.sent.heap_bytes());
         let held = self.held.as_ref().map_or(0, |held| size_of::<Reassembly>() + held.heap_bytes());
-        loss + held
+        loss + held + self.congestion.heap_bytes()
     }
 
     #[inline]
@@ -394,5 +399,18 @@ impl Endpoint {
         self.loss = None;
         self.held = None;
         self.unsent = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_is_four_cache_lines_each_with_what_goes_together() {
+        assert_eq!(size_of::<Endpoint>(), 256);
+        assert_eq!(std::mem::offset_of!(Endpoint, delivered), 64, "the receiver's line");
+        assert_eq!(std::mem::offset_of!(Endpoint, rtt), 128, "the sender's line");
+        assert_eq!(std::mem::offset_of!(Endpoint, recover), 192, "the rest");
     }
 }

@@ -1,6 +1,6 @@
 //! Congestion control: how much may be in flight.
 //!
-//! One file a controller; [`Congestion`] is the choice between them, an enum, so that an ACK costs no
+//! One file a controller; the choice between them is an enum, so that an ACK costs no
 //! indirect call. A controller sees bytes acknowledged, round trips, losses and marks, and changes a
 //! [`Window`]; what to send, and what was lost, is not its business.
 
@@ -71,80 +71,103 @@ pub(crate) enum Cause {
     Mark,
 }
 
-/// The controller of one connection.
+/// The controller of one connection, allocated when there is the first thing to control: a side that only
+/// receives has none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Congestion(Option<Box<Controller>>);
+
 #[derive(Clone, Debug)]
-pub(crate) enum Congestion {
+enum Controller {
     Reno(Reno),
     Cubic(Cubic),
     Dctcp(Dctcp),
 }
 
-impl Congestion {
-    pub(crate) fn new(cfg: &Config) -> Self {
+impl Controller {
+    fn new(cfg: &Config) -> Self {
         match cfg.congestion_control {
             CongestionControl::Reno => Self::Reno(Reno::default()),
             CongestionControl::Cubic => Self::Cubic(Cubic::default()),
             CongestionControl::Dctcp => Self::Dctcp(Dctcp::new(cfg)),
         }
     }
+}
 
-    /// A round trip of `rtt` picoseconds was observed; comes before [`Self::increase`] for the same ACK.
+impl Congestion {
+    #[inline]
+    fn controller(&mut self, cfg: &Config) -> &mut Controller {
+        self.0.get_or_insert_with(|| Box::new(Controller::new(cfg)))
+    }
+
+    /// New data was acknowledged, with or without a mark: comes first for an ACK, whatever the state.
+    #[inline]
+    pub(crate) fn acked(&mut self, cfg: &Config, bytes: u32, marked: bool, una: u32, high: u32) {
+        if let Controller::Dctcp(dctcp) = self.controller(cfg) {
+            dctcp.acked(cfg, bytes, marked, una, high);
+        }
+    }
+
+    /// A round trip of `rtt` picoseconds was observed, without growth.
     #[inline]
     pub(crate) fn round_trip(&mut self, cfg: &Config, window: &mut Window, ack: &Ack, rtt: u64) {
-        if let Self::Cubic(cubic) = self {
+        if let Controller::Cubic(cubic) = self.controller(cfg) {
             cubic.round_trip(cfg, window, ack, rtt);
         }
     }
 
-    /// New data was acknowledged and the window may grow.
+    /// A round trip of `rtt` picoseconds (0: none) was observed, and if `may_grow` the window may grow by what
+    /// was acknowledged.
     #[inline]
-    pub(crate) fn increase(&mut self, cfg: &Config, window: &mut Window, ack: &Ack) {
-        match self {
-            Self::Reno(reno) => reno.increase(cfg, window, ack),
-            Self::Cubic(cubic) => cubic.increase(cfg, window, ack),
-            Self::Dctcp(dctcp) => dctcp.increase(cfg, window, ack),
-        }
-    }
-
-    /// Bytes were acknowledged, with or without a mark (DCTCP); comes first for an ACK, whatever the state.
-    #[inline]
-    pub(crate) fn acked(&mut self, cfg: &Config, bytes: u32, marked: bool, una: u32, high: u32) {
-        if let Self::Dctcp(dctcp) = self {
-            dctcp.acked(cfg, bytes, marked, una, high);
+    pub(crate) fn on_ack(&mut self, cfg: &Config, window: &mut Window, ack: &Ack, rtt: u64, may_grow: bool) {
+        match self.controller(cfg) {
+            Controller::Cubic(cubic) => {
+                cubic.round_trip(cfg, window, ack, rtt);
+                if may_grow {
+                    cubic.increase(cfg, window, ack);
+                }
+            }
+            _ if !may_grow => {}
+            Controller::Reno(reno) => reno.increase(cfg, window, ack),
+            Controller::Dctcp(dctcp) => dctcp.increase(cfg, window, ack),
         }
     }
 
     /// The threshold after a loss or mark with `flight` bytes outstanding.
     pub(crate) fn ssthresh(&mut self, cfg: &Config, window: &Window, flight: u32, cause: Cause) -> u32 {
         let least = 2 * cfg.segment();
-        match self {
-            Self::Reno(_) => (flight / 2).max(least),
-            Self::Cubic(cubic) => cubic.ssthresh(cfg, window),
+        match self.controller(cfg) {
+            Controller::Reno(_) => (flight / 2).max(least),
+            Controller::Cubic(cubic) => cubic.ssthresh(cfg, window),
             // RFC 8257, section 3.5: a loss is answered as by any TCP.
-            Self::Dctcp(_) if cause == Cause::Loss => (window.cwnd / 2).max(least),
-            Self::Dctcp(dctcp) => dctcp.ssthresh(cfg, window),
+            Controller::Dctcp(_) if cause == Cause::Loss => (window.cwnd / 2).max(least),
+            Controller::Dctcp(dctcp) => dctcp.ssthresh(cfg, window),
         }
     }
 
     /// A timeout expired.
-    pub(crate) fn timed_out(&mut self, now: Time, high: u32) {
-        if let Self::Cubic(cubic) = self {
+    pub(crate) fn timed_out(&mut self, cfg: &Config, now: Time, high: u32) {
+        if let Controller::Cubic(cubic) = self.controller(cfg) {
             cubic.timed_out(now, high);
         }
     }
 
     /// A reduction turned out to be needless: `window` is as before it.
     pub(crate) fn undone(&mut self, cfg: &Config, window: &Window) {
-        if let Self::Cubic(cubic) = self {
+        if let Controller::Cubic(cubic) = self.controller(cfg) {
             cubic.undone(cfg, window);
         }
     }
 
     /// DCTCP's estimate of the marked fraction.
     pub(crate) fn alpha(&self) -> Option<f64> {
-        match self {
-            Self::Dctcp(dctcp) => Some(dctcp.alpha()),
+        match self.0.as_deref() {
+            Some(Controller::Dctcp(dctcp)) => Some(dctcp.alpha()),
             _ => None,
         }
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.0.as_ref().map_or(0, |_| size_of::<Controller>())
     }
 }

@@ -104,8 +104,7 @@ fn force_head(ep: &mut Endpoint, cfg: &Config, now: Time) {
 
 fn grow(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, bytes: u32) {
     let event = ep.ack_event(now, bytes, ack);
-    ep.congestion.round_trip(cfg, &mut ep.window, &event, event.srtt);
-    ep.congestion.increase(cfg, &mut ep.window, &event);
+    ep.congestion.on_ack(cfg, &mut ep.window, &event, event.srtt, true);
 }
 
 fn advance_23(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, advanced: u32) {
@@ -187,7 +186,7 @@ pub(super) fn on_timeout(ep: &mut Endpoint, cfg: &Config, now: Time) {
     let old = cfg.loss_recovery == LossRecovery::Ns3v23;
     if old || ep.phase != Phase::Loss {
         ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight, Cause::Loss);
-        ep.congestion.timed_out(now, ep.snd_max);
+        ep.congestion.timed_out(cfg, now, ep.snd_max);
         ep.window.cwnd = cfg.segment();
     }
     if old {

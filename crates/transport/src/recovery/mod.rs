@@ -151,7 +151,12 @@ impl Endpoint {
         let marked = seg.flags.has(Flags::ECE) && self.is(fact::ECN);
         let rtt = if cfg.rack { self.plain_rack(cfg, now, ack) } else { self.sample(cfg, now, seg, ack) };
         let standard = cfg.loss_recovery == LossRecovery::Standard;
-        let bytes = if standard { advanced } else { self.whole_segments(cfg, advanced) };
+        let bytes = match cfg.loss_recovery {
+            LossRecovery::Standard => advanced,
+            // Any ACK that advances counts for a segment.
+            LossRecovery::Ns3v23 => cfg.segment(),
+            _ => self.whole_segments(cfg, advanced),
+        };
         let event = self.ack_event(now, bytes, ack);
         if self.is(fact::ECN) {
             self.congestion.acked(cfg, advanced, marked, ack, self.snd_max);
@@ -165,10 +170,8 @@ impl Endpoint {
         }
         // ns-3 gives the smoothed round trip to the controller.
         let shown = if standard { rtt } else { event.srtt };
-        self.congestion.round_trip(cfg, &mut self.window, &event, shown);
-        if !cfg.window_validation || self.window_was_used(cfg, flight) {
-            self.congestion.increase(cfg, &mut self.window, &event);
-        }
+        let may_grow = !cfg.window_validation || self.window_was_used(cfg, flight);
+        self.congestion.on_ack(cfg, &mut self.window, &event, shown, may_grow);
         if !standard && self.is(fact::GUARD) && at_or_before(self.recover, ack) {
             self.clear(fact::GUARD);
         }

@@ -233,7 +233,7 @@ fn on_advance(
     }
     if ep.phase == Phase::Open {
         let event = ep.ack_event(now, bytes, ack);
-        ep.congestion.increase(cfg, &mut ep.window, &event);
+        ep.congestion.on_ack(cfg, &mut ep.window, &event, 0, true);
         ep.start_timer(cfg, now);
     }
     if ep.snd_una == ep.snd_max && !ep.awaits_fin_ack() {
@@ -243,8 +243,7 @@ fn on_advance(
 
 fn grow(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, bytes: u32) {
     let event = ep.ack_event(now, bytes, ack);
-    ep.congestion.round_trip(cfg, &mut ep.window, &event, event.srtt);
-    ep.congestion.increase(cfg, &mut ep.window, &event);
+    ep.congestion.on_ack(cfg, &mut ep.window, &event, event.srtt, true);
 }
 
 fn partial(ep: &mut Endpoint, cfg: &Config, now: Time, view: &View, whole: bool) {
@@ -278,7 +277,7 @@ pub(super) fn on_timeout(ep: &mut Endpoint, cfg: &Config, now: Time) {
     ep.recover = ep.snd_max;
     ep.set(fact::GUARD);
     ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight, Cause::Loss);
-    ep.congestion.timed_out(now, ep.snd_max);
+    ep.congestion.timed_out(cfg, now, ep.snd_max);
     ep.phase = Phase::Loss;
     ep.window.cwnd = cfg.segment();
 }

@@ -481,14 +481,12 @@ fn change_window(
         Phase::Recovery | Phase::Reduced => {}
         _ if tidings.advanced > 0 && !stays => {
             let event = ep.ack_event(now, tidings.news.delivered, ack);
-            if ep.phase == Phase::Open {
-                let rtt = ep.loss.as_ref().map_or(0, |loss| loss.rack.rtt);
-                let rtt = if cfg.rack { rtt } else { event.srtt };
-                ep.congestion.round_trip(cfg, &mut ep.window, &event, rtt);
-            }
-            if !cfg.window_validation || ep.window_was_used(cfg, flight) || ep.phase == Phase::Loss {
-                ep.congestion.increase(cfg, &mut ep.window, &event);
-            }
+            let rack = ep.loss.as_ref().map_or(0, |loss| loss.rack.rtt);
+            let rtt = if cfg.rack { rack } else { event.srtt };
+            let rtt = if ep.phase == Phase::Open { rtt } else { 0 };
+            let may_grow =
+                !cfg.window_validation || ep.window_was_used(cfg, flight) || ep.phase == Phase::Loss;
+            ep.congestion.on_ack(cfg, &mut ep.window, &event, rtt, may_grow);
         }
         _ => {}
     }
@@ -543,7 +541,7 @@ pub(super) fn on_timeout(ep: &mut Endpoint, cfg: &Config, now: Time) {
         // RFC 5681, (4); not again while the same data is repaired (RFC 6298, section 5).
         ep.window.ssthresh = ep.congestion.ssthresh(cfg, &window, flight, Cause::Loss);
     }
-    ep.congestion.timed_out(now, ep.snd_max);
+    ep.congestion.timed_out(cfg, now, ep.snd_max);
     ep.window.cwnd = pipe.saturating_add(cfg.segment());
     ep.phase = Phase::Loss;
     ep.recover = ep.snd_nxt;
