@@ -1,0 +1,74 @@
+# The one door: `make quickstart` to try Weft, `make test` to check it.
+
+VENV    := .venv
+PYTHON  := $(VENV)/bin/python
+WEFT    := $(VENV)/bin/weft
+RESULTS ?= quickstart
+# Debian's Python does not come with a compiler or with venv; rustup brings cargo.
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+export CARGO_TERM_COLOR ?= auto
+
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
+
+.PHONY: quickstart build test test-rust test-python lint format bench fuzz ns3 system system-test clean help
+
+help:
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+
+quickstart: build ## install what is needed, build, compare three schemes, write a report
+	$(WEFT) run scenarios/quickstart.toml -o $(RESULTS)
+	$(WEFT) report $(RESULTS)
+
+build: $(VENV)/.weft ## build and install into .venv
+
+system: ## compiler, Python and Rust, where they are missing
+	@sh scripts/install-system.sh build
+
+system-test: ## what the tests need beside: a browser
+	@sh scripts/install-system.sh test
+
+$(VENV)/bin/maturin: pyproject.toml | system
+	python3 -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --upgrade pip 'maturin>=1.9,<2'
+	@touch $@
+
+$(VENV)/.weft: $(VENV)/bin/maturin $(RUST_SOURCES) pyproject.toml
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release --quiet
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.weft
+	$(VENV)/bin/pip install --quiet $$($(PYTHON) scripts/dev_requirements.py)
+	@touch $@
+
+test: lint test-rust test-python ## format, lints, dependency direction, tests of all languages, docs' examples
+
+test-rust: | system
+	cargo test --workspace --quiet
+
+test-python: $(VENV)/.dev | system-test
+	$(PYTHON) -m pytest
+
+lint: $(VENV)/.dev | system
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(PYTHON) scripts/check_arrows.py
+	$(VENV)/bin/ruff format --check
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/mypy
+
+format: $(VENV)/.dev ## format all sources
+	cargo fmt --all
+	$(VENV)/bin/ruff format
+	$(VENV)/bin/ruff check --fix
+
+bench: build ## packet-hops per second and core, peak memory, ratio to ns-3
+	$(WEFT) bench
+
+fuzz: | system ## fuzz every parser for a minute each (needs a nightly toolchain and cargo-fuzz)
+	sh scripts/fuzz.sh
+
+ns3: ## make the ns-3 reference results anew (minutes)
+	bash validation/ns3/run.sh
+
+clean: ## remove what was built
+	rm -rf target $(VENV) $(RESULTS)

@@ -1,0 +1,50 @@
+"""Refuses a dependency between crates that points the wrong way (see ARCHITECTURE.md).
+
+`units <- {fabric} <- {switching, transport, traffic} <- scenario <- sim <- python`; and what lies below `sim` may not
+use threads, files or clocks through a crate that brings them.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+LAYERS: dict[str, int] = {
+    "weft-units": 0,
+    "weft-fabric": 1,
+    "weft-switching": 2,
+    "weft-transport": 2,
+    "weft-traffic": 3,
+    "weft-scenario": 4,
+    "weft-sim": 5,
+    "weft-python": 6,
+}
+"""A crate may depend on crates of lower layers only."""
+
+IMPURE = {"rayon", "tokio", "rand", "libc"}
+"""What a crate below the simulator may not depend on."""
+
+
+def main() -> int:
+    """Print what is wrong; the exit code says whether anything is."""
+    command = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
+    metadata = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    wrong = []
+    for package in metadata["packages"]:
+        name = package["name"]
+        if name not in LAYERS:
+            wrong.append(f"{name} has no layer: give it one in {__file__}")
+            continue
+        for dependency in package["dependencies"]:
+            other = dependency["name"]
+            if other in LAYERS and LAYERS[other] >= LAYERS[name]:
+                wrong.append(f"{name} depends on {other}, which is not below it")
+            if other in IMPURE and LAYERS[name] < LAYERS["weft-sim"] and dependency["kind"] is None:
+                wrong.append(f"{name} depends on {other}, and what is below weft-sim is pure")
+    print("\n".join(wrong), file=sys.stderr, end="\n" if wrong else "")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

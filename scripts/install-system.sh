@@ -1,0 +1,55 @@
+#!/bin/sh
+# Installs what Weft needs from the system where it is missing: `build` for compiler, Python and
+# Rust, `test` for a browser. Debian and Ubuntu; elsewhere it says what to install.
+set -eu
+
+MINIMUM_RUST=1.88
+
+apt_install() {
+    if ! command -v apt-get >/dev/null; then
+        echo "please install: $*" >&2
+        exit 1
+    fi
+    sudo=""
+    if [ "$(id -u)" != 0 ]; then
+        sudo="sudo"
+    fi
+    echo "installing $* ..."
+    $sudo apt-get update -qq
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+rust_is_new_enough() {
+    command -v cargo >/dev/null || return 1
+    have=$(cargo --version | cut -d' ' -f2)
+    [ "$(printf '%s\n%s\n' "$MINIMUM_RUST" "$have" | sort -V | head -n1)" = "$MINIMUM_RUST" ]
+}
+
+install_rust() {
+    echo "installing Rust (rustup, into ~/.cargo) ..."
+    command -v curl >/dev/null || apt_install curl ca-certificates
+    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal -c rustfmt -c clippy
+}
+
+case "${1:-build}" in
+build)
+    missing=""
+    command -v cc >/dev/null || missing="$missing gcc libc6-dev"
+    command -v python3 >/dev/null || missing="$missing python3"
+    python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
+    # shellcheck disable=SC2086 # a list of package names
+    [ -z "$missing" ] || apt_install $missing
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
+        echo "Python 3.11 or newer is needed, this is $(python3 --version)" >&2
+        exit 1
+    }
+    rust_is_new_enough || install_rust
+    ;;
+test)
+    command -v chromium >/dev/null || apt_install chromium
+    ;;
+*)
+    echo "usage: $0 build|test" >&2
+    exit 2
+    ;;
+esac
