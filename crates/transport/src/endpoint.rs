@@ -104,8 +104,8 @@ pub(crate) mod fact {
     pub(crate) const ABORTED: u16 = 1 << 11;
     /// The scoreboard holds single segments.
     pub(crate) const SPLIT: u16 = 1 << 12;
-    /// Loss recovery inflates the window.
-    pub(crate) const INFLATES: u16 = 1 << 13;
+    /// `held` holds something.
+    pub(crate) const HOLES: u16 = 1 << 13;
     /// An ACK up to `prior_ack` with the mark as it was is due (DCTCP).
     pub(crate) const PRIOR_ACK: u16 = 1 << 14;
     /// `duplicate` is to be reported.
@@ -167,7 +167,7 @@ pub struct Endpoint {
 
     /// Bytes received in order.
     pub(crate) delivered: u64,
-    /// Ranges out of order.
+    /// Ranges out of order; kept when empty, for the next time.
     pub(crate) held: Option<Box<Reassembly>>,
     /// Own window.
     pub(crate) rcv_wnd: u32,
@@ -211,7 +211,7 @@ impl Endpoint {
             phase: Phase::Open,
             todo: 0,
             delayed: 0,
-            facts: if cfg.loss_recovery.inflates() { fact::INFLATES } else { 0 },
+            facts: 0,
             quick: cfg.quick_acks,
             backoff: 0,
             send_timer_at: Time::MAX,

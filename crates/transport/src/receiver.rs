@@ -19,7 +19,7 @@ impl Endpoint {
             }
         }
         let plain = seg.seq == self.rcv_nxt
-            && self.held.is_none()
+            && !self.is(fact::HOLES)
             && u32::from(seg.len) <= self.rcv_wnd
             && !seg.flags.has(Flags::FIN)
             && !self.is(fact::PEER_FINISHED);
@@ -76,7 +76,7 @@ impl Endpoint {
         }
         self.take_fin(cfg, now);
         let advanced = span(old, self.rcv_nxt);
-        let in_order = advanced > 0 && advanced == u32::from(seg.len) && self.held.is_none();
+        let in_order = advanced > 0 && advanced == u32::from(seg.len) && !self.is(fact::HOLES);
         if in_order {
             self.acknowledge(cfg, now);
         } else {
@@ -87,20 +87,18 @@ impl Endpoint {
 
     /// Stores `[start, stop)` and takes what is in order. Whether it was all held already.
     fn store(&mut self, cfg: &Config, start: u32, stop: u32) -> bool {
-        let Some(held) = &mut self.held else {
-            if start == self.rcv_nxt {
-                self.take(cfg, stop);
-            } else {
-                self.held.get_or_insert_default().insert(start, stop);
-            }
-            return false;
-        };
         if start != self.rcv_nxt {
-            return !held.insert(start, stop);
+            self.set(fact::HOLES);
+            return !self.held.get_or_insert_default().insert(start, stop);
         }
-        let next = held.advance(stop);
-        if held.is_empty() {
-            self.held = None;
+        let mut next = stop;
+        if self.is(fact::HOLES)
+            && let Some(held) = &mut self.held
+        {
+            next = held.advance(stop);
+            if held.is_empty() {
+                self.clear(fact::HOLES);
+            }
         }
         self.take(cfg, next);
         false

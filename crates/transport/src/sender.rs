@@ -279,7 +279,7 @@ impl Endpoint {
         self.header(cfg, now, out);
         self.quick = self.quick.saturating_sub(1);
         out.seq = self.snd_max.wrapping_add(u32::from(self.is(fact::FIN_SENT)));
-        if cfg.sack && (self.held.is_some() || self.is(fact::DUPLICATE)) {
+        if cfg.sack && self.is(fact::HOLES | fact::DUPLICATE) {
             self.report(cfg, out);
         }
     }

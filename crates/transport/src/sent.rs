@@ -542,6 +542,10 @@ impl Sent {
         window: u64,
         now: Tick,
     ) -> Option<u64> {
+        let young = |head: &Entry| head.flags & (SACKED | EVER) == 0 && now.since(head.sent) < rtt + window;
+        if self.lost | self.retrans == 0 && self.entries.front().is_some_and(young) {
+            return self.wait_for_youngest(latest, rtt + window, now);
+        }
         let mut wait = None;
         for position in 0..self.entries.len() {
             let entry = self.entries[position];
@@ -551,9 +555,7 @@ impl Sent {
             if entry.flags & SACKED != 0 || entry.flags & (LOST | RETRANS) == LOST {
                 continue;
             }
-            let end = entry.start.wrapping_add(self.len_at(position));
-            let earlier = latest.0.after(entry.sent) || (latest.0 == entry.sent && before(end, latest.1));
-            if !earlier {
+            if !self.sent_before(position, latest) {
                 continue;
             }
             let age = now.since(entry.sent);
@@ -565,6 +567,22 @@ impl Sent {
             }
         }
         wait
+    }
+
+    /// Whether the entry was sent before `latest` (RFC 8985, section 6.2, step 2).
+    fn sent_before(&self, position: usize, latest: (Tick, u32)) -> bool {
+        let entry = self.entries[position];
+        let end = entry.start.wrapping_add(self.len_at(position));
+        latest.0.after(entry.sent) || (latest.0 == entry.sent && before(end, latest.1))
+    }
+
+    /// The same as [`Self::lose_older`] where nothing was sent twice and the head is too young: then nothing is
+    /// lost, and the entry to wait for longest is the last one not reported.
+    fn wait_for_youngest(&self, latest: (Tick, u32), patience: u64, now: Tick) -> Option<u64> {
+        let below = self.find(latest.1);
+        let open = |&position: &usize| self.entries[position].flags & SACKED == 0;
+        let position = (0..below).rev().filter(open).find(|&position| self.sent_before(position, latest))?;
+        Some(patience.saturating_sub(now.since(self.entries[position].sent)))
     }
 
     /// After a timeout with RACK: the head, and what is as old as a round trip and `window`, is lost.
