@@ -16,7 +16,7 @@ def check(text: str, name: str, base_dir: str, sets: list[str]) -> str:
     """Read a scenario and expand its sweep.
 
     Returns:
-        JSON ``{"name", "points": [{"id", "label", "overrides", "seed"}], "warnings": [str]}``.
+        JSON ``{"name", "description", "baseline", "points": [{"id", "label", "overrides", "seed"}], "warnings"}``.
 
     Raises:
         ScenarioError: The scenario is not valid.
@@ -64,3 +64,6 @@ def bench(case: str, seconds: float) -> str:
 
 def bench_cases() -> list[str]:
     """The names of the benchmark cases."""
+
+def bench_export(case: str, seconds: float, directory: str) -> float:
+    """Write the fabric and flows of a benchmark case for other simulators to run; returns its simulated seconds."""

@@ -61,7 +61,8 @@ def world(seeds=10, transports=scenarios.TRANSPORTS, **changes):
                             "long_throughput_bps": None if throughput is None else noisy(throughput),
                             "short_fct_s": noisy(fct * gain),
                             "out_of_order_share": noisy(disorder),
-                            "unfinished": 0,
+                            "short_retransmissions": 1.5 if spray else 0.0,
+                            "short_drops": 0.0,
                         }
                     )
                     for short in (10, 20):
@@ -148,6 +149,10 @@ def test_a_transport_that_changes_the_verdict_is_named():
 
 def test_ecmp_is_reported_beside_spraying():
     assert "per-flow ECMP instead of spraying: " in row(world(), "P4").note
+
+
+def test_what_explains_the_completion_times_is_said():
+    assert "1.5 packets of a short flow are sent again, 0.0 are lost" in row(world(), "P2").note
 
 
 def test_every_claim_states_its_rule():

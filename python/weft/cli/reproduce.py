@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
+from rich.padding import Padding
 from rich.text import Text
 
 from .. import studies
@@ -64,6 +64,7 @@ def reproduce(
         print(json.dumps(as_dict(study, size, rows), indent=2, ensure_ascii=False))
         return
     show(rows)
+    shell.out.print(Text(found.chosen, style="dim"))
     shell.say(f"\n{runs} runs in {escape(str(folder))}. Next:")
     shell.say(f"  {shell.command_line('weft plot', shlex.quote(str(folder)))}   the paper's figures from these runs")
     report = shlex.quote(str(folder / parts[-1].name))
@@ -71,22 +72,19 @@ def reproduce(
 
 
 def show(rows: list[StudyRow]) -> None:
-    """Print the rows as a table."""
-    table = Table(box=None, padding=(0, 2, 1, 0), pad_edge=False)
-    table.add_column("")
-    table.add_column("Claim", ratio=3)
-    table.add_column("Verdict", no_wrap=True)
-    table.add_column("Measured [95 %]", ratio=2)
+    """Print each row as a line with verdict and measurement, the claim and the note below it."""
+    width = max(len(row.verdict) for row in rows)
     for row in rows:
-        claim = Text(row.claim)
-        if row.note:
-            claim.append(f"\n{row.note}", style="dim")
-        table.add_row(row.id, claim, Text(row.verdict.value, style=_STYLES[row.verdict]), _measured(row))
-    shell.out.print(table)
+        head = Text.assemble(
+            (f"{row.id}  ", "bold"), (row.verdict.ljust(width), _STYLES[row.verdict]), f"  {_measured(row)}"
+        )
+        shell.out.print(head)
+        shell.out.print(Padding(Text(row.claim), (0, 0, 0, 4)))
+        shell.out.print(Padding(Text(row.note, style="dim"), (0, 0, 1, 4)))
 
 
 def _measured(row: StudyRow) -> str:
     if row.measured is None:
         return "–"
-    interval = f" \\[{row.low:.1f}, {row.high:.1f}]" if row.low is not None and row.high is not None else ""
+    interval = f" [{row.low:.1f}, {row.high:.1f}]" if row.low is not None and row.high is not None else ""
     return f"{row.measured:.1f}{interval} {row.unit}"

@@ -69,6 +69,8 @@ class Study(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    chosen: ClassVar[str]
+    """What the paper leaves open and this study had to choose."""
 
     @abstractmethod
     def parts(self, size: Size) -> list[Part]:

@@ -207,9 +207,18 @@ def static_completion(table: pl.DataFrame, scheme: str) -> Finding | None:
         return None
     detail = (
         f"the gap changes by {growth.mean * 1e6:+.0f} µs [{growth.low * 1e6:+.0f}, {growth.high * 1e6:+.0f}] "
-        "with each long flow"
+        f"with each long flow; {_loss(table, scheme)}"
     )
     return Finding(change.scaled(-1), change.high < 0 and growth.low > 0, detail)
+
+
+def _loss(table: pl.DataFrame, scheme: str) -> str:
+    """What explains a long FCT: packets sent again though few or none were lost, because they were overtaken."""
+    part = table.filter((pl.col("kind") == "static") & (pl.col("scheme") == scheme) & (pl.col("long") > 0))
+    again, lost = (estimate(part[column]) for column in ("short_retransmissions", "short_drops"))
+    if again is None or lost is None:
+        return "retransmissions were not measured"
+    return f"{again.mean:.1f} packets of a short flow are sent again, {lost.mean:.1f} are lost"
 
 
 def static_disorder(table: pl.DataFrame, scheme: str) -> Finding | None:

@@ -55,7 +55,7 @@ def draw(table: pl.DataFrame, out: Path, formats: Sequence[str]) -> list[Path]:
 
 
 def _draw(figure: Figure, table: pl.DataFrame, out: Path, formats: Sequence[str]) -> list[Path]:
-    with panels(len(TRANSPORTS), width=3.1, height=2.4) as (sheet, axes):
+    with panels(len(TRANSPORTS), width=3.1, height=2.7) as (sheet, axes):
         for ax, transport in zip(axes[0], TRANSPORTS, strict=True):
             part = table.filter(pl.col("transport") == transport)
             if len(figure.short) == 1:

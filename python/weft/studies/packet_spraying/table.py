@@ -21,9 +21,10 @@ SCHEMA = {
     "long_throughput_bps": pl.Float64,
     "short_fct_s": pl.Float64,
     "out_of_order_share": pl.Float64,
-    "unfinished": pl.Int64,
+    "short_retransmissions": pl.Float64,
+    "short_drops": pl.Float64,
 }
-"""Mean throughput of the long flows, mean FCT of the short flows, out-of-order share of the short flows' packets."""
+"""Mean throughput of the long flows; of the short ones FCT, out-of-order share, packets sent again and dropped."""
 
 
 def gather(results: dict[str, Results]) -> pl.DataFrame:
@@ -47,7 +48,8 @@ def _part(kind: str, results: Results) -> pl.DataFrame:
             only("long", "mean_throughput_bps").alias("long_throughput_bps"),
             only("short", "mean_fct_s").alias("short_fct_s"),
             only("short", "out_of_order_share").alias("out_of_order_share"),
-            (pl.col("flows") - pl.col("finished")).sum().alias("unfinished"),
+            (only("short", "retransmissions") / only("short", "flows")).alias("short_retransmissions"),
+            (only("short", "drops") / only("short", "flows")).alias("short_drops"),
         )
         .with_columns(pl.lit(kind).alias("kind"))
         .select(pl.col(column).cast(dtype) for column, dtype in SCHEMA.items())
