@@ -14,8 +14,18 @@ from .errors import ScenarioError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-TIERS = {0: "hosts", 1: "edge", 2: "aggregation", 3: "core"}
-"""What the tiers are called when a fabric does not say otherwise."""
+_TIERS = {
+    1: ("hosts", "switches"),
+    2: ("hosts", "leaves", "spines"),
+    3: ("hosts", "edge", "aggregation", "core"),
+}
+"""What tiers are called, by how many tiers of switches there are."""
+
+
+def tier_name(tier: int, highest: int) -> str:
+    """What a tier is called in a fabric whose switches go up to tier `highest`."""
+    names = _TIERS.get(highest, ())
+    return names[tier] if tier < len(names) else f"tier {tier}"
 
 
 @dataclass(frozen=True)

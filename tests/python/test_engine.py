@@ -170,7 +170,7 @@ def test_a_fabric_is_shown_drawn_and_printed_as_json(weft, tiny, tmp_path):
     svg = tmp_path / "fabric.svg"
     result = weft("fabric", tiny, "--svg", svg)
     assert result.exit_code == 0
-    for text in ("hosts", "4", "2 edge", "bisection", "diversity"):
+    for text in ("hosts", "4", "2 leaves", "bisection", "diversity"):
         assert text in result.stdout
     assert svg.read_text().startswith("<svg")
     data = json.loads(weft("fabric", tiny, "--json").stdout)

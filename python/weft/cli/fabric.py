@@ -15,7 +15,7 @@ from rich.text import Text
 
 from .. import quantity
 from ..files import write_text
-from ..topology import TIERS, Fabric
+from ..topology import Fabric, tier_name
 from ..topology import fabric as read_fabric
 from . import shell
 from .run import Sets
@@ -61,7 +61,7 @@ def facts(graph: Fabric) -> Iterator[tuple[str, str]]:
     """What is worth knowing, as pairs of name and value."""
     tiers = Counter(node.tier for node in graph.nodes if not node.is_host)
     yield "hosts", f"{len(graph.hosts):,}"
-    parts = [f"{count:,} {TIERS.get(tier, f'tier {tier}')}" for tier, count in sorted(tiers.items())]
+    parts = [f"{count:,} {tier_name(tier, max(tiers))}" for tier, count in sorted(tiers.items())]
     yield "switches", f"{len(graph.switches):,} ({', '.join(parts)})" if len(parts) > 1 else f"{len(graph.switches):,}"
     kinds = Counter((link.rate_bps, link.delay_ps) for link in graph.links)
     spelled = [
@@ -87,8 +87,8 @@ def _spelled(name: str, value: Any) -> Iterator[tuple[str, str]]:
     elif isinstance(value, (int, float)):
         if name.endswith("bps"):
             yield name.removesuffix("bps").rstrip(" ,"), quantity.rate(value)
-        elif name.endswith(" ps"):
-            yield name.removesuffix(" ps").rstrip(" ,"), quantity.seconds(value / 1e12)
+        elif name.endswith("share"):
+            yield name, quantity.percent(value)
         else:
             yield name, quantity.count(value)
     else:

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from .. import _weft, studies
+from .. import _weft, quantity, studies
 from . import shell
 
 
@@ -50,15 +50,16 @@ def list_(
     if what is What.profiles:
         _side_by_side(entries)
         return
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column()
     for entry in entries:
-        title = Text(str(entry.get("name", "")), style="bold")
-        summary = entry.get("summary") or entry.get("doc")
-        shell.out.print(title + Text(f"  {summary}" if summary else "", style="not bold"), soft_wrap=False)
-        for parameter in entry.get("params") or entry.get("parameters") or []:
-            shell.out.print(Text(f"    {_parameter(parameter)}"))
-        for key, value in entry.items():
-            if key not in ("name", "summary", "doc", "params", "parameters") and not isinstance(value, (list, dict)):
-                shell.out.print(Text(f"    {key.replace('_', ' ')}: {value}", style="dim"))
+        grid.add_row(Text(str(entry["name"]), style="bold"), str(entry.get("summary", "")))
+        for parameter in entry.get("params", []):
+            grid.add_row(f"  {parameter['name']} = {parameter['default']}", Text(parameter["doc"], style="dim"))
+        if "mean_bytes" in entry:
+            grid.add_row("", Text(f"mean {quantity.size(entry['mean_bytes'])}", style="dim"))
+    shell.out.print(grid)
 
 
 @shell.guarded
@@ -94,32 +95,22 @@ def _entries(what: What) -> list[dict[str, Any]]:
     return entries
 
 
-def _parameter(parameter: Any) -> str:
-    if not isinstance(parameter, Mapping):
-        return str(parameter)
-    default, doc = parameter.get("default"), parameter.get("doc") or parameter.get("summary") or ""
-    shown = "" if default in (None, "") else f" = {default}"
-    return f"{parameter.get('name')}{shown}  {doc}".rstrip()
-
-
 def _side_by_side(entries: Sequence[Mapping[str, Any]]) -> None:
     """Profiles as columns, so that their parameters can be compared."""
-    columns = [_flat(entry) for entry in entries]
-    names = list(dict.fromkeys(name for column in columns for name in column if name not in ("name", "profile")))
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("")
     for entry in entries:
-        table.add_column(str(entry.get("name") or entry.get("profile")), overflow="fold")
-    for name in names:
-        table.add_row(name.replace("_", " "), *(Text(str(column.get(name, "–"))) for column in columns))
+        shell.out.print(Text.assemble((str(entry["name"]), "bold"), f"  {entry.get('summary', '')}"))
+    shell.out.print()
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("", no_wrap=True)
+    for entry in entries:
+        table.add_column(str(entry["name"]), overflow="fold")
+    columns = [entry.get("parameters") or {} for entry in entries]
+    for name in dict.fromkeys(name for column in columns for name in column):
+        table.add_row(name, *(_value(column.get(name)) for column in columns))
     shell.out.print(table)
 
 
-def _flat(entry: Mapping[str, Any]) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in entry.items():
-        if isinstance(value, Mapping):
-            flat |= _flat(value)
-        else:
-            flat[key] = json.dumps(value) if isinstance(value, (bool, list)) else value
-    return flat
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import shlex
 from pathlib import Path
 from typing import Annotated
@@ -69,7 +67,7 @@ def run(
             shell.say(stopped(folder, again))
             raise typer.Exit(shell.INTERRUPTED) from None
         except OutputError as error:
-            raise _explained(error, folder) from error.__cause__
+            raise _explained(error, folder) from None
     if outcome.failed:
         raise _report_failures(outcome.failed, folder, again)
     if quiet:
@@ -113,10 +111,7 @@ def resume_command(
 
 def _explained(error: OutputError, folder: Path) -> OutputError:
     """The error with how many runs are there, if the disk was full."""
-    cause = error.__cause__
-    if not (isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT)):
-        return error
-    return OutputError(f"the disk is full: {error}{_kept(folder)}")
+    return OutputError(f"the disk is full: {error}{_kept(folder)}") if shell.is_disk_full(error) else error
 
 
 def _kept(folder: Path) -> str:
@@ -128,8 +123,7 @@ def _kept(folder: Path) -> str:
 
 
 def _report_failures(failed: list[dict[str, object]], folder: Path, again: str) -> typer.Exit:
-    full = os.strerror(errno.ENOSPC)
-    if any(full in str(entry.get("error")) for entry in failed):
+    if any(shell.is_disk_full(entry.get("error")) for entry in failed):
         return shell.fail(f"the disk is full{_kept(folder)}", shell.disk_full_hint())
     for entry in failed[:5]:
         shell.err.print(f"  {entry.get('label') or entry.get('run_id')}: {entry.get('error')}", markup=False)

@@ -68,9 +68,7 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(OK) from None
         except OutputError as error:
-            cause = error.__cause__
-            full = isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT)
-            raise fail(str(error), disk_full_hint() if full else None) from None
+            raise fail(str(error), disk_full_hint() if is_disk_full(error) else None) from None
         except (ScenarioError, WeftError) as error:
             raise fail(str(error)) from None
         except OSError as error:
@@ -89,6 +87,11 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
             ) from None
 
     return run
+
+
+def is_disk_full(error: object) -> bool:
+    """Whether an error, or its message, says that there is no room left."""
+    return any(os.strerror(number) in str(error) for number in (errno.ENOSPC, errno.EDQUOT))
 
 
 def disk_full_hint() -> str:

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from .. import quantity
 from ..palette import UTILISATION
-from ..topology import TIERS, Fabric, Link, Node
+from ..topology import Fabric, Link, Node, tier_name
 
 STEPS = 20
 """Steps of the colour scale between idle and full."""
@@ -129,7 +129,7 @@ def _tier_labels(nodes: Sequence[Node], places: dict[str, _Place]) -> list[str]:
     if len(rows) < 2 or any(len(ys) > 1 for ys in rows.values()):
         return []
     return [
-        f'<text class="tier" x="8" y="{min(ys) + 4:.1f}">{escape(TIERS.get(tier, f"tier {tier}"))}</text>'
+        f'<text class="tier" x="8" y="{min(ys) + 4:.1f}">{escape(tier_name(tier, max(rows)))}</text>'
         for tier, ys in rows.items()
     ]
 
