@@ -18,7 +18,7 @@ use crate::event_queue::Due;
 use crate::fault::{Fault, FaultKind};
 use crate::host::{Connections, EndpointId};
 use crate::ideal::ideal_fct;
-use crate::link::Link;
+use crate::link::Links;
 use crate::network::Network;
 use crate::packet::PacketId;
 use crate::probe::Probe;
@@ -75,7 +75,8 @@ struct SwitchNode<S> {
 
 struct SwitchContext<'a> {
     now: Time,
-    links: &'a [Link],
+    links: &'a Links,
+    first_link: u32,
     random: &'a mut Stream,
 }
 
@@ -87,7 +88,7 @@ impl Context for SwitchContext<'_> {
 
     #[inline]
     fn queue_bytes(&self, port: PortId) -> u64 {
-        self.links[port.index()].backlog(self.now).0
+        self.links.backlog(self.first_link + u32::from(port.0), self.now).0
     }
 
     #[inline]
@@ -146,7 +147,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         if let Some(first) = self.setup.probe.start() {
             self.net.queue.schedule(SAMPLE, first);
         }
-        let links = self.net.links.len() as u32;
+        let links = self.net.links.count();
         let mut until_progress = PROGRESS_EVERY;
         let mut stopped = false;
         while self.has_work() {
@@ -161,10 +162,10 @@ impl<'a, S: Switch> Engine<'a, S> {
                 Due::Far(id) if id & TIMER != 0 => self.timer(id & !TIMER, time, recorder),
                 Due::Far(id) => self.control(id, recorder),
             }
-            self.counters.events += 1;
             until_progress -= 1;
             if until_progress == 0 {
                 until_progress = PROGRESS_EVERY;
+                self.counters.events += u64::from(PROGRESS_EVERY);
                 self.report_progress(progress);
                 if progress.stop.load(Ordering::Relaxed) {
                     stopped = true;
@@ -172,6 +173,7 @@ impl<'a, S: Switch> Engine<'a, S> {
                 }
             }
         }
+        self.counters.events += u64::from(PROGRESS_EVERY - until_progress);
         self.report_progress(progress);
         self.finish(recorder, stopped)
     }
@@ -186,11 +188,8 @@ impl<'a, S: Switch> Engine<'a, S> {
     #[inline]
     fn arrive<R: Recorder>(&mut self, link: u32, recorder: &mut R) {
         let net = &mut self.net;
-        let at = &mut net.links[link as usize];
-        let (packet, next, arrival) = at.arrive();
-        let (far_end, far_port) = (at.far_end, at.far_port);
-        net.queue.set(link, arrival);
-        net.packets.prefetch(next);
+        let (packet, next, far_end, far_port) = net.links.arrive(link);
+        net.advance(link, next);
         self.counters.packet_hops += 1;
         match far_end.split() {
             Ok(number) => {
@@ -198,7 +197,8 @@ impl<'a, S: Switch> Engine<'a, S> {
                 let first = switch.first_link;
                 let mut context = SwitchContext {
                     now: net.now,
-                    links: &net.links[first as usize..],
+                    links: &net.links,
+                    first_link: first,
                     random: &mut switch.random,
                 };
                 let header = &net.packets.get(packet).header;
@@ -396,7 +396,7 @@ impl<'a, S: Switch> Engine<'a, S> {
             }
         }
         let (probe, fabric) = (&mut self.setup.probe, self.setup.fabric);
-        let next = probe.sample(fabric, &mut self.net, &class_bytes, active, recorder);
+        let next = probe.sample(fabric, &self.net, &class_bytes, active, recorder);
         if self.has_work() {
             self.net.queue.schedule(SAMPLE, next);
         }
@@ -446,7 +446,7 @@ impl<'a, S: Switch> Engine<'a, S> {
             counters: self.counters.clone(),
             flows_started: self.next_flow as u64,
             flows_finished: self.finished,
-            links: links.map(|id| LinkReport::new(id, self.net.link(id))).collect(),
+            links: links.map(|id| LinkReport::new(id, &self.net)).collect(),
             state_bytes: (self.net.memory() + self.connections.memory()) as u64,
         }
     }

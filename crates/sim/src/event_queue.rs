@@ -42,7 +42,7 @@ pub struct EventQueue {
 impl EventQueue {
     /// An empty queue of `leaves` leaves.
     pub fn new(leaves: usize) -> Self {
-        let width = (leaves + 1).next_power_of_two();
+        let width = (leaves + 1).next_power_of_two().max(64);
         Self {
             tree: vec![NEVER; 2 * width].into(),
             leaves: leaves as u32,
@@ -66,22 +66,79 @@ impl EventQueue {
         self.replay(id, key);
     }
 
+    /// Sets when leaf `id` is due, like [`EventQueue::set`], and tells which leaves have just become
+    /// the first of a fourth, a sixteenth and a sixty-fourth of all: they are due after about as
+    /// many events.
+    #[inline(always)]
+    pub fn set_and_foresee(&mut self, id: u32, time: Time) -> [u32; 3] {
+        self.set(id, time);
+        let leaf = self.leaf(id);
+        [2, 4, 6].map(|depth| {
+            // SAFETY: see `leaf`; the ancestors of a leaf are nodes.
+            let key = unsafe { *self.tree.get_unchecked(leaf >> (self.shift - depth)) };
+            (key & ((1 << self.shift) - 1)) as u32
+        })
+    }
+
+    /// Sets leaf `id`, which is not due at all, to be due at `time`: the matches end where the leaf
+    /// loses, which is soon, since what is scheduled last is rarely due first.
+    #[inline(always)]
+    pub fn insert(&mut self, id: u32, time: Time) {
+        let ahead = time.ps().wrapping_sub(self.epoch);
+        if ahead >> (63 - self.shift) != 0 {
+            return self.set_distant(id, time);
+        }
+        let key = ahead << self.shift | u64::from(id);
+        let mut at = self.leaf(id);
+        // SAFETY: see `leaf`; the ancestors of a leaf are nodes.
+        unsafe {
+            *self.tree.get_unchecked_mut(at) = key;
+            while at > 1 {
+                at /= 2;
+                let node = self.tree.get_unchecked_mut(at);
+                if *node < key {
+                    return;
+                }
+                *node = key;
+            }
+        }
+    }
+
+    /// The place of a leaf in the tree.
+    #[inline(always)]
+    fn leaf(&self, id: u32) -> usize {
+        // The tree has `2 << shift` nodes and `leaves < 1 << shift`: the place is in the tree.
+        assert!(id <= self.leaves, "there is no leaf {id}");
+        (1 << self.shift) + id as usize
+    }
+
     /// Plays the matches from leaf `id` to the root.
     #[inline(always)]
     fn replay(&mut self, id: u32, key: u64) {
-        assert!(id <= self.leaves, "there is no leaf {id}");
-        let mut at = (1 << self.shift) + id as usize;
+        let leaf = self.leaf(id);
+        // A known number of rounds is unrolled; most fabrics have one of these.
+        match self.shift {
+            7 => self.replay_rounds(leaf, key, 7),
+            8 => self.replay_rounds(leaf, key, 8),
+            10 => self.replay_rounds(leaf, key, 10),
+            13 => self.replay_rounds(leaf, key, 13),
+            rounds => self.replay_rounds(leaf, key, rounds),
+        }
+    }
+
+    /// Plays `rounds` matches from leaf `start`, which becomes `key`.
+    #[inline(always)]
+    fn replay_rounds(&mut self, start: usize, key: u64, rounds: u32) {
         let tree = self.tree.as_mut_ptr();
         let mut winner = key;
-        // SAFETY: the tree has `2 << shift` nodes and `leaves < 1 << shift`, so the leaf, its
-        // ancestors and their siblings are all nodes.
+        // SAFETY: the nodes are a leaf (see `leaf`), its ancestors and their siblings.
         unsafe {
-            *tree.add(at) = key;
-            while at > 1 {
+            *tree.add(start) = key;
+            for round in 0..rounds {
+                let at = start >> round;
                 let rival = *tree.add(at ^ 1);
                 winner = std::hint::select_unpredictable(rival < winner, rival, winner);
-                at /= 2;
-                *tree.add(at) = winner;
+                *tree.add(at >> 1) = winner;
             }
         }
     }

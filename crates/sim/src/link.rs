@@ -1,15 +1,18 @@
-//! One direction of a cable with its egress queue.
+//! Links: each one direction of a cable with its egress queue.
 //!
 //! A FIFO queue needs no event of its own: the moment a packet is accepted, its departure is
-//! known (when the packets before it have left), and so is its arrival at the other end. The ring
-//! holds the packets from acceptance to arrival, in order; those that have not departed are the
-//! queue. A port with several queues keeps its waiting packets in a [`crate::class_queue`] and
+//! known (when the packets before it have left), and so is its arrival at the other end. A link's
+//! ring holds the packets from acceptance to arrival, in order; those that have not departed are
+//! the queue. A port with several queues keeps its waiting packets in a [`crate::class_queue`] and
 //! hands them over one at a time when the line is free.
+//!
+//! What a packet needs of a link is one cache line ([`Link`]); what it rarely needs is apart
+//! ([`Rest`]), and all rings lie in one arena.
 
 use weft_fabric::{Fabric, Limit, Overhead};
 use weft_units::{Bytes, Duration, LinkId, Time, TxClock};
 
-use crate::packet::PacketId;
+use crate::packet::{PacketId, prefetch};
 
 /// The far end of a link: a switch (by its dense number) or a host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,7 +38,7 @@ impl FarEnd {
     }
 }
 
-/// A packet on its way over the link.
+/// A packet on its way over a link.
 #[derive(Clone, Copy, Default)]
 struct InFlight {
     /// When it reaches the far end, in picoseconds.
@@ -54,7 +57,7 @@ pub enum Offer {
     Full,
 }
 
-/// Counters of one link, apart from what each packet needs.
+/// Counters of one link.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkCounters {
     /// Bytes put on the wire, overhead included.
@@ -65,34 +68,43 @@ pub struct LinkCounters {
     pub drops: u64,
     /// Packets marked "congestion experienced".
     pub marks: u64,
-    /// Longest backlog met by a packet, as time to send it.
+    /// Longest backlog met by a packet, as time to send it, in steps of 1.024 ns up to 4.4 s.
     pub max_backlog: Duration,
 }
 
-/// The link: what each packet needs, in one cache line, then the rest.
+/// What each packet needs of a link: one cache line.
 #[repr(C, align(64))]
-pub struct Link {
+struct Link {
     busy_until: Time,
     clock: TxClock,
     delay: Duration,
-    ring: Box<[InFlight]>,
+    wire_bytes: u64,
+    /// Where the ring starts in the arena; its length less one.
+    ring: u32,
+    mask: u32,
+    /// Packets that have arrived and packets accepted, both modulo 2^32.
     head: u32,
     tail: u32,
-    /// A packet that meets no more packets on the link than this, and no longer backlog than
-    /// `free_backlog`, is neither refused nor marked.
+    /// A packet that meets no more packets on the link than this is neither refused nor marked.
     free_packets: u32,
-    /// The far end.
-    pub far_end: FarEnd,
+    /// Longest backlog met, in units of 1024 ps.
+    max_backlog_1024ps: u32,
+    far_end: FarEnd,
     /// The port of the far end that it arrives on.
-    pub far_port: u16,
+    far_port: u16,
     overhead: u8,
     flags: u8,
-    free_backlog: Duration,
+}
+
+/// What a packet needs of a link where the queue is long.
+struct Rest {
     /// Packets that may wait, beside the one on the wire; or the limit in bytes.
     limit: u32,
     ecn_threshold: u32,
-    /// Counters.
-    pub counters: LinkCounters,
+    drops: u64,
+    marks: u64,
+    /// How often the count of packets has passed 2^32.
+    wraps: u32,
 }
 
 const UP: u8 = 1;
@@ -103,223 +115,303 @@ const MIN_FRAME: u8 = 16;
 
 /// The shortest Ethernet frame with preamble and inter-frame gap (IEEE 802.3, 4.2.3.3).
 const MIN_WIRE_BYTES: u32 = 84;
+/// The longest IP packet with the overhead of Ethernet.
+const MAX_WIRE_BYTES: u32 = u16::MAX as u32 + 38;
+/// Packets that a ring has room for at first.
+const FIRST_RING: u32 = 8;
 
-impl Link {
-    /// The link `id` of `fabric`, ending at `far_end`.
-    pub fn new(fabric: &Fabric, id: LinkId, far_end: FarEnd) -> Self {
-        let link = &fabric.links()[id.index()];
-        let mut flags = if link.up { UP } else { 0 };
-        let (limit, in_bytes) = split_limit(link.queue.limit);
-        flags |= if in_bytes { LIMIT_IN_BYTES } else { 0 };
-        let (ecn_threshold, in_bytes) = link.queue.ecn_threshold.map_or((0, false), split_limit);
-        flags |= if link.queue.ecn_threshold.is_some() { MARKS } else { 0 };
-        flags |= if in_bytes { MARK_IN_BYTES } else { 0 };
-        let overhead = match link.overhead {
-            Overhead::Ethernet => {
-                flags |= MIN_FRAME;
-                38
+/// All links of a run.
+pub struct Links {
+    links: Vec<Link>,
+    rest: Vec<Rest>,
+    arena: Vec<InFlight>,
+}
+
+impl Links {
+    /// The links with these ids in `fabric` and the ends they lead to, numbered in this order.
+    pub fn new(fabric: &Fabric, ids: &[(LinkId, FarEnd)]) -> Self {
+        let (mut links, mut rest) = (Vec::with_capacity(ids.len()), Vec::with_capacity(ids.len()));
+        for (&(id, far_end), ring) in ids.iter().zip((0..).step_by(FIRST_RING as usize)) {
+            let spec = fabric.link(id);
+            let mut flags = if spec.up { UP } else { 0 };
+            let (limit, limit_in_bytes) = split_limit(spec.queue.limit);
+            let (ecn_threshold, mark_in_bytes) =
+                spec.queue.ecn_threshold.map_or((u32::MAX, false), split_limit);
+            for (set, flag) in [
+                (limit_in_bytes, LIMIT_IN_BYTES),
+                (spec.queue.ecn_threshold.is_some(), MARKS),
+                (mark_in_bytes, MARK_IN_BYTES),
+                (spec.overhead == Overhead::Ethernet, MIN_FRAME),
+            ] {
+                flags |= if set { flag } else { 0 };
             }
-            Overhead::Ppp => 2,
-            Overhead::None => 0,
-        };
-        let clock = TxClock::new(link.rate);
-        let (mut free_packets, mut free_backlog) = (u32::MAX, Duration::MAX);
-        let limits = [(limit, LIMIT_IN_BYTES), (ecn_threshold, MARK_IN_BYTES)];
-        for (limit, in_bytes) in &limits[..1 + usize::from(flags & MARKS != 0)] {
-            if flags & in_bytes == 0 {
-                free_packets = free_packets.min(*limit);
-            } else {
-                let spare = Bytes(u64::from(limit.saturating_sub(u32::from(u16::MAX) + 38)));
-                free_backlog = free_backlog.min(link.rate.tx_time(spare));
-            }
+            let free = |limit: u32, in_bytes| if in_bytes { limit / MAX_WIRE_BYTES } else { limit };
+            links.push(Link {
+                busy_until: Time::ZERO,
+                clock: TxClock::new(spec.rate),
+                delay: spec.delay,
+                wire_bytes: 0,
+                ring,
+                mask: FIRST_RING - 1,
+                head: 0,
+                tail: 0,
+                free_packets: free(limit, limit_in_bytes).min(free(ecn_threshold, mark_in_bytes)),
+                max_backlog_1024ps: 0,
+                far_end,
+                far_port: spec.to_port.0,
+                overhead: match spec.overhead {
+                    Overhead::Ethernet => 38,
+                    Overhead::Ppp => 2,
+                    Overhead::None => 0,
+                },
+                flags,
+            });
+            rest.push(Rest { limit, ecn_threshold, drops: 0, marks: 0, wraps: 0 });
         }
-        Self {
-            busy_until: Time::ZERO,
-            clock,
-            delay: link.delay,
-            ring: Box::default(),
-            head: 0,
-            tail: 0,
-            free_packets,
-            far_end,
-            far_port: link.to_port.0,
-            overhead,
-            flags,
-            free_backlog,
-            limit,
-            ecn_threshold,
-            counters: LinkCounters::default(),
-        }
+        let arena = vec![InFlight::default(); ids.len() * FIRST_RING as usize];
+        Self { links, rest, arena }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.links.len() as u32
     }
 
     /// Whether the link carries packets.
-    #[inline]
-    pub const fn is_up(&self) -> bool {
-        self.flags & UP != 0
+    #[inline(always)]
+    pub fn is_up(&self, link: u32) -> bool {
+        self.links[link as usize].flags & UP != 0
+    }
+
+    /// When the line is free.
+    pub fn busy_until(&self, link: u32) -> Time {
+        self.links[link as usize].busy_until
     }
 
     /// The length on the wire of an IP packet.
-    #[inline]
-    pub fn wire_bytes(&self, ip_bytes: u16) -> u32 {
-        let bytes = u32::from(ip_bytes) + u32::from(self.overhead);
-        if self.flags & MIN_FRAME != 0 { bytes.max(MIN_WIRE_BYTES) } else { bytes }
+    pub fn wire_bytes(&self, link: u32, ip_bytes: u16) -> u32 {
+        self.links[link as usize].wire_bytes(ip_bytes)
     }
 
     /// Bytes that have not left yet at `now`, the rest of the packet on the wire included.
     #[inline]
-    pub fn backlog(&self, now: Time) -> Bytes {
-        self.clock.bytes_in(self.busy_until.saturating_since(now))
+    pub fn backlog(&self, link: u32, now: Time) -> Bytes {
+        self.links[link as usize].backlog(now)
     }
 
     /// Packets waiting at `now`, the one on the wire not counted.
-    pub fn waiting(&self, now: Time) -> u32 {
-        let (mut departed, mut present) = (0, self.tail.wrapping_sub(self.head));
+    pub fn waiting(&self, link: u32, now: Time) -> u32 {
+        let at = &self.links[link as usize];
+        let on_link = at.tail.wrapping_sub(at.head);
+        let (mut departed, mut present) = (0, on_link);
         while departed < present {
             let middle = departed + (present - departed) / 2;
-            if self.arrival(middle) <= (now + self.delay).ps() {
+            if self.arrival(at, middle) <= (now + at.delay).ps() {
                 departed = middle + 1;
             } else {
                 present = middle;
             }
         }
-        self.tail.wrapping_sub(self.head).wrapping_sub(departed).saturating_sub(1)
+        (on_link - departed).saturating_sub(1)
     }
 
     /// When the packet with this place on the link, counted from the first, arrives.
-    #[inline]
-    fn arrival(&self, place: u32) -> u64 {
-        let mask = (self.ring.len() as u32).wrapping_sub(1);
-        self.ring[(self.head.wrapping_add(place) & mask) as usize].arrival
-    }
-
-    /// Whether `count` packets or more wait at `now`: then the last but `count` has not departed.
-    #[inline]
-    fn waits(&self, now: Time, count: u32) -> bool {
-        let present = self.tail.wrapping_sub(self.head);
-        present > count && self.arrival(present - count - 1) > (now + self.delay).ps()
+    fn arrival(&self, at: &Link, place: u32) -> u64 {
+        self.arena[at.slot(at.head.wrapping_add(place))].arrival
     }
 
     /// Offers a packet at `now`; `mark` is called if it is to carry a congestion mark.
     #[inline(always)]
     pub fn offer(
         &mut self,
+        link: u32,
         now: Time,
         packet: PacketId,
         ip_bytes: u16,
         mark: impl FnOnce() -> bool,
     ) -> Offer {
-        let wire_bytes = self.wire_bytes(ip_bytes);
-        let backlog = self.busy_until.saturating_since(now);
-        self.counters.max_backlog = self.counters.max_backlog.max(backlog);
-        let present = self.tail.wrapping_sub(self.head);
-        if (present > self.free_packets) | (backlog > self.free_backlog)
-            && self.refuses(now, wire_bytes, mark)
-        {
-            self.counters.drops += 1;
+        let at = &mut self.links[link as usize];
+        let wire_bytes = at.wire_bytes(ip_bytes);
+        let backlog_1024ps = (at.busy_until.saturating_since(now).ps() >> 10).min(u64::from(u32::MAX)) as u32;
+        at.max_backlog_1024ps = at.max_backlog_1024ps.max(backlog_1024ps);
+        if at.tail.wrapping_sub(at.head) > at.free_packets && self.refuses(link, now, wire_bytes, mark) {
+            self.rest[link as usize].drops += 1;
             return Offer::Full;
         }
-        self.push(now, packet, wire_bytes)
+        self.push(link, now, packet, wire_bytes)
     }
 
     /// Puts a packet on the line behind what is on it, whatever the queue's limit.
     #[inline(always)]
-    pub fn push(&mut self, now: Time, packet: PacketId, wire_bytes: u32) -> Offer {
-        if self.tail.wrapping_sub(self.head) as usize == self.ring.len() {
-            self.grow();
+    pub fn push(&mut self, link: u32, now: Time, packet: PacketId, wire_bytes: u32) -> Offer {
+        let mut at = &mut self.links[link as usize];
+        if at.tail.wrapping_sub(at.head) > at.mask {
+            self.grow(link);
+            at = &mut self.links[link as usize];
         }
-        let departure = self.busy_until.max(now) + self.clock.tx_time(wire_bytes);
-        self.busy_until = departure;
-        let arrival = departure + self.delay;
-        let mask = self.ring.len() as u32 - 1;
-        self.ring[(self.tail & mask) as usize] = InFlight { arrival: arrival.ps(), packet };
-        let first = self.tail == self.head;
-        self.tail = self.tail.wrapping_add(1);
-        self.counters.packets += 1;
-        self.counters.wire_bytes += u64::from(wire_bytes);
+        let start = std::hint::select_unpredictable(at.busy_until > now, at.busy_until, now);
+        let departure = start + at.clock.tx_time(wire_bytes);
+        let arrival = departure + at.delay;
+        at.busy_until = departure;
+        at.wire_bytes += u64::from(wire_bytes);
+        let slot = at.slot(at.tail);
+        let first = at.tail == at.head;
+        at.tail = at.tail.wrapping_add(1);
+        if at.tail == 0 {
+            self.rest[link as usize].wraps += 1;
+        }
+        self.arena[slot] = InFlight { arrival: arrival.ps(), packet };
         if first { Offer::First(arrival) } else { Offer::Queued }
     }
 
     /// Whether a link that is not free has no room; marks the packet where the queue is past its
     /// threshold.
     #[inline(never)]
-    fn refuses(&mut self, now: Time, wire_bytes: u32, mark: impl FnOnce() -> bool) -> bool {
-        let full = if self.flags & LIMIT_IN_BYTES != 0 {
-            self.backlog(now).0 + u64::from(wire_bytes) > u64::from(self.limit)
+    fn refuses(&mut self, link: u32, now: Time, wire_bytes: u32, mark: impl FnOnce() -> bool) -> bool {
+        let (at, rest) = (&self.links[link as usize], &self.rest[link as usize]);
+        let full = if at.flags & LIMIT_IN_BYTES != 0 {
+            at.backlog(now).0 + u64::from(wire_bytes) > u64::from(rest.limit)
         } else {
-            self.waits(now, self.limit)
+            self.waits(at, now, rest.limit)
         };
         if full {
             return true;
         }
-        if self.flags & MARKS != 0 {
-            let past = if self.flags & MARK_IN_BYTES != 0 {
-                self.backlog(now).0 >= u64::from(self.ecn_threshold)
+        if at.flags & MARKS != 0 {
+            let past = if at.flags & MARK_IN_BYTES != 0 {
+                at.backlog(now).0 >= u64::from(rest.ecn_threshold)
             } else {
-                self.waits(now, self.ecn_threshold)
+                self.waits(at, now, rest.ecn_threshold)
             };
             if past && mark() {
-                self.counters.marks += 1;
+                self.rest[link as usize].marks += 1;
             }
         }
         false
     }
 
-    /// Takes out the packet that has arrived, and tells which arrives next and when
-    /// ([`Time::MAX`] where none does).
+    /// Whether `count` packets or more wait at `now`: then the last but `count` has not departed.
+    fn waits(&self, at: &Link, now: Time, count: u32) -> bool {
+        let present = at.tail.wrapping_sub(at.head);
+        present > count && self.arrival(at, present - count - 1) > (now + at.delay).ps()
+    }
+
+    /// Notes that a packet was marked in a queue beside the link's own.
+    pub fn count_mark(&mut self, link: u32) {
+        self.rest[link as usize].marks += 1;
+    }
+
+    /// Notes that a packet was dropped at a queue beside the link's own.
+    pub fn count_drop(&mut self, link: u32) {
+        self.rest[link as usize].drops += 1;
+    }
+
+    /// Takes out the packet that has arrived: the packet, when the next arrives ([`Time::MAX`] where
+    /// none does), the far end and its port.
     #[inline(always)]
-    pub fn arrive(&mut self) -> (PacketId, PacketId, Time) {
-        let mask = self.ring.len() - 1;
-        let first = self.ring[self.head as usize & mask];
-        self.head = self.head.wrapping_add(1);
-        let next = self.ring[self.head as usize & mask];
-        let arrival = if self.head == self.tail { Time::MAX } else { Time::from_ps(next.arrival) };
-        (first.packet, next.packet, arrival)
+    pub fn arrive(&mut self, link: u32) -> (PacketId, Time, FarEnd, u16) {
+        let at = &mut self.links[link as usize];
+        let first = self.arena[at.slot(at.head)].packet;
+        at.head = at.head.wrapping_add(1);
+        let next = self.arena[at.slot(at.head)].arrival;
+        let empty = at.head == at.tail;
+        let arrival = std::hint::select_unpredictable(empty, u64::MAX, next);
+        (first, Time::from_ps(arrival), at.far_end, at.far_port)
+    }
+
+    /// The packet that arrives next at a link that has one.
+    #[inline(always)]
+    pub fn first(&self, link: u32) -> PacketId {
+        let at = &self.links[link as usize];
+        self.arena[at.slot(at.head)].packet
+    }
+
+    /// Asks the processor to fetch a link.
+    #[inline(always)]
+    pub fn prefetch(&self, link: u32) {
+        prefetch(&self.links[link as usize]);
+    }
+
+    /// Asks the processor to fetch the first entry of a link's ring, the link itself being near.
+    #[inline(always)]
+    pub fn prefetch_ring(&self, link: u32) {
+        let at = &self.links[link as usize];
+        prefetch(&self.arena[at.slot(at.head)]);
     }
 
     /// Takes the link down and empties it; what was on it is lost and returned.
-    pub fn fail(&mut self, now: Time) -> Vec<PacketId> {
-        self.flags &= !UP;
-        let mask = (self.ring.len() as u32).wrapping_sub(1);
+    pub fn fail(&mut self, link: u32, now: Time) -> Vec<PacketId> {
+        let at = &mut self.links[link as usize];
+        at.flags &= !UP;
+        at.busy_until = now;
         let mut lost = Vec::new();
-        while self.head != self.tail {
-            lost.push(self.ring[(self.head & mask) as usize].packet);
-            self.head = self.head.wrapping_add(1);
+        while at.head != at.tail {
+            lost.push(self.arena[at.slot(at.head)].packet);
+            at.head = at.head.wrapping_add(1);
         }
-        self.busy_until = now;
         lost
     }
 
     /// Brings the link up again.
-    pub fn heal(&mut self) {
-        self.flags |= UP;
+    pub fn heal(&mut self, link: u32) {
+        self.links[link as usize].flags |= UP;
     }
 
-    /// When the line is free.
-    pub const fn busy_until(&self) -> Time {
-        self.busy_until
+    /// The counters of a link.
+    pub fn counters(&self, link: u32) -> LinkCounters {
+        let (at, rest) = (&self.links[link as usize], &self.rest[link as usize]);
+        LinkCounters {
+            wire_bytes: at.wire_bytes,
+            packets: u64::from(rest.wraps) << 32 | u64::from(at.tail),
+            drops: rest.drops,
+            marks: rest.marks,
+            max_backlog: Duration::from_ps(u64::from(at.max_backlog_1024ps) << 10),
+        }
     }
 
     /// The longest backlog met, in bytes.
-    pub fn max_backlog_bytes(&self) -> Bytes {
-        self.clock.bytes_in(self.counters.max_backlog)
+    pub fn max_backlog_bytes(&self, link: u32) -> Bytes {
+        self.links[link as usize].clock.bytes_in(self.counters(link).max_backlog)
     }
 
-    /// Bytes of memory held beside the link itself.
+    /// Bytes of memory held.
     pub fn memory(&self) -> usize {
-        self.ring.len() * size_of::<InFlight>()
+        self.links.capacity() * size_of::<Link>()
+            + self.rest.capacity() * size_of::<Rest>()
+            + self.arena.capacity() * size_of::<InFlight>()
     }
 
+    /// Gives a link a ring of twice the length, at the end of the arena.
     #[cold]
-    fn grow(&mut self) {
-        let old_len = self.ring.len() as u32;
-        let mut ring = vec![InFlight::default(); (old_len * 2).max(8) as usize].into_boxed_slice();
-        let count = self.tail.wrapping_sub(self.head);
-        for i in 0..count {
-            ring[i as usize] = self.ring[(self.head.wrapping_add(i) & (old_len - 1)) as usize];
+    fn grow(&mut self, link: u32) {
+        let at = &mut self.links[link as usize];
+        let (ring, mask) = (self.arena.len() as u32, at.mask * 2 + 1);
+        self.arena.resize(self.arena.len() + mask as usize + 1, InFlight::default());
+        let mut place = at.head;
+        while place != at.tail {
+            self.arena[(ring + (place & mask)) as usize] = self.arena[at.slot(place)];
+            place = place.wrapping_add(1);
         }
-        self.head = 0;
-        self.tail = count;
-        self.ring = ring;
+        (at.ring, at.mask) = (ring, mask);
+    }
+}
+
+impl Link {
+    /// Where in the arena the packet with this number is.
+    #[inline(always)]
+    const fn slot(&self, number: u32) -> usize {
+        (self.ring + (number & self.mask)) as usize
+    }
+
+    #[inline(always)]
+    fn wire_bytes(&self, ip_bytes: u16) -> u32 {
+        let least = if self.flags & MIN_FRAME != 0 { MIN_WIRE_BYTES } else { 0 };
+        (u32::from(ip_bytes) + u32::from(self.overhead)).max(least)
+    }
+
+    #[inline]
+    fn backlog(&self, now: Time) -> Bytes {
+        self.clock.bytes_in(self.busy_until.saturating_since(now))
     }
 }
 
@@ -327,5 +419,15 @@ fn split_limit(limit: Limit) -> (u32, bool) {
     match limit {
         Limit::Packets(packets) => (packets, false),
         Limit::Bytes(bytes) => (u32::try_from(bytes).unwrap_or(u32::MAX), true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_one_cache_line() {
+        assert_eq!(size_of::<Link>(), 64);
     }
 }

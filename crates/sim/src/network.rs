@@ -7,7 +7,7 @@ use weft_units::{Bytes, LinkId, NodeId, Time};
 
 use crate::class_queue::ClassQueue;
 use crate::event_queue::EventQueue;
-use crate::link::{FarEnd, Link, Offer};
+use crate::link::{FarEnd, LinkCounters, Links, Offer};
 use crate::packet::{PacketId, Slab};
 
 /// Links, packets and events. Links are numbered by node and port: the links of a node follow
@@ -19,7 +19,7 @@ pub struct Network {
     /// moment when the line of a port with several queues is free.
     pub queue: EventQueue,
     /// The links.
-    pub links: Vec<Link>,
+    pub links: Links,
     /// The packets on them.
     pub packets: Slab,
     /// By link, empty where no port has several queues.
@@ -28,6 +28,8 @@ pub struct Network {
     pub first_link: Vec<u32>,
     /// Number of each link of the fabric here.
     numbers: Vec<u32>,
+    /// Whether the fabric is so large that its links do not stay in the processor's first cache.
+    prefetches: bool,
 }
 
 impl Network {
@@ -47,37 +49,63 @@ impl Network {
                 }
             });
         }
-        let (mut links, mut class_queues) = (Vec::new(), Vec::new());
+        let (mut ids, mut class_queues) = (Vec::new(), Vec::new());
         let mut numbers = vec![0; fabric.links().len()];
         for &id in nodes.flat_map(|node| fabric.ports(node)) {
             let link = fabric.link(id);
-            numbers[id.index()] = links.len() as u32;
-            links.push(Link::new(fabric, id, far_ends[link.to.index()]));
+            numbers[id.index()] = ids.len() as u32;
+            ids.push((id, far_ends[link.to.index()]));
             class_queues.push(ClassQueue::new(&link.queue).map(Box::new));
         }
         if class_queues.iter().all(Option::is_none) {
             class_queues.clear();
         }
-        let leaves = if class_queues.is_empty() { links.len() } else { 2 * links.len() };
+        let leaves = if class_queues.is_empty() { ids.len() } else { 2 * ids.len() };
         Self {
             now: Time::ZERO,
             queue: EventQueue::new(leaves),
-            links,
+            links: Links::new(fabric, &ids),
             packets: Slab::default(),
             class_queues,
             first_link,
             numbers,
+            prefetches: ids.len() > 256,
         }
     }
 
-    /// The link that the fabric calls `id`.
-    pub fn link(&self, id: LinkId) -> &Link {
-        &self.links[self.numbers[id.index()] as usize]
+    /// The counters of the link that the fabric calls `id`.
+    pub fn counters(&self, id: LinkId) -> LinkCounters {
+        self.links.counters(self.numbers[id.index()])
+    }
+
+    /// The longest backlog that a packet met at the link that the fabric calls `id`.
+    pub fn max_backlog(&self, id: LinkId) -> Bytes {
+        self.links.max_backlog_bytes(self.numbers[id.index()])
     }
 
     /// Whether the link that the fabric calls `id` is up.
     pub fn is_up(&self, id: LinkId) -> bool {
-        self.link(id).is_up()
+        self.links.is_up(self.numbers[id.index()])
+    }
+
+    /// Schedules the next arrival of a link whose first packet has arrived, and has what the next
+    /// events need fetched: a link some dozens of events ahead, its ring and packet later.
+    #[inline(always)]
+    pub fn advance(&mut self, link: u32, next: Time) {
+        if !self.prefetches {
+            return self.queue.set(link, next);
+        }
+        let [soon, later, last] = self.queue.set_and_foresee(link, next);
+        let count = self.links.count();
+        if last < count {
+            self.links.prefetch(last);
+        }
+        if later < count {
+            self.links.prefetch_ring(later);
+        }
+        if soon < count {
+            self.packets.prefetch(self.links.first(soon));
+        }
     }
 
     /// Hands `packet` to the queue of `link`.
@@ -86,16 +114,15 @@ impl Network {
     /// The reason why the link did not take it; the packet is still the caller's.
     #[inline(always)]
     pub fn transmit(&mut self, link: u32, packet: PacketId) -> Result<(), DropReason> {
-        let at = &mut self.links[link as usize];
-        if !at.is_up() {
+        if !self.links.is_up(link) {
             return Err(DropReason::LinkDown);
         }
         if !self.class_queues.is_empty() && self.class_queues[link as usize].is_some() {
             return self.transmit_classed(link, packet);
         }
         let header = &mut self.packets.get_mut(packet).header;
-        match at.offer(self.now, packet, header.ip_bytes, || mark(header)) {
-            Offer::First(arrival) => self.queue.set(link, arrival),
+        match self.links.offer(link, self.now, packet, header.ip_bytes, || mark(header)) {
+            Offer::First(arrival) => self.queue.insert(link, arrival),
             Offer::Queued => {}
             Offer::Full => return Err(DropReason::QueueFull),
         }
@@ -106,16 +133,15 @@ impl Network {
     #[cold]
     fn transmit_classed(&mut self, link: u32, packet: PacketId) -> Result<(), DropReason> {
         let Some(queues) = &mut self.class_queues[link as usize] else { return Ok(()) };
-        let at = &mut self.links[link as usize];
         let header = &mut self.packets.get_mut(packet).header;
-        let wire_bytes = at.wire_bytes(header.ip_bytes);
+        let wire_bytes = self.links.wire_bytes(link, header.ip_bytes);
         let class = queues.class_of(header);
         if queues.line_busy {
             match queues.push(class, packet, wire_bytes) {
-                Ok(true) if mark(header) => at.counters.marks += 1,
+                Ok(true) if mark(header) => self.links.count_mark(link),
                 Ok(_) => {}
                 Err(reason) => {
-                    at.counters.drops += 1;
+                    self.links.count_drop(link);
                     return Err(reason);
                 }
             }
@@ -127,13 +153,12 @@ impl Network {
     }
 
     fn put_on_line(&mut self, link: u32, packet: PacketId, wire_bytes: u32) {
-        let at = &mut self.links[link as usize];
-        let offer = at.push(self.now, packet, wire_bytes);
-        let free = at.busy_until();
+        let offer = self.links.push(link, self.now, packet, wire_bytes);
+        let free = self.links.busy_until(link);
         if let Offer::First(arrival) = offer {
             self.queue.set(link, arrival);
         }
-        self.queue.set(self.links.len() as u32 + link, free);
+        self.queue.set(self.links.count() + link, free);
     }
 
     /// The line of a port with several queues is free: the scheduler says which packet is next.
@@ -143,7 +168,7 @@ impl Network {
             Some((packet, wire_bytes)) => self.put_on_line(link, packet, wire_bytes),
             None => {
                 queues.line_busy = false;
-                self.queue.clear(self.links.len() as u32 + link);
+                self.queue.clear(self.links.count() + link);
             }
         }
     }
@@ -151,15 +176,14 @@ impl Network {
     /// Takes a link down or up; returns the packets that were lost with it.
     pub fn set_up(&mut self, id: LinkId, up: bool) -> Vec<PacketId> {
         let number = self.numbers[id.index()];
-        let link = &mut self.links[number as usize];
         if up {
-            link.heal();
+            self.links.heal(number);
             return Vec::new();
         }
         self.queue.clear(number);
-        let mut lost = link.fail(self.now);
+        let mut lost = self.links.fail(number, self.now);
         if let Some(Some(queues)) = self.class_queues.get_mut(number as usize) {
-            self.queue.clear(self.links.len() as u32 + number);
+            self.queue.clear(self.links.count() + number);
             queues.line_busy = false;
             lost.extend(std::iter::from_fn(|| queues.pop()).map(|(packet, _)| packet));
         }
@@ -167,21 +191,18 @@ impl Network {
     }
 
     /// Bytes and packets that wait at `link` now.
-    pub fn waiting(&mut self, id: LinkId) -> (Bytes, u32) {
+    pub fn waiting(&self, id: LinkId) -> (Bytes, u32) {
         let link = self.numbers[id.index()];
         let (bytes, packets) = match self.class_queues.get(link as usize) {
             Some(Some(queues)) => queues.waiting(),
-            _ => (0, self.links[link as usize].waiting(self.now)),
+            _ => (0, self.links.waiting(link, self.now)),
         };
-        (self.links[link as usize].backlog(self.now) + Bytes(bytes), packets)
+        (self.links.backlog(link, self.now) + Bytes(bytes), packets)
     }
 
     /// Bytes of memory held.
     pub fn memory(&self) -> usize {
-        self.packets.memory()
-            + self.queue.memory()
-            + self.links.capacity() * size_of::<Link>()
-            + self.links.iter().map(Link::memory).sum::<usize>()
+        self.packets.memory() + self.queue.memory() + self.links.memory()
     }
 }
 

@@ -72,45 +72,42 @@ impl Slab {
         }
     }
 
-    #[inline]
-    fn insert(&mut self, packet: Packet) -> PacketId {
+    /// A place for a packet, with what the last one left in it.
+    #[inline(always)]
+    fn place(&mut self) -> PacketId {
         match self.free.pop() {
-            Some(id) => {
-                self.packets[id as usize] = packet;
-                id
-            }
-            None => {
-                self.packets.push(packet);
-                self.packets.len() as PacketId - 1
-            }
+            Some(id) => id,
+            None => self.new_place(),
         }
     }
 
+    #[cold]
+    fn new_place(&mut self) -> PacketId {
+        self.packets.push(Packet::default());
+        self.packets.len() as PacketId - 1
+    }
+
     /// Makes a packet of `segment` for `endpoint`, with the addresses of `template`.
-    #[inline]
+    #[inline(always)]
     pub fn packet_of(&mut self, template: &Header, endpoint: u32, segment: &Segment) -> PacketId {
-        let mut packet = Packet {
-            header: *template,
-            seq: segment.seq,
-            ack: segment.ack,
-            ts_val: segment.ts_val,
-            ts_ecr: segment.ts_ecr,
-            window: segment.window & (Packet::RESENT - 1),
-            endpoint,
-        };
+        let id = self.place();
+        let extra = if segment.sack_count > 0 { Some(self.insert_extra(segment)) } else { None };
+        let packet = &mut self.packets[id as usize];
+        packet.header = *template;
         packet.header.tcp_flags = segment.flags.0;
-        packet.header.option_words = segment.options / 4;
         packet.header.traffic_class |= segment.ecn as u8;
+        packet.header.option_words = segment.options / 4;
         packet.header.ip_bytes = segment.ip_bytes() as u16;
         packet.header.payload = segment.len;
-        if segment.retransmission {
-            packet.window |= Packet::RESENT;
-        }
-        if segment.sack_count > 0 {
-            packet.window |= Packet::EXTRA;
-            packet.ts_val = self.insert_extra(segment);
-        }
-        self.insert(packet)
+        packet.seq = segment.seq;
+        packet.ack = segment.ack;
+        packet.ts_val = extra.unwrap_or(segment.ts_val);
+        packet.ts_ecr = segment.ts_ecr;
+        let resent = if segment.retransmission { Packet::RESENT } else { 0 };
+        let extra = if extra.is_some() { Packet::EXTRA } else { 0 };
+        packet.window = segment.window & (Packet::RESENT - 1) | resent | extra;
+        packet.endpoint = endpoint;
+        id
     }
 
     #[cold]
@@ -169,7 +166,9 @@ impl Slab {
             self.extras.push(extra);
             packet.ts_val = self.extras.len() as u32 - 1;
         }
-        self.insert(packet)
+        let copy = self.place();
+        self.packets[copy as usize] = packet;
+        copy
     }
 
     /// Ends packet `id`.

@@ -56,7 +56,7 @@ impl Probe {
     pub fn sample<R: Recorder>(
         &mut self,
         fabric: &Fabric,
-        net: &mut Network,
+        net: &Network,
         class_bytes: &[u64],
         active_flows: u64,
         recorder: &mut R,
@@ -66,7 +66,7 @@ impl Probe {
         let mut row = |metric, entity, value| recorder.sample(&Sample { time, metric, entity, value });
         for (at, &id) in self.links.iter().enumerate() {
             let entity = id.0;
-            let counters = net.link(id).counters;
+            let counters = net.counters(id);
             let sent = counters.wire_bytes - self.wire_bytes[at];
             let dropped = counters.drops - self.drops[at];
             self.wire_bytes[at] = counters.wire_bytes;

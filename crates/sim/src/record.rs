@@ -4,7 +4,8 @@ use weft_switching::DropReason;
 use weft_traffic::Flow;
 use weft_units::{Bytes, Duration, LinkId, Time};
 
-use crate::link::{Link, LinkCounters};
+use crate::link::LinkCounters;
+use crate::network::Network;
 
 /// Receives what a run reports, in order of simulated time.
 pub trait Recorder {
@@ -131,9 +132,9 @@ pub struct LinkReport {
 }
 
 impl LinkReport {
-    /// The report of `link`.
-    pub fn new(id: LinkId, link: &Link) -> Self {
-        Self { id, counters: link.counters, max_backlog: link.max_backlog_bytes(), up: link.is_up() }
+    /// The report of the link that the fabric calls `id`.
+    pub fn new(id: LinkId, net: &Network) -> Self {
+        Self { id, counters: net.counters(id), max_backlog: net.max_backlog(id), up: net.is_up(id) }
     }
 }
 

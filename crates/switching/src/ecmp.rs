@@ -54,7 +54,7 @@ pub struct EcmpSwitch {
 }
 
 impl Switch for EcmpSwitch {
-    #[inline]
+    #[inline(always)]
     fn receive<C: Context>(&mut self, _ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
         let tuple = u64::from(header.flow_hash ^ header.entropy);
         match header.dst.host().and_then(|host| self.next_hops.choose(host, mix64(tuple ^ self.key))) {

@@ -52,7 +52,7 @@ pub struct SinglePathSwitch {
 }
 
 impl Switch for SinglePathSwitch {
-    #[inline]
+    #[inline(always)]
     fn receive<C: Context>(&mut self, _ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
         let port = header.dst.host().and_then(|host| self.ports.get(host.index()).copied().flatten());
         match port {

@@ -44,7 +44,7 @@ pub struct SpraySwitch {
 }
 
 impl Switch for SpraySwitch {
-    #[inline]
+    #[inline(always)]
     fn receive<C: Context>(&mut self, ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
         let draw = ctx.random().next_u64();
         match header.dst.host().and_then(|host| self.next_hops.choose(host, draw)) {
