@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import polars as pl
 import pytest
+import typer
 
 import weft
+from weft.cli import app
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -67,3 +70,96 @@ def test_the_results_page_names_every_key_of_the_json_files(engine_results):
     sweep = json.loads((engine_results.path / "sweep.json").read_text())
     for key in [*summary, *sweep, *sweep["runs"][0]]:
         assert re.search(rf"\b{key}\b", text), key
+
+
+ROOT = DOCS.parent
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md")])
+
+
+def rows(page, first):
+    """The cells of the table whose first head is `first`, without marks of code."""
+    tables = re.findall(r"^\|.*\n\|[-|]+\|\n(?:\|.*\n)+", (DOCS / page).read_text(), re.M)
+    table = next(t for t in tables if [c.strip() for c in t.splitlines()[0].strip("|").split("|")] == first)
+    return [tuple(c.strip().strip("`") for c in line.strip("|").split("|")) for line in table.splitlines()[2:]]
+
+
+def test_the_schemes_page_is_the_registry():
+    schemes = weft.schemes()
+    assert rows("schemes.md", ["scheme", "what it does"]) == [(s["name"], s["summary"]) for s in schemes]
+    params = [(s["name"], p["name"], p["default"], p["doc"]) for s in schemes for p in s["params"]]
+    assert rows("schemes.md", ["scheme", "parameter", "default", "meaning"]) == params
+
+
+def test_the_transport_page_names_every_profile():
+    profiles = [(p["name"], p["summary"]) for p in weft.profiles()]
+    assert rows("transport.md", ["profile", "what it is"]) == profiles
+
+
+def test_the_traffic_page_has_every_distribution_with_its_mean():
+    published = [(d["name"], f"{d['mean_bytes'] / 1e6:.4g} MB", d["summary"]) for d in weft.distributions()]
+    assert rows("traffic.md", ["name", "mean", "source"]) == published
+
+
+def command_lines():
+    """Every `weft ...` of the pages, in blocks for a shell and in running text, with its page."""
+    for page in PAGES:
+        text = page.read_text()
+        blocks = "\n".join(re.findall(r"^```sh\n(.*?)^```$", text, re.S | re.M))
+        lines = re.findall(r"^weft .*$", blocks, re.M) + re.findall(r"`(weft [^`]+)`", text)
+        for line in dict.fromkeys(lines):
+            yield page.name, re.split(r"\s[|>]\s|\s#|;|&&", line)[0].replace("...", "").strip()
+
+
+@pytest.mark.parametrize(("page", "line"), list(command_lines()))
+def test_every_command_line_of_the_pages_is_one(page, line):
+    group = typer.main.get_command(app)
+    name, *arguments = shlex.split(line)[1:]
+    if name.startswith("-"):
+        return
+    assert name in group.commands, f"{page}: {line}"
+    # A name in capitals stands for something; a bare command or option only names itself.
+    if len(arguments) > 1 or (arguments and not arguments[0].startswith("-")):
+        given = ["packet-spraying" if argument == "STUDY" else argument for argument in arguments]
+        if given[0].startswith("-"):
+            given.insert(0, "SCENARIO")
+        group.commands[name].make_context(name, given)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_pages_link_to_what_is_there(page):
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.S | re.M)
+    for link in re.findall(r"\]\(([^)]+)\)", text):
+        path, _, anchor = link.partition("#")
+        if path.startswith("http"):
+            continue
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        if anchor:
+            titles = re.findall(r"^#+ (.*)$", target.read_text(), re.M)
+            assert anchor in {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}, link
+
+
+def test_every_make_target_that_a_page_names_exists():
+    targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.M))
+    for page in PAGES:
+        text = page.read_text()
+        named = re.findall(r"^make ([a-z0-9-]+)", text, re.M) + re.findall(r"`make ([a-z0-9-]+)`", text)
+        assert set(named) <= targets, page.name
+
+
+def test_the_first_scenario_of_the_readme_has_ten_lines_and_runs(tmp_path):
+    block = re.search(r"^```toml\n(.*?)^```$", (ROOT / "README.md").read_text(), re.S | re.M)[1]
+    assert len(list(filter(None, block.splitlines()))) == 10
+    scenario = weft.Scenario.from_text(block).set("run.duration", "20 ms")
+    assert [point.label for point in scenario.points()] == ["single_path", "ecmp", "spray"]
+    assert len(scenario.run(tmp_path / "results", jobs=1).finished) == 3
+
+
+def test_the_fabric_file_of_the_pages_is_read(tmp_path):
+    text = (DOCS / "fabrics.md").read_text()
+    own = re.search(r"^```toml\n(.*?)^```$", text, re.S | re.M)[1]
+    (tmp_path / "own.toml").write_text(own)
+    assert len(weft.fabric(tmp_path / "own.toml").hosts) == 2
+    made = re.search(r"^```python\n(.*?)^```$", text, re.S | re.M)[1]
+    exec(made.replace('"campus.graphml"', "path"), {"path": str(tmp_path / "campus.graphml")})
+    assert len(weft.fabric(tmp_path / "campus.graphml").hosts) == 2

@@ -220,14 +220,6 @@ def test_the_schema_is_a_json_schema(weft):
     assert "fabric" in schema["properties"]
 
 
-def test_a_benchmark_prints_its_measurements(weft):
-    rows = json.loads(weft("bench", "fat-tree-k4-tcp", "--seconds", "0.05", "--json").stdout)
-    assert list(rows[0])[:4] == ["case", "packet_hops", "cpu_seconds", "packet_hops_per_second"]
-    assert {"peak_memory_bytes", "ratio_to_ns3"} <= rows[0].keys()
-    unknown = weft("bench", "nope")
-    assert (unknown.exit_code, "fat-tree-k4-tcp" in unknown.stderr) == (2, True)
-
-
 def test_the_study_runs_end_to_end_when_it_is_made_small(weft, tmp_path, monkeypatch):
     from weft.studies.base import Size
     from weft.studies.packet_spraying import scenarios

@@ -1,0 +1,96 @@
+"""The ns-3 reference program, for the ratio that `weft bench` prints: found, built where it can be, and run.
+
+The program and the script that builds it are in ``validation/ns3`` of a checkout; an installed package has neither, and
+then there is no ratio.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from . import _weft
+
+HEADERS = Path("/usr/include/ns3/core-module.h")
+"""What Debian's libns3-dev installs."""
+SLICE_SECONDS = 0.02
+"""Processor seconds of ours that are compared: ns-3 takes about a hundred times as long for the same flows."""
+MOST_BYTES, FIRST_PORT = 1_000_000_000, 1024
+"""The longest flow given to ns-3, more than ends within the slice, and the first port of a receiver."""
+_TCP = {"tcp": "cubic", "20": "cubic"}
+"""The program's transport by the last word of a case's name; ns-3 cases of other transports are not compared."""
+
+
+def find(*, build: bool) -> Path | None:
+    """The reference program, None where there is none.
+
+    Args:
+        build: Build it (about a minute) if libns3-dev is installed and it has not been built.
+    """
+    named = os.environ.get("WEFT_NS3_REFERENCE")
+    if named:
+        return Path(named)
+    for root in (Path.cwd(), *Path(__file__).resolve().parents):
+        script = root / "validation" / "ns3" / "run.sh"
+        if script.is_file():
+            program = root / "target" / "ns3-reference" / "reference"
+            if not program.exists() and build and HEADERS.exists() and shutil.which("g++"):
+                command = ["bash", str(script), "--no-install", "--check", "--case", "lone.single_path.newreno"]
+                subprocess.run(command, capture_output=True, check=False)
+            return program if program.exists() else None
+    return None
+
+
+def comparable(case: str) -> bool:
+    """Whether the program can run a benchmark case."""
+    return case.rpartition("-")[2] in _TCP
+
+
+def ratio(program: Path, case: str) -> float | None:
+    """How many times as many packet-hops a processor second our engine does, on the same flows.
+
+    Ours is the middle of three runs, because a run takes but a moment; ns-3's is one.
+
+    None if the program cannot run the case.
+    """
+    if not comparable(case):
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        simulated = _weft.bench_export(case, SLICE_SECONDS, folder)
+        _adapt(Path(folder) / "flows.csv")
+        command = [
+            str(program),
+            f"--fabric={folder}/fabric.csv",
+            f"--flows={folder}/flows.csv",
+            "--scheme=ecmp",
+            f"--tcp={_TCP[case.rpartition('-')[2]]}",
+            "--mss=1448",
+            f"--stop={simulated}",
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        theirs = json.loads(done.stdout.strip().splitlines()[-1])
+        speed = theirs["packet_hops"] / theirs["cpu_seconds"]
+    except (ValueError, LookupError, ZeroDivisionError):
+        return None
+    ours = sorted(json.loads(_weft.bench(case, SLICE_SECONDS))["packet_hops_per_second"] for _ in range(3))
+    return float(ours[1] / speed)
+
+
+def _adapt(flows: Path) -> None:
+    """Make a flow list one that ns-3 can run: starts in whole nanoseconds, sizes of 32 bits, a port for each flow."""
+    with flows.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for number, row in enumerate(rows):
+        row["start_ps"] = str(int(row["start_ps"]) // 1000 * 1000)
+        row["bytes"] = str(min(int(row["bytes"]), MOST_BYTES))
+        row["dport"] = str(FIRST_PORT + number % (65_536 - FIRST_PORT))
+    with flows.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
