@@ -57,6 +57,6 @@ class Content:
         points = [names.get(tuple(zip(keys, values, strict=True)), "") for values in frame.select(keys).iter_rows()]
         frame = frame.with_columns(pl.Series("point", points if keys else [""] * len(frame), dtype=pl.String))
         if self.others:
-            frame = frame.with_columns(extracts.panel_label(self.others).alias("panels"))
+            frame = frame.with_columns(extracts.panel_label(self.others, keys).alias("panels"))
         used = ["scheme", "class", "point", "metric", "mean", "low", "high", "seeds"]
         return frame.select(*used, *([self.x] if self.x else []), *(["panels"] if self.others else []))

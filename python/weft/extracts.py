@@ -205,7 +205,7 @@ def axes(results: Results) -> tuple[str | None, list[str]]:
     return axis, [key for key in varied if key != axis]
 
 
-def panel_label(keys: list[str]) -> pl.Expr:
-    """A column that names a row of panels by the values of `keys`."""
-    parts = [pl.format("{} {}", pl.lit(short_key(key, keys)), pl.col(key).cast(pl.String)) for key in keys]
+def panel_label(keys: list[str], among: list[str]) -> pl.Expr:
+    """A column that names a row of panels by the values of `keys`, swept `among` others."""
+    parts = [pl.format("{} {}", pl.lit(short_key(key, among)), pl.col(key).cast(pl.String)) for key in keys]
     return pl.concat_str(parts, separator=", ")

@@ -37,16 +37,13 @@ class Run:
     """The scheme with those of its parameters that the sweep varies, e.g. ``flowlet gap=500 us``."""
     dimensions: dict[str, Any]
     """The sweep keys other than the scheme's, with this run's values."""
+    point: str
+    """The values of `dimensions` as one short text, the same for all schemes and seeds of a point."""
 
     @property
     def finished(self) -> bool:
         """Whether its results are there; they appear all at once."""
         return (self.path / _SUMMARY).is_file()
-
-    @property
-    def point(self) -> str:
-        """The values of `dimensions` as one short text, the same for all schemes and seeds of a point."""
-        return ", ".join(f"{short_key(k, self.dimensions)} {show(v)}" for k, v in self.dimensions.items())
 
 
 def show(value: Any) -> str:
@@ -57,9 +54,13 @@ def show(value: Any) -> str:
 
 
 def short_key(key: str, keys: Iterable[str]) -> str:
-    """The last part of a dotted key, or the whole key if another of `keys` ends the same way."""
-    last = key.rpartition(".")[2]
-    return last if sum(k.rpartition(".")[2] == last for k in keys) < 2 else key
+    """The shortest end of a dotted key that tells it from the other `keys`: ``load``, ``long.flows``."""
+    parts = key.split(".")
+    others = [other.split(".") for other in keys if other != key]
+    for length in range(1, len(parts)):
+        if all(other[-length:] != parts[-length:] for other in others):
+            return ".".join(parts[-length:])
+    return key
 
 
 def _read_json(path: Path) -> Any:
@@ -206,12 +207,16 @@ class Results:
 
     def links(self) -> pl.DataFrame:
         """One row a directed link and run: rate, delay, mean utilisation, bytes, packets, drops, largest queue."""
-        rows = [
-            {"run": run.id, "scheme": run.scheme, "seed": run.seed, "point": run.point, **link}
-            for run, summary in zip(self.finished, self.summaries(), strict=True)
-            for link in summary.get("links", [])
-        ]
-        return pl.DataFrame(rows, infer_schema_length=None)
+        pairs = [(run, link) for run in self.finished for link in self._summaries[run.id]["links"]]
+        columns: dict[str, list[Any]] = {
+            "run": [run.id for run, _ in pairs],
+            "scheme": [run.scheme for run, _ in pairs],
+            "seed": [run.seed for run, _ in pairs],
+            "point": [run.point for run, _ in pairs],
+        }
+        names = pairs[0][1] if pairs else {}
+        columns |= {name: [link.get(name) for _, link in pairs] for name in names}
+        return pl.DataFrame(columns, strict=False)
 
     def summary(self, *, by: Sequence[str] | None = None, baseline: str | None = None) -> pl.DataFrame:
         """Means over seeds with 95 % intervals, one row a point, scheme and class; see `weft.summary.summarise`."""
@@ -222,20 +227,28 @@ class Results:
     def _scan(self, file: str, texts: tuple[str, ...]) -> pl.LazyFrame:
         if not self.finished:
             raise ResultsError(f"{self.path} holds no finished run yet: `weft run` goes on where it stopped")
-        frames = []
-        for run in self.finished:
-            path = run.path / file
+        paths = [run.path / file for run in self.finished]
+        for path in paths:
             if not path.is_file():
-                raise ResultsError(f"{path} is missing: delete {run.path} and run the scenario again")
-            columns = {"run": run.id, "scheme": run.scheme, "seed": run.seed, "point": run.point}
-            columns |= {key: _cell(run.dimensions.get(key)) for key in self.dimensions}
-            frames.append(
-                pl.scan_parquet(path).with_columns(
-                    *(pl.lit(value).alias(name) for name, value in columns.items()),
-                    *(pl.col(name).cast(pl.String) for name in texts),
-                )
-            )
-        return pl.concat(frames, how="vertical_relaxed")
+                raise ResultsError(f"{path} is missing: delete {path.parent} and run the scenario again")
+        runs = self._run_table().with_columns(pl.Series("file", [str(path) for path in paths]))
+        return (
+            pl.scan_parquet(paths, include_file_paths="file", glob=False)
+            .join(runs.lazy(), on="file", maintain_order="left")
+            .drop("file")
+            .with_columns(pl.col(name).cast(pl.String) for name in texts)
+        )
+
+    def _run_table(self) -> pl.DataFrame:
+        """The finished runs with what tells them apart: `run`, `scheme`, `seed`, `point` and the swept keys."""
+        columns: dict[str, list[Any]] = {
+            "run": [run.id for run in self.finished],
+            "scheme": [run.scheme for run in self.finished],
+            "seed": [run.seed for run in self.finished],
+            "point": [run.point for run in self.finished],
+        }
+        columns |= {key: [_cell(run.dimensions.get(key)) for run in self.finished] for key in self.dimensions}
+        return pl.DataFrame(columns, strict=False)
 
     def _run(self, entry: dict[str, Any], default_scheme: str) -> Run:
         overrides: dict[str, Any] = dict(entry.get("overrides") or {})
@@ -261,6 +274,7 @@ class Results:
             path=self.path / str(entry.get("path", f"runs/{entry['id']}")),
             scheme=scheme,
             dimensions=dimensions,
+            point=", ".join(f"{short_key(k, dimensions)} {show(v)}" for k, v in dimensions.items()),
         )
 
     def _default_scheme(self, entries: list[dict[str, Any]]) -> str:

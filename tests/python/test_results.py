@@ -12,6 +12,7 @@ from scipy import stats
 
 import sample
 from weft import Results, ResultsError
+from weft.results import short_key
 from weft.summary import METRICS, summarise
 
 
@@ -94,6 +95,18 @@ def test_parameters_of_a_scheme_that_the_sweep_varies_are_part_of_its_name(tmp_p
     assert found.schemes == ["spray gap=50 us", "spray gap=100 us"]
     assert found.points == ["queue 10 packets"]
     assert found.summary().columns[:3] == ["fabric.queue", "class", "scheme"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "short"),
+    [
+        (["traffic.load", "fabric.k"], ["load", "k"]),
+        (["traffic.long.flows", "traffic.short.flows"], ["long.flows", "short.flows"]),
+        (["a.b", "c.a.b"], ["a.b", "c.a.b"]),
+    ],
+)
+def test_swept_keys_are_shortened_as_far_as_they_stay_different(keys, short):
+    assert [short_key(key, keys) for key in keys] == short
 
 
 def test_a_sweep_without_schemes_takes_the_name_from_the_runs(tmp_path):

@@ -22,8 +22,9 @@ def bench(
 ) -> None:
     """Measure the engine: packet-hops a second on one core, peak memory, ratio to ns-3.
 
-    Every case runs in a process of its own, so that its peak memory is its own. The ratio to ns-3 (same flows, a
-    short slice of the case) is there for TCP cases in a checkout on a machine with libns3-dev; building its program takes a minute once.
+    Every case runs in a process of its own, so that its peak memory is its own. The ratio to ns-3 (same flows, a short
+    slice of the case) is there for TCP cases in a checkout on a machine with libns3-dev; building its program takes a
+    minute once.
 
     [bold]Examples[/bold]
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 PAGE_WIDTH = 1120
 """Width in pixels that a row of panels may take, axes included."""
-_AXIS, _UNTITLED, _GAP = 92, 74, 22
-"""Width of a panel's value axis, of one without a title, and the space between panels."""
+_AXIS, _UNTITLED, _GAP, _HEADER = 92, 74, 22, 30
+"""Width of a panel's value axis, of one without a title, the space between panels, a row's name."""
 
 SECONDS = (
     "datum.value == 0 ? '0' : abs(datum.value) >= 1 ? format(datum.value, '.3~r') + ' s' "
@@ -163,7 +163,8 @@ def by_class(
         ]
     if frame["low"].null_count() == len(frame):
         del layers[1]  # with one seed there is no interval to draw
-    panel = alt.layer(*layers).properties(width=_panel_width(len(classes), axis=_UNTITLED), height=230)
+    width = _panel_width(len(classes), axis=_UNTITLED) - (_HEADER // len(classes) if row is not None else 0)
+    panel = alt.layer(*layers).properties(width=width, height=230 if row is None else 180)
     facets: dict[str, Any] = {"column": alt.Column("class:N", sort=classes, title=None)}
     if row is not None:
         facets["row"] = alt.Row("row:N", title=None, sort=data["row"].unique(maintain_order=True).to_list())

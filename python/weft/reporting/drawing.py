@@ -21,6 +21,8 @@ STEPS = 20
 WIDTH = 1120
 HOSTS_DRAWN = 160
 """Above this many hosts only the switches are drawn: the hosts would be a grey band."""
+DENSE = 1000
+"""Above this many links the idle ones are drawn faintly, or they would hide the busy ones."""
 _MARGIN_X, _MARGIN_Y, _ROW = 46, 34, 118
 
 
@@ -48,6 +50,7 @@ def style_sheet() -> str:
         ".fabric .tier{text-anchor:start;fill:#66727e;font-size:11px}",
     ]
     for i in range(STEPS + 1):
+        rules.append(f".fabric.dense .u{i}{{stroke-opacity:{0.1 + 0.9 * (i / STEPS) ** 0.5:.2f}}}")
         rules.append(f".fabric .u{i}{{stroke:{shade(i / STEPS)};stroke-width:{1.2 + 2.8 * i / STEPS:.2f}}}")
     return "\n".join(rules)
 
@@ -83,8 +86,9 @@ def draw(fabric: Fabric, utilisation: Sequence[float | None] | None = None) -> s
     """
     nodes = fabric.nodes if draws_hosts(fabric) else fabric.switches
     places, height = _places(nodes)
+    kind = "fabric dense" if len(drawn_links(fabric)) > DENSE else "fabric"
     parts = [
-        f'<svg class="fabric" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" role="img" '
+        f'<svg class="{kind}" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" role="img" '
         f'aria-label="{escape(fabric.name)}">',
         f"<style>{style_sheet()}</style>",
         *_tier_labels(nodes, places),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import quantity
+from ..results import short_key
 
 if TYPE_CHECKING:
     from ..statistics import Estimate
@@ -51,7 +52,7 @@ def findings(summary: Summary, limit: int = 4) -> list[Finding]:
 def _finding(row: Row, change: Estimate, summary: Summary) -> Finding:
     scheme, kind = str(row.group["scheme"]), str(row.group.get("class", ""))
     where = ", ".join(
-        f"{key.rpartition('.')[2]} {value}"
+        f"{short_key(key, row.group)} {value}"
         for key, value in row.group.items()
         if key not in ("scheme", "class") and value not in (None, "")
     )

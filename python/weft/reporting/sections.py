@@ -133,17 +133,18 @@ def over_time(content: Content) -> str:
 
 def queues(content: Content) -> str:
     """Queue occupancy, over time and as a distribution."""
-    spec = charts.queues(
-        extracts.largest_queue(content.results),
-        extracts.queue_exceedance(content.results),
-        content.schemes,
-        content.points,
-    )
+    exceedance = extracts.queue_exceedance(content.results)
+    if exceedance.is_empty():
+        body = "<p>No queue was found occupied when it was sampled, or the fabric is too large for its links to be.</p>"
+    else:
+        largest = extracts.largest_queue(content.results)
+        spec = charts.queues(largest, exceedance, content.schemes, content.points)
+        body = chart("queues", spec, "Queue occupancy")
     return section(
         "Queues",
         "Left: the fullest queue of the whole fabric, averaged over seeds. Right: how often the queues are how full; "
         "further left and lower is emptier.",
-        chart("queues", spec, "Queue occupancy"),
+        body,
         ident="queues-section",
     )
 
