@@ -11,15 +11,18 @@ and `plot` draw. `docs/python.md` walks through it.
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._weft import version as _version
 from .errors import OutputError, ResultsError, ScenarioError, WeftError
-from .results import Results, Run
 from .scenario import Point, Scenario
-from .statistics import Estimate
 from .topology import Fabric, Link, Node, fabric
+
+if TYPE_CHECKING:
+    from .results import Results, Run
+    from .statistics import Estimate
 
 __version__ = _version()
 
@@ -45,6 +48,14 @@ __all__ = [
     "schema",
     "schemes",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs Polars or SciPy when it is first asked for, so that the command line starts at once."""
+    modules = {"Results": "results", "Run": "results", "Estimate": "statistics"}
+    if name not in modules:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{modules[name]}", __name__), name)
 
 
 def schemes() -> list[dict[str, Any]]:
@@ -81,6 +92,7 @@ def report(results: str | Path | Results, out: str | Path | None = None) -> Path
         Where it was written.
     """
     from .reporting import write
+    from .results import Results
 
     return write(results if isinstance(results, Results) else Results(results), out)
 
@@ -99,6 +111,7 @@ def plot(
         The files written.
     """
     from .figures import write
+    from .results import Results
 
     return write(results if isinstance(results, Results) else Results(results), out, formats)
 

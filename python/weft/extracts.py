@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from .results import short_key, show
+from .labels import short_key, show
 from .statistics import ecdf
 from .summary import METRICS, Summary
 

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from .errors import ResultsError
+from .labels import short_key, show
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 SCHEME_KEY = "scheme.name"
 _SUMMARY, _FLOWS, _SERIES = "summary.json", "flows.parquet", "series.parquet"
@@ -44,23 +45,6 @@ class Run:
     def finished(self) -> bool:
         """Whether its results are there; they appear all at once."""
         return (self.path / _SUMMARY).is_file()
-
-
-def show(value: Any) -> str:
-    """A scenario value as short text."""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False)
-
-
-def short_key(key: str, keys: Iterable[str]) -> str:
-    """The shortest end of a dotted key that tells it from the other `keys`: ``load``, ``long.flows``."""
-    parts = key.split(".")
-    others = [other.split(".") for other in keys if other != key]
-    for length in range(1, len(parts)):
-        if all(other[-length:] != parts[-length:] for other in others):
-            return ".".join(parts[-length:])
-    return key
 
 
 def _read_json(path: Path) -> Any:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from . import _weft
 from .errors import OutputError
-from .results import Results, show
+from .labels import show
 from .topology import Fabric, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from .results import Results
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,8 @@ class Scenario:
                 f"{len(outcome.failed)} of {outcome.done + outcome.skipped + len(outcome.failed)} runs failed; "
                 f"the first: {first.get('label', first.get('run_id'))}: {first.get('error')}"
             )
+        from .results import Results
+
         return Results(out)
 
     def execute(

@@ -12,7 +12,7 @@ from scipy import stats
 
 import sample
 from weft import Results, ResultsError
-from weft.results import short_key
+from weft.labels import short_key
 from weft.summary import METRICS, summarise
 
 

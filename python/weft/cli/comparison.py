@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import quantity
+from ..labels import short_key, show
 from ..palette import Style, styles
-from ..results import short_key, show
 from ..summary import METRICS, Metric
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from ..errors import OutputError
-from ..results import Results
+from ..errors import OutputError, ResultsError
 from ..scenario import Scenario, refuse_foreign
 from . import shell
 from .live import shown
@@ -81,6 +80,7 @@ def run(
 
 
 def _show_table(folder: Path, baseline: str | None) -> None:
+    from ..results import Results
     from ..summary import summarise
     from .comparison import show_summary
 
@@ -89,12 +89,20 @@ def _show_table(folder: Path, baseline: str | None) -> None:
 
 def stopped(folder: Path, again: str) -> str:
     """What is said after Ctrl-C: how much is there, and how to go on."""
+    counted = _finished(folder)
+    there = f"{counted[0]} of {counted[1]} runs are finished and kept in {folder}" if counted else "no run had finished"
+    return f"Stopped: {escape(there)}. To go on from there:\n  {shell.command_line(again)}"
+
+
+def _finished(folder: Path) -> tuple[int, int] | None:
+    """How many runs of a result directory have finished, and of how many; None if it is not one yet."""
+    from ..results import Results
+
     try:
         results = Results(folder)
-        there = f"{len(results.finished)} of {len(results.runs)} runs are finished and kept in {folder}"
-    except Exception:
-        there = "no run had finished"
-    return f"Stopped: {escape(there)}. To go on from there:\n  {shell.command_line(again)}"
+        return len(results.finished), len(results.runs)
+    except ResultsError:
+        return None
 
 
 def resume_command(
@@ -115,11 +123,8 @@ def _explained(error: OutputError, folder: Path) -> OutputError:
 
 
 def _kept(folder: Path) -> str:
-    try:
-        results = Results(folder)
-        return f"; {len(results.finished)} of {len(results.runs)} runs are finished and readable in {folder}"
-    except Exception:
-        return ""
+    counted = _finished(folder)
+    return f"; {counted[0]} of {counted[1]} runs are finished and readable in {folder}" if counted else ""
 
 
 def _report_failures(failed: list[dict[str, object]], folder: Path, again: str) -> typer.Exit:

@@ -12,7 +12,6 @@ import typer
 from rich.markup import escape
 
 from .. import quantity
-from ..results import Results
 from . import shell
 
 ResultDir = Annotated[Path, typer.Argument(metavar="DIR", help="A result directory that `weft run` wrote.")]
@@ -41,6 +40,7 @@ def summary(
 
       weft summary results/quickstart --json | jq '.rows[0]'
     """
+    from ..results import Results
     from ..summary import summarise
     from .comparison import show_summary
 
@@ -74,6 +74,7 @@ def report(
       weft report results/quickstart -o comparison.html --baseline single_path
     """
     from ..reporting import write
+    from ..results import Results
 
     path = write(Results(directory), out, baseline=baseline)
     shell.say(f"{escape(str(path))} ({quantity.size(path.stat().st_size)}): open it in a browser.")
@@ -100,6 +101,7 @@ def plot(
       weft plot results/packet-spraying -o figures --format pdf
     """
     from .. import figures, studies
+    from ..results import Results
 
     kinds = tuple(kind.strip().lstrip(".") for kind in formats.split(",") if kind.strip())
     study = studies.of_directory(directory)

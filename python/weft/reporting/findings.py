@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import quantity
-from ..results import short_key
+from ..labels import short_key
 
 if TYPE_CHECKING:
     from ..statistics import Estimate

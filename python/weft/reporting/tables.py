@@ -8,8 +8,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from .. import quantity
+from ..labels import short_key, show
 from ..palette import styles
-from ..results import short_key, show
 from ..summary import METRICS
 
 if TYPE_CHECKING:

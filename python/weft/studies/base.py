@@ -12,12 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import OutputError, ResultsError
 from ..files import write_text
-from ..results import Results
 from ..scenario import Scenario
+
+if TYPE_CHECKING:
+    from ..results import Results
 
 INDEX = "study.json"
 """The file that makes a directory that of a study."""
@@ -115,6 +117,8 @@ class Study(ABC):
             out: Where to; default ``figures`` in the directory.
             formats: File types that matplotlib knows.
         """
+        from ..results import Results
+
         index = read_index(directory)
         names = [part.name for part in self.parts(Size(index["size"]))]
         results = {name: Results(directory / name) for name in names}

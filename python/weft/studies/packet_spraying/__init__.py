@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ...results import Results
 from ..base import Part, Size, Study, StudyRow
-from . import claims, scenarios
-from .table import gather
+from . import scenarios
+
+if TYPE_CHECKING:
+    from ...results import Results
 
 
 class PacketSpraying(Study):
@@ -29,10 +31,14 @@ class PacketSpraying(Study):
 
     def rows(self, results: dict[str, Results]) -> list[StudyRow]:
         """P1 to P7."""
+        from . import claims
+        from .table import gather
+
         return claims.judge(gather(results))
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """Figures 2 to 9."""
         from . import figures
+        from .table import gather
 
         return figures.draw(gather(results), out, formats)
