@@ -136,7 +136,7 @@ class Scenario:
         progress: Callable[[dict[str, Any]], None] | None = None,
     ) -> Outcome:
         """`run`, but runs that failed are reported in the answer."""
-        refuse_foreign(Path(out))
+        refuse_file(Path(out))
 
         def forward(event: str) -> None:
             if progress is not None:
@@ -160,20 +160,14 @@ class Scenario:
         return Outcome(_count(answer["done"]), _count(answer["skipped"]), [_failure(f) for f in answer["failed"]])
 
 
-def refuse_foreign(out: Path) -> None:
-    """Refuse an output directory that is a file, or that is full of something that is not a Weft result.
-
-    Whether a result directory belongs to the same scenario is the engine's to tell.
+def refuse_file(out: Path) -> None:
+    """Refuse an output directory that is a file; whether a directory may be used is the engine's to tell.
 
     Raises:
-        OutputError: It is one of those.
+        OutputError: It is one.
     """
     if out.exists() and not out.is_dir():
         raise OutputError(f"{out} is a file: give a directory to write the results to")
-    if out.is_dir() and not (out / "sweep.json").exists():
-        other = next((entry.name for entry in sorted(out.iterdir()) if not entry.name.startswith(".")), None)
-        if other is not None:
-            raise OutputError(f"{out} holds no Weft results but has `{other}` in it: give a new or empty directory")
 
 
 def _count(value: Any) -> int:

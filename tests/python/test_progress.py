@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from rich.console import Console
 
-from weft.cli.live import status
+from weft.cli.live import View, shown, status
 from weft.progress import Tracker
 
 
@@ -53,3 +54,32 @@ def test_a_run_that_finishes_without_progress_events_is_counted():
     feed(tracker, {"event": "run_done", "run_id": "a", "packet_hops": 10.0, "total": 1})
     assert tracker.fraction == 1.0
     assert tracker.seconds_left(1.0) == 0.0
+
+
+def test_the_live_display_fits_eighty_columns():
+    tracker = Tracker(started=0.0, total=60, finished=20)
+    for n in range(10):
+        label = f"single_path, traffic.load=0.{n}, transport.profile=ns3-3.23, seed {n}"
+        event = {"event": "progress", "run_id": str(n), "label": label, "fraction": n / 10, "packet_hops": 1e7}
+        tracker.feed(event | {"flows_done": 12_345, "flows_total": 20_000})
+    console = Console(width=80, color_system=None)
+    with console.capture() as captured:
+        console.print(View("a scenario of some name", tracker, lambda: 30.0))
+    text = captured.get()
+    assert max(map(len, text.splitlines())) <= 80
+    assert "20 of 60 runs · 3.33 M packet-hops/s · 2,940 runs/h" in text
+    assert "43 s left" in text
+    assert "12,345/20,000 flows" in text
+    assert "and 2 more" in text
+
+
+def test_without_a_terminal_a_line_is_printed_now_and_then():
+    console, now = Console(width=80, force_terminal=False), [0.0]
+    with console.capture() as captured, shown("name", console, lambda: now[0]) as (_, feed):
+        for second in range(0, 25, 5):
+            now[0] = float(second)
+            feed({"event": "run_done", "run_id": str(second), "total": 10})
+    assert captured.get().splitlines() == [
+        "name: 3 of 10 runs · 1,080 runs/h · 23 s left",
+        "name: 5 of 10 runs · 900 runs/h · 20 s left",
+    ]

@@ -18,6 +18,8 @@ from ..progress import Tracker
 
 _PLAIN_SECONDS = 10.0
 """How often a line is printed where there is no terminal to draw on."""
+_BAR = 18
+"""Columns of a bar."""
 _LINES = 8
 """Runs under way that are shown; more are counted."""
 
@@ -33,21 +35,20 @@ class View:
     def __rich__(self) -> RenderableType:
         tracker = self.tracker
         grid = Table.grid(padding=(0, 1))
-        grid.add_column(max_width=44, no_wrap=True, overflow="ellipsis")
-        grid.add_column(width=22)
+        grid.add_column(max_width=34, no_wrap=True, overflow="ellipsis")
+        grid.add_column(width=_BAR)
         grid.add_column(no_wrap=True)
-        bar = ProgressBar(total=1.0, completed=tracker.fraction, width=22)
-        grid.add_row(Text(self.title, style="bold"), bar, Text(status(tracker, self.clock())))
+        bar = ProgressBar(total=1.0, completed=tracker.fraction, width=_BAR)
+        grid.add_row(Text(self.title, style="bold"), bar, f"{tracker.fraction * 100:3.0f} %")
         active = list(tracker.active.values())
         for run in active[:_LINES]:
-            flows = f"{run.flows_done:,} of {run.flows_total:,} flows" if run.flows_total else ""
-            grid.add_row(
-                Text(f"  {run.label}", style="dim"),
-                ProgressBar(total=1.0, completed=run.fraction, width=22, style="grey23", complete_style="cyan"),
-                Text(f"{run.fraction * 100:3.0f} %  {flows}", style="dim"),
-            )
-        more = Text(f"  and {len(active) - _LINES} more", style="dim") if len(active) > _LINES else Text("")
-        return Group(grid, more) if more else grid
+            bar = ProgressBar(total=1.0, completed=run.fraction, width=_BAR, complete_style="cyan")
+            flows = f"  {run.flows_done:,}/{run.flows_total:,} flows" if run.flows_total else ""
+            grid.add_row(Text(f"  {run.label}", style="dim"), bar, Text(f"{run.fraction * 100:3.0f} %{flows}", "dim"))
+        lines: list[RenderableType] = [grid]
+        if len(active) > _LINES:
+            lines.append(Text(f"  and {len(active) - _LINES} more", style="dim"))
+        return Group(*lines, Text(status(tracker, self.clock())))
 
 
 def status(tracker: Tracker, now: float) -> str:

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from ..errors import OutputError, ResultsError
-from ..scenario import Scenario, refuse_foreign
+from ..scenario import Scenario
 from . import shell
 from .live import shown
 
@@ -53,8 +53,7 @@ def run(
     plan = Scenario.from_file(scenario).with_sets(sets or [])
     folder = out if out is not None else Path("results") / scenario.stem
     points, warnings = plan.check()
-    refuse_foreign(folder)
-    for warning in warnings:
+    for warning in dict.fromkeys(warnings):
         shell.warn(warning)
     again = resume_command(scenario, out, sets, seeds, jobs)
     numbers = list(range(1, seeds + 1)) if seeds is not None else None
