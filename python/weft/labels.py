@@ -22,3 +22,8 @@ def short_key(key: str, keys: Iterable[str]) -> str:
         if all(other[-length:] != parts[-length:] for other in others):
             return ".".join(parts[-length:])
     return key
+
+
+def plural(number: int, word: str) -> str:
+    """A number with its noun, e.g. ``3 runs``."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"

@@ -156,7 +156,7 @@ class Scenario:
                 )
             )
         except OSError as error:
-            raise OutputError(f"{error.filename or out}: {error.strerror or error}") from error
+            raise OutputError(str(error)) from error
         return Outcome(_count(answer["done"]), _count(answer["skipped"]), [_failure(f) for f in answer["failed"]])
 
 

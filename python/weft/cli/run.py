@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 
 from ..errors import OutputError, ResultsError
+from ..labels import plural
 from ..scenario import Scenario
 from . import shell
 from .live import shown
@@ -70,20 +71,25 @@ def run(
         raise _report_failures(outcome.failed, folder, again)
     if quiet:
         return
-    _show_table(folder, baseline)
+    schemes = _show_table(folder, baseline)
+    where, runs = shlex.quote(str(folder)), plural(outcome.done + outcome.skipped, "run")
     kept = f" ({outcome.skipped} were there before)" if outcome.skipped else ""
-    where = shlex.quote(str(folder))
-    shell.say(f"\n{outcome.done + outcome.skipped} runs in {escape(where)}{kept}. Next:")
+    shell.say(f"\n{runs} in {escape(where)}{kept}. Next:")
     shell.say(f"  {shell.command_line('weft report', where)}   a page with figures, to open in a browser")
-    shell.say(f"  {shell.command_line('weft summary', where, '--baseline SCHEME')}   differences with intervals")
+    if len(schemes) > 1:
+        compare = shell.command_line("weft summary", where, "--baseline", schemes[0])
+        shell.say(f"  {compare}   differences with intervals")
 
 
-def _show_table(folder: Path, baseline: str | None) -> None:
+def _show_table(folder: Path, baseline: str | None) -> list[str]:
+    """Print the comparison; returns the schemes in it."""
     from ..results import Results
     from ..summary import summarise
     from .comparison import show_summary
 
-    show_summary(shell.out, summarise(Results(folder), baseline=baseline))
+    results = Results(folder)
+    show_summary(shell.out, summarise(results, baseline=baseline))
+    return results.schemes
 
 
 def stopped(folder: Path, again: str) -> str:
@@ -151,7 +157,7 @@ def check(scenario: ScenarioFile, sets: Sets = None) -> None:
     seen: dict[str, int] = {}
     for point in points:
         seen[point.label] = seen.get(point.label, 0) + 1
-    shell.out.print(f"{scenario}: {len(points)} runs", markup=False)
+    shell.out.print(f"{scenario}: {plural(len(points), 'run')}", markup=False)
     for label, number in seen.items():
         times = f"  ({number} seeds)" if number > 1 else ""
         shell.out.print(f"  {label}{times}", markup=False, soft_wrap=True)

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 from .. import quantity
 from ..content import Content
+from ..labels import plural
 from ..palette import Style, styles
 from . import drawing, sections, tables
 from .findings import findings
-from .parts import data_block, plural
+from .parts import data_block
 from .use import link_use
 
 if TYPE_CHECKING:

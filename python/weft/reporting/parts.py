@@ -40,8 +40,3 @@ def section(title: str, caption: str, body: str, ident: str, *, controls: str = 
         f'<section id="{ident}"><div class="head"><h2>{escape(title)}</h2>{controls}</div>'
         f'<p class="caption">{caption}</p>{body}</section>'
     )
-
-
-def plural(number: int, word: str) -> str:
-    """A number with its noun, e.g. ``3 runs``."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
