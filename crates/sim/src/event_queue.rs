@@ -80,30 +80,6 @@ impl EventQueue {
         })
     }
 
-    /// Sets leaf `id`, which is not due at all, to be due at `time`: the matches end where the leaf
-    /// loses, which is soon, since what is scheduled last is rarely due first.
-    #[inline(always)]
-    pub fn insert(&mut self, id: u32, time: Time) {
-        let ahead = time.ps().wrapping_sub(self.epoch);
-        if ahead >> (63 - self.shift) != 0 {
-            return self.set_distant(id, time);
-        }
-        let key = ahead << self.shift | u64::from(id);
-        let mut at = self.leaf(id);
-        // SAFETY: see `leaf`; the ancestors of a leaf are nodes.
-        unsafe {
-            *self.tree.get_unchecked_mut(at) = key;
-            while at > 1 {
-                at /= 2;
-                let node = self.tree.get_unchecked_mut(at);
-                if *node < key {
-                    return;
-                }
-                *node = key;
-            }
-        }
-    }
-
     /// The place of a leaf in the tree.
     #[inline(always)]
     fn leaf(&self, id: u32) -> usize {

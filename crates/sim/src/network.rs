@@ -122,7 +122,7 @@ impl Network {
         }
         let header = &mut self.packets.get_mut(packet).header;
         match self.links.offer(link, self.now, packet, header.ip_bytes, || mark(header)) {
-            Offer::First(arrival) => self.queue.insert(link, arrival),
+            Offer::First(arrival) => self.queue.set(link, arrival),
             Offer::Queued => {}
             Offer::Full => return Err(DropReason::QueueFull),
         }
