@@ -1,0 +1,12 @@
+//! A file of flow sizes is refused with a message or has a mean that a flow can have.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use weft_traffic::read_cdf;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(sizes) = read_cdf(bytes) {
+        assert!(sizes.mean() >= 0.0 && sizes.mean().is_finite());
+    }
+});

@@ -1,0 +1,13 @@
+//! A scenario, whatever it says, is refused with a message or read; files that it names are not there.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use weft_scenario::Scenario;
+
+fuzz_target!(|text: &str| {
+    match Scenario::parse(text, "fuzz.toml") {
+        Ok(scenario) => assert!(!scenario.points().is_empty()),
+        Err(wrong) => assert!(wrong.to_string().starts_with("error: ")),
+    }
+});

@@ -1,0 +1,38 @@
+#!/bin/sh
+# Runs every fuzz target for a minute (FUZZ_SECONDS=600 for longer; names as arguments for some of them).
+# A target that finds something stops with the input that does it, which `cargo fuzz` keeps in fuzz/artifacts.
+set -eu
+cd "$(dirname "$0")/.."
+
+wanting=""
+cargo +nightly --version >/dev/null 2>&1 || wanting="$wanting
+  rustup toolchain install nightly --profile minimal"
+cargo fuzz --version >/dev/null 2>&1 || wanting="$wanting
+  cargo install cargo-fuzz --locked"
+command -v c++ >/dev/null || wanting="$wanting
+  a C++ compiler, on Debian: apt-get install g++"
+if [ -n "$wanting" ]; then
+    echo "fuzzing needs what is not here; install it and try again:$wanting" >&2
+    exit 1
+fi
+
+# Good and bad inputs that the repository has anyway are where a target starts from.
+seeds() {
+    case "$1" in
+    scenario) echo scenarios crates/scenario/tests/bad_input ;;
+    fabric_*) echo crates/fabric/tests/data ;;
+    cdf) echo crates/scenario/tests/bad_input/files ;;
+    trace_csv) echo crates/scenario/tests/bad_input/files validation/ns3/cases ;;
+    trace_parquet) echo fuzz/seeds/trace_parquet ;;
+    esac
+}
+
+targets="${*:-$(cargo +nightly fuzz list)}"
+for target in $targets; do
+    echo "== $target"
+    corpus="fuzz/corpus/$target"
+    mkdir -p "$corpus"
+    # shellcheck disable=SC2046 # a list of directories
+    cargo +nightly fuzz run "$target" "$corpus" $(seeds "$target") -- \
+        -max_total_time="${FUZZ_SECONDS:-60}" -timeout=20 -print_funcs=0 -print_final_stats=1
+done
