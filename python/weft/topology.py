@@ -106,6 +106,16 @@ class Fabric:
         """The switches, in the order of the fabric."""
         return [node for node in self.nodes if not node.is_host]
 
+    def places(self) -> dict[str, tuple[float, float]]:
+        """Where to draw each node, y growing upwards, such that the highest tier is on top."""
+        tiers = [node.tier for node in self.nodes]
+        top, bottom = (
+            [node.y for node in self.nodes if node.tier == end]
+            for end in (max(tiers, default=0), min(tiers, default=0))
+        )
+        sign = 1 if not top or sum(top) / len(top) >= sum(bottom) / len(bottom) else -1
+        return {node.name: (node.x, sign * node.y) for node in self.nodes}
+
     def to_networkx(self) -> Any:
         """As a `networkx.DiGraph`; nodes carry role, tier, pod and pos, edges rate_bps, delay_s and up."""
         import networkx

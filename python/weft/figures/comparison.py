@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from matplotlib.collections import LineCollection
 from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.ticker import MaxNLocator
 
 from .. import extracts, quantity
 from ..palette import UTILISATION, styles
@@ -132,8 +133,9 @@ def queues(
             part = exceedance.filter((pl.col("point") == point) & (pl.col("scheme") == scheme))
             right.step(part["bytes"], part["share"], where="pre", color=style.color)
         right.set_yscale("log")
-        right.set_xlabel("queued bytes")
-        right.set_ylabel("share of samples with at least that")
+        right.set_xlabel("queued bytes, or more")
+        right.set_ylabel("share of samples")
+        right.xaxis.set_major_locator(MaxNLocator(5))
         label_with(right.xaxis, quantity.size)
         label_with(right.yaxis, quantity.percent)
         legend(figure, left)
@@ -152,7 +154,7 @@ def _series(ax: Any, frame: pl.DataFrame, value: str, schemes: Sequence[str]) ->
 def fabric(content: Content, point: str, path: Path, formats: Sequence[str]) -> list[Path]:
     """The fabric with the utilisation of its links, a panel a scheme."""
     drawn = content.fabric
-    places = {node.name: (node.x, node.y) for node in drawn.nodes}
+    places = drawn.places()
     use = extracts.link_use(content.results).filter(pl.col("point") == point)
     colors = LinearSegmentedColormap.from_list("utilisation", UTILISATION)
     columns = min(len(content.schemes), 3)
@@ -177,7 +179,8 @@ def fabric(content: Content, point: str, path: Path, formats: Sequence[str]) -> 
             )
             ax.add_collection(shown)
             for nodes, marker, size in ((drawn.hosts, "o", 6), (drawn.switches, "s", 22)):
-                ax.scatter([n.x for n in nodes], [n.y for n in nodes], s=size, marker=marker, color="#4b5763", zorder=3)
+                xs, ys = ([places[node.name][axis] for node in nodes] for axis in (0, 1))
+                ax.scatter(xs, ys, s=size, marker=marker, color="#4b5763", zorder=3)
             ax.set_title(scheme)
             ax.margins(0.04, 0.08)
             ax.axis("off")

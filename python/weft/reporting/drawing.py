@@ -85,7 +85,7 @@ def draw(fabric: Fabric, utilisation: Sequence[float | None] | None = None) -> s
         utilisation: Share of each link's rate that was used, in the order of `fabric.links`; None to draw them alike.
     """
     nodes = fabric.nodes if draws_hosts(fabric) else fabric.switches
-    places, height = _places(nodes)
+    places, height = _places(fabric, nodes)
     kind = "fabric dense" if len(drawn_links(fabric)) > DENSE else "fabric"
     parts = [
         f'<svg class="{kind}" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" role="img" '
@@ -105,23 +105,20 @@ def draw(fabric: Fabric, utilisation: Sequence[float | None] | None = None) -> s
     return "\n".join(parts)
 
 
-def _places(nodes: Sequence[Node]) -> tuple[dict[str, _Place], float]:
-    """Coordinates scaled to the drawing, core on top, and its height."""
-    xs, ys = [n.x for n in nodes] or [0.0], [n.y for n in nodes] or [0.0]
+def _places(fabric: Fabric, nodes: Sequence[Node]) -> tuple[dict[str, _Place], float]:
+    """Coordinates of `nodes` scaled to the drawing, and its height."""
+    points = fabric.places()
+    xs, ys = ([points[node.name][axis] for node in nodes] or [0.0] for axis in (0, 1))
     span_x, span_y = (max(xs) - min(xs)) or 1.0, (max(ys) - min(ys)) or 1.0
     rows = len({round(y, 6) for y in ys})
     tiered = rows <= 6
     inner = _ROW * max(rows - 1, 1) if tiered else 560.0
-    bottom = [n.y for n in nodes if n.tier == min(m.tier for m in nodes)] or [0.0]
-    top = [n.y for n in nodes if n.tier == max(m.tier for m in nodes)] or [0.0]
-    upside_down = sum(top) / len(top) >= sum(bottom) / len(bottom)
     left = _MARGIN_X + (70 if tiered else 0)
     places = {}
-    for n in nodes:
-        y = (n.y - min(ys)) / span_y
-        x = (n.x - min(xs)) / span_x if max(xs) > min(xs) else 0.5
-        places[n.name] = _Place(
-            left + x * (WIDTH - _MARGIN_X - left), _MARGIN_Y + (1 - y if upside_down else y) * inner
+    for node, x, y in zip(nodes, xs, ys, strict=False):
+        across = (x - min(xs)) / span_x if max(xs) > min(xs) else 0.5
+        places[node.name] = _Place(
+            left + across * (WIDTH - _MARGIN_X - left), _MARGIN_Y + (max(ys) - y) / span_y * inner
         )
     return places, inner + 2 * _MARGIN_Y
 
