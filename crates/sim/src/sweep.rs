@@ -27,7 +27,7 @@ const TICK: Duration = Duration::from_millis(200);
 pub enum SweepError {
     /// The directory has the results of another scenario.
     #[error(
-        "{} holds the results of another scenario (`{found}`); choose another directory with -o, or remove it",
+        "{} holds the results of another scenario or of other settings (`{found}`); choose another directory with -o, or remove it",
         path.display()
     )]
     OtherScenario {
