@@ -102,9 +102,9 @@ def _beside(transport: str, other: Finding | None, main: Finding) -> str:
 
 def _spelled(found: Finding) -> str:
     value = found.value.scaled(100)
-    if value.low is None or value.high is None:
-        return f"{value.mean:.1f}"
-    return f"{value.mean:.1f} [{value.low:.1f}, {value.high:.1f}]"
+    # Adding zero turns a rounded minus zero into zero.
+    mean, *ends = (None if x is None else round(x, 1) + 0.0 for x in (value.mean, value.low, value.high))
+    return f"{mean:.1f}" if None in ends else f"{mean:.1f} [{ends[0]:.1f}, {ends[1]:.1f}]"
 
 
 Points = dict[tuple[int, int], dict[int, float]]
