@@ -59,6 +59,8 @@ impl Endpoint {
     #[inline(never)]
     fn on_unusual(&mut self, cfg: &Config, now: Time, seg: &Segment) {
         match self.state {
+            // In ns-3 the listener takes what comes for a connection that has ended, and says nothing.
+            State::Closed if cfg.loss_recovery == LossRecovery::Ns3v37 => {}
             State::Closed => self.refuse(seg),
             State::Listen => self.on_listen(cfg, now, seg),
             State::SynSent => self.on_syn_sent(cfg, now, seg),
@@ -130,7 +132,11 @@ impl Endpoint {
 
     /// The handshake gives the first round trip.
     fn first_sample(&mut self, cfg: &Config, now: Time, seg: &Segment) {
-        let sample = if cfg.rtt_source == crate::RttSource::Timestamps && seg.flags.has(Flags::TS) {
+        let ambiguous = cfg.loss_recovery != LossRecovery::Standard && !self.is(fact::TIMED);
+        let sample = if ambiguous {
+            // ns-3 takes no sample of a SYN that was sent again, although its timestamp tells.
+            0
+        } else if cfg.rtt_source == crate::RttSource::Timestamps && seg.flags.has(Flags::TS) {
             self.elapsed(cfg, now, seg.ts_ecr)
         } else if self.is(fact::TIMED) {
             now.saturating_since(self.timed_at).ps()
@@ -188,6 +194,9 @@ impl Endpoint {
 
     /// RFC 9293, section 3.10.7.4, for all states but plain ACKs when established.
     fn on_synchronised(&mut self, cfg: &Config, now: Time, seg: &Segment) {
+        if cfg.loss_recovery == LossRecovery::Ns3v37 && self.is_past_caring(seg) {
+            return;
+        }
         if self.state == State::SynReceived && seg.flags.has(Flags::SYN) && !seg.flags.has(Flags::RST) {
             // The other side did not see the answer, or both opened at once.
             if seg.seq.wrapping_add(1) == self.rcv_nxt {
@@ -196,7 +205,7 @@ impl Endpoint {
                     self.establish();
                     self.todo |= todo::ACK_FIRST;
                 } else {
-                    self.todo |= todo::SYN;
+                    self.repeat_syn(cfg, seg);
                 }
             }
             return;
@@ -255,6 +264,24 @@ impl Endpoint {
         } else if seg.len > 0 || seg.flags.has(Flags::FIN) {
             self.todo |= todo::ACK;
         }
+    }
+
+    /// Answers a SYN that came again.
+    fn repeat_syn(&mut self, cfg: &Config, seg: &Segment) {
+        self.todo |= todo::SYN;
+        if cfg.loss_recovery != LossRecovery::Standard {
+            // ns-3 echoes the first SYN's timestamp.
+            self.clear(fact::TIMED);
+        } else if seg.flags.has(Flags::TS) {
+            self.ts_recent = seg.ts_val;
+        }
+    }
+
+    /// Whether ns-3.37 ignores a segment because the connection is about to end: in TIME-WAIT all, in LAST-ACK what
+    /// brings no data and is not the next.
+    fn is_past_caring(&self, seg: &Segment) -> bool {
+        let other = seg.len == 0 && seg.seq != self.rcv_nxt;
+        self.state == State::TimeWait || self.state == State::LastAck && other
     }
 
     fn on_bare_fin(&mut self, cfg: &Config, now: Time, seg: &Segment) {

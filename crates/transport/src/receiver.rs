@@ -83,6 +83,13 @@ impl Endpoint {
             // RFC 5681, section 4.2: at once when out of order, repeated or filling a gap.
             self.todo |= todo::ACK;
         }
+        if cfg.loss_recovery == LossRecovery::Ns3v37
+            && self.state == State::CloseWait
+            && seg.flags.has(Flags::FIN)
+        {
+            // ns-3 acknowledges the data of this segment before it asks the application.
+            self.todo |= todo::ACK_FIRST;
+        }
     }
 
     /// Stores `[start, stop)` and takes what is in order. Whether it was all held already.

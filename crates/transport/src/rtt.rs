@@ -60,6 +60,12 @@ impl Rtt {
         Duration::from_ps(longer.min(u128::from(cfg.max_rto.ps())) as u64)
     }
 
+    /// The timeout without a lower bound or backoff: ns-3.37 repeats the FIN of a passive close after it.
+    pub(crate) fn bare_timeout(&self, cfg: &Config) -> Duration {
+        let srtt = if self.srtt == 0 { cfg.initial_rto.ps() } else { self.srtt };
+        Duration::from_ps(srtt + (4 * self.variance).max(cfg.rto_granularity.ps()))
+    }
+
     /// When the timeout expires if it starts now.
     #[inline]
     pub(crate) fn deadline(&self, cfg: &Config, now: Time, backoff: u8) -> Time {

@@ -169,8 +169,15 @@ impl Endpoint {
             self.header(cfg, now, out);
             out.seq = self.snd_max;
             out.flags |= Flags::FIN;
+            if cfg.loss_recovery == LossRecovery::Ns3v37 && self.state == State::CloseWait {
+                // ns-3 acknowledges the other side's FIN after its own.
+                self.todo |= todo::ACK;
+            }
             self.fin_leaves();
-            if self.send_timer_at == Time::MAX {
+            if cfg.loss_recovery == LossRecovery::Ns3v37 && self.state == State::LastAck {
+                self.timer = Timer::Retransmit;
+                self.send_timer_at = now + self.rtt.bare_timeout(cfg);
+            } else if self.send_timer_at == Time::MAX {
                 self.start_timer(cfg, now);
             }
             return true;

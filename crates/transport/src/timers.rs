@@ -2,7 +2,7 @@
 
 use weft_units::{Duration, Time};
 
-use crate::config::Config;
+use crate::config::{Config, LossRecovery};
 use crate::endpoint::{Endpoint, Phase, State, fact, todo};
 use crate::recovery;
 use crate::seq::span;
@@ -80,6 +80,10 @@ impl Endpoint {
         if !outstanding && !self.awaits_fin_ack() {
             return;
         }
+        if !outstanding && cfg.loss_recovery == LossRecovery::Ns3v37 && self.state == State::LastAck {
+            self.repeat_last_fin();
+            return;
+        }
         self.stats.timeouts += 1;
         if self.gives_up(cfg.data_retries) {
             return;
@@ -95,6 +99,20 @@ impl Endpoint {
         }
         self.timer = Timer::Retransmit;
         self.send_timer_at = self.rtt.deadline(cfg, now, self.backoff);
+    }
+
+    /// ns-3.37 repeats the FIN of a passive close a few times, whatever the backoff, and then forgets the connection:
+    /// the other side does not answer it in TIME-WAIT. The timer starts when the FIN leaves.
+    fn repeat_last_fin(&mut self) {
+        const MOST: u8 = 6;
+        if self.backoff < MOST {
+            self.backoff += 1;
+            self.todo |= todo::FIN;
+        } else {
+            self.state = State::Closed;
+            self.ack_timer_at = Time::MAX;
+            self.todo = 0;
+        }
     }
 
     #[inline]
