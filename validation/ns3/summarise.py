@@ -3,6 +3,7 @@
 
     summarise.py                 writes reference/summary.csv
     summarise.py DIR [PATTERN]   compares DIR/<case>.csv (columns flow and fct_ps at least) with reference/<case>.csv
+    summarise.py --markdown DIR DIR   writes comparison.md: the engine's results, and those in ns-3's order of events
 
 Standard library only. A flow without an FCT counts as unfinished and enters no mean. `sd` is the standard deviation of
 the seeds' own means: two simulators that agree may differ by about that much for the order of packets alone.
@@ -95,11 +96,33 @@ def compare(directory: Path, runs: list[dict[str, str]]) -> None:
             )
 
 
+def write_comparison(engine: Path, in_order: Path, runs: list[dict[str, str]]) -> None:
+    """Write comparison.md."""
+    ns3, ours, ordered = (means(path, runs) for path in (HERE / "reference", engine, in_order))
+    with (HERE / "comparison.md").open("w") as out:
+        out.write("# Mean completion times by class, Weft and ns-3.37\n\n")
+        out.write(
+            "Written by `summarise.py --markdown`. `in order`: with simultaneous events in ns-3's order. `sd`: of the\n"
+        )
+        out.write("means of the workload seeds. `RTO`: flows that met a timeout in ns-3.\n\n")
+        out.write("| case | class | flows | RTO | ns-3, us | sd, us | Weft, us | ratio | in order, us | ratio |\n")
+        out.write("|---|---|---|---|---|---|---|---|---|---|\n")
+        for key, row in ns3.items():
+            mean, here, there = (table[key]["mean_us"] for table in (ns3, ours, ordered))
+            out.write(
+                f"| {'.'.join(key[:4])} | {key[4]} | {row['flows']} | {row['flows_with_rto']} | {mean:.1f} "
+                f"| {row['sd_us']:.1f} | {here:.1f} | {here / mean:.3f} | {there:.1f} | {there / mean:.3f} |\n"
+            )
+
+
 def main() -> int:
     """Command line, see the top of the file."""
     runs = read(HERE / "cases" / "runs.csv")
     if len(sys.argv) == 1:
         write_summary(runs)
+        return 0
+    if sys.argv[1] == "--markdown" and len(sys.argv) == 4:
+        write_comparison(Path(sys.argv[2]), Path(sys.argv[3]), runs)
         return 0
     directory, pattern = Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "*"
     if not directory.is_dir():

@@ -1,0 +1,132 @@
+//! The stored cases: fabric, flows and what ns-3 measured, as read from `validation/ns3`.
+//!
+//! The files are ours and under version control, so a line that does not fit the format ends the
+//! test with the line, not with an error type.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use weft_fabric::{Fabric, FabricBuilder, Limit, LinkSpec, Overhead, QueueSpec};
+use weft_traffic::Flow;
+use weft_units::{Duration, FlowId, HostId, Rate, Time};
+
+/// One row of `cases/runs.csv`.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// `<workload>.<fabric>.<scheme>.<tcp>`.
+    pub name: String,
+    pub fabric: String,
+    pub flows: String,
+    pub scheme: String,
+    pub tcp: String,
+    pub seed: u64,
+}
+
+/// What became of one flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome {
+    /// From connect() to the last byte at the receiving application; `None`: not finished.
+    pub fct: Option<Duration>,
+    pub retransmitted: u64,
+    pub timeouts: u64,
+}
+
+impl Case {
+    /// Every case, in the order of the table.
+    pub fn all() -> Vec<Self> {
+        let case = |row: &[&str]| Self {
+            name: row[0].to_owned(),
+            fabric: row[1].to_owned(),
+            flows: row[2].to_owned(),
+            scheme: row[3].to_owned(),
+            tcp: row[4].to_owned(),
+            seed: number(row[5]),
+        };
+        rows("cases/runs.csv").iter().skip(1).map(|row| case(&split(row))).collect()
+    }
+
+    /// The workload without its seed.
+    pub fn workload(&self) -> &str {
+        self.flows.rsplit_once('-').map_or(&self.flows, |(workload, _)| workload)
+    }
+
+    /// Cases that differ in their seed only have the same group.
+    pub fn group(&self) -> String {
+        format!("{}.{}.{}.{}", self.workload(), self.fabric, self.scheme, self.tcp)
+    }
+
+    /// The fabric, with nodes and ports in the order of the file.
+    pub fn read_fabric(&self) -> Fabric {
+        let mut builder = FabricBuilder::new(self.fabric.as_str());
+        for row in rows(&format!("cases/{}.fabric.csv", self.fabric)) {
+            match split(&row)[..] {
+                ["node", name, "host"] => drop(builder.add_host(name, 0, None).unwrap()),
+                ["node", name, "switch"] => drop(builder.add_switch(name, 1, None).unwrap()),
+                ["link", a, b, rate, delay, queue] => {
+                    let link = LinkSpec::new(Rate::from_bps(number(rate)), Duration::from_ps(number(delay)))
+                        .with_queue(QueueSpec::fifo(Limit::Packets(number(queue) as u32)))
+                        .with_overhead(Overhead::Ppp);
+                    let (a, b) = (builder.find(a).unwrap(), builder.find(b).unwrap());
+                    builder.connect(a, b, &link).unwrap();
+                }
+                _ => panic!("{}: {row}", self.fabric),
+            }
+        }
+        builder.build().unwrap()
+    }
+
+    /// The flows in order of start, and the name of each class.
+    pub fn read_flows(&self, fabric: &Fabric) -> (Vec<Flow>, Vec<String>) {
+        let host = |name: &str| -> HostId {
+            let node = fabric.node_named(name).unwrap_or_else(|| panic!("{}: {name}", self.flows));
+            fabric.node(node).host.unwrap()
+        };
+        let mut classes = Vec::new();
+        let mut flows = Vec::new();
+        for row in rows(&format!("cases/{}.flows.csv", self.flows)).iter().skip(1) {
+            let [id, src, dst, bytes, start, sport, dport, class] = split(row)[..] else { panic!("{row}") };
+            let class = classes.iter().position(|known| known == class).unwrap_or_else(|| {
+                classes.push(class.to_owned());
+                classes.len() - 1
+            });
+            flows.push(Flow {
+                id: FlowId(number(id) as u32),
+                src: host(src),
+                dst: host(dst),
+                sport: number(sport) as u16,
+                dport: number(dport) as u16,
+                class: class as u16,
+                bytes: number(bytes),
+                start: Time::from_ps(number(start)),
+            });
+        }
+        flows.sort_by_key(|flow| (flow.start, flow.id));
+        (flows, classes)
+    }
+
+    /// What ns-3 measured, by flow.
+    pub fn reference(&self) -> BTreeMap<FlowId, Outcome> {
+        let outcome = |row: &String| {
+            let [id, fct, _, retransmitted, timeouts] = split(row)[..] else { panic!("{row}") };
+            let fct = (!fct.is_empty()).then(|| Duration::from_ps(number(fct)));
+            let outcome = Outcome { fct, retransmitted: number(retransmitted), timeouts: number(timeouts) };
+            (FlowId(number(id) as u32), outcome)
+        };
+        rows(&format!("reference/{}.csv", self.name)).iter().skip(1).map(outcome).collect()
+    }
+}
+
+fn rows(path: &str) -> Vec<String> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../validation/ns3").join(path);
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.lines().map(str::to_owned).collect()
+}
+
+fn split(row: &str) -> Vec<&str> {
+    row.split(',').collect()
+}
+
+fn number(text: &str) -> u64 {
+    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+}

@@ -1,0 +1,297 @@
+//! A small engine that works off simultaneous events in the order in which ns-3 does.
+//!
+//! On links of one rate packets meet at the same picosecond all the time, and which of two goes
+//! first decides which of them a full queue refuses. Weft's order is (time, link), ns-3's is
+//! (time, order of scheduling); neither is more right, but a run goes another way from the first
+//! such meeting on. This engine has two events a packet a hop as ns-3's devices have, and Weft's own
+//! endpoints, routes and schemes: where its completion times are ns-3's, these agree with ns-3, and
+//! what remains between Weft and ns-3 is the order of simultaneous events.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use rand_core::SeedableRng;
+use weft_fabric::{EqualCost, Fabric, Limit};
+use weft_switching::{
+    Action, Actions, Blueprint, Context, Forwarding, Header, Kind, Mac, SchemeSpec, SchemeVisitor, Stream,
+    Switch, flow_hash, pick, visit_scheme,
+};
+use weft_traffic::Flow;
+use weft_transport::{Config, Endpoint, Flags, Segment};
+use weft_units::{Bytes, FlowId, LinkId, NodeId, PortId, Time};
+
+use crate::case::{Case, Outcome};
+use crate::mersenne::Mersenne;
+use crate::run::transport;
+
+/// Runs `case`.
+pub fn run(case: &Case) -> BTreeMap<FlowId, Outcome> {
+    let fabric = case.read_fabric();
+    let (flows, _) = case.read_flows(&fabric);
+    let routes = Arc::new(Forwarding::new(&fabric, EqualCost::compute(&fabric)));
+    let spray = case.scheme == "spray";
+    let visitor = Visitor {
+        fabric: &fabric,
+        flows: &flows,
+        cfg: &transport(&case.tcp),
+        routes: &routes,
+        draws: spray.then(|| Mersenne::new(case.seed)),
+    };
+    let scheme = SchemeSpec { name: case.scheme.clone(), params: BTreeMap::new() };
+    visit_scheme(&scheme, &fabric, &routes, case.seed, visitor).unwrap()
+}
+
+struct Visitor<'a> {
+    fabric: &'a Fabric,
+    flows: &'a [Flow],
+    cfg: &'a Config,
+    routes: &'a Arc<Forwarding>,
+    draws: Option<Mersenne>,
+}
+
+impl SchemeVisitor for Visitor<'_> {
+    type Output = BTreeMap<FlowId, Outcome>;
+
+    fn visit<B: Blueprint>(self, blueprint: B) -> Self::Output {
+        let Self { fabric, flows, cfg, routes, draws } = self;
+        let nodes = (0..fabric.nodes().len() as u32).map(NodeId);
+        let switch = |node| (!fabric.node(node).is_host()).then(|| blueprint.switch(fabric, node));
+        let mut engine = Engine {
+            fabric,
+            flows,
+            cfg,
+            routes,
+            draws,
+            switches: nodes.map(switch).collect(),
+            lines: fabric.links().iter().map(|_| Line::default()).collect(),
+            sides: Vec::new(),
+            now: Time::ZERO,
+            events: BTreeMap::new(),
+            scheduled: 0,
+            unfinished: flows.len(),
+        };
+        engine.run()
+    }
+}
+
+enum Event {
+    Start(usize),
+    /// The line of a link is free.
+    Free(LinkId),
+    Arrive(LinkId, Packet),
+    /// A segment is worked off; ns-3 gives the first SYN an event of its own.
+    Segment(usize, Segment),
+    Timer(usize),
+}
+
+#[derive(Clone)]
+struct Packet {
+    header: Header,
+    to: usize,
+    segment: Segment,
+}
+
+/// A device of ns-3: the packet on the line is not in the queue.
+#[derive(Default)]
+struct Line {
+    busy: bool,
+    queue: VecDeque<Packet>,
+}
+
+/// One end of a flow: an even number at the source, the next at the destination.
+struct Side {
+    endpoint: Endpoint,
+    armed: Time,
+    header: Header,
+    nic: LinkId,
+    heard: bool,
+    end: Option<Time>,
+}
+
+struct Engine<'a, S> {
+    fabric: &'a Fabric,
+    flows: &'a [Flow],
+    cfg: &'a Config,
+    routes: &'a Arc<Forwarding>,
+    draws: Option<Mersenne>,
+    switches: Vec<Option<S>>,
+    lines: Vec<Line>,
+    sides: Vec<Side>,
+    now: Time,
+    events: BTreeMap<(Time, u64), Event>,
+    scheduled: u64,
+    unfinished: usize,
+}
+
+struct Quiet(Time, Stream);
+
+impl Context for Quiet {
+    fn now(&self) -> Time {
+        self.0
+    }
+
+    fn queue_bytes(&self, _port: PortId) -> u64 {
+        0
+    }
+
+    fn random(&mut self) -> &mut Stream {
+        &mut self.1
+    }
+}
+
+impl<S: Switch> Engine<'_, S> {
+    fn run(&mut self) -> BTreeMap<FlowId, Outcome> {
+        for (number, flow) in self.flows.iter().enumerate() {
+            self.open(flow);
+            self.schedule(flow.start, Event::Start(number));
+        }
+        while self.unfinished > 0 {
+            let Some(((time, _), event)) = self.events.pop_first() else { break };
+            self.now = time;
+            match event {
+                Event::Start(number) => self.start(number),
+                Event::Free(link) => {
+                    self.lines[link.index()].busy = false;
+                    self.start_line(link);
+                }
+                Event::Arrive(link, packet) => self.arrive(link, packet),
+                Event::Segment(side, segment) => self.receive(side, &segment),
+                Event::Timer(side) => self.timer(side),
+            }
+        }
+        self.flows.iter().enumerate().map(|(number, flow)| (flow.id, self.outcome(number, flow))).collect()
+    }
+
+    fn outcome(&self, number: usize, flow: &Flow) -> Outcome {
+        let stats = self.sides[2 * number].endpoint.stats();
+        Outcome {
+            fct: self.sides[2 * number + 1].end.map(|end| end.saturating_since(flow.start)),
+            retransmitted: u64::from(stats.retransmissions),
+            timeouts: u64::from(stats.timeouts),
+        }
+    }
+
+    fn schedule(&mut self, at: Time, event: Event) {
+        self.events.insert((at, self.scheduled), event);
+        self.scheduled += 1;
+    }
+
+    fn open(&mut self, flow: &Flow) {
+        let side = |endpoint, src, dst, sport, dport| Side {
+            endpoint,
+            armed: Time::MAX,
+            header: Header {
+                dst: Mac::of_host(dst),
+                src: Mac::of_host(src),
+                sport,
+                dport,
+                flow_hash: flow_hash(src, dst, sport, dport),
+                kind: Kind::Tcp,
+                ..Header::default()
+            },
+            nic: self.fabric.ports(self.fabric.host_node(src))[0],
+            heard: false,
+            end: None,
+        };
+        let client = Endpoint::listen(self.cfg, 0);
+        let server = Endpoint::listen(self.cfg, 0);
+        let there = side(client, flow.src, flow.dst, flow.sport, flow.dport);
+        let back = side(server, flow.dst, flow.src, flow.dport, flow.sport);
+        self.sides.extend([there, back]);
+    }
+
+    fn start(&mut self, number: usize) {
+        let mut client = Endpoint::connect(self.cfg, self.now, 0);
+        client.write(self.flows[number].bytes);
+        client.close();
+        self.sides[2 * number].endpoint = client;
+        self.sides[2 * number].heard = true;
+        self.pump(2 * number);
+    }
+
+    fn pump(&mut self, number: usize) {
+        let side = &mut self.sides[number];
+        let bytes = self.flows[number / 2].bytes;
+        if number % 2 == 1 && side.end.is_none() && side.endpoint.delivered() >= bytes {
+            side.end = Some(self.now);
+            side.endpoint.close();
+            self.unfinished -= 1;
+        }
+        let (header, nic) = (side.header, side.nic);
+        let mut segment = Segment::default();
+        while self.sides[number].endpoint.poll_transmit(self.cfg, self.now, &mut segment) {
+            let packet = Packet { header, to: number ^ 1, segment: segment.clone() };
+            self.offer(nic, packet);
+        }
+        let deadline = self.sides[number].endpoint.next_timeout();
+        if deadline != self.sides[number].armed {
+            self.sides[number].armed = deadline;
+            if deadline != Time::MAX {
+                self.schedule(deadline, Event::Timer(number));
+            }
+        }
+    }
+
+    fn timer(&mut self, number: usize) {
+        let side = &mut self.sides[number];
+        if side.armed == self.now && side.endpoint.next_timeout() <= self.now {
+            side.armed = Time::MAX;
+            side.endpoint.on_timeout(self.cfg, self.now);
+            self.pump(number);
+        }
+    }
+
+    fn receive(&mut self, number: usize, segment: &Segment) {
+        self.sides[number].endpoint.on_segment(self.cfg, self.now, segment);
+        self.pump(number);
+    }
+
+    fn offer(&mut self, link: LinkId, packet: Packet) {
+        let Limit::Packets(limit) = self.fabric.link(link).queue.limit else { return };
+        let line = &mut self.lines[link.index()];
+        if line.queue.len() < limit as usize {
+            line.queue.push_back(packet);
+            if !line.busy {
+                self.start_line(link);
+            }
+        }
+    }
+
+    fn start_line(&mut self, id: LinkId) {
+        let Some(packet) = self.lines[id.index()].queue.pop_front() else { return };
+        self.lines[id.index()].busy = true;
+        let link = self.fabric.link(id);
+        let bytes = link.overhead.wire_bytes(packet.segment.ip_bytes());
+        let free = self.now + link.rate.tx_time(Bytes(u64::from(bytes)));
+        self.schedule(free, Event::Free(id));
+        self.schedule(free + link.delay, Event::Arrive(id, packet));
+    }
+
+    fn arrive(&mut self, link: LinkId, packet: Packet) {
+        let node = self.fabric.link(link).to;
+        let Some(switch) = &mut self.switches[node.index()] else {
+            let first = !std::mem::replace(&mut self.sides[packet.to].heard, true);
+            if first && packet.segment.flags.has(Flags::SYN) {
+                self.schedule(self.now, Event::Segment(packet.to, packet.segment));
+            } else {
+                self.receive(packet.to, &packet.segment);
+            }
+            return;
+        };
+        let port = if let Some(draws) = &mut self.draws {
+            // The reference draws from one Mersenne twister for all switches.
+            let to = packet.header.dst.host().unwrap();
+            let ports = self.routes.at(node);
+            let ports = ports.all(to);
+            let choice = if ports.len() > 1 { pick(draws.next(), ports.len()) } else { 0 };
+            ports[choice]
+        } else {
+            let mut actions = Actions::default();
+            let mut context = Quiet(self.now, Stream::seed_from_u64(0));
+            switch.receive(&mut context, self.fabric.link(link).to_port, &packet.header, &mut actions);
+            let Some(Action::Send(port)) = actions.take_first() else { return };
+            port
+        };
+        self.offer(self.fabric.ports(node)[port.index()], packet);
+    }
+}
