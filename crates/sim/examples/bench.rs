@@ -4,7 +4,7 @@ fn main() {
     let named: Vec<String> = std::env::args().skip(1).collect();
     for case in weft_sim::bench::cases() {
         if named.is_empty() || named.iter().any(|name| name == case) {
-            let measured = weft_sim::bench::bench(case, std::env::var("S").ok().and_then(|s| s.parse().ok()).unwrap_or(2.0)).expect("the case is in the list");
+            let measured = weft_sim::bench::bench(case, 2.0).expect("the case is in the list");
             println!(
                 "{case:26} {:6.1} M packet-hops/s {:5.2} s cpu {:7.1} MB peak {:6.1} MB state {} live",
                 measured.packet_hops_per_second * 1e-6,
