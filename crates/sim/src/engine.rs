@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use weft_fabric::{EqualCost, Fabric};
+use weft_fabric::Fabric;
 use weft_switching::{
     Action, Actions, Blueprint, Context, DropReason, Forwarding, Stream, Switch, pick, stream,
 };
@@ -374,15 +374,22 @@ impl<'a, S: Switch> Engine<'a, S> {
         let flow = self.setup.flows[self.next_flow];
         self.next_flow += 1;
         self.schedule_next_flow();
-        let nics = [flow.src, flow.dst].map(|host| {
-            let node = self.setup.fabric.host_node(host);
-            let ports = self.setup.fabric.ports(node).len();
-            let hash = weft_switching::flow_hash(flow.src, flow.dst, flow.sport, flow.dport);
-            self.net.first_link[node.index()] + pick(weft_switching::mix64(u64::from(hash)), ports) as u32
-        });
+        let nics = self.nics(&flow);
         let dscp = self.setup.dscp[usize::from(flow.class)];
         let id = self.connections.open(self.setup.transport, self.net.now, &flow, dscp, nics);
         self.pump(id, recorder);
+    }
+
+    /// The links by which the two hosts of a flow send: of those on a shortest path, each host's by
+    /// the hash of the flow, as interfaces are bonded (IEEE 802.1AX, 6.2.4).
+    fn nics(&self, flow: &Flow) -> [u32; 2] {
+        let hash = weft_switching::flow_hash(flow.src, flow.dst, flow.sport, flow.dport);
+        [(flow.src, flow.dst), (flow.dst, flow.src)].map(|(from, to)| {
+            let node = self.setup.fabric.host_node(from);
+            let ports = self.routes.routes().next_hops(node, to);
+            let drawn = ports.get(pick(weft_switching::mix64(u64::from(hash)), ports.len()));
+            self.net.first_link[node.index()] + drawn.map_or(0, |port| u32::from(port.0))
+        })
     }
 
     fn sample<R: Recorder>(&mut self, recorder: &mut R) {
@@ -418,10 +425,14 @@ impl<'a, S: Switch> Engine<'a, S> {
                 self.switches[number].scheme.port_changed(port, up);
             }
         }
-        let routes = EqualCost::compute_where(fabric, |link| self.net.is_up(link));
-        self.routes = Arc::new(Forwarding::new(fabric, routes));
+        self.routes = Arc::new(Forwarding::new(fabric, |link| self.net.is_up(link)));
         for switch in &mut self.switches {
             switch.scheme.routes_changed(&self.routes);
+        }
+        for number in 0..self.connections.shared.len() {
+            let nics = self.nics(&self.connections.shared[number].flow);
+            let sides = &mut self.connections.sides[number * 2..];
+            sides.iter_mut().zip(nics).for_each(|(side, nic)| side.nic = nic);
         }
     }
 

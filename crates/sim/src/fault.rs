@@ -1,7 +1,6 @@
 //! Links and nodes that fail and heal while a run goes on.
 
-use weft_fabric::Fabric;
-use weft_units::{LinkId, NodeId, Time};
+use weft_units::{LinkId, Time};
 
 /// What happens to the links of a [`Fault`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,11 +26,5 @@ impl Fault {
     /// Both directions of the cable that `link` belongs to.
     pub fn of_cable(at: Time, kind: FaultKind, link: LinkId) -> Self {
         Self { at, kind, links: vec![link, link.reverse()] }
-    }
-
-    /// Every cable of a node.
-    pub fn of_node(at: Time, kind: FaultKind, fabric: &Fabric, node: NodeId) -> Self {
-        let links = fabric.ports(node).iter().flat_map(|&link| [link, link.reverse()]).collect();
-        Self { at, kind, links }
     }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use weft_fabric::Fabric;
 use weft_fabric::layout::layout;
-use weft_fabric::{EqualCost, Fabric};
 use weft_scenario::{Change, Plan};
 use weft_switching::{Blueprint, DropReason, Forwarding, SchemeError, SchemeVisitor, visit_scheme};
 use weft_units::{Duration, LinkId, Time};
@@ -56,9 +56,9 @@ pub fn run_setup<R: Recorder>(
     recorder: &mut R,
 ) -> Result<RunReport, SchemeError> {
     let (fabric, seed) = (setup.fabric, setup.seed);
-    let routes = Arc::new(Forwarding::new(fabric, EqualCost::compute(fabric)));
+    let routes = Arc::new(Forwarding::new(fabric, |link| fabric.link(link).up));
     let visitor = Visitor { setup, routes: Arc::clone(&routes), progress, recorder };
-    visit_scheme(scheme, fabric, &routes, seed, visitor)
+    visit_scheme(scheme, &routes, seed, visitor)
 }
 
 struct Visitor<'a, 'b, R> {
@@ -76,15 +76,35 @@ impl<R: Recorder> SchemeVisitor for Visitor<'_, '_, R> {
     }
 }
 
+/// What the events of a plan do to the links. A cable is up unless it has failed by itself or a node
+/// at one of its ends has.
 fn faults(plan: &Plan) -> Vec<Fault> {
     let fabric = &plan.fabric;
-    let fault = |event: &weft_scenario::Event| match event.change {
-        Change::FailCable(link) => Fault::of_cable(event.at, FaultKind::Fail, link),
-        Change::HealCable(link) => Fault::of_cable(event.at, FaultKind::Heal, link),
-        Change::FailNode(node) => Fault::of_node(event.at, FaultKind::Fail, fabric, node),
-        Change::HealNode(node) => Fault::of_node(event.at, FaultKind::Heal, fabric, node),
+    let mut cable_failed: Vec<bool> = fabric.links().iter().step_by(2).map(|link| !link.up).collect();
+    let mut node_failed = vec![false; fabric.nodes().len()];
+    let mut fault = |event: &weft_scenario::Event| {
+        let (failed, cables) = match event.change {
+            Change::FailCable(link) => (true, vec![link]),
+            Change::HealCable(link) => (false, vec![link]),
+            Change::FailNode(node) => (true, fabric.ports(node).to_vec()),
+            Change::HealNode(node) => (false, fabric.ports(node).to_vec()),
+        };
+        match event.change {
+            Change::FailCable(link) | Change::HealCable(link) => cable_failed[link.index() / 2] = failed,
+            Change::FailNode(node) | Change::HealNode(node) => node_failed[node.index()] = failed,
+        }
+        let up = |id: LinkId| {
+            let link = fabric.link(id);
+            !cable_failed[id.index() / 2] && !node_failed[link.from.index()] && !node_failed[link.to.index()]
+        };
+        let changed = cables.into_iter().filter(|&link| up(link) != failed);
+        Fault {
+            at: event.at,
+            kind: if failed { FaultKind::Fail } else { FaultKind::Heal },
+            links: changed.flat_map(|link| [link, link.reverse()]).collect(),
+        }
     };
-    plan.events.iter().map(fault).collect()
+    plan.events.iter().map(&mut fault).collect()
 }
 
 /// Runs `plan` and leaves its result at `target`. `false` where the run was asked to stop: then

@@ -9,8 +9,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use weft_fabric::{EqualCost, Fabric};
-use weft_units::{HostId, NodeId, PortId};
+use weft_fabric::{EqualCost, Fabric, SpanningTree};
+use weft_units::{HostId, LinkId, NodeId, PortId};
 
 use crate::hash::pick;
 
@@ -24,10 +24,11 @@ struct Choice {
     count: u32,
 }
 
-/// The next hops of a whole fabric, shared by its switches.
+/// The next hops of a whole fabric and its spanning tree, shared by its switches.
 #[derive(Debug)]
 pub struct Forwarding {
     routes: EqualCost,
+    tree: SpanningTree,
     class_of: Box<[u32]>,
     pool: Box<[u16]>,
     /// By node; switches with the same choices share a row.
@@ -35,14 +36,31 @@ pub struct Forwarding {
 }
 
 impl Forwarding {
-    /// The next hops of `fabric` by `routes`.
-    pub fn new(fabric: &Fabric, routes: EqualCost) -> Self {
+    /// The next hops and the tree of `fabric` over the cables of which both directions are `up`.
+    pub fn new(fabric: &Fabric, up: impl Fn(LinkId) -> bool) -> Self {
+        let routes = EqualCost::compute_where(fabric, &up);
+        let tree = SpanningTree::compute_where(fabric, &up);
         let hosts = fabric.host_count();
-        let class_of: Box<[u32]> = (0..hosts as u32).map(|host| routes.class_of(HostId(host))).collect();
+        // The nodes that each host hangs on, as often as cables lead there.
+        let attached = fabric.hosts().iter().map(|&host| {
+            let working = fabric.ports(host).iter().filter(|link| up(**link) && up(link.reverse()));
+            let mut nodes: Vec<NodeId> = working.map(|&link| fabric.link(link).to).collect();
+            nodes.sort_unstable();
+            nodes
+        });
+        let attached: Vec<Vec<NodeId>> = attached.collect();
+        let bundled = |host: HostId| attached[host.index()].windows(2).any(|pair| pair[0] == pair[1]);
+        // A host with several cables to one node is a class of its own: there is a choice at its last hop.
         let mut member = vec![HostId(0); routes.class_count()];
-        for (host, class) in class_of.iter().enumerate() {
-            member[*class as usize] = HostId(host as u32);
-        }
+        let class_of = (0..hosts as u32).map(HostId).map(|host| {
+            let class = if bundled(host) { member.len() } else { routes.class_of(host) as usize };
+            member.resize(member.len().max(class + 1), host);
+            member[class] = host;
+            class as u32
+        });
+        let class_of: Box<[u32]> = class_of.collect();
+        let place_of =
+            |node, host: HostId| attached[host.index()].binary_search(&node).ok().filter(|_| !bundled(host));
         let mut pool = vec![NOWHERE];
         let nowhere = Choice { first: 0, count: 1 };
         let mut groups = HashMap::new();
@@ -55,7 +73,7 @@ impl Forwarding {
             if !fabric.node(node).is_host() {
                 for (class, &host) in member.iter().enumerate() {
                     let ports = routes.next_hops(node, host);
-                    let place = Self::place_of(fabric, node, host);
+                    let place = place_of(node, host);
                     row[class] = match (ports, place) {
                         ([], _) => nowhere,
                         (_, Some(place)) => {
@@ -76,31 +94,24 @@ impl Forwarding {
             rows.push(Arc::clone(known_rows.entry(row.clone()).or_insert_with(|| row.into())));
         }
         for host in (0..hosts as u32).map(HostId) {
-            for &link in fabric.ports(fabric.host_node(host)) {
-                let switch = fabric.link(link).to;
-                let ports = routes.next_hops(switch, host);
-                if let (Some(port), Some(place)) = (ports.first(), Self::place_of(fabric, switch, host))
-                    && let Some(first) = by_host.get(place)
+            for (place, &node) in attached[host.index()].iter().enumerate().filter(|_| !bundled(host)) {
+                if let (Some(port), Some(first)) = (routes.next_hops(node, host).first(), by_host.get(place))
                 {
                     pool[*first as usize + host.index()] = port.0;
                 }
             }
         }
-        Self { routes, class_of, pool: pool.into(), rows }
-    }
-
-    /// The place of `switch` among the nodes that `host` hangs on.
-    fn place_of(fabric: &Fabric, switch: NodeId, host: HostId) -> Option<usize> {
-        let mut neighbours: Vec<NodeId> =
-            fabric.ports(fabric.host_node(host)).iter().map(|&link| fabric.link(link).to).collect();
-        neighbours.sort_unstable();
-        neighbours.dedup();
-        neighbours.binary_search(&switch).ok()
+        Self { routes, tree, class_of, pool: pool.into(), rows }
     }
 
     /// The paths behind it.
     pub const fn routes(&self) -> &EqualCost {
         &self.routes
+    }
+
+    /// The spanning tree of the same cables.
+    pub const fn tree(&self) -> &SpanningTree {
+        &self.tree
     }
 
     /// The next hops of the switch `node`.
@@ -145,8 +156,8 @@ mod tests {
     use super::*;
     use weft_fabric::{FabricBuilder, LinkSpec, build};
 
-    fn agrees_with_the_routes(fabric: &Fabric) {
-        let forwarding = Arc::new(Forwarding::new(fabric, EqualCost::compute(fabric)));
+    fn agrees_with_the_routes(fabric: &Fabric, up: impl Fn(LinkId) -> bool) {
+        let forwarding = Arc::new(Forwarding::new(fabric, up));
         for node in fabric.switches() {
             let hops = forwarding.at(node);
             for host in (0..fabric.host_count() as u32).map(HostId) {
@@ -159,15 +170,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn draws_reach_every_equal_cost_port_and_no_other() {
-        let link = LinkSpec::default();
-        agrees_with_the_routes(&build::fat_tree(4, &link, &link).unwrap());
-        agrees_with_the_routes(&build::spine_leaf(3, 4, 2, &link, &link).unwrap());
-    }
-
-    #[test]
-    fn a_host_with_two_links_is_reached_by_the_right_port_of_either_switch() {
+    /// Three hosts on two switches: h0 on one, the others on both, h2 by two cables to the first.
+    fn two_homed() -> Fabric {
         let mut builder = FabricBuilder::new("two-homed");
         let link = LinkSpec::default();
         let hosts: Vec<_> = (0..3).map(|i| builder.add_host(format!("h{i}"), 0, None).unwrap()).collect();
@@ -179,6 +183,25 @@ mod tests {
             builder.connect(*host, switches[1], &link).unwrap();
             builder.connect(*host, switches[0], &link).unwrap();
         }
-        agrees_with_the_routes(&builder.build().unwrap());
+        builder.connect(hosts[2], switches[0], &link).unwrap();
+        builder.build().unwrap()
+    }
+
+    #[test]
+    fn draws_reach_every_equal_cost_port_and_no_other() {
+        let link = LinkSpec::default();
+        agrees_with_the_routes(&build::fat_tree(4, &link, &link).unwrap(), |_| true);
+        agrees_with_the_routes(&build::spine_leaf(3, 4, 2, &link, &link).unwrap(), |_| true);
+        agrees_with_the_routes(&two_homed(), |_| true);
+    }
+
+    #[test]
+    fn the_same_holds_while_any_one_cable_is_down() {
+        let link = LinkSpec::default();
+        for fabric in [build::fat_tree(4, &link, &link).unwrap(), two_homed()] {
+            for down in (0..fabric.links().len() as u32).map(LinkId) {
+                agrees_with_the_routes(&fabric, |link| link != down);
+            }
+        }
     }
 }

@@ -115,13 +115,12 @@ pub trait SchemeVisitor {
     fn visit<B: Blueprint>(self, blueprint: B) -> Self::Output;
 }
 
-/// Builds the scheme that `spec` names on `fabric` and hands it to `visitor`. `seed` is the run's.
+/// Builds the scheme that `spec` names over `routes` and hands it to `visitor`. `seed` is the run's.
 ///
 /// # Errors
 /// [`SchemeError::UnknownScheme`] where the registry does not have the name.
 pub fn visit_scheme<V: SchemeVisitor>(
     spec: &SchemeSpec,
-    fabric: &Fabric,
     routes: &Arc<Forwarding>,
     seed: u64,
     visitor: V,
@@ -130,7 +129,7 @@ pub fn visit_scheme<V: SchemeVisitor>(
     Ok(match spec.name.as_str() {
         "ecmp" => visitor.visit(ecmp::Ecmp::new(routes, seed, spec)),
         "single_path" => visitor.visit(single_path::SinglePath::new(routes)),
-        "spanning_tree" => visitor.visit(spanning_tree::SpanningTreeScheme::new(fabric, spec)),
+        "spanning_tree" => visitor.visit(spanning_tree::SpanningTreeScheme::new(routes, spec)),
         "spray" => visitor.visit(spray::Spray::new(routes)),
         name => {
             let known = SCHEMES.iter().map(|scheme| scheme.name).collect();

@@ -1,19 +1,19 @@
 //! Ordinary Ethernet switching: learning and flooding on one spanning tree.
 //!
 //! The tree is the one that IEEE 802.1D settles on (root: lowest id, cost by rate); its protocol
-//! is not simulated, its result is. Addresses are learnt from source fields and age
-//! (IEEE 802.1Q, 8.8).
+//! is not simulated, its result is, after a failure at once. Addresses are learnt from source fields
+//! and age (IEEE 802.1Q, 8.8).
 
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 use rustc_hash::FxHasher;
-use weft_fabric::{Fabric, SpanningTree};
+use weft_fabric::Fabric;
 use weft_units::{Duration, NodeId, PortId, Time};
 
 use crate::registry::{Blueprint, ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec};
-use crate::{Actions, Context, DropReason, Header, Mac, Switch};
+use crate::{Actions, Context, DropReason, Forwarding, Header, Mac, Switch};
 
 /// The scheme's entry in the registry.
 pub const INFO: SchemeInfo = SchemeInfo {
@@ -37,14 +37,14 @@ pub const INFO: SchemeInfo = SchemeInfo {
 
 /// Makes the switches of a spanning-tree fabric.
 pub struct SpanningTreeScheme {
-    tree: Arc<SpanningTree>,
+    routes: Arc<Forwarding>,
     ageing: Duration,
     table_size: usize,
 }
 
 impl SpanningTreeScheme {
-    /// The scheme with the parameters of `spec`.
-    pub fn new(fabric: &Fabric, spec: &SchemeSpec) -> Self {
+    /// The scheme on the tree of `routes`, with the parameters of `spec`.
+    pub fn new(routes: Arc<Forwarding>, spec: &SchemeSpec) -> Self {
         let ageing = match spec.params.get("ageing") {
             Some(ParamValue::Duration(ageing)) => *ageing,
             _ => Duration::from_secs(300),
@@ -53,7 +53,7 @@ impl SpanningTreeScheme {
             Some(ParamValue::Count(size)) => *size as usize,
             _ => 65_536,
         };
-        Self { tree: Arc::new(SpanningTree::compute(fabric)), ageing, table_size }
+        Self { routes, ageing, table_size }
     }
 }
 
@@ -62,7 +62,9 @@ impl Blueprint for SpanningTreeScheme {
 
     fn switch(&self, _fabric: &Fabric, node: NodeId) -> SpanningTreeSwitch {
         SpanningTreeSwitch {
-            ports: self.tree.forwarding(node).into(),
+            ports: self.routes.tree().forwarding(node).into(),
+            routes: Arc::clone(&self.routes),
+            node,
             learnt: HashMap::default(),
             ageing: self.ageing,
             table_size: self.table_size,
@@ -74,6 +76,8 @@ impl Blueprint for SpanningTreeScheme {
 pub struct SpanningTreeSwitch {
     /// Ports of the tree, host ports among them.
     ports: Box<[PortId]>,
+    routes: Arc<Forwarding>,
+    node: NodeId,
     learnt: HashMap<Mac, (PortId, Time), BuildHasherDefault<FxHasher>>,
     ageing: Duration,
     table_size: usize,
@@ -118,6 +122,15 @@ impl Switch for SpanningTreeSwitch {
                 }
             }
         }
+    }
+
+    /// What was learnt on another tree is forgotten (IEEE 802.1D-2004, 17.11).
+    fn routes_changed(&mut self, routes: &Arc<Forwarding>) {
+        if self.routes.tree() != routes.tree() {
+            self.learnt.clear();
+        }
+        self.ports = routes.tree().forwarding(self.node).into();
+        self.routes = Arc::clone(routes);
     }
 
     fn table_entries(&self) -> usize {

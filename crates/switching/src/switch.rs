@@ -27,7 +27,7 @@ pub trait Switch {
     /// A port went down or came up.
     fn port_changed(&mut self, _port: PortId, _up: bool) {}
 
-    /// The fabric's equal-cost paths were computed anew after links changed.
+    /// The fabric's equal-cost paths and its tree were computed anew after links changed.
     fn routes_changed(&mut self, _routes: &Arc<Forwarding>) {}
 
     /// Entries that the switch's tables hold for forwarding, beyond the routes all share.

@@ -1,0 +1,9 @@
+//! The engine from end to end: queues, paths, hosts, failures, as the engine reports them.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod failures;
+mod hosts;
+mod paths;
+mod queues;

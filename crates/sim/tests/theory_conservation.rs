@@ -1,0 +1,166 @@
+//! No packet is lost but by a reason: sent + copied = delivered + dropped + in flight, over random
+//! fabrics, queues, schemes, transports, loads and failures. The law is checked for the whole
+//! network, for each link and for each flow.
+
+mod common;
+
+use common::{Trial, profile};
+use proptest::prelude::*;
+use weft_fabric::{ClassSpec, Fabric, FabricBuilder, Limit, LinkSpec, Overhead, QueueSpec, Scheduler};
+use weft_sim::fault::{Fault, FaultKind};
+use weft_switching::{DropReason, ParamValue, SchemeSpec};
+use weft_units::{Duration, LinkId, NodeId, Rate, Time};
+
+/// A cable between two places, of which hosts and switches are numbered together.
+type Cable = (prop::sample::Index, prop::sample::Index, LinkSpec, LinkSpec);
+
+fn any_queue() -> impl Strategy<Value = QueueSpec> {
+    let limit =
+        || prop_oneof![(1_u32..40).prop_map(Limit::Packets), (1_600_u64..60_000).prop_map(Limit::Bytes)];
+    let classes = prop_oneof![
+        3 => Just(Vec::new()),
+        1 => prop::collection::vec((1_u32..4).prop_map(|weight| ClassSpec { weight }), 1..5),
+    ];
+    let scheduler = prop_oneof![Just(Scheduler::StrictPriority), Just(Scheduler::Drr)];
+    (limit(), prop::option::of(limit()), classes, scheduler).prop_map(
+        |(limit, ecn_threshold, classes, scheduler)| QueueSpec { limit, ecn_threshold, classes, scheduler },
+    )
+}
+
+fn any_link() -> impl Strategy<Value = LinkSpec> {
+    let rate = prop::sample::select(vec![10_u64, 100, 333, 1_000, 10_000]);
+    let overhead = prop_oneof![Just(Overhead::Ethernet), Just(Overhead::Ppp), Just(Overhead::None)];
+    (rate, 0_u64..50, any_queue(), overhead).prop_map(|(mbps, delay, queue, overhead)| {
+        LinkSpec::new(Rate::from_bps(mbps * 1_000_000), Duration::from_us(delay))
+            .with_queue(queue)
+            .with_overhead(overhead)
+    })
+}
+
+/// Connected: every switch hangs on one before it and every host on a switch; then cables between
+/// any two nodes, two of the same among them, hosts with several links among them.
+fn any_fabric() -> impl Strategy<Value = Fabric> {
+    let index = any::<prop::sample::Index>;
+    let cable = move || (index(), index(), any_link(), any_link());
+    let cables = move |count| prop::collection::vec(cable(), count);
+    (1_usize..6, 2_usize..6).prop_flat_map(move |(switches, hosts)| {
+        (Just((switches, hosts)), cables(switches - 1..switches), cables(hosts..hosts + 1), cables(0..6))
+            .prop_map(|((switches, hosts), tree, attached, more)| {
+                fabric(switches, hosts, &tree, &attached, &more)
+            })
+    })
+}
+
+fn fabric(switches: usize, hosts: usize, tree: &[Cable], attached: &[Cable], more: &[Cable]) -> Fabric {
+    let mut builder = FabricBuilder::new("random");
+    let hosts: Vec<NodeId> =
+        (0..hosts).map(|i| builder.add_host(format!("h{i}"), 0, None).unwrap()).collect();
+    let switches: Vec<NodeId> =
+        (0..switches).map(|i| builder.add_switch(format!("s{i}"), 1, None).unwrap()).collect();
+    let mut join = |a, b, forth: &LinkSpec, back: &LinkSpec| {
+        builder.connect_asymmetric(a, b, forth, back).unwrap();
+    };
+    for (i, (to, _, forth, back)) in (1..).zip(tree) {
+        join(switches[i], switches[to.index(i)], forth, back);
+    }
+    for (host, (to, _, forth, back)) in hosts.iter().zip(attached) {
+        join(*host, *to.get(&switches), forth, back);
+    }
+    let all = [hosts, switches].concat();
+    for (from, to, forth, back) in more.iter().filter(|(from, to, ..)| from.get(&all) != to.get(&all)) {
+        join(*from.get(&all), *to.get(&all), forth, back);
+    }
+    builder.build().unwrap()
+}
+
+fn any_scheme() -> impl Strategy<Value = SchemeSpec> {
+    let plain = prop::sample::select(vec!["ecmp", "single_path", "spray", "spanning_tree"]);
+    prop_oneof![
+        4 => plain.prop_map(common::scheme),
+        1 => (1_u64..4).prop_map(|size| {
+            common::scheme_with("spanning_tree", "table_size", ParamValue::Count(size))
+        }),
+        1 => (1_u64..2_000).prop_map(|us| {
+            let ageing = ParamValue::Duration(Duration::from_us(us));
+            common::scheme_with("spanning_tree", "ageing", ageing)
+        }),
+    ]
+}
+
+/// From, to, bytes, start in microseconds, DSCP.
+type Offered = (prop::sample::Index, prop::sample::Index, u64, u64, u8);
+
+fn any_flows() -> impl Strategy<Value = Vec<Offered>> {
+    let index = any::<prop::sample::Index>;
+    let bytes = prop_oneof![Just(0), 1_u64..3_000, 1_u64..300_000];
+    let flows = (index(), index(), bytes, 0_u64..20_000, 0_u8..64);
+    prop::collection::vec(flows, 1..12).prop_map(|mut flows| {
+        flows.sort_by_key(|flow| flow.3);
+        flows
+    })
+}
+
+proptest! {
+    #![proptest_config(common::cases(256))]
+
+    #[test]
+    fn every_packet_is_delivered_dropped_for_a_reason_or_in_flight(
+        fabric in any_fabric(),
+        scheme in any_scheme(),
+        transport in prop::sample::select(vec!["linux", "dctcp", "ns3-3.37", "ns3-3.26", "ns3-3.23"]),
+        flows in any_flows(),
+        faults in prop::collection::vec((any::<prop::sample::Index>(), 0_u64..30_000, any::<bool>()), 0..8),
+        seed in any::<u64>(),
+        limit in prop_oneof![1_u64..40, Just(60_000)],
+    ) {
+        let hosts: Vec<u32> = (0..fabric.host_count() as u32).collect();
+        let mut trial = Trial::new(&fabric, scheme, profile(transport)).seed(seed).limit(Duration::from_ms(limit));
+        for (src, dst, bytes, start, dscp) in &flows {
+            let (src, dst) = (*src.get(&hosts), *dst.get(&hosts));
+            if src != dst {
+                trial = trial.flow(src, dst, *bytes, Duration::from_us(*start)).with_dscp(*dscp);
+            }
+        }
+        for (link, us, up) in &faults {
+            let link = LinkId(link.index(fabric.links().len()) as u32);
+            let kind = if *up { FaultKind::Heal } else { FaultKind::Fail };
+            trial.faults.push(Fault::of_cable(Time::ZERO + Duration::from_us(*us), kind, link));
+        }
+        trial.faults.sort_by_key(|fault| fault.at);
+        // `run` checks the sum over the whole network.
+        let outcome = trial.run();
+        let counters = &outcome.report.counters;
+        let dropped = |reason| outcome.dropped(reason);
+
+        // What the links took in has crossed them, is on them, or was lost when one failed; what has
+        // several queues counts a packet only once it is on the line.
+        let taken: u64 = outcome.report.links.iter().map(|link| link.counters.packets).sum();
+        let refused: u64 = outcome.report.links.iter().map(|link| link.counters.drops).sum();
+        prop_assert_eq!(refused, dropped(DropReason::QueueFull));
+        let fifo = fabric.links().iter().all(|link| link.queue.is_fifo());
+        let left = counters.packets_in_flight + dropped(DropReason::LinkDown);
+        prop_assert!(taken >= counters.packet_hops && taken <= counters.packet_hops + left);
+        if fifo && faults.is_empty() {
+            prop_assert_eq!(taken, counters.packet_hops + counters.packets_in_flight);
+        }
+
+        // Each flow is told of once; what it lost is part of what was lost.
+        prop_assert_eq!(outcome.flows.len() as u64, outcome.report.flows_started);
+        let finished = outcome.flows.iter().filter(|flow| flow.end.is_some()).count() as u64;
+        prop_assert_eq!(finished, outcome.report.flows_finished);
+        let lost: u64 = outcome.flows.iter().map(|flow| flow.drops).sum();
+        prop_assert!(lost <= counters.packets_dropped.iter().sum::<u64>() - dropped(DropReason::NotForMe));
+        for flow in &outcome.flows {
+            prop_assert!(flow.retransmissions <= flow.packets_sent);
+            prop_assert!(flow.first_transmissions_received <= flow.packets_sent + counters.packets_copied);
+            prop_assert!(flow.out_of_order <= flow.first_transmissions_received);
+            prop_assert!(flow.end.is_none_or(|end| end >= flow.flow.start));
+        }
+
+        // Given time and a network that stays whole, everything arrives and nothing is left.
+        if faults.is_empty() && limit == 60_000 && outcome.report.end < Time::ZERO + Duration::from_secs(60) {
+            prop_assert_eq!(outcome.report.flows_finished, trial.flows.len() as u64);
+            prop_assert_eq!(counters.packets_in_flight, 0);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! One flow on an idle fabric: its completion time is a sum that can be done by hand, and has to
+//! come out to the picosecond.
+//!
+//! A flow starts when its application connects and ends when the receiver has its last byte: SYN
+//! one way, SYN+ACK back, then the ACK of the handshake and right behind it the data. A link takes
+//! in a packet whole, sends it at its rate and delivers it after its delay.
+
+mod common;
+
+use common::{Trial, profile, scheme};
+use proptest::prelude::*;
+use weft_fabric::{Fabric, FabricBuilder, FabricError, LinkSpec, Overhead, build};
+use weft_transport::Config;
+use weft_units::{Bytes, Duration, Rate};
+
+fn spec(rate_mbps: u64, delay_ns: u64, overhead: Overhead) -> LinkSpec {
+    LinkSpec::new(Rate::from_bps(rate_mbps * 1_000_000), Duration::from_ns(delay_ns)).with_overhead(overhead)
+}
+
+/// Two hosts with switches between them; each cable is (forth, back).
+fn chain(cables: &[(LinkSpec, LinkSpec)]) -> Result<Fabric, FabricError> {
+    let mut builder = FabricBuilder::new("chain");
+    let mut nodes = vec![builder.add_host("h0", 0, None)?];
+    for i in 1..cables.len() {
+        nodes.push(builder.add_switch(format!("s{i}"), 1, None)?);
+    }
+    nodes.push(builder.add_host("h1", 0, None)?);
+    for (pair, (forth, back)) in nodes.windows(2).zip(cables) {
+        builder.connect_asymmetric(pair[0], pair[1], forth, back)?;
+    }
+    builder.build()
+}
+
+fn both_ways(spec: LinkSpec) -> (LinkSpec, LinkSpec) {
+    (spec.clone(), spec)
+}
+
+/// A TCP whose segments carry no option after the handshake.
+fn bare() -> Config {
+    let linux = profile("linux");
+    let bare = Config { timestamps: false, paws: false, sack: false, rack: false, ..linux };
+    Config { tail_loss_probe: false, dsack: false, undo: false, ..bare }
+}
+
+#[test]
+fn a_flow_of_one_segment_takes_the_time_worked_out_by_hand() {
+    use Overhead::{Ethernet, None, Ppp};
+    let ten_g = spec(10_000, 1_000, Ethernet);
+    let fat_tree = spec(1_000, 25_000, Ppp);
+    let slow_middle = [ten_g.clone(), spec(1_000, 10_000, Ethernet), ten_g.clone()].map(both_ways);
+    let lopsided = [(spec(10_000, 2_000, Ethernet), spec(1_000, 7_000, Ethernet))];
+    let cases: [(&str, Fabric, Config, u64, u64); 6] = [
+        // A byte takes 0.8 ns. SYN and SYN+ACK are 60 + 38 bytes: 3 x (78.4 + 1000) = 3235.2 ns
+        // each; the ACK 52 + 38 bytes: 72 ns at the first link; the data 53 + 38 bytes:
+        // 3 x (72.8 + 1000) = 3218.4 ns.
+        (
+            "three links of 10 Gbps",
+            build::dumbbell(1, 1, &ten_g, &ten_g).unwrap(),
+            profile("linux"),
+            1,
+            9_760_800,
+        ),
+        // A byte takes 8 ns. SYN and SYN+ACK, without the segment size option of Linux, are 56 + 2
+        // bytes: 6 x (464 + 25 000) = 152 784 ns each; the ACK 52 + 2 bytes: 432 ns; the data
+        // 1500 + 2 bytes: 6 x (12 016 + 25 000) = 222 096 ns.
+        (
+            "six links of 1 Gbps across a fat-tree",
+            build::fat_tree(4, &fat_tree, &fat_tree).unwrap(),
+            profile("ns3-3.23"),
+            1_448,
+            528_096_000,
+        ),
+        // A byte takes 0.08 ns. 2 x (60 x 0.08 + 500) + 52 x 0.08 + (152 x 0.08 + 500) ns.
+        (
+            "a bare cable of 100 Gbps",
+            chain(&[both_ways(spec(100_000, 500, None))]).unwrap(),
+            profile("linux"),
+            100,
+            1_525_920,
+        ),
+        // SYN and SYN+ACK, 94 bytes: 75.2 + 752 + 75.2 + 12 000 = 12 902.4 ns each. The ACK, 90
+        // bytes, leaves the first link after 72 ns and the second after 72 + 1000 + 720 = 1792 ns;
+        // the data, 626 bytes, is there after 72 + 500.8 + 1000 = 1572.8 ns and waits for it. Then
+        // 5008 + 10 000 + 500.8 + 1000 ns.
+        (
+            "a slow link in the middle, where the data waits for the ACK",
+            chain(&slow_middle).unwrap(),
+            profile("ns3-3.37"),
+            536,
+            44_105_600,
+        ),
+        // (78.4 + 2000) forth, (784 + 7000) back, 72, (1090 x 0.8 + 2000) forth.
+        (
+            "another rate and delay back than forth",
+            chain(&lopsided).unwrap(),
+            profile("linux"),
+            1_000,
+            12_806_400,
+        ),
+        // SYN and SYN+ACK carry the segment size and the window scale, 48 + 38 bytes: 688 + 10 000
+        // ns each. ACK and data, 40 + 38 and 41 + 38 bytes, are padded to 84: 672 ns, and
+        // 672 + 10 000 ns.
+        (
+            "frames shorter than the shortest",
+            chain(&[both_ways(spec(1_000, 10_000, Ethernet))]).unwrap(),
+            bare(),
+            1,
+            32_720_000,
+        ),
+    ];
+    for (name, fabric, config, bytes, expected) in cases {
+        let last = fabric.host_count() as u32 - 1;
+        for scheme_name in ["ecmp", "single_path", "spray"] {
+            for start in [Duration::ZERO, Duration::from_us(17)] {
+                let trial = Trial::new(&fabric, scheme(scheme_name), config.clone());
+                let outcome = trial.flow(0, last, bytes, start).run();
+                assert_eq!(outcome.fct(0).ps(), expected, "{name}, {scheme_name}, from {start}");
+            }
+        }
+        println!("| lone flow, {name}, ns | {0} | {0} | exact | exact |", expected as f64 / 1e3);
+    }
+}
+
+/// When the last of `packets` (bytes of IP), sent at once over `links`, has arrived: each waits at
+/// each link for its own last byte and for the packet before it.
+fn last_arrival(links: &[LinkSpec], packets: &[u64]) -> u64 {
+    let mut ready = vec![0; packets.len()];
+    for link in links {
+        let mut free = 0;
+        for (ready, &packet) in ready.iter_mut().zip(packets) {
+            let wire = u64::from(link.overhead.wire_bytes(packet as u32));
+            free = free.max(*ready) + link.rate.tx_time(Bytes(wire)).ps();
+            *ready = free + link.delay.ps();
+        }
+    }
+    ready[packets.len() - 1]
+}
+
+fn any_link() -> impl Strategy<Value = LinkSpec> {
+    let overhead = prop_oneof![Just(Overhead::Ethernet), Just(Overhead::Ppp), Just(Overhead::None)];
+    let rate = prop::sample::select(vec![100, 1_000, 2_500, 10_000, 25_000, 40_000, 100_000]);
+    (rate, 0_u64..200_000, overhead).prop_map(|(rate, delay, overhead)| spec(rate, delay, overhead))
+}
+
+proptest! {
+    #![proptest_config(common::cases(200))]
+
+    /// Up to the initial window of ten segments, nothing waits for an acknowledgement.
+    #[test]
+    fn a_flow_of_up_to_ten_segments_takes_the_time_of_its_packets_back_to_back(
+        cables in prop::collection::vec((any_link(), any_link()), 1..6),
+        bytes in 1_u64..14_480,
+    ) {
+        let fabric = chain(&cables).unwrap();
+        let (forth, back): (Vec<_>, Vec<_>) = cables.into_iter().unzip();
+        let back: Vec<_> = back.into_iter().rev().collect();
+        let outcome = Trial::new(&fabric, scheme("ecmp"), profile("linux")).flow(0, 1, bytes, Duration::ZERO).run();
+        let mut packets = vec![52];
+        let (full, rest) = (bytes / 1_448, bytes % 1_448);
+        packets.extend((0..full).map(|_| 1_500));
+        packets.extend((rest > 0).then_some(52 + rest));
+        let expected = last_arrival(&forth, &[60]) + last_arrival(&back, &[60]) + last_arrival(&forth, &packets);
+        prop_assert_eq!(outcome.fct(0).ps(), expected);
+        prop_assert_eq!(outcome.flows[0].packets_sent, packets.len() as u64 - 1);
+    }
+}
