@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use rand_core::SeedableRng;
-use weft_fabric::{EqualCost, Fabric, Limit};
+use weft_fabric::{Fabric, Limit};
 use weft_switching::{
     Action, Actions, Blueprint, Context, Forwarding, Header, Kind, Mac, SchemeSpec, SchemeVisitor, Stream,
     Switch, flow_hash, pick, visit_scheme,
@@ -28,7 +28,7 @@ use crate::run::transport;
 pub fn run(case: &Case) -> BTreeMap<FlowId, Outcome> {
     let fabric = case.read_fabric();
     let (flows, _) = case.read_flows(&fabric);
-    let routes = Arc::new(Forwarding::new(&fabric, EqualCost::compute(&fabric)));
+    let routes = Arc::new(Forwarding::new(&fabric, |link| fabric.link(link).up));
     let spray = case.scheme == "spray";
     let visitor = Visitor {
         fabric: &fabric,
@@ -38,7 +38,7 @@ pub fn run(case: &Case) -> BTreeMap<FlowId, Outcome> {
         draws: spray.then(|| Mersenne::new(case.seed)),
     };
     let scheme = SchemeSpec { name: case.scheme.clone(), params: BTreeMap::new() };
-    visit_scheme(&scheme, &fabric, &routes, case.seed, visitor).unwrap()
+    visit_scheme(&scheme, &routes, case.seed, visitor).unwrap()
 }
 
 struct Visitor<'a> {
@@ -220,7 +220,7 @@ impl<S: Switch> Engine<'_, S> {
         let (header, nic) = (side.header, side.nic);
         let mut segment = Segment::default();
         while self.sides[number].endpoint.poll_transmit(self.cfg, self.now, &mut segment) {
-            let packet = Packet { header, to: number ^ 1, segment: segment.clone() };
+            let packet = Packet { header, to: number ^ 1, segment: *segment };
             self.offer(nic, packet);
         }
         let deadline = self.sides[number].endpoint.next_timeout();
