@@ -59,8 +59,9 @@ impl Endpoint {
     #[inline(never)]
     fn on_unusual(&mut self, cfg: &Config, now: Time, seg: &Segment) {
         match self.state {
-            // In ns-3 the listener takes what comes for a connection that has ended, and says nothing.
-            State::Closed if cfg.loss_recovery == LossRecovery::Ns3v37 => {}
+            // In ns-3 the listener takes what comes for a connection that has ended, and says nothing. Data is
+            // refused all the same: a sender without a limit of retries would send it for ever.
+            State::Closed if cfg.loss_recovery == LossRecovery::Ns3v37 && seg.len == 0 => {}
             State::Closed => self.refuse(seg),
             State::Listen => self.on_listen(cfg, now, seg),
             State::SynSent => self.on_syn_sent(cfg, now, seg),
@@ -277,11 +278,11 @@ impl Endpoint {
         }
     }
 
-    /// Whether ns-3.37 ignores a segment because the connection is about to end: in TIME-WAIT all, in LAST-ACK what
-    /// brings no data and is not the next.
+    /// Whether ns-3.37 ignores a segment without data because the connection is about to end: in TIME-WAIT all, in
+    /// LAST-ACK what is not the next. (It ignores data in TIME-WAIT too, and the other side then sends it for ever.)
     fn is_past_caring(&self, seg: &Segment) -> bool {
-        let other = seg.len == 0 && seg.seq != self.rcv_nxt;
-        self.state == State::TimeWait || self.state == State::LastAck && other
+        let other = self.state == State::LastAck && seg.seq != self.rcv_nxt;
+        seg.len == 0 && (self.state == State::TimeWait || other)
     }
 
     fn on_bare_fin(&mut self, cfg: &Config, now: Time, seg: &Segment) {
