@@ -220,7 +220,7 @@ impl<S: Switch> Engine<'_, S> {
         let (header, nic) = (side.header, side.nic);
         let mut segment = Segment::default();
         while self.sides[number].endpoint.poll_transmit(self.cfg, self.now, &mut segment) {
-            let packet = Packet { header, to: number ^ 1, segment: segment };
+            let packet = Packet { header, to: number ^ 1, segment };
             self.offer(nic, packet);
         }
         let deadline = self.sides[number].endpoint.next_timeout();
