@@ -91,7 +91,7 @@ impl Slab {
     #[inline(always)]
     pub fn packet_of(&mut self, template: &Header, endpoint: u32, segment: &Segment) -> PacketId {
         let id = self.place();
-        let extra = if segment.sack_count > 0 { Some(self.insert_extra(segment)) } else { None };
+        let extra = if segment.sack_count > 0 { Some(self.extra_of(segment)) } else { None };
         let packet = &mut self.packets[id as usize];
         packet.header = *template;
         packet.header.tcp_flags = segment.flags.0;
@@ -111,13 +111,16 @@ impl Slab {
     }
 
     #[cold]
-    fn insert_extra(&mut self, segment: &Segment) -> u32 {
-        let extra = Extra {
+    fn extra_of(&mut self, segment: &Segment) -> u32 {
+        self.insert_extra(Extra {
             ts_val: segment.ts_val,
             ts_ecr: segment.ts_ecr,
             sack_count: segment.sack_count,
             sacks: segment.sacks,
-        };
+        })
+    }
+
+    fn insert_extra(&mut self, extra: Extra) -> u32 {
         match self.free_extras.pop() {
             Some(id) => {
                 self.extras[id as usize] = extra;
@@ -162,9 +165,7 @@ impl Slab {
     pub fn duplicate(&mut self, id: PacketId) -> PacketId {
         let mut packet = *self.get(id);
         if packet.window & Packet::EXTRA != 0 {
-            let extra = self.extras[packet.ts_val as usize];
-            self.extras.push(extra);
-            packet.ts_val = self.extras.len() as u32 - 1;
+            packet.ts_val = self.insert_extra(self.extras[packet.ts_val as usize]);
         }
         let copy = self.place();
         self.packets[copy as usize] = packet;

@@ -2,7 +2,8 @@
 //! length of a run.
 
 use std::fs::File;
-use std::sync::Arc;
+use std::io::{self, Write};
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::builder::{
     BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, StringDictionaryBuilder,
@@ -74,12 +75,45 @@ pub enum Cell<'a> {
     Flag(bool),
 }
 
+/// A file that remembers why it could not be written: a Parquet writer says only that it could not.
+struct Watched {
+    file: File,
+    failure: Arc<OnceLock<io::Error>>,
+}
+
+impl Watched {
+    fn note<T>(&self, outcome: io::Result<T>) -> io::Result<T> {
+        outcome.inspect_err(|error| drop(self.failure.set(copy(error))))
+    }
+}
+
+impl Write for Watched {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes);
+        self.note(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.file.flush();
+        self.note(flushed)
+    }
+}
+
+/// The same error once more.
+fn copy(error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::new(error.kind(), error.to_string()),
+    }
+}
+
 /// A table that is being written.
 pub struct Table {
     columns: Vec<Column>,
     schema: Arc<Schema>,
     rows: usize,
-    writer: ArrowWriter<File>,
+    writer: ArrowWriter<Watched>,
+    failure: Arc<OnceLock<io::Error>>,
 }
 
 impl Table {
@@ -92,9 +126,12 @@ impl Table {
             .set_compression(Compression::SNAPPY)
             .set_created_by("weft".to_owned())
             .build();
-        let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties))?;
+        let failure = Arc::new(OnceLock::new());
+        let file = Watched { file, failure: Arc::clone(&failure) };
+        let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties))
+            .map_err(|error| reason(&failure, error))?;
         let columns = columns.into_iter().map(|(_, column)| column).collect();
-        Ok(Self { columns, schema, rows: 0, writer })
+        Ok(Self { columns, schema, rows: 0, writer, failure })
     }
 
     /// Appends a row, its cells in the order and of the kinds of the columns.
@@ -119,7 +156,7 @@ impl Table {
             let arrays = self.columns.iter_mut().map(Column::finish).collect();
             let batch = RecordBatch::try_new(Arc::clone(&self.schema), arrays)
                 .map_err(|error| ParquetError::ArrowError(error.to_string()))?;
-            self.writer.write(&batch)?;
+            self.writer.write(&batch).map_err(|error| reason(&self.failure, error))?;
         }
         Ok(())
     }
@@ -127,6 +164,11 @@ impl Table {
     /// Writes what is left and ends the file.
     pub fn finish(mut self) -> Result<(), ParquetError> {
         self.flush()?;
-        self.writer.close().map(|_| ())
+        self.writer.close().map(|_| ()).map_err(|error| reason(&self.failure, error))
     }
+}
+
+/// What the file system said, where it said something; else the writer's own error.
+fn reason(failure: &OnceLock<io::Error>, error: ParquetError) -> ParquetError {
+    failure.get().map_or(error, |failure| ParquetError::External(Box::new(copy(failure))))
 }

@@ -19,10 +19,13 @@ use weft_traffic::Flow;
 use weft_transport::Config;
 use weft_units::{Duration, FlowId, HostId, LinkId, Time};
 
-/// So many random cases; a failing one is kept beside the test and tried again first.
+/// So many random cases, or as many as `PROPTEST_CASES` says; a failing one is kept beside the test
+/// and tried again first.
 pub fn cases(count: u32) -> ProptestConfig {
     let beside = FileFailurePersistence::WithSource("regressions");
-    ProptestConfig { failure_persistence: Some(Box::new(beside)), ..ProptestConfig::with_cases(count) }
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    let cases = asked.unwrap_or(count);
+    ProptestConfig { failure_persistence: Some(Box::new(beside)), ..ProptestConfig::with_cases(cases) }
 }
 
 /// The instant `span` after the start.

@@ -1,6 +1,6 @@
 //! Which links the packets of each scheme take.
 
-use weft_fabric::{Fabric, LinkSpec, SpanningTree, build};
+use weft_fabric::{Fabric, Limit, LinkSpec, QueueSpec, SpanningTree, build};
 use weft_switching::{DropReason, ParamValue};
 use weft_units::{Duration, LinkId, Rate};
 
@@ -187,4 +187,25 @@ fn addresses_are_forgotten_after_the_ageing_time() {
     };
     assert_eq!(copied(Duration::from_ms(100)), 4);
     assert_eq!(copied(Duration::from_ms(20)), 8);
+}
+
+/// Frames to addresses that found no room in the tables are flooded for ever, those that carry
+/// selective acknowledgements too.
+#[test]
+fn floods_take_no_more_memory_the_longer_they_last() {
+    let queue = QueueSpec::fifo(Limit::Packets(10));
+    let spec = LinkSpec::new(Rate::from_gbps(1), Duration::from_us(5)).with_queue(queue);
+    let fabric = build::spine_leaf(1, 1, 5, &spec, &spec).unwrap();
+    let state = |limit: u64| {
+        let small = scheme_with("spanning_tree", "table_size", ParamValue::Count(1));
+        let trial = Trial::new(&fabric, small, profile("linux")).limit(Duration::from_ms(limit));
+        let trial = (1..5).fold(trial, |trial, src| trial.flow(src, 0, 1 << 40, Duration::ZERO));
+        let outcome = trial.run();
+        assert!(
+            outcome.report.counters.packets_copied > 1_000 && outcome.dropped(DropReason::QueueFull) > 100
+        );
+        outcome.report.state_bytes
+    };
+    let (short, long) = (state(200), state(2_000));
+    assert!(long < short * 3 / 2, "{short} bytes after 0.2 s, {long} after 2 s");
 }
