@@ -59,9 +59,8 @@ impl Endpoint {
     #[inline(never)]
     fn on_unusual(&mut self, cfg: &Config, now: Time, seg: &Segment) {
         match self.state {
-            // In ns-3 the listener takes what comes for a connection that has ended, and says nothing. Data is
-            // refused all the same: a sender without a limit of retries would send it for ever.
-            State::Closed if cfg.loss_recovery == LossRecovery::Ns3v37 && seg.len == 0 => {}
+            // In ns-3 the listener takes what comes for a connection that has ended, and says nothing.
+            State::Closed if cfg.loss_recovery == LossRecovery::Ns3v37 => {}
             State::Closed => self.refuse(seg),
             State::Listen => self.on_listen(cfg, now, seg),
             State::SynSent => self.on_syn_sent(cfg, now, seg),
