@@ -54,9 +54,9 @@ impl ClassQueue {
         })
     }
 
-    /// The queue of a packet, by its DSCP's class selector (RFC 2474, section 4.2.2): the highest
-    /// selector goes to queue 0, the most urgent; selectors beyond the number of queues share the
-    /// last.
+    /// The queue of a packet, by its DSCP's class selector (RFC 2474, section 4.2.2): selector 0 goes
+    /// to the last queue, each higher one to the queue before; selectors beyond the number of queues
+    /// share queue 0, the most urgent.
     pub fn class_of(&self, header: &Header) -> usize {
         let selector = usize::from(header.traffic_class >> 5);
         (7 - selector).saturating_sub(8_usize.saturating_sub(self.classes.len())).min(self.classes.len() - 1)
