@@ -24,6 +24,17 @@ impl Endpoint {
         }
     }
 
+    /// Takes the timestamp of a segment; an old one (RFC 7323, section 5.3) is answered and refused.
+    #[inline(always)]
+    fn takes_timestamp(&mut self, cfg: &Config, seg: &Segment) -> bool {
+        if cfg.paws && (seg.ts_val.wrapping_sub(self.ts_recent) as i32) < -PAWS_SLACK {
+            self.todo |= todo::ACK;
+            return false;
+        }
+        self.on_timestamp(cfg, seg);
+        true
+    }
+
     /// An ACK, with or without data, on an open connection.
     #[inline]
     fn on_usual(&mut self, cfg: &Config, now: Time, seg: &Segment) {
@@ -31,12 +42,8 @@ impl Endpoint {
             self.on_unacceptable(cfg, seg);
             return;
         }
-        if seg.flags.has(Flags::TS) {
-            if cfg.paws && (seg.ts_val.wrapping_sub(self.ts_recent) as i32) < -PAWS_SLACK {
-                self.todo |= todo::ACK;
-                return;
-            }
-            self.on_timestamp(cfg, seg);
+        if seg.flags.has(Flags::TS) && !self.takes_timestamp(cfg, seg) {
+            return;
         }
         let ahead = span(self.snd_una, seg.ack);
         let flight = span(self.snd_una, self.snd_max);
@@ -243,12 +250,8 @@ impl Endpoint {
             // ns-3.37 drops a FIN that overtook the end of the handshake, with its data.
             return;
         }
-        if seg.flags.has(Flags::TS) {
-            if cfg.paws && (seg.ts_val.wrapping_sub(self.ts_recent) as i32) < -PAWS_SLACK {
-                self.todo |= todo::ACK;
-                return;
-            }
-            self.on_timestamp(cfg, seg);
+        if seg.flags.has(Flags::TS) && !self.takes_timestamp(cfg, seg) {
+            return;
         }
         if !self.take_ack(cfg, now, seg) {
             return;
