@@ -117,7 +117,7 @@ impl<'a, S: Switch> Engine<'a, S> {
     /// The engine at time zero.
     pub fn new<B: Blueprint<Switch = S>>(setup: Setup<'a>, routes: Arc<Forwarding>, blueprint: &B) -> Self {
         let fabric = setup.fabric;
-        let net = Network::new(fabric);
+        let net = Network::new(fabric, setup.limit);
         let switches = fabric.switches().map(|node| SwitchNode {
             scheme: blueprint.switch(fabric, node),
             random: stream(setup.seed, "switch", u64::from(node.0)),
@@ -151,10 +151,12 @@ impl<'a, S: Switch> Engine<'a, S> {
         let mut until_progress = PROGRESS_EVERY;
         let mut stopped = false;
         while self.has_work() {
-            let Some((time, due)) = self.net.queue.first_due() else { break };
-            if time > self.setup.limit {
+            let Some((time, due)) = self.net.queue.first_due() else {
+                if self.net.renew() {
+                    continue;
+                }
                 break;
-            }
+            };
             self.net.now = time;
             match due {
                 Due::Leaf(link) if link < links => self.arrive(link, recorder),
@@ -191,34 +193,28 @@ impl<'a, S: Switch> Engine<'a, S> {
         let (packet, next, far_end, far_port) = net.links.arrive(link);
         net.advance(link, next);
         self.counters.packet_hops += 1;
-        match far_end.split() {
-            Ok(number) => {
-                let switch = &mut self.switches[number as usize];
-                let first = switch.first_link;
-                let mut context = SwitchContext {
-                    now: net.now,
-                    links: &net.links,
-                    first_link: first,
-                    random: &mut switch.random,
-                };
-                let header = &net.packets.get(packet).header;
-                switch.scheme.receive(&mut context, PortId(far_port), header, &mut self.actions);
-                match self.actions.take_first() {
-                    Some(Action::Send(port)) => {
-                        // Copies are made before the original is handed on: it may be dropped at once.
-                        if self.actions.has_copies() {
-                            self.send_copies(first, packet, recorder);
-                        }
-                        let egress = first + u32::from(port.0);
-                        if let Err(reason) = self.net.transmit(egress, packet) {
-                            self.drop(packet, reason, recorder);
-                        }
-                    }
-                    Some(Action::Drop(reason)) => self.drop(packet, reason, recorder),
-                    None => self.drop(packet, DropReason::NoRoute, recorder),
+        let number = match far_end.split() {
+            Ok(number) => number,
+            Err(host) => return self.deliver(host, packet, recorder),
+        };
+        let switch = &mut self.switches[number as usize];
+        let first = switch.first_link;
+        let mut context =
+            SwitchContext { now: net.now, links: &net.links, first_link: first, random: &mut switch.random };
+        let header = &net.packets.get(packet).header;
+        switch.scheme.receive(&mut context, PortId(far_port), header, &mut self.actions);
+        match self.actions.take_first() {
+            Some(Action::Send(port)) => {
+                // Copies are made before the original is handed on: it may be dropped at once.
+                if self.actions.has_copies() {
+                    self.send_copies(first, packet, recorder);
+                }
+                if let Err(reason) = self.net.transmit(first + u32::from(port.0), packet) {
+                    self.drop(packet, reason, recorder);
                 }
             }
-            Err(host) => self.deliver(host, packet, recorder),
+            Some(Action::Drop(reason)) => self.drop(packet, reason, recorder),
+            None => self.drop(packet, DropReason::NoRoute, recorder),
         }
     }
 

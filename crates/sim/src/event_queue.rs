@@ -7,13 +7,16 @@
 //! below, so events come in order of (time, leaf) whatever the order of scheduling. Timers and
 //! other events that may be many wait in a binary heap, in order of (time, sequence), whose first
 //! is a leaf of the tree like any link.
+//!
+//! Keys count time from an epoch and saturate: a leaf that is due later than a key can say, or
+//! never, has the last time that a key can say. Where only such leaves are left, the queue is told
+//! their times again and counts from the first of these ([`EventQueue::renew`]).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::hint::select_unpredictable;
 
 use weft_units::Time;
-
-const NEVER: u64 = u64::MAX;
 
 /// What is due next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,42 +31,93 @@ pub enum Due {
 pub struct EventQueue {
     /// Node `i` has the children `2 i` and `2 i + 1`; the leaves are the upper half.
     tree: Box<[u64]>,
+    /// Leaves of the caller; one more is the heap's.
     leaves: u32,
     /// Bits of a key below the time.
     shift: u32,
-    /// Keys count time from here, so that any run's end fits above the leaf's number.
+    /// The last time that a key can say, after the epoch.
+    most_ahead: u64,
+    /// Keys count time from here.
     epoch: u64,
-    /// The time of what was due last; nothing is due before it.
-    now: u64,
+    /// Nothing is due after this.
+    limit: Time,
+    /// The first key that is after the limit or saturated.
+    beyond: u64,
     far: BinaryHeap<Reverse<(u64, u32, u32)>>,
     sequence: u32,
 }
 
 impl EventQueue {
-    /// An empty queue of `leaves` leaves.
-    pub fn new(leaves: usize) -> Self {
+    /// An empty queue of `leaves` leaves, of which nothing is due after `limit`.
+    pub fn new(leaves: usize, limit: Time) -> Self {
         let width = (leaves + 1).next_power_of_two().max(64);
-        Self {
-            tree: vec![NEVER; 2 * width].into(),
+        let shift = width.trailing_zeros();
+        let mut queue = Self {
+            tree: vec![u64::MAX; 2 * width].into(),
             leaves: leaves as u32,
-            shift: width.trailing_zeros(),
+            shift,
+            most_ahead: u64::MAX >> shift,
             epoch: 0,
-            now: 0,
+            limit,
+            beyond: 0,
             far: BinaryHeap::new(),
             sequence: 0,
-        }
+        };
+        queue.count_from(0);
+        queue
+    }
+
+    fn count_from(&mut self, epoch: u64) {
+        self.epoch = epoch;
+        let after_limit = self.limit.ps().saturating_sub(epoch).saturating_add(1);
+        self.beyond = after_limit.min(self.most_ahead) << self.shift;
+    }
+
+    /// The key of leaf `id` for `time`.
+    #[inline(always)]
+    fn key(&self, id: u32, time: Time) -> u64 {
+        let ahead = time.ps().wrapping_sub(self.epoch);
+        let ahead = select_unpredictable(ahead < self.most_ahead, ahead, self.most_ahead);
+        ahead << self.shift | u64::from(id)
+    }
+
+    /// The place of a leaf in the tree.
+    #[inline(always)]
+    fn place(&self, id: u32) -> usize {
+        // The tree has `2 << shift` nodes and `leaves < 1 << shift`: the place is in the tree.
+        assert!(id <= self.leaves, "there is no leaf {id}");
+        self.tree.len() / 2 + id as usize
     }
 
     /// Sets when leaf `id` is due; [`Time::MAX`] for never.
     #[inline(always)]
     pub fn set(&mut self, id: u32, time: Time) {
-        let ahead = time.ps().wrapping_sub(self.epoch);
-        let key =
-            std::hint::select_unpredictable(time == Time::MAX, NEVER, ahead << self.shift | u64::from(id));
-        if ahead >> (63 - self.shift) != 0 && time != Time::MAX {
-            return self.set_distant(id, time);
+        let (leaf, key) = (self.place(id), self.key(id, time));
+        // A known number of rounds is unrolled; most fabrics have one of these.
+        match self.shift {
+            7 => self.replay(leaf, key, 7),
+            8 => self.replay(leaf, key, 8),
+            10 => self.replay(leaf, key, 10),
+            13 => self.replay(leaf, key, 13),
+            rounds => self.replay(leaf, key, rounds),
         }
-        self.replay(id, key);
+    }
+
+    /// Plays `rounds` matches from leaf `start`, which becomes `key`, to the root.
+    #[inline(always)]
+    fn replay(&mut self, start: usize, key: u64, rounds: u32) {
+        let tree = self.tree.as_mut_ptr();
+        let mut winner = key;
+        // SAFETY: the nodes are a leaf (see `place`), its ancestors and their siblings.
+        unsafe {
+            *tree.add(start) = key;
+            for round in 0..rounds {
+                let at = start >> round;
+                let rival = *tree.add(at ^ 1);
+                winner = select_unpredictable(rival < winner, rival, winner);
+                *tree.add(at >> 1) = winner;
+            }
+        }
     }
 
     /// Sets when leaf `id` is due, like [`EventQueue::set`], and tells which leaves have just become
@@ -72,76 +126,43 @@ impl EventQueue {
     #[inline(always)]
     pub fn set_and_foresee(&mut self, id: u32, time: Time) -> [u32; 3] {
         self.set(id, time);
-        let leaf = self.leaf(id);
+        let leaf = self.place(id);
         [2, 4, 6].map(|depth| {
-            // SAFETY: see `leaf`; the ancestors of a leaf are nodes.
+            // SAFETY: see `place`; the ancestors of a leaf are nodes.
             let key = unsafe { *self.tree.get_unchecked(leaf >> (self.shift - depth)) };
-            (key & ((1 << self.shift) - 1)) as u32
+            self.leaf_of(key)
         })
     }
 
-    /// The place of a leaf in the tree.
+    /// Brings forward when leaf `id` is due, or sets it where it was not due.
+    ///
+    /// A leaf brought forward can only win more matches than before, so no rival is asked. It is
+    /// due after most of what is waiting, and a processor foresees that it loses in the upper half.
     #[inline(always)]
-    fn leaf(&self, id: u32) -> usize {
-        // The tree has `2 << shift` nodes and `leaves < 1 << shift`: the place is in the tree.
-        assert!(id <= self.leaves, "there is no leaf {id}");
-        (1 << self.shift) + id as usize
-    }
-
-    /// Plays the matches from leaf `id` to the root.
-    #[inline(always)]
-    fn replay(&mut self, id: u32, key: u64) {
-        let leaf = self.leaf(id);
-        // A known number of rounds is unrolled; most fabrics have one of these.
-        match self.shift {
-            7 => self.replay_rounds(leaf, key, 7),
-            8 => self.replay_rounds(leaf, key, 8),
-            10 => self.replay_rounds(leaf, key, 10),
-            13 => self.replay_rounds(leaf, key, 13),
-            rounds => self.replay_rounds(leaf, key, rounds),
+    pub fn bring_forward(&mut self, id: u32, time: Time) {
+        let (leaf, key) = (self.place(id), self.key(id, time));
+        let half = self.shift / 2 + 1;
+        self.enter(leaf, key, 0..half);
+        // SAFETY: see `place`; the ancestors of a leaf are nodes.
+        if key < unsafe { *self.tree.get_unchecked(leaf >> half) } {
+            self.enter(leaf, key, half..self.shift + 1);
         }
     }
 
-    /// Plays `rounds` matches from leaf `start`, which becomes `key`.
+    /// Enters `key` where it wins, from leaf `start` up, in these rounds.
     #[inline(always)]
-    fn replay_rounds(&mut self, start: usize, key: u64, rounds: u32) {
-        let tree = self.tree.as_mut_ptr();
-        let mut winner = key;
-        // SAFETY: the nodes are a leaf (see `leaf`), its ancestors and their siblings.
-        unsafe {
-            *tree.add(start) = key;
-            for round in 0..rounds {
-                let at = start >> round;
-                let rival = *tree.add(at ^ 1);
-                winner = std::hint::select_unpredictable(rival < winner, rival, winner);
-                *tree.add(at >> 1) = winner;
-            }
-        }
-    }
-
-    /// Sets a leaf whose time does not fit a key before the epoch has moved on.
-    #[cold]
-    fn set_distant(&mut self, id: u32, time: Time) {
-        self.move_epoch();
-        // What is further ahead than a key can say (months) is never due.
-        let ahead = time.ps() - self.epoch;
-        let fits = ahead >> (63 - self.shift) == 0;
-        self.replay(id, if fits { ahead << self.shift | u64::from(id) } else { NEVER });
-    }
-
-    /// Counts time from now on.
-    fn move_epoch(&mut self) {
-        let moved = (self.now - self.epoch) << self.shift;
-        self.epoch = self.now;
-        for key in self.tree.iter_mut().filter(|key| **key != NEVER) {
-            *key -= moved;
+    fn enter(&mut self, start: usize, key: u64, rounds: std::ops::Range<u32>) {
+        for round in rounds {
+            // SAFETY: see `place`; the ancestors of a leaf are nodes.
+            let node = unsafe { self.tree.get_unchecked_mut(start >> round) };
+            *node = select_unpredictable(key < *node, key, *node);
         }
     }
 
     /// Takes leaf `id` out of the queue.
     #[inline]
     pub fn clear(&mut self, id: u32) {
-        self.replay(id, NEVER);
+        self.set(id, Time::MAX);
     }
 
     /// Schedules an event that is not a leaf's, at `time`; any number may be waiting.
@@ -151,21 +172,28 @@ impl EventQueue {
         self.set_first_far();
     }
 
-    fn set_first_far(&mut self) {
-        let first = self.far.peek().map_or(Time::MAX, |Reverse((time, ..))| Time::from_ps(*time));
-        self.set(self.leaves, first);
+    fn first_far(&self) -> Time {
+        self.far.peek().map_or(Time::MAX, |Reverse((time, ..))| Time::from_ps(*time))
     }
 
-    /// What is due next, and when. The caller sets or clears a leaf that it has served.
+    fn set_first_far(&mut self) {
+        self.set(self.leaves, self.first_far());
+    }
+
+    #[inline(always)]
+    const fn leaf_of(&self, key: u64) -> u32 {
+        (key & ((1 << self.shift) - 1)) as u32
+    }
+
+    /// What is due next, and when. The caller sets or clears a leaf that it has served. `None` where
+    /// nothing is due, or nothing before keys are renewed.
     #[inline(always)]
     pub fn first_due(&mut self) -> Option<(Time, Due)> {
         let key = self.tree[1];
-        if key == NEVER {
+        if key >= self.beyond {
             return None;
         }
-        let id = (key & ((1 << self.shift) - 1)) as u32;
-        self.now = self.epoch + (key >> self.shift);
-        let time = Time::from_ps(self.now);
+        let (id, time) = (self.leaf_of(key), Time::from_ps(self.epoch + (key >> self.shift)));
         if id == self.leaves { self.next_far(time) } else { Some((time, Due::Leaf(id))) }
     }
 
@@ -174,6 +202,22 @@ impl EventQueue {
         let Reverse((_, _, id)) = self.far.pop()?;
         self.set_first_far();
         Some((time, Due::Far(id)))
+    }
+
+    /// Counts time anew from the first moment when anything is due, after
+    /// [`EventQueue::first_due`] gave none; `time_of` tells when a leaf is due. Returns whether
+    /// something is due up to the limit.
+    #[cold]
+    pub fn renew(&mut self, time_of: impl Fn(u32) -> Time) -> bool {
+        let leaves = 0..self.leaves;
+        let first = leaves.clone().map(&time_of).min().unwrap_or(Time::MAX).min(self.first_far());
+        if first == Time::MAX || first > self.limit {
+            return false;
+        }
+        self.count_from(first.ps());
+        leaves.for_each(|id| self.set(id, time_of(id)));
+        self.set_first_far();
+        true
     }
 
     /// Bytes of memory held.
@@ -203,7 +247,7 @@ mod tests {
         fn leaves_come_in_order_of_time_then_number(
             times in prop::collection::vec(0_u64..3_000, 1..200),
         ) {
-            let mut queue = EventQueue::new(times.len());
+            let mut queue = EventQueue::new(times.len(), Time::MAX);
             for (id, time) in times.iter().enumerate() {
                 queue.set(id as u32, Time::from_ps(*time));
             }
@@ -218,7 +262,7 @@ mod tests {
         fn distant_events_come_in_order_of_time_then_of_scheduling(
             times in prop::collection::vec(0_u64..1_000, 1..200),
         ) {
-            let mut queue = EventQueue::new(3);
+            let mut queue = EventQueue::new(3, Time::MAX);
             for (id, time) in times.iter().enumerate() {
                 queue.schedule(id as u32, Time::from_ps(*time));
             }
@@ -230,24 +274,41 @@ mod tests {
 
         #[test]
         fn a_run_of_any_length_keeps_its_order(
-            steps in prop::collection::vec((0_u32..8, 0_u64..40_000_000_000_000_000, any::<bool>()), 1..200),
+            steps in prop::collection::vec((0_u32..8, 0_u64..40_000_000_000_000_000, 0_u8..3), 1..200),
         ) {
-            let mut queue = EventQueue::new(8);
-            let mut model = [None::<u64>; 8];
+            let mut queue = EventQueue::new(8, Time::MAX);
+            let mut model = [Time::MAX; 8];
             let mut now = 0;
-            for (id, delay, pop) in steps {
-                queue.set(id, Time::from_ps(now + delay));
-                model[id as usize] = Some(now + delay);
-                if pop {
-                    let first = (0..8).filter_map(|id| Some((model[id]?, id as u32))).min();
-                    let (time, due) = queue.first_due().unwrap();
-                    let Due::Leaf(id) = due else { panic!("no far event was scheduled") };
-                    prop_assert_eq!(Some((time.ps(), id)), first);
-                    queue.clear(id);
-                    model[id as usize] = None;
-                    now = time.ps();
+            for (id, delay, what) in steps {
+                let time = Time::from_ps(now + delay);
+                if what == 1 && time <= model[id as usize] {
+                    queue.bring_forward(id, time);
+                } else {
+                    queue.set(id, time);
+                }
+                model[id as usize] = time;
+                if what == 2 {
+                    let first = (0..8).map(|id| (model[id as usize], id)).min().unwrap();
+                    let due = queue.first_due().or_else(|| {
+                        assert!(queue.renew(|id| model[id as usize]));
+                        queue.first_due()
+                    });
+                    prop_assert_eq!(due, Some((first.0, Due::Leaf(first.1))));
+                    queue.clear(first.1);
+                    model[first.1 as usize] = Time::MAX;
+                    now = first.0.ps();
                 }
             }
         }
+    }
+
+    #[test]
+    fn nothing_is_due_after_the_limit() {
+        let mut queue = EventQueue::new(2, Time::from_ps(10));
+        queue.set(0, Time::from_ps(11));
+        assert_eq!(queue.first_due(), None);
+        assert!(!queue.renew(|id| Time::from_ps([11, u64::MAX][id as usize])));
+        queue.bring_forward(1, Time::from_ps(10));
+        assert_eq!(queue.first_due(), Some((Time::from_ps(10), Due::Leaf(1))));
     }
 }

@@ -55,6 +55,8 @@ pub enum Offer {
     Queued,
     /// There was no room.
     Full,
+    /// The link takes none so: it is down, or its port has several queues.
+    Refused,
 }
 
 /// Counters of one link.
@@ -85,8 +87,8 @@ struct Link {
     /// Packets that have arrived and packets accepted, both modulo 2^32.
     head: u32,
     tail: u32,
-    /// A packet that meets no more packets on the link than this is neither refused nor marked.
-    free_packets: u32,
+    /// A packet that meets fewer packets on the link than this is accepted without a further look.
+    room: u32,
     /// Longest backlog met, in units of 1024 ps.
     max_backlog_1024ps: u32,
     far_end: FarEnd,
@@ -105,6 +107,8 @@ struct Rest {
     marks: u64,
     /// How often the count of packets has passed 2^32.
     wraps: u32,
+    /// A packet that meets no more packets on the link than this is neither refused nor marked.
+    free_packets: u32,
 }
 
 const UP: u8 = 1;
@@ -112,6 +116,7 @@ const LIMIT_IN_BYTES: u8 = 2;
 const MARKS: u8 = 4;
 const MARK_IN_BYTES: u8 = 8;
 const MIN_FRAME: u8 = 16;
+const SEVERAL_QUEUES: u8 = 32;
 
 /// The shortest Ethernet frame with preamble and inter-frame gap (IEEE 802.3, 4.2.3.3).
 const MIN_WIRE_BYTES: u32 = 84;
@@ -145,8 +150,12 @@ impl Links {
             ] {
                 flags |= if set { flag } else { 0 };
             }
+            if !spec.queue.is_fifo() {
+                flags |= SEVERAL_QUEUES;
+            }
             let free = |limit: u32, in_bytes| if in_bytes { limit / MAX_WIRE_BYTES } else { limit };
-            links.push(Link {
+            let free_packets = free(limit, limit_in_bytes).min(free(ecn_threshold, mark_in_bytes));
+            let mut link = Link {
                 busy_until: Time::ZERO,
                 clock: TxClock::new(spec.rate),
                 delay: spec.delay,
@@ -155,7 +164,7 @@ impl Links {
                 mask: FIRST_RING - 1,
                 head: 0,
                 tail: 0,
-                free_packets: free(limit, limit_in_bytes).min(free(ecn_threshold, mark_in_bytes)),
+                room: 0,
                 max_backlog_1024ps: 0,
                 far_end,
                 far_port: spec.to_port.0,
@@ -165,8 +174,10 @@ impl Links {
                     Overhead::None => 0,
                 },
                 flags,
-            });
-            rest.push(Rest { limit, ecn_threshold, drops: 0, marks: 0, wraps: 0 });
+            };
+            link.find_room(free_packets);
+            links.push(link);
+            rest.push(Rest { limit, ecn_threshold, drops: 0, marks: 0, wraps: 0, free_packets });
         }
         let arena = vec![InFlight::default(); ids.len() * FIRST_RING as usize];
         Self { links, rest, arena }
@@ -230,11 +241,31 @@ impl Links {
         ip_bytes: u16,
         mark: impl FnOnce() -> bool,
     ) -> Offer {
-        let at = &mut self.links[link as usize];
+        let at = &self.links[link as usize];
+        if at.tail.wrapping_sub(at.head) >= at.room {
+            return self.offer_full(link, now, packet, ip_bytes, mark);
+        }
         let wire_bytes = at.wire_bytes(ip_bytes);
-        let backlog_1024ps = (at.busy_until.saturating_since(now).ps() >> 10).min(u64::from(u32::MAX)) as u32;
-        at.max_backlog_1024ps = at.max_backlog_1024ps.max(backlog_1024ps);
-        if at.tail.wrapping_sub(at.head) > at.free_packets && self.refuses(link, now, wire_bytes, mark) {
+        self.append(link, now, packet, wire_bytes)
+    }
+
+    /// Offers a packet to a link that may have no room for it, or none yet.
+    #[inline(never)]
+    fn offer_full(
+        &mut self,
+        link: u32,
+        now: Time,
+        packet: PacketId,
+        ip_bytes: u16,
+        mark: impl FnOnce() -> bool,
+    ) -> Offer {
+        let (at, rest) = (&mut self.links[link as usize], &mut self.rest[link as usize]);
+        if at.flags & (UP | SEVERAL_QUEUES) != UP {
+            return Offer::Refused;
+        }
+        at.note_backlog(now);
+        let wire_bytes = at.wire_bytes(ip_bytes);
+        if at.tail.wrapping_sub(at.head) > rest.free_packets && self.refuses(link, now, wire_bytes, mark) {
             self.rest[link as usize].drops += 1;
             return Offer::Full;
         }
@@ -242,13 +273,19 @@ impl Links {
     }
 
     /// Puts a packet on the line behind what is on it, whatever the queue's limit.
-    #[inline(always)]
     pub fn push(&mut self, link: u32, now: Time, packet: PacketId, wire_bytes: u32) -> Offer {
-        let mut at = &mut self.links[link as usize];
+        let at = &self.links[link as usize];
         if at.tail.wrapping_sub(at.head) > at.mask {
             self.grow(link);
-            at = &mut self.links[link as usize];
         }
+        self.append(link, now, packet, wire_bytes)
+    }
+
+    /// The same where the ring has a place for it.
+    #[inline(always)]
+    fn append(&mut self, link: u32, now: Time, packet: PacketId, wire_bytes: u32) -> Offer {
+        let at = &mut self.links[link as usize];
+        at.note_backlog(now);
         let start = std::hint::select_unpredictable(at.busy_until > now, at.busy_until, now);
         let departure = start + at.clock.tx_time(wire_bytes);
         let arrival = departure + at.delay;
@@ -319,6 +356,12 @@ impl Links {
         (first, Time::from_ps(arrival), at.far_end, at.far_port)
     }
 
+    /// When the next packet arrives; [`Time::MAX`] where none does.
+    pub fn first_arrival(&self, link: u32) -> Time {
+        let at = &self.links[link as usize];
+        if at.head == at.tail { Time::MAX } else { Time::from_ps(self.arrival(at, 0)) }
+    }
+
     /// The packet that arrives next at a link that has one.
     #[inline(always)]
     pub fn first(&self, link: u32) -> PacketId {
@@ -332,17 +375,11 @@ impl Links {
         prefetch(&self.links[link as usize]);
     }
 
-    /// Asks the processor to fetch the first entry of a link's ring, the link itself being near.
-    #[inline(always)]
-    pub fn prefetch_ring(&self, link: u32) {
-        let at = &self.links[link as usize];
-        prefetch(&self.arena[at.slot(at.head)]);
-    }
-
     /// Takes the link down and empties it; what was on it is lost and returned.
     pub fn fail(&mut self, link: u32, now: Time) -> Vec<PacketId> {
         let at = &mut self.links[link as usize];
         at.flags &= !UP;
+        at.room = 0;
         at.busy_until = now;
         let mut lost = Vec::new();
         while at.head != at.tail {
@@ -354,7 +391,9 @@ impl Links {
 
     /// Brings the link up again.
     pub fn heal(&mut self, link: u32) {
-        self.links[link as usize].flags |= UP;
+        let at = &mut self.links[link as usize];
+        at.flags |= UP;
+        at.find_room(self.rest[link as usize].free_packets);
     }
 
     /// The counters of a link.
@@ -393,6 +432,7 @@ impl Links {
             place = place.wrapping_add(1);
         }
         (at.ring, at.mask) = (ring, mask);
+        at.find_room(self.rest[link as usize].free_packets);
     }
 }
 
@@ -407,6 +447,19 @@ impl Link {
     fn wire_bytes(&self, ip_bytes: u16) -> u32 {
         let least = if self.flags & MIN_FRAME != 0 { MIN_WIRE_BYTES } else { 0 };
         (u32::from(ip_bytes) + u32::from(self.overhead)).max(least)
+    }
+
+    /// Finds [`Link::room`] anew.
+    fn find_room(&mut self, free_packets: u32) {
+        let plain = self.flags & (UP | SEVERAL_QUEUES) == UP;
+        self.room = if plain { self.mask.min(free_packets) + 1 } else { 0 };
+    }
+
+    /// Keeps the longest backlog.
+    #[inline(always)]
+    fn note_backlog(&mut self, now: Time) {
+        let backlog_1024ps = (self.busy_until.saturating_since(now).ps() >> 10).min(u64::from(u32::MAX));
+        self.max_backlog_1024ps = self.max_backlog_1024ps.max(backlog_1024ps as u32);
     }
 
     #[inline]

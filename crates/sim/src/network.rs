@@ -33,8 +33,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// The idle network of `fabric`.
-    pub fn new(fabric: &Fabric) -> Self {
+    /// The idle network of `fabric`, of a run until `limit`.
+    pub fn new(fabric: &Fabric, limit: Time) -> Self {
         let nodes = (0..fabric.nodes().len() as u32).map(NodeId);
         let (mut first_link, mut far_ends) = (Vec::new(), Vec::new());
         let (mut count, mut switches) = (0, 0);
@@ -63,7 +63,7 @@ impl Network {
         let leaves = if class_queues.is_empty() { ids.len() } else { 2 * ids.len() };
         Self {
             now: Time::ZERO,
-            queue: EventQueue::new(leaves),
+            queue: EventQueue::new(leaves, limit),
             links: Links::new(fabric, &ids),
             packets: Slab::default(),
             class_queues,
@@ -89,7 +89,7 @@ impl Network {
     }
 
     /// Schedules the next arrival of a link whose first packet has arrived, and has what the next
-    /// events need fetched: a link some dozens of events ahead, its ring and packet later.
+    /// events need fetched: a link some dozens of events ahead, its first packet later.
     #[inline(always)]
     pub fn advance(&mut self, link: u32, next: Time) {
         if !self.prefetches {
@@ -100,12 +100,24 @@ impl Network {
         if last < count {
             self.links.prefetch(last);
         }
-        if later < count {
-            self.links.prefetch_ring(later);
+        for leaf in [later, soon] {
+            if leaf < count {
+                self.packets.prefetch(self.links.first(leaf));
+            }
         }
-        if soon < count {
-            self.packets.prefetch(self.links.first(soon));
-        }
+    }
+
+    /// Has the event queue count time anew once it finds nothing due; whether something is.
+    #[cold]
+    pub fn renew(&mut self) -> bool {
+        let (links, class_queues) = (&self.links, &self.class_queues);
+        self.queue.renew(|leaf| match leaf.checked_sub(links.count()) {
+            None => links.first_arrival(leaf),
+            Some(line) => match &class_queues[line as usize] {
+                Some(queues) if queues.line_busy => links.busy_until(line),
+                _ => Time::MAX,
+            },
+        })
     }
 
     /// Hands `packet` to the queue of `link`.
@@ -114,25 +126,23 @@ impl Network {
     /// The reason why the link did not take it; the packet is still the caller's.
     #[inline(always)]
     pub fn transmit(&mut self, link: u32, packet: PacketId) -> Result<(), DropReason> {
-        if !self.links.is_up(link) {
-            return Err(DropReason::LinkDown);
-        }
-        if !self.class_queues.is_empty() && self.class_queues[link as usize].is_some() {
-            return self.transmit_classed(link, packet);
-        }
         let header = &mut self.packets.get_mut(packet).header;
         match self.links.offer(link, self.now, packet, header.ip_bytes, || mark(header)) {
-            Offer::First(arrival) => self.queue.set(link, arrival),
+            Offer::First(arrival) => self.queue.bring_forward(link, arrival),
             Offer::Queued => {}
             Offer::Full => return Err(DropReason::QueueFull),
+            Offer::Refused => return self.transmit_classed(link, packet),
         }
         Ok(())
     }
 
-    /// The same for a port with several queues: it waits there until the line is free.
+    /// The same for a port with several queues: the packet waits there until the line is free.
     #[cold]
     fn transmit_classed(&mut self, link: u32, packet: PacketId) -> Result<(), DropReason> {
-        let Some(queues) = &mut self.class_queues[link as usize] else { return Ok(()) };
+        if !self.links.is_up(link) {
+            return Err(DropReason::LinkDown);
+        }
+        let Some(Some(queues)) = self.class_queues.get_mut(link as usize) else { return Ok(()) };
         let header = &mut self.packets.get_mut(packet).header;
         let wire_bytes = self.links.wire_bytes(link, header.ip_bytes);
         let class = queues.class_of(header);
@@ -156,7 +166,7 @@ impl Network {
         let offer = self.links.push(link, self.now, packet, wire_bytes);
         let free = self.links.busy_until(link);
         if let Offer::First(arrival) = offer {
-            self.queue.set(link, arrival);
+            self.queue.bring_forward(link, arrival);
         }
         self.queue.set(self.links.count() + link, free);
     }

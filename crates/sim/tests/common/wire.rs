@@ -29,7 +29,7 @@ impl Wire {
         let hosts = ["h0", "h1"].map(|name| builder.add_host(name, 0, None).expect("a good name"));
         builder.connect(hosts[0], hosts[1], spec).expect("a good link");
         let fabric = builder.build().expect("two hosts and a link");
-        let net = Network::new(&fabric);
+        let net = Network::new(&fabric, Time::MAX);
         Self { link: net.first_link[hosts[0].index()], net, fabric, passed: Vec::new() }
     }
 
