@@ -30,8 +30,8 @@ pub struct Setup<'a> {
     pub fabric: &'a Fabric,
     /// What to send, in order of start.
     pub flows: &'a [Flow],
-    /// DSCP by traffic class of the flows.
-    pub dscp: &'a [u8],
+    /// How many traffic classes the flows have.
+    pub classes: usize,
     /// How the hosts send it.
     pub transport: &'a Config,
     /// The one seed of the run.
@@ -132,7 +132,7 @@ impl<'a, S: Switch> Engine<'a, S> {
             next_flow: 0,
             next_fault: 0,
             finished: 0,
-            finished_bytes: vec![0; setup.dscp.len()],
+            finished_bytes: vec![0; setup.classes],
             counters: Counters::default(),
             actions: Actions::default(),
             segment: Segment::default(),
@@ -375,8 +375,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         self.next_flow += 1;
         self.schedule_next_flow();
         let nics = self.nics(&flow);
-        let dscp = self.setup.dscp[usize::from(flow.class)];
-        let id = self.connections.open(self.setup.transport, self.net.now, &flow, dscp, nics);
+        let id = self.connections.open(self.setup.transport, self.net.now, &flow, nics);
         self.pump(id, recorder);
     }
 

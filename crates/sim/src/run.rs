@@ -35,7 +35,7 @@ pub fn run<R: Recorder>(
     let setup = Setup {
         fabric: &plan.fabric,
         flows: &plan.traffic.flows,
-        dscp: &vec![0; plan.traffic.classes.len()],
+        classes: plan.traffic.classes.len(),
         transport: &plan.transport.config,
         seed: plan.seed,
         limit: Time::ZERO + plan.run.limit,

@@ -57,6 +57,7 @@ impl Columns {
         [self.src, self.dst, self.bytes, self.start.0]
             .into_iter()
             .chain(self.class)
+            .chain(self.dscp)
             .chain(ports.into_iter().flatten())
     }
 }
