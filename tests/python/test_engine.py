@@ -141,7 +141,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tiny, tmp_path):
     assert process.returncode == 130, stderr
     kept = len(api.Results(tmp_path / "out").finished)
     assert 1 <= kept < 80
-    assert f"Stopped: {kept} of 80 runs are finished and kept" in stderr
+    assert f"Stopped: {kept} of 80 runs finished and kept" in stderr
     assert "weft run" in stderr
     assert "Traceback" not in stderr
     assert api.Results(tmp_path / "out").flows().height > 0
@@ -206,7 +206,7 @@ def test_a_table_of_polars_is_a_trace_as_it_is_written_by_default(tmp_path):
         results = Scenario.from_file(tmp_path / "tiny.toml").run(tmp_path / compression)
         assert results.flows()["bytes"].unique().sort().to_list() == [1, 30_000]
     flows.write_parquet(tmp_path / "flows.parquet", compression="gzip")
-    with pytest.raises(api.ScenarioError, match="is compressed with .*; expected zstd, snappy or no compression"):
+    with pytest.raises(api.ScenarioError, match="expected zstd, snappy or no compression"):
         Scenario.from_file(tmp_path / "tiny.toml").points()
 
 
