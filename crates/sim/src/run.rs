@@ -145,6 +145,14 @@ pub enum RunError {
     Scheme(#[from] SchemeError),
 }
 
+impl RunError {
+    /// Whether there was no room left for the result.
+    pub fn is_disk_full(&self) -> bool {
+        use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+        matches!(self, Self::Result(error) if matches!(error.source.kind(), StorageFull | QuotaExceeded))
+    }
+}
+
 /// The contents of `summary.json`: everything that a reader needs to know beside the tables, and
 /// nothing that differs between two runs of the same seed.
 fn summary(plan: &Plan, report: &RunReport, classes: Value) -> Value {
