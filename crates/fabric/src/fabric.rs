@@ -154,6 +154,12 @@ impl Fabric {
         self.ports(a).iter().copied().find(|&link| self.link(link).to == b)
     }
 
+    /// The links that join the same nodes as `link` in the same direction, itself among them.
+    pub fn parallel(&self, link: LinkId) -> impl Iterator<Item = LinkId> + '_ {
+        let Link { from, to, .. } = *self.link(link);
+        self.ports(from).iter().copied().filter(move |&other| self.link(other).to == to)
+    }
+
     /// The nodes of a text such as `e0-a1`. The names may hold a `-` themselves as long as only one
     /// reading names two nodes.
     ///

@@ -83,14 +83,16 @@ fn faults(plan: &Plan) -> Vec<Fault> {
     let mut cable_failed: Vec<bool> = fabric.links().iter().step_by(2).map(|link| !link.up).collect();
     let mut node_failed = vec![false; fabric.nodes().len()];
     let mut fault = |event: &weft_scenario::Event| {
-        let (failed, cables) = match event.change {
-            Change::FailCable(link) => (true, vec![link]),
-            Change::HealCable(link) => (false, vec![link]),
+        let (failed, cables): (_, Vec<LinkId>) = match event.change {
+            Change::FailCable(link) => (true, fabric.parallel(link).collect()),
+            Change::HealCable(link) => (false, fabric.parallel(link).collect()),
             Change::FailNode(node) => (true, fabric.ports(node).to_vec()),
             Change::HealNode(node) => (false, fabric.ports(node).to_vec()),
         };
         match event.change {
-            Change::FailCable(link) | Change::HealCable(link) => cable_failed[link.index() / 2] = failed,
+            Change::FailCable(_) | Change::HealCable(_) => {
+                cables.iter().for_each(|link| cable_failed[link.index() / 2] = failed);
+            }
             Change::FailNode(node) | Change::HealNode(node) => node_failed[node.index()] = failed,
         }
         let up = |id: LinkId| {

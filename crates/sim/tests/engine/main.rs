@@ -3,8 +3,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod dscp;
 mod failures;
 mod hosts;
 mod paths;
 mod queues;
+mod scenarios;

@@ -1,4 +1,4 @@
-//! A scenario's DSCPs choose the queues of a congested port.
+//! What keys of a scenario do to a run: DSCPs to queues, events to cables.
 
 use weft_scenario::Scenario;
 use weft_sim::engine::Progress;
@@ -26,15 +26,21 @@ impl Recorder for Flows {
     fn sample(&mut self, _sample: &Sample) {}
 }
 
-/// The slowdowns of the flows with that DSCP in the only run of a scenario.
-fn slowdowns(scenario: &str, dscp: u8) -> Vec<f64> {
-    let text = format!("{FABRIC}{scenario}\n[scheme]\nname = \"ecmp\"\n");
-    let scenario = Scenario::parse(&text, "dscp.toml").unwrap_or_else(|error| panic!("{error}"));
-    let no_files = |_: &str| Err("there are no files".to_owned());
-    let plan = scenario.plan(&scenario.points()[0], &no_files).unwrap_or_else(|error| panic!("{error}"));
+/// The flows of the only run of a scenario; every file that it names has the text `file`.
+fn flows(scenario: &str, file: &str) -> Vec<FlowRecord> {
+    let text = format!("{scenario}\n[scheme]\nname = \"ecmp\"\n");
+    let scenario = Scenario::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error}"));
+    let load = |_: &str| Ok(file.as_bytes().to_vec());
+    let plan = scenario.plan(&scenario.points()[0], &load).unwrap_or_else(|error| panic!("{error}"));
     let mut flows = Flows::default();
     run(&plan, &Progress::default(), &mut flows).unwrap();
-    let of_class = flows.0.iter().filter(|record| record.flow.dscp == dscp);
+    flows.0
+}
+
+/// The slowdowns of the flows with that DSCP over [`FABRIC`].
+fn slowdowns(scenario: &str, dscp: u8) -> Vec<f64> {
+    let flows = flows(&format!("{FABRIC}{scenario}"), "");
+    let of_class = flows.iter().filter(|record| record.flow.dscp == dscp);
     let slowdown = |record: &FlowRecord| {
         let end = record.end.unwrap_or_else(|| panic!("not finished: {record:?}"));
         (end - record.flow.start).ps() as f64 / record.ideal.ps() as f64
@@ -86,4 +92,34 @@ flow_list = [
     let (heavy, light) = (slowdowns(scenario, 46)[0], slowdowns(scenario, 0)[0]);
     assert!((heavy / (4.0 / 3.0) - 1.0).abs() < 0.03, "{heavy}");
     assert!((light / 2.0 - 1.0).abs() < 0.03, "{light}");
+}
+
+#[test]
+fn an_event_that_names_two_nodes_is_about_all_cables_between_them() {
+    // Three cables, one of them laid the other way round,.
+    let fabric = r#"
+name = "parallel"
+node = [
+  { name = "h0", role = "host" },
+  { name = "h1", role = "host" },
+  { name = "s0", role = "switch" },
+  { name = "s1", role = "switch" },
+]
+link = [
+  { between = ["h0", "s0"] },
+  { between = ["h1", "s1"] },
+  { between = ["s0", "s1"] },
+  { between = ["s1", "s0"] },
+  { between = ["s0", "s1"] },
+]"#;
+    let scenario = |events: &str| {
+        let traffic = r#"[[traffic]]
+flow_list = [{ src = "h0", dst = "h1", bytes = "1 MB" }]"#;
+        format!("[fabric]\nfile = \"parallel.toml\"\nrate = \"1 Gbps\"\n{events}\n{traffic}")
+    };
+    let end = |events: &str| flows(&scenario(events), fabric)[0].end.expect("it finishes").ps() as f64 / 1e9;
+    let fail = "[[event]]\nat = \"1 ms\"\nfail = \"s1-s0\"\n";
+    let heal = "[[event]]\nat = \"40 ms\"\nheal = \"s0-s1\"\n";
+    assert!(end("") < 10.0);
+    assert!(end(&format!("{fail}{heal}")) > 40.0, "while all are down nothing gets through");
 }
