@@ -17,7 +17,7 @@ use weft_units::{LinkId, NodeId, PortId, Time};
 use crate::event_queue::Due;
 use crate::fault::{Fault, FaultKind};
 use crate::host::{Connections, EndpointId};
-use crate::ideal::ideal_fct;
+use crate::ideal::Ideal;
 use crate::link::Links;
 use crate::network::Network;
 use crate::packet::PacketId;
@@ -108,6 +108,7 @@ pub struct Engine<'a, S> {
     next_fault: usize,
     finished: u64,
     finished_bytes: Vec<u64>,
+    ideal: Ideal,
     counters: Counters,
     actions: Actions,
     segment: Segment,
@@ -133,6 +134,7 @@ impl<'a, S: Switch> Engine<'a, S> {
             next_fault: 0,
             finished: 0,
             finished_bytes: vec![0; setup.classes],
+            ideal: Ideal::new(fabric),
             counters: Counters::default(),
             actions: Actions::default(),
             segment: Segment::default(),
@@ -332,7 +334,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         let at = number as usize;
         let shared = &self.connections.shared[at];
         let (ideal, hops) =
-            ideal_fct(self.setup.fabric, self.routes.routes(), self.setup.transport, &shared.flow);
+            self.ideal.fct(self.setup.fabric, self.routes.routes(), self.setup.transport, &shared.flow);
         let sender = self.connections.sides[at * 2].endpoint.stats();
         let receiver = self.connections.sides[at * 2 + 1].endpoint.stats();
         recorder.flow(&FlowRecord {
