@@ -42,13 +42,13 @@ $(VENV)/.dev: $(VENV)/.weft
 
 test: lint test-rust test-python ## format, lints, dependency direction, tests of all languages, docs' examples
 
-test-rust: | system
+test-rust: | system ## the tests of all crates
 	cargo test --workspace --quiet
 
-test-python: $(VENV)/.dev | system-test
+test-python: $(VENV)/.dev | system-test ## the tests of the command line, the report and these pages
 	$(PYTHON) -m pytest
 
-lint: $(VENV)/.dev | system
+lint: $(VENV)/.dev | system ## formatting, lints of all languages, dependency direction
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(PYTHON) scripts/check_arrows.py

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _weft
 from .errors import OutputError
-from .labels import show
+from .labels import plural, show
 from .topology import Fabric, read_text
 
 if TYPE_CHECKING:
@@ -118,9 +118,9 @@ class Scenario:
         """
         outcome = self.execute(out, jobs=jobs, seeds=seeds, progress=progress)
         if outcome.failed:
-            first = outcome.failed[0]
+            first, failed = outcome.failed[0], len(outcome.failed)
             raise OutputError(
-                f"{len(outcome.failed)} of {outcome.done + outcome.skipped + len(outcome.failed)} runs failed; "
+                f"{failed} of {plural(outcome.done + outcome.skipped + failed, 'run')} failed; "
                 f"the first: {first.get('label', first.get('run_id'))}: {first.get('error')}"
             )
         from .results import Results

@@ -101,6 +101,7 @@ def flow_table(scheme: str, load: float, seed: int, flows: int, hosts: int) -> p
             "sport": common.integers(1024, 65535, flows).astype(np.int32),
             "dport": np.full(flows, 80, dtype=np.int32),
             "class": [names[kind] for kind in kinds],
+            "dscp": np.zeros(flows, dtype=np.int32),
             "bytes": bytes_,
             "start_ps": start,
             "end_ps": pl.Series(start + fct).set(pl.Series(~finished), None),

@@ -87,6 +87,8 @@ def test_missing_runs_are_warned_of(weft, tmp_path):
         (["plot", "nothere"], "nothere does not exist"),
         (["reproduce", "nope"], "error: there is no study `nope`\n  try: one of packet-spraying"),
         (["run", "nothere.toml"], "error: nothere.toml: No such file or directory"),
+        (["run", "."], "error: . is a directory, not a scenario file\n  try: `weft new mine.toml`, then"),
+        (["check", "."], "error: . is a directory, not a scenario file"),
         (["fabric", "nothere.graphml"], "nothere.graphml"),
     ],
 )
@@ -97,6 +99,16 @@ def test_bad_input_ends_with_a_message_and_exit_code_2(weft, arguments, message,
     assert message in result.stderr
     assert "Traceback" not in result.output
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_directory_instead_of_a_scenario_is_answered_with_what_to_type(weft, own_dir, tmp_path):
+    result = weft("run", own_dir)
+    assert result.exit_code == 2
+    assert f"{own_dir} is a directory of results, not a scenario file" in result.stderr
+    assert f"weft run {own_dir}/scenario.toml -o {own_dir}" in result.stderr
+    (tmp_path / "b.toml").write_text("")
+    (tmp_path / "a.toml").write_text("")
+    assert f"try: weft run {tmp_path}/a.toml" in weft("run", tmp_path).stderr
 
 
 def test_an_unknown_baseline_column_or_format_is_refused(weft, sample_dir, tmp_path):

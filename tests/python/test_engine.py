@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import polars as pl
 import pytest
 
 import weft as api
+from conftest import TINY
 from weft.scenario import Scenario
 
 
@@ -139,7 +141,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tiny, tmp_path):
     assert process.returncode == 130, stderr
     kept = len(api.Results(tmp_path / "out").finished)
     assert 1 <= kept < 80
-    assert f"Stopped: {kept} of 80 runs are finished and kept" in stderr
+    assert f"Stopped: {kept} of 80 runs finished and kept" in stderr
     assert "weft run" in stderr
     assert "Traceback" not in stderr
     assert api.Results(tmp_path / "out").flows().height > 0
@@ -193,6 +195,19 @@ def test_a_fabric_file_of_networkx_is_read(weft, tmp_path):
     assert bad.exit_code == 2
     assert "this is a fabric file" in bad.stderr
     assert weft("fabric", tmp_path / "none.graphml").exit_code == 2
+
+
+def test_a_table_of_polars_is_a_trace_as_it_is_written_by_default(tmp_path):
+    flows = pl.DataFrame({"src": ["h0", "h1"], "dst": ["h2", "h3"], "bytes": [30_000, 1], "start_s": [0.0, 1e-3]})
+    scenario = re.sub(r"\[traffic\].*?\n\n", '[traffic]\ntrace = "flows.parquet"\n\n', TINY, flags=re.DOTALL)
+    (tmp_path / "tiny.toml").write_text(scenario)
+    for compression in ("zstd", "snappy", "uncompressed"):
+        flows.write_parquet(tmp_path / "flows.parquet", compression=compression)
+        results = Scenario.from_file(tmp_path / "tiny.toml").run(tmp_path / compression)
+        assert results.flows()["bytes"].unique().sort().to_list() == [1, 30_000]
+    flows.write_parquet(tmp_path / "flows.parquet", compression="gzip")
+    with pytest.raises(api.ScenarioError, match="expected zstd, snappy or no compression"):
+        Scenario.from_file(tmp_path / "tiny.toml").points()
 
 
 @pytest.mark.parametrize("starter", ["fat-tree", "spine-leaf", "own-fabric"])

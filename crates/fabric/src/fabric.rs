@@ -154,6 +154,12 @@ impl Fabric {
         self.ports(a).iter().copied().find(|&link| self.link(link).to == b)
     }
 
+    /// The links that join the same nodes as `link` in the same direction, itself among them.
+    pub fn parallel(&self, link: LinkId) -> impl Iterator<Item = LinkId> + '_ {
+        let Link { from, to, .. } = *self.link(link);
+        self.ports(from).iter().copied().filter(move |&other| self.link(other).to == to)
+    }
+
     /// The nodes of a text such as `e0-a1`. The names may hold a `-` themselves as long as only one
     /// reading names two nodes.
     ///
@@ -189,7 +195,7 @@ impl Fabric {
 
 /// The error for a name that is none of `nodes`.
 pub(crate) fn unknown_node(name: &str, nodes: &[Node]) -> FabricError {
-    let nearest = nearest(name, nodes.iter().map(|node| node.name.as_str()));
+    let nearest = nearest(name, nodes.iter().map(|node| node.name.as_str())).map(str::to_owned);
     FabricError::UnknownNode { name: name.to_owned(), nearest }
 }
 
@@ -207,7 +213,7 @@ pub(crate) fn split_pair<'a, T, N: Iterator<Item = &'a str>>(
         (Some(pair), None) => Ok(pair),
         _ => {
             let wrong = text.split('-').map(str::trim).find(|part| find(part).is_none());
-            let nearest = wrong.and_then(|part| nearest(part, names()));
+            let nearest = wrong.and_then(|part| nearest(part, names())).map(str::to_owned);
             Err(FabricError::BadPair { text: text.to_owned(), nearest })
         }
     }

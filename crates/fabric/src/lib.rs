@@ -27,6 +27,7 @@ pub use equal_cost::EqualCost;
 pub use error::FabricError;
 pub use fabric::{Fabric, Shape};
 pub use link::{Link, LinkSpec};
+pub use nearest::nearest;
 pub use node::{Node, Role};
 pub use overhead::Overhead;
 pub use queue::{ClassSpec, Limit, QueueSpec, Scheduler};

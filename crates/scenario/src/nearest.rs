@@ -1,18 +1,6 @@
-//! The nearest right name to a wrong one.
+//! Names in messages: the nearest right one to a wrong one, or all that there are.
 
-/// The candidate least different from `name`, where one is near enough to be what was meant: one slip,
-/// or one a three letters. Case, `-` and `_` make no difference.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let plain = |text: &str| text.to_lowercase().replace('_', "-");
-    let name = plain(name);
-    let allowed = 1 + name.chars().count() / 3;
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::osa_distance(&name, &plain(candidate)), candidate))
-        .filter(|(distance, candidate)| *distance <= allowed && *distance < candidate.chars().count())
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
+pub(crate) use weft_fabric::nearest;
 
 /// Names as a message lists them.
 pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
@@ -24,24 +12,5 @@ pub(crate) fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a s
     match nearest(name, candidates.clone()) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None => format!("expected one of {}", list(candidates)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slips_find_their_name_and_nonsense_finds_none() {
-        for (name, found) in [
-            ("laod", Some("load")),
-            ("Load", Some("load")),
-            ("trunkate", Some("truncate")),
-            ("scale-to-mean", Some("scale_to_mean")),
-            ("colour", None),
-            ("", None),
-        ] {
-            assert_eq!(nearest(name, ["load", "truncate", "scale_to_mean", "k"]), found, "{name}");
-        }
     }
 }

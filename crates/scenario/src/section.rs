@@ -16,6 +16,8 @@ pub enum Kind {
     Text,
     /// A whole number from this on.
     Count(u64),
+    /// A whole number from 0 to this.
+    UpTo(u64),
     /// A number.
     Number,
     /// A span of time as text with a unit.

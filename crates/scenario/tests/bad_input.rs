@@ -1,5 +1,5 @@
 //! What a user reads when a scenario is wrong, as whole texts: each `bad_input/NAME.toml` with the
-//! message in `bad_input/NAME.txt`. `WEFT_BLESS=1 cargo test` writes the messages anew, for review.
+//! message in `bad_input/NAME.txt`. `WEFT_UPDATE_SNAPSHOTS=1 cargo test` writes the messages anew, for review.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn message(text: &str, file: &str) -> Result<(), Diagnostics> {
 
 #[test]
 fn every_bad_scenario_is_refused_with_its_message() {
-    let bless = std::env::var_os("WEFT_BLESS").is_some();
+    let update = std::env::var_os("WEFT_UPDATE_SNAPSHOTS").is_some();
     let mut wrong = Vec::new();
     let mut cases: Vec<PathBuf> =
         fs::read_dir(directory()).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -36,7 +36,7 @@ fn every_bad_scenario_is_refused_with_its_message() {
             Err(diagnostics) => format!("{diagnostics}\n"),
         };
         let expected = path.with_extension("txt");
-        if bless {
+        if update {
             fs::write(&expected, &found).unwrap();
         } else if fs::read_to_string(&expected).unwrap_or_default() != found {
             wrong.push(format!("{file}:\n{found}"));

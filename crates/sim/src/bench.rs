@@ -128,7 +128,7 @@ pub fn bench(name: &str, seconds: f64) -> Option<Measured> {
     let setup = Setup {
         fabric: &fabric,
         flows: &flows,
-        dscp: &[0],
+        classes: 1,
         transport: &transport,
         seed: 1,
         limit,
@@ -238,6 +238,7 @@ fn cycles(fabric: &Fabric, rounds: u16) -> Vec<Flow> {
             sport: 10_000 + round,
             dport: 80,
             class: 0,
+            dscp: 0,
             bytes: 1 << 32,
             start: Time::ZERO + Duration::from_ps(random.next_u64() >> 38),
         }));
@@ -270,6 +271,7 @@ fn web_search(fabric: &Fabric, limit: Time) -> Vec<Flow> {
             sport: port,
             dport: 80,
             class: 0,
+            dscp: 0,
             bytes: sizes.draw(&mut size_stream),
             start: Time::ZERO + Duration::from_secs_f64(now),
         });

@@ -17,7 +17,7 @@ use weft_units::{LinkId, NodeId, PortId, Time};
 use crate::event_queue::Due;
 use crate::fault::{Fault, FaultKind};
 use crate::host::{Connections, EndpointId};
-use crate::ideal::ideal_fct;
+use crate::ideal::Ideal;
 use crate::link::Links;
 use crate::network::Network;
 use crate::packet::PacketId;
@@ -30,8 +30,8 @@ pub struct Setup<'a> {
     pub fabric: &'a Fabric,
     /// What to send, in order of start.
     pub flows: &'a [Flow],
-    /// DSCP by traffic class of the flows.
-    pub dscp: &'a [u8],
+    /// How many traffic classes the flows have.
+    pub classes: usize,
     /// How the hosts send it.
     pub transport: &'a Config,
     /// The one seed of the run.
@@ -108,6 +108,7 @@ pub struct Engine<'a, S> {
     next_fault: usize,
     finished: u64,
     finished_bytes: Vec<u64>,
+    ideal: Ideal,
     counters: Counters,
     actions: Actions,
     segment: Segment,
@@ -132,7 +133,8 @@ impl<'a, S: Switch> Engine<'a, S> {
             next_flow: 0,
             next_fault: 0,
             finished: 0,
-            finished_bytes: vec![0; setup.dscp.len()],
+            finished_bytes: vec![0; setup.classes],
+            ideal: Ideal::new(fabric),
             counters: Counters::default(),
             actions: Actions::default(),
             segment: Segment::default(),
@@ -328,7 +330,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         let at = number as usize;
         let shared = &self.connections.shared[at];
         let (ideal, hops) =
-            ideal_fct(self.setup.fabric, self.routes.routes(), self.setup.transport, &shared.flow);
+            self.ideal.fct(self.setup.fabric, self.routes.routes(), self.setup.transport, &shared.flow);
         let sender = self.connections.sides[at * 2].endpoint.stats();
         let receiver = self.connections.sides[at * 2 + 1].endpoint.stats();
         recorder.flow(&FlowRecord {
@@ -371,8 +373,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         self.next_flow += 1;
         self.schedule_next_flow();
         let nics = self.nics(&flow);
-        let dscp = self.setup.dscp[usize::from(flow.class)];
-        let id = self.connections.open(self.setup.transport, self.net.now, &flow, dscp, nics);
+        let id = self.connections.open(self.setup.transport, self.net.now, &flow, nics);
         self.pump(id, recorder);
     }
 

@@ -51,7 +51,7 @@ pub struct Connections {
 impl Connections {
     /// Opens a connection for `flow`; `nics` are the links that the source's and the destination's
     /// packets leave by. Returns the number of the source's endpoint.
-    pub fn open(&mut self, config: &Config, now: Time, flow: &Flow, dscp: u8, nics: [u32; 2]) -> EndpointId {
+    pub fn open(&mut self, config: &Config, now: Time, flow: &Flow, nics: [u32; 2]) -> EndpointId {
         let isn = weft_switching::mix64(u64::from(flow.id.0)) as u32;
         let mut client = Endpoint::connect(config, now, isn);
         client.write(flow.bytes);
@@ -67,7 +67,7 @@ impl Connections {
                 dport,
                 flow_hash: flow_hash(src, dst, sport, dport),
                 kind: Kind::Tcp,
-                traffic_class: dscp << 2,
+                traffic_class: flow.dscp << 2,
                 ..Header::default()
             },
             nic,

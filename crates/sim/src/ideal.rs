@@ -1,57 +1,198 @@
 //! The time a flow would take alone on the idle fabric, the denominator of slowdown.
 
-use weft_fabric::{EqualCost, Fabric};
+use weft_fabric::{EqualCost, Fabric, Link};
 use weft_traffic::Flow;
 use weft_transport::Config;
-use weft_units::{Bytes, Duration, LinkId};
+use weft_units::{Bytes, Duration, LinkId, Rate};
 
 /// IP and TCP headers without options.
 const HEADERS: u64 = 40;
 /// The timestamp option, padded (RFC 7323, appendix A).
 const TIMESTAMPS: u64 = 12;
 
-/// The ideal completion time of `flow` and the number of links on its way; zero links where its
-/// destination cannot be reached.
-///
-/// A closed form: one round trip of bare segments for the handshake, then all segments back to
-/// back at the rate of the slowest link on a shortest path, and the last one's way through the
-/// others. Slow start is not part of it, so a transport can be compared with another.
-pub fn ideal_fct(fabric: &Fabric, routes: &EqualCost, transport: &Config, flow: &Flow) -> (Duration, u32) {
-    let path = shortest_path(fabric, routes, flow);
-    let headers = HEADERS + if transport.timestamps { TIMESTAMPS } else { 0 };
-    let mss = u64::from(transport.mss);
-    let (full, rest) = (flow.bytes / mss, flow.bytes % mss);
-    let last = headers + if rest > 0 { rest } else { mss.min(flow.bytes) };
-    let tx = |link: LinkId, ip_bytes: u64| {
-        let link = fabric.link(link);
-        link.rate.tx_time(Bytes(u64::from(link.overhead.wire_bytes(ip_bytes as u32))))
-    };
-    let one_way = |ip_bytes: u64, reverse: bool| -> Duration {
-        let links = path.iter().map(|&link| if reverse { link.reverse() } else { link });
-        links.map(|link| fabric.link(link).delay + tx(link, ip_bytes)).sum()
-    };
-    let before_last = if rest > 0 { full } else { full.saturating_sub(1) };
-    let at_bottleneck = path
-        .iter()
-        .map(|&link| tx(link, headers + mss).saturating_mul(before_last))
-        .max()
-        .unwrap_or(Duration::ZERO);
-    let handshake = one_way(headers, false) + one_way(headers, true);
-    (handshake + at_bottleneck + one_way(last, false), path.len() as u32)
+/// Ideal completion times on a fabric. They are the same for every scheme over shortest paths, and
+/// none of these completes a flow sooner.
+pub struct Ideal {
+    /// Whether any shortest path says as much as all of them: links between switches are alike and
+    /// no slower than those of hosts, of which each host has one.
+    alike: bool,
 }
 
-/// A shortest path by the first next hop everywhere.
-fn shortest_path(fabric: &Fabric, routes: &EqualCost, flow: &Flow) -> Vec<LinkId> {
-    let mut at = fabric.host_node(flow.src);
-    let destination = fabric.host_node(flow.dst);
-    let mut path = Vec::new();
-    while at != destination {
-        let Some(link) = routes.next_hops(at, flow.dst).first().and_then(|&port| fabric.link_at(at, port))
-        else {
-            return Vec::new();
-        };
-        path.push(link);
-        at = fabric.link(link).to;
+impl Ideal {
+    /// For flows over `fabric`.
+    pub fn new(fabric: &Fabric) -> Self {
+        let at_host = |link: &&Link| [link.from, link.to].iter().any(|&node| fabric.node(node).is_host());
+        let (hosts, between): (Vec<&Link>, Vec<&Link>) = fabric.links().iter().partition(at_host);
+        let like = |a: &Link, b: &Link| (a.rate, a.delay, a.overhead) == (b.rate, b.delay, b.overhead);
+        let alike = between.iter().all(|link| like(link, between[0]))
+            && hosts.iter().all(|host| between.iter().take(1).all(|link| no_faster(host, link)))
+            && fabric.hosts().iter().all(|&host| fabric.ports(host).len() == 1);
+        Self { alike }
     }
-    path
+
+    /// The ideal completion time of `flow` and the number of links on its way; zero links where its
+    /// destination cannot be reached.
+    ///
+    /// A closed form. Of each hop on the shortest paths it takes the least delay and the least time
+    /// to send a packet: one round trip of bare segments for the handshake, then the way of the last
+    /// segment. To this comes what the others take at the hop that is slowest for them, where all
+    /// links of the hop send at once; a host sends by one of its links only. Slow start is not part
+    /// of it, so a transport can be compared with another.
+    pub fn fct(
+        &self,
+        fabric: &Fabric,
+        routes: &EqualCost,
+        transport: &Config,
+        flow: &Flow,
+    ) -> (Duration, u32) {
+        let headers = HEADERS + if transport.timestamps { TIMESTAMPS } else { 0 };
+        let mss = u64::from(transport.mss);
+        let (full, rest) = (flow.bytes / mss, flow.bytes % mss);
+        let last = headers + if rest > 0 { rest } else { mss.min(flow.bytes) };
+        let before_last = if rest > 0 { full } else { full.saturating_sub(1) };
+        let all = Segments { full: headers + mss, before_last, last };
+        let (mut ways, mut waiting, mut hops) = (Duration::ZERO, Duration::ZERO, 0);
+        self.each_hop(fabric, routes, flow, |links| {
+            let forth = || links.iter().map(|&link| fabric.link(link));
+            let back = || links.iter().map(|&link| fabric.link(link.reverse()));
+            ways += way(forth(), headers) + way(back(), headers) + way(forth(), last);
+            waiting = waiting.max(if hops == 0 {
+                forth().map(|link| all.waiting([link].into_iter())).min().unwrap_or(Duration::ZERO)
+            } else {
+                all.waiting(forth())
+            });
+            hops += 1;
+        });
+        (ways + waiting, hops)
+    }
+
+    /// Calls `see` with the links of every hop on the shortest paths, from the source on; with one
+    /// link a hop where that says as much.
+    fn each_hop(&self, fabric: &Fabric, routes: &EqualCost, flow: &Flow, mut see: impl FnMut(&[LinkId])) {
+        let most = if self.alike { 1 } else { usize::MAX };
+        let destination = fabric.host_node(flow.dst);
+        let (mut at, mut links) = (vec![fabric.host_node(flow.src)], Vec::new());
+        while at != [destination] {
+            links.clear();
+            for &node in &at {
+                let ports = routes.next_hops(node, flow.dst).iter().take(most);
+                links.extend(ports.filter_map(|&port| fabric.link_at(node, port)));
+            }
+            if links.is_empty() {
+                return;
+            }
+            see(&links);
+            at.clear();
+            at.extend(links.iter().map(|&link| fabric.link(link).to));
+            at.sort_unstable();
+            at.dedup();
+        }
+    }
+}
+
+/// Whether `link` takes no less time for any packet than `other`.
+fn no_faster(link: &Link, other: &Link) -> bool {
+    link.rate <= other.rate && link.overhead == other.overhead
+}
+
+/// The time to send a packet over a link.
+fn tx(link: &Link, ip_bytes: u64) -> Duration {
+    link.rate.tx_time(Bytes(wire(link, ip_bytes)))
+}
+
+fn wire(link: &Link, ip_bytes: u64) -> u64 {
+    u64::from(link.overhead.wire_bytes(ip_bytes as u32))
+}
+
+/// The least time that one of the links takes for a packet.
+fn way<'a>(links: impl Iterator<Item = &'a Link> + Clone, ip_bytes: u64) -> Duration {
+    let delay = links.clone().map(|link| link.delay).min();
+    delay.unwrap_or(Duration::ZERO) + least_tx(links, ip_bytes)
+}
+
+fn least_tx<'a>(links: impl Iterator<Item = &'a Link>, ip_bytes: u64) -> Duration {
+    links.map(|link| tx(link, ip_bytes)).min().unwrap_or(Duration::ZERO)
+}
+
+/// The segments of a flow, in bytes of IP.
+struct Segments {
+    /// Of a full one.
+    full: u64,
+    /// How many full ones there are before the last.
+    before_last: u64,
+    /// Of the last.
+    last: u64,
+}
+
+impl Segments {
+    /// What it takes the links of a hop to send all segments, beyond the time for the last.
+    fn waiting<'a>(&self, mut links: impl Iterator<Item = &'a Link> + Clone) -> Duration {
+        let several = links.clone();
+        match (links.next(), links.next()) {
+            (Some(link), None) => tx(link, self.full).saturating_mul(self.before_last),
+            _ => {
+                let rate = several.clone().map(|link| link.rate.bps()).fold(0, u64::saturating_add);
+                let of = |ip_bytes| several.clone().map(|link| wire(link, ip_bytes)).min().unwrap_or(0);
+                let bytes = of(self.full).saturating_mul(self.before_last).saturating_add(of(self.last));
+                let all = Rate::from_bps(rate).tx_time(Bytes(bytes));
+                all.saturating_sub(least_tx(several, self.last))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weft_fabric::{LinkSpec, build};
+    use weft_units::{FlowId, HostId, Time};
+
+    fn flow(src: u32, dst: u32, bytes: u64) -> Flow {
+        let (id, src, dst, start) = (FlowId(0), HostId(src), HostId(dst), Time::ZERO);
+        Flow { id, src, dst, sport: 1, dport: 2, class: 0, dscp: 0, bytes, start }
+    }
+
+    fn link(rate_mbps: u64) -> LinkSpec {
+        LinkSpec::new(Rate::from_bps(rate_mbps * 1_000_000), Duration::from_us(3))
+    }
+
+    #[test]
+    fn where_links_are_alike_one_path_says_as_much_as_all() {
+        let config = Config::profile("linux").unwrap();
+        for fabric in [
+            build::fat_tree(4, &link(1_000), &link(1_000)).unwrap(),
+            build::spine_leaf(3, 2, 4, &link(1_000), &link(4_000)).unwrap(),
+            build::ring(5, 2, &link(1_000), &link(1_000)).unwrap(),
+        ] {
+            let routes = EqualCost::compute(&fabric);
+            assert!(Ideal::new(&fabric).alike);
+            for dst in 1..fabric.host_count() as u32 {
+                for bytes in [1, 1_448, 1_449, 3_000_000] {
+                    let [one, all] = [true, false]
+                        .map(|alike| Ideal { alike }.fct(&fabric, &routes, &config, &flow(0, dst, bytes)));
+                    assert_eq!(one, all, "{} to {dst}, {bytes} bytes", fabric.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn slow_links_of_a_hop_send_together_but_not_faster_than_the_host() {
+        let config = Config::profile("linux").unwrap();
+        let rate = |spines, fabric_mbps| {
+            let fabric = build::spine_leaf(spines, 2, 1, &link(10_000), &link(fabric_mbps)).unwrap();
+            let (fct, hops) = Ideal::new(&fabric).fct(
+                &fabric,
+                &EqualCost::compute(&fabric),
+                &config,
+                &flow(0, 1, 144_800_000),
+            );
+            assert_eq!(hops, 4);
+            153_800_000.0 * 8.0 / fct.as_secs_f64() / 1e9
+        };
+        for (spines, fabric_mbps, expected) in [(1, 1_000, 1.0), (4, 1_000, 4.0), (4, 4_000, 10.0)] {
+            let found = rate(spines, fabric_mbps);
+            assert!((found / expected - 1.0).abs() < 1e-3, "{found} Gbps of {expected}");
+        }
+    }
 }

@@ -35,7 +35,7 @@ pub fn run<R: Recorder>(
     let setup = Setup {
         fabric: &plan.fabric,
         flows: &plan.traffic.flows,
-        dscp: &vec![0; plan.traffic.classes.len()],
+        classes: plan.traffic.classes.len(),
         transport: &plan.transport.config,
         seed: plan.seed,
         limit: Time::ZERO + plan.run.limit,
@@ -83,14 +83,16 @@ fn faults(plan: &Plan) -> Vec<Fault> {
     let mut cable_failed: Vec<bool> = fabric.links().iter().step_by(2).map(|link| !link.up).collect();
     let mut node_failed = vec![false; fabric.nodes().len()];
     let mut fault = |event: &weft_scenario::Event| {
-        let (failed, cables) = match event.change {
-            Change::FailCable(link) => (true, vec![link]),
-            Change::HealCable(link) => (false, vec![link]),
+        let (failed, cables): (_, Vec<LinkId>) = match event.change {
+            Change::FailCable(link) => (true, fabric.parallel(link).collect()),
+            Change::HealCable(link) => (false, fabric.parallel(link).collect()),
             Change::FailNode(node) => (true, fabric.ports(node).to_vec()),
             Change::HealNode(node) => (false, fabric.ports(node).to_vec()),
         };
         match event.change {
-            Change::FailCable(link) | Change::HealCable(link) => cable_failed[link.index() / 2] = failed,
+            Change::FailCable(_) | Change::HealCable(_) => {
+                cables.iter().for_each(|link| cable_failed[link.index() / 2] = failed);
+            }
             Change::FailNode(node) | Change::HealNode(node) => node_failed[node.index()] = failed,
         }
         let up = |id: LinkId| {
@@ -143,6 +145,14 @@ pub enum RunError {
     /// There is no such scheme.
     #[error(transparent)]
     Scheme(#[from] SchemeError),
+}
+
+impl RunError {
+    /// Whether there was no room left for the result.
+    pub fn is_disk_full(&self) -> bool {
+        use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+        matches!(self, Self::Result(error) if matches!(error.source.kind(), StorageFull | QuotaExceeded))
+    }
 }
 
 /// The contents of `summary.json`: everything that a reader needs to know beside the tables, and

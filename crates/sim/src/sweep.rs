@@ -107,7 +107,7 @@ pub struct SweepReport {
     pub skipped: usize,
     /// Runs that failed, with the reason.
     pub failed: Vec<(Point, String)>,
-    /// Whether it was asked to stop before its end.
+    /// Whether it ended before its end: it was asked to, or the disk was full.
     pub stopped: bool,
 }
 
@@ -174,7 +174,11 @@ pub fn run_sweep(
         run.progress.stop.store(stop.load(Ordering::Relaxed), Ordering::Relaxed);
         let outcome = run_to_directory(&plan, &target(point), scenario.text(), &run.progress);
         lock(&active).retain(|other| !Arc::ptr_eq(other, &run));
-        let report = outcome.map_err(|error| error.to_string())?;
+        let report = outcome.map_err(|error| {
+            // No other run would find room for its result either.
+            stop.fetch_or(error.is_disk_full(), Ordering::Relaxed);
+            error.to_string()
+        })?;
         Ok(report.map(|report| Timing {
             packet_hops: report.counters.packet_hops,
             seconds: started.elapsed().as_secs_f64(),

@@ -142,8 +142,42 @@ fn any_link() -> impl Strategy<Value = LinkSpec> {
     (rate, 0_u64..200_000, overhead).prop_map(|(rate, delay, overhead)| spec(rate, delay, overhead))
 }
 
+/// Two hosts, each at a switch, and switches between these, with two cables to the one and one to
+/// the other: shortest paths that differ in rate and delay.
+fn lattice(ends: &[LinkSpec; 2], middle: &[[LinkSpec; 3]]) -> Result<Fabric, FabricError> {
+    let mut builder = FabricBuilder::new("lattice");
+    let [h0, h1] = [builder.add_host("h0", 0, None)?, builder.add_host("h1", 0, None)?];
+    let [s0, s1] = [builder.add_switch("s0", 1, None)?, builder.add_switch("s1", 1, None)?];
+    builder.connect(h0, s0, &ends[0])?;
+    builder.connect(h1, s1, &ends[1])?;
+    for (i, [up, up_too, down]) in middle.iter().enumerate() {
+        let node = builder.add_switch(format!("m{i}"), 2, None)?;
+        builder.connect(s0, node, up)?;
+        builder.connect(s0, node, up_too)?;
+        builder.connect(node, s1, down)?;
+    }
+    builder.build()
+}
+
 proptest! {
     #![proptest_config(common::cases(200))]
+
+    /// Without slow start and losses, spraying comes near to what all links carry together.
+    #[test]
+    fn no_scheme_over_shortest_paths_beats_the_ideal(
+        ends in [any_link(), any_link()],
+        middle in prop::collection::vec([any_link(), any_link(), any_link()], 1..5),
+        scheme_name in prop::sample::select(vec!["ecmp", "single_path", "spray"]),
+        bytes in 1_u64..1_500_000,
+        seed: u64,
+    ) {
+        let fabric = lattice(&ends, &middle).unwrap();
+        let config = Config { initial_window: 2_000, ..profile("linux") };
+        let trial = Trial::new(&fabric, scheme(scheme_name), config).seed(seed);
+        let outcome = trial.flow(0, 1, bytes, Duration::ZERO).run();
+        prop_assert!(outcome.fct(0) >= outcome.flows[0].ideal, "{} of {}", outcome.fct(0), outcome.flows[0].ideal);
+        prop_assert_eq!(outcome.flows[0].hops, 4);
+    }
 
     /// Up to the initial window of ten segments, nothing waits for an acknowledgement.
     #[test]

@@ -2,6 +2,9 @@
 
 use weft_units::{Bytes, FlowId, HostId, Time};
 
+/// The largest DSCP: it has six bits.
+pub const MAX_DSCP: u8 = 63;
+
 /// One transfer over one connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flow {
@@ -17,6 +20,8 @@ pub struct Flow {
     pub dport: u16,
     /// Index into [`Traffic::classes`].
     pub class: u16,
+    /// The DSCP of all its packets, both ways (RFC 2474): 0 to [`MAX_DSCP`].
+    pub dscp: u8,
     /// What the application sends.
     pub bytes: u64,
     /// When the application opens the connection.
@@ -82,4 +87,14 @@ pub struct Traffic {
     pub notes: Vec<String>,
     /// Where the links cannot carry what is asked of them.
     pub warnings: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_takes_forty_bytes() {
+        assert_eq!(size_of::<Flow>(), 40);
+    }
 }

@@ -25,6 +25,8 @@ pub const MAX_FLOWS: u64 = 50_000_000;
 pub struct Group {
     /// The class that its flows are reported in; by size where it is `None`.
     pub class: Option<String>,
+    /// The DSCP of its flows' packets, 0 to [`MAX_DSCP`](crate::MAX_DSCP).
+    pub dscp: u8,
     /// The flows.
     pub flows: Flows,
 }
@@ -84,6 +86,8 @@ pub struct ListedFlow {
     pub start: Time,
     /// Its class; the group's where it is `None`.
     pub class: Option<String>,
+    /// Its DSCP; the group's where it is `None`.
+    pub dscp: Option<u8>,
     /// Source and destination port; assigned where it is `None`.
     pub ports: Option<(u16, u16)>,
 }
@@ -193,6 +197,7 @@ struct Draft {
     dst: HostId,
     bytes: u64,
     class: u16,
+    dscp: u8,
     ports: Option<(u16, u16)>,
 }
 
@@ -275,6 +280,7 @@ impl Making<'_> {
                 dst: flow.dst,
                 bytes: flow.bytes,
                 class,
+                dscp: flow.dscp.unwrap_or(group.dscp),
                 ports: flow.ports,
             });
         }
@@ -308,7 +314,7 @@ impl Making<'_> {
                 let start = Time::ZERO + drawn.start + Duration::from_ps(at.saturating_add(late));
                 let bytes = drawn.sizes.draw(&mut streams.sizes);
                 let class = self.class(group, None, bytes)?;
-                self.drafts.push(Draft { start, src, dst, bytes, class, ports: None });
+                self.drafts.push(Draft { start, src, dst, bytes, class, dscp: group.dscp, ports: None });
             }
         }
         let made = self.drafts.len() - first;
@@ -360,8 +366,8 @@ impl Making<'_> {
         drafts.sort_by_key(|draft| draft.start);
         let numbered = drafts.iter().enumerate().map(|(id, draft)| {
             let (sport, dport) = draft.ports.unwrap_or_else(|| ports.of(id));
-            let Draft { start, src, dst, bytes, class, .. } = *draft;
-            Flow { id: FlowId(id as u32), src, dst, sport, dport, class, bytes, start }
+            let Draft { start, src, dst, bytes, class, dscp, .. } = *draft;
+            Flow { id: FlowId(id as u32), src, dst, sport, dport, class, dscp, bytes, start }
         });
         traffic.flows = numbered.collect();
         if drafts.iter().any(|draft| draft.ports.is_some()) {
@@ -440,7 +446,7 @@ mod tests {
     }
 
     fn one(drawn: Drawn) -> Vec<Group> {
-        vec![Group { class: None, flows: Flows::Drawn(drawn) }]
+        vec![Group { class: None, dscp: 0, flows: Flows::Drawn(drawn) }]
     }
 
     #[test]
@@ -477,6 +483,7 @@ mod tests {
         let places = spine_leaf(2, 2, 4);
         let group = |class: &str, count| Group {
             class: Some(class.into()),
+            dscp: 0,
             flows: Flows::Drawn(Drawn { intensity: None, count: Some(count), ..drawn(0.0) }),
         };
         let shorts = |long| {
@@ -486,6 +493,26 @@ mod tests {
             flows.map(|flow| (flow.start, flow.src, flow.dst, flow.bytes)).collect::<Vec<_>>()
         };
         assert_eq!((shorts(5).len(), shorts(5)), (20, shorts(9)));
+    }
+
+    #[test]
+    fn flows_carry_the_dscp_of_their_group_unless_they_have_their_own() {
+        let listed = |src, dscp| ListedFlow {
+            src: HostId(src),
+            dst: HostId(7),
+            bytes: 5,
+            start: Time::ZERO,
+            class: None,
+            dscp,
+            ports: None,
+        };
+        let count = Drawn { intensity: None, count: Some(3), start: Duration::from_ms(1), ..drawn(0.0) };
+        let groups = [
+            Group { class: None, dscp: 8, flows: Flows::Listed(vec![listed(1, None), listed(2, Some(46))]) },
+            Group { class: None, dscp: 63, flows: Flows::Drawn(count) },
+        ];
+        let traffic = run(&groups, &spine_leaf(2, 2, 4), 1, 3).unwrap();
+        assert_eq!(traffic.flows.iter().map(|flow| flow.dscp).collect::<Vec<_>>(), [8, 46, 63, 63, 63]);
     }
 
     #[test]
@@ -516,8 +543,8 @@ mod tests {
         let places = spine_leaf(4, 4, 20);
         let listed = |src, dst, bytes, ports| {
             let (src, dst, start) = (HostId(src), HostId(dst), Time::ZERO);
-            let flow = ListedFlow { src, dst, bytes, start, class: None, ports };
-            vec![Group { class: None, flows: Flows::Listed(vec![flow.clone(), flow]) }]
+            let flow = ListedFlow { src, dst, bytes, start, class: None, dscp: None, ports };
+            vec![Group { class: None, dscp: 0, flows: Flows::Listed(vec![flow.clone(), flow]) }]
         };
         let flood = Drawn { intensity: Some(Intensity::FlowsPerSecond(1e12)), ..drawn(0.0) };
         let many = Drawn { intensity: None, count: Some(u64::MAX), ..drawn(0.0) };

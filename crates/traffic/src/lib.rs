@@ -28,7 +28,7 @@ pub use arrivals::Arrivals;
 pub use cdf::{CdfError, read_cdf};
 pub use classes::Thresholds;
 pub use demand::Demand;
-pub use flow::{Flow, GroupSummary, LoadOf, Traffic};
+pub use flow::{Flow, GroupSummary, LoadOf, MAX_DSCP, Traffic};
 pub use generate::{Drawn, Flows, Group, Intensity, ListedFlow, MAX_FLOWS, TrafficError, generate};
 pub use pairs::{Pairs, PairsError};
 pub use places::{Places, Rack};

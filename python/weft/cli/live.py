@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import quantity
+from ..labels import plural
 from ..progress import Tracker
 
 _PLAIN_SECONDS = 10.0
@@ -53,7 +54,7 @@ class View:
 
 def status(tracker: Tracker, now: float) -> str:
     """Runs, rates and time left in one line."""
-    parts = [f"{tracker.over} of {tracker.total} runs"]
+    parts = [f"{tracker.over} of {plural(tracker.total, 'run')}"]
     if tracker.failed:
         parts.append(f"{tracker.failed} failed")
     hops, pace = tracker.hops_per_second(now), tracker.runs_per_hour(now)

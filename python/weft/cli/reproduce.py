@@ -13,6 +13,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from .. import studies
+from ..labels import plural
 from ..studies import Size, StudyRow, Verdict
 from ..studies.base import as_dict
 from . import shell
@@ -57,7 +58,7 @@ def reproduce(
             rows = found.run(folder, size, jobs=jobs, progress=feed)
         except KeyboardInterrupt:
             words = ["weft", "reproduce", study, "--size", size.value, *(["-o", str(out)] if out else [])]
-            there = f"{tracker.finished + tracker.skipped} of {runs} runs are finished and kept in {folder}"
+            there = f"{tracker.finished + tracker.skipped} of {plural(runs, 'run')} finished and kept in {folder}"
             shell.say(f"Stopped: {escape(there)}. To go on from there:\n  {shell.command_line(shlex.join(words))}")
             raise typer.Exit(shell.INTERRUPTED) from None
     if as_json:
@@ -65,7 +66,7 @@ def reproduce(
         return
     show(rows)
     shell.out.print(Text(found.chosen, style="dim"))
-    shell.say(f"\n{runs} runs in {escape(str(folder))}. Next:")
+    shell.say(f"\n{plural(runs, 'run')} in {escape(str(folder))}. Next:")
     shell.say(f"  {shell.command_line('weft plot', shlex.quote(str(folder)))}   the paper's figures from these runs")
     report = shlex.quote(str(folder / parts[-1].name))
     shell.say(f"  {shell.command_line('weft report', report)}   a page on one of its scenarios")

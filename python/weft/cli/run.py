@@ -51,7 +51,7 @@ def run(
 
       weft run mine.toml --set traffic.load=0.6 --set 'scheme.name="spray"'
     """
-    plan = Scenario.from_file(scenario).with_sets(sets or [])
+    plan = _read(scenario).with_sets(sets or [])
     folder = out if out is not None else Path("results") / scenario.stem
     points, warnings = plan.check()
     for warning in dict.fromkeys(warnings):
@@ -81,6 +81,19 @@ def run(
         shell.say(f"  {compare}   differences with intervals")
 
 
+def _read(path: Path) -> Scenario:
+    """The scenario of a file; a directory is answered with what to type instead."""
+    if not path.is_dir():
+        return Scenario.from_file(path)
+    if (path / "sweep.json").is_file():
+        file, out = shlex.quote(str(path / "scenario.toml")), shlex.quote(str(path))
+        hint = f"`weft report {out}` to see them, `weft run {file} -o {out}` to go on with them"
+        raise shell.fail(f"{path} is a directory of results, not a scenario file", hint)
+    files = sorted(path.glob("*.toml"))
+    hint = f"weft run {shlex.quote(str(files[0]))}" if files else "`weft new mine.toml`, then `weft run mine.toml`"
+    raise shell.fail(f"{path} is a directory, not a scenario file", hint)
+
+
 def _show_table(folder: Path, baseline: str | None) -> list[str]:
     """Print the comparison; returns the schemes in it."""
     from ..results import Results
@@ -95,7 +108,11 @@ def _show_table(folder: Path, baseline: str | None) -> list[str]:
 def stopped(folder: Path, again: str) -> str:
     """What is said after Ctrl-C: how much is there, and how to go on."""
     counted = _finished(folder)
-    there = f"{counted[0]} of {counted[1]} runs are finished and kept in {folder}" if counted else "no run had finished"
+    there = (
+        f"{counted[0]} of {plural(counted[1], 'run')} finished and kept in {folder}"
+        if counted
+        else "no run had finished"
+    )
     return f"Stopped: {escape(there)}. To go on from there:\n  {shell.command_line(again)}"
 
 
@@ -129,7 +146,7 @@ def _explained(error: OutputError, folder: Path) -> OutputError:
 
 def _kept(folder: Path) -> str:
     counted = _finished(folder)
-    return f"; {counted[0]} of {counted[1]} runs are finished and readable in {folder}" if counted else ""
+    return f"; {counted[0]} of {plural(counted[1], 'run')} finished and readable in {folder}" if counted else ""
 
 
 def _report_failures(failed: list[dict[str, object]], folder: Path, again: str) -> typer.Exit:
@@ -138,7 +155,7 @@ def _report_failures(failed: list[dict[str, object]], folder: Path, again: str) 
     for entry in failed[:5]:
         shell.err.print(f"  {entry.get('label') or entry.get('run_id')}: {entry.get('error')}", markup=False)
     more = f" (the first 5 are above){_kept(folder)}" if len(failed) > 5 else _kept(folder)
-    return shell.fail(f"{len(failed)} runs failed{more}", f"mend the cause, then {again}", shell.FAILED)
+    return shell.fail(f"{plural(len(failed), 'run')} failed{more}", f"mend the cause, then {again}", shell.FAILED)
 
 
 @shell.guarded
@@ -151,7 +168,7 @@ def check(scenario: ScenarioFile, sets: Sets = None) -> None:
 
       weft check mine.toml --set fabric.k=8
     """
-    points, warnings = Scenario.from_file(scenario).with_sets(sets or []).check()
+    points, warnings = _read(scenario).with_sets(sets or []).check()
     for warning in warnings:
         shell.warn(warning)
     seen: dict[str, int] = {}

@@ -12,6 +12,7 @@ import typer
 from rich.markup import escape
 
 from .. import quantity
+from ..labels import plural
 from . import shell
 
 ResultDir = Annotated[Path, typer.Argument(metavar="DIR", help="A result directory that `weft run` wrote.")]
@@ -53,7 +54,8 @@ def summary(
     show_summary(shell.out, table)
     missing = len(results.runs) - len(results.finished)
     if missing:
-        shell.warn(f"{missing} of {len(results.runs)} runs have not finished and are not in the table")
+        have = "has" if missing == 1 else "have"
+        shell.warn(f"{missing} of {plural(len(results.runs), 'run')} {have} not finished: not in the table")
 
 
 @shell.guarded

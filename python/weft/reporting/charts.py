@@ -171,35 +171,49 @@ def by_class(
     return _spec(panel.facet(**facets, spacing=_GAP).resolve_scale(y="independent").add_params(metric))
 
 
+def _lines(
+    frame: pl.DataFrame, points: Sequence[str], schemes: Sequence[str], x: alt.X, y: alt.Y, **mark: Any
+) -> alt.Chart:
+    """A line a scheme, of the chosen point."""
+    chart = alt.Chart(_data(frame, points)).transform_filter("datum.point == point")
+    lines: alt.Chart = chart.mark_line(**mark).encode(x, y, _scheme_color(schemes))
+    return lines
+
+
+def _by_class(chart: alt.Chart, classes: Sequence[str], own: str, width: int, height: int) -> dict[str, Any]:
+    """The chart as a panel a class, each with its own scale of the channel `own`."""
+    panels = chart.properties(width=width, height=height).facet(
+        column=alt.Column("class:N", sort=list(classes), title=None), spacing=_GAP
+    )
+    panels = panels.resolve_scale(x="independent") if own == "x" else panels.resolve_scale(y="independent")
+    return _spec(panels.add_params(_point()))
+
+
+def _point() -> alt.Parameter:
+    """The point of the sweep that is shown, by its place."""
+    return alt.param(name="point", value=0)
+
+
+def _time_axis(ticks: int) -> alt.X:
+    """Simulated time."""
+    axis = alt.Axis(labelExpr=SECONDS, tickCount=ticks, grid=False, labelOverlap=True)
+    return alt.X("time_s:Q", title="simulated time", axis=axis)
+
+
 def completion(
     frame: pl.DataFrame, classes: Sequence[str], schemes: Sequence[str], points: Sequence[str]
 ) -> dict[str, Any]:
     """Distributions of the FCT, a panel a class, on a logarithmic axis."""
-    chart = (
-        alt.Chart(_data(frame, points))
-        .transform_filter("datum.point == point")
-        .mark_line(strokeWidth=1.8, interpolate="step-after", clip=True)
-        .encode(
-            alt.X(
-                "fct_s:Q",
-                title="flow completion time",
-                scale=alt.Scale(type="log", nice=False),
-                axis=alt.Axis(labelExpr=SECONDS_LOG, labelOverlap=True, labelFlush=False),
-            ),
-            alt.Y(
-                "share:Q",
-                title="share of flows",
-                scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(labelExpr=PERCENT, tickCount=5),
-            ),
-            _scheme_color(schemes),
-        )
-        .properties(width=_panel_width(len(classes), axes=1) - 12, height=220)
-        .facet(column=alt.Column("class:N", sort=list(classes), title=None), spacing=_GAP)
-        .resolve_scale(x="independent")
-        .add_params(alt.param(name="point", value=0))
+    x = alt.X(
+        "fct_s:Q",
+        title="flow completion time",
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(labelExpr=SECONDS_LOG, labelOverlap=True, labelFlush=False),
     )
-    return _spec(chart)
+    axis = alt.Axis(labelExpr=PERCENT, tickCount=5)
+    y = alt.Y("share:Q", title="share of flows", scale=alt.Scale(domain=[0, 1]), axis=axis)
+    lines = _lines(frame, points, schemes, x, y, strokeWidth=1.8, interpolate="step-after", clip=True)
+    return _by_class(lines, classes, "x", _panel_width(len(classes), axes=1) - 12, 220)
 
 
 def throughput(
@@ -207,67 +221,24 @@ def throughput(
 ) -> dict[str, Any]:
     """Delivered application bytes over time, a panel a class and one for the sum."""
     names = [*classes, "all"] if len(classes) > 1 else list(classes)
-    chart = (
-        alt.Chart(_data(frame.filter(frame["class"].is_in(names)), points))
-        .transform_filter("datum.point == point")
-        .mark_line(strokeWidth=1.4, opacity=0.9)
-        .encode(
-            alt.X(
-                "time_s:Q",
-                title="simulated time",
-                axis=alt.Axis(labelExpr=SECONDS, tickCount=4, grid=False, labelOverlap=True),
-            ),
-            alt.Y("bps:Q", title="delivered", axis=alt.Axis(labelExpr=RATE, tickCount=5)),
-            _scheme_color(schemes),
-        )
-        .properties(width=_panel_width(len(names)), height=190)
-        .facet(column=alt.Column("class:N", sort=names, title=None), spacing=_GAP)
-        .resolve_scale(y="independent")
-        .add_params(alt.param(name="point", value=0))
-    )
-    return _spec(chart)
+    shown = frame.filter(frame["class"].is_in(names))
+    y = alt.Y("bps:Q", title="delivered", axis=alt.Axis(labelExpr=RATE, tickCount=5))
+    lines = _lines(shown, points, schemes, _time_axis(4), y, strokeWidth=1.4, opacity=0.9)
+    return _by_class(lines, names, "y", _panel_width(len(names)), 190)
 
 
 def queues(
     largest: pl.DataFrame, exceedance: pl.DataFrame, schemes: Sequence[str], points: Sequence[str]
 ) -> dict[str, Any]:
     """The fullest port over time beside how often ports are how full."""
-    color, width = _scheme_color(schemes), _panel_width(2)
-    over_time = (
-        alt.Chart(_data(largest, points), title="fullest port over time")
-        .transform_filter("datum.point == point")
-        .mark_line(strokeWidth=1.4, opacity=0.9)
-        .encode(
-            alt.X(
-                "time_s:Q",
-                title="simulated time",
-                axis=alt.Axis(labelExpr=SECONDS, tickCount=6, grid=False, labelOverlap=True),
-            ),
-            alt.Y("bytes:Q", title="queued bytes", axis=alt.Axis(labelExpr=BYTES, tickCount=5)),
-            color,
-        )
-        .properties(width=width, height=210)
-    )
-    share = (
-        alt.Chart(_data(exceedance, points), title="share of samples (all ports) with at least that much queued")
-        .transform_filter("datum.point == point")
-        .mark_line(strokeWidth=1.8, interpolate="step-before")
-        .encode(
-            alt.X(
-                "bytes:Q",
-                title="queued bytes",
-                scale=alt.Scale(zero=True),
-                axis=alt.Axis(labelExpr=BYTES, tickCount=6, labelOverlap=True, grid=False),
-            ),
-            alt.Y(
-                "share:Q",
-                title="share of samples",
-                scale=alt.Scale(type="log"),
-                axis=alt.Axis(labelExpr=PERCENT_LOG),
-            ),
-            color,
-        )
-        .properties(width=width, height=210)
-    )
-    chart = alt.hconcat(over_time, share, spacing=_GAP).add_params(alt.param(name="point", value=0))
-    return _spec(chart)
+    size = {"width": _panel_width(2), "height": 210}
+    y = alt.Y("bytes:Q", title="queued bytes", axis=alt.Axis(labelExpr=BYTES, tickCount=5))
+    over_time = _lines(largest, points, schemes, _time_axis(6), y, strokeWidth=1.4, opacity=0.9)
+    over_time = over_time.properties(title="fullest port over time", **size)
+    axis = alt.Axis(labelExpr=BYTES, tickCount=6, labelOverlap=True, grid=False)
+    x = alt.X("bytes:Q", title="queued bytes", scale=alt.Scale(zero=True), axis=axis)
+    axis = alt.Axis(labelExpr=PERCENT_LOG)
+    y = alt.Y("share:Q", title="share of samples", scale=alt.Scale(type="log"), axis=axis)
+    share = _lines(exceedance, points, schemes, x, y, strokeWidth=1.8, interpolate="step-before")
+    share = share.properties(title="share of samples (all ports) with at least that much queued", **size)
+    return _spec(alt.hconcat(over_time, share, spacing=_GAP).add_params(_point()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 from .. import extracts, quantity
 from ..content import Content
@@ -106,28 +107,30 @@ def throughput(content: Content) -> str:
     )
 
 
+def _figure(name: str, title: str, caption: str, spec: dict[str, Any]) -> str:
+    """A section that is one chart."""
+    return section(title, caption, chart(name, spec, title), ident=f"{name}-section")
+
+
 def curves(content: Content) -> str:
     """FCT distributions."""
-    spec = charts.completion(
-        extracts.completion_curves(content.results), content.classes, content.schemes, content.points
-    )
-    return section(
+    frame = extracts.completion_curves(content.results)
+    return _figure(
+        "curves",
         "Distribution of flow completion times",
         "Share of flows that completed within the time, all seeds together.",
-        chart("curves", spec, "Distribution of flow completion times"),
-        ident="curves-section",
+        charts.completion(frame, content.classes, content.schemes, content.points),
     )
 
 
 def over_time(content: Content) -> str:
     """Delivered bytes over time."""
     frame = extracts.throughput_over_time(content.results)
-    spec = charts.throughput(frame, content.classes, content.schemes, content.points)
-    return section(
+    return _figure(
+        "over-time",
         "Throughput over time",
         "Bytes delivered to the receiving applications, summed over the flows of a class, averaged over seeds.",
-        chart("over-time", spec, "Throughput over time"),
-        ident="over-time-section",
+        charts.throughput(frame, content.classes, content.schemes, content.points),
     )
 
 

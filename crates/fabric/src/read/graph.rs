@@ -92,7 +92,7 @@ impl FileGraph<'_> {
         let find = |name: &str, place: &Place| match index_of.get(name) {
             Some(&index) => Ok(index),
             None => {
-                let nearest = crate::nearest::nearest(name, index_of.keys().copied());
+                let nearest = crate::nearest::nearest(name, index_of.keys().copied()).map(str::to_owned);
                 Err(self.error(FabricError::UnknownNode { name: name.to_owned(), nearest }, place))
             }
         };

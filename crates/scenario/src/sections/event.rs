@@ -12,7 +12,7 @@ use crate::section::{At, Key, Kind, Section, key};
 /// The keys of an `[[event]]`.
 pub(crate) const KEYS: &[Key] = &[
     key("at", Kind::Duration, "", "when, from the start of the run"),
-    key("fail", Kind::Text, "", "the cable that goes down, such as \"e0-a1\""),
+    key("fail", Kind::Text, "", "the cable that goes down, such as \"e0-a1\"; all of parallel ones"),
     key("heal", Kind::Text, "", "the cable that comes back"),
     key("fail_node", Kind::Text, "", "the node all of whose cables go down"),
     key("heal_node", Kind::Text, "", "the node that comes back"),
@@ -21,9 +21,9 @@ pub(crate) const KEYS: &[Key] = &[
 /// What changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Change {
-    /// A cable goes down, both directions; the link is its first.
+    /// All cables between two nodes go down, both directions; the link is one of theirs.
     FailCable(LinkId),
-    /// A cable comes back.
+    /// All cables between two nodes come back.
     HealCable(LinkId),
     /// A node goes down with all its cables.
     FailNode(NodeId),
@@ -96,8 +96,8 @@ pub(crate) fn cut_off(fabric: &Fabric, events: &[Event]) -> Option<String> {
     let mut dead = vec![false; fabric.nodes().len()];
     for event in events {
         match event.change {
-            Change::FailCable(link) => down[link.index()] = true,
-            Change::HealCable(link) => down[link.index()] = false,
+            Change::FailCable(link) => fabric.parallel(link).for_each(|link| down[link.index() & !1] = true),
+            Change::HealCable(link) => fabric.parallel(link).for_each(|link| down[link.index() & !1] = false),
             Change::FailNode(node) => dead[node.index()] = true,
             Change::HealNode(node) => dead[node.index()] = false,
         }

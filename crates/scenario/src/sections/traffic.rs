@@ -1,7 +1,9 @@
 //! `[traffic]`, or several `[[traffic]]`: groups of flows, drawn, listed or read from a trace.
 
+use std::fmt::Display;
+
 use weft_traffic::trace::{read_csv, read_parquet};
-use weft_traffic::{Arrivals, Drawn, Flows, Group, Intensity, ListedFlow, LoadOf, TrafficError};
+use weft_traffic::{Arrivals, Drawn, Flows, Group, Intensity, ListedFlow, LoadOf, MAX_DSCP, TrafficError};
 use weft_units::{Bytes, Duration, Time};
 
 use super::pairs::PairsSettings;
@@ -43,8 +45,10 @@ pub(crate) const DRAWN_KEYS: &[Key] = &[
 ];
 
 /// The keys of every group.
-pub(crate) const COMMON_KEYS: &[Key] =
-    &[key("class", Kind::Text, "by size", "the name under which these flows are reported")];
+pub(crate) const COMMON_KEYS: &[Key] = &[
+    key("class", Kind::Text, "by size", "the name under which these flows are reported"),
+    key("dscp", DSCP, "0", "the DSCP of their packets, by which a port with several queues chooses one"),
+];
 
 /// The keys of a group whose flows are given.
 pub(crate) const GIVEN_KEYS: &[Key] = &[
@@ -52,14 +56,18 @@ pub(crate) const GIVEN_KEYS: &[Key] = &[
     key("trace", Kind::Text, "", "a table of flows, CSV (.csv) or Parquet (.parquet)"),
 ];
 
+const DSCP: Kind = Kind::UpTo(MAX_DSCP as u64);
+const PORT: Kind = Kind::UpTo(u16::MAX as u64);
+
 const FLOW_KEYS: &[Key] = &[
     key("src", Kind::Text, "", "the host that sends"),
     key("dst", Kind::Text, "", "the host that receives"),
     key("bytes", Kind::Bytes, "", "how much"),
     key("start", Kind::Duration, "0 s", "when"),
     key("class", Kind::Text, "that of the group", "the name under which the flow is reported"),
-    key("sport", Kind::Count(0), "", "TCP source port; assigned where it is not given"),
-    key("dport", Kind::Count(0), "", "TCP destination port; assigned where it is not given"),
+    key("dscp", DSCP, "that of the group", "the DSCP of its packets"),
+    key("sport", PORT, "", "TCP source port; assigned where it is not given"),
+    key("dport", PORT, "", "TCP destination port; assigned where it is not given"),
 ];
 
 fn arrivals() -> Vec<&'static str> {
@@ -75,6 +83,7 @@ fn loads() -> Vec<&'static str> {
 pub(crate) struct GroupSettings {
     span: Span,
     class: Option<String>,
+    dscp: u8,
     source: Source,
     /// Where each of these is written, to blame it.
     pairs_span: Option<Span>,
@@ -111,6 +120,7 @@ struct Listed {
     bytes: Bytes,
     start: Duration,
     class: Option<String>,
+    dscp: Option<u8>,
     ports: Option<(u16, u16)>,
 }
 
@@ -133,6 +143,7 @@ impl GroupSettings {
                 );
             }
         }
+        let dscp = dscp(section);
         let source = match given.first() {
             Some(&"flow_list") => Source::Listed(decode_list(section)?),
             Some(_) => Source::Trace(section.get("trace")?),
@@ -145,6 +156,7 @@ impl GroupSettings {
         Some(Self {
             span: section.span,
             class: class.map(|class| class.value),
+            dscp: dscp?.unwrap_or_default(),
             source,
             pairs_span: span("pairs"),
             intensity_span: span("load").or(span("flows_per_second")),
@@ -163,7 +175,7 @@ impl GroupSettings {
             }
             Source::Trace(path) => Flows::Listed(read_trace(path, resolver)?),
         };
-        Some(Group { class: self.class.clone(), flows })
+        Some(Group { class: self.class.clone(), dscp: self.dscp, flows })
     }
 
     /// The problem that an error of the generator is, at the key to blame.
@@ -288,7 +300,7 @@ impl Listed {
     fn decode(section: &Section<'_>) -> Option<Self> {
         section.only(&[FLOW_KEYS]);
         let (src, dst, bytes) = (section.need("src"), section.need("dst"), section.need::<Bytes>("bytes"));
-        let start = span_of(section, "start");
+        let (start, dscp) = (span_of(section, "start"), dscp(section));
         let (sport, dport) = (port(section, "sport")?, port(section, "dport")?);
         if sport.is_some() != dport.is_some() {
             section.problem(section.span, "the flow has one port", "expected `sport` and `dport`, or none");
@@ -301,6 +313,7 @@ impl Listed {
             bytes: bytes?.value,
             start: start?,
             class: section.get("class").map(|class| class.value),
+            dscp: dscp?,
             ports: sport.zip(dport),
         })
     }
@@ -313,25 +326,38 @@ impl Listed {
             bytes: self.bytes.0,
             start: Time::ZERO + self.start,
             class: self.class.clone(),
+            dscp: self.dscp,
             ports: self.ports,
         })
     }
 }
 
-/// A port, where one is given; the outer `None` where it is wrong.
+/// A TCP port, where one is given; the outer `None` where it is wrong.
 fn port(section: &Section<'_>, key: &str) -> Option<Option<u16>> {
+    up_to(section, key, u16::MAX, "port")
+}
+
+/// The DSCP, where one is given; the outer `None` where it is wrong.
+fn dscp(section: &Section<'_>) -> Option<Option<u8>> {
+    up_to(section, "dscp", MAX_DSCP, "DSCP")
+}
+
+/// A number from 0 to `most`, which is called `what`; the outer `None` where it is wrong.
+fn up_to<T: TryFrom<u64> + PartialOrd + Display>(
+    section: &Section<'_>,
+    key: &str,
+    most: T,
+    what: &str,
+) -> Option<Option<T>> {
     if section.node(key).is_none() {
         return Some(None);
     }
-    let port = section.get::<u64>(key)?;
-    match u16::try_from(port.value) {
-        Ok(number) => Some(Some(number)),
-        Err(_) => {
-            section.problem(
-                port.span,
-                format!("{} is no port", port.value),
-                "expected a number from 0 to 65535",
-            );
+    let given = section.get::<u64>(key)?;
+    match T::try_from(given.value) {
+        Ok(number) if number <= most => Some(Some(number)),
+        _ => {
+            let message = format!("{} is no {what}", given.value);
+            section.problem(given.span, message, format!("expected a number from 0 to {most}"));
             None
         }
     }

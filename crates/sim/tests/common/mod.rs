@@ -58,7 +58,6 @@ pub struct Trial<'a> {
     pub limit: Duration,
     pub interval: Option<Duration>,
     pub flows: Vec<Flow>,
-    pub dscp: Vec<u8>,
     pub faults: Vec<Fault>,
 }
 
@@ -72,7 +71,6 @@ impl<'a> Trial<'a> {
             limit: Duration::from_secs(100),
             interval: None,
             flows: Vec::new(),
-            dscp: Vec::new(),
             faults: Vec::new(),
         }
     }
@@ -99,17 +97,17 @@ impl<'a> Trial<'a> {
             sport: 1_000 + id as u16,
             dport: 80,
             class: id as u16,
+            dscp: 0,
             bytes,
             start: at(start),
         });
-        self.dscp.push(0);
         self
     }
 
     /// Gives the flow that was added last a DSCP.
     pub fn with_dscp(mut self, dscp: u8) -> Self {
-        if let Some(last) = self.dscp.last_mut() {
-            *last = dscp;
+        if let Some(last) = self.flows.last_mut() {
+            last.dscp = dscp;
         }
         self
     }
@@ -133,7 +131,7 @@ impl<'a> Trial<'a> {
         let setup = Setup {
             fabric: self.fabric,
             flows: &self.flows,
-            dscp: &self.dscp,
+            classes: self.flows.len(),
             transport: &self.config,
             seed: self.seed,
             limit: at(self.limit),

@@ -7,3 +7,4 @@ mod failures;
 mod hosts;
 mod paths;
 mod queues;
+mod scenarios;

@@ -97,6 +97,7 @@ impl Case {
                 sport: number(sport) as u16,
                 dport: number(dport) as u16,
                 class: class as u16,
+                dscp: 0,
                 bytes: number(bytes),
                 start: Time::from_ps(number(start)),
             });

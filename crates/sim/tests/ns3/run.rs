@@ -40,7 +40,7 @@ pub fn run(case: &Case) -> BTreeMap<FlowId, Outcome> {
     let setup = Setup {
         fabric: &fabric,
         flows: &flows,
-        dscp: &vec![0; classes.len()],
+        classes: classes.len(),
         transport: &transport(&case.tcp),
         seed: case.seed,
         limit: Time::ZERO + Duration::from_secs(1000),

@@ -64,6 +64,8 @@ mod tests {
         assert_eq!(read_csv(text.as_bytes(), &find), Ok(expected.to_vec()));
         let seconds = "src,dst,bytes,start_s\nh0,h1,5,0.25\n";
         assert_eq!(read_csv(seconds.as_bytes(), &find).unwrap()[0].start.ps(), 250_000_000_000);
+        let dscps = read_csv(b"src,dst,bytes,start_ps,dscp\nh0,h1,5,0,46\nh0,h1,5,0,\n", &find).unwrap();
+        assert_eq!(dscps.iter().map(|flow| flow.dscp).collect::<Vec<_>>(), [Some(46), None]);
     }
 
     #[test]
@@ -94,6 +96,10 @@ mod tests {
             (
                 "src,dst,bytes,start_ps,sport,dport\nh0,h1,5,0,70000,1\n",
                 "line 2: `70000` is no port; expected a number from 0 to 65535",
+            ),
+            (
+                "src,dst,bytes,start_ps,dscp\nh0,h1,5,0,64\n",
+                "line 2: `64` is no DSCP; expected a number from 0 to 63",
             ),
             (
                 "src,dst,bytes,start_ps,sport\nh0,h1,5,0,7\n",

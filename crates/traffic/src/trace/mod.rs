@@ -1,7 +1,7 @@
 //! Traces: flows read one by one from a table, CSV or Parquet, that comes in as the bytes of its file.
 //!
 //! Columns are found by name: `src`, `dst` (a host's name), `bytes`, a start as `start` (text with a
-//! unit), `start_s` or `start_ps`, and where wanted `class`, `sport` and `dport`. Other columns are
+//! unit), `start_s` or `start_ps`, and where wanted `class`, `dscp`, `sport` and `dport`. Other columns are
 //! left alone, so the `flows.parquet` of a result is a trace for the next run.
 
 mod csv;
@@ -12,6 +12,7 @@ use std::fmt;
 use thiserror::Error;
 use weft_units::{Bytes, Duration, HostId, Time};
 
+use crate::flow::MAX_DSCP;
 use crate::generate::ListedFlow;
 
 pub use csv::read_csv;
@@ -73,6 +74,7 @@ struct Columns {
     bytes: usize,
     start: (usize, Start),
     class: Option<usize>,
+    dscp: Option<usize>,
     ports: Option<(usize, usize)>,
 }
 
@@ -101,7 +103,7 @@ impl Columns {
                 return Err("there is a column `dport` but no `sport`; expected both or none".into());
             }
         };
-        Ok(Self { src, dst, bytes, start, class: place("class"), ports })
+        Ok(Self { src, dst, bytes, start, class: place("class"), dscp: place("dscp"), ports })
     }
 
     /// The flow of a row whose cells are given as text.
@@ -116,6 +118,11 @@ impl Columns {
         let (column, kind) = self.start;
         let start = read_start(cell(column), kind)?;
         let class = self.class.map(&cell).filter(|class| !class.is_empty()).map(str::to_owned);
+        let dscp = |text: &str| {
+            let number = text.parse::<u8>().ok().filter(|dscp| *dscp <= MAX_DSCP);
+            number.ok_or_else(|| format!("`{text}` is no DSCP; expected a number from 0 to {MAX_DSCP}"))
+        };
+        let dscp = self.dscp.map(&cell).filter(|text| !text.is_empty()).map(dscp).transpose()?;
         let port = |column| {
             let text = cell(column);
             text.parse::<u16>().map_err(|_| format!("`{text}` is no port; expected a number from 0 to 65535"))
@@ -124,7 +131,7 @@ impl Columns {
             Some((sport, dport)) => Some((port(sport)?, port(dport)?)),
             None => None,
         };
-        Ok(ListedFlow { src, dst, bytes, start: Time::ZERO + start, class, ports })
+        Ok(ListedFlow { src, dst, bytes, start: Time::ZERO + start, class, dscp, ports })
     }
 }
 
@@ -158,6 +165,7 @@ mod tests {
             bytes,
             start: Time::from_ps(start),
             class: class.map(str::to_owned),
+            dscp: None,
             ports: None,
         }
     }

@@ -1,0 +1,39 @@
+//! Panics of the parquet crate that are errors of a file: caught, and not printed.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+thread_local! {
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+static HOOK: Once = Once::new();
+
+/// What `work` returns; `None` where it panics, of which nothing is printed. Panics of other threads,
+/// and of this one at other times, are reported as before.
+pub fn quietly<T>(work: impl FnOnce() -> T) -> Option<T> {
+    HOOK.call_once(|| {
+        let before = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !QUIET.get() {
+                before(panic);
+            }
+        }));
+    });
+    let before = QUIET.replace(true);
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    QUIET.set(before);
+    outcome.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_outcome_like_any_other() {
+        assert_eq!(quietly(|| 7), Some(7));
+        assert_eq!(quietly(|| -> u8 { panic!("nobody reads this") }), None);
+        assert!(!QUIET.get());
+    }
+}

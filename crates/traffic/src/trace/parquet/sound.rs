@@ -1,0 +1,137 @@
+//! What has to hold before the parquet crate may read a file: it believes the lengths and counts that
+//! it finds, and asks for that much memory.
+
+use parquet::basic::{Compression, Type};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+
+use super::compact::Compact;
+use crate::generate::MAX_FLOWS;
+
+/// The most bytes that a page may have once it is decompressed; writers make pages of about 1 MB.
+const MAX_PAGE: i64 = 1 << 28;
+/// The most nodes of a schema that hold others: a table of flows has one.
+const MAX_NESTS: usize = 64;
+/// Bytes at the end of a file: the length of its metadata, and `PAR1`.
+const TAIL: usize = 8;
+
+/// `DELTA_LENGTH_BYTE_ARRAY` and `DELTA_BYTE_ARRAY`, which begin with a count of their own.
+const COUNTED: [i64; 2] = [6, 7];
+const DICTIONARY_PAGE: i64 = 2;
+
+/// Whether the lengths in the metadata at the end of the file fit the file.
+pub fn footer(file: &[u8]) -> bool {
+    let metadata = || {
+        let (before, tail) = file.split_at_checked(file.len().checked_sub(TAIL)?)?;
+        let length = u32::from_le_bytes(tail[..4].try_into().ok()?) as usize;
+        before.get(before.len().checked_sub(length)?..)
+    };
+    // Of `FileMetaData`, field 2 is the schema; of its elements, field 5 the number of children.
+    let mut nests = 0;
+    let mut see = |path: &[i16], children| nests += usize::from(path == [2, 5] && children > 0);
+    metadata().is_some_and(|bytes| Compact::new(bytes).structure(&mut see).is_some()) && nests <= MAX_NESTS
+}
+
+/// Whether the columns with these numbers are where the metadata says, and hold what it says.
+///
+/// # Errors
+/// What is wrong, where it is not damage.
+pub fn columns(file: &[u8], metadata: &ParquetMetaData, used: &[usize]) -> Result<bool, String> {
+    let mut rows = 0_i64;
+    for group in metadata.row_groups() {
+        let of_group = group.num_rows();
+        rows = rows.saturating_add(of_group);
+        if of_group < 0 || rows > MAX_FLOWS as i64 {
+            return Err(format!("it has {rows} rows; a run may have at most {MAX_FLOWS} flows"));
+        }
+        for &column in used {
+            let Some(chunk) = group.columns().get(column) else { return Ok(false) };
+            let name = chunk.column_descr().name();
+            let flat = chunk.column_descr().max_rep_level() == 0 && chunk.column_descr().max_def_level() < 2;
+            if !flat || chunk.column_type() == Type::FIXED_LEN_BYTE_ARRAY {
+                return Err(format!("column `{name}` is nested or binary; expected numbers or text"));
+            }
+            if chunk.num_values() != of_group {
+                return Ok(false);
+            }
+            match chunk_bytes(file, chunk).and_then(|bytes| pages(bytes, chunk)) {
+                None => return Ok(false),
+                Some(Pages::Plain) => {}
+                Some(Pages::Counted) => {
+                    return Err(format!(
+                        "column `{name}` has a delta encoding of text; expected a plain or dictionary encoding"
+                    ));
+                }
+            }
+        }
+    }
+    Ok(true)
+}
+
+fn chunk_bytes<'a>(file: &'a [u8], chunk: &ColumnChunkMetaData) -> Option<&'a [u8]> {
+    let start = usize::try_from(chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset())).ok()?;
+    let length = usize::try_from(chunk.compressed_size()).ok()?;
+    file.get(start..start.checked_add(length)?)
+}
+
+/// How the text of a column is encoded.
+enum Pages {
+    /// By its bytes, or by a dictionary of them.
+    Plain,
+    /// With a count of values that only the data themselves give.
+    Counted,
+}
+
+/// Walks over the pages of a column; `None` where they are damaged.
+fn pages(mut bytes: &[u8], chunk: &ColumnChunkMetaData) -> Option<Pages> {
+    let mut values = 0_i64;
+    while !bytes.is_empty() && values < chunk.num_values() {
+        let mut page = Page::default();
+        let left = Compact::new(bytes).structure(&mut |path, number| page.see(path, number))?;
+        bytes = &bytes[bytes.len() - left..];
+        let stored = usize::try_from(page.compressed).ok()?;
+        let plausible = match chunk.compression() {
+            Compression::UNCOMPRESSED => page.bytes == page.compressed,
+            // An element of three bytes copies 64 at most.
+            Compression::SNAPPY => page.bytes <= page.compressed.saturating_mul(64),
+            _ => true,
+        };
+        if !plausible || !(0..=MAX_PAGE).contains(&page.bytes) || page.values < 0 {
+            return None;
+        }
+        if page.kind == DICTIONARY_PAGE {
+            // A value of a dictionary takes a byte at least.
+            (page.values <= page.bytes).then_some(())?;
+        } else {
+            values = values.checked_add(page.values)?;
+            if chunk.column_type() == Type::BYTE_ARRAY && COUNTED.contains(&page.encoding) {
+                return Some(Pages::Counted);
+            }
+        }
+        bytes = bytes.get(stored..)?;
+    }
+    (values == chunk.num_values()).then_some(Pages::Plain)
+}
+
+/// What is read of a `PageHeader`.
+#[derive(Default)]
+struct Page {
+    kind: i64,
+    bytes: i64,
+    compressed: i64,
+    values: i64,
+    encoding: i64,
+}
+
+impl Page {
+    fn see(&mut self, path: &[i16], number: i64) {
+        match path {
+            [1] => self.kind = number,
+            [2] => self.bytes = number,
+            [3] => self.compressed = number,
+            // Of a data page, a dictionary page, a data page of version 2.
+            [5 | 7 | 8, 1] => self.values = number,
+            [5, 2] | [8, 4] => self.encoding = number,
+            _ => {}
+        }
+    }
+}
