@@ -10,8 +10,12 @@
 
 #[path = "ns3/case.rs"]
 mod case;
+#[path = "ns3/generated.rs"]
+mod generated;
 #[path = "ns3/in_order.rs"]
 mod in_order;
+#[path = "ns3/many_workloads.rs"]
+mod many_workloads;
 #[path = "ns3/mersenne.rs"]
 mod mersenne;
 #[path = "ns3/run.rs"]
