@@ -221,10 +221,10 @@ impl Endpoint {
         if seg.flags.has(Flags::SYN | Flags::ACK) && cfg.loss_recovery != LossRecovery::Standard {
             // ns-3 leaves a repeated SYN+ACK unanswered: the next data completes the other side's handshake.
             if cfg.loss_recovery == LossRecovery::Ns3v37 {
-                // It sets the windows as at the beginning, however, also after a timeout. Nothing leaves before an
-                // ACK, which tells the other side's window again.
+                // It sets the windows as at the beginning, however, also after a timeout. What they let out leaves
+                // here at once, in ns-3 with the next ACK.
                 self.window = Window::new(cfg);
-                self.snd_wnd = 0;
+                self.snd_wnd = seg.window;
             }
             return;
         }
