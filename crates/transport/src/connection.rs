@@ -3,6 +3,7 @@
 use weft_units::Time;
 
 use crate::config::{Config, EcnMode, LossRecovery};
+use crate::congestion::Window;
 use crate::endpoint::{Endpoint, State, fact, todo};
 use crate::segment::{Flags, Segment};
 use crate::seq::{at_or_before, before, span};
@@ -137,11 +138,11 @@ impl Endpoint {
         self.todo |= todo::ACK_FIRST;
     }
 
-    /// The handshake gives the first round trip.
+    /// The handshake gives the first round trip. With timestamps a SYN sent again gives one too: ns-3 fails to mark it
+    /// as such, and of a lost SYN+ACK, which echoes the first SYN, it so learns a round trip of seconds.
     fn first_sample(&mut self, cfg: &Config, now: Time, seg: &Segment) {
-        let ambiguous = cfg.loss_recovery != LossRecovery::Standard && !self.is(fact::TIMED);
-        let sample = if ambiguous {
-            // ns-3 takes no sample of a SYN that was sent again, although its timestamp tells.
+        let sample = if cfg.loss_recovery == LossRecovery::Ns3v23 {
+            // It takes no sample of the handshake.
             0
         } else if cfg.rtt_source == crate::RttSource::Timestamps && seg.flags.has(Flags::TS) {
             self.elapsed(cfg, now, seg.ts_ecr)
@@ -219,6 +220,12 @@ impl Endpoint {
         }
         if seg.flags.has(Flags::SYN | Flags::ACK) && cfg.loss_recovery != LossRecovery::Standard {
             // ns-3 leaves a repeated SYN+ACK unanswered: the next data completes the other side's handshake.
+            if cfg.loss_recovery == LossRecovery::Ns3v37 {
+                // It sets the windows as at the beginning, however, also after a timeout. What they let out leaves
+                // here at once, in ns-3 with the next ACK.
+                self.window = Window::new(cfg);
+                self.snd_wnd = seg.window;
+            }
             return;
         }
         if !self.is_acceptable(seg) {

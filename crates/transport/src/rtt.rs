@@ -2,7 +2,7 @@
 
 use weft_units::{Duration, Time};
 
-use crate::config::{Config, RtoFloor};
+use crate::config::{Config, LossRecovery, RtoFloor};
 
 /// Longer samples come from broken timestamps: 10 min.
 const LONGEST_SAMPLE: u64 = 600_000_000_000_000;
@@ -33,8 +33,13 @@ impl Rtt {
         } else {
             let error = sample.wrapping_sub(self.srtt) as i64;
             let spread = error.unsigned_abs().wrapping_sub(self.variance) as i64;
-            self.srtt = self.srtt.wrapping_add_signed(error >> 3).max(1);
-            self.variance = self.variance.wrapping_add_signed(spread >> 2);
+            let part = |of: i64, parts: i64| match cfg.loss_recovery {
+                // ns-3 counts whole nanoseconds.
+                LossRecovery::Ns3v37 => of.div_euclid(1000 * parts) * 1000,
+                _ => of.div_euclid(parts),
+            };
+            self.srtt = self.srtt.wrapping_add_signed(part(error, 8)).max(1);
+            self.variance = self.variance.wrapping_add_signed(part(spread, 4));
         }
         let least = cfg.min_rto.ps();
         let variance = (4 * self.variance).max(cfg.rto_granularity.ps());

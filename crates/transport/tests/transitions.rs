@@ -638,3 +638,37 @@ fn a_profile_says_which_recovery_it_follows() {
     assert_eq!(of("ns3-3.23"), LossRecovery::Ns3v23);
     assert_eq!(of("dctcp"), LossRecovery::Standard);
 }
+
+#[test]
+fn ns3_takes_a_round_trip_of_seconds_from_a_lost_syn_ack() {
+    let cfg = Config { mss: 1000, ..Config::profile("ns3-3.37").unwrap() };
+    let mut end = Endpoint::connect(&cfg, Time::ZERO, FIRST - 1);
+    let mut segment = Segment::default();
+    while end.poll_transmit(&cfg, Time::ZERO, &mut segment) {}
+    end.on_timeout(&cfg, end.next_timeout());
+    let now = Time::ZERO + Duration::from_secs(3);
+    while end.poll_transmit(&cfg, now, &mut segment) {}
+    let answer = Segment {
+        seq: PEER - 1,
+        ack: FIRST,
+        window: 1 << 16,
+        flags: Flags::SYN | Flags::ACK | Flags::TS,
+        ..Segment::default()
+    };
+    end.on_segment(&cfg, now, &answer);
+    assert_eq!(end.srtt(), Duration::from_secs(3), "the echo is the first SYN's");
+}
+
+#[test]
+fn ns3_begins_anew_when_a_syn_ack_comes_again() {
+    let cfg = Config { mss: 1000, initial_window: 10, ..Config::profile("ns3-3.37").unwrap() };
+    let mut hand = Hand::client(cfg, 100);
+    hand.sent();
+    assert_eq!(hand.timeout(), [-1]);
+    assert_eq!(hand.cwnd(), 1);
+    let mut again = hand.segment(Flags::SYN | Flags::ACK);
+    again.seq = PEER - 1;
+    hand.receive(again);
+    assert_eq!((hand.end.cwnd(), hand.end.ssthresh()), (10_000, u32::MAX));
+    assert_eq!(hand.sent().len(), 9);
+}

@@ -23,6 +23,18 @@ pub struct Case {
     pub seed: u64,
 }
 
+/// Classes of flows by size; a flow's class is its place here.
+pub const CLASSES: [&str; 3] = ["mouse", "rabbit", "elephant"];
+
+/// What one run needs, of a stored case or generated.
+pub struct Input {
+    pub fabric: Fabric,
+    pub flows: Vec<Flow>,
+    pub scheme: String,
+    pub tcp: String,
+    pub seed: u64,
+}
+
 /// What became of one flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
@@ -56,54 +68,11 @@ impl Case {
         format!("{}.{}.{}.{}", self.workload(), self.fabric, self.scheme, self.tcp)
     }
 
-    /// The fabric, with nodes and ports in the order of the file.
-    pub fn read_fabric(&self) -> Fabric {
-        let mut builder = FabricBuilder::new(self.fabric.as_str());
-        for row in rows(&format!("cases/{}.fabric.csv", self.fabric)) {
-            match split(&row)[..] {
-                ["node", name, "host"] => drop(builder.add_host(name, 0, None).unwrap()),
-                ["node", name, "switch"] => drop(builder.add_switch(name, 1, None).unwrap()),
-                ["link", a, b, rate, delay, queue] => {
-                    let link = LinkSpec::new(Rate::from_bps(number(rate)), Duration::from_ps(number(delay)))
-                        .with_queue(QueueSpec::fifo(Limit::Packets(number(queue) as u32)))
-                        .with_overhead(Overhead::Ppp);
-                    let (a, b) = (builder.find(a).unwrap(), builder.find(b).unwrap());
-                    builder.connect(a, b, &link).unwrap();
-                }
-                _ => panic!("{}: {row}", self.fabric),
-            }
-        }
-        builder.build().unwrap()
-    }
-
-    /// The flows in order of start, and the name of each class.
-    pub fn read_flows(&self, fabric: &Fabric) -> (Vec<Flow>, Vec<String>) {
-        let host = |name: &str| -> HostId {
-            let node = fabric.node_named(name).unwrap_or_else(|| panic!("{}: {name}", self.flows));
-            fabric.node(node).host.unwrap()
-        };
-        let mut classes = Vec::new();
-        let mut flows = Vec::new();
-        for row in rows(&format!("cases/{}.flows.csv", self.flows)).iter().skip(1) {
-            let [id, src, dst, bytes, start, sport, dport, class] = split(row)[..] else { panic!("{row}") };
-            let class = classes.iter().position(|known| known == class).unwrap_or_else(|| {
-                classes.push(class.to_owned());
-                classes.len() - 1
-            });
-            flows.push(Flow {
-                id: FlowId(number(id) as u32),
-                src: host(src),
-                dst: host(dst),
-                sport: number(sport) as u16,
-                dport: number(dport) as u16,
-                class: class as u16,
-                dscp: 0,
-                bytes: number(bytes),
-                start: Time::from_ps(number(start)),
-            });
-        }
-        flows.sort_by_key(|flow| (flow.start, flow.id));
-        (flows, classes)
+    /// The fabric and the flows as the files have them.
+    pub fn input(&self) -> Input {
+        let fabric = read_fabric(&self.fabric);
+        let flows = read_flows(&self.flows, &fabric);
+        Input { fabric, flows, scheme: self.scheme.clone(), tcp: self.tcp.clone(), seed: self.seed }
     }
 
     /// What ns-3 measured, by flow.
@@ -116,6 +85,51 @@ impl Case {
         };
         rows(&format!("reference/{}.csv", self.name)).iter().skip(1).map(outcome).collect()
     }
+}
+
+/// A fabric, with nodes and ports in the order of the file.
+pub fn read_fabric(name: &str) -> Fabric {
+    let mut builder = FabricBuilder::new(name);
+    for row in rows(&format!("cases/{name}.fabric.csv")) {
+        match split(&row)[..] {
+            ["node", name, "host"] => drop(builder.add_host(name, 0, None).unwrap()),
+            ["node", name, "switch"] => drop(builder.add_switch(name, 1, None).unwrap()),
+            ["link", a, b, rate, delay, queue] => {
+                let link = LinkSpec::new(Rate::from_bps(number(rate)), Duration::from_ps(number(delay)))
+                    .with_queue(QueueSpec::fifo(Limit::Packets(number(queue) as u32)))
+                    .with_overhead(Overhead::Ppp);
+                let (a, b) = (builder.find(a).unwrap(), builder.find(b).unwrap());
+                builder.connect(a, b, &link).unwrap();
+            }
+            _ => panic!("{name}: {row}"),
+        }
+    }
+    builder.build().unwrap()
+}
+
+/// The flows of a file in order of start.
+fn read_flows(file: &str, fabric: &Fabric) -> Vec<Flow> {
+    let host = |name: &str| -> HostId {
+        let node = fabric.node_named(name).unwrap_or_else(|| panic!("{file}: {name}"));
+        fabric.node(node).host.unwrap()
+    };
+    let flow = |row: &String| {
+        let [id, src, dst, bytes, start, sport, dport, class] = split(row)[..] else { panic!("{row}") };
+        Flow {
+            id: FlowId(number(id) as u32),
+            src: host(src),
+            dst: host(dst),
+            sport: number(sport) as u16,
+            dport: number(dport) as u16,
+            class: CLASSES.iter().position(|known| *known == class).unwrap() as u16,
+            dscp: 0,
+            bytes: number(bytes),
+            start: Time::from_ps(number(start)),
+        }
+    };
+    let mut flows: Vec<_> = rows(&format!("cases/{file}.flows.csv")).iter().skip(1).map(flow).collect();
+    flows.sort_by_key(|flow| (flow.start, flow.id));
+    flows
 }
 
 fn rows(path: &str) -> Vec<String> {

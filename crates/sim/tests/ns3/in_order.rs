@@ -20,25 +20,24 @@ use weft_traffic::Flow;
 use weft_transport::{Config, Endpoint, Flags, Segment};
 use weft_units::{Bytes, FlowId, LinkId, NodeId, PortId, Time};
 
-use crate::case::{Case, Outcome};
+use crate::case::{Input, Outcome};
 use crate::mersenne::Mersenne;
 use crate::run::transport;
 
-/// Runs `case`.
-pub fn run(case: &Case) -> BTreeMap<FlowId, Outcome> {
-    let fabric = case.read_fabric();
-    let (flows, _) = case.read_flows(&fabric);
-    let routes = Arc::new(Forwarding::new(&fabric, |link| fabric.link(link).up));
-    let spray = case.scheme == "spray";
+/// What became of each flow of `input`.
+pub fn run(input: &Input) -> BTreeMap<FlowId, Outcome> {
+    let fabric = &input.fabric;
+    let routes = Arc::new(Forwarding::new(fabric, |link| fabric.link(link).up));
+    let spray = input.scheme == "spray";
     let visitor = Visitor {
-        fabric: &fabric,
-        flows: &flows,
-        cfg: &transport(&case.tcp),
+        fabric,
+        flows: &input.flows,
+        cfg: &transport(&input.tcp),
         routes: &routes,
-        draws: spray.then(|| Mersenne::new(case.seed)),
+        draws: spray.then(|| Mersenne::new(input.seed)),
     };
-    let scheme = SchemeSpec { name: case.scheme.clone(), params: BTreeMap::new() };
-    visit_scheme(&scheme, &routes, case.seed, visitor).unwrap()
+    let scheme = SchemeSpec { name: input.scheme.clone(), params: BTreeMap::new() };
+    visit_scheme(&scheme, &routes, input.seed, visitor).unwrap()
 }
 
 struct Visitor<'a> {
@@ -78,13 +77,15 @@ enum Event {
     Start(usize),
     /// The line of a link is free.
     Free(LinkId),
-    Arrive(LinkId, Packet),
+    Arrive(LinkId, Box<Packet>),
     /// A segment is worked off; ns-3 gives the first SYN an event of its own.
-    Segment(usize, Segment),
+    Segment(Box<Packet>),
     Timer(usize),
 }
 
-#[derive(Clone)]
+/// The place of a timer that is not running.
+const NEVER: (Time, u64) = (Time::MAX, 0);
+
 struct Packet {
     header: Header,
     to: usize,
@@ -95,13 +96,14 @@ struct Packet {
 #[derive(Default)]
 struct Line {
     busy: bool,
-    queue: VecDeque<Packet>,
+    queue: VecDeque<Box<Packet>>,
 }
 
 /// One end of a flow: an even number at the source, the next at the destination.
 struct Side {
     endpoint: Endpoint,
-    armed: Time,
+    /// The place of its timer among the events.
+    armed: (Time, u64),
     header: Header,
     nic: LinkId,
     heard: bool,
@@ -155,7 +157,7 @@ impl<S: Switch> Engine<'_, S> {
                     self.start_line(link);
                 }
                 Event::Arrive(link, packet) => self.arrive(link, packet),
-                Event::Segment(side, segment) => self.receive(side, &segment),
+                Event::Segment(packet) => self.receive(packet.to, &packet.segment),
                 Event::Timer(side) => self.timer(side),
             }
         }
@@ -171,15 +173,17 @@ impl<S: Switch> Engine<'_, S> {
         }
     }
 
-    fn schedule(&mut self, at: Time, event: Event) {
-        self.events.insert((at, self.scheduled), event);
+    fn schedule(&mut self, at: Time, event: Event) -> (Time, u64) {
+        let place = (at, self.scheduled);
+        self.events.insert(place, event);
         self.scheduled += 1;
+        place
     }
 
     fn open(&mut self, flow: &Flow) {
         let side = |endpoint, src, dst, sport, dport| Side {
             endpoint,
-            armed: Time::MAX,
+            armed: NEVER,
             header: Header {
                 dst: Mac::of_host(dst),
                 src: Mac::of_host(src),
@@ -221,24 +225,22 @@ impl<S: Switch> Engine<'_, S> {
         let mut segment = Segment::default();
         while self.sides[number].endpoint.poll_transmit(self.cfg, self.now, &mut segment) {
             let packet = Packet { header, to: number ^ 1, segment };
-            self.offer(nic, packet);
+            self.offer(nic, Box::new(packet));
         }
-        let deadline = self.sides[number].endpoint.next_timeout();
-        if deadline != self.sides[number].armed {
-            self.sides[number].armed = deadline;
-            if deadline != Time::MAX {
-                self.schedule(deadline, Event::Timer(number));
-            }
+        let (deadline, armed) = (self.sides[number].endpoint.next_timeout(), self.sides[number].armed);
+        if deadline != armed.0 {
+            self.events.remove(&armed);
+            let idle = deadline == Time::MAX;
+            self.sides[number].armed =
+                if idle { NEVER } else { self.schedule(deadline, Event::Timer(number)) };
         }
     }
 
     fn timer(&mut self, number: usize) {
         let side = &mut self.sides[number];
-        if side.armed == self.now && side.endpoint.next_timeout() <= self.now {
-            side.armed = Time::MAX;
-            side.endpoint.on_timeout(self.cfg, self.now);
-            self.pump(number);
-        }
+        side.armed = NEVER;
+        side.endpoint.on_timeout(self.cfg, self.now);
+        self.pump(number);
     }
 
     fn receive(&mut self, number: usize, segment: &Segment) {
@@ -246,7 +248,7 @@ impl<S: Switch> Engine<'_, S> {
         self.pump(number);
     }
 
-    fn offer(&mut self, link: LinkId, packet: Packet) {
+    fn offer(&mut self, link: LinkId, packet: Box<Packet>) {
         let Limit::Packets(limit) = self.fabric.link(link).queue.limit else { return };
         let line = &mut self.lines[link.index()];
         if line.queue.len() < limit as usize {
@@ -267,12 +269,12 @@ impl<S: Switch> Engine<'_, S> {
         self.schedule(free + link.delay, Event::Arrive(id, packet));
     }
 
-    fn arrive(&mut self, link: LinkId, packet: Packet) {
+    fn arrive(&mut self, link: LinkId, packet: Box<Packet>) {
         let node = self.fabric.link(link).to;
         let Some(switch) = &mut self.switches[node.index()] else {
             let first = !std::mem::replace(&mut self.sides[packet.to].heard, true);
             if first && packet.segment.flags.has(Flags::SYN) {
-                self.schedule(self.now, Event::Segment(packet.to, packet.segment));
+                self.schedule(self.now, Event::Segment(packet));
             } else {
                 self.receive(packet.to, &packet.segment);
             }

@@ -10,7 +10,7 @@ use weft_switching::SchemeSpec;
 use weft_transport::{Config, CongestionControl};
 use weft_units::{Bytes, Duration, FlowId, Time};
 
-use crate::case::{Case, Outcome};
+use crate::case::{CLASSES, Input, Outcome};
 
 /// The attributes that `reference.cc` sets; the others are ns-3's defaults, which are the profile's.
 pub fn transport(tcp: &str) -> Config {
@@ -33,21 +33,19 @@ pub fn transport(tcp: &str) -> Config {
     config
 }
 
-/// Runs `case`; the class names and what became of each flow.
-pub fn run(case: &Case) -> BTreeMap<FlowId, Outcome> {
-    let fabric = case.read_fabric();
-    let (flows, classes) = case.read_flows(&fabric);
+/// What became of each flow of `input`.
+pub fn run(input: &Input) -> BTreeMap<FlowId, Outcome> {
     let setup = Setup {
-        fabric: &fabric,
-        flows: &flows,
-        classes: classes.len(),
-        transport: &transport(&case.tcp),
-        seed: case.seed,
+        fabric: &input.fabric,
+        flows: &input.flows,
+        classes: CLASSES.len(),
+        transport: &transport(&input.tcp),
+        seed: input.seed,
         limit: Time::ZERO + Duration::from_secs(1000),
         probe: Probe::default(),
         faults: &[],
     };
-    let scheme = SchemeSpec { name: case.scheme.clone(), params: BTreeMap::new() };
+    let scheme = SchemeSpec { name: input.scheme.clone(), params: BTreeMap::new() };
     let mut outcomes = Outcomes(BTreeMap::new());
     run_setup(setup, &scheme, &Progress::default(), &mut outcomes).unwrap();
     outcomes.0

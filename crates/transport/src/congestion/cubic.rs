@@ -2,13 +2,13 @@
 //!
 //! Windows are whole segments, as in Linux and ns-3, and the function is turned into how many bytes
 //! must be acknowledged until the window grows by a segment. That number is computed again when the
-//! window changed, an eighth of it was acknowledged or some time passed, not for each ACK.
+//! window changed, an eighth of it was acknowledged or some time passed; for each ACK only as in ns-3.37.
 
 use weft_units::Time;
 
 use super::hystart::HyStart;
 use super::{Ack, Window};
-use crate::config::{self, Config, WindowGrowth};
+use crate::config::{self, Config, LossRecovery, WindowGrowth};
 
 const SECOND: f64 = 1e12;
 /// The growth is computed anew after this: 100 us.
@@ -77,7 +77,9 @@ impl Cubic {
             self.reno_counted = self.reno_counted.saturating_add(ack.bytes);
         }
         self.since = self.since.saturating_add(ack.bytes);
-        let stale = ack.now.ps().wrapping_sub(self.computed) >= STALE || self.since > window.cwnd / 8;
+        let stale = cfg.loss_recovery == LossRecovery::Ns3v37
+            || ack.now.ps().wrapping_sub(self.computed) >= STALE
+            || self.since > window.cwnd / 8;
         if self.for_window != window.cwnd || stale || self.epoch.is_none() {
             self.compute(cfg, window, ack.now);
         }
