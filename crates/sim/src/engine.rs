@@ -216,6 +216,10 @@ impl<'a, S: Switch> Engine<'a, S> {
                 }
             }
             Some(Action::Drop(reason)) => self.drop(packet, reason, recorder),
+            Some(Action::Consume) => {
+                self.counters.packets_delivered += 1;
+                self.end(packet, false, recorder);
+            }
             None => self.drop(packet, DropReason::NoRoute, recorder),
         }
     }
@@ -298,16 +302,21 @@ impl<'a, S: Switch> Engine<'a, S> {
         self.pump(id, recorder);
     }
 
-    /// Ends a packet that goes no further.
+    /// Drops a packet.
     #[cold]
     fn drop<R: Recorder>(&mut self, packet: PacketId, reason: DropReason, recorder: &mut R) {
         self.counters.count_drop(reason);
-        let lost = self.net.packets.get(packet);
-        let (number, carries_data) = (lost.endpoint as usize / 2, lost.header.payload > 0);
+        self.end(packet, reason != DropReason::NotForMe, recorder);
+    }
+
+    /// Ends a packet that goes no further; `lost` where that is a loss to its flow.
+    fn end<R: Recorder>(&mut self, packet: PacketId, lost: bool, recorder: &mut R) {
+        let ended = self.net.packets.get(packet);
+        let (number, carries_data) = (ended.endpoint as usize / 2, ended.header.payload > 0);
         self.net.packets.remove(packet);
         let shared = &mut self.connections.shared[number];
         shared.in_flight -= 1;
-        shared.drops += u32::from(carries_data && reason != DropReason::NotForMe);
+        shared.drops += u32::from(carries_data && lost);
         if shared.in_flight == 0 {
             self.release(number as u32, recorder);
         }
@@ -419,7 +428,10 @@ impl<'a, S: Switch> Engine<'a, S> {
                 self.drop(packet, DropReason::LinkDown, recorder);
             }
             if let Ok(number) = self.switches.binary_search_by_key(&from, |switch| switch.node) {
-                self.switches[number].scheme.port_changed(port, up);
+                let SwitchNode { scheme, random, first_link, .. } = &mut self.switches[number];
+                let (now, first_link) = (self.net.now, *first_link);
+                let mut context = SwitchContext { now, links: &self.net.links, first_link, random };
+                scheme.port_changed(&mut context, port, up, &mut self.actions);
             }
         }
         self.routes = Arc::new(Forwarding::new(fabric, |link| self.net.is_up(link)));

@@ -2,6 +2,8 @@
 
 use weft_units::PortId;
 
+use crate::header::{Header, Kind};
+
 /// Why a frame was not forwarded.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
@@ -16,12 +18,44 @@ pub enum DropReason {
     NotForMe,
     /// The frame would leave by the port that it came in on, and only by that one.
     SamePort,
+    /// A copy of a flooded frame, of which another copy had come first by another port.
+    LateCopy,
+    /// A host sent what only switches may send.
+    Untrusted,
+    /// A path to the destination is being looked for.
+    Repairing,
+    /// A frame about a path that is no more, or has been replaced.
+    Stale,
+    /// A flooded frame has been sent on too often.
+    TooManyHops,
+    /// A flooded frame had no port to go out of.
+    DeadEnd,
+    /// It is not known yet what the port leads to, or not any more.
+    UnknownPort,
+    /// A flood that the switch has no room to remember.
+    TableFull,
+    /// The frame came back to the switch that its source hangs on.
+    Returned,
 }
 
 impl DropReason {
     /// Every reason, in order of its number.
-    pub const ALL: [Self; 5] =
-        [Self::QueueFull, Self::LinkDown, Self::NoRoute, Self::NotForMe, Self::SamePort];
+    pub const ALL: [Self; 14] = [
+        Self::QueueFull,
+        Self::LinkDown,
+        Self::NoRoute,
+        Self::NotForMe,
+        Self::SamePort,
+        Self::LateCopy,
+        Self::Untrusted,
+        Self::Repairing,
+        Self::Stale,
+        Self::TooManyHops,
+        Self::DeadEnd,
+        Self::UnknownPort,
+        Self::TableFull,
+        Self::Returned,
+    ];
 
     /// The name by which results count the reason.
     pub const fn name(self) -> &'static str {
@@ -31,30 +65,78 @@ impl DropReason {
             Self::NoRoute => "no_route",
             Self::NotForMe => "not_for_me",
             Self::SamePort => "same_port",
+            Self::LateCopy => "late_copy",
+            Self::Untrusted => "untrusted",
+            Self::Repairing => "repairing",
+            Self::Stale => "stale",
+            Self::TooManyHops => "too_many_hops",
+            Self::DeadEnd => "dead_end",
+            Self::UnknownPort => "unknown_port",
+            Self::TableFull => "table_full",
+            Self::Returned => "returned",
         }
     }
 }
 
-/// One thing to do with the frame at hand.
+/// One thing that a switch wants done with a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// Send the frame out of a port.
     Send(PortId),
     /// Do not forward it.
     Drop(DropReason),
+    /// The frame was for the switch itself and has reached its end.
+    Consume,
 }
 
-/// The actions for one frame: usually one, several for a flood.
-///
-/// The first is kept apart from the rest, so that unicast forwarding touches no list.
+/// How a frame is changed before it is sent; all copies alike.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Rewrite {
+    /// Not at all.
+    #[default]
+    Keep,
+    /// It becomes the payload of a frame about a path, of this kind and exploration.
+    Wrap(Kind, u32),
+    /// What the frame about a path wraps becomes the frame.
+    Unwrap,
+    /// A frame about a path counts one more hop.
+    Hop,
+}
+
+/// Bytes that a frame about a path has before what it wraps, its EtherType not counted.
+const PATH_HEADER_BYTES: u16 = 20;
+
+impl Rewrite {
+    /// Changes `header` so.
+    pub fn apply(self, header: &mut Header) {
+        match self {
+            Self::Keep => {}
+            Self::Wrap(kind, id) => {
+                header.kind = kind;
+                header.set_exploration_id(id);
+                header.overlay[4] = 0;
+                header.ip_bytes += PATH_HEADER_BYTES;
+            }
+            Self::Unwrap => {
+                header.kind = Kind::Tcp;
+                header.ip_bytes = header.ip_bytes.saturating_sub(PATH_HEADER_BYTES);
+            }
+            Self::Hop => header.overlay[4] = header.overlay[4].saturating_add(1),
+        }
+    }
+}
+
+/// The actions that a switch asks for, reused from frame to frame.
 #[derive(Clone, Debug, Default)]
 pub struct Actions {
     first: Option<Action>,
     rest: Vec<Action>,
+    rewrite: Rewrite,
+    emitted: Vec<(PortId, Header)>,
 }
 
 impl Actions {
-    /// Sends the frame (a copy of it, after the first) out of `port`.
+    /// Sends the frame (a copy of it, after the first) out of `port`. Copies leave in this order.
     #[inline]
     pub fn send(&mut self, port: PortId) {
         self.push(Action::Send(port));
@@ -64,6 +146,21 @@ impl Actions {
     #[inline]
     pub fn drop(&mut self, reason: DropReason) {
         self.push(Action::Drop(reason));
+    }
+
+    /// The frame was for the switch.
+    pub fn consume(&mut self) {
+        self.push(Action::Consume);
+    }
+
+    /// Has the frame changed before it is sent.
+    pub fn rewrite(&mut self, rewrite: Rewrite) {
+        self.rewrite = rewrite;
+    }
+
+    /// Sends a frame of the switch's own out of `port`.
+    pub fn emit(&mut self, port: PortId, header: Header) {
+        self.emitted.push((port, header));
     }
 
     #[inline]
@@ -93,9 +190,26 @@ impl Actions {
         self.rest.pop()
     }
 
+    /// All actions for the frame, in order.
+    pub fn all(&self) -> impl Iterator<Item = Action> {
+        self.first.into_iter().chain(self.rest.iter().copied())
+    }
+
+    /// How the frame is to be changed.
+    pub const fn rewriting(&self) -> Rewrite {
+        self.rewrite
+    }
+
+    /// The switch's own frames, in order.
+    pub fn emitted(&self) -> &[(PortId, Header)] {
+        &self.emitted
+    }
+
     /// Forgets all actions.
     pub fn clear(&mut self) {
         self.first = None;
         self.rest.clear();
+        self.rewrite = Rewrite::Keep;
+        self.emitted.clear();
     }
 }

@@ -13,6 +13,9 @@ impl Mac {
     /// The group address of every station.
     pub const BROADCAST: Self = Self([0xff; 6]);
 
+    /// The group address of the neighbour on the cable, which no bridge forwards (IEEE 802.1Q, 8.6.3).
+    pub const NEIGHBOUR: Self = Self([0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e]);
+
     /// The locally administered address of a simulated host: `02:00` and the host's number.
     #[inline]
     pub const fn of_host(host: HostId) -> Self {
@@ -47,6 +50,37 @@ pub enum Kind {
     Tcp,
     /// Anything else.
     Other,
+    /// Asks for a station: ARP Request, Neighbour Solicitation.
+    ArpRequest,
+    /// Answers, to the one that asked: ARP Reply, Neighbour Advertisement.
+    ArpReply,
+    /// A switch tells its neighbour that it is there.
+    Hello,
+    /// Explores the fabric with the SYN that it wraps; without TCP ports, for a pair of stations.
+    PathRequest,
+    /// Comes back over the path found, with the SYN+ACK that it wraps.
+    PathReply,
+    /// Tells that the source cannot be reached any more.
+    PathFail,
+    /// Explores the fabric for a flow that is under way.
+    RecoveryRequest,
+    /// Comes back over the path found.
+    RecoveryReply,
+}
+
+impl Kind {
+    /// Whether switches alone send such frames, to each other.
+    pub const fn is_control(self) -> bool {
+        matches!(
+            self,
+            Self::Hello
+                | Self::PathRequest
+                | Self::PathReply
+                | Self::PathFail
+                | Self::RecoveryRequest
+                | Self::RecoveryReply
+        )
+    }
 }
 
 /// The fields of a frame that forwarding may depend on.
@@ -66,7 +100,8 @@ pub struct Header {
     pub flow_hash: u32,
     /// A field that the sending host may change to ask for another path (IPv6 flow label).
     pub entropy: u32,
-    /// Room for a scheme's own header.
+    /// Room for a scheme's own header. Of a SYN, and of a frame about a path, the first four bytes
+    /// are [`Header::exploration_id`], the fifth counts hops.
     pub overlay: [u8; 8],
     /// What the frame carries.
     pub kind: Kind,
@@ -85,6 +120,31 @@ pub struct Header {
 impl Header {
     /// ECN code point "congestion experienced" in [`Header::traffic_class`].
     pub const CE: u8 = 0b11;
+
+    /// TCP's FIN, SYN, RST and ACK in [`Header::tcp_flags`].
+    pub const FIN: u8 = 1;
+    /// See [`Header::FIN`].
+    pub const SYN: u8 = 2;
+    /// See [`Header::FIN`].
+    pub const RST: u8 = 4;
+    /// See [`Header::FIN`].
+    pub const ACK: u8 = 16;
+
+    /// What tells one exploration for a tuple from the next: a SYN's initial sequence number.
+    pub const fn exploration_id(&self) -> u32 {
+        let [a, b, c, d, ..] = self.overlay;
+        u32::from_be_bytes([a, b, c, d])
+    }
+
+    /// Sets [`Header::exploration_id`].
+    pub fn set_exploration_id(&mut self, id: u32) {
+        self.overlay[..4].copy_from_slice(&id.to_be_bytes());
+    }
+
+    /// Switches that have sent a frame about a path on.
+    pub const fn hops(&self) -> u8 {
+        self.overlay[4]
+    }
 
     /// Whether the packet's sender understands ECN marks.
     #[inline]

@@ -5,23 +5,34 @@
 //! a packet, so the same state machine runs in the simulator, in a property test and beside a
 //! kernel data plane that is held against it.
 //!
-//! One file a scheme: [`ecmp`], [`single_path`], [`spray`], [`spanning_tree`]. A scheme is known
-//! by its entry in [`registry`], from which the command line, the scenario schema and the
-//! documentation take names and parameters.
+//! One file a scheme: [`ecmp`], [`single_path`], [`spray`], [`spanning_tree`], and the exploration
+//! family [`arp_path`], [`tcp_path`], [`tfe`], which shares [`exploration`], [`hello`] and the
+//! [`path_table`]. A scheme that a simulation can run is known by its entry in [`registry`], from
+//! which the command line, the scenario schema and the documentation take names and parameters.
 
 mod action;
+pub mod arp_path;
 pub mod ecmp;
+pub mod exploration;
+mod floods;
 mod forwarding;
 mod hash;
 mod header;
+pub mod hello;
+pub mod path_table;
+mod rate_limit;
+mod recovery;
 mod registry;
 pub mod single_path;
+mod soft_table;
 pub mod spanning_tree;
 pub mod spray;
 mod streams;
 mod switch;
+pub mod tcp_path;
+pub mod tfe;
 
-pub use action::{Action, Actions, DropReason};
+pub use action::{Action, Actions, DropReason, Rewrite};
 pub use forwarding::{Forwarding, NextHops};
 pub use hash::{flow_hash, mix64, pick};
 pub use header::{Header, Kind, Mac};
@@ -29,5 +40,6 @@ pub use registry::{
     Blueprint, ParamInfo, ParamKind, ParamValue, SchemeError, SchemeInfo, SchemeSpec, SchemeVisitor,
     registry, visit_scheme,
 };
+pub use soft_table::{Inserted, SoftKey, SoftTable};
 pub use streams::{Stream, stream};
 pub use switch::{Context, Switch};

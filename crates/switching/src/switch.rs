@@ -24,8 +24,16 @@ pub trait Switch {
     /// action.
     fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions);
 
-    /// A port went down or came up.
-    fn port_changed(&mut self, _port: PortId, _up: bool) {}
+    /// A port went down or came up; `out` takes frames of the switch's own.
+    fn port_changed<C: Context>(&mut self, _ctx: &mut C, _port: PortId, _up: bool, _out: &mut Actions) {}
+
+    /// When the switch has something to do by itself; [`Time::MAX`] for never.
+    fn next_deadline(&self) -> Time {
+        Time::MAX
+    }
+
+    /// [`Switch::next_deadline`] has come; `out` takes frames of the switch's own.
+    fn on_deadline<C: Context>(&mut self, _ctx: &mut C, _out: &mut Actions) {}
 
     /// The fabric's equal-cost paths and its tree were computed anew after links changed.
     fn routes_changed(&mut self, _routes: &Arc<Forwarding>) {}

@@ -27,7 +27,7 @@ fn ports(net: &mut dyn Network, at: NodeId, now: Time, ingress: u16, header: &He
         .iter()
         .map(|action| match action {
             Action::Send(port) => port.0,
-            Action::Drop(reason) => panic!("dropped: {reason:?}"),
+            other => panic!("not sent: {other:?}"),
         })
         .collect();
     ports.sort_unstable();

@@ -142,6 +142,7 @@ impl<S: Switch> Network for Switches<'_, S> {
                         under_way.push([&path[..], &[link]].concat());
                     }
                     Action::Drop(reason) => ends.push(End::Dropped(last.to, reason)),
+                    Action::Consume => panic!("a switch took a host's frame for itself"),
                 }
             }
         }

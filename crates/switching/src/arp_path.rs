@@ -1,0 +1,331 @@
+//! ARP-Path: stations are found by racing their ARP Requests through the fabric.
+//!
+//! The first copy of a request locks its source to the port it came in on; copies on other ports
+//! are late. The reply comes back over the locks and makes them last. Other broadcasts follow the same
+//! rule, apart from the requests. A frame to a station that is not known starts a repair: Path Fail
+//! is flooded, the source's edge answers with a flooded Path Request for the two stations, the
+//! destination's edge with a Path Reply (Ibáñez et al., IEEE Communications Letters 15(7), 2011).
+
+use rand_core::RngCore;
+use weft_units::{PortId, Time};
+
+use crate::exploration::Exploration;
+use crate::floods::Floods;
+use crate::header::{Header, Kind, Mac};
+use crate::hello::{Ports, Way};
+use crate::soft_table::{SoftKey, SoftTable};
+use crate::{Actions, Context, DropReason, Rewrite, Switch};
+
+/// Class of a station that a request has locked to a port.
+pub const LOCKED: u8 = 0;
+/// Class of a station that has answered, or sent from its own port.
+pub const LEARNT: u8 = 1;
+
+impl SoftKey for Mac {
+    fn fold(&self, secret: u64) -> u64 {
+        let [a, b, c, d, e, f] = self.0;
+        u64::from_be_bytes([0, 0, a, b, c, d, e, f]) ^ secret
+    }
+}
+
+/// One switch.
+pub struct ArpPathSwitch {
+    pub(crate) config: Exploration,
+    pub(crate) ports: Ports,
+    /// Where stations are.
+    stations: SoftTable<Mac, PortId>,
+    pub(crate) floods: Floods,
+    /// Stations that are being looked for.
+    repairs: SoftTable<Mac, ()>,
+    /// Time of the last look at silent neighbours.
+    looked: Time,
+    /// Ports that went down, and when what was behind them is to be swept up.
+    dead: Vec<(PortId, Time)>,
+}
+
+impl ArpPathSwitch {
+    /// A switch whose ports lead as `ways` says; `secret` is unknown to outsiders.
+    pub fn new(config: &Exploration, ways: Vec<Way>, secret: u64) -> Self {
+        let size = config.stations;
+        Self {
+            ports: Ports::new(ways, config),
+            stations: SoftTable::new(size, &[config.lock, config.learnt], secret),
+            floods: Floods::new(config.floods, config.lock, config.broadcast_lock, secret),
+            repairs: SoftTable::new(size, &[config.repair], secret),
+            looked: Time::ZERO,
+            dead: Vec::new(),
+            config: config.clone(),
+        }
+    }
+
+    /// The port of `station`, if that is a host port of this switch.
+    pub(crate) fn attached(&self, station: Mac, now: Time) -> Option<PortId> {
+        self.port_of(station, now).filter(|&port| self.ports.is_host(port, now))
+    }
+
+    /// Whether a frame from the fabric is one that this switch has sent there.
+    pub(crate) fn has_returned(&self, ingress: PortId, header: &Header, now: Time) -> bool {
+        self.ports.is_fabric(ingress, now) && self.attached(header.src, now).is_some()
+    }
+
+    fn port_of(&self, station: Mac, now: Time) -> Option<PortId> {
+        self.stations.get(&station, now).copied()
+    }
+
+    /// A request of `station` came in on `port`.
+    fn lock(&mut self, station: Mac, port: PortId, now: Time) {
+        self.stations.insert(station, port, LOCKED, now);
+    }
+
+    /// `station` itself, or a frame for it, shows that it is behind `port`.
+    fn learn(&mut self, station: Mac, port: PortId, now: Time) {
+        self.stations.insert(station, port, LEARNT, now);
+    }
+
+    /// Why a frame is not to be taken from a port, if it is not: a Hello is taken from every port,
+    /// what only switches may send from those with a switch behind.
+    pub(crate) fn refuses(&self, ingress: PortId, header: &Header, now: Time) -> Option<DropReason> {
+        if header.kind == Kind::Hello || self.ports.is_fabric(ingress, now) {
+            return None;
+        }
+        match (header.kind.is_control(), self.ports.is_host(ingress, now)) {
+            (true, _) => Some(DropReason::Untrusted),
+            (false, false) => Some(DropReason::UnknownPort),
+            (false, true) => None,
+        }
+    }
+
+    /// A station is known at its own edge while it sends; one that sends from elsewhere has moved.
+    pub(crate) fn hear_host(&mut self, ingress: PortId, source: Mac, now: Time) {
+        if !self.ports.is_host(ingress, now) || source.is_group() {
+            return;
+        }
+        if self.port_of(source, now) == Some(ingress) {
+            self.stations.refresh(&source, now);
+        } else {
+            self.learn(source, ingress, now);
+        }
+    }
+
+    fn on_request<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        let now = ctx.now();
+        if let Err(reason) = self.floods.note(ingress, header, now) {
+            return out.drop(reason);
+        }
+        self.lock(header.src, ingress, now);
+        self.ports.flood(ctx, &self.config, ingress, true, out);
+    }
+
+    fn on_reply<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        let now = ctx.now();
+        self.learn(header.src, ingress, now);
+        self.repairs.remove(&header.src);
+        self.stations.reclass(&header.dst, LEARNT, now);
+        self.forward(ctx, ingress, header, out);
+    }
+
+    fn on_broadcast<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        if let Err(reason) = self.floods.note(ingress, header, ctx.now()) {
+            return out.drop(reason);
+        }
+        self.ports.flood(ctx, &self.config, ingress, true, out);
+    }
+
+    /// A frame to one station; whether it is sent on.
+    pub(crate) fn forward<C: Context>(
+        &mut self,
+        ctx: &mut C,
+        ingress: PortId,
+        header: &Header,
+        out: &mut Actions,
+    ) -> bool {
+        let now = ctx.now();
+        if self.has_returned(ingress, header, now) {
+            // Entries of several floods, of which some copies were lost, can close a circle.
+            self.stations.remove(&header.dst);
+            out.drop(DropReason::Returned);
+            return false;
+        }
+        match self.port_of(header.dst, now).filter(|&port| self.ports.is_known(port, now)) {
+            Some(port) if port == ingress => {
+                out.drop(DropReason::SamePort);
+                false
+            }
+            Some(port) => {
+                self.stations.refresh(&header.dst, now);
+                out.send(port);
+                true
+            }
+            None => {
+                self.miss(ctx, header, out);
+                false
+            }
+        }
+    }
+
+    /// Nobody here knows the destination.
+    fn miss<C: Context>(&mut self, ctx: &mut C, header: &Header, out: &mut Actions) {
+        let now = ctx.now();
+        if self.repairs.get(&header.dst, now).is_some() {
+            return out.drop(DropReason::Repairing);
+        }
+        self.repairs.insert(header.dst, (), 0, now);
+        out.drop(DropReason::NoRoute);
+        if self.attached(header.src, now).is_some() {
+            self.look_for(ctx, header.src, header.dst, out);
+        } else {
+            self.flood_own(ctx, Kind::PathFail, header.dst, header.src, out);
+        }
+    }
+
+    /// The source's edge looks for a path between two stations.
+    fn look_for<C: Context>(&mut self, ctx: &mut C, from: Mac, to: Mac, out: &mut Actions) {
+        if let Some(port) = self.attached(from, ctx.now()) {
+            // Copies that come back are late.
+            self.lock(from, port, ctx.now());
+            self.flood_own(ctx, Kind::PathRequest, from, to, out);
+        }
+    }
+
+    fn flood_own<C: Context>(&mut self, ctx: &mut C, kind: Kind, src: Mac, dst: Mac, out: &mut Actions) {
+        let id = ctx.random().next_u32();
+        let mut header = Header { src, dst, kind, ..Header::default() };
+        header.set_exploration_id(id);
+        if self.floods.note_own(&header, ctx.now()).is_ok() {
+            self.ports.flood_own(ctx, &self.config, &header, out);
+        }
+    }
+
+    /// A frame about the path between two stations.
+    pub(crate) fn on_control<C: Context>(
+        &mut self,
+        ctx: &mut C,
+        ingress: PortId,
+        header: &Header,
+        out: &mut Actions,
+    ) {
+        let now = ctx.now();
+        match header.kind {
+            Kind::PathReply => {
+                self.learn(header.src, ingress, now);
+                self.repairs.remove(&header.src);
+                self.stations.reclass(&header.dst, LEARNT, now);
+                match self.port_of(header.dst, now) {
+                    Some(port) if self.ports.is_host(port, now) => out.consume(),
+                    Some(port) if port != ingress && self.ports.is_fabric(port, now) => {
+                        out.rewrite(Rewrite::Hop);
+                        out.send(port);
+                    }
+                    _ => out.drop(DropReason::Stale),
+                }
+            }
+            Kind::PathRequest | Kind::PathFail if header.hops() >= self.config.hops => {
+                out.drop(DropReason::TooManyHops);
+            }
+            Kind::PathRequest => {
+                if let Err(reason) = self.floods.note(ingress, header, now) {
+                    return out.drop(reason);
+                }
+                self.lock(header.src, ingress, now);
+                if self.attached(header.dst, now).is_none() {
+                    out.rewrite(Rewrite::Hop);
+                    return self.ports.flood(ctx, &self.config, ingress, false, out);
+                }
+                out.consume();
+                self.stations.reclass(&header.src, LEARNT, now);
+                let mut reply =
+                    Header { src: header.dst, dst: header.src, kind: Kind::PathReply, ..Header::default() };
+                reply.set_exploration_id(header.exploration_id());
+                out.emit(ingress, reply);
+            }
+            Kind::PathFail => {
+                if let Err(reason) = self.floods.note(ingress, header, now) {
+                    return out.drop(reason);
+                }
+                if self.attached(header.dst, now).is_none() {
+                    out.rewrite(Rewrite::Hop);
+                    return self.ports.flood(ctx, &self.config, ingress, false, out);
+                }
+                out.consume();
+                self.look_for(ctx, header.dst, header.src, out);
+            }
+            _ => out.drop(DropReason::Stale),
+        }
+    }
+
+    /// Stations known, broadcasts and repairs under way.
+    pub fn entries(&self) -> usize {
+        self.stations.len() + self.floods.len() + self.repairs.len()
+    }
+
+    /// Sweeps tables, says Hello, and tells which ports are newly dead: their neighbour has fallen
+    /// silent, or they went down a while ago. What was behind them is forgotten.
+    pub(crate) fn tend<C: Context>(&mut self, ctx: &mut C, out: &mut Actions) -> Vec<PortId> {
+        let now = ctx.now();
+        let mut dead = self.ports.silent(self.looked, now);
+        self.looked = now;
+        let (due, later) = self.dead.drain(..).partition::<Vec<_>, _>(|(_, at)| *at <= now);
+        self.dead = later;
+        dead.extend(due.into_iter().map(|(port, _)| port).filter(|&port| !self.ports.is_up(port)));
+        for &port in &dead {
+            self.forget(port);
+        }
+        self.stations.sweep(now);
+        self.floods.sweep(now);
+        self.repairs.sweep(now);
+        self.ports.greet(now, out);
+        dead
+    }
+
+    /// What is known of a port that is down is not true any more.
+    fn forget(&mut self, port: PortId) {
+        self.stations.retain(|_, &at| at != port);
+    }
+}
+
+impl Switch for ArpPathSwitch {
+    fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        let now = ctx.now();
+        if let Some(reason) = self.refuses(ingress, header, now) {
+            return out.drop(reason);
+        }
+        match header.kind {
+            Kind::Hello => {
+                self.ports.heard(ingress, now);
+                out.consume();
+            }
+            kind if kind.is_control() => self.on_control(ctx, ingress, header, out),
+            Kind::ArpRequest if header.dst.is_group() => self.on_request(ctx, ingress, header, out),
+            _ => {
+                self.hear_host(ingress, header.src, now);
+                match header.kind {
+                    _ if header.dst.is_group() => self.on_broadcast(ctx, ingress, header, out),
+                    Kind::ArpReply => self.on_reply(ctx, ingress, header, out),
+                    _ => {
+                        self.forward(ctx, ingress, header, out);
+                    }
+                }
+            }
+        }
+    }
+
+    fn port_changed<C: Context>(&mut self, ctx: &mut C, port: PortId, up: bool, out: &mut Actions) {
+        self.ports.set_up(port, up, ctx.now(), out);
+        self.dead.retain(|(dead, _)| *dead != port);
+        if !up {
+            self.dead.push((port, ctx.now() + self.config.sweep));
+        }
+    }
+
+    fn next_deadline(&self) -> Time {
+        self.dead.iter().map(|(_, at)| *at).min().unwrap_or(Time::MAX).min(self.ports.next_hello())
+    }
+
+    fn on_deadline<C: Context>(&mut self, ctx: &mut C, out: &mut Actions) {
+        self.tend(ctx, out);
+    }
+
+    fn table_entries(&self) -> usize {
+        self.stations.len()
+    }
+}

@@ -1,0 +1,47 @@
+//! [`RateLimit`]: a token bucket, kept as the one moment when it will be full again.
+
+use weft_units::{Duration, Time};
+
+/// Lets `rate` events a second through in the long run, and up to `burst` at once.
+#[derive(Clone, Debug)]
+pub struct RateLimit {
+    gap: Duration,
+    slack: Duration,
+    full_at: Time,
+}
+
+impl RateLimit {
+    /// A full bucket of `burst` tokens that gains `rate` a second; a rate of zero lets only the burst through.
+    pub fn new(rate: u64, burst: u64) -> Self {
+        let gap = Duration::from_ps(1_000_000_000_000_u64.checked_div(rate).unwrap_or(u64::MAX / 4));
+        let slack = Duration::from_ps(gap.ps().saturating_mul(burst.max(1)).min(u64::MAX / 2));
+        Self { gap, slack, full_at: Time::ZERO }
+    }
+
+    /// Takes a token, if there is one.
+    pub fn take(&mut self, now: Time) -> bool {
+        let full_at = self.full_at.max(now) + self.gap;
+        let allowed = full_at <= now + self.slack;
+        if allowed {
+            self.full_at = full_at;
+        }
+        allowed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_passes_and_then_the_rate() {
+        let mut limit = RateLimit::new(10, 3);
+        let at = |ms| Time::ZERO + Duration::from_ms(ms);
+        let passed = |limit: &mut RateLimit, ms| (0..10).filter(|_| limit.take(at(ms))).count();
+        assert_eq!(passed(&mut limit, 0), 3);
+        assert_eq!(passed(&mut limit, 99), 0);
+        assert_eq!(passed(&mut limit, 100), 1);
+        assert_eq!(passed(&mut limit, 350), 2);
+        assert_eq!(passed(&mut limit, 10_000), 3);
+    }
+}

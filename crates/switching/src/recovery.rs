@@ -1,0 +1,106 @@
+//! What TCP-Path does when a path breaks.
+//!
+//! The switches on both sides of the break send Path Fail towards the ends that they still reach;
+//! each hop forgets the flow. The edge where the flow was explored from then explores again with a
+//! Path Recovery Request, which the other edge answers with a Path Recovery Reply (section III-D
+//! of the paper). The same exchange moves a flow that works to a better path.
+
+use rand_core::RngCore;
+use weft_units::PortId;
+
+use crate::header::{Header, Kind};
+use crate::path_table::{CONFIRMED, FlowKey, LOCKED, milliseconds};
+use crate::tcp_path::{TcpPathSwitch, about};
+use crate::{Actions, Context, DropReason, Rewrite};
+
+impl TcpPathSwitch {
+    /// `port` is dead: every flow that has an entry on it is broken.
+    pub(crate) fn break_port<C: Context>(&mut self, ctx: &mut C, port: PortId, out: &mut Actions) {
+        let entries = self.paths.iter(ctx.now()).filter(|(_, entry)| entry.port == port);
+        let mut broken: Vec<FlowKey> = entries.map(|(key, _)| *key).collect();
+        // The table's order is its own.
+        broken.sort_unstable();
+        for key in broken {
+            self.break_path(ctx, key, out);
+        }
+    }
+
+    /// The entry of `key` leads nowhere: tells the other end's edge.
+    pub(crate) fn break_path<C: Context>(&mut self, ctx: &mut C, key: FlowKey, out: &mut Actions) {
+        let now = ctx.now();
+        let other = self.paths.get(&key.reversed(), now).copied();
+        let id = self.paths.get(&key, now).map_or(0, |entry| entry.id);
+        self.paths.remove(&key);
+        self.paths.remove(&key.reversed());
+        match other {
+            Some(other) if self.base.ports.is_fabric(other.port, now) => {
+                out.emit(other.port, about(Kind::PathFail, key, id));
+            }
+            Some(other) if other.initiator && self.base.ports.is_host(other.port, now) => {
+                self.recover(ctx, key.reversed(), other.port, out);
+            }
+            _ => {}
+        }
+    }
+
+    /// Path Fail: the source cannot be reached the way it came.
+    pub(crate) fn on_path_fail<C: Context>(
+        &mut self,
+        ctx: &mut C,
+        ingress: PortId,
+        header: &Header,
+        out: &mut Actions,
+    ) {
+        let now = ctx.now();
+        let (broken, reached) = (FlowKey::to_source(header), FlowKey::to_destination(header));
+        if self.paths.get(&broken, now).is_none_or(|entry| entry.port != ingress) {
+            return out.drop(DropReason::Stale);
+        }
+        self.paths.remove(&broken);
+        let Some(entry) = self.paths.get(&reached, now).copied() else {
+            return out.consume();
+        };
+        self.paths.remove(&reached);
+        if self.base.ports.is_fabric(entry.port, now) && entry.port != ingress {
+            out.rewrite(Rewrite::Hop);
+            return out.send(entry.port);
+        }
+        out.consume();
+        if entry.initiator && self.base.ports.is_host(entry.port, now) {
+            self.recover(ctx, reached, entry.port, out);
+        }
+    }
+
+    /// Looks for a path for the flow of `key.host`, which is on the host port `port`.
+    pub(crate) fn recover<C: Context>(&mut self, ctx: &mut C, key: FlowKey, port: PortId, out: &mut Actions) {
+        let now = ctx.now();
+        if self.base.attached(key.peer, now).is_some() || self.paths.class(&key, now) == Some(LOCKED) {
+            return;
+        }
+        let id = ctx.random().next_u32();
+        let header = about(Kind::RecoveryRequest, key, id);
+        if self.base.floods.note_own(&header, now).is_err() {
+            return;
+        }
+        self.lock(key, port, id, true, now);
+        self.base.ports.flood_own(ctx, &self.base.config, &header, out);
+    }
+
+    /// At the edge of the flow of `key.host`: looks for a better path once the one it has is old.
+    pub(crate) fn refresh_path<C: Context>(
+        &mut self,
+        ctx: &mut C,
+        ingress: PortId,
+        key: FlowKey,
+        out: &mut Actions,
+    ) {
+        let now = ctx.now();
+        let Some(entry) = self.paths.get(&key, now).copied() else { return };
+        let age = u64::from(milliseconds(now).wrapping_sub(entry.made)) * 1_000_000_000;
+        let confirmed = self.paths.class(&key, now) == Some(CONFIRMED);
+        let here = entry.initiator && entry.port == ingress && self.base.ports.is_host(ingress, now);
+        if here && confirmed && age >= self.base.config.refresh_after.ps() {
+            self.recover(ctx, key, ingress, out);
+        }
+    }
+}

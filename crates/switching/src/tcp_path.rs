@@ -1,0 +1,332 @@
+//! TCP-Path: each TCP connection on the path that a copy of its SYN found fastest.
+//!
+//! The source's edge wraps the SYN in a Path Request and floods it; every switch locks the flow to
+//! the port of the first copy, the destination's edge unwraps it. The SYN+ACK comes back as a Path
+//! Reply over the locks, confirms them and makes the entries of the other direction, so both use
+//! one path (Alvarez-Horcajo et al., "Improving multipath routing of TCP flows by network
+//! exploration", IEEE Access 2019, section III). Everything else, and flows without an entry, are
+//! the default forwarding's: ARP-Path. What happens when a path breaks is in [`crate::recovery`].
+
+use weft_units::{PortId, Time};
+
+use crate::arp_path::ArpPathSwitch;
+use crate::exploration::{Exploration, OnMiss, WhileBroken};
+use crate::header::{Header, Kind};
+use crate::hello::Way;
+use crate::path_table::{
+    CLOSING, CONFIRMED, FlowKey, LOCKED, PathEntry, PathTable, milliseconds, path_table,
+};
+use crate::rate_limit::RateLimit;
+use crate::{Actions, Context, DropReason, Rewrite, Switch};
+
+/// One switch.
+pub struct TcpPathSwitch {
+    pub(crate) base: ArpPathSwitch,
+    pub(crate) paths: PathTable,
+    limits: Vec<RateLimit>,
+}
+
+impl TcpPathSwitch {
+    /// A switch whose ports lead as `ways` says; `secret` is unknown to outsiders.
+    pub fn new(config: &Exploration, ways: Vec<Way>, secret: u64) -> Self {
+        Self {
+            limits: vec![RateLimit::new(config.rate, config.burst); ways.len()],
+            paths: path_table(config, secret),
+            base: ArpPathSwitch::new(config, ways, secret),
+        }
+    }
+
+    /// A SYN from a host of this switch.
+    fn on_syn<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        let (now, id) = (ctx.now(), header.exploration_id());
+        let key = FlowKey::to_source(header);
+        if self.base.attached(header.dst, now).is_some() {
+            self.base.forward(ctx, ingress, header, out);
+            return;
+        }
+        let known = self.paths.get(&key, now).copied();
+        let locked = self.paths.class(&key, now) == Some(LOCKED);
+        match known {
+            // Sent again, on a path that stands.
+            Some(entry) if entry.id == id && entry.port == ingress && !locked => {
+                return self.on_data(ctx, ingress, header, out);
+            }
+            // Sent again, since nothing came back: perhaps no switch knows the destination. The
+            // default forwarding finds out, every other time.
+            Some(entry) if entry.id == id && entry.port == ingress && entry.explored => {
+                if let Some(entry) = self.paths.refresh(&key, now) {
+                    entry.explored = false;
+                }
+                self.base.forward(ctx, ingress, header, out);
+                return;
+            }
+            _ => {}
+        }
+        if !self.limits.get_mut(ingress.index()).is_some_and(|limit| limit.take(now)) {
+            self.base.forward(ctx, ingress, header, out);
+            return;
+        }
+        if self.base.floods.note_own(&about(Kind::PathRequest, key, id), now).is_err() {
+            self.base.forward(ctx, ingress, header, out);
+            return;
+        }
+        self.lock(key, ingress, id, true, now);
+        out.rewrite(Rewrite::Wrap(Kind::PathRequest, id));
+        self.base.ports.flood(ctx, &self.base.config, ingress, false, out);
+    }
+
+    /// Locks a flow to the port of its request's first copy.
+    pub(crate) fn lock(&mut self, key: FlowKey, port: PortId, id: u32, initiator: bool, now: Time) {
+        let entry = PathEntry { port, initiator, explored: true, id, made: milliseconds(now) };
+        self.paths.insert(key, entry, LOCKED, now);
+    }
+
+    /// A Path Request or a Recovery Request from another switch.
+    fn on_request<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        let (now, id) = (ctx.now(), header.exploration_id());
+        let key = FlowKey::to_source(header);
+        if header.hops() >= self.base.config.hops {
+            return out.drop(DropReason::TooManyHops);
+        }
+        if let Err(reason) = self.base.floods.note(ingress, header, now) {
+            return out.drop(reason);
+        }
+        self.lock(key, ingress, id, true, now);
+        let Some(port) = self.base.attached(header.dst, now) else {
+            out.rewrite(Rewrite::Hop);
+            return self.base.ports.flood(ctx, &self.base.config, ingress, false, out);
+        };
+        if header.kind == Kind::PathRequest {
+            out.rewrite(Rewrite::Unwrap);
+            return out.send(port);
+        }
+        out.consume();
+        self.confirm(key, port, id, now);
+        out.emit(ingress, about(Kind::RecoveryReply, key.reversed(), id));
+    }
+
+    /// Confirms the entry of `key` and makes that of the other direction, which leads to `port`.
+    ///
+    /// Where both ends have opened at once (RFC 9293, section 3.5) each has explored, and one path has
+    /// to give way: that of the end with the higher address stays only where the other has none.
+    fn confirm(&mut self, key: FlowKey, port: PortId, id: u32, now: Time) {
+        let Some(entry) = self.paths.reclass(&key, CONFIRMED, now) else { return };
+        let initiator = entry.initiator;
+        let other = key.reversed();
+        let theirs = self.paths.get(&other, now).copied();
+        if initiator && theirs.is_some_and(|theirs| theirs.initiator && theirs.id != id) && other < key {
+            return;
+        }
+        let entry = PathEntry { port, initiator: false, explored: false, id, made: milliseconds(now) };
+        self.paths.insert(other, entry, CONFIRMED, now);
+    }
+
+    /// A SYN+ACK from a host of this switch.
+    fn on_syn_ack<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        let now = ctx.now();
+        let key = FlowKey::to_destination(header);
+        match self.paths.get(&key, now).copied() {
+            Some(entry) if self.base.ports.is_fabric(entry.port, now) => {
+                self.confirm(key, ingress, entry.id, now);
+                out.rewrite(Rewrite::Wrap(Kind::PathReply, entry.id));
+                out.send(entry.port);
+            }
+            _ => {
+                self.base.forward(ctx, ingress, header, out);
+            }
+        }
+    }
+
+    /// A Path Reply or a Recovery Reply from another switch.
+    fn on_path_reply<C: Context>(
+        &mut self,
+        ctx: &mut C,
+        ingress: PortId,
+        header: &Header,
+        out: &mut Actions,
+    ) {
+        let (now, id) = (ctx.now(), header.exploration_id());
+        let key = FlowKey::to_destination(header);
+        let wraps = header.kind == Kind::PathReply;
+        let entry = self.paths.get(&key, now).copied().filter(|entry| entry.id == id);
+        match entry {
+            Some(entry) if entry.port == ingress => out.drop(DropReason::SamePort),
+            Some(entry) if self.base.ports.is_known(entry.port, now) => {
+                self.confirm(key, ingress, id, now);
+                if self.base.ports.is_fabric(entry.port, now) {
+                    out.rewrite(Rewrite::Hop);
+                    out.send(entry.port);
+                } else if wraps {
+                    out.rewrite(Rewrite::Unwrap);
+                    out.send(entry.port);
+                } else {
+                    out.consume();
+                }
+            }
+            // The path is gone, or another exploration has taken its place: what is wrapped still arrives.
+            _ if wraps => {
+                out.rewrite(Rewrite::Unwrap);
+                self.base.forward(ctx, ingress, header, out);
+            }
+            _ => out.drop(DropReason::Stale),
+        }
+    }
+
+    /// Any other segment.
+    fn on_data<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        let now = ctx.now();
+        let key = FlowKey::to_destination(header);
+        if self.base.has_returned(ingress, header, now) {
+            self.paths.remove(&key);
+            return out.drop(DropReason::Returned);
+        }
+        let Some(entry) = self.paths.refresh(&key, now).copied() else {
+            return self.on_miss(ctx, ingress, header, out);
+        };
+        if !self.base.ports.is_known(entry.port, now) {
+            self.break_path(ctx, key, out);
+            if self.base.config.while_broken == WhileBroken::Drop {
+                return out.drop(DropReason::LinkDown);
+            }
+            self.base.forward(ctx, ingress, header, out);
+            return;
+        }
+        if entry.port == ingress {
+            self.base.forward(ctx, ingress, header, out);
+            return;
+        }
+        out.send(entry.port);
+        if header.tcp_flags & (Header::FIN | Header::RST) != 0 {
+            self.paths.reclass(&key, CLOSING, now);
+            self.paths.reclass(&key.reversed(), CLOSING, now);
+        } else if self.base.config.refresh_after > weft_units::Duration::ZERO {
+            self.refresh_path(ctx, ingress, key.reversed(), out);
+        }
+    }
+
+    /// A segment of a flow without an entry.
+    fn on_miss<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        let key = FlowKey::to_destination(header);
+        let fabric = self.base.ports.is_fabric(ingress, ctx.now());
+        if self.base.config.on_miss == OnMiss::Recover && !fabric {
+            self.recover(ctx, key.reversed(), ingress, out);
+        }
+        let sent = self.base.forward(ctx, ingress, header, out);
+        if fabric && !sent {
+            // The entry was evicted here, and the default forwarding does not come this way: whoever
+            // still sends the flow here is told not to.
+            out.emit(ingress, about(Kind::PathFail, key, 0));
+        }
+    }
+
+    /// Whether a frame is about the path of a flow, not of two stations.
+    const fn is_about_flow(header: &Header) -> bool {
+        header.sport != 0 || header.dport != 0
+    }
+
+    /// A TCP segment.
+    pub(crate) fn on_tcp<C: Context>(
+        &mut self,
+        ctx: &mut C,
+        ingress: PortId,
+        header: &Header,
+        out: &mut Actions,
+    ) {
+        let now = ctx.now();
+        if let Some(reason) = self.base.refuses(ingress, header, now) {
+            return out.drop(reason);
+        }
+        self.base.hear_host(ingress, header.src, now);
+        if self.base.ports.is_fabric(ingress, now) {
+            return self.on_data(ctx, ingress, header, out);
+        }
+        match header.tcp_flags & (Header::SYN | Header::ACK | Header::RST) {
+            Header::SYN => self.on_syn(ctx, ingress, header, out),
+            flags if flags == Header::SYN | Header::ACK => self.on_syn_ack(ctx, ingress, header, out),
+            _ => self.on_data(ctx, ingress, header, out),
+        }
+    }
+
+    /// A TCP segment of a flow that is not explored from its SYN on, but may have been moved.
+    pub(crate) fn on_moved<C: Context>(
+        &mut self,
+        ctx: &mut C,
+        ingress: PortId,
+        header: &Header,
+        out: &mut Actions,
+    ) {
+        if let Some(reason) = self.base.refuses(ingress, header, ctx.now()) {
+            return out.drop(reason);
+        }
+        self.base.hear_host(ingress, header.src, ctx.now());
+        self.on_data(ctx, ingress, header, out);
+    }
+
+    /// Anything that is not a TCP segment, or is of a flow that is not explored.
+    pub(crate) fn on_other<C: Context>(
+        &mut self,
+        ctx: &mut C,
+        ingress: PortId,
+        header: &Header,
+        out: &mut Actions,
+    ) {
+        if !header.kind.is_control() || header.kind == Kind::Hello || !Self::is_about_flow(header) {
+            return self.base.receive(ctx, ingress, header, out);
+        }
+        if let Some(reason) = self.base.refuses(ingress, header, ctx.now()) {
+            return out.drop(reason);
+        }
+        match header.kind {
+            Kind::PathRequest | Kind::RecoveryRequest => self.on_request(ctx, ingress, header, out),
+            Kind::PathReply | Kind::RecoveryReply => self.on_path_reply(ctx, ingress, header, out),
+            _ => self.on_path_fail(ctx, ingress, header, out),
+        }
+    }
+
+    /// Entries of flows and, apart from these, of stations.
+    pub fn entries(&self) -> (usize, usize) {
+        (self.paths.len(), self.base.entries())
+    }
+}
+
+/// A frame of a switch's own about the flow from `key.host` to its peer.
+pub(crate) fn about(kind: Kind, key: FlowKey, id: u32) -> Header {
+    let mut header = Header {
+        src: key.host,
+        sport: key.port,
+        dst: key.peer,
+        dport: key.peer_port,
+        kind,
+        ..Header::default()
+    };
+    header.set_exploration_id(id);
+    header
+}
+
+impl Switch for TcpPathSwitch {
+    fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        match header.kind {
+            Kind::Tcp => self.on_tcp(ctx, ingress, header, out),
+            _ => self.on_other(ctx, ingress, header, out),
+        }
+    }
+
+    fn port_changed<C: Context>(&mut self, ctx: &mut C, port: PortId, up: bool, out: &mut Actions) {
+        self.base.port_changed(ctx, port, up, out);
+    }
+
+    fn next_deadline(&self) -> Time {
+        self.base.next_deadline()
+    }
+
+    fn on_deadline<C: Context>(&mut self, ctx: &mut C, out: &mut Actions) {
+        for port in self.base.tend(ctx, out) {
+            self.break_port(ctx, port, out);
+        }
+        self.paths.sweep(ctx.now());
+    }
+
+    fn table_entries(&self) -> usize {
+        self.paths.len()
+    }
+}

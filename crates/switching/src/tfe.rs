@@ -1,0 +1,119 @@
+//! TFE: TCP-Path for elephant flows, the default forwarding for the rest.
+//!
+//! Which flows are elephants is told by a range of TCP ports, by a DSCP, or found out (section IV of
+//! the TCP-Path paper has the first): a flow starts on the default forwarding and its source's edge
+//! moves it to the path that is then fastest, once it has carried enough.
+
+use weft_units::{Bytes, PortId, Time};
+
+use crate::exploration::Exploration;
+use crate::header::{Header, Kind};
+use crate::hello::Way;
+use crate::path_table::FlowKey;
+use crate::soft_table::SoftTable;
+use crate::tcp_path::TcpPathSwitch;
+use crate::{Actions, Context, Switch};
+
+/// How elephants are told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Classifier {
+    /// A TCP port of either side is in the range, ends included.
+    Ports(u16, u16),
+    /// The DSCP of the IP header.
+    Dscp(u8),
+    /// The flow has carried this much.
+    Auto(Bytes),
+}
+
+impl Classifier {
+    /// Whether a segment is of a flow that is explored from its SYN on.
+    fn selects(&self, header: &Header) -> bool {
+        match self {
+            Self::Ports(first, last) => {
+                let range = *first..=*last;
+                range.contains(&header.sport) || range.contains(&header.dport)
+            }
+            Self::Dscp(dscp) => header.traffic_class >> 2 == *dscp,
+            Self::Auto(_) => false,
+        }
+    }
+}
+
+/// One switch.
+pub struct TfeSwitch {
+    paths: TcpPathSwitch,
+    classifier: Classifier,
+    /// Bytes that flows from host ports have carried, until they are moved.
+    carried: SoftTable<FlowKey, u64>,
+}
+
+impl TfeSwitch {
+    /// A switch whose ports lead as `ways` says; `secret` is unknown to outsiders.
+    pub fn new(config: &Exploration, ways: Vec<Way>, classifier: Classifier, secret: u64) -> Self {
+        Self {
+            carried: SoftTable::new(config.flows, &[config.confirmed], secret),
+            paths: TcpPathSwitch::new(config, ways, secret),
+            classifier,
+        }
+    }
+
+    /// Counts a segment from a host port, and has its flow moved once it has carried enough.
+    fn count<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        let (now, key) = (ctx.now(), FlowKey::to_source(header));
+        let Classifier::Auto(enough) = self.classifier else { return };
+        if self.paths.base.ports.is_fabric(ingress, now) || header.payload == 0 {
+            return;
+        }
+        if self.paths.paths.get(&key, now).is_some() {
+            return;
+        }
+        match self.carried.refresh(&key, now) {
+            Some(carried) => *carried += u64::from(header.payload),
+            None => {
+                self.carried.insert(key, u64::from(header.payload), 0, now);
+            }
+        }
+        if self.carried.get(&key, now).is_some_and(|carried| *carried >= enough.0) {
+            self.carried.remove(&key);
+            self.paths.recover(ctx, key, ingress, out);
+        }
+    }
+
+    /// Entries of flows and, apart from these, of stations and of flows being counted.
+    pub fn entries(&self) -> (usize, usize) {
+        let (flows, stations) = self.paths.entries();
+        (flows, stations + self.carried.len())
+    }
+}
+
+impl Switch for TfeSwitch {
+    fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        match (header.kind, &self.classifier) {
+            (Kind::Tcp, Classifier::Auto(_)) => {
+                self.paths.on_moved(ctx, ingress, header, out);
+                self.count(ctx, ingress, header, out);
+            }
+            (Kind::Tcp, classifier) if classifier.selects(header) => {
+                self.paths.on_tcp(ctx, ingress, header, out);
+            }
+            _ => self.paths.on_other(ctx, ingress, header, out),
+        }
+    }
+
+    fn port_changed<C: Context>(&mut self, ctx: &mut C, port: PortId, up: bool, out: &mut Actions) {
+        self.paths.port_changed(ctx, port, up, out);
+    }
+
+    fn next_deadline(&self) -> Time {
+        self.paths.next_deadline()
+    }
+
+    fn on_deadline<C: Context>(&mut self, ctx: &mut C, out: &mut Actions) {
+        self.paths.on_deadline(ctx, out);
+        self.carried.sweep(ctx.now());
+    }
+
+    fn table_entries(&self) -> usize {
+        self.paths.table_entries()
+    }
+}

@@ -1,0 +1,128 @@
+//! ARP-Path: locking, learning, late copies, other broadcasts, repair.
+
+use weft_fabric::{Fabric, LinkSpec, build};
+use weft_switching::exploration::Exploration;
+use weft_switching::{DropReason, Header, Kind, Mac};
+use weft_units::{Duration, HostId};
+
+use crate::net::{arp_path, reply, request, segment};
+
+/// Two spines, two leaves, two hosts a leaf.
+pub fn small() -> Fabric {
+    let link = LinkSpec::default();
+    build::spine_leaf(2, 2, 2, &link, &link).expect("a good fabric")
+}
+
+#[test]
+fn a_request_reaches_every_other_host_once() {
+    let mut net = arp_path(small(), &Exploration::default(), 1);
+    let number = net.send(request(0));
+    net.run(Duration::from_ms(10));
+    let mut hosts: Vec<_> = net.deliveries(number).iter().map(|delivered| delivered.host.0).collect();
+    hosts.sort_unstable();
+    assert_eq!(hosts, [1, 2, 3]);
+    assert!(net.dropped(DropReason::LateCopy) > 0, "the second spine's copy is late");
+    assert_eq!(net.loops, 0);
+}
+
+#[test]
+fn the_reply_and_data_take_the_path_that_won() {
+    let mut net = arp_path(small(), &Exploration::default(), 1);
+    net.send(request(0));
+    net.run(Duration::from_ms(10));
+    let there = net.delivered.iter().find(|delivered| delivered.host == HostId(2)).unwrap().visited.clone();
+    let number = net.send(reply(2, 0));
+    net.run(Duration::from_ms(10));
+    let mut back = net.deliveries(number)[0].visited.clone();
+    back.reverse();
+    assert_eq!(there, back);
+    assert_eq!(net.data(0, 2, 1, 2), Some(there.clone()));
+    assert_eq!(net.data(2, 0, 2, 1), Some(back.into_iter().rev().collect()));
+}
+
+#[test]
+fn a_late_copy_is_late_even_after_the_reply() {
+    let mut net = arp_path(small(), &Exploration::default(), 1);
+    // The way over the second spine is slow: its copy comes after the reply has passed.
+    let leaf = net.fabric.switches().find(|&node| net.fabric.node(node).tier == 1).unwrap();
+    let uplinks: Vec<_> = net.fabric.ports(leaf).to_vec();
+    let slow = uplinks.iter().rfind(|link| !net.fabric.node(net.fabric.link(**link).to).is_host()).unwrap();
+    net.set_delay(*slow, Duration::from_ms(80));
+    net.resolve(0, 2);
+    net.run(Duration::from_ms(200));
+    assert_eq!(net.loops, 0);
+    assert!(net.data(2, 0, 1, 1).is_some());
+}
+
+#[test]
+fn other_broadcasts_follow_the_same_rule_apart_from_requests() {
+    let mut net = arp_path(small(), &Exploration::default(), 1);
+    let broadcast =
+        Header { src: Mac::of_host(HostId(0)), dst: Mac::BROADCAST, kind: Kind::Other, ..Header::default() };
+    let number = net.send(broadcast);
+    net.run(Duration::from_ms(10));
+    assert_eq!(net.deliveries(number).len(), 3);
+    // Of the sender itself it teaches its own edge only.
+    assert_eq!(net.entries(), 1);
+}
+
+#[test]
+fn a_frame_to_a_station_whose_entry_has_gone_repairs_the_path() {
+    let mut net = arp_path(small(), &Exploration::default(), 1);
+    net.resolve(0, 2);
+    // Both edges still know their hosts, the fabric between has forgotten.
+    for _ in 0..4 {
+        net.run(Duration::from_secs(4));
+        net.send(segment(0, 0, 1, 1, Header::ACK, 0));
+        net.send(segment(2, 2, 1, 1, Header::ACK, 0));
+    }
+    net.run(Duration::from_ms(10));
+    assert_eq!(net.data(0, 2, 1, 1), None, "the first frame finds no way");
+    assert!(net.made(Kind::PathRequest) > 0 && net.made(Kind::PathReply) == 1);
+    assert!(net.data(0, 2, 1, 1).is_some(), "the next one does");
+    assert!(net.data(2, 0, 1, 1).is_some());
+}
+
+#[test]
+fn while_a_repair_runs_further_misses_start_none() {
+    let mut net = arp_path(small(), &Exploration::default(), 1);
+    net.resolve(0, 1);
+    for _ in 0..5 {
+        net.send(segment(0, 3, 1, 1, Header::ACK, 0));
+    }
+    net.run(Duration::from_ms(10));
+    assert_eq!(net.dropped(DropReason::NoRoute), 1);
+    assert_eq!(net.dropped(DropReason::Repairing), 4);
+}
+
+#[test]
+fn a_host_that_moves_is_found_where_it_sends_from() {
+    let mut net = arp_path(small(), &Exploration::default(), 1);
+    net.resolve(0, 2);
+    net.run(Duration::from_secs(4));
+    // Host 2's address now sends from host 1's place.
+    let node = net.fabric.host_node(HostId(1));
+    net.send_from(node, weft_units::PortId(0), request(2));
+    net.run(Duration::from_ms(10));
+    let number = net.send(segment(0, 2, 1, 1, Header::ACK, 0));
+    net.run(Duration::from_ms(10));
+    assert_eq!(net.deliveries(number).len(), 0, "host 2's old place gets nothing");
+    assert_eq!(net.dropped(DropReason::NotForMe), 1, "host 1's place does");
+}
+
+#[test]
+fn what_only_switches_may_send_is_refused_from_a_host() {
+    let mut net = arp_path(small(), &Exploration::default(), 1);
+    net.resolve(0, 2);
+    let before = net.balance;
+    for kind in
+        [Kind::PathRequest, Kind::PathReply, Kind::PathFail, Kind::RecoveryRequest, Kind::RecoveryReply]
+    {
+        for ports in [0, 7] {
+            net.send(Header { kind, ..segment(0, 2, ports, ports, 0, 1) });
+        }
+    }
+    net.run(Duration::from_ms(10));
+    assert_eq!(net.dropped(DropReason::Untrusted), 10);
+    assert_eq!(net.balance.delivered, before.delivered);
+}

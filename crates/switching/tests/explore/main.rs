@@ -1,0 +1,9 @@
+//! The exploration family: ARP-Path, TCP-Path and TFE on small fabrics, and on random ones.
+
+mod arp_path;
+mod corners;
+mod net;
+mod properties;
+mod recovery;
+mod tcp_path;
+mod tfe;

@@ -1,0 +1,197 @@
+//! What holds on every fabric, with frames lost and cables failing.
+
+use proptest::prelude::*;
+use weft_fabric::{Fabric, FabricBuilder, LinkSpec};
+use weft_switching::exploration::{Exploration, OnMiss, Scope, WhileBroken};
+use weft_switching::tfe::Classifier;
+use weft_switching::{Header, Kind, Mac, Switch, stream};
+use weft_units::{Bytes, Duration, LinkId};
+
+use crate::net::{Net, arp_path, below, reply, request, segment, tcp_path, tfe};
+
+/// A connected fabric of `switches` with `extra` more cables and delays of all lengths; two hosts on
+/// every switch.
+fn random_fabric(seed: u64, switches: u32, extra: u32) -> Fabric {
+    let mut random = stream(seed, "fabric", 0);
+    let mut builder = FabricBuilder::new("random");
+    let mut nodes = Vec::new();
+    for number in 0..switches {
+        let tier = 1 + below(&mut random, 3) as u8;
+        nodes.push(builder.add_switch(format!("s{number}"), tier, None).unwrap());
+    }
+    let spec = |random: &mut _| LinkSpec {
+        delay: Duration::from_ns(100 + below(random, 100_000) as u64),
+        ..LinkSpec::default()
+    };
+    for number in 1..nodes.len() {
+        let other = nodes[below(&mut random, number)];
+        builder.connect(nodes[number], other, &spec(&mut random)).unwrap();
+    }
+    for _ in 0..extra {
+        let [a, b] = [0; 2].map(|_| below(&mut random, nodes.len()));
+        if a != b {
+            builder.connect(nodes[a], nodes[b], &spec(&mut random)).unwrap();
+        }
+    }
+    for number in 0..2 * switches {
+        let host = builder.add_host(format!("h{number}"), 0, None).unwrap();
+        builder.connect(host, nodes[number as usize / 2], &spec(&mut random)).unwrap();
+    }
+    builder.build().unwrap()
+}
+
+/// Frames of all kinds between hosts that know each other or do not, honest and not, while frames
+/// are lost and cables fail and heal.
+fn disturb<S: Switch>(net: &mut Net<S>, seed: u64, steps: usize) {
+    let mut random = stream(seed, "disturb", 0);
+    let hosts = net.fabric.host_count();
+    let cables = net.fabric.links().len() / 2;
+    let mut down = None;
+    for _ in 0..steps {
+        let [from, to] = [0; 2].map(|_| below(&mut random, hosts) as u32);
+        let (sport, dport) = (1 + below(&mut random, 4) as u16, 80);
+        let isn = below(&mut random, 3) as u32;
+        let flags = [
+            Header::SYN,
+            Header::SYN | Header::ACK,
+            Header::ACK,
+            Header::ACK,
+            Header::ACK | Header::FIN,
+            Header::RST,
+        ][below(&mut random, 6)];
+        let kinds = [
+            Kind::Other,
+            Kind::PathRequest,
+            Kind::PathFail,
+            Kind::PathReply,
+            Kind::RecoveryRequest,
+            Kind::Hello,
+        ];
+        let header = match below(&mut random, 12) {
+            0 => request(from),
+            1 => reply(from, to),
+            2 => Header { kind: Kind::Other, dst: Mac::BROADCAST, ..request(from) },
+            3 => Header { kind: kinds[below(&mut random, 5)], ..segment(from, to, sport, dport, flags, isn) },
+            4 | 5 => segment(to, from, dport, sport, Header::SYN | Header::ACK, isn),
+            _ => segment(from, to, sport, dport, flags, isn),
+        };
+        net.send(header);
+        if below(&mut random, 40) == 0 {
+            if let Some(cable) = down.take() {
+                net.set_up(cable, true);
+            } else {
+                let cable = LinkId(2 * below(&mut random, cables) as u32);
+                net.set_up(cable, false);
+                down = Some(cable);
+            }
+        }
+        net.run(Duration::from_ns(below(&mut random, 400_000) as u64));
+    }
+    if let Some(cable) = down {
+        net.set_up(cable, true);
+    }
+}
+
+/// What holds after anything has happened.
+fn holds<S: Switch>(net: &mut Net<S>) -> Result<(), TestCaseError> {
+    net.run(Duration::from_ms(100));
+    prop_assert_eq!(net.loops, 0, "a frame was sent on twice by a switch");
+    let mut times = std::collections::BTreeMap::<(usize, u32), u32>::new();
+    for delivered in &net.delivered {
+        *times.entry((delivered.number, delivered.host.0)).or_default() += 1;
+    }
+    prop_assert!(times.values().all(|&times| times == 1), "a host received a frame twice");
+    let balance = net.balance;
+    prop_assert_eq!(
+        balance.made,
+        balance.delivered + balance.dropped + balance.consumed + balance.lost + net.in_flight()
+    );
+    net.run(Duration::from_secs(30));
+    prop_assert_eq!(net.entries(), 0, "after silence");
+    prop_assert!(net.in_flight() <= 4 * net.fabric.links().len() as u64, "only Hellos are left");
+    prop_assert!(net.circles < 50, "{} times round", net.circles);
+    Ok(())
+}
+
+fn config(choice: u8) -> Exploration {
+    Exploration {
+        scope: if choice & 1 == 0 { Scope::Full } else { Scope::ValleyFree },
+        on_miss: if choice & 2 == 0 { OnMiss::DefaultForwarding } else { OnMiss::Recover },
+        while_broken: if choice & 4 == 0 { WhileBroken::Drop } else { WhileBroken::Detour },
+        flows: if choice & 8 == 0 { 1 << 20 } else { 3 },
+        sweep: Duration::from_us(if choice & 16 == 0 { 0 } else { 500 }),
+        refresh_after: Duration::from_ms(if choice & 32 == 0 { 0 } else { 1 }),
+        ..Exploration::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, max_shrink_iters: 500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn arp_path_never_loops_and_forgets(
+        seed in 0_u64..1 << 40, switches in 2_u32..8, extra in 0_u32..8, loss in 0_u64..100, choice in 0_u8..2,
+    ) {
+        let mut net = arp_path(random_fabric(seed, switches, extra), &config(choice), seed);
+        net.loss = loss;
+        disturb(&mut net, seed, 300);
+        holds(&mut net)?;
+    }
+
+    #[test]
+    fn tcp_path_never_loops_and_forgets(
+        seed in 0_u64..1 << 40, switches in 2_u32..8, extra in 0_u32..8, loss in 0_u64..100, choice in 0_u8..64,
+    ) {
+        let mut net = tcp_path(random_fabric(seed, switches, extra), &config(choice), seed);
+        net.loss = loss;
+        disturb(&mut net, seed, 300);
+        holds(&mut net)?;
+    }
+
+    #[test]
+    fn tfe_never_loops_and_forgets(
+        seed in 0_u64..1 << 40, switches in 2_u32..8, extra in 0_u32..8, loss in 0_u64..100, choice in 0_u8..64,
+        by in prop::sample::select(vec![
+            Classifier::Ports(2, 3), Classifier::Dscp(0), Classifier::Auto(Bytes(2_000)),
+        ]),
+    ) {
+        let mut net = tfe(random_fabric(seed, switches, extra), &config(choice), &by, seed);
+        net.loss = loss;
+        disturb(&mut net, seed, 300);
+        holds(&mut net)?;
+    }
+
+    #[test]
+    fn both_directions_of_every_connection_use_one_path(
+        seed in 0_u64..1 << 40, switches in 2_u32..10, extra in 0_u32..12, both: bool,
+    ) {
+        let mut net = tcp_path(random_fabric(seed, switches, extra), &config(0), seed);
+        let mut random = stream(seed, "pairs", 0);
+        for sport in 1..20 {
+            let hosts = net.fabric.host_count();
+            let [from, to] = [0; 2].map(|_| below(&mut random, hosts) as u32);
+            if from == to {
+                continue;
+            }
+            net.resolve(from, to);
+            net.send(segment(from, to, sport, 80, Header::SYN, 5));
+            if both {
+                net.run(Duration::from_ns(below(&mut random, 300_000) as u64));
+                net.send(segment(to, from, 80, sport, Header::SYN, 6));
+                net.run(Duration::from_ms(20));
+                net.send(segment(from, to, sport, 80, Header::SYN | Header::ACK, 5));
+                net.run(Duration::from_ns(below(&mut random, 300_000) as u64));
+            }
+            net.run(Duration::from_ms(20));
+            net.send(segment(to, from, 80, sport, Header::SYN | Header::ACK, 6));
+            net.run(Duration::from_ms(20));
+            let there = net.data(from, to, sport, 80);
+            let back = net.data(to, from, 80, sport);
+            prop_assert!(there.is_some() && back.is_some());
+            let mut back = back.unwrap_or_default();
+            back.reverse();
+            prop_assert_eq!(there.unwrap_or_default(), back);
+        }
+        prop_assert_eq!(net.loops, 0);
+    }
+}

@@ -1,0 +1,136 @@
+//! Failures: Path Fail, exploration anew, data that meets a dead port, and paths that have become old.
+
+use weft_fabric::{LinkSpec, build};
+use weft_switching::exploration::{Exploration, OnMiss, WhileBroken};
+use weft_switching::tcp_path::TcpPathSwitch;
+use weft_switching::{DropReason, Kind};
+use weft_units::{Duration, LinkId, NodeId};
+
+use crate::net::{Net, tcp_path};
+
+/// Three spines, three leaves, one host a leaf; hosts 0 and 1 have a connection.
+fn connected(config: &Exploration, seed: u64) -> (Net<TcpPathSwitch>, Vec<NodeId>) {
+    let link = LinkSpec::default();
+    let mut net = tcp_path(build::spine_leaf(3, 3, 1, &link, &link).unwrap(), config, seed);
+    net.resolve(0, 1);
+    let [there, _] = net.open(0, 1, 1000, 7);
+    (net, there)
+}
+
+fn link(net: &Net<TcpPathSwitch>, from: NodeId, to: NodeId) -> LinkId {
+    *net.fabric.ports(from).iter().find(|link| net.fabric.link(**link).to == to).expect("a cable")
+}
+
+fn both_ways(net: &mut Net<TcpPathSwitch>) -> Vec<NodeId> {
+    let there = net.data(0, 1, 1000, 80).expect("it arrives");
+    let mut back = net.data(1, 0, 80, 1000).expect("it arrives");
+    back.reverse();
+    assert_eq!(there, back);
+    there
+}
+
+#[test]
+fn a_flow_moves_to_another_path_whichever_cable_of_its_path_breaks() {
+    for seed in 1..10 {
+        for hop in 0..2 {
+            let (mut net, there) = connected(&Exploration::default(), seed);
+            let broken = link(&net, there[hop], there[hop + 1]);
+            net.set_up(broken, false);
+            net.run(Duration::from_ms(5));
+            assert_eq!((net.made(Kind::RecoveryRequest) > 0, net.made(Kind::RecoveryReply)), (true, 1));
+            let now = both_ways(&mut net);
+            assert_ne!(now[1], there[1]);
+            assert_eq!(net.loops, 0);
+        }
+    }
+}
+
+#[test]
+fn a_node_that_fails_takes_its_flows_elsewhere() {
+    let (mut net, there) = connected(&Exploration::default(), 1);
+    for cable in net.fabric.ports(there[1]).to_vec() {
+        net.set_up(cable, false);
+    }
+    net.run(Duration::from_ms(5));
+    assert_ne!(both_ways(&mut net)[1], there[1]);
+}
+
+#[test]
+fn a_silent_neighbour_is_as_good_as_a_dead_port() {
+    let config =
+        Exploration { hello: Duration::from_ms(10), hold: Duration::from_ms(30), ..Exploration::default() };
+    let (mut net, there) = connected(&config, 1);
+    let spine = there[1];
+    // Every frame from and to the spine is lost, though its cables stay up.
+    for cable in net.fabric.ports(spine).to_vec() {
+        for cable in [cable, cable.reverse()] {
+            net.set_delay(cable, Duration::from_secs(1_000));
+        }
+    }
+    net.run(Duration::from_ms(100));
+    assert!(net.made(Kind::RecoveryRequest) > 0);
+    assert_ne!(both_ways(&mut net)[1], spine);
+}
+
+#[test]
+fn a_flow_without_another_path_stops_and_nothing_loops() {
+    let (mut net, there) = connected(&Exploration::default(), 1);
+    let host_cable = net.fabric.ports(net.fabric.host_node(weft_units::HostId(1)))[0];
+    net.set_up(host_cable, false);
+    net.run(Duration::from_ms(5));
+    assert_eq!(net.data(0, 1, 1000, 80), None);
+    assert_eq!(net.loops, 0);
+    net.set_up(host_cable, true);
+    assert_eq!(net.data(0, 1, 1000, 80), None, "what is behind the port is not known yet");
+    net.run(Duration::from_secs(16));
+    net.resolve(1, 0);
+    assert_eq!(net.data(0, 1, 1000, 80).map(|path| path.len()), Some(there.len()));
+}
+
+#[test]
+fn data_without_an_entry_finds_a_path_where_it_may() {
+    let config = Exploration { on_miss: OnMiss::Recover, ..Exploration::default() };
+    let (mut net, _) = connected(&config, 1);
+    net.run(Duration::from_secs(8));
+    net.resolve(0, 1);
+    net.run(Duration::from_secs(8));
+    assert_eq!(net.entries(), 0, "the flow is forgotten, the stations are not");
+    assert!(net.data(0, 1, 1000, 80).is_some(), "the default forwarding takes it meanwhile");
+    assert_eq!(net.made(Kind::RecoveryReply), 1);
+    both_ways(&mut net);
+    assert!(net.entries() > 0);
+}
+
+#[test]
+fn a_frame_that_meets_a_dead_port_does_not_wait_for_the_sweep() {
+    for (while_broken, lost) in [(WhileBroken::Drop, true), (WhileBroken::Detour, false)] {
+        let sweep = Duration::from_secs(60);
+        let config = Exploration { while_broken, sweep, ..Exploration::default() };
+        let (mut net, there) = connected(&config, 1);
+        let broken = link(&net, there[0], there[1]);
+        net.set_up(broken, false);
+        assert_eq!(net.made(Kind::RecoveryRequest), 0);
+        let arrived = net.data(0, 1, 1000, 80).is_some();
+        assert!(!(arrived && lost));
+        assert_eq!(net.made(Kind::RecoveryReply), 1);
+        assert_ne!(both_ways(&mut net)[1], there[1], "{while_broken:?}");
+    }
+}
+
+#[test]
+fn an_old_path_is_left_for_a_better_one() {
+    let config = Exploration { refresh_after: Duration::from_secs(2), ..Exploration::default() };
+    let (mut net, there) = connected(&config, 1);
+    assert_eq!(both_ways(&mut net), there);
+    for cable in net.fabric.ports(there[1]).to_vec() {
+        for cable in [cable, cable.reverse()] {
+            net.set_delay(cable, Duration::from_ms(1));
+        }
+    }
+    assert_eq!(both_ways(&mut net), there, "it is not old yet");
+    net.run(Duration::from_secs(2));
+    net.data(0, 1, 1000, 80);
+    assert_ne!(both_ways(&mut net)[1], there[1]);
+    assert_eq!(net.dropped(DropReason::NoRoute), 0);
+    assert_eq!(net.loops, 0);
+}
