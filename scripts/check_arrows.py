@@ -1,7 +1,7 @@
 """Refuses a dependency between crates that points the wrong way (see ARCHITECTURE.md).
 
-`units <- {wire, fabric} <- {switching, transport, traffic} <- scenario <- sim <- python`; and what lies below `sim` may not
-use threads, files or clocks through a crate that brings them.
+`units <- {wire, fabric} <- {switching, transport, traffic} <- scenario <- sim <- python`; and what lies below `sim`
+may not use threads, files or clocks through a crate that brings them.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ use core::fmt;
 
 use crate::Error;
 
-/// The shortest frame that is sent, in bytes without the frame check sequence (IEEE 802.3, clause 4A.2.3).
+/// The shortest frame that is sent, in bytes without the frame check sequence (IEEE 802.3, clause 4.4.2).
 pub const MIN_FRAME: usize = 60;
 
 /// A MAC address.
