@@ -64,7 +64,7 @@ format: $(VENV)/.dev ## format all sources
 bench: build ## packet-hops per second and core, peak memory, ratio to ns-3
 	$(WEFT) bench
 
-fuzz: | system ## fuzz every parser for a minute each (needs a nightly toolchain and cargo-fuzz)
+fuzz: | system ## fuzz parsers, frames and TCP for a minute each (needs a nightly toolchain and cargo-fuzz)
 	sh scripts/fuzz.sh
 
 ns3: ## make the ns-3 reference results anew (minutes)

@@ -1,7 +1,7 @@
 """Refuses a dependency between crates that points the wrong way (see ARCHITECTURE.md).
 
-`units <- {fabric} <- {switching, transport, traffic} <- scenario <- sim <- python`; and what lies below `sim` may not
-use threads, files or clocks through a crate that brings them.
+`units <- {wire, fabric} <- {switching, transport, traffic} <- scenario <- sim <- python`; and what lies below `sim`
+may not use threads, files or clocks through a crate that brings them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 LAYERS: dict[str, int] = {
     "weft-units": 0,
     "weft-fabric": 1,
+    "weft-wire": 1,
     "weft-switching": 2,
     "weft-transport": 2,
     "weft-traffic": 3,

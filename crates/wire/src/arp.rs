@@ -1,0 +1,112 @@
+//! ARP for IPv4 over Ethernet (RFC 826): who asks for whom.
+
+use core::net::Ipv4Addr;
+
+use crate::{Error, EtherType, Ethernet, MacAddr};
+
+/// What an ARP packet does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u16)]
+pub enum ArpOperation {
+    /// Asks for the target's MAC address; also a host's announcement of its own.
+    Request = 1,
+    /// Answers with the sender's MAC address.
+    Reply = 2,
+}
+
+/// An ARP packet, checked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arp<'a> {
+    packet: &'a [u8; Arp::LEN],
+    operation: ArpOperation,
+}
+
+impl<'a> Arp<'a> {
+    /// The bytes of a packet. What follows is padding.
+    pub const LEN: usize = 28;
+
+    /// Reads the packet in `ethernet`.
+    ///
+    /// # Errors
+    /// [`Error::EtherType`], [`Error::Short`], and [`Error::Unsupported`] where it is not a request or reply
+    /// for IPv4 over Ethernet.
+    pub fn parse(ethernet: &Ethernet<'a>) -> Result<Self, Error> {
+        let payload = ethernet.require(EtherType::ARP)?.payload();
+        let short = Error::Short { need: Self::LEN, have: payload.len() };
+        let packet: &[u8; Arp::LEN] = payload.first_chunk().ok_or(short)?;
+        let unsupported = |field, value| Err(Error::Unsupported { field, value });
+        match u16::from_be_bytes([packet[0], packet[1]]) {
+            1 => {}
+            other => return unsupported("ARP hardware type", other),
+        }
+        match u16::from_be_bytes([packet[2], packet[3]]) {
+            0x0800 => {}
+            other => return unsupported("ARP protocol type", other),
+        }
+        match (packet[4], packet[5]) {
+            (6, 4) => {}
+            (6, other) => return unsupported("ARP protocol address length", other.into()),
+            (other, _) => return unsupported("ARP hardware address length", other.into()),
+        }
+        let operation = match u16::from_be_bytes([packet[6], packet[7]]) {
+            1 => ArpOperation::Request,
+            2 => ArpOperation::Reply,
+            other => return unsupported("ARP operation", other),
+        };
+        Ok(Self { packet, operation })
+    }
+
+    /// What it does.
+    pub const fn operation(&self) -> ArpOperation {
+        self.operation
+    }
+
+    /// The sender's MAC address.
+    pub const fn sender(&self) -> MacAddr {
+        let [_, _, _, _, _, _, _, _, a, b, c, d, e, f, ..] = *self.packet;
+        MacAddr([a, b, c, d, e, f])
+    }
+
+    /// The sender's IPv4 address; 0.0.0.0 in a probe for duplicates (RFC 5227).
+    pub const fn sender_ip(&self) -> Ipv4Addr {
+        let p = self.packet;
+        Ipv4Addr::new(p[14], p[15], p[16], p[17])
+    }
+
+    /// The target's MAC address; without meaning in a request.
+    pub const fn target(&self) -> MacAddr {
+        let p = self.packet;
+        MacAddr([p[18], p[19], p[20], p[21], p[22], p[23]])
+    }
+
+    /// The target's IPv4 address.
+    pub const fn target_ip(&self) -> Ipv4Addr {
+        let [.., a, b, c, d] = *self.packet;
+        Ipv4Addr::new(a, b, c, d)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_ipv4_over_ethernet_is_refused_by_field() {
+        let mut good = [0xa5; 42];
+        good[12..22].copy_from_slice(&[0x08, 0x06, 0, 1, 8, 0, 6, 4, 0, 2]);
+        let arp = |frame: &[u8]| Arp::parse(&Ethernet::parse(frame)?).map(|arp| arp.operation());
+        assert_eq!(arp(&good), Ok(ArpOperation::Reply));
+        for (at, value, field, read) in [
+            (15, 6, "ARP hardware type", 6),
+            (16, 9, "ARP protocol type", 0x0900),
+            (18, 8, "ARP hardware address length", 8),
+            (19, 16, "ARP protocol address length", 16),
+            (20, 1, "ARP operation", 0x0102),
+            (21, 3, "ARP operation", 3),
+        ] {
+            let mut frame = good;
+            frame[at] = value;
+            assert_eq!(arp(&frame), Err(Error::Unsupported { field, value: read }));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! [`Error`]: why bytes are not the header that was asked for, and the counter which that reaches.
+
+use core::fmt;
+
+use crate::{EtherType, IpProtocol, MacAddr, PathType};
+
+/// Why bytes were refused. A reader checks in the order of the header's bytes, after its length: the first
+/// thing that is wrong is what is said.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Error {
+    /// The header is longer than what is there. Both count bytes from the header's first.
+    Short {
+        /// The bytes that the header has.
+        need: usize,
+        /// The bytes that are there.
+        have: usize,
+    },
+    /// The caller's buffer is too small for what would be written; nothing was.
+    Buffer {
+        /// The bytes that would be written.
+        need: usize,
+        /// The bytes of the buffer.
+        have: usize,
+    },
+    /// The frame is of another protocol.
+    EtherType(EtherType),
+    /// A Hello to another address than [`MacAddr::HELLO`]: it may come from further than the other end of the
+    /// cable.
+    Destination(MacAddr),
+    /// A version of Hello, Path or IP that is not the one read here.
+    Version(u8),
+    /// A type of Path frame or ICMPv6 message that is not among those read here.
+    Type(u8),
+    /// A header whose length field is less than the header has.
+    HeaderLength {
+        /// The least that the header has, in bytes.
+        least: usize,
+        /// What its length field says, in bytes.
+        given: usize,
+    },
+    /// The IP packet carries another protocol.
+    Protocol(IpProtocol),
+    /// A fragment of an IP packet: the others do not show their ports, so none is asked for them.
+    Fragment,
+    /// More IPv6 extension headers than [`Ipv6::MAX_EXTENSIONS`](crate::Ipv6::MAX_EXTENSIONS).
+    Extensions,
+    /// A field with a value that only other uses of the header have.
+    Unsupported {
+        /// The field's name.
+        field: &'static str,
+        /// Its value.
+        value: u16,
+    },
+    /// More VLAN tags than [`Ethernet::MAX_TAGS`](crate::Ethernet::MAX_TAGS) to be written.
+    Tags(usize),
+    /// Path frames of this type carry no original frame.
+    NoOriginal(PathType),
+    /// Path frames of this type carry an original frame, and are made with [`wrap`](crate::wrap) only.
+    NeedsOriginal(PathType),
+    /// A Hello without authentication, where a key is set.
+    Unsigned,
+    /// A Hello whose authentication was not made with the key.
+    Signature,
+}
+
+impl Error {
+    /// The name of the counter to which a frame refused for this reason is added.
+    pub const fn counter(&self) -> &'static str {
+        match self {
+            Self::Short { .. } => "short",
+            Self::Buffer { .. } => "buffer",
+            Self::EtherType(_) => "ethertype",
+            Self::Destination(_) => "destination",
+            Self::Version(_) => "version",
+            Self::Type(_) => "type",
+            Self::HeaderLength { .. } => "header_length",
+            Self::Protocol(_) => "protocol",
+            Self::Fragment => "fragment",
+            Self::Extensions => "extensions",
+            Self::Unsupported { .. } => "unsupported",
+            Self::Tags(_) => "tags",
+            Self::NoOriginal(_) => "no_original",
+            Self::NeedsOriginal(_) => "needs_original",
+            Self::Unsigned => "unsigned",
+            Self::Signature => "signature",
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Short { need, have } => write!(f, "the header has {need} bytes, and {have} are there"),
+            Self::Buffer { need, have } => write!(f, "{need} bytes do not fit a buffer of {have}"),
+            Self::EtherType(ethertype) => {
+                write!(f, "the frame is of another protocol: its EtherType is {ethertype}")
+            }
+            Self::Destination(address) => write!(f, "a Hello to {address} instead of {}", MacAddr::HELLO),
+            Self::Version(version) => write!(f, "version {version} is not known"),
+            Self::Type(number) => write!(f, "type {number} is not known"),
+            Self::HeaderLength { least, given } => {
+                write!(f, "the header says that it has {given} bytes; it has at least {least}")
+            }
+            Self::Protocol(protocol) => write!(f, "the packet carries IP protocol {protocol}"),
+            Self::Fragment => f.write_str("the packet is a fragment"),
+            Self::Extensions => {
+                write!(f, "the packet has more than {} IPv6 extension headers", crate::Ipv6::MAX_EXTENSIONS)
+            }
+            Self::Unsupported { field, value } => write!(f, "{field} {value} is not supported"),
+            Self::Tags(count) => {
+                write!(f, "{count} VLAN tags are more than the {} a frame has", crate::Ethernet::MAX_TAGS)
+            }
+            Self::NoOriginal(path_type) => write!(f, "a {path_type} carries no original frame"),
+            Self::NeedsOriginal(path_type) => write!(f, "a {path_type} is made from an original frame"),
+            Self::Unsigned => f.write_str("the Hello is not authenticated, and a key is set"),
+            Self::Signature => f.write_str("the Hello was not authenticated with the key that is set"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}

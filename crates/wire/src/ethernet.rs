@@ -1,0 +1,238 @@
+//! Ethernet: addresses, EtherTypes, VLAN tags and the header of a frame (IEEE 802.3, IEEE 802.1Q), without
+//! the frame check sequence, which interfaces add and take off.
+
+use core::fmt;
+
+use crate::Error;
+
+/// The shortest frame that is sent, in bytes without the frame check sequence (IEEE 802.3, clause 4.4.2).
+pub const MIN_FRAME: usize = 60;
+
+/// A MAC address.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[repr(transparent)]
+pub struct MacAddr(pub [u8; 6]);
+
+impl MacAddr {
+    /// All stations.
+    pub const BROADCAST: Self = Self([0xff; 6]);
+    /// The other end of the cable: the "nearest bridge" group address, which no bridge forwards (IEEE 802.1Q,
+    /// clause 8.6.3). Hellos are sent there.
+    pub const HELLO: Self = Self([0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e]);
+
+    /// Whether this is the address of all stations.
+    pub const fn is_broadcast(self) -> bool {
+        matches!(self.0, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff])
+    }
+
+    /// Whether this is the address of a group, all stations among them.
+    pub const fn is_multicast(self) -> bool {
+        self.0[0] & 1 == 1
+    }
+}
+
+impl fmt::Display for MacAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, e, g] = self.0;
+        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
+    }
+}
+
+/// What a frame carries. Below 1536 it is the length of an IEEE 802.3 frame with an LLC header.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(transparent)]
+pub struct EtherType(pub u16);
+
+impl EtherType {
+    /// IPv4.
+    pub const IPV4: Self = Self(0x0800);
+    /// ARP.
+    pub const ARP: Self = Self(0x0806);
+    /// A VLAN tag (IEEE 802.1Q C-tag).
+    pub const VLAN: Self = Self(0x8100);
+    /// IPv6.
+    pub const IPV6: Self = Self(0x86dd);
+    /// The outer of two VLAN tags (IEEE 802.1ad S-tag).
+    pub const SERVICE_VLAN: Self = Self(0x88a8);
+    /// Hello, unless configured otherwise.
+    pub const HELLO: Self = Self(0xff70);
+    /// Path frames, unless configured otherwise.
+    pub const PATH: Self = Self(0xffaf);
+
+    /// Whether a VLAN tag follows instead of the payload.
+    pub const fn is_tag(self) -> bool {
+        matches!(self, Self::VLAN | Self::SERVICE_VLAN)
+    }
+}
+
+impl fmt::Display for EtherType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#06x}", self.0)
+    }
+}
+
+/// A VLAN tag.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct VlanTag {
+    /// [`EtherType::VLAN`] or [`EtherType::SERVICE_VLAN`].
+    pub tpid: EtherType,
+    /// Tag control information: priority (3 bits), drop eligible (1 bit), VLAN id (12 bits).
+    pub tci: u16,
+}
+
+impl VlanTag {
+    /// The bytes of a tag.
+    pub const LEN: usize = 4;
+
+    /// The VLAN's id, 0 to 4095.
+    pub const fn vlan(self) -> u16 {
+        self.tci & 0x0fff
+    }
+
+    /// The tag as it stands in a frame.
+    pub const fn to_bytes(self) -> [u8; Self::LEN] {
+        let ([a, b], [c, d]) = (self.tpid.0.to_be_bytes(), self.tci.to_be_bytes());
+        [a, b, c, d]
+    }
+}
+
+/// A frame: its header, checked, and its payload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ethernet<'a> {
+    addresses: &'a [u8; 12],
+    tags: &'a [u8],
+    ethertype: EtherType,
+    payload: &'a [u8],
+}
+
+impl<'a> Ethernet<'a> {
+    /// The bytes of a header without VLAN tags.
+    pub const HEADER_LEN: usize = 14;
+    /// The most VLAN tags that are read: an S-tag and a C-tag. The type of a third is taken for the frame's
+    /// EtherType.
+    pub const MAX_TAGS: usize = 2;
+
+    /// Reads the header of `frame`.
+    ///
+    /// # Errors
+    /// [`Error::Short`].
+    pub fn parse(frame: &'a [u8]) -> Result<Self, Error> {
+        let short = |tags| Error::Short { need: Self::HEADER_LEN + tags * VlanTag::LEN, have: frame.len() };
+        let (addresses, behind) = frame.split_first_chunk().ok_or(short(0))?;
+        let mut count = 0;
+        loop {
+            let (tags, rest) = behind.split_at_checked(count * VlanTag::LEN).ok_or(short(count))?;
+            let (ethertype, payload) = rest.split_first_chunk().ok_or(short(count))?;
+            let ethertype = EtherType(u16::from_be_bytes(*ethertype));
+            if count == Self::MAX_TAGS || !ethertype.is_tag() {
+                return Ok(Self { addresses, tags, ethertype, payload });
+            }
+            count += 1;
+        }
+    }
+
+    /// To whom the frame is sent.
+    pub const fn destination(&self) -> MacAddr {
+        let [a, b, c, d, e, f, ..] = *self.addresses;
+        MacAddr([a, b, c, d, e, f])
+    }
+
+    /// Who sent the frame.
+    pub const fn source(&self) -> MacAddr {
+        let [.., a, b, c, d, e, f] = *self.addresses;
+        MacAddr([a, b, c, d, e, f])
+    }
+
+    /// What the payload is: the EtherType behind all tags.
+    pub const fn ethertype(&self) -> EtherType {
+        self.ethertype
+    }
+
+    /// The VLAN tags, the outer one first.
+    pub fn tags(&self) -> impl Iterator<Item = VlanTag> + use<'a> {
+        self.tags.as_chunks().0.iter().map(|&[a, b, c, d]| VlanTag {
+            tpid: EtherType(u16::from_be_bytes([a, b])),
+            tci: u16::from_be_bytes([c, d]),
+        })
+    }
+
+    /// The VLAN tags as they stand in the frame.
+    pub const fn tag_bytes(&self) -> &'a [u8] {
+        self.tags
+    }
+
+    /// The bytes of the header, tags included.
+    pub const fn header_len(&self) -> usize {
+        Self::HEADER_LEN + self.tags.len()
+    }
+
+    /// What follows the header, padding included.
+    pub const fn payload(&self) -> &'a [u8] {
+        self.payload
+    }
+
+    /// The frame, if it is of the protocol `ethertype`.
+    ///
+    /// # Errors
+    /// [`Error::EtherType`].
+    pub fn require(self, ethertype: EtherType) -> Result<Self, Error> {
+        if self.ethertype == ethertype { Ok(self) } else { Err(Error::EtherType(self.ethertype)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A header with these TPIDs, then `ethertype` and a byte of payload.
+    fn frame<'a>(out: &'a mut [u8; 40], tpids: &[u16], ethertype: u16) -> &'a [u8] {
+        *out = [0xa5; 40];
+        let mut at = 12;
+        for tpid in tpids {
+            out[at..at + 2].copy_from_slice(&tpid.to_be_bytes());
+            at += 4;
+        }
+        out[at..at + 2].copy_from_slice(&ethertype.to_be_bytes());
+        &out[..at + 3]
+    }
+
+    #[test]
+    fn tags_are_skipped_and_kept_up_to_two_of_them() {
+        for (tpids, ethertype, seen, tags) in [
+            (&[][..], 0x0800, 0x0800, 0),
+            (&[0x8100][..], 0x0800, 0x0800, 1),
+            (&[0x88a8, 0x8100][..], 0x86dd, 0x86dd, 2),
+            (&[0x8100, 0x8100][..], 0x0806, 0x0806, 2),
+            (&[0x88a8, 0x8100, 0x8100][..], 0x0800, 0x8100, 2),
+            // Not a tag of 802.1Q.
+            (&[0x9100][..], 0x0800, 0x9100, 0),
+        ] {
+            let mut out = [0; 40];
+            let frame = frame(&mut out, tpids, ethertype);
+            let ethernet = Ethernet::parse(frame).unwrap();
+            assert_eq!(ethernet.ethertype(), EtherType(seen), "{tpids:x?}");
+            assert!(ethernet.tags().map(|tag| tag.tpid.0).eq(tpids[..tags].iter().copied()));
+            assert!(ethernet.tags().all(|tag| tag.vlan() == 0x5a5));
+            assert_eq!(frame[12..].strip_prefix(ethernet.tag_bytes()).unwrap()[2..], *ethernet.payload());
+            assert_eq!(ethernet.header_len() + ethernet.payload().len(), frame.len());
+        }
+    }
+
+    #[test]
+    fn a_header_that_ends_early_says_how_many_bytes_it_has() {
+        let mut out = [0; 40];
+        let whole = frame(&mut out, &[0x8100], 0x0800);
+        for have in 0..18 {
+            let need = if have < 14 { 14 } else { 18 };
+            assert_eq!(Ethernet::parse(&whole[..have]), Err(Error::Short { need, have }));
+        }
+        assert!(Ethernet::parse(&whole[..18]).is_ok());
+    }
+
+    #[test]
+    fn groups_are_told_from_stations() {
+        assert!(MacAddr::BROADCAST.is_broadcast() && MacAddr::BROADCAST.is_multicast());
+        assert!(!MacAddr::HELLO.is_broadcast() && MacAddr::HELLO.is_multicast());
+        assert!(!MacAddr([2, 0, 0, 0, 0, 1]).is_multicast());
+    }
+}

@@ -1,0 +1,56 @@
+//! [`TcpFrame`]: a frame read down to TCP, which is what flows are told apart by.
+
+use crate::{Error, Ethernet, Ip, IpProtocol, Tcp, Tuple};
+
+/// A frame that carries a TCP segment over IPv4 or IPv6.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TcpFrame<'a> {
+    ethernet: Ethernet<'a>,
+    ip: Ip<'a>,
+    tcp: Tcp<'a>,
+}
+
+impl<'a> TcpFrame<'a> {
+    /// Reads the headers of `frame`.
+    ///
+    /// # Errors
+    /// [`Error::EtherType`] and [`Error::Protocol`] where it is another protocol; [`Error::Fragment`]; what
+    /// is wrong in one of the headers.
+    pub fn parse(frame: &'a [u8]) -> Result<Self, Error> {
+        let ethernet = Ethernet::parse(frame)?;
+        let ip = Ip::parse(&ethernet)?;
+        if ip.protocol() != IpProtocol::TCP {
+            return Err(Error::Protocol(ip.protocol()));
+        }
+        if ip.is_fragment() {
+            return Err(Error::Fragment);
+        }
+        let tcp = Tcp::parse(ip.payload())?;
+        Ok(Self { ethernet, ip, tcp })
+    }
+
+    /// Its Ethernet header.
+    pub const fn ethernet(&self) -> &Ethernet<'a> {
+        &self.ethernet
+    }
+
+    /// Its IP header.
+    pub const fn ip(&self) -> &Ip<'a> {
+        &self.ip
+    }
+
+    /// Its TCP header.
+    pub const fn tcp(&self) -> &Tcp<'a> {
+        &self.tcp
+    }
+
+    /// The flow that it belongs to.
+    pub const fn tuple(&self) -> Tuple {
+        Tuple {
+            source: self.ethernet.source(),
+            source_port: self.tcp.source_port(),
+            destination: self.ethernet.destination(),
+            destination_port: self.tcp.destination_port(),
+        }
+    }
+}

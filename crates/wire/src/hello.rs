@@ -1,0 +1,221 @@
+//! Hello: a switch tells the other end of each cable that it is one, every few seconds, with or without
+//! proof. The format is in `docs/wire-format.md`.
+
+use core::fmt;
+
+use crate::ethernet::MIN_FRAME;
+use crate::key::SIGNATURE_LEN;
+use crate::writer::Writer;
+use crate::{Error, EtherType, Ethernet, Key, MacAddr};
+
+/// The version of Hello that is written and read.
+const VERSION: u8 = 1;
+/// The bytes before the signature.
+const LEN: usize = 28;
+/// The flag of a Hello with a signature.
+const AUTHENTICATED: u8 = 1;
+
+/// What names a switch, the same on all of its ports and different from every other switch's.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(transparent)]
+pub struct SwitchId(pub u64);
+
+impl fmt::Display for SwitchId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// What a Hello says.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Hello {
+    /// The switch's tier, 1 where hosts are attached, growing upwards; 0 if it is not known.
+    pub tier: u8,
+    /// For how long the receiving port leads to a switch, in milliseconds from now, unless another Hello
+    /// comes. 0 takes back what was said before.
+    pub hold_ms: u32,
+    /// The sending switch.
+    pub switch: SwitchId,
+    /// The sending port's number on that switch.
+    pub port: u16,
+    /// Greater in every Hello than in all before it from the same port, restarts of the switch included.
+    pub sequence: u64,
+}
+
+impl Hello {
+    /// Writes the frame that says this from the port with the address `source`, padded to [`MIN_FRAME`],
+    /// signed if there is a key; gives its length.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`].
+    pub fn write(
+        &self,
+        source: MacAddr,
+        ethertype: EtherType,
+        key: Option<&Key>,
+        out: &mut [u8],
+    ) -> Result<usize, Error> {
+        let mut writer = Writer::new(out, MIN_FRAME)?;
+        let payload = self.payload(key.is_some());
+        writer.put(&MacAddr::HELLO.0);
+        writer.put(&source.0);
+        writer.put(&ethertype.0.to_be_bytes());
+        writer.put(&payload);
+        if let Some(key) = key {
+            writer.put(&key.sign(&payload));
+        }
+        Ok(MIN_FRAME)
+    }
+
+    /// The payload up to the signature.
+    fn payload(&self, authenticated: bool) -> [u8; LEN] {
+        let mut payload = [0; LEN];
+        payload[0] = VERSION;
+        payload[1] = if authenticated { AUTHENTICATED } else { 0 };
+        payload[2] = self.tier;
+        payload[4..8].copy_from_slice(&self.hold_ms.to_be_bytes());
+        payload[8..16].copy_from_slice(&self.switch.0.to_be_bytes());
+        payload[16..18].copy_from_slice(&self.port.to_be_bytes());
+        payload[20..28].copy_from_slice(&self.sequence.to_be_bytes());
+        payload
+    }
+}
+
+impl fmt::Display for Hello {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tier, hold_ms, switch, port, sequence } = self;
+        write!(f, "Hello {sequence} of switch {switch} port {port}, tier {tier}, for {hold_ms} ms")
+    }
+}
+
+/// A frame that carries a Hello, checked but for the signature.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HelloFrame<'a> {
+    ethernet: Ethernet<'a>,
+    payload: &'a [u8; LEN],
+    signature: Option<&'a [u8; SIGNATURE_LEN]>,
+}
+
+impl<'a> HelloFrame<'a> {
+    /// Reads `frame`, in which Hello has the EtherType `ethertype`.
+    ///
+    /// # Errors
+    /// [`Error::Short`], [`Error::EtherType`], [`Error::Destination`], and [`Error::Version`].
+    pub fn parse(frame: &'a [u8], ethertype: EtherType) -> Result<Self, Error> {
+        let ethernet = Ethernet::parse(frame)?.require(ethertype)?;
+        if ethernet.destination() != MacAddr::HELLO {
+            return Err(Error::Destination(ethernet.destination()));
+        }
+        let short = |need| Error::Short { need, have: ethernet.payload().len() };
+        let (payload, behind): (&[u8; LEN], _) = ethernet.payload().split_first_chunk().ok_or(short(LEN))?;
+        if payload[0] != VERSION {
+            return Err(Error::Version(payload[0]));
+        }
+        let signature = match payload[1] & AUTHENTICATED {
+            0 => None,
+            _ => Some(behind.first_chunk().ok_or(short(LEN + SIGNATURE_LEN))?),
+        };
+        Ok(Self { ethernet, payload, signature })
+    }
+
+    /// Its Ethernet header.
+    pub const fn ethernet(&self) -> &Ethernet<'a> {
+        &self.ethernet
+    }
+
+    /// What it says, be it true or not: see [`HelloFrame::verify`].
+    pub const fn hello(&self) -> Hello {
+        let p = self.payload;
+        Hello {
+            tier: p[2],
+            hold_ms: u32::from_be_bytes([p[4], p[5], p[6], p[7]]),
+            switch: SwitchId(u64::from_be_bytes([p[8], p[9], p[10], p[11], p[12], p[13], p[14], p[15]])),
+            port: u16::from_be_bytes([p[16], p[17]]),
+            sequence: u64::from_be_bytes([p[20], p[21], p[22], p[23], p[24], p[25], p[26], p[27]]),
+        }
+    }
+
+    /// Whether there is a signature.
+    pub const fn is_authenticated(&self) -> bool {
+        self.signature.is_some()
+    }
+
+    /// That whoever made the Hello has `key`. A copy of an old one passes too: the sequence number tells.
+    ///
+    /// # Errors
+    /// [`Error::Unsigned`] and [`Error::Signature`].
+    pub fn verify(&self, key: &Key) -> Result<(), Error> {
+        let signature = self.signature.ok_or(Error::Unsigned)?;
+        if key.verify(self.payload, signature) { Ok(()) } else { Err(Error::Signature) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HELLO: Hello =
+        Hello { tier: 2, hold_ms: 3000, switch: SwitchId(0x0123_4567_89ab_cdef), port: 7, sequence: 1 << 40 };
+    const SOURCE: MacAddr = MacAddr([2, 0, 0, 0, 0, 7]);
+
+    /// The frame in a buffer that was not empty.
+    fn frame(key: Option<&Key>) -> [u8; 70] {
+        let mut out = [0xa5; 70];
+        assert_eq!(HELLO.write(SOURCE, EtherType::HELLO, key, &mut out), Ok(60));
+        assert_eq!(out[60..], [0xa5; 10]);
+        out
+    }
+
+    #[test]
+    fn every_signed_bit_counts_and_no_other() {
+        let key = Key::new(b"a secret of the fabric");
+        let good = frame(Some(&key));
+        for bit in 14 * 8..60 * 8 {
+            let mut spoilt = good;
+            spoilt[bit / 8] ^= 1 << (bit % 8);
+            let verdict =
+                HelloFrame::parse(&spoilt[..60], EtherType::HELLO).and_then(|frame| frame.verify(&key));
+            match bit / 8 - 14 {
+                0 => assert!(matches!(verdict, Err(Error::Version(_)))),
+                1 if bit % 8 == 0 => assert_eq!(verdict, Err(Error::Unsigned)),
+                1..44 => assert_eq!(verdict, Err(Error::Signature), "byte {}", bit / 8),
+                _ => assert_eq!(verdict, Ok(())),
+            }
+        }
+    }
+
+    #[test]
+    fn another_key_does_not_verify() {
+        let signed = frame(Some(&Key::new(b"one")));
+        let signed = HelloFrame::parse(&signed, EtherType::HELLO).unwrap();
+        assert_eq!(signed.verify(&Key::new(b"two")), Err(Error::Signature));
+        let unsigned = frame(None);
+        let unsigned = HelloFrame::parse(&unsigned, EtherType::HELLO).unwrap();
+        assert!(!unsigned.is_authenticated());
+        assert_eq!(unsigned.verify(&Key::new(b"one")), Err(Error::Unsigned));
+    }
+
+    #[test]
+    fn flags_and_fields_that_are_reserved_are_not_read() {
+        let mut frame = frame(None);
+        (frame[15], frame[17], frame[32], frame[33]) = (0xfe, 1, 2, 3);
+        let read = HelloFrame::parse(&frame, EtherType::HELLO).unwrap();
+        assert_eq!((read.hello(), read.is_authenticated()), (HELLO, false));
+    }
+
+    #[test]
+    fn a_hello_that_may_have_come_through_a_bridge_is_refused() {
+        let mut frame = frame(None);
+        frame[5] = 0x0f;
+        let elsewhere = MacAddr([0x01, 0x80, 0xc2, 0, 0, 0x0f]);
+        assert_eq!(HelloFrame::parse(&frame, EtherType::HELLO), Err(Error::Destination(elsewhere)));
+    }
+
+    #[test]
+    fn a_buffer_that_is_too_small_stays_as_it_was() {
+        let mut out = [0xa5; 59];
+        let error = Error::Buffer { need: 60, have: 59 };
+        assert_eq!(HELLO.write(SOURCE, EtherType::HELLO, None, &mut out), Err(error));
+        assert_eq!(out, [0xa5; 59]);
+    }
+}

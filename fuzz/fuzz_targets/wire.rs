@@ -1,0 +1,48 @@
+//! A frame is refused or read; what is read can be written; wrapping and unwrapping undo each other.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use weft_wire::{
+    Arp, EtherType, Ethernet, HelloFrame, Ip, Key, MIN_FRAME, Neighbor, PathFrame, PathType, TcpFrame,
+    count_hop, unwrap, wrap,
+};
+
+fuzz_target!(|frame: &[u8]| {
+    let mut out = vec![0; frame.len() + 2 * MIN_FRAME];
+    let mut again = out.clone();
+    if let Ok(read) = HelloFrame::parse(frame, EtherType::HELLO) {
+        let key = Key::new(b"key");
+        assert!(read.verify(&key).is_err());
+        let source = read.ethernet().source();
+        let len = read.hello().write(source, EtherType::HELLO, Some(&key), &mut out).expect("there is room");
+        let written = HelloFrame::parse(&out[..len], EtherType::HELLO).expect("what is written is read");
+        assert_eq!((written.hello(), written.verify(&key)), (read.hello(), Ok(())));
+    }
+    if let Ok(read) = PathFrame::parse(frame, EtherType::PATH) {
+        if read.original().is_some() {
+            let len = unwrap(frame, EtherType::PATH, &mut out).expect("there is room");
+            assert!(frame.ends_with(&out[read.ethernet().header_len()..len]));
+        } else {
+            let tags: Vec<_> = read.ethernet().tags().collect();
+            let len = read.header().write(&tags, EtherType::PATH, &mut out).expect("there is room");
+            let written = PathFrame::parse(&out[..len], EtherType::PATH).expect("what is written is read");
+            assert_eq!(written.header(), read.header());
+        }
+        let counted = count_hop(&mut frame.to_vec(), EtherType::PATH).expect("it was read");
+        assert_eq!(counted, read.header().hops.saturating_add(1));
+    }
+    let wrapped = wrap(frame, PathType::Request, 1, EtherType::PATH, &mut out);
+    assert_eq!(wrapped.err(), TcpFrame::parse(frame).err());
+    if let Ok(len) = wrapped {
+        let original =
+            unwrap(&out[..len], EtherType::PATH, &mut again).expect("what is wrapped is unwrapped");
+        assert_eq!(&again[..original], frame);
+    }
+    if let Ok(ethernet) = Ethernet::parse(frame) {
+        let _ = Arp::parse(&ethernet);
+        if let Ok(Ip::V6(ip)) = Ip::parse(&ethernet) {
+            let _ = Neighbor::parse(&ip).map(|message| message.target());
+        }
+    }
+});

@@ -1,0 +1,51 @@
+"""The test vectors of the wire formats, and the page that describes them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "crates" / "wire" / "vectors.py"
+
+spec = importlib.util.spec_from_file_location("vectors", SCRIPT)
+vectors = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(vectors)
+
+
+def test_the_committed_vectors_are_what_the_script_makes():
+    assert vectors.OUTPUT.read_text() == vectors.text(), "python3 crates/wire/vectors.py writes them anew"
+
+
+def test_every_vector_of_a_group_has_a_name_of_its_own():
+    for group, members in vectors.vectors().items():
+        names = [member["name"] for member in members]
+        assert len(set(names)) == len(names), group
+
+
+def test_seeds_for_a_fuzzer_are_the_frames(tmp_path):
+    vectors.write_seeds(tmp_path / "seeds")
+    seeds = {seed.read_bytes().hex() for seed in (tmp_path / "seeds").iterdir()}
+    assert {member["frame"] for member in json.loads(vectors.OUTPUT.read_text())["invalid"]} <= seeds
+
+
+PAGE = (ROOT / "docs" / "wire-format.md").read_text()
+
+
+def test_the_examples_of_the_page_are_vectors():
+    dumps = re.findall(r"^```text\n((?:[0-9a-f]{4}  .*\n)+)```$", PAGE, re.M)
+    examples = [re.sub(r"^[0-9a-f]{4} |\s", "", dump, flags=re.M) for dump in dumps]
+    members = [member for group in vectors.vectors().values() for member in group]
+    frames = {member.get(key) for member in members for key in ("frame", "original", "path")}
+    assert len(examples) == 5
+    assert set(examples) <= frames
+
+
+def test_the_page_names_every_list_reader_and_reason_of_the_vectors():
+    groups = vectors.vectors()
+    refused = groups["invalid"]
+    named = {*groups, *(member["reader"] for member in refused)}
+    reasons = {member["error"]["counter"] for member in refused} - {"ethertype", "protocol"}
+    assert [name for name in sorted(named | reasons) if f"`{name}`" not in PAGE] == []
