@@ -12,7 +12,7 @@ use weft_switching::{
 };
 use weft_traffic::Flow;
 use weft_transport::{Config, Segment};
-use weft_units::{LinkId, NodeId, PortId, Time};
+use weft_units::{HostId, LinkId, NodeId, PortId, Time};
 
 use crate::event_queue::Due;
 use crate::fault::{Fault, FaultKind};
@@ -20,9 +20,10 @@ use crate::host::{Connections, EndpointId};
 use crate::ideal::Ideal;
 use crate::link::Links;
 use crate::network::Network;
-use crate::packet::PacketId;
+use crate::packet::{NOBODY, PacketId};
 use crate::probe::Probe;
 use crate::record::{Counters, FlowRecord, LinkReport, Recorder, RunReport};
+use crate::resolver::Resolver;
 
 /// Everything that one run needs.
 pub struct Setup<'a> {
@@ -58,6 +59,10 @@ pub struct Progress {
 }
 
 const TIMER: u32 = 1 << 31;
+/// With the number of a switch: its deadline.
+pub(crate) const SWITCH: u32 = 1 << 30;
+/// With the number of a flow: its source asks for an address again.
+pub(crate) const ASK: u32 = 1 << 29;
 const FLOW_START: u32 = TIMER - 1;
 const SAMPLE: u32 = TIMER - 2;
 const FAULT: u32 = TIMER - 3;
@@ -66,18 +71,20 @@ const FAULT: u32 = TIMER - 3;
 const PROGRESS_EVERY: u32 = 1 << 16;
 
 /// A switch with what the engine keeps for it.
-struct SwitchNode<S> {
-    scheme: S,
-    random: Stream,
-    first_link: u32,
+pub(crate) struct SwitchNode<S> {
+    pub(crate) scheme: S,
+    pub(crate) random: Stream,
+    pub(crate) first_link: u32,
     node: NodeId,
+    /// The deadline that is scheduled.
+    pub(crate) armed: Time,
 }
 
-struct SwitchContext<'a> {
-    now: Time,
-    links: &'a Links,
-    first_link: u32,
-    random: &'a mut Stream,
+pub(crate) struct SwitchContext<'a> {
+    pub(crate) now: Time,
+    pub(crate) links: &'a Links,
+    pub(crate) first_link: u32,
+    pub(crate) random: &'a mut Stream,
 }
 
 impl Context for SwitchContext<'_> {
@@ -99,18 +106,20 @@ impl Context for SwitchContext<'_> {
 
 /// A run of one scheme.
 pub struct Engine<'a, S> {
-    setup: Setup<'a>,
+    pub(crate) setup: Setup<'a>,
     routes: Arc<Forwarding>,
-    net: Network,
-    switches: Vec<SwitchNode<S>>,
-    connections: Connections,
+    pub(crate) net: Network,
+    pub(crate) switches: Vec<SwitchNode<S>>,
+    pub(crate) connections: Connections,
+    /// Where hosts have to ask for addresses.
+    pub(crate) resolver: Option<Resolver>,
     next_flow: usize,
     next_fault: usize,
     finished: u64,
     finished_bytes: Vec<u64>,
     ideal: Ideal,
-    counters: Counters,
-    actions: Actions,
+    pub(crate) counters: Counters,
+    pub(crate) actions: Actions,
     segment: Segment,
 }
 
@@ -124,12 +133,14 @@ impl<'a, S: Switch> Engine<'a, S> {
             random: stream(setup.seed, "switch", u64::from(node.0)),
             first_link: net.first_link[node.index()],
             node,
+            armed: Time::MAX,
         });
         Self {
             switches: switches.collect(),
             net,
             routes,
             connections: Connections::default(),
+            resolver: blueprint.arp_cache().map(Resolver::new),
             next_flow: 0,
             next_fault: 0,
             finished: 0,
@@ -146,6 +157,7 @@ impl<'a, S: Switch> Engine<'a, S> {
     pub fn run<R: Recorder>(&mut self, progress: &Progress, recorder: &mut R) -> RunReport {
         self.schedule_next_flow();
         self.schedule_next_fault();
+        self.start_switches();
         if let Some(first) = self.setup.probe.start() {
             self.net.queue.schedule(SAMPLE, first);
         }
@@ -164,7 +176,7 @@ impl<'a, S: Switch> Engine<'a, S> {
                 Due::Leaf(link) if link < links => self.arrive(link, recorder),
                 Due::Leaf(line) => self.net.line_free(line - links),
                 Due::Far(id) if id & TIMER != 0 => self.timer(id & !TIMER, time, recorder),
-                Due::Far(id) => self.control(id, recorder),
+                Due::Far(id) => self.control(id, time, recorder),
             }
             until_progress -= 1;
             if until_progress == 0 {
@@ -185,7 +197,9 @@ impl<'a, S: Switch> Engine<'a, S> {
     /// Whether anything is still to happen that a result would show.
     #[inline]
     fn has_work(&self) -> bool {
-        self.connections.live() > 0 || self.next_flow < self.setup.flows.len()
+        self.connections.live() > 0
+            || self.next_flow < self.setup.flows.len()
+            || self.resolver.as_ref().is_some_and(|resolver| !resolver.is_idle())
     }
 
     /// A packet reaches the far end of `link`.
@@ -205,36 +219,14 @@ impl<'a, S: Switch> Engine<'a, S> {
             SwitchContext { now: net.now, links: &net.links, first_link: first, random: &mut switch.random };
         let header = &net.packets.get(packet).header;
         switch.scheme.receive(&mut context, PortId(far_port), header, &mut self.actions);
-        match self.actions.take_first() {
+        match self.actions.take_only() {
             Some(Action::Send(port)) => {
-                // Copies are made before the original is handed on: it may be dropped at once.
-                if self.actions.has_copies() {
-                    self.send_copies(first, packet, recorder);
-                }
                 if let Err(reason) = self.net.transmit(first + u32::from(port.0), packet) {
                     self.drop(packet, reason, recorder);
                 }
             }
             Some(Action::Drop(reason)) => self.drop(packet, reason, recorder),
-            Some(Action::Consume) => {
-                self.counters.packets_delivered += 1;
-                self.end(packet, false, recorder);
-            }
-            None => self.drop(packet, DropReason::NoRoute, recorder),
-        }
-    }
-
-    #[cold]
-    fn send_copies<R: Recorder>(&mut self, first_link: u32, packet: PacketId, recorder: &mut R) {
-        while let Some(action) = self.actions.next_copy() {
-            let Action::Send(port) = action else { continue };
-            let copy = self.net.packets.duplicate(packet);
-            let endpoint = self.net.packets.get(packet).endpoint;
-            self.connections.shared[endpoint as usize / 2].in_flight += 1;
-            self.counters.packets_copied += 1;
-            if let Err(reason) = self.net.transmit(first_link + u32::from(port.0), copy) {
-                self.drop(copy, reason, recorder);
-            }
+            Some(Action::Consume) | None => self.act(number as usize, packet, recorder),
         }
     }
 
@@ -242,6 +234,9 @@ impl<'a, S: Switch> Engine<'a, S> {
     #[inline]
     fn deliver<R: Recorder>(&mut self, host: u32, packet: PacketId, recorder: &mut R) {
         let to = self.net.packets.get(packet);
+        if to.endpoint == NOBODY {
+            return self.deliver_alone(HostId(host), packet, recorder);
+        }
         if to.header.dst.host().is_none_or(|dst| dst.0 != host) {
             return self.drop(packet, DropReason::NotForMe, recorder);
         }
@@ -304,16 +299,20 @@ impl<'a, S: Switch> Engine<'a, S> {
 
     /// Drops a packet.
     #[cold]
-    fn drop<R: Recorder>(&mut self, packet: PacketId, reason: DropReason, recorder: &mut R) {
+    pub(crate) fn drop<R: Recorder>(&mut self, packet: PacketId, reason: DropReason, recorder: &mut R) {
         self.counters.count_drop(reason);
         self.end(packet, reason != DropReason::NotForMe, recorder);
     }
 
     /// Ends a packet that goes no further; `lost` where that is a loss to its flow.
-    fn end<R: Recorder>(&mut self, packet: PacketId, lost: bool, recorder: &mut R) {
+    pub(crate) fn end<R: Recorder>(&mut self, packet: PacketId, lost: bool, recorder: &mut R) {
         let ended = self.net.packets.get(packet);
-        let (number, carries_data) = (ended.endpoint as usize / 2, ended.header.payload > 0);
+        let (endpoint, carries_data) = (ended.endpoint, ended.header.payload > 0);
         self.net.packets.remove(packet);
+        if endpoint == NOBODY {
+            return;
+        }
+        let number = endpoint as usize / 2;
         let shared = &mut self.connections.shared[number];
         shared.in_flight -= 1;
         shared.drops += u32::from(carries_data && lost);
@@ -369,18 +368,33 @@ impl<'a, S: Switch> Engine<'a, S> {
         }
     }
 
-    fn control<R: Recorder>(&mut self, id: u32, recorder: &mut R) {
+    fn control<R: Recorder>(&mut self, id: u32, time: Time, recorder: &mut R) {
         match id {
             FLOW_START => self.start_flow(recorder),
             SAMPLE => self.sample(recorder),
-            _ => self.fault(recorder),
+            FAULT => self.fault(recorder),
+            id if id & SWITCH != 0 => self.wake_switch((id & !SWITCH) as usize, time, recorder),
+            id => self.ask(id & !ASK, recorder),
         }
     }
 
     fn start_flow<R: Recorder>(&mut self, recorder: &mut R) {
-        let flow = self.setup.flows[self.next_flow];
+        let number = self.next_flow;
+        let flow = &self.setup.flows[number];
         self.next_flow += 1;
         self.schedule_next_flow();
+        let question = (flow.src, flow.dst);
+        match &self.resolver {
+            Some(resolver) if !resolver.knows(question, self.net.now) => {
+                self.resolve(number as u32, recorder)
+            }
+            _ => self.open(number as u32, recorder),
+        }
+    }
+
+    /// Opens the connection of flow `number`.
+    pub(crate) fn open<R: Recorder>(&mut self, number: u32, recorder: &mut R) {
+        let flow = self.setup.flows[number as usize];
         let nics = self.nics(&flow);
         let id = self.connections.open(self.setup.transport, self.net.now, &flow, nics);
         self.pump(id, recorder);
@@ -388,7 +402,7 @@ impl<'a, S: Switch> Engine<'a, S> {
 
     /// The links by which the two hosts of a flow send: of those on a shortest path, each host's by
     /// the hash of the flow, as interfaces are bonded (IEEE 802.1AX, 6.2.4).
-    fn nics(&self, flow: &Flow) -> [u32; 2] {
+    pub(crate) fn nics(&self, flow: &Flow) -> [u32; 2] {
         let hash = weft_switching::flow_hash(flow.src, flow.dst, flow.sport, flow.dport);
         [(flow.src, flow.dst), (flow.dst, flow.src)].map(|(from, to)| {
             let node = self.setup.fabric.host_node(from);
@@ -428,10 +442,9 @@ impl<'a, S: Switch> Engine<'a, S> {
                 self.drop(packet, DropReason::LinkDown, recorder);
             }
             if let Ok(number) = self.switches.binary_search_by_key(&from, |switch| switch.node) {
-                let SwitchNode { scheme, random, first_link, .. } = &mut self.switches[number];
-                let (now, first_link) = (self.net.now, *first_link);
-                let mut context = SwitchContext { now, links: &self.net.links, first_link, random };
-                scheme.port_changed(&mut context, port, up, &mut self.actions);
+                self.tell_switch(number, recorder, |scheme, ctx, out| {
+                    scheme.port_changed(ctx, port, up, out);
+                });
             }
         }
         self.routes = Arc::new(Forwarding::new(fabric, |link| self.net.is_up(link)));
@@ -453,6 +466,10 @@ impl<'a, S: Switch> Engine<'a, S> {
 
     /// Records what is left and sums up.
     fn finish<R: Recorder>(&mut self, recorder: &mut R, stopped: bool) -> RunReport {
+        for number in self.resolver.as_mut().map_or_else(Vec::new, Resolver::abandon) {
+            let flow = &self.setup.flows[number as usize];
+            self.connections.open(self.setup.transport, self.net.now, flow, [0; 2]);
+        }
         for number in 0..self.connections.shared.len() {
             if self.connections.shared[number].live {
                 self.record(number as u32, recorder);

@@ -3,10 +3,11 @@
 //! Packets in flight on a link are in order, so the queue holds one entry a link, not one a
 //! packet. The entries are the leaves of a winner tree (Knuth, volume 3, 5.4.1): setting a leaf
 //! replays the matches on its way to the root, a fixed number of comparisons that a processor
-//! does without a branch to mispredict. A key is one integer, time above and the leaf's number
-//! below, so events come in order of (time, leaf) whatever the order of scheduling. Timers and
-//! other events that may be many wait in a binary heap, in order of (time, sequence), whose first
-//! is a leaf of the tree like any link.
+//! does without a branch to mispredict. A key is one integer, time above and the leaf's number,
+//! scrambled by the time, below: simultaneous events come in an order that no link has an advantage
+//! of, and that is the same whatever the order of scheduling. Timers and other events that may be
+//! many wait in a binary heap, in order of (time, sequence), whose first is a leaf of the tree like
+//! any link.
 //!
 //! Keys count time from an epoch and saturate: a leaf that is due later than a key can say, or
 //! never, has the last time that a key can say. Where only such leaves are left, the queue is told
@@ -78,7 +79,17 @@ impl EventQueue {
     fn key(&self, id: u32, time: Time) -> u64 {
         let ahead = time.ps().wrapping_sub(self.epoch);
         let ahead = select_unpredictable(ahead < self.most_ahead, ahead, self.most_ahead);
-        ahead << self.shift | u64::from(id)
+        ahead << self.shift | u64::from(self.scramble(id, ahead))
+    }
+
+    /// Swaps leaf `id` with another one for this instant; twice is not at all.
+    ///
+    /// Of simultaneous events none is first by nature. With a fixed order one link would win every
+    /// tie for the last place in a queue, and on links of one rate packets meet again and again.
+    #[inline(always)]
+    fn scramble(&self, id: u32, ahead: u64) -> u32 {
+        // Fibonacci hashing: Knuth, volume 3, 6.4.
+        id ^ (ahead.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - self.shift)) as u32
     }
 
     /// The place of a leaf in the tree.
@@ -181,8 +192,8 @@ impl EventQueue {
     }
 
     #[inline(always)]
-    const fn leaf_of(&self, key: u64) -> u32 {
-        (key & ((1 << self.shift) - 1)) as u32
+    fn leaf_of(&self, key: u64) -> u32 {
+        self.scramble((key & ((1 << self.shift) - 1)) as u32, key >> self.shift)
     }
 
     /// What is due next, and when. The caller sets or clears a leaf that it has served. `None` where
@@ -244,7 +255,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn leaves_come_in_order_of_time_then_number(
+        fn leaves_come_in_order_of_time_and_each_comes(
             times in prop::collection::vec(0_u64..3_000, 1..200),
         ) {
             let mut queue = EventQueue::new(times.len(), Time::MAX);
@@ -253,9 +264,12 @@ mod tests {
             }
             let mut expected: Vec<_> =
                 times.iter().enumerate().map(|(id, time)| (*time, Due::Leaf(id as u32))).collect();
-            // A stable sort: equal times stay in order of leaves.
-            expected.sort_by_key(|(time, _)| *time);
-            prop_assert_eq!(drain(&mut queue), expected);
+            let due = drain(&mut queue);
+            prop_assert!(due.is_sorted_by_key(|(time, _)| *time));
+            expected.sort_by_key(|(time, due)| (*time, format!("{due:?}")));
+            let mut sorted = due;
+            sorted.sort_by_key(|(time, due)| (*time, format!("{due:?}")));
+            prop_assert_eq!(sorted, expected);
         }
 
         #[test]
@@ -288,18 +302,33 @@ mod tests {
                 }
                 model[id as usize] = time;
                 if what == 2 {
-                    let first = (0..8).map(|id| (model[id as usize], id)).min().unwrap();
+                    let first = *model.iter().min().unwrap();
                     let due = queue.first_due().or_else(|| {
                         assert!(queue.renew(|id| model[id as usize]));
                         queue.first_due()
                     });
-                    prop_assert_eq!(due, Some((first.0, Due::Leaf(first.1))));
-                    queue.clear(first.1);
-                    model[first.1 as usize] = Time::MAX;
-                    now = first.0.ps();
+                    let Some((time, Due::Leaf(id))) = due else { panic!("a leaf is due") };
+                    prop_assert_eq!((time, model[id as usize]), (first, first));
+                    queue.clear(id);
+                    model[id as usize] = Time::MAX;
+                    now = first.ps();
                 }
             }
         }
+    }
+
+    #[test]
+    fn of_two_simultaneous_leaves_now_one_is_first_and_now_the_other() {
+        let mut queue = EventQueue::new(90, Time::MAX);
+        let mut first = [0; 90];
+        for instant in 1..=1_000 {
+            let at = Time::from_ps(instant * 12_304_000);
+            queue.set(3, at);
+            queue.set(80, at);
+            let Some((_, Due::Leaf(id))) = queue.first_due() else { panic!("a leaf is due") };
+            first[id as usize] += 1;
+        }
+        assert!(first[3] + first[80] == 1_000 && (400..600).contains(&first[3]), "{} times", first[3]);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! [`engine::Engine`] hands its header to the switch there and the packet to the next link, until
 //! a host takes it in. What happened is reported through [`record::Recorder`].
 
+mod act;
 pub mod bench;
 mod class_queue;
 pub mod engine;
@@ -17,6 +18,7 @@ pub mod network;
 pub mod packet;
 pub mod probe;
 pub mod record;
+mod resolver;
 pub mod results;
 pub mod run;
 pub mod sweep;

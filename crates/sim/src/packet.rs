@@ -6,6 +6,9 @@ use weft_transport::{Ecn, Flags, Segment};
 /// Number of a packet in the [`Slab`].
 pub type PacketId = u32;
 
+/// The endpoint of a packet that belongs to no connection.
+pub const NOBODY: u32 = u32::MAX;
+
 /// What a segment carries beyond what fits a [`Packet`]: SACK blocks, which are rare.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extra {
@@ -95,6 +98,9 @@ impl Slab {
         let packet = &mut self.packets[id as usize];
         packet.header = *template;
         packet.header.tcp_flags = segment.flags.0;
+        if segment.flags.has(Flags::SYN) {
+            packet.header.set_exploration_id(segment.seq);
+        }
         packet.header.traffic_class |= segment.ecn as u8;
         packet.header.option_words = segment.options / 4;
         packet.header.ip_bytes = segment.ip_bytes() as u16;
@@ -107,6 +113,13 @@ impl Slab {
         let extra = if extra.is_some() { Packet::EXTRA } else { 0 };
         packet.window = segment.window & (Packet::RESENT - 1) | resent | extra;
         packet.endpoint = endpoint;
+        id
+    }
+
+    /// Makes a packet of `header` alone, which belongs to no connection.
+    pub fn packet_without_segment(&mut self, header: &Header) -> PacketId {
+        let id = self.place();
+        self.packets[id as usize] = Packet { header: *header, endpoint: NOBODY, ..Packet::default() };
         id
     }
 

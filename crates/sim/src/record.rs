@@ -93,7 +93,9 @@ pub struct Counters {
     pub packets_sent: u64,
     /// Copies that switches made of them to flood.
     pub packets_copied: u64,
-    /// Packets that reached their host.
+    /// Frames that switches made of their own.
+    pub packets_of_switches: u64,
+    /// Packets that reached their host, and frames of switches that reached the switch they were for.
     pub packets_delivered: u64,
     /// Packets dropped, by reason.
     pub packets_dropped: [u64; DropReason::ALL.len()],
@@ -111,10 +113,10 @@ impl Counters {
         self.packets_dropped[reason as usize] += 1;
     }
 
-    /// Whether every packet is accounted for: sent and copied = delivered + dropped + in flight.
+    /// Whether every packet is accounted for: sent, copied and made = delivered + dropped + in flight.
     pub fn is_conserved(&self) -> bool {
         let ended = self.packets_delivered + self.packets_dropped.iter().sum::<u64>();
-        self.packets_sent + self.packets_copied == ended + self.packets_in_flight
+        self.packets_sent + self.packets_copied + self.packets_of_switches == ended + self.packets_in_flight
     }
 }
 

@@ -206,6 +206,7 @@ fn summary(plan: &Plan, report: &RunReport, classes: Value) -> Value {
             "flows_finished": report.flows_finished,
             "packets_sent": counters.packets_sent,
             "packets_copied": counters.packets_copied,
+            "packets_of_switches": counters.packets_of_switches,
             "packets_delivered": counters.packets_delivered,
             "packets_dropped": dropped,
             "packets_in_flight": counters.packets_in_flight,

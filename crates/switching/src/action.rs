@@ -133,6 +133,8 @@ pub struct Actions {
     rest: Vec<Action>,
     rewrite: Rewrite,
     emitted: Vec<(PortId, Header)>,
+    /// Whether there is more than one action and the frame as it is.
+    more: bool,
 }
 
 impl Actions {
@@ -156,11 +158,13 @@ impl Actions {
     /// Has the frame changed before it is sent.
     pub fn rewrite(&mut self, rewrite: Rewrite) {
         self.rewrite = rewrite;
+        self.more = true;
     }
 
     /// Sends a frame of the switch's own out of `port`.
     pub fn emit(&mut self, port: PortId, header: Header) {
         self.emitted.push((port, header));
+        self.more = true;
     }
 
     #[inline]
@@ -169,25 +173,15 @@ impl Actions {
             self.first = Some(action);
         } else {
             self.rest.push(action);
+            self.more = true;
         }
     }
 
-    /// Takes out the first action; what [`Actions::next_copy`] gives comes after it.
+    /// The action, where it is the only one, taken out: the frame goes on as it is, and the switch
+    /// sends nothing of its own.
     #[inline]
-    pub fn take_first(&mut self) -> Option<Action> {
-        self.first.take()
-    }
-
-    /// Whether there is more than the first action.
-    #[inline]
-    pub fn has_copies(&self) -> bool {
-        !self.rest.is_empty()
-    }
-
-    /// Takes out one of the further actions, in no promised order.
-    #[inline]
-    pub fn next_copy(&mut self) -> Option<Action> {
-        self.rest.pop()
+    pub fn take_only(&mut self) -> Option<Action> {
+        if self.more { None } else { self.first.take() }
     }
 
     /// All actions for the frame, in order.
@@ -211,5 +205,6 @@ impl Actions {
         self.rest.clear();
         self.rewrite = Rewrite::Keep;
         self.emitted.clear();
+        self.more = false;
     }
 }

@@ -7,14 +7,52 @@
 //! destination's edge with a Path Reply (Ibáñez et al., IEEE Communications Letters 15(7), 2011).
 
 use rand_core::RngCore;
-use weft_units::{PortId, Time};
+use weft_fabric::Fabric;
+use weft_units::{Duration, NodeId, PortId, Time};
 
-use crate::exploration::Exploration;
+use crate::exploration::{Exploration, PARAMS, ways};
 use crate::floods::Floods;
+use crate::hash::mix64;
 use crate::header::{Header, Kind, Mac};
 use crate::hello::{Ports, Way};
+use crate::registry::{Blueprint, SchemeInfo, SchemeSpec};
 use crate::soft_table::{SoftKey, SoftTable};
 use crate::{Actions, Context, DropReason, Rewrite, Switch};
+
+/// The scheme's entry in the registry.
+pub const INFO: SchemeInfo = SchemeInfo {
+    name: "arp_path",
+    summary: "ARP-Path: stations on the path that a copy of their ARP Request found fastest",
+    params: &PARAMS,
+};
+
+/// Makes the switches.
+pub struct ArpPath {
+    config: Exploration,
+    arp_cache: Duration,
+    seed: u64,
+}
+
+impl ArpPath {
+    /// The scheme with the parameters of `spec`; `seed` is the run's.
+    pub fn new(seed: u64, spec: &SchemeSpec) -> Self {
+        let (config, arp_cache) = Exploration::from_spec(spec);
+        Self { config, arp_cache, seed }
+    }
+}
+
+impl Blueprint for ArpPath {
+    type Switch = ArpPathSwitch;
+
+    fn switch(&self, fabric: &Fabric, node: NodeId) -> ArpPathSwitch {
+        let secret = mix64(self.seed ^ mix64(u64::from(node.0) + 1));
+        ArpPathSwitch::new(&self.config, ways(fabric, node), secret)
+    }
+
+    fn arp_cache(&self) -> Option<Duration> {
+        Some(self.arp_cache)
+    }
+}
 
 /// Class of a station that a request has locked to a port.
 pub const LOCKED: u8 = 0;

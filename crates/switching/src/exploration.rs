@@ -1,6 +1,10 @@
 //! What ARP-Path, TCP-Path and TFE have in common: their settings.
 
-use weft_units::Duration;
+use weft_fabric::Fabric;
+use weft_units::{Duration, NodeId};
+
+use crate::hello::Way;
+use crate::registry::{ParamInfo, ParamKind, ParamValue, SchemeSpec};
 
 /// How far a flood reaches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -85,6 +89,146 @@ pub struct Exploration {
     pub refresh_after: Duration,
     /// How often a flooded frame may be sent on.
     pub hops: u8,
+}
+
+/// The settings as parameters of a scheme.
+pub const PARAMS: [ParamInfo; 14] = [
+    ParamInfo {
+        name: "lock",
+        kind: ParamKind::Duration,
+        default: "3 s",
+        doc: "how long a station or a flow stays locked to a port without confirmation",
+    },
+    ParamInfo {
+        name: "learnt",
+        kind: ParamKind::Duration,
+        default: "10 s",
+        doc: "how long a station stays known without use",
+    },
+    ParamInfo {
+        name: "confirmed",
+        kind: ParamKind::Duration,
+        default: "10 s",
+        doc: "how long a flow stays known without use",
+    },
+    ParamInfo {
+        name: "exploration",
+        kind: ParamKind::Choice(&["full", "valley-free"]),
+        default: "full",
+        doc: "how far a flood reaches: every port to another switch, or, once it came down a tier, downwards only",
+    },
+    ParamInfo {
+        name: "flood_order",
+        kind: ParamKind::Choice(&["random", "fixed"]),
+        default: "random",
+        doc: "in what order the copies of a flood leave: drawn anew for each, or by port",
+    },
+    ParamInfo {
+        name: "on_miss",
+        kind: ParamKind::Choice(&["default-forwarding", "recover"]),
+        default: "default-forwarding",
+        doc: "what a flow without an entry gets: the default forwarding alone, or a path of its own as well",
+    },
+    ParamInfo {
+        name: "recover",
+        kind: ParamKind::Choice(&["drop", "detour"]),
+        default: "drop",
+        doc: "what becomes of a frame that meets a dead port",
+    },
+    ParamInfo {
+        name: "refresh_after",
+        kind: ParamKind::Duration,
+        default: "0 s",
+        doc: "how long a flow keeps its path before a better one is looked for; 0 s for ever",
+    },
+    ParamInfo {
+        name: "hello",
+        kind: ParamKind::Duration,
+        default: "5 s",
+        doc: "how often a switch says Hello",
+    },
+    ParamInfo {
+        name: "flow_table",
+        kind: ParamKind::Count,
+        default: "1048576",
+        doc: "entries of flows that a switch has at most, two a flow",
+    },
+    ParamInfo {
+        name: "station_table",
+        kind: ParamKind::Count,
+        default: "65536",
+        doc: "stations that a switch knows at most",
+    },
+    ParamInfo {
+        name: "exploration_rate",
+        kind: ParamKind::Count,
+        default: "10000",
+        doc: "explorations a second that the hosts of a port may start in the long run",
+    },
+    ParamInfo {
+        name: "exploration_burst",
+        kind: ParamKind::Count,
+        default: "1000",
+        doc: "explorations that the hosts of a port may start at once",
+    },
+    ParamInfo {
+        name: "arp_cache",
+        kind: ParamKind::Duration,
+        default: "60 s",
+        doc: "how long a host remembers another's address; 0 s: every flow asks anew",
+    },
+];
+
+/// Where the ports of `node` lead.
+pub fn ways(fabric: &Fabric, node: NodeId) -> Vec<Way> {
+    let tier = fabric.node(node).tier;
+    let way = |&link| {
+        let other = fabric.node(fabric.link(link).to);
+        match other.tier.cmp(&tier) {
+            _ if other.is_host() => Way::Host,
+            std::cmp::Ordering::Less => Way::Down,
+            std::cmp::Ordering::Equal => Way::Level,
+            std::cmp::Ordering::Greater => Way::Up,
+        }
+    };
+    fabric.ports(node).iter().map(way).collect()
+}
+
+impl Exploration {
+    /// The settings that `spec` gives, and how long hosts remember addresses.
+    pub fn from_spec(spec: &SchemeSpec) -> (Self, Duration) {
+        let mut config = Self::default();
+        let mut arp_cache = Duration::from_secs(60);
+        for (name, value) in &spec.params {
+            match (name.as_str(), value) {
+                ("lock", ParamValue::Duration(time)) => config.lock = *time,
+                ("learnt", ParamValue::Duration(time)) => config.learnt = *time,
+                ("confirmed", ParamValue::Duration(time)) => config.confirmed = *time,
+                ("refresh_after", ParamValue::Duration(time)) => config.refresh_after = *time,
+                ("arp_cache", ParamValue::Duration(time)) => arp_cache = *time,
+                ("hello", ParamValue::Duration(time)) => {
+                    config.hello = *time;
+                    config.hold = *time * 3;
+                }
+                ("exploration", ParamValue::Text(text)) if text == "valley-free" => {
+                    config.scope = Scope::ValleyFree;
+                }
+                ("flood_order", ParamValue::Text(text)) if text == "fixed" => {
+                    config.order = FloodOrder::Fixed
+                }
+                ("on_miss", ParamValue::Text(text)) if text == "recover" => config.on_miss = OnMiss::Recover,
+                ("recover", ParamValue::Text(text)) if text == "detour" => {
+                    config.while_broken = WhileBroken::Detour;
+                }
+                ("flow_table", ParamValue::Count(count)) => config.flows = *count as usize,
+                ("station_table", ParamValue::Count(count)) => config.stations = *count as usize,
+                ("exploration_rate", ParamValue::Count(count)) => config.rate = *count,
+                ("exploration_burst", ParamValue::Count(count)) => config.burst = *count,
+                _ => {}
+            }
+        }
+        (config, arp_cache)
+    }
 }
 
 impl Default for Exploration {

@@ -9,7 +9,7 @@ use thiserror::Error;
 use weft_fabric::Fabric;
 use weft_units::{Bytes, Duration, NodeId};
 
-use crate::{Forwarding, Switch, ecmp, single_path, spanning_tree, spray};
+use crate::{Forwarding, Switch, arp_path, ecmp, single_path, spanning_tree, spray, tcp_path, tfe};
 
 /// What may stand for a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -89,7 +89,15 @@ pub enum SchemeError {
     },
 }
 
-const SCHEMES: &[SchemeInfo] = &[ecmp::INFO, single_path::INFO, spanning_tree::INFO, spray::INFO];
+const SCHEMES: &[SchemeInfo] = &[
+    arp_path::INFO,
+    ecmp::INFO,
+    single_path::INFO,
+    spanning_tree::INFO,
+    spray::INFO,
+    tcp_path::INFO,
+    tfe::INFO,
+];
 
 /// Every scheme, by name.
 pub fn registry() -> &'static [SchemeInfo] {
@@ -103,6 +111,11 @@ pub trait Blueprint {
 
     /// The switch at `node`.
     fn switch(&self, fabric: &Fabric, node: NodeId) -> Self::Switch;
+
+    /// Where hosts have to ask for addresses: how long they remember them.
+    fn arp_cache(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// Something to be done with a scheme whose type is known only at run time: the visitor is
@@ -127,10 +140,13 @@ pub fn visit_scheme<V: SchemeVisitor>(
 ) -> Result<V::Output, SchemeError> {
     let routes = Arc::clone(routes);
     Ok(match spec.name.as_str() {
+        "arp_path" => visitor.visit(arp_path::ArpPath::new(seed, spec)),
         "ecmp" => visitor.visit(ecmp::Ecmp::new(routes, seed, spec)),
         "single_path" => visitor.visit(single_path::SinglePath::new(routes)),
         "spanning_tree" => visitor.visit(spanning_tree::SpanningTreeScheme::new(routes, spec)),
         "spray" => visitor.visit(spray::Spray::new(routes)),
+        "tcp_path" => visitor.visit(tcp_path::TcpPath::new(seed, spec)),
+        "tfe" => visitor.visit(tfe::Tfe::new(seed, spec)),
         name => {
             let known = SCHEMES.iter().map(|scheme| scheme.name).collect();
             return Err(SchemeError::UnknownScheme { name: name.to_owned(), known });

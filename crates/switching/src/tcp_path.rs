@@ -7,17 +7,55 @@
 //! exploration", IEEE Access 2019, section III). Everything else, and flows without an entry, are
 //! the default forwarding's: ARP-Path. What happens when a path breaks is in [`crate::recovery`].
 
-use weft_units::{PortId, Time};
+use weft_fabric::Fabric;
+use weft_units::{Duration, NodeId, PortId, Time};
 
 use crate::arp_path::ArpPathSwitch;
-use crate::exploration::{Exploration, OnMiss, WhileBroken};
+use crate::exploration::{Exploration, OnMiss, PARAMS, WhileBroken, ways};
+use crate::hash::mix64;
 use crate::header::{Header, Kind};
 use crate::hello::Way;
 use crate::path_table::{
     CLOSING, CONFIRMED, FlowKey, LOCKED, PathEntry, PathTable, milliseconds, path_table,
 };
 use crate::rate_limit::RateLimit;
+use crate::registry::{Blueprint, SchemeInfo, SchemeSpec};
 use crate::{Actions, Context, DropReason, Rewrite, Switch};
+
+/// The scheme's entry in the registry.
+pub const INFO: SchemeInfo = SchemeInfo {
+    name: "tcp_path",
+    summary: "TCP-Path: each TCP connection on the path that a copy of its SYN found fastest",
+    params: &PARAMS,
+};
+
+/// Makes the switches.
+pub struct TcpPath {
+    config: Exploration,
+    arp_cache: Duration,
+    seed: u64,
+}
+
+impl TcpPath {
+    /// The scheme with the parameters of `spec`; `seed` is the run's.
+    pub fn new(seed: u64, spec: &SchemeSpec) -> Self {
+        let (config, arp_cache) = Exploration::from_spec(spec);
+        Self { config, arp_cache, seed }
+    }
+}
+
+impl Blueprint for TcpPath {
+    type Switch = TcpPathSwitch;
+
+    fn switch(&self, fabric: &Fabric, node: NodeId) -> TcpPathSwitch {
+        let secret = mix64(self.seed ^ mix64(u64::from(node.0) + 1));
+        TcpPathSwitch::new(&self.config, ways(fabric, node), secret)
+    }
+
+    fn arp_cache(&self) -> Option<Duration> {
+        Some(self.arp_cache)
+    }
+}
 
 /// One switch.
 pub struct TcpPathSwitch {
@@ -199,7 +237,7 @@ impl TcpPathSwitch {
         if header.tcp_flags & (Header::FIN | Header::RST) != 0 {
             self.paths.reclass(&key, CLOSING, now);
             self.paths.reclass(&key.reversed(), CLOSING, now);
-        } else if self.base.config.refresh_after > weft_units::Duration::ZERO {
+        } else if self.base.config.refresh_after > Duration::ZERO {
             self.refresh_path(ctx, ingress, key.reversed(), out);
         }
     }

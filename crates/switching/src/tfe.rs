@@ -4,12 +4,15 @@
 //! the TCP-Path paper has the first): a flow starts on the default forwarding and its source's edge
 //! moves it to the path that is then fastest, once it has carried enough.
 
-use weft_units::{Bytes, PortId, Time};
+use weft_fabric::Fabric;
+use weft_units::{Bytes, Duration, NodeId, PortId, Time};
 
-use crate::exploration::Exploration;
+use crate::exploration::{Exploration, PARAMS, ways};
+use crate::hash::mix64;
 use crate::header::{Header, Kind};
 use crate::hello::Way;
 use crate::path_table::FlowKey;
+use crate::registry::{Blueprint, ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec};
 use crate::soft_table::SoftTable;
 use crate::tcp_path::TcpPathSwitch;
 use crate::{Actions, Context, Switch};
@@ -36,6 +39,91 @@ impl Classifier {
             Self::Dscp(dscp) => header.traffic_class >> 2 == *dscp,
             Self::Auto(_) => false,
         }
+    }
+}
+
+const OWN_PARAMS: [ParamInfo; 5] = [
+    ParamInfo {
+        name: "classifier",
+        kind: ParamKind::Choice(&["ports", "dscp", "auto"]),
+        default: "ports",
+        doc: "how elephants are told: by a range of TCP ports, by a DSCP, or by what they have carried",
+    },
+    ParamInfo { name: "first_port", kind: ParamKind::Count, default: "3500", doc: "the range's first port" },
+    ParamInfo { name: "last_port", kind: ParamKind::Count, default: "4500", doc: "the range's last port" },
+    ParamInfo { name: "dscp", kind: ParamKind::Count, default: "10", doc: "the DSCP of elephants" },
+    ParamInfo {
+        name: "elephant_bytes",
+        kind: ParamKind::Bytes,
+        default: "1 MB",
+        doc: "what a flow has carried when `auto` moves it",
+    },
+];
+
+const ALL_PARAMS: [ParamInfo; OWN_PARAMS.len() + PARAMS.len()] = {
+    let mut all = [OWN_PARAMS[0]; OWN_PARAMS.len() + PARAMS.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = if at < OWN_PARAMS.len() { OWN_PARAMS[at] } else { PARAMS[at - OWN_PARAMS.len()] };
+        at += 1;
+    }
+    all
+};
+
+/// The scheme's entry in the registry.
+pub const INFO: SchemeInfo = SchemeInfo {
+    name: "tfe",
+    summary: "TFE: TCP-Path for elephant flows, ARP-Path for the rest",
+    params: &ALL_PARAMS,
+};
+
+impl Classifier {
+    /// The classifier that `spec` gives.
+    pub fn from_spec(spec: &SchemeSpec) -> Self {
+        let count = |name: &str, default: u64| match spec.params.get(name) {
+            Some(ParamValue::Count(count)) => *count,
+            _ => default,
+        };
+        let port = |name, default| count(name, default).min(u64::from(u16::MAX)) as u16;
+        match spec.params.get("classifier") {
+            Some(ParamValue::Text(text)) if text == "dscp" => Self::Dscp(count("dscp", 10).min(63) as u8),
+            Some(ParamValue::Text(text)) if text == "auto" => {
+                Self::Auto(match spec.params.get("elephant_bytes") {
+                    Some(ParamValue::Bytes(bytes)) => *bytes,
+                    _ => Bytes(1_000_000),
+                })
+            }
+            _ => Self::Ports(port("first_port", 3500), port("last_port", 4500)),
+        }
+    }
+}
+
+/// Makes the switches.
+pub struct Tfe {
+    config: Exploration,
+    arp_cache: Duration,
+    seed: u64,
+    classifier: Classifier,
+}
+
+impl Tfe {
+    /// The scheme with the parameters of `spec`; `seed` is the run's.
+    pub fn new(seed: u64, spec: &SchemeSpec) -> Self {
+        let (config, arp_cache) = Exploration::from_spec(spec);
+        Self { config, arp_cache, seed, classifier: Classifier::from_spec(spec) }
+    }
+}
+
+impl Blueprint for Tfe {
+    type Switch = TfeSwitch;
+
+    fn switch(&self, fabric: &Fabric, node: NodeId) -> TfeSwitch {
+        let secret = mix64(self.seed ^ mix64(u64::from(node.0) + 1));
+        TfeSwitch::new(&self.config, ways(fabric, node), self.classifier.clone(), secret)
+    }
+
+    fn arp_cache(&self) -> Option<Duration> {
+        Some(self.arp_cache)
     }
 }
 

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod exploration;
 mod failures;
 mod hosts;
 mod paths;

@@ -291,7 +291,7 @@ impl<S: Switch> Engine<'_, S> {
             let mut actions = Actions::default();
             let mut context = Quiet(self.now, Stream::seed_from_u64(0));
             switch.receive(&mut context, self.fabric.link(link).to_port, &packet.header, &mut actions);
-            let Some(Action::Send(port)) = actions.take_first() else { return };
+            let Some(Action::Send(port)) = actions.take_only() else { return };
             port
         };
         self.offer(self.fabric.ports(node)[port.index()], packet);

@@ -154,8 +154,7 @@ impl<S: Switch> Network for Switches<'_, S> {
         let (switch, random) = &mut self.switches[at.index()];
         let switch = switch.as_mut().expect("a switch");
         switch.receive(&mut World { now, random }, ingress, header, &mut actions);
-        let first = actions.take_first();
-        let all: Vec<Action> = first.into_iter().chain(std::iter::from_fn(|| actions.next_copy())).collect();
+        let all: Vec<Action> = actions.all().collect();
         assert!(!all.is_empty(), "a switch has to say what becomes of a frame");
         all
     }

@@ -1,0 +1,177 @@
+//! What the engine does for a switch beyond handing one frame on: copies, rewriting, frames of the
+//! switch's own, its deadlines; and for hosts that ask for addresses.
+
+use weft_switching::{Action, Actions, DropReason, Header, Kind, Switch};
+use weft_units::{Duration, HostId, Time};
+
+use crate::engine::{ASK, Engine, SWITCH};
+use crate::packet::{NOBODY, PacketId};
+use crate::record::Recorder;
+use crate::resolver::{self, Question};
+
+/// Payload of the shortest Ethernet frame, in bytes.
+const LEAST_PAYLOAD: u16 = 46;
+
+impl<S: Switch> Engine<'_, S> {
+    /// Does what the switch `number` wants done with `packet`.
+    #[cold]
+    pub(crate) fn act<R: Recorder>(&mut self, number: usize, packet: PacketId, recorder: &mut R) {
+        let mut actions = std::mem::take(&mut self.actions);
+        let first_link = self.switches[number].first_link;
+        actions.rewriting().apply(&mut self.net.packets.get_mut(packet).header);
+        let (now, count) = (self.net.now, actions.all().count());
+        if count == 0 {
+            self.drop(packet, DropReason::NoRoute, recorder);
+        }
+        for (place, action) in actions.all().enumerate() {
+            match action {
+                Action::Send(port) => {
+                    let this = if place + 1 == count { packet } else { self.copy(packet) };
+                    // Copies leave one after another: in an idle fabric their order decides a race.
+                    self.net.now = now + Duration::from_ps(place as u64);
+                    if let Err(reason) = self.net.transmit(first_link + u32::from(port.0), this) {
+                        self.drop(this, reason, recorder);
+                    }
+                }
+                Action::Drop(reason) => self.drop(packet, reason, recorder),
+                Action::Consume => {
+                    self.counters.packets_delivered += 1;
+                    self.end(packet, false, recorder);
+                }
+            }
+        }
+        self.net.now = now;
+        self.emit(first_link, &actions, recorder);
+        actions.clear();
+        self.actions = actions;
+    }
+
+    fn copy(&mut self, packet: PacketId) -> PacketId {
+        let endpoint = self.net.packets.get(packet).endpoint;
+        if endpoint != NOBODY {
+            self.connections.shared[endpoint as usize / 2].in_flight += 1;
+        }
+        self.counters.packets_copied += 1;
+        self.net.packets.duplicate(packet)
+    }
+
+    /// Sends the frames of a switch's own.
+    fn emit<R: Recorder>(&mut self, first_link: u32, actions: &Actions, recorder: &mut R) {
+        let now = self.net.now;
+        for (place, &(port, mut header)) in actions.emitted().iter().enumerate() {
+            header.ip_bytes = header.ip_bytes.max(LEAST_PAYLOAD);
+            self.counters.packets_of_switches += 1;
+            self.net.now = now + Duration::from_ps(place as u64);
+            self.send_alone(first_link + u32::from(port.0), &header, recorder);
+        }
+        self.net.now = now;
+    }
+
+    /// Sends a frame that belongs to no connection.
+    fn send_alone<R: Recorder>(&mut self, link: u32, header: &Header, recorder: &mut R) {
+        let packet = self.net.packets.packet_without_segment(header);
+        if let Err(reason) = self.net.transmit(link, packet) {
+            self.drop(packet, reason, recorder);
+        }
+    }
+
+    /// Has every switch that has deadlines woken at its first.
+    pub(crate) fn start_switches(&mut self) {
+        for number in 0..self.switches.len() {
+            self.arm(number);
+        }
+    }
+
+    fn arm(&mut self, number: usize) {
+        let switch = &mut self.switches[number];
+        let deadline = switch.scheme.next_deadline();
+        if deadline < switch.armed {
+            switch.armed = deadline;
+            self.net.queue.schedule(SWITCH | number as u32, deadline);
+        }
+    }
+
+    /// A deadline of a switch has come, unless it has been replaced by an earlier one.
+    pub(crate) fn wake_switch<R: Recorder>(&mut self, number: usize, time: Time, recorder: &mut R) {
+        if self.switches[number].armed == time {
+            self.switches[number].armed = Time::MAX;
+            self.tell_switch(number, recorder, |scheme, ctx, out| scheme.on_deadline(ctx, out));
+        }
+    }
+
+    /// Calls a switch for something that is not a frame.
+    pub(crate) fn tell_switch<R: Recorder>(
+        &mut self,
+        number: usize,
+        recorder: &mut R,
+        call: impl FnOnce(&mut S, &mut crate::engine::SwitchContext<'_>, &mut Actions),
+    ) {
+        let mut actions = std::mem::take(&mut self.actions);
+        let switch = &mut self.switches[number];
+        let first_link = switch.first_link;
+        let mut context = crate::engine::SwitchContext {
+            now: self.net.now,
+            links: &self.net.links,
+            first_link,
+            random: &mut switch.random,
+        };
+        call(&mut switch.scheme, &mut context, &mut actions);
+        self.emit(first_link, &actions, recorder);
+        actions.clear();
+        self.actions = actions;
+        self.arm(number);
+    }
+
+    /// Has flow `number` wait until its source knows the destination's address.
+    pub(crate) fn resolve<R: Recorder>(&mut self, number: u32, recorder: &mut R) {
+        let flow = self.setup.flows[number as usize];
+        let question = (flow.src, flow.dst);
+        if self.resolver.as_mut().is_some_and(|resolver| resolver.wait(question, number)) {
+            self.ask(number, recorder);
+        }
+    }
+
+    /// The source of flow `number` asks, and will ask again.
+    pub(crate) fn ask<R: Recorder>(&mut self, number: u32, recorder: &mut R) {
+        let flow = self.setup.flows[number as usize];
+        let question: Question = (flow.src, flow.dst);
+        if !self.resolver.as_ref().is_some_and(|resolver| resolver.is_waiting(question)) {
+            return;
+        }
+        self.counters.packets_sent += 1;
+        let nic = self.nics(&flow)[0];
+        self.send_alone(nic, &resolver::request(question), recorder);
+        let again = self.net.now + resolver::RETRY;
+        self.net.queue.schedule(ASK | number, again);
+    }
+
+    /// A frame of no connection reaches a host.
+    #[cold]
+    pub(crate) fn deliver_alone<R: Recorder>(&mut self, host: HostId, packet: PacketId, recorder: &mut R) {
+        let header = self.net.packets.get(packet).header;
+        let Some(sender) = header.src.host() else {
+            return self.drop(packet, DropReason::NotForMe, recorder);
+        };
+        let now = self.net.now;
+        self.counters.packets_delivered += 1;
+        self.end(packet, false, recorder);
+        match header.kind {
+            Kind::ArpRequest if resolver::target(&header) == host => {
+                let flows = self.learn((host, sender), now);
+                self.counters.packets_sent += 1;
+                let nic = self.net.first_link[self.setup.fabric.host_node(host).index()];
+                self.send_alone(nic, &resolver::reply(host, sender), recorder);
+                flows.into_iter().for_each(|flow| self.open(flow, recorder));
+            }
+            Kind::ArpReply if header.dst.host() == Some(host) => {
+                let flows = self.learn((host, sender), now);
+                flows.into_iter().for_each(|flow| self.open(flow, recorder));
+            }
+            _ => {}
+        }
+    }
+
+    fn learn(&mut self, question: Question, now: Time) -> Vec<u32> {
+        self.resolver.as_mut().map_or_else(Vec::new, |resolver| resolver.learn(question, now))
+    }
+}
