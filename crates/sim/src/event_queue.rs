@@ -4,7 +4,7 @@
 //! packet. The entries are the leaves of a winner tree (Knuth, volume 3, 5.4.1): setting a leaf
 //! replays the matches on its way to the root, a fixed number of comparisons that a processor
 //! does without a branch to mispredict. A key is one integer, time above and the leaf's number,
-//! scrambled by the time, below: simultaneous events come in an order that no link has an advantage
+//! exchanged by the time, below: simultaneous events come in an order that no link has an advantage
 //! of, and that is the same whatever the order of scheduling. Timers and other events that may be
 //! many wait in a binary heap, in order of (time, sequence), whose first is a leaf of the tree like
 //! any link.
@@ -18,6 +18,9 @@ use std::collections::BinaryHeap;
 use std::hint::select_unpredictable;
 
 use weft_units::Time;
+
+/// The bits of a time from here on number the leaves; those below are alike at most instants.
+const GRAIN: u32 = 8;
 
 /// What is due next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,6 +39,8 @@ pub struct EventQueue {
     leaves: u32,
     /// Bits of a key below the time.
     shift: u32,
+    /// These bits.
+    mask: u64,
     /// The last time that a key can say, after the epoch.
     most_ahead: u64,
     /// Keys count time from here.
@@ -57,6 +62,7 @@ impl EventQueue {
             tree: vec![u64::MAX; 2 * width].into(),
             leaves: leaves as u32,
             shift,
+            mask: width as u64 - 1,
             most_ahead: u64::MAX >> shift,
             epoch: 0,
             limit,
@@ -79,17 +85,16 @@ impl EventQueue {
     fn key(&self, id: u32, time: Time) -> u64 {
         let ahead = time.ps().wrapping_sub(self.epoch);
         let ahead = select_unpredictable(ahead < self.most_ahead, ahead, self.most_ahead);
-        ahead << self.shift | u64::from(self.scramble(id, ahead))
+        // Of simultaneous events none is first by nature. With a fixed order one link would win every
+        // tie for the last place in a queue, and on links of one rate packets meet again and again:
+        // so the leaves are numbered anew for every instant.
+        ahead << self.shift | (u64::from(id) ^ ahead >> GRAIN & self.mask)
     }
 
-    /// Swaps leaf `id` with another one for this instant; twice is not at all.
-    ///
-    /// Of simultaneous events none is first by nature. With a fixed order one link would win every
-    /// tie for the last place in a queue, and on links of one rate packets meet again and again.
+    /// The leaf of a key.
     #[inline(always)]
-    fn scramble(&self, id: u32, ahead: u64) -> u32 {
-        // Fibonacci hashing: Knuth, volume 3, 6.4.
-        id ^ (ahead.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - self.shift)) as u32
+    fn leaf_of(&self, key: u64) -> u32 {
+        ((key ^ key >> self.shift >> GRAIN) & self.mask) as u32
     }
 
     /// The place of a leaf in the tree.
@@ -189,11 +194,6 @@ impl EventQueue {
 
     fn set_first_far(&mut self) {
         self.set(self.leaves, self.first_far());
-    }
-
-    #[inline(always)]
-    fn leaf_of(&self, key: u64) -> u32 {
-        self.scramble((key & ((1 << self.shift) - 1)) as u32, key >> self.shift)
     }
 
     /// What is due next, and when. The caller sets or clears a leaf that it has served. `None` where
