@@ -4,7 +4,7 @@ use weft_fabric::Fabric;
 use weft_units::{Duration, NodeId};
 
 use crate::hello::Way;
-use crate::registry::{ParamInfo, ParamKind, ParamValue, SchemeSpec};
+use crate::registry::{Contradiction, ParamInfo, ParamKind, ParamValue, SchemeSpec};
 
 /// How far a flood reaches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -178,6 +178,28 @@ pub const PARAMS: [ParamInfo; 14] = [
         doc: "how long a host remembers another's address; 0 s: every flow asks anew",
     },
 ];
+
+/// What is wrong with timers that contradict each other.
+pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
+    let (config, _) = Exploration::from_spec(spec);
+    let timers = [
+        ("lock", config.lock),
+        ("learnt", config.learnt),
+        ("confirmed", config.confirmed),
+        ("hello", config.hello),
+    ];
+    if let Some((param, _)) = timers.into_iter().find(|(_, time)| *time == Duration::ZERO) {
+        let expected = "expected a time above 0".to_owned();
+        return Some(Contradiction { param, message: format!("`scheme.{param}` is 0"), expected });
+    }
+    let lives = [("learnt", config.learnt), ("confirmed", config.confirmed)];
+    let (name, life) = lives.into_iter().find(|(_, life)| *life < config.lock)?;
+    Some(Contradiction {
+        param: "lock",
+        message: format!("`scheme.lock`, {}, is longer than `scheme.{name}`, {life}", config.lock),
+        expected: format!("a lock ends before what it locks: expected at most {life}"),
+    })
+}
 
 /// Where the ports of `node` lead.
 pub fn ways(fabric: &Fabric, node: NodeId) -> Vec<Way> {

@@ -37,8 +37,8 @@ pub use forwarding::{Forwarding, NextHops};
 pub use hash::{flow_hash, mix64, pick};
 pub use header::{Header, Kind, Mac};
 pub use registry::{
-    Blueprint, ParamInfo, ParamKind, ParamValue, SchemeError, SchemeInfo, SchemeSpec, SchemeVisitor,
-    registry, visit_scheme,
+    Blueprint, Contradiction, ParamInfo, ParamKind, ParamValue, SchemeError, SchemeInfo, SchemeSpec,
+    SchemeVisitor, contradiction, registry, visit_scheme,
 };
 pub use soft_table::{Inserted, SoftKey, SoftTable};
 pub use streams::{Stream, stream};

@@ -9,7 +9,9 @@ use thiserror::Error;
 use weft_fabric::Fabric;
 use weft_units::{Bytes, Duration, NodeId};
 
-use crate::{Forwarding, Switch, arp_path, ecmp, single_path, spanning_tree, spray, tcp_path, tfe};
+use crate::{
+    Forwarding, Switch, arp_path, ecmp, exploration, single_path, spanning_tree, spray, tcp_path, tfe,
+};
 
 /// What may stand for a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -115,6 +117,26 @@ pub trait Blueprint {
     /// Where hosts have to ask for addresses: how long they remember them.
     fn arp_cache(&self) -> Option<Duration> {
         None
+    }
+}
+
+/// Parameters that are right one by one and wrong together, or beyond their range.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Contradiction {
+    /// The parameter to change.
+    pub param: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What was expected.
+    pub expected: String,
+}
+
+/// The first contradiction among the parameters of `spec`.
+pub fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
+    match spec.name.as_str() {
+        "arp_path" | "tcp_path" => exploration::contradiction(spec),
+        "tfe" => exploration::contradiction(spec).or_else(|| tfe::contradiction(spec)),
+        _ => None,
     }
 }
 

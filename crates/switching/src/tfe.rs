@@ -12,7 +12,7 @@ use crate::hash::mix64;
 use crate::header::{Header, Kind};
 use crate::hello::Way;
 use crate::path_table::FlowKey;
-use crate::registry::{Blueprint, ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec};
+use crate::registry::{Blueprint, Contradiction, ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec};
 use crate::soft_table::SoftTable;
 use crate::tcp_path::TcpPathSwitch;
 use crate::{Actions, Context, Switch};
@@ -76,6 +76,28 @@ pub const INFO: SchemeInfo = SchemeInfo {
     summary: "TFE: TCP-Path for elephant flows, ARP-Path for the rest",
     params: &ALL_PARAMS,
 };
+
+/// What is wrong with a classifier that no flow can meet.
+pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
+    let count = |name: &str| match spec.params.get(name) {
+        Some(ParamValue::Count(count)) => Some(*count),
+        _ => None,
+    };
+    let most = [("first_port", 65_535), ("last_port", 65_535), ("dscp", 63)];
+    let beyond = most.into_iter().find_map(|(param, most)| {
+        let given = count(param).filter(|given| *given > most)?;
+        let expected = format!("expected 1 to {most}");
+        Some(Contradiction { param, message: format!("`scheme.{param}` is {given}"), expected })
+    });
+    beyond.or_else(|| match Classifier::from_spec(spec) {
+        Classifier::Ports(first, last) if first > last => Some(Contradiction {
+            param: if count("last_port").is_some() { "last_port" } else { "first_port" },
+            message: format!("the ports {first} to {last} of `tfe` are none"),
+            expected: "the range's first port is above its last: no flow would be explored".to_owned(),
+        }),
+        _ => None,
+    })
+}
 
 impl Classifier {
     /// The classifier that `spec` gives.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weft_switching::{ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec, registry};
+use weft_switching::{ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec, contradiction, registry};
 
 use crate::diagnostic::Problem;
 use crate::nearest::{list, nearest};
@@ -45,7 +45,13 @@ pub(crate) fn decode(section: &Section<'_>, others: &[&SchemeInfo]) -> Option<Sc
             section.problems.add(unknown(scheme, &entry.key, entry.span));
         }
     }
-    good.then(|| SchemeSpec { name: scheme.name.to_owned(), params })
+    let spec = SchemeSpec { name: scheme.name.to_owned(), params };
+    if let Some(wrong) = contradiction(&spec).filter(|_| good) {
+        let entry = section.table.0.iter().find(|entry| entry.key == wrong.param);
+        section.problem(entry.map_or(section.span, |entry| entry.span), wrong.message, wrong.expected);
+        good = false;
+    }
+    good.then_some(spec)
 }
 
 fn unknown(scheme: &SchemeInfo, key: &str, span: crate::source::Span) -> Problem {
