@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::Path;
 
+use cpu_time::ThreadTime;
 use serde::Serialize;
 use weft_fabric::{Fabric, Limit, LinkSpec, QueueSpec, build};
 use weft_switching::{SchemeSpec, pick, stream};
@@ -136,9 +137,9 @@ pub fn bench(name: &str, seconds: f64) -> Option<Measured> {
         faults: &[],
     };
     let scheme = SchemeSpec { name: "ecmp".to_owned(), params: Default::default() };
-    let started = cpu_seconds();
+    let started = ThreadTime::now();
     let report = run_setup(setup, &scheme, &Progress::default(), &mut Nobody).ok()?;
-    let cpu_seconds = cpu_seconds() - started;
+    let cpu_seconds = started.elapsed().as_secs_f64();
     Some(Measured {
         case: case.name,
         packet_hops: report.counters.packet_hops,
@@ -290,13 +291,6 @@ struct Nobody;
 impl Recorder for Nobody {
     fn flow(&mut self, _record: &FlowRecord) {}
     fn sample(&mut self, _sample: &Sample) {}
-}
-
-/// Processor time of this thread, by the Linux scheduler's count; 0 where there is none.
-fn cpu_seconds() -> f64 {
-    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanoseconds = text.split_whitespace().next().and_then(|first| first.parse::<u64>().ok());
-    nanoseconds.unwrap_or(0) as f64 * 1e-9
 }
 
 /// Memory that the process held at a mark.
