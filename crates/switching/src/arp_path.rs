@@ -101,9 +101,12 @@ impl ArpPathSwitch {
         self.port_of(station, now).filter(|&port| self.ports.is_host(port, now))
     }
 
-    /// Whether a frame from the fabric is one that this switch has sent there.
-    pub(crate) fn has_returned(&self, ingress: PortId, header: &Header, now: Time) -> bool {
-        self.ports.is_fabric(ingress, now) && self.attached(header.src, now).is_some()
+    /// Whether a frame on its way from switch to switch has been here before: it came from here.
+    pub(crate) fn has_returned(&self, ingress: PortId, egress: PortId, header: &Header, now: Time) -> bool {
+        self.ports.may_have_hosts()
+            && self.ports.is_fabric(ingress, now)
+            && self.ports.is_fabric(egress, now)
+            && self.attached(header.src, now).is_some()
     }
 
     fn port_of(&self, station: Mac, now: Time) -> Option<PortId> {
@@ -138,9 +141,7 @@ impl ArpPathSwitch {
         if !self.ports.is_host(ingress, now) || source.is_group() {
             return;
         }
-        if self.port_of(source, now) == Some(ingress) {
-            self.stations.refresh(&source, now);
-        } else {
+        if self.stations.refresh(&source, now).is_none_or(|port| *port != ingress) {
             self.learn(source, ingress, now);
         }
     }
@@ -178,19 +179,19 @@ impl ArpPathSwitch {
         out: &mut Actions,
     ) -> bool {
         let now = ctx.now();
-        if self.has_returned(ingress, header, now) {
-            // Entries of several floods, of which some copies were lost, can close a circle.
-            self.stations.remove(&header.dst);
-            out.drop(DropReason::Returned);
-            return false;
-        }
-        match self.port_of(header.dst, now).filter(|&port| self.ports.is_known(port, now)) {
+        match self.stations.refresh(&header.dst, now).copied().filter(|&port| self.ports.is_known(port, now))
+        {
             Some(port) if port == ingress => {
                 out.drop(DropReason::SamePort);
                 false
             }
+            Some(port) if self.has_returned(ingress, port, header, now) => {
+                // Entries of several floods, of which some copies were lost, can close a circle.
+                self.stations.remove(&header.dst);
+                out.drop(DropReason::Returned);
+                false
+            }
             Some(port) => {
-                self.stations.refresh(&header.dst, now);
                 out.send(port);
                 true
             }

@@ -105,6 +105,11 @@ impl Ports {
         self.ports.get(port.index()).is_some_and(|port| port.up && port.host_from <= now)
     }
 
+    /// Whether any port leads to a host, or may yet turn out to.
+    pub fn may_have_hosts(&self) -> bool {
+        self.ports.iter().any(|port| port.host_from < Time::MAX)
+    }
+
     /// Whether it is known what `port` leads to.
     pub fn is_known(&self, port: PortId, now: Time) -> bool {
         self.is_fabric(port, now) || self.is_host(port, now)

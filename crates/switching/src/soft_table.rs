@@ -121,8 +121,12 @@ impl<K: SoftKey, V> SoftTable<K, V> {
     pub fn refresh(&mut self, key: &K, now: Time) -> Option<&mut V> {
         let at = self.find_live(key, now)?;
         let class = self.slots[at].class();
-        self.unlink(at as u32);
-        self.append(at as u32, class, now);
+        if self.classes[class as usize].newest == at as u32 {
+            self.slots[at].expiry = now + self.classes[class as usize].life;
+        } else {
+            self.unlink(at as u32);
+            self.append(at as u32, class, now);
+        }
         Some(&mut self.slots[at].value)
     }
 

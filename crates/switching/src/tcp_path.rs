@@ -214,10 +214,6 @@ impl TcpPathSwitch {
     fn on_data<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let now = ctx.now();
         let key = FlowKey::to_destination(header);
-        if self.base.has_returned(ingress, header, now) {
-            self.paths.remove(&key);
-            return out.drop(DropReason::Returned);
-        }
         let Some(entry) = self.paths.refresh(&key, now).copied() else {
             return self.on_miss(ctx, ingress, header, out);
         };
@@ -232,6 +228,10 @@ impl TcpPathSwitch {
         if entry.port == ingress {
             self.base.forward(ctx, ingress, header, out);
             return;
+        }
+        if self.base.has_returned(ingress, entry.port, header, now) {
+            self.paths.remove(&key);
+            return out.drop(DropReason::Returned);
         }
         out.send(entry.port);
         if header.tcp_flags & (Header::FIN | Header::RST) != 0 {
