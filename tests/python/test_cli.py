@@ -7,8 +7,11 @@ import subprocess
 import sys
 
 import pytest
+import typer
 
 import sample
+from weft.cli import app
+from weft.scenario import Scenario
 from weft.summary import METRICS
 
 COMMANDS = (
@@ -136,6 +139,26 @@ def test_the_report_says_where_it_is(weft, sample_dir, tmp_path):
     assert result.exit_code == 0
     assert (tmp_path / "page.html").stat().st_size > 1_000_000
     assert "MB): open it in a browser." in result.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "run tiny.toml -o r --set traffic.load=0.2 --set run.seeds=3 --seeds 4 --jobs 2 --baseline ecmp --quiet",
+        "reproduce packet-spraying --size paper -o r --jobs 2 --json",
+    ],
+)
+def test_after_ctrl_c_the_command_is_repeated_with_every_option(weft, tiny, monkeypatch, line):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tiny.parent)
+    monkeypatch.setattr(Scenario, "execute", interrupted)
+    result = weft(*line.split())
+    assert result.exit_code == 130
+    assert result.stderr.splitlines()[-1] == f"  weft {line}"
+    options = [p for p in typer.main.get_command(app).commands[line.split()[0]].params if p.param_type_name == "option"]
+    assert all(set(option.opts) & set(line.split()) for option in options)
 
 
 def test_a_reader_that_stops_early_is_no_error(sample_dir):

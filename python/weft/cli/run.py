@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from ..errors import OutputError, ResultsError
+from ..errors import OutputError, ResultsError, ScenarioError
 from ..labels import plural
 from ..scenario import Scenario
 from . import shell
@@ -27,7 +28,12 @@ def run(
     scenario: ScenarioFile,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Result directory (default: results/<scenario name>)."),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Result directory (default: results/ and the file's name without its ending).",
+        ),
     ] = None,
     sets: Sets = None,
     seeds: Annotated[
@@ -36,7 +42,9 @@ def run(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at a time (default: one a core).")
     ] = None,
-    baseline: Annotated[str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with in the table.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with, as `measure.baseline`.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")] = False,
 ) -> None:
     """Run a scenario: every point of its sweep with every seed.
@@ -52,11 +60,13 @@ def run(
       weft run mine.toml --set traffic.load=0.6 --set 'scheme.name="spray"'
     """
     plan = _read(scenario).with_sets(sets or [])
+    if baseline is not None:
+        plan = _compared(plan, baseline)
     folder = out if out is not None else Path("results") / scenario.stem
     points, warnings = plan.check()
     for warning in dict.fromkeys(warnings):
         shell.warn(warning)
-    again = resume_command(scenario, out, sets, seeds, jobs)
+    again = resume_command(scenario, out, sets, seeds, jobs, baseline, quiet=quiet)
     numbers = list(range(1, seeds + 1)) if seeds is not None else None
     with shown(scenario.stem, shell.err) as (tracker, feed):
         tracker.total = len(points) if seeds is None else 0
@@ -67,6 +77,11 @@ def run(
             raise typer.Exit(shell.INTERRUPTED) from None
         except OutputError as error:
             raise _explained(error, folder) from None
+        except ScenarioError as error:
+            if baseline is None or not _finished(folder):
+                raise
+            compare = shlex.join(["weft", "summary", str(folder), "--baseline", baseline])
+            raise shell.fail(str(error), f"{compare}, if only the baseline is new") from None
     if outcome.failed:
         raise _report_failures(outcome.failed, folder, again)
     if quiet:
@@ -92,6 +107,21 @@ def _read(path: Path) -> Scenario:
     files = sorted(path.glob("*.toml"))
     hint = f"weft run {shlex.quote(str(files[0]))}" if files else "`weft new mine.toml`, then `weft run mine.toml`"
     raise shell.fail(f"{path} is a directory, not a scenario file", hint)
+
+
+def _compared(plan: Scenario, baseline: str) -> Scenario:
+    """The scenario with that baseline; refused if none of its runs has that scheme.
+
+    A scheme with one of several values of a parameter is compared with in the table only: a scenario names a scheme.
+    """
+    from ..results import scheme_label
+
+    name, _, parameters = baseline.partition(" ")
+    named = plan.with_sets([f"measure.baseline={json.dumps(name)}"])
+    schemes = dict.fromkeys(scheme_label(point.overrides, name) for point in named.points())
+    if baseline not in schemes:
+        raise shell.fail(f"no scheme `{baseline}` in this scenario", f"one of {', '.join(schemes)}")
+    return plan if parameters else named
 
 
 def _show_table(folder: Path, baseline: str | None) -> list[str]:
@@ -128,7 +158,14 @@ def _finished(folder: Path) -> tuple[int, int] | None:
 
 
 def resume_command(
-    scenario: Path, out: Path | None, sets: list[str] | None, seeds: int | None, jobs: int | None
+    scenario: Path,
+    out: Path | None,
+    sets: list[str] | None,
+    seeds: int | None,
+    jobs: int | None,
+    baseline: str | None,
+    *,
+    quiet: bool,
 ) -> str:
     """The command that was given, as it can be typed again."""
     words = ["weft", "run", str(scenario)]
@@ -136,6 +173,8 @@ def resume_command(
     words += [word for change in sets or [] for word in ("--set", change)]
     words += ["--seeds", str(seeds)] if seeds is not None else []
     words += ["--jobs", str(jobs)] if jobs is not None else []
+    words += ["--baseline", baseline] if baseline is not None else []
+    words += ["--quiet"] if quiet else []
     return shlex.join(words)
 
 
