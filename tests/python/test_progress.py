@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from rich.console import Console
 
+from conftest import TINY
 from weft.cli.live import View, shown, status
 from weft.progress import Tracker
+from weft.scenario import Scenario
 
 
 def feed(tracker, *events):
@@ -18,8 +22,8 @@ def test_rates_count_what_was_done_since_the_start():
     tracker = Tracker(started=100.0)
     feed(
         tracker,
-        {"event": "run_skipped", "run_id": "a", "total": 4},
-        {"event": "start", "run_id": "b", "label": "ecmp", "total": 4},
+        {"event": "sweep", "total": 4},
+        {"event": "run_skipped"},
         {"event": "progress", "run_id": "b", "fraction": 0.5, "packet_hops": 1e6, "flows_done": 5, "flows_total": 10},
         {"event": "run_done", "run_id": "b", "fraction": 1.0, "packet_hops": 2e6},
         {"event": "progress", "run_id": "c", "label": "spray", "fraction": 0.5, "packet_hops": 1e6},
@@ -42,8 +46,9 @@ def test_a_failed_run_counts_as_over_and_is_named():
     tracker = Tracker(started=0.0)
     feed(
         tracker,
-        {"event": "start", "run_id": "a", "label": "x", "total": 2},
-        {"event": "run_failed", "run_id": "a", "label": "x"},
+        {"event": "sweep", "total": 2},
+        {"event": "progress", "run_id": "a", "label": "x", "fraction": 0.1},
+        {"event": "run_failed", "run_id": "a", "label": "x", "error": "no room"},
     )
     assert tracker.active == {}
     assert "1 failed" in status(tracker, 1.0)
@@ -51,7 +56,7 @@ def test_a_failed_run_counts_as_over_and_is_named():
 
 def test_a_run_that_finishes_without_progress_events_is_counted():
     tracker = Tracker(started=0.0)
-    feed(tracker, {"event": "run_done", "run_id": "a", "packet_hops": 10.0, "total": 1})
+    feed(tracker, {"event": "sweep", "total": 1}, {"event": "run_done", "run_id": "a", "packet_hops": 10.0})
     assert tracker.fraction == 1.0
     assert tracker.seconds_left(1.0) == 0.0
 
@@ -83,3 +88,21 @@ def test_without_a_terminal_a_line_is_printed_now_and_then():
         "name: 3 of 10 runs · 1,080 runs/h · 23 s left",
         "name: 5 of 10 runs · 900 runs/h · 20 s left",
     ]
+
+
+def test_the_events_of_a_sweep_add_up(tmp_path):
+    scenario = Scenario.from_text(TINY).set("run.duration", "1 s")
+    for finished, skipped in ((4, 0), (1, 3)):
+        kinds, tracker = set(), Tracker(started=0.0)
+
+        def hear(event, kinds=kinds, tracker=tracker):
+            kinds.add(event["event"])
+            tracker.feed(event)
+            assert all(run.label and run.flows_total for run in tracker.active.values())
+
+        scenario.execute(tmp_path / "r", jobs=1, progress=hear)
+        assert (tracker.total, tracker.finished, tracker.skipped, tracker.failed) == (4, finished, skipped, 0)
+        assert (tracker.active, tracker.fraction) == ({}, 1.0)
+        assert tracker.hops_per_second(1.0) > 1000
+        assert kinds | {"progress"} == {"sweep", "progress", "run_done", *(["run_skipped"] if skipped else [])}
+        shutil.rmtree(next((tmp_path / "r" / "runs").iterdir()))
