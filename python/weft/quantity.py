@@ -6,7 +6,7 @@ Apart from everything else so that the terminal table, the report and the figure
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 MISSING = "–"
 
@@ -90,6 +90,14 @@ def ratio(value: float | None, half: float | None = None) -> str:
     if value is None or math.isnan(value):
         return MISSING
     return digits(value) + plus_minus(value, half)
+
+
+def span(values: Iterable[float | None], spell: Callable[[float], str]) -> str:
+    """The least and the largest of some values, e.g. ``1.20 s to 1.61 s``, or the one if they read the same."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return MISSING
+    return " to ".join(dict.fromkeys((spell(min(known)), spell(max(known)))))
 
 
 def clock(value: float | None) -> str:
