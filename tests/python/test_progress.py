@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from conftest import TINY
+from weft.cli import live
 from weft.cli.live import View, shown, status
 from weft.progress import Tracker
 from weft.scenario import Scenario
@@ -78,13 +79,15 @@ def test_the_live_display_fits_eighty_columns():
     assert "and 2 more" in text
 
 
-def test_without_a_terminal_a_line_is_printed_now_and_then():
+def test_without_a_terminal_a_line_is_printed_at_the_start_and_now_and_then():
     console, now = Console(width=80, force_terminal=False), [0.0]
     with console.capture() as captured, shown("name", console, lambda: now[0]) as (_, feed):
+        feed({"event": "sweep", "total": 10})
         for second in range(0, 25, 5):
             now[0] = float(second)
-            feed({"event": "run_done", "run_id": str(second), "total": 10})
+            feed({"event": "run_done", "run_id": str(second)})
     assert captured.get().splitlines() == [
+        "name: 10 runs",
         "name: 3 of 10 runs · 1,080 runs/h · 23 s left",
         "name: 5 of 10 runs · 900 runs/h · 20 s left",
     ]
@@ -106,3 +109,13 @@ def test_the_events_of_a_sweep_add_up(tmp_path):
         assert tracker.hops_per_second(1.0) > 1000
         assert kinds | {"progress"} == {"sweep", "progress", "run_done", *(["run_skipped"] if skipped else [])}
         shutil.rmtree(next((tmp_path / "r" / "runs").iterdir()))
+
+
+def test_what_takes_long_is_announced_even_while_the_engine_lets_no_other_thread_run(weft, tiny, monkeypatch, capfd):
+    text = "tiny.toml: counting paths and cuts; a large fabric takes a while\n"
+    assert weft("fabric", tiny).exit_code == 0
+    assert text not in capfd.readouterr().err
+    monkeypatch.setattr(live, "PATIENCE", 0.0)
+    large = ["--set", "fabric.spines=40", "--set", "fabric.leaves=80", "--set", "fabric.hosts_per_leaf=40"]
+    assert weft("fabric", tiny, *large).exit_code == 0
+    assert capfd.readouterr().err.endswith(text)

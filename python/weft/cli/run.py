@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -80,19 +79,19 @@ def run(
         except ScenarioError as error:
             if baseline is None or not _finished(folder):
                 raise
-            compare = shlex.join(["weft", "summary", str(folder), "--baseline", baseline])
+            compare = shell.typed("summary", folder, "--baseline", baseline)
             raise shell.fail(str(error), f"{compare}, if only the baseline is new") from None
     if outcome.failed:
         raise _report_failures(outcome.failed, folder, again)
     if quiet:
         return
-    schemes = _show_table(folder, baseline)
-    where, runs = shlex.quote(str(folder)), plural(outcome.done + outcome.skipped, "run")
+    without = _show_table(folder, baseline)
+    where, runs = escape(str(folder)), plural(outcome.done + outcome.skipped, "run")
     kept = f" ({outcome.skipped} were there before)" if outcome.skipped else ""
-    shell.say(f"\n{runs} in {escape(where)}{kept}. Next:")
-    shell.say(f"  {shell.command_line('weft report', where)}   a page with figures, to open in a browser")
-    if len(schemes) > 1:
-        compare = shell.command_line("weft summary", where, "--baseline", schemes[0])
+    shell.say(f"\n{runs} in {where}{kept}. Next:")
+    shell.say(f"  {shell.command_line('report', folder)}   a page with figures, to open in a browser")
+    if len(without) > 1:
+        compare = shell.command_line("summary", folder, "--baseline", without[0])
         shell.say(f"  {compare}   differences with intervals")
 
 
@@ -101,11 +100,12 @@ def _read(path: Path) -> Scenario:
     if not path.is_dir():
         return Scenario.from_file(path)
     if (path / "sweep.json").is_file():
-        file, out = shlex.quote(str(path / "scenario.toml")), shlex.quote(str(path))
-        hint = f"`weft report {out}` to see them, `weft run {file} -o {out}` to go on with them"
+        again = shell.typed("run", path / "scenario.toml", "-o", path)
+        hint = f"`{shell.typed('report', path)}` to see them, `{again}` to go on with them"
         raise shell.fail(f"{path} is a directory of results, not a scenario file", hint)
     files = sorted(path.glob("*.toml"))
-    hint = f"weft run {shlex.quote(str(files[0]))}" if files else "`weft new mine.toml`, then `weft run mine.toml`"
+    begin = f"`{shell.typed('new', 'mine.toml')}`, then `{shell.typed('run', 'mine.toml')}`"
+    hint = shell.typed("run", files[0]) if files else begin
     raise shell.fail(f"{path} is a directory, not a scenario file", hint)
 
 
@@ -125,14 +125,15 @@ def _compared(plan: Scenario, baseline: str) -> Scenario:
 
 
 def _show_table(folder: Path, baseline: str | None) -> list[str]:
-    """Print the comparison; returns the schemes in it."""
+    """Print the comparison; returns the schemes that could still be compared with, none if it has a baseline."""
     from ..results import Results
     from ..summary import summarise
     from .comparison import show_summary
 
     results = Results(folder)
-    show_summary(shell.out, summarise(results, baseline=baseline))
-    return results.schemes
+    summary = summarise(results, baseline=baseline)
+    show_summary(shell.out, summary)
+    return [] if summary.baseline else results.schemes
 
 
 def stopped(folder: Path, again: str) -> str:
@@ -143,7 +144,7 @@ def stopped(folder: Path, again: str) -> str:
         if counted
         else "no run had finished"
     )
-    return f"Stopped: {escape(there)}. To go on from there:\n  {shell.command_line(again)}"
+    return f"Stopped: {escape(there)}. To go on from there:\n  [bold]{escape(again)}[/bold]"
 
 
 def _finished(folder: Path) -> tuple[int, int] | None:
@@ -168,14 +169,14 @@ def resume_command(
     quiet: bool,
 ) -> str:
     """The command that was given, as it can be typed again."""
-    words = ["weft", "run", str(scenario)]
+    words = ["run", str(scenario)]
     words += ["-o", str(out)] if out is not None else []
     words += [word for change in sets or [] for word in ("--set", change)]
     words += ["--seeds", str(seeds)] if seeds is not None else []
     words += ["--jobs", str(jobs)] if jobs is not None else []
     words += ["--baseline", baseline] if baseline is not None else []
     words += ["--quiet"] if quiet else []
-    return shlex.join(words)
+    return shell.typed(*words)
 
 
 def _explained(error: OutputError, folder: Path) -> OutputError:

@@ -27,7 +27,8 @@ SECONDS = (
     ": format(datum.value * 1e6, '.3~r') + ' µs'"
 )
 RATE = (
-    "datum.value == 0 ? '0' : abs(datum.value) >= 1e9 ? format(datum.value / 1e9, '.3~r') + ' Gbps' "
+    "datum.value == 0 ? '0' : abs(datum.value) >= 1e12 ? format(datum.value / 1e12, '.3~r') + ' Tbps' "
+    ": abs(datum.value) >= 1e9 ? format(datum.value / 1e9, '.3~r') + ' Gbps' "
     ": abs(datum.value) >= 1e6 ? format(datum.value / 1e6, '.3~r') + ' Mbps' "
     ": format(datum.value / 1e3, '.3~r') + ' kbps'"
 )
