@@ -137,6 +137,12 @@ def test_the_baseline_of_a_run_is_that_of_its_summary_and_report(weft, tiny, tmp
     assert f"try: weft summary {out} --baseline ecmp" in other.stderr
 
 
+def test_the_baseline_that_a_scenario_has_already_changes_nothing(weft, tiny, tmp_path):
+    own = ["run", tiny, "-o", tmp_path / "out", "--set", 'measure.baseline="spray"']
+    assert weft(*own).exit_code == 0
+    assert "(4 were there before)" in weft(*own, "--baseline", "spray").stderr
+
+
 def test_a_scheme_with_a_swept_parameter_can_be_the_baseline_of_the_table(weft, tiny, tmp_path):
     tiny.write_text(tiny.read_text().replace('["ecmp", "spray"]', '["spanning_tree"]'))
     command = ["run", tiny, "-o", tmp_path / "out", "--set", 'sweep.scheme.ageing=["1 s", "2 s"]', "--baseline"]

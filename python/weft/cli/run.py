@@ -121,7 +121,7 @@ def _compared(plan: Scenario, baseline: str) -> Scenario:
     schemes = dict.fromkeys(scheme_label(point.overrides, name) for point in named.points())
     if baseline not in schemes:
         raise shell.fail(f"no scheme `{baseline}` in this scenario", f"one of {', '.join(schemes)}")
-    return plan if parameters else named
+    return plan if parameters or plan.baseline == name else named
 
 
 def _show_table(folder: Path, baseline: str | None) -> list[str]:
