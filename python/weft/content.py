@@ -10,6 +10,7 @@ import polars as pl
 
 from . import extracts
 from .errors import ResultsError
+from .labels import short_key
 from .summary import Summary, summarise
 from .topology import Fabric
 
@@ -48,6 +49,17 @@ class Content:
     def fabrics(self) -> int:
         """How many different fabrics the sweep has; only the first is drawn."""
         return len({json.dumps(s.get("fabric"), sort_keys=True) for s in self.summaries})
+
+    @property
+    def x_title(self) -> str:
+        """What the horizontal axis is: the end of its key, for a load with what it is a share of."""
+        if self.x is None:
+            return ""
+        title = short_key(self.x, self.results.dimensions)
+        of = dict.fromkeys((s.get("traffic") or {}).get("load_of") for s in self.summaries)
+        if self.x.rpartition(".")[2] != "load" or len(of) != 1 or None in of:
+            return title
+        return f"{title} (share of {str(next(iter(of))).replace('-', ' ')})"
 
     def intervals(self) -> pl.DataFrame:
         """The summary for the charts, with the columns `point` and, if panels need rows, `row`."""

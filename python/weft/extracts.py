@@ -96,17 +96,43 @@ def largest_queue(results: Results) -> pl.DataFrame:
 def _grid(results: Results) -> pl.DataFrame:
     """The time axis of each point: `point`, `interval_ps`, `samples_per_bin`, `bins`.
 
-    The number of active flows is sampled at every interval, whatever else is, so it tells when samples were taken.
+    The number of active flows is sampled at every interval, whatever else is, so it tells when samples were taken. The
+    axis ends with the measurement window: what comes after it is the tail of the last flows.
     """
-    samples = (pl.col("time_ps").max() / pl.col("time_ps").min()).round().cast(pl.Int64)
+    samples = (pl.min_horizontal(pl.col("time_ps").max(), "end_ps") / pl.col("time_ps").min()).round().cast(pl.Int64)
     per_bin = (pl.col("samples") / detail(results)).ceil().cast(pl.Int64)
     return (
         results.scan_series("active_flows")
-        .group_by("point", maintain_order=True)
-        .agg(pl.col("time_ps").min().alias("interval_ps"), samples.alias("samples"))
+        .join(_ends(results).lazy(), on="point")
+        .group_by("point", "end_ps", maintain_order=True)
+        .agg(pl.col("time_ps").min().alias("interval_ps"), samples.first().alias("samples"))
+        .with_columns(pl.col("samples").clip(1))
         .with_columns(per_bin.alias("samples_per_bin"))
         .with_columns((pl.col("samples") / pl.col("samples_per_bin")).ceil().cast(pl.Int64).alias("bins"))
+        .drop("end_ps")
         .collect()
+    )
+
+
+def _ends(results: Results) -> pl.DataFrame:
+    """When the time axis of each point ends: `point`, `end_ps`.
+
+    That is the end of the measurement window, or never if more was delivered after it than before.
+    """
+    windows: dict[str, int] = {}
+    for run, summary in zip(results.finished, results.summaries(), strict=True):
+        windows[run.point] = max(summary["window_ps"][1], windows.get(run.point, 0))
+    ends = pl.DataFrame({"point": list(windows), "end_ps": list(windows.values())})
+    after = pl.col("time_ps") > pl.col("end_ps")
+    late = (
+        results.scan_series("throughput_bps")
+        .join(ends.lazy(), on="point")
+        .group_by("point")
+        .agg((pl.col("value").filter(after).sum() > pl.col("value").filter(~after).sum()).alias("late"))
+        .collect()
+    )
+    return ends.join(late, on="point", how="left", maintain_order="left").select(
+        "point", pl.when(pl.col("late").fill_null(True)).then(2**62).otherwise("end_ps").alias("end_ps")
     )
 
 

@@ -43,17 +43,10 @@ class Tracker:
     _hops_finished: float = 0.0
 
     def feed(self, event: dict[str, Any]) -> None:
-        """Take in one event of the engine; unknown events and missing fields are ignored.
-
-        A start without a run is that of a sweep, and says how many of its runs were done before.
-        """
+        """Take in one event of the engine; unknown events and missing fields are ignored."""
         kind, run = event.get("event"), str(event.get("run_id", ""))
         self.total = max(self.total, int(event.get("total") or 0))
-        if kind == "start" and run:
-            self.active[run] = Active(str(event.get("label", run)))
-        elif kind == "start":
-            self.skipped += int(event.get("done") or 0)
-        elif kind == "progress":
+        if kind == "progress":
             self._update(run, event)
         elif kind == "run_done":
             self._update(run, event)

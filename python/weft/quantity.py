@@ -6,12 +6,12 @@ Apart from everything else so that the terminal table, the report and the figure
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 MISSING = "–"
 
 _TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
-_RATE = ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"), (1.0, "bps"))
+_RATE = ((1e12, "Tbps"), (1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"), (1.0, "bps"))
 _BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 _PLAIN = ((1e9, "G"), (1e6, "M"), (1.0, ""))
 
@@ -90,6 +90,14 @@ def ratio(value: float | None, half: float | None = None) -> str:
     if value is None or math.isnan(value):
         return MISSING
     return digits(value) + plus_minus(value, half)
+
+
+def span(values: Iterable[float | None], spell: Callable[[float], str]) -> str:
+    """The least and the largest of some values, e.g. ``1.20 s to 1.61 s``, or the one if they read the same."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return MISSING
+    return " to ".join(dict.fromkeys((spell(min(known)), spell(max(known)))))
 
 
 def clock(value: float | None) -> str:

@@ -18,7 +18,7 @@ from .errors import ResultsError
 from .labels import short_key, show
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 SCHEME_KEY = "scheme.name"
 _SUMMARY, _FLOWS, _SERIES = "summary.json", "flows.parquet", "series.parquet"
@@ -236,27 +236,14 @@ class Results:
 
     def _run(self, entry: dict[str, Any], default_scheme: str) -> Run:
         overrides: dict[str, Any] = dict(entry.get("overrides") or {})
-        name = default_scheme
-        parameters: dict[str, Any] = {}
-        dimensions = {}
-        for key, value in overrides.items():
-            if key == SCHEME_KEY:
-                name = str(value)
-            elif key == "scheme" and isinstance(value, dict):
-                name = str(value.get("name", name))
-                parameters |= {k: v for k, v in value.items() if k != "name"}
-            elif key.startswith("scheme."):
-                parameters[key.removeprefix("scheme.")] = value
-            else:
-                dimensions[key] = value
-        scheme = " ".join([name, *(f"{k}={show(v)}" for k, v in parameters.items())])
+        dimensions = {key: value for key, value in overrides.items() if key.partition(".")[0] != "scheme"}
         return Run(
             id=str(entry["id"]),
             label=str(entry.get("label", entry["id"])),
             seed=int(entry["seed"]),
             overrides=overrides,
             path=self.path / str(entry.get("path", f"runs/{entry['id']}")),
-            scheme=scheme,
+            scheme=scheme_label(overrides, default_scheme),
             dimensions=dimensions,
             point=", ".join(f"{short_key(k, dimensions)} {show(v)}" for k, v in dimensions.items()),
         )
@@ -270,6 +257,21 @@ class Results:
             if path.is_file() and SCHEME_KEY not in (entry.get("overrides") or {}):
                 return str(_read_json(path)["scheme"]["name"])
         return "scheme"
+
+
+def scheme_label(overrides: Mapping[str, Any], default: str) -> str:
+    """What a run's scheme is called: its name, `default` unless the sweep has one, and its swept parameters."""
+    name = default
+    parameters: dict[str, Any] = {}
+    for key, value in overrides.items():
+        if key == SCHEME_KEY:
+            name = str(value)
+        elif key == "scheme" and isinstance(value, dict):
+            name = str(value.get("name", name))
+            parameters |= {k: v for k, v in value.items() if k != "name"}
+        elif key.startswith("scheme."):
+            parameters[key.removeprefix("scheme.")] = value
+    return " ".join([name, *(f"{k}={show(v)}" for k, v in parameters.items())])
 
 
 def _cell(value: Any) -> Any:

@@ -83,9 +83,20 @@ class Scenario:
         Raises:
             ScenarioError: The scenario is not valid; the message has line, column and what was expected.
         """
-        answer = json.loads(_weft.check(self.text, self.name, str(self.base_dir), list(self.sets)))
+        answer = self._checked()
         points = [Point(p["id"], p["label"], p["overrides"], p["seed"]) for p in answer["points"]]
         return points, list(answer.get("warnings", []))
+
+    @property
+    def baseline(self) -> str | None:
+        """The scheme it names as its baseline, if any."""
+        value = self._checked()["baseline"]
+        return None if value is None else str(value)
+
+    def _checked(self) -> dict[str, Any]:
+        """What the engine says of it."""
+        answer: dict[str, Any] = json.loads(_weft.check(self.text, self.name, str(self.base_dir), list(self.sets)))
+        return answer
 
     def points(self) -> list[Point]:
         """The runs it expands to: every combination of the sweep with every seed."""

@@ -79,6 +79,7 @@ def weft(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """The command: takes its arguments, returns output and exit code."""
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr("sys.argv", ["weft"])
 
     def run(*arguments: object) -> Result:
         return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="weft")

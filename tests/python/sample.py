@@ -188,7 +188,8 @@ def write_run(
             "load_of": "fabric-uplinks",
             "notes": ["realised mean flow size 1.62 MB"],
         },
-        "simulated_ps": 1_000_000_000_000,
+        "simulated_ps": 1_000_000_000_000 + seed * 10**11,
+        "window_ps": [100_000_000_000, 1_000_000_000_000],
         "counters": {
             "packets_sent": int(table["packets_sent"].sum()),
             "packets_delivered": int(table["packets_sent"].sum() - table["drops"].sum()),

@@ -51,6 +51,25 @@ def page(browser, results: Results, tmp_path_factory: pytest.TempPathFactory):
     return opened(browser, report(results, tmp_path_factory.mktemp("page") / "report.html"))
 
 
+OVERLAPS = """() => [...document.querySelectorAll('.chart svg')].flatMap(svg => {
+  const corners = text => {
+    const box = text.getBBox(), at = text.getScreenCTM(), inset = Math.min(2, box.height / 4);
+    return [[0, 0], [1, 0], [1, 1], [0, 1]].map(([x, y]) => new DOMPoint(
+      box.x + (x ? box.width - 1 : 1), box.y + (y ? box.height - inset : inset)).matrixTransform(at));
+  };
+  const seen = text => text.textContent.trim() && +getComputedStyle(text).opacity > 0;
+  const texts = [...svg.querySelectorAll('text')].filter(seen).map(text => [text.textContent, corners(text)]);
+  const apart = (a, b) => [a, b].some(quad => [0, 1].some(i => {
+    const [dx, dy] = [quad[i + 1].x - quad[i].x, quad[i + 1].y - quad[i].y];
+    const along = points => points.map(point => point.x * dx + point.y * dy);
+    return Math.max(...along(a)) <= Math.min(...along(b)) || Math.max(...along(b)) <= Math.min(...along(a));
+  }));
+  return texts.flatMap(([name, box], i) =>
+    texts.slice(i + 1).filter(([, other]) => !apart(box, other)).map(([other]) => `${name} / ${other}`));
+})"""
+"""Pairs of texts of a chart whose boxes, turned as they are, overlap: by the theorem of separating axes."""
+
+
 def count(page, selector):
     return page.locator(selector).count()
 
@@ -73,6 +92,14 @@ def test_the_page_is_not_wider_than_the_window(page):
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     overflowing = "[...document.querySelectorAll('.chart')].filter(c => c.scrollWidth > c.clientWidth).map(c => c.id)"
     assert page.evaluate(overflowing) == []
+
+
+def test_what_scrolls_by_is_hidden_by_the_bar(page):
+    assert page.evaluate("getComputedStyle(document.querySelector('.bar')).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_no_texts_of_a_chart_overlap(page):
+    assert page.evaluate(OVERLAPS) == []
 
 
 def test_the_controls_change_what_is_shown(page):
@@ -107,16 +134,32 @@ def test_nothing_is_complained_about_and_nothing_is_fetched(page):
     assert len(page.requests) == 1
 
 
+def test_the_check_for_overlap_finds_what_overlaps(page):
+    page.evaluate("""() => document.querySelector('.chart svg').insertAdjacentHTML('beforeend', `<g id="probe">
+        <text x="300" y="20">first, long</text><text x="320" y="24">second</text>
+        <text transform="translate(500,90) rotate(-30)">slanted, long</text>
+        <text transform="translate(530,90) rotate(-30)">beside</text></g>`)""")
+    assert page.evaluate(OVERLAPS) == ["first, long / second"]
+    page.evaluate("document.getElementById('probe').remove()")
+
+
 @pytest.mark.parametrize(
     "sweep",
     [
         {"scheme.name": ["ecmp"]},
         {"scheme.name": ["ecmp", "spray"], "transport.profile": ["linux", "dctcp"]},
+        {
+            "scheme.name": ["ecmp", "spray"],
+            "traffic.load": [0.2, 0.4, 0.6],
+            "fabric.queue": ["50 packets", "1000 packets"],
+            "transport.profile": ["linux", "dctcp"],
+        },
     ],
-    ids=["one scheme", "a sweep over names"],
+    ids=["one scheme", "a sweep over names", "a sweep over several keys"],
 )
 def test_a_small_result_without_intervals_is_drawn_without_complaint(browser, tmp_path, sweep):
     directory = sample.write_results(tmp_path / "r", sweep, seeds=1, flows=40, samples=6)
     page = opened(browser, report(directory))
     assert page.complaints == []
-    assert count(page, "#completion svg .mark-rect path") >= 3
+    assert page.evaluate(OVERLAPS) == []
+    assert count(page, "#completion svg :is(.mark-rect, .mark-symbol) path") >= 3

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 
 import pytest
+import typer
 
 import sample
+from weft.cli import app, shell
+from weft.scenario import Scenario
 from weft.summary import METRICS
 
 COMMANDS = (
@@ -136,6 +140,61 @@ def test_the_report_says_where_it_is(weft, sample_dir, tmp_path):
     assert result.exit_code == 0
     assert (tmp_path / "page.html").stat().st_size > 1_000_000
     assert "MB): open it in a browser." in result.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "run tiny.toml -o r --set traffic.load=0.2 --set run.seeds=3 --seeds 4 --jobs 2 --baseline ecmp --quiet",
+        "reproduce packet-spraying --size paper -o r --jobs 2 --json",
+    ],
+)
+def test_after_ctrl_c_the_command_is_repeated_with_every_option(weft, tiny, monkeypatch, line):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tiny.parent)
+    monkeypatch.setattr(Scenario, "execute", interrupted)
+    result = weft(*line.split())
+    assert result.exit_code == 130
+    assert result.stderr.splitlines()[-1] == f"  weft {line}"
+    options = [p for p in typer.main.get_command(app).commands[line.split()[0]].params if p.param_type_name == "option"]
+    assert all(set(option.opts) & set(line.split()) for option in options)
+
+
+def test_the_commands_to_type_next_are_found_as_they_are_printed(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for called, typed in (
+        (".venv/bin/weft", ".venv/bin/weft plot 'my results'"),
+        ("/some where/weft", "'/some where/weft' plot 'my results'"),
+        ("/lib/weft/__main__.py", f"{shlex.quote(sys.executable)} -m weft plot 'my results'"),
+        ("/usr/bin/pytest", "weft plot 'my results'"),
+    ):
+        monkeypatch.setattr("sys.argv", [called])
+        assert shell.typed("plot", "my results") == typed
+    (tmp_path / "weft").touch(mode=0o755)
+    assert shell.typed("plot", "my results") == "weft plot 'my results'"
+
+
+def test_a_run_without_a_terminal_says_at_once_that_it_began(tiny, tmp_path):
+    command = [sys.executable, "-m", "weft", "run", str(tiny), "-o", str(tmp_path / "r")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines()[0] == "tiny: 4 runs"
+    assert f"-m weft report {tmp_path / 'r'}" in done.stderr or f"  weft report {tmp_path / 'r'}" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--baseline", "spray"], ["--set", 'measure.baseline="spray"'], []])
+def test_a_baseline_is_suggested_only_where_there_is_none(weft, tiny, tmp_path, arguments):
+    result = weft("run", tiny, "-o", tmp_path / "r", *arguments)
+    assert ("--baseline" in result.stderr) == (arguments == [])
+
+
+def test_the_default_directory_is_that_of_the_help(weft, tiny, monkeypatch):
+    monkeypatch.chdir(tiny.parent)
+    tiny.rename("other.toml")
+    assert weft("run", "other.toml", "-q").exit_code == 0
+    assert (tiny.parent / "results" / "other" / "sweep.json").is_file()
+    assert "the file's name" in " ".join(weft("run", "--help").stdout.replace("│", " ").split())
 
 
 def test_a_reader_that_stops_early_is_no_error(sample_dir):

@@ -64,12 +64,25 @@ def test_the_results_page_names_every_column(file, title, engine_results):
         assert f"`{column}`" in section, column
 
 
+def keys(value, named=frozenset()):
+    """All keys of JSON, nested ones too, without those below the keys in `named`, which are names and not keys."""
+    if isinstance(value, list):
+        return set().union(*(keys(part, named) for part in value))
+    if not isinstance(value, dict):
+        return set()
+    return set(value).union(*(keys(part, named) for name, part in value.items() if name not in named))
+
+
 def test_the_results_page_names_every_key_of_the_json_files(engine_results):
     text = (DOCS / "results.md").read_text()
     summary = json.loads((engine_results.finished[0].path / "summary.json").read_text())
     sweep = json.loads((engine_results.path / "sweep.json").read_text())
-    for key in [*summary, *sweep, *sweep["runs"][0]]:
-        assert re.search(rf"\b{key}\b", text), key
+    named = {"overrides", "params", "parameters", "classes", "packets_dropped"}
+    of_classes = keys(list(summary["classes"].values()))
+    assert {"links", "marks", "mean_fct_s"} <= keys(summary, named) | of_classes
+    for name, found in (("summary.json", keys(summary, named) | of_classes), ("sweep.json", keys(sweep, named))):
+        section = text.split(f"## {name}")[1].split("\n## ")[0]
+        assert {key for key in found if not re.search(rf"[`{{ ]{key}[`,}}]", section)} == set(), name
 
 
 ROOT = DOCS.parent
@@ -163,3 +176,21 @@ def test_the_fabric_file_of_the_pages_is_read(tmp_path):
     made = re.search(r"^```python\n(.*?)^```$", text, re.S | re.M)[1]
     exec(made.replace('"campus.graphml"', "path"), {"path": str(tmp_path / "campus.graphml")})
     assert len(weft.fabric(tmp_path / "campus.graphml").hosts) == 2
+
+
+@pytest.mark.parametrize("table", ["", "[defaults]", "[[node]]", "[[link]]"])
+def test_the_fabrics_page_names_every_key_of_a_fabric_file(table, tmp_path):
+    (tmp_path / "own.toml").write_text(f"{table}\nno_key = 1\n")
+    with pytest.raises(weft.ScenarioError, match="unknown field `no_key`, expected one of") as refused:
+        weft.fabric(tmp_path / "own.toml")
+    known = re.findall(r"`(\w+)`", str(refused.value).split("expected one of")[1])
+    section = (DOCS / "fabrics.md").read_text().split("## From a file")[1].split("\n## ")[0]
+    assert {key for key in known if not re.search(rf"^\W*{key}\b| {key}[,\n]", section, re.M)} == set()
+
+
+def test_the_scenario_page_says_that_a_fabric_of_a_file_has_no_kind():
+    meaning = {row[0]: row[2] for row in rows("scenario.md", ["key", "default", "meaning"])}["kind"]
+    assert "leave it out where `file` names a fabric" in meaning
+    scenario = weft.Scenario.from_text((ROOT / "scenarios" / "quickstart.toml").read_text())
+    with pytest.raises(weft.ScenarioError, match="file"):
+        scenario.set("fabric.kind", "file").points()

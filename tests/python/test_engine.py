@@ -117,6 +117,41 @@ def test_a_wrong_set_is_refused_too(weft, tiny, tmp_path):
     assert list(tmp_path.iterdir()) == [tiny]
 
 
+@pytest.mark.parametrize("baseline", ["conga", "ecmp hash_seed=3"])
+def test_a_baseline_that_is_no_scheme_of_the_scenario_is_refused_before_anything_runs(weft, tiny, tmp_path, baseline):
+    for quiet in ([], ["-q"]):
+        result = weft("run", tiny, "-o", tmp_path / "out", "--baseline", baseline, *quiet)
+        assert result.exit_code == 2
+        assert baseline in result.stderr
+        assert "spray" in result.stderr
+        assert list(tmp_path.iterdir()) == [tiny]
+
+
+def test_the_baseline_of_a_run_is_that_of_its_summary_and_report(weft, tiny, tmp_path):
+    out = tmp_path / "out"
+    assert weft("run", tiny, "-o", out, "--baseline", "spray", "-q").exit_code == 0
+    assert api.Results(out).baseline == "spray"
+    assert "paired difference to spray" in weft("summary", out).stdout
+    other = weft("run", tiny, "-o", out, "--baseline", "ecmp")
+    assert other.exit_code == 2
+    assert f"try: weft summary {out} --baseline ecmp" in other.stderr
+
+
+def test_the_baseline_that_a_scenario_has_already_changes_nothing(weft, tiny, tmp_path):
+    own = ["run", tiny, "-o", tmp_path / "out", "--set", 'measure.baseline="spray"']
+    assert weft(*own).exit_code == 0
+    assert "(4 were there before)" in weft(*own, "--baseline", "spray").stderr
+
+
+def test_a_scheme_with_a_swept_parameter_can_be_the_baseline_of_the_table(weft, tiny, tmp_path):
+    tiny.write_text(tiny.read_text().replace('["ecmp", "spray"]', '["spanning_tree"]'))
+    command = ["run", tiny, "-o", tmp_path / "out", "--set", 'sweep.scheme.ageing=["1 s", "2 s"]', "--baseline"]
+    assert "one of spanning_tree ageing=1 s, spanning_tree ageing=2 s" in weft(*command, "spanning_tree").stderr
+    result = weft(*command, "spanning_tree ageing=2 s")
+    assert result.exit_code == 0, result.output
+    assert "paired difference to spanning_tree ageing=2 s" in re.sub(r"\s+", " ", result.stdout)
+
+
 def test_seeds_and_sets_change_the_runs(weft, tiny, tmp_path):
     out = tmp_path / "out"
     result = weft("run", tiny, "-o", out, "--seeds", 3, "--set", 'sweep.scheme.name=["spray"]', "-q")

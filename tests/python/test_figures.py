@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from itertools import pairwise
+
 import pytest
+from matplotlib.figure import Figure
 
 import sample
-from weft import OutputError, Results, plot
+from test_study import world
+from weft import OutputError, Results, extracts, plot
+from weft.content import Content
+from weft.figures import comparison
+from weft.studies.packet_spraying import figures
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +29,63 @@ def test_every_figure_is_written_in_every_format(small, tmp_path):
     assert names == {f"{stem}.{kind}" for stem in stems for kind in ("png", "pdf")}
     assert (tmp_path / "fct-mean.pdf").read_bytes().startswith(b"%PDF")
     assert (tmp_path / "fct-mean.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The figures that are saved, by the name of the file: what a test wants to know of each is asked when it is."""
+    seen = []
+    plain = Figure.savefig
+
+    def savefig(figure, *arguments, **options):
+        figure.canvas.draw()
+        seen.append(
+            {
+                "labels": [list(shown(axis)) for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)],
+                "heights": {ax.get_ylim() for ax in figure.axes},
+                "reach": max((line.get_ydata().max() for ax in figure.axes for line in ax.lines), default=0.0),
+            }
+        )
+        plain(figure, *arguments, **options)
+
+    monkeypatch.setattr(Figure, "savefig", savefig)
+    return seen
+
+
+def shown(axis):
+    """The labels of an axis with their boxes."""
+    for label in axis.get_ticklabels():
+        if label.get_text() and label.get_visible():
+            yield label.get_text(), label.get_rotation(), label.get_window_extent()
+
+
+def test_labels_of_an_axis_keep_apart(small, tmp_path, drawn):
+    for end in (1.0, 0.82, 0.6, 0.31):
+        for path in small.path.glob("runs/*/summary.json"):
+            path.write_text(json.dumps(json.loads(path.read_text()) | {"window_ps": [0, int(end * 1e12)]}))
+        results = Results(small.path)
+        content = Content(results, None)
+        largest, exceedance = extracts.largest_queue(results), extracts.queue_exceedance(results)
+        comparison.queues(content, largest, exceedance, content.points[0], tmp_path / "queues", ("svg",))
+        delivered = extracts.throughput_over_time(results)
+        comparison.over_time(content, delivered, content.points[0], tmp_path / "delivered", ("svg",))
+    close = [
+        (one, other)
+        for figure in drawn
+        for labels in figure["labels"]
+        for (one, angle, a), (other, _, b) in pairwise(labels)
+        if angle == 0 and a.padded(2).overlaps(b)
+    ]
+    assert close == []
+
+
+def test_panels_of_a_study_side_by_side_have_the_same_vertical_axis(tmp_path, drawn):
+    figures.draw(world(seeds=2), tmp_path, ("svg",))
+    assert len(drawn) == 8
+    for figure in drawn:
+        ((low, high),) = figure["heights"]
+        assert low == 0
+        assert figure["reach"] < high
 
 
 def test_an_unknown_format_is_refused_by_name(small, tmp_path):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from rich.console import Console
 
+from conftest import TINY
+from weft.cli import live
 from weft.cli.live import View, shown, status
 from weft.progress import Tracker
+from weft.scenario import Scenario
 
 
 def feed(tracker, *events):
@@ -18,8 +23,8 @@ def test_rates_count_what_was_done_since_the_start():
     tracker = Tracker(started=100.0)
     feed(
         tracker,
-        {"event": "run_skipped", "run_id": "a", "total": 4},
-        {"event": "start", "run_id": "b", "label": "ecmp", "total": 4},
+        {"event": "sweep", "total": 4},
+        {"event": "run_skipped"},
         {"event": "progress", "run_id": "b", "fraction": 0.5, "packet_hops": 1e6, "flows_done": 5, "flows_total": 10},
         {"event": "run_done", "run_id": "b", "fraction": 1.0, "packet_hops": 2e6},
         {"event": "progress", "run_id": "c", "label": "spray", "fraction": 0.5, "packet_hops": 1e6},
@@ -42,8 +47,9 @@ def test_a_failed_run_counts_as_over_and_is_named():
     tracker = Tracker(started=0.0)
     feed(
         tracker,
-        {"event": "start", "run_id": "a", "label": "x", "total": 2},
-        {"event": "run_failed", "run_id": "a", "label": "x"},
+        {"event": "sweep", "total": 2},
+        {"event": "progress", "run_id": "a", "label": "x", "fraction": 0.1},
+        {"event": "run_failed", "run_id": "a", "label": "x", "error": "no room"},
     )
     assert tracker.active == {}
     assert "1 failed" in status(tracker, 1.0)
@@ -51,7 +57,7 @@ def test_a_failed_run_counts_as_over_and_is_named():
 
 def test_a_run_that_finishes_without_progress_events_is_counted():
     tracker = Tracker(started=0.0)
-    feed(tracker, {"event": "run_done", "run_id": "a", "packet_hops": 10.0, "total": 1})
+    feed(tracker, {"event": "sweep", "total": 1}, {"event": "run_done", "run_id": "a", "packet_hops": 10.0})
     assert tracker.fraction == 1.0
     assert tracker.seconds_left(1.0) == 0.0
 
@@ -73,13 +79,43 @@ def test_the_live_display_fits_eighty_columns():
     assert "and 2 more" in text
 
 
-def test_without_a_terminal_a_line_is_printed_now_and_then():
+def test_without_a_terminal_a_line_is_printed_at_the_start_and_now_and_then():
     console, now = Console(width=80, force_terminal=False), [0.0]
     with console.capture() as captured, shown("name", console, lambda: now[0]) as (_, feed):
+        feed({"event": "sweep", "total": 10})
         for second in range(0, 25, 5):
             now[0] = float(second)
-            feed({"event": "run_done", "run_id": str(second), "total": 10})
+            feed({"event": "run_done", "run_id": str(second)})
     assert captured.get().splitlines() == [
+        "name: 10 runs",
         "name: 3 of 10 runs · 1,080 runs/h · 23 s left",
         "name: 5 of 10 runs · 900 runs/h · 20 s left",
     ]
+
+
+def test_the_events_of_a_sweep_add_up(tmp_path):
+    scenario = Scenario.from_text(TINY).set("run.duration", "1 s")
+    for finished, skipped in ((4, 0), (1, 3)):
+        kinds, tracker = set(), Tracker(started=0.0)
+
+        def hear(event, kinds=kinds, tracker=tracker):
+            kinds.add(event["event"])
+            tracker.feed(event)
+            assert all(run.label and run.flows_total for run in tracker.active.values())
+
+        scenario.execute(tmp_path / "r", jobs=1, progress=hear)
+        assert (tracker.total, tracker.finished, tracker.skipped, tracker.failed) == (4, finished, skipped, 0)
+        assert (tracker.active, tracker.fraction) == ({}, 1.0)
+        assert tracker.hops_per_second(1.0) > 1000
+        assert kinds | {"progress"} == {"sweep", "progress", "run_done", *(["run_skipped"] if skipped else [])}
+        shutil.rmtree(next((tmp_path / "r" / "runs").iterdir()))
+
+
+def test_what_takes_long_is_announced_even_while_the_engine_lets_no_other_thread_run(weft, tiny, monkeypatch, capfd):
+    text = "tiny.toml: counting paths and cuts; a large fabric takes a while\n"
+    assert weft("fabric", tiny).exit_code == 0
+    assert text not in capfd.readouterr().err
+    monkeypatch.setattr(live, "PATIENCE", 0.0)
+    large = ["--set", "fabric.spines=40", "--set", "fabric.leaves=80", "--set", "fabric.hosts_per_leaf=40"]
+    assert weft("fabric", tiny, *large).exit_code == 0
+    assert capfd.readouterr().err.endswith(text)

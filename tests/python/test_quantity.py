@@ -51,3 +51,14 @@ def test_twelve_schemes_have_twelve_styles():
     names = ["ecmp", "spray", *(f"flowlet gap={i} us" for i in range(10))]
     assert len({style.color for style in styles(names).values()}) == 12
     assert list(styles(names)) == names
+
+
+def test_a_range_is_its_ends_or_one_value():
+    assert quantity.span([3.0, None, 1.2], quantity.seconds) == "1.20 s to 3.00 s"
+    assert quantity.span([2.0, 2.0], quantity.count) == "2"
+    assert quantity.span([None], quantity.size) == quantity.MISSING
+
+
+def test_large_rates_have_a_unit_of_their_own():
+    assert quantity.rate(327.68e12) == "328 Tbps"
+    assert quantity.rate(400e9) == "400 Gbps"

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 import sample
-from weft import OutputError, Results
+from weft import OutputError, Results, extracts
 from weft.reporting import drawing, page, write
 from weft.reporting.findings import findings
 from weft.summary import summarise
@@ -81,7 +81,40 @@ def test_a_sweep_over_two_numbers_and_a_name_has_rows_of_panels(tmp_path):
     sweep = {"scheme.name": ["ecmp", "spray"], "traffic.load": [0.2, 0.3, 0.4], "fabric.queue": ["10 kB", "20 kB"]}
     directory = sample.write_results(tmp_path / "r", sweep, seeds=1, flows=50, samples=4)
     spec = block(page.render(Results(directory)), "completion-spec")
-    assert spec["facet"].keys() == {"column", "row"}
+    assert [row["title"]["text"] for row in spec["vconcat"]] == ["queue 10 kB", "queue 20 kB"]
+    assert all(row["facet"].keys() == {"column"} for row in spec["vconcat"])
+
+
+def test_an_axis_is_named_by_the_end_of_its_key_with_what_it_is_a_share_of(html, tmp_path):
+    def titles(html):
+        return set(re.findall(r'"title": ?"([^"]*)"', json.dumps(block(html, "completion-spec"))))
+
+    assert "load (share of fabric uplinks)" in titles(html)
+    directory = sample.write_results(tmp_path / "r", {"traffic.long.flows": [1, 2]}, seeds=1, flows=50, samples=4)
+    assert "flows" in titles(page.render(Results(directory)))
+
+
+def test_what_differs_between_runs_is_given_as_a_range(html, tmp_path):
+    assert "1.10 s to 1.30 s simulated a run" in html
+    assert "<tr><th>Flows a run</th><td>400</td></tr>" in html
+    assert "<tr><th>Offered load</th><td>19.6 % to 39.2 % of fabric-uplinks</td></tr>" in html
+
+
+def test_time_series_end_with_the_measurement_window_unless_most_comes_after_it(tmp_path):
+    directory = sample.write_results(tmp_path / "r", {"scheme.name": ["ecmp"]}, seeds=2, flows=50, samples=20)
+    for end, last in ((600, 0.575), (100, 0.975)):
+        for path in directory.glob("runs/*/summary.json"):
+            path.write_text(json.dumps(json.loads(path.read_text()) | {"window_ps": [0, end * 10**9]}))
+        results = Results(directory)
+        for frame in (extracts.throughput_over_time(results), extracts.largest_queue(results)):
+            assert frame["time_s"].max() == pytest.approx(last), end
+
+
+def test_the_table_has_the_marks_of_the_schemes(html):
+    table = html.split('id="comparison"')[1].split("</table>")[0]
+    marks = dict(re.findall(r'<path d="([^"]+)" fill="(#\w+)"', table))
+    assert len(marks) == 3
+    assert all(path in html.split('class="legend"')[1].split("</div>")[0] for path in marks)
 
 
 def test_a_page_that_cannot_be_written_leaves_the_old_one(results, tmp_path, monkeypatch):

@@ -129,6 +129,24 @@ def test_measured_values_are_those_put_in():
     assert row(table, "P7").measured == pytest.approx(-5.0, abs=0.01)
 
 
+@pytest.mark.parametrize(
+    ("change", "failed"),
+    [
+        ({}, None),
+        ({"static_gain": 0.95}, "the interval of the difference is not above zero"),
+        ({"static_gain": 1.5, "share": 0.6}, "the difference is more than slight, above 25.0 %"),
+        ({"share": 1.003}, "a mean exceeds the bound of 105.0 % of the fair share"),
+    ],
+)
+def test_the_note_on_the_static_throughput_names_the_condition_that_failed(change, failed):
+    note = row(world(noise=1e-6, **change), "P1").note
+    assert (note.split(";")[0].removeprefix("failed: ") == failed) if failed else "failed" not in note
+    largest = {"share": "105.3"}.get(next(iter(change), ""), "")
+    assert f"the largest mean is {largest}" in note
+    assert "the bound 105.0 %" in note
+    assert "may exceed the fair share when flows end at different times" in note
+
+
 def test_a_difference_drowned_in_noise_is_not_held():
     assert row(world(noise=0.5, seeds=4), "P1").verdict == Verdict.did_not_hold
 

@@ -18,6 +18,7 @@ from ..files import write_text
 from ..topology import Fabric, tier_name
 from ..topology import fabric as read_fabric
 from . import shell
+from .live import announced
 from .run import Sets
 
 
@@ -40,9 +41,10 @@ def fabric(
 
       weft fabric mine.toml --set fabric.k=8 --json
     """
-    graph = read_fabric(path, sets or [])
-    if svg is not None:
-        write_text(svg, graph.to_svg())
+    with announced(f"{path}: counting paths and cuts; a large fabric takes a while"):
+        graph = read_fabric(path, sets or [])
+        if svg is not None:
+            write_text(svg, graph.to_svg())
     if as_json:
         nodes, links = [asdict(n) for n in graph.nodes], [asdict(link) for link in graph.links]
         print(json.dumps({"name": graph.name, **graph.measures, "nodes": nodes, "links": links}, ensure_ascii=False))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +25,8 @@ _BAR = 18
 """Columns of a bar."""
 _LINES = 8
 """Runs under way that are shown; more are counted."""
+PATIENCE = 2.0
+"""Seconds that nothing need be said."""
 
 
 class View:
@@ -74,7 +78,7 @@ def shown(
 ) -> Iterator[tuple[Tracker, Callable[[dict[str, Any]], None]]]:
     """A tracker and the callback that feeds it, drawn on `console` while the block runs.
 
-    Without a terminal a line is printed now and then instead, so that a log stays readable.
+    Without a terminal a line is printed at the start and now and then instead, so that a log stays readable.
     """
     tracker = Tracker(started=clock())
     view = View(title, tracker, clock)
@@ -82,13 +86,34 @@ def shown(
         with Live(view, console=console, refresh_per_second=5, transient=True):
             yield tracker, tracker.feed
         return
-    printed = clock()
+    printed: float | None = None
 
     def feed(event: dict[str, Any]) -> None:
         nonlocal printed
         tracker.feed(event)
-        if clock() - printed >= _PLAIN_SECONDS:
-            printed = clock()
-            console.print(f"{title}: {status(tracker, printed)}", markup=False, soft_wrap=True)
+        if printed is None:
+            line = plural(tracker.total, "run")
+        elif clock() - printed >= _PLAIN_SECONDS:
+            line = status(tracker, clock())
+        else:
+            return
+        printed = clock()
+        console.print(f"{title}: {line}", markup=False, soft_wrap=True)
 
     yield tracker, feed
+
+
+@contextmanager
+def announced(text: str) -> Iterator[None]:
+    """Say `text` on standard error if the block takes longer than a moment.
+
+    A process of its own waits and says it: while the engine works on a fabric, no other thread of this one can.
+    """
+    say = "import sys, time; time.sleep(float(sys.argv[1])); print(sys.argv[2], file=sys.stderr)"
+    command = [sys.executable, "-ISc", say, str(PATIENCE), text]
+    waiting = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+    try:
+        yield
+    finally:
+        waiting.kill()
+        waiting.wait()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
@@ -48,4 +47,4 @@ def new(
     for file, content in files.items():
         write_text(file, content)
         shell.out.print(str(file), markup=False, soft_wrap=True)
-    shell.say(f"Next: {shell.command_line('weft run', shlex.quote(str(path)))}")
+    shell.say(f"Next: {shell.command_line('run', path)}")

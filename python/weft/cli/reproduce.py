@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -57,9 +56,9 @@ def reproduce(
         try:
             rows = found.run(folder, size, jobs=jobs, progress=feed)
         except KeyboardInterrupt:
-            words = ["weft", "reproduce", study, "--size", size.value, *(["-o", str(out)] if out else [])]
+            again = resume_command(study, size, out, jobs, as_json=as_json)
             there = f"{tracker.finished + tracker.skipped} of {plural(runs, 'run')} finished and kept in {folder}"
-            shell.say(f"Stopped: {escape(there)}. To go on from there:\n  {shell.command_line(shlex.join(words))}")
+            shell.say(f"Stopped: {escape(there)}. To go on from there:\n  [bold]{escape(again)}[/bold]")
             raise typer.Exit(shell.INTERRUPTED) from None
     if as_json:
         print(json.dumps(as_dict(study, size, rows), indent=2, ensure_ascii=False))
@@ -67,9 +66,17 @@ def reproduce(
     show(rows)
     shell.out.print(Text(found.chosen, style="dim"))
     shell.say(f"\n{plural(runs, 'run')} in {escape(str(folder))}. Next:")
-    shell.say(f"  {shell.command_line('weft plot', shlex.quote(str(folder)))}   the paper's figures from these runs")
-    report = shlex.quote(str(folder / parts[-1].name))
-    shell.say(f"  {shell.command_line('weft report', report)}   a page on one of its scenarios")
+    shell.say(f"  {shell.command_line('plot', folder)}   the paper's figures from these runs")
+    shell.say(f"  {shell.command_line('report', folder / parts[-1].name)}   a page on one of its scenarios")
+
+
+def resume_command(study: str, size: Size, out: Path | None, jobs: int | None, *, as_json: bool) -> str:
+    """The command that was given, as it can be typed again."""
+    words = ["reproduce", study, "--size", size.value]
+    words += ["-o", str(out)] if out is not None else []
+    words += ["--jobs", str(jobs)] if jobs is not None else []
+    words += ["--json"] if as_json else []
+    return shell.typed(*words)
 
 
 def show(rows: list[StudyRow]) -> None:

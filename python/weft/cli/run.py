@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
-from ..errors import OutputError, ResultsError
+from ..errors import OutputError, ResultsError, ScenarioError
 from ..labels import plural
 from ..scenario import Scenario
 from . import shell
@@ -27,7 +27,12 @@ def run(
     scenario: ScenarioFile,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Result directory (default: results/<scenario name>)."),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Result directory (default: results/ and the file's name without its ending).",
+        ),
     ] = None,
     sets: Sets = None,
     seeds: Annotated[
@@ -36,7 +41,9 @@ def run(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at a time (default: one a core).")
     ] = None,
-    baseline: Annotated[str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with in the table.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with, as `measure.baseline`.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")] = False,
 ) -> None:
     """Run a scenario: every point of its sweep with every seed.
@@ -52,11 +59,13 @@ def run(
       weft run mine.toml --set traffic.load=0.6 --set 'scheme.name="spray"'
     """
     plan = _read(scenario).with_sets(sets or [])
+    if baseline is not None:
+        plan = _compared(plan, baseline)
     folder = out if out is not None else Path("results") / scenario.stem
     points, warnings = plan.check()
     for warning in dict.fromkeys(warnings):
         shell.warn(warning)
-    again = resume_command(scenario, out, sets, seeds, jobs)
+    again = resume_command(scenario, out, sets, seeds, jobs, baseline, quiet=quiet)
     numbers = list(range(1, seeds + 1)) if seeds is not None else None
     with shown(scenario.stem, shell.err) as (tracker, feed):
         tracker.total = len(points) if seeds is None else 0
@@ -67,17 +76,22 @@ def run(
             raise typer.Exit(shell.INTERRUPTED) from None
         except OutputError as error:
             raise _explained(error, folder) from None
+        except ScenarioError as error:
+            if baseline is None or not _finished(folder):
+                raise
+            compare = shell.typed("summary", folder, "--baseline", baseline)
+            raise shell.fail(str(error), f"{compare}, if only the baseline is new") from None
     if outcome.failed:
         raise _report_failures(outcome.failed, folder, again)
     if quiet:
         return
-    schemes = _show_table(folder, baseline)
-    where, runs = shlex.quote(str(folder)), plural(outcome.done + outcome.skipped, "run")
+    without = _show_table(folder, baseline)
+    where, runs = escape(str(folder)), plural(outcome.done + outcome.skipped, "run")
     kept = f" ({outcome.skipped} were there before)" if outcome.skipped else ""
-    shell.say(f"\n{runs} in {escape(where)}{kept}. Next:")
-    shell.say(f"  {shell.command_line('weft report', where)}   a page with figures, to open in a browser")
-    if len(schemes) > 1:
-        compare = shell.command_line("weft summary", where, "--baseline", schemes[0])
+    shell.say(f"\n{runs} in {where}{kept}. Next:")
+    shell.say(f"  {shell.command_line('report', folder)}   a page with figures, to open in a browser")
+    if len(without) > 1:
+        compare = shell.command_line("summary", folder, "--baseline", without[0])
         shell.say(f"  {compare}   differences with intervals")
 
 
@@ -86,23 +100,40 @@ def _read(path: Path) -> Scenario:
     if not path.is_dir():
         return Scenario.from_file(path)
     if (path / "sweep.json").is_file():
-        file, out = shlex.quote(str(path / "scenario.toml")), shlex.quote(str(path))
-        hint = f"`weft report {out}` to see them, `weft run {file} -o {out}` to go on with them"
+        again = shell.typed("run", path / "scenario.toml", "-o", path)
+        hint = f"`{shell.typed('report', path)}` to see them, `{again}` to go on with them"
         raise shell.fail(f"{path} is a directory of results, not a scenario file", hint)
     files = sorted(path.glob("*.toml"))
-    hint = f"weft run {shlex.quote(str(files[0]))}" if files else "`weft new mine.toml`, then `weft run mine.toml`"
+    begin = f"`{shell.typed('new', 'mine.toml')}`, then `{shell.typed('run', 'mine.toml')}`"
+    hint = shell.typed("run", files[0]) if files else begin
     raise shell.fail(f"{path} is a directory, not a scenario file", hint)
 
 
+def _compared(plan: Scenario, baseline: str) -> Scenario:
+    """The scenario with that baseline; refused if none of its runs has that scheme.
+
+    A scheme with one of several values of a parameter is compared with in the table only: a scenario names a scheme.
+    """
+    from ..results import scheme_label
+
+    name, _, parameters = baseline.partition(" ")
+    named = plan.with_sets([f"measure.baseline={json.dumps(name)}"])
+    schemes = dict.fromkeys(scheme_label(point.overrides, name) for point in named.points())
+    if baseline not in schemes:
+        raise shell.fail(f"no scheme `{baseline}` in this scenario", f"one of {', '.join(schemes)}")
+    return plan if parameters or plan.baseline == name else named
+
+
 def _show_table(folder: Path, baseline: str | None) -> list[str]:
-    """Print the comparison; returns the schemes in it."""
+    """Print the comparison; returns the schemes that could still be compared with, none if it has a baseline."""
     from ..results import Results
     from ..summary import summarise
     from .comparison import show_summary
 
     results = Results(folder)
-    show_summary(shell.out, summarise(results, baseline=baseline))
-    return results.schemes
+    summary = summarise(results, baseline=baseline)
+    show_summary(shell.out, summary)
+    return [] if summary.baseline else results.schemes
 
 
 def stopped(folder: Path, again: str) -> str:
@@ -113,7 +144,7 @@ def stopped(folder: Path, again: str) -> str:
         if counted
         else "no run had finished"
     )
-    return f"Stopped: {escape(there)}. To go on from there:\n  {shell.command_line(again)}"
+    return f"Stopped: {escape(there)}. To go on from there:\n  [bold]{escape(again)}[/bold]"
 
 
 def _finished(folder: Path) -> tuple[int, int] | None:
@@ -128,15 +159,24 @@ def _finished(folder: Path) -> tuple[int, int] | None:
 
 
 def resume_command(
-    scenario: Path, out: Path | None, sets: list[str] | None, seeds: int | None, jobs: int | None
+    scenario: Path,
+    out: Path | None,
+    sets: list[str] | None,
+    seeds: int | None,
+    jobs: int | None,
+    baseline: str | None,
+    *,
+    quiet: bool,
 ) -> str:
     """The command that was given, as it can be typed again."""
-    words = ["weft", "run", str(scenario)]
+    words = ["run", str(scenario)]
     words += ["-o", str(out)] if out is not None else []
     words += [word for change in sets or [] for word in ("--set", change)]
     words += ["--seeds", str(seeds)] if seeds is not None else []
     words += ["--jobs", str(jobs)] if jobs is not None else []
-    return shlex.join(words)
+    words += ["--baseline", baseline] if baseline is not None else []
+    words += ["--quiet"] if quiet else []
+    return shell.typed(*words)
 
 
 def _explained(error: OutputError, folder: Path) -> OutputError:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
+import shutil
 import sys
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import typer
@@ -99,6 +102,21 @@ def disk_full_hint() -> str:
     return "free some space and give the same command again: what is finished stays readable and is not run again"
 
 
+def typed(*words: object) -> str:
+    """A command of Weft as the user can type it."""
+    return f"{program()} {shlex.join(str(word) for word in words)}"
+
+
+def program() -> str:
+    """How Weft is called: by name where the name is found, else in the way it was called now."""
+    called = Path(sys.argv[0])
+    if shutil.which("weft"):
+        return "weft"
+    if called.parts[-2:] == ("weft", "__main__.py"):
+        return f"{shlex.quote(sys.executable)} -m weft"
+    return shlex.quote(str(called)) if called.name == "weft" else "weft"
+
+
 def command_line(*words: object) -> str:
-    """A command for the user to type, as Rich markup."""
-    return f"[bold]{escape(' '.join(str(word) for word in words))}[/bold]"
+    """The same as Rich markup."""
+    return f"[bold]{escape(typed(*words))}[/bold]"

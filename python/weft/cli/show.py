@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -83,7 +82,7 @@ def report(
     if open_page:
         webbrowser.open(path.resolve().as_uri())
     if out is None:
-        shell.say(f"Figures for a paper: {shell.command_line('weft plot', shlex.quote(str(directory)))}")
+        shell.say(f"Figures for a paper: {shell.command_line('plot', directory)}")
 
 
 @shell.guarded

@@ -33,6 +33,7 @@ def by_class(content: Content, metric: str, path: Path, formats: Sequence[str]) 
                 panel = part.filter(pl.col("class") == name)
                 if content.x is not None:
                     _lines(ax, panel, content.x, content.schemes)
+                    ax.set_xlabel(content.x_title)
                 else:
                     _bars(ax, panel, content.schemes, content.points)
                 ax.set_title(name if row is None else f"{name}, {row}")
@@ -64,7 +65,6 @@ def _lines(ax: Any, frame: pl.DataFrame, x: str, schemes: Sequence[str]) -> None
             elinewidth=0.9,
             label=scheme,
         )
-    ax.set_xlabel(x)
     ax.set_xticks(sorted(frame[x].unique().to_list()))
 
 
@@ -147,6 +147,7 @@ def _series(ax: Any, frame: pl.DataFrame, value: str, schemes: Sequence[str]) ->
         part = frame.filter(pl.col("scheme") == scheme)
         ax.plot(part["time_s"], part[value], color=style.color, linewidth=1.0, label=scheme)
     ax.set_xlabel("simulated time")
+    ax.xaxis.set_major_locator(MaxNLocator(4))
     ax.set_ylim(bottom=0)
     label_with(ax.xaxis, quantity.seconds)
 

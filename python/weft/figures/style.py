@@ -55,11 +55,12 @@ _SETTINGS: Any = {
 
 @contextmanager
 def panels(
-    columns: int, rows: int = 1, *, width: float = PANEL[0], height: float = PANEL[1]
+    columns: int, rows: int = 1, *, width: float = PANEL[0], height: float = PANEL[1], share_y: bool = False
 ) -> Iterator[tuple[Figure, Any]]:
     """A figure with a grid of axes (always two-dimensional), closed afterwards."""
     with plt.rc_context(_SETTINGS):
-        figure, axes = plt.subplots(rows, columns, figsize=(width * columns + 0.3, height * rows + 0.35), squeeze=False)
+        size = (width * columns + 0.3, height * rows + 0.35)
+        figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, sharey=share_y)
         try:
             yield figure, axes
         finally:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 PAGE_WIDTH = 1120
 """Width in pixels that a row of panels may take, axes included."""
-_AXIS, _UNTITLED, _GAP, _HEADER = 92, 74, 22, 30
-"""Width of a panel's value axis, of one without a title, the space between panels, a row's name."""
+_AXIS, _UNTITLED, _GAP = 92, 74, 22
+"""Width of a panel's value axis, of one without a title, the space between panels."""
 
 SECONDS = (
     "datum.value == 0 ? '0' : abs(datum.value) >= 1 ? format(datum.value, '.3~r') + ' s' "
@@ -27,7 +27,8 @@ SECONDS = (
     ": format(datum.value * 1e6, '.3~r') + ' µs'"
 )
 RATE = (
-    "datum.value == 0 ? '0' : abs(datum.value) >= 1e9 ? format(datum.value / 1e9, '.3~r') + ' Gbps' "
+    "datum.value == 0 ? '0' : abs(datum.value) >= 1e12 ? format(datum.value / 1e12, '.3~r') + ' Tbps' "
+    ": abs(datum.value) >= 1e9 ? format(datum.value / 1e9, '.3~r') + ' Gbps' "
     ": abs(datum.value) >= 1e6 ? format(datum.value / 1e6, '.3~r') + ' Mbps' "
     ": format(datum.value / 1e3, '.3~r') + ' kbps'"
 )
@@ -100,23 +101,22 @@ def _spec(
 
 
 def by_class(
-    frame: pl.DataFrame, *, metrics: Sequence[str], label: str, x: str | None, row: str | None
+    frame: pl.DataFrame, *, metrics: Sequence[str], label: str, x: tuple[str, str] | None, row: str | None
 ) -> dict[str, Any]:
     """A panel a class: the metric with its interval over `x` for each scheme, or bars where there is no axis.
 
     Args:
-        frame: `weft.extracts.intervals` with the columns `scheme`, `class`, `point` and those named by `x` and `row`.
+        frame: `weft.extracts.intervals` with the columns `scheme`, `class`, `point` and those that `x` and `row` name.
         metrics: What the control may choose from; the first is shown at the start.
         label: Vega expression for the labels of the value axis.
-        x: Numeric swept key for the horizontal axis, None to compare schemes at each point with bars.
-        row: Column whose values get a row of panels each.
+        x: Numeric swept key for the horizontal axis and its title, None to compare schemes at each point with bars.
+        row: Column whose values get a row of panels each, named above it.
     """
     frame = frame.filter(frame["metric"].is_in(metrics))
     schemes = frame["scheme"].unique(maintain_order=True).to_list()
     classes = frame["class"].unique(maintain_order=True).to_list()
     metric = alt.param(name="metric", value=metrics[0])
-    names = {"x": "x", "row": "row"}
-    data = frame.rename({old: names[new] for new, old in (("x", x), ("row", row)) if old})
+    data = frame.rename({old: new for new, old in (("x", x[0] if x else None), ("row", row)) if old})
     value = alt.Y(
         "mean:Q",
         title=None,
@@ -137,7 +137,7 @@ def by_class(
     if x is not None:
         axis = alt.X(
             "x:Q",
-            title=x,
+            title=x[1],
             scale=alt.Scale(zero=False, padding=16),
             axis=alt.Axis(values=sorted(data["x"].unique().to_list()), format="~g", grid=False),
         )
@@ -163,12 +163,21 @@ def by_class(
         ]
     if frame["low"].null_count() == len(frame):
         del layers[1]  # with one seed there is no interval to draw
-    width = _panel_width(len(classes), axis=_UNTITLED) - (_HEADER // len(classes) if row is not None else 0)
-    panel = alt.layer(*layers).properties(width=width, height=230 if row is None else 180)
-    facets: dict[str, Any] = {"column": alt.Column("class:N", sort=classes, title=None)}
-    if row is not None:
-        facets["row"] = alt.Row("row:N", title=None, sort=data["row"].unique(maintain_order=True).to_list())
-    return _spec(panel.facet(**facets, spacing=_GAP).resolve_scale(y="independent").add_params(metric))
+    layers[0] = layers[0].properties(name="marks")  # Altair cannot concatenate facets whose first layer has no name
+    panel = alt.layer(*layers).properties(
+        width=_panel_width(len(classes), axis=_UNTITLED), height=230 if row is None else 180
+    )
+    column = alt.Column("class:N", sort=classes, title=None)
+    if row is None:
+        panels = panel.facet(column=column, spacing=_GAP).resolve_scale(y="independent")
+        return _spec(panels.add_params(metric))
+    rows = [
+        panel.transform_filter(alt.datum.row == name)
+        .facet(column=column, spacing=_GAP, title=alt.Title(name, anchor="start", fontSize=13, offset=8))
+        .resolve_scale(y="independent")
+        for name in data["row"].unique(maintain_order=True)
+    ]
+    return _spec(alt.vconcat(*rows, spacing=_GAP).add_params(metric))
 
 
 def _lines(

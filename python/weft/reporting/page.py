@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from .. import quantity
 from ..content import Content
 from ..labels import plural
-from ..palette import Style, styles
+from ..palette import styles
 from . import drawing, sections, tables
 from .findings import findings
-from .parts import data_block
+from .parts import data_block, mark
 from .use import link_use
 
 if TYPE_CHECKING:
@@ -81,8 +81,10 @@ def _digest(script: str) -> str:
 
 
 def _header(content: Content) -> str:
-    results, first = content.results, content.summaries[0]
-    fabric = first.get("fabric") or {}
+    results = content.results
+    fabrics = [s.get("fabric") or {} for s in content.summaries]
+    hosts = quantity.span((fabric.get("hosts") for fabric in fabrics), quantity.count)
+    simulated = quantity.span((s.get("simulated_ps", 0) / 1e12 for s in content.summaries), quantity.seconds)
     profiles = dict.fromkeys(str((s.get("transport") or {}).get("profile", "–")) for s in content.summaries)
     counts = [
         plural(len(results.finished), "run"),
@@ -91,9 +93,9 @@ def _header(content: Content) -> str:
         plural(len(results.seeds), "seed"),
     ]
     facts = [
-        f"{fabric.get('name', 'fabric')}, {plural(int(fabric.get('hosts', 0)), 'host')}",
+        f"{', '.join(dict.fromkeys(str(fabric.get('name', 'fabric')) for fabric in fabrics))}, {hosts} hosts",
         f"transport {', '.join(profiles)}",
-        f"{quantity.seconds(first.get('simulated_ps', 0) / 1e12)} simulated a run",
+        f"{simulated} simulated a run",
     ]
     missing = len(results.runs) - len(results.finished)
     if missing:
@@ -115,24 +117,8 @@ def _header(content: Content) -> str:
     )
 
 
-_MARKS = {
-    "square": "M3 3h10v10h-10z",
-    "circle": "M8 2.5a5.5 5.5 0 1 0 .01 0z",
-    "triangle-up": "M8 2.5l6 11h-12z",
-    "triangle-down": "M8 13.5l6 -11h-12z",
-    "triangle-left": "M2.5 8l11 -6v12z",
-    "triangle-right": "M13.5 8l-11 -6v12z",
-    "diamond": "M8 1.5l6 6.5l-6 6.5l-6 -6.5z",
-    "cross": "M6 2h4v4h4v4h-4v4h-4v-4h-4v-4h4z",
-}
-
-
-def _mark(style: Style) -> str:
-    return f'<svg viewBox="0 0 16 16" aria-hidden="true"><path d="{_MARKS[style.shape]}" fill="{style.color}"/></svg>'
-
-
 def _bar(content: Content) -> str:
-    legend = "".join(f"<span>{_mark(style)}{escape(name)}</span>" for name, style in styles(content.schemes).items())
+    legend = "".join(f"<span>{mark(style)}{escape(name)}</span>" for name, style in styles(content.schemes).items())
     chooser = ""
     if len(content.points) > 1:
         options = "".join(f'<option value="{escape(p)}">{escape(p)}</option>' for p in content.points)

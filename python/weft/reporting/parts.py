@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from ..palette import Style
+
 
 def data_block(ident: str, data: Any) -> str:
     """Data for the page's script, as JSON that cannot end the script element."""
@@ -40,3 +42,20 @@ def section(title: str, caption: str, body: str, ident: str, *, controls: str = 
         f'<section id="{ident}"><div class="head"><h2>{escape(title)}</h2>{controls}</div>'
         f'<p class="caption">{caption}</p>{body}</section>'
     )
+
+
+_MARKS = {
+    "square": "M3 3h10v10h-10z",
+    "circle": "M8 2.5a5.5 5.5 0 1 0 .01 0z",
+    "triangle-up": "M8 2.5l6 11h-12z",
+    "triangle-down": "M8 13.5l6 -11h-12z",
+    "triangle-left": "M2.5 8l11 -6v12z",
+    "triangle-right": "M13.5 8l-11 -6v12z",
+    "diamond": "M8 1.5l6 6.5l-6 6.5l-6 -6.5z",
+    "cross": "M6 2h4v4h4v4h-4v4h-4v-4h-4v-4h4z",
+}
+
+
+def mark(style: Style) -> str:
+    """The mark of a scheme as it is in the charts."""
+    return f'<svg viewBox="0 0 16 16" aria-hidden="true"><path d="{_MARKS[style.shape]}" fill="{style.color}"/></svg>'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -24,6 +24,7 @@ _THROUGHPUT = (
     ("retransmissions", "Retransmissions"),
     ("drops", "Drops"),
 )
+_UNTIL = "Time ends with the measurement window, unless most was delivered after it."
 
 
 def fabric(content: Content) -> str:
@@ -62,7 +63,7 @@ def _by_class(
         content.intervals(),
         metrics=[key for key, _ in metrics],
         label=label,
-        x=content.x,
+        x=(content.x, content.x_title) if content.x else None,
         row="panels" if content.others else None,
     )
     return section(
@@ -129,7 +130,8 @@ def over_time(content: Content) -> str:
     return _figure(
         "over-time",
         "Throughput over time",
-        "Bytes delivered to the receiving applications, summed over the flows of a class, averaged over seeds.",
+        "Bytes delivered to the receiving applications, summed over the flows of a class, averaged over seeds. "
+        + _UNTIL,
         charts.throughput(frame, content.classes, content.schemes, content.points),
     )
 
@@ -145,8 +147,8 @@ def queues(content: Content) -> str:
         body = chart("queues", spec, "Queue occupancy")
     return section(
         "Queues",
-        "Left: the fullest queue of the whole fabric, averaged over seeds. Right: how often the queues are how full; "
-        "further left and lower is emptier.",
+        f"Left: the fullest queue of the whole fabric, averaged over seeds. {_UNTIL} Right: how often the queues are "
+        "how full, over the whole run; further left and lower is emptier.",
         body,
         ident="queues-section",
     )
@@ -174,8 +176,8 @@ def table(content: Content) -> str:
 def setup(content: Content) -> str:
     """Scenario, versions, seeds, transport parameters and packet counts."""
     results, summaries = content.results, content.summaries
-    traffic = summaries[0].get("traffic") or {}
-    notes = list(dict.fromkeys(str(n) for s in summaries for n in (s.get("traffic") or {}).get("notes", [])))
+    traffic = [s.get("traffic") or {} for s in summaries]
+    notes = list(dict.fromkeys(str(note) for t in traffic for note in t.get("notes", [])))
     counters: dict[str, float] = {}
     for summary in summaries:
         for name, value in (summary.get("counters") or {}).items():
@@ -186,18 +188,9 @@ def setup(content: Content) -> str:
         ("Weft", [results.version]),
         ("Seeds", [", ".join(str(seed) for seed in results.seeds)]),
         ("Runs", [f"{len(results.finished)} of {len(results.runs)}"]),
-        ("Flows in the first run", [f"{traffic.get('flows', 0):,}"]),
-        ("Mean flow size", [quantity.size(traffic.get("mean_bytes"))]),
-        *(
-            [
-                (
-                    "Offered load",
-                    [f"{quantity.percent(traffic['offered_load'])} of {traffic.get('load_of', 'capacity')}"],
-                )
-            ]
-            if traffic.get("offered_load") is not None
-            else []
-        ),
+        ("Flows a run", [quantity.span((t.get("flows") for t in traffic), quantity.count)]),
+        ("Mean flow size", [quantity.span((t.get("mean_bytes") for t in traffic), quantity.size)]),
+        *([("Offered load", [offered])] if (offered := _offered_load(traffic)) else []),
     ]
     packets = [(name.replace("_", " "), [f"{value:,.0f}"]) for name, value in counters.items()]
     blocks = [
@@ -215,6 +208,13 @@ def setup(content: Content) -> str:
         f"<h3>Transport, every parameter</h3>{tables.transports(summaries)}"
     )
     return section("Set-up", "Everything needed to run this again.", body, "setup")
+
+
+def _offered_load(traffic: Sequence[Mapping[str, Any]]) -> str:
+    """The least and the largest load that was offered, and of what; empty where none was asked for."""
+    loads = [t["offered_load"] for t in traffic if t.get("offered_load") is not None]
+    of = dict.fromkeys(str(t["load_of"]) for t in traffic if t.get("load_of"))
+    return f"{quantity.span(loads, quantity.percent)} of {', '.join(of) or 'capacity'}" if loads else ""
 
 
 ORDER = (fabric, completion, throughput, curves, over_time, queues, table, setup)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from .. import quantity
 from ..labels import short_key, show
-from ..palette import styles
+from ..palette import Style, styles
 from ..summary import METRICS
+from .parts import mark
 
 if TYPE_CHECKING:
     from ..statistics import Estimate
@@ -25,7 +26,7 @@ def tsv(summary: Summary) -> str:
 
 def comparison(summary: Summary) -> str:
     """The comparison as a table: mean over seeds, half the 95 % interval below, paired difference to the baseline."""
-    colors = styles(str(row.group.get("scheme", "")) for row in summary.rows)
+    chosen = styles(str(row.group.get("scheme", "")) for row in summary.rows)
     heads = [short_key(key, summary.by) for key in summary.by]
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
     head += '<th class="n">seeds</th><th class="n">flows</th>'
@@ -36,17 +37,17 @@ def comparison(summary: Summary) -> str:
         lead = tuple(value for key, value in row.group.items() if key not in ("scheme", "class"))
         first = previous is not None and lead != previous
         previous = lead
-        body.append(f'<tr class="{"first" if first else "next"}">{_cells(row, summary, colors)}</tr>')
+        body.append(f'<tr class="{"first" if first else "next"}">{_cells(row, summary, chosen)}</tr>')
     rows = "\n".join(body)
     return f'<table class="data" id="comparison"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
-def _cells(row: Row, summary: Summary, colors: Mapping[str, Any]) -> str:
+def _cells(row: Row, summary: Summary, chosen: Mapping[str, Style]) -> str:
     cells = []
     for key in summary.by:
         text = escape(show(row.group[key]))
         if key == "scheme":
-            text = f'<span class="chip" style="background:{colors[row.group[key]].color}"></span>{text}'
+            text = mark(chosen[row.group[key]]) + text
         cells.append(f"<td>{text}</td>")
     unfinished = row.flows - row.finished
     flows = quantity.count(row.flows) + (

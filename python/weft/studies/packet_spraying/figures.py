@@ -1,4 +1,4 @@
-"""The paper's figures 2 to 9 from our data, one panel a transport."""
+"""The paper's figures 2 to 9 from our data, one panel a transport, all with the same vertical axis."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def draw(table: pl.DataFrame, out: Path, formats: Sequence[str]) -> list[Path]:
 
 
 def _draw(figure: Figure, table: pl.DataFrame, out: Path, formats: Sequence[str]) -> list[Path]:
-    with panels(len(TRANSPORTS), width=3.1, height=2.7) as (sheet, axes):
+    with panels(len(TRANSPORTS), width=3.1, height=2.7, share_y=True) as (sheet, axes):
         for ax, transport in zip(axes[0], TRANSPORTS, strict=True):
             part = table.filter(pl.col("transport") == transport)
             if len(figure.short) == 1:
@@ -70,9 +70,9 @@ def _draw(figure: Figure, table: pl.DataFrame, out: Path, formats: Sequence[str]
             ax.set_title(f"transport {transport}")
             ax.set_xlabel("number of long flows")
             ax.set_xticks(sorted(part["long"].unique().to_list()))
-            ax.set_ylim(bottom=0)
-            label_with(ax.yaxis, quantity.FORMATS[figure.unit])
+        axes[0][0].set_ylim(bottom=0)
         axes[0][0].set_ylabel(figure.label)
+        label_with(axes[0][0].yaxis, quantity.FORMATS[figure.unit])
         legend(sheet, axes[0][0])
         return save(sheet, out / f"figure-{figure.number}", formats)
 
