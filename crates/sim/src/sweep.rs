@@ -19,6 +19,9 @@ use crate::engine::Progress;
 use crate::results::ResultError;
 use crate::run::run_to_directory;
 
+/// The most threads for each that the machine can run at once.
+const THREADS_PER_CORE: usize = 4;
+
 /// How often the observer is told of progress.
 const TICK: Duration = Duration::from_millis(200);
 
@@ -46,10 +49,10 @@ pub enum SweepError {
     #[error(transparent)]
     Io(#[from] ResultError),
     /// The threads could not be started.
-    #[error("cannot start {jobs} threads: {why}")]
+    #[error("cannot start {threads} threads: {why}")]
     Threads {
-        /// How many were asked for.
-        jobs: usize,
+        /// How many.
+        threads: usize,
         /// Why not.
         why: String,
     },
@@ -115,7 +118,7 @@ pub struct SweepReport {
 pub struct Options<'a> {
     /// The directory of its results.
     pub directory: &'a Path,
-    /// Runs at the same time.
+    /// Runs at the same time; never more than are missing or than the machine has use for.
     pub jobs: usize,
     /// Plans one point; files are found by whoever calls.
     pub plan: &'a (dyn Fn(&Point) -> Result<Plan, Diagnostics> + Sync),
@@ -156,8 +159,13 @@ pub fn run_sweep(
     let total = scenario.points().len();
     let mut report = SweepReport { skipped: total - missing.len(), ..SweepReport::default() };
     let stop = AtomicBool::new(!observer(&Event::Start { total, done: report.skipped }));
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build();
-    let pool = pool.map_err(|error| SweepError::Threads { jobs: options.jobs, why: error.to_string() })?;
+    if missing.is_empty() {
+        report.stopped = stop.load(Ordering::Relaxed);
+        return Ok(report);
+    }
+    let threads = threads(options.jobs, missing.len());
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|error| SweepError::Threads { threads, why: error.to_string() })?;
     let active: Mutex<Vec<Arc<Active<'_>>>> = Mutex::default();
     let ended: Mutex<Vec<Ended<'_>>> = Mutex::default();
     let left = AtomicUsize::new(missing.len());
@@ -252,6 +260,12 @@ pub fn run_sweep(
     report.stopped = stop.load(Ordering::Relaxed);
     write_timings(directory, &timings)?;
     Ok(report)
+}
+
+/// How many threads `jobs` are worth where `missing` runs are to be done.
+fn threads(jobs: usize, missing: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    jobs.min(missing).clamp(1, THREADS_PER_CORE * cores)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
