@@ -52,7 +52,7 @@ pub fn run(
         })
     });
     let report = report.map_err(|error| match error {
-        SweepError::OtherScenario { .. } | SweepError::NotOurs { .. } => {
+        SweepError::OtherScenario { .. } | SweepError::NotOurs { .. } | SweepError::Busy { .. } => {
             ScenarioError::new_err(error.to_string())
         }
         SweepError::Io(_) => PyOSError::new_err(error.to_string()),

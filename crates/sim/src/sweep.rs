@@ -3,7 +3,7 @@
 //! What is finished stays finished: a run's result appears under its name only when whole, so a
 //! sweep that was stopped, or that met a full disk, goes on where it was.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,11 +16,15 @@ use thiserror::Error;
 use weft_scenario::{Diagnostics, Plan, Point, Scenario};
 
 use crate::engine::Progress;
-use crate::results::ResultError;
+use crate::results::{ResultError, is_temporary};
 use crate::run::run_to_directory;
 
 /// The most threads for each that the machine can run at once.
 const THREADS_PER_CORE: usize = 4;
+
+/// The list of runs, and the file that is locked while they are under way.
+const LIST: &str = "sweep.json";
+const LOCK: &str = ".lock";
 
 /// How often the observer is told of progress.
 const TICK: Duration = Duration::from_millis(200);
@@ -42,6 +46,15 @@ pub enum SweepError {
     /// The directory is not empty and not a result.
     #[error("{} exists and holds no results of Weft; choose another directory with -o", path.display())]
     NotOurs {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Another process, or another sweep of this one, has the directory.
+    #[error(
+        "another weft run is writing to {}: wait for it, or choose another directory with -o",
+        path.display()
+    )]
+    Busy {
         /// The directory.
         path: PathBuf,
     },
@@ -153,6 +166,7 @@ pub fn run_sweep(
     observer: &mut dyn FnMut(&Event<'_>) -> bool,
 ) -> Result<SweepReport, SweepError> {
     let directory = options.directory;
+    let _lock = lock_directory(directory)?;
     prepare(scenario, directory)?;
     let target = |point: &Point| directory.join("runs").join(&point.id);
     let missing: Vec<&Point> = scenario.points().iter().filter(|point| !target(point).exists()).collect();
@@ -282,21 +296,55 @@ fn timing_json(point: &Point, timing: &Timing) -> Value {
     })
 }
 
+/// Takes the directory, made where there is none, for as long as the answer lives. The lock goes with
+/// the process that holds it, however that ends.
+fn lock_directory(directory: &Path) -> Result<File, SweepError> {
+    let path = directory.join(LOCK);
+    if !path.exists() && !directory.join(LIST).exists() {
+        refuse_occupied(directory)?;
+    }
+    write_all(directory, |path| fs::create_dir_all(path))?;
+    let failed = |source| SweepError::Io(ResultError { path: path.clone(), source });
+    let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(SweepError::Busy { path: directory.to_owned() }),
+        // Where the file system has no locks there is no more to be done.
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(file),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
+
+/// Refuses a directory that holds anything but our lock.
+fn refuse_occupied(directory: &Path) -> Result<(), SweepError> {
+    let mut entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    match entries.any(|entry| entry.file_name() != LOCK) {
+        true => Err(SweepError::NotOurs { path: directory.to_owned() }),
+        false => Ok(()),
+    }
+}
+
+/// Removes what runs that ended before their time have left.
+fn remove_unfinished(runs: &Path) -> Result<(), SweepError> {
+    let entries = fs::read_dir(runs).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| is_temporary(&entry.file_name().to_string_lossy())) {
+        write_all(&entry.path(), |path| fs::remove_dir_all(path))?;
+    }
+    Ok(())
+}
+
 /// Makes the directory with the scenario and the list of runs, or checks that it is that already.
 fn prepare(scenario: &Scenario, directory: &Path) -> Result<(), SweepError> {
-    let list = directory.join("sweep.json");
+    let list = directory.join(LIST);
     if let Ok(text) = fs::read_to_string(&list) {
         let found: Value = serde_json::from_str(&text).unwrap_or_default();
         if found["scenario_sha"] == json!(scenario.fingerprint()) {
-            return Ok(());
+            return remove_unfinished(&directory.join("runs"));
         }
         let found = found["name"].as_str().unwrap_or("of an unknown name").to_owned();
         return Err(SweepError::OtherScenario { path: directory.to_owned(), found });
     }
-    let occupied = fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some());
-    if occupied {
-        return Err(SweepError::NotOurs { path: directory.to_owned() });
-    }
+    refuse_occupied(directory)?;
     let runs = scenario.points().iter().map(|point| {
         json!({
             "id": point.id,

@@ -110,6 +110,25 @@ fn the_directory_of_another_scenario_is_refused_and_left_alone() {
 }
 
 #[test]
+fn a_second_sweep_into_the_same_directory_is_refused_and_the_first_goes_on() {
+    let scratch = Scratch::new("twice");
+    let mut refused = 0;
+    let report = run(&scenario(), scratch.path(), 1, &mut |event| {
+        if matches!(event, Event::RunDone { .. }) {
+            let error = run(&scenario(), scratch.path(), 1, &mut |_| true).unwrap_err();
+            assert!(matches!(error, SweepError::Busy { .. }), "{error}");
+            let output = shell("eval \"$RUN\"", scratch.path()).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(said.contains("another weft run is writing to"), "{said}");
+            refused += 1;
+        }
+        true
+    });
+    assert_eq!((report.unwrap().done, refused), (6, 6));
+    are_equal(&uninterrupted(), &results(scratch.path()), "the first sweep");
+}
+
+#[test]
 fn a_directory_of_other_things_is_refused_and_left_alone() {
     let scratch = Scratch::new("letters");
     fs::write(scratch.join("letter.txt"), "Dear all").unwrap();

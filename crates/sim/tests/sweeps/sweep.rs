@@ -75,10 +75,11 @@ pub fn complete(directory: &Path, jobs: usize) -> SweepReport {
     report
 }
 
-/// What a finished sweep has left, without what the runs cost.
+/// What a finished sweep has left, without what the runs cost and the lock.
 pub fn results(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = files(directory);
     found.remove("performance.json");
+    found.remove(".lock");
     found
 }
 
