@@ -1,7 +1,7 @@
 //! [`Scenario`]: the file with what `--set` changes, expanded into points, each of which becomes a
 //! [`Plan`].
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use sha2::{Digest, Sha256};
 use weft_switching::{SchemeInfo, stream};
@@ -38,6 +38,7 @@ pub struct Scenario {
     combinations: Vec<Combination>,
     points: Vec<Point>,
     schemes: Vec<&'static SchemeInfo>,
+    files: BTreeSet<String>,
 }
 
 impl Scenario {
@@ -71,18 +72,9 @@ impl Scenario {
             return Err(Diagnostics { errors: Vec::new() });
         }
         let stem = file.rsplit(['/', '\\']).next().unwrap_or(file).trim_end_matches(".toml");
-        let scenario = Self::expand(table, sources.clone(), sets.to_vec(), stem, &problems);
+        let of_results = sets.iter().filter(|set| !sets_seeds(set)).cloned().collect();
+        let scenario = Self::expand(table, sources.clone(), of_results, stem, &problems);
         problems.finish(scenario, &sources)
-    }
-
-    /// Gives one more key another value, as `--set` does, and checks everything anew.
-    ///
-    /// # Errors
-    /// What is wrong with it; the scenario is then as it was.
-    pub fn apply_set(&mut self, set: &str) -> Result<(), Diagnostics> {
-        let sets: Vec<String> = self.sets.iter().cloned().chain([set.to_owned()]).collect();
-        *self = Self::parse_with(self.text(), self.file(), &sets)?;
-        Ok(())
     }
 
     /// The text of the file, exactly.
@@ -105,7 +97,7 @@ impl Scenario {
         &self.description
     }
 
-    /// What was set on the command line.
+    /// What was set on the command line, beside the seeds.
     pub fn sets(&self) -> &[String] {
         &self.sets
     }
@@ -115,8 +107,8 @@ impl Scenario {
         self.baseline.as_deref()
     }
 
-    /// SHA-256 of the text and of what is set, in hexadecimal: two scenarios with the same one have the
-    /// same results.
+    /// SHA-256 of the text and of what is set beside the seeds, in hexadecimal: two scenarios with the
+    /// same one, and the same [files](Self::files), have the same results.
     pub fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
         hash.update(self.text());
@@ -132,9 +124,9 @@ impl Scenario {
         &self.points
     }
 
-    /// The points of the sweep by their labels, in order, without seeds.
-    pub fn labels(&self) -> impl Iterator<Item = &str> {
-        self.combinations.iter().map(|combination| combination.label.as_str())
+    /// The files that it names at any point of its sweep, as they are written there.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(String::as_str)
     }
 
     /// Everything that the run `point` needs. `loader` gives the bytes of the files that the scenario
@@ -237,12 +229,12 @@ impl Scenario {
             combinations,
             points: Vec::new(),
             schemes,
+            files: BTreeSet::new(),
         };
         scenario.table = table;
         if sweep_is_good {
-            for combination in &scenario.combinations {
-                scenario.settings(combination, problems);
-            }
+            let settings = scenario.combinations.iter().filter_map(|of| scenario.settings(of, problems));
+            scenario.files = settings.flat_map(|settings| settings.files()).collect();
         }
         if problems.is_empty() {
             let numbered = scenario.combinations.iter().enumerate();
@@ -307,6 +299,11 @@ impl Scenario {
             warnings,
         })
     }
+}
+
+/// Whether `set`, of the command line, is about the seeds: which there are changes no result.
+fn sets_seeds(set: &str) -> bool {
+    set.split_once('=').is_some_and(|(key, _)| key.trim() == "run.seeds")
 }
 
 /// Warnings of flows that no summary will count.

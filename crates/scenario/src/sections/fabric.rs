@@ -244,6 +244,14 @@ impl FabricSettings {
         Some(Base::Shape(shape.name, counts.into_iter().collect::<Option<_>>()?))
     }
 
+    /// The file it comes from.
+    pub(crate) fn file(&self) -> Option<&str> {
+        match &self.kind {
+            Base::File(path) => Some(&path.value),
+            Base::Shape(..) => None,
+        }
+    }
+
     /// The fabric.
     pub(crate) fn build(&self, loader: Loader<'_>, problems: &Problems) -> Option<Fabric> {
         let fabric = match &self.kind {
