@@ -18,7 +18,6 @@ use crate::event_queue::Due;
 use crate::fault::{Fault, FaultKind};
 use crate::host::{Connections, EndpointId};
 use crate::ideal::Ideal;
-use crate::link::Links;
 use crate::network::Network;
 use crate::packet::PacketId;
 use crate::probe::Probe;
@@ -75,7 +74,7 @@ struct SwitchNode<S> {
 
 struct SwitchContext<'a> {
     now: Time,
-    links: &'a Links,
+    net: &'a Network,
     first_link: u32,
     random: &'a mut Stream,
 }
@@ -88,7 +87,7 @@ impl Context for SwitchContext<'_> {
 
     #[inline]
     fn queue_bytes(&self, port: PortId) -> u64 {
-        self.links.backlog(self.first_link + u32::from(port.0), self.now).0
+        self.net.backlog(self.first_link + u32::from(port.0)).0
     }
 
     #[inline]
@@ -201,8 +200,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         };
         let switch = &mut self.switches[number as usize];
         let first = switch.first_link;
-        let mut context =
-            SwitchContext { now: net.now, links: &net.links, first_link: first, random: &mut switch.random };
+        let mut context = SwitchContext { now: net.now, net, first_link: first, random: &mut switch.random };
         let header = &net.packets.get(packet).header;
         switch.scheme.receive(&mut context, PortId(far_port), header, &mut self.actions);
         match self.actions.take_first() {
@@ -430,7 +428,7 @@ impl<'a, S: Switch> Engine<'a, S> {
             if let Ok(number) = self.switches.binary_search_by_key(&from, |switch| switch.node) {
                 let SwitchNode { scheme, random, first_link, .. } = &mut self.switches[number];
                 let (now, first_link) = (self.net.now, *first_link);
-                let mut context = SwitchContext { now, links: &self.net.links, first_link, random };
+                let mut context = SwitchContext { now, net: &self.net, first_link, random };
                 scheme.port_changed(&mut context, port, up, &mut self.actions);
             }
         }
