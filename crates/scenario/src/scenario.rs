@@ -4,8 +4,10 @@
 use std::collections::{BTreeSet, HashSet};
 
 use sha2::{Digest, Sha256};
+use weft_fabric::{Fabric, Limit, Link};
 use weft_switching::{SchemeInfo, stream};
 use weft_traffic::{Places, Traffic, generate};
+use weft_transport::{Config, EcnMode};
 use weft_units::Time;
 
 use crate::diagnostic::{Diagnostics, Problem, Problems};
@@ -153,11 +155,10 @@ impl Scenario {
         let mut warnings = Vec::new();
         let seed = self.points.first().map(|point| point.seed);
         for point in self.points.iter().filter(|point| Some(point.seed) == seed) {
-            let about_scheme = |key: &str| key.starts_with("scheme") || key.starts_with("transport");
             let rest: Vec<String> = point
                 .overrides
                 .iter()
-                .filter(|(key, _)| !about_scheme(key))
+                .filter(|(key, _)| !key.starts_with("scheme"))
                 .map(|(key, value)| format!("{key}={value}"))
                 .collect();
             if seen.insert(rest) {
@@ -282,6 +283,7 @@ impl Scenario {
         let mut warnings = std::mem::take(&mut traffic.warnings);
         warnings.extend(cut_off(&fabric, &events));
         warnings.extend(never_counted(&traffic, &settings));
+        warnings.extend(unfit(&fabric, &settings.transport.config));
         traffic.warnings.clone_from(&warnings);
         Some(Plan {
             id: point.id.clone(),
@@ -320,6 +322,32 @@ fn never_counted(traffic: &Traffic, settings: &Settings) -> Vec<String> {
     if late > 0 {
         warnings
             .push(format!("{late} of {} flows start after the end of the run, {end}", traffic.flows.len()));
+    }
+    warnings
+}
+
+/// Warnings of queues that the transport can do nothing with.
+fn unfit(fabric: &Fabric, transport: &Config) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if transport.ecn == EcnMode::Dctcp && fabric.links().iter().all(|link| link.queue.ecn_threshold.is_none())
+    {
+        let what = "DCTCP finds no queue that marks and acts on losses only";
+        warnings.push(format!("{what}: set fabric.ecn_threshold, such as \"65 packets\""));
+    }
+    let needed = |link: &Link| link.overhead.wire_bytes(transport.full_packet());
+    let short = |link: &&Link| matches!(link.queue.limit, Limit::Bytes(limit) if limit < needed(link).into());
+    let mut links = fabric.links().iter().filter(short);
+    if let Some(link) = links.next() {
+        let [from, to] = [link.from, link.to].map(|node| &fabric.node(node).name);
+        let more = match links.count() {
+            0 => String::new(),
+            more => format!(" (and {more} more like it)"),
+        };
+        warnings.push(format!(
+            "the queue of link `{from}` -> `{to}`{more} holds {}, less than a full frame: {} are needed",
+            link.queue.limit,
+            Limit::Bytes(needed(link).into())
+        ));
     }
     warnings
 }

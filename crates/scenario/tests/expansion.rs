@@ -167,6 +167,26 @@ fn the_flows_of_lists_and_traces_are_taken_as_they_are() {
 }
 
 #[test]
+fn queues_that_a_transport_can_do_nothing_with_are_a_warning() {
+    let sweep = "[transport]\nprofile = \"linux\"\n[sweep]\ntransport.profile = [\"linux\", \"dctcp\"]\n";
+    let warnings = scenario(sweep, &[]).check(&no_files).unwrap();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].starts_with("profile=dctcp: DCTCP finds no queue that marks"), "{warnings:?}");
+    let marking = scenario(sweep, &["fabric.ecn_threshold=65 packets"]);
+    assert_eq!(marking.check(&no_files).unwrap(), [""; 0]);
+
+    let warnings = scenario("", &["fabric.queue=1537 B"]).check(&no_files).unwrap();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(
+        warnings[0].contains("holds 1.537 kB, less than a full frame: 1.538 kB are needed"),
+        "{warnings:?}"
+    );
+    assert_eq!(scenario("", &["fabric.queue=1538 B"]).check(&no_files).unwrap(), [""; 0]);
+    let short = ["fabric.queue=1537 B", "transport.mss=1447"];
+    assert_eq!(scenario("", &short).check(&no_files).unwrap(), [""; 0]);
+}
+
+#[test]
 fn flows_that_no_summary_counts_are_a_warning() {
     let late = "[measure]\nwindow = [\"0 s\", \"1 ns\"]\n";
     let warnings = scenario(late, &[]).check(&no_files).unwrap();
