@@ -16,10 +16,10 @@ LAYERS: dict[str, int] = {
     "weft-wire": 1,
     "weft-switching": 2,
     "weft-transport": 2,
-    "weft-traffic": 3,
-    "weft-scenario": 4,
-    "weft-sim": 5,
-    "weft-python": 6,
+    "weft-traffic": 2,
+    "weft-scenario": 3,
+    "weft-sim": 4,
+    "weft-python": 5,
 }
 """A crate may depend on crates of lower layers only."""
 

@@ -3,7 +3,7 @@
 # Rust, `test` for a browser. Debian and Ubuntu; elsewhere it says what to install.
 set -eu
 
-MINIMUM_RUST=1.88
+MINIMUM_RUST=1.89
 
 apt_install() {
     if ! command -v apt-get >/dev/null; then

@@ -7,7 +7,7 @@ use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Rate};
 
 use crate::connectivity::disconnected_hosts;
 use crate::fabric::{split_pair, unknown_node};
-use crate::{Fabric, FabricError, Limit, Link, LinkSpec, Node, Role, Shape};
+use crate::{Fabric, FabricError, Limit, Link, LinkSpec, MAX_QUEUES, Node, Role, Shape};
 
 /// The most nodes of a fabric.
 pub const MAX_NODES: u64 = 1 << 20;
@@ -140,8 +140,8 @@ impl FabricBuilder {
     ///
     /// # Errors
     /// [`FabricError::SelfLoop`], [`FabricError::Rate`], [`FabricError::Delay`],
-    /// [`FabricError::Queue`], [`FabricError::Weight`], [`FabricError::TooManyPorts`],
-    /// [`FabricError::TooMany`].
+    /// [`FabricError::Queue`], [`FabricError::Weight`], [`FabricError::TooManyQueues`],
+    /// [`FabricError::TooManyPorts`], [`FabricError::TooMany`].
     pub fn connect(&mut self, a: NodeId, b: NodeId, spec: &LinkSpec) -> Result<LinkId, FabricError> {
         self.connect_asymmetric(a, b, spec, spec)
     }
@@ -195,6 +195,10 @@ impl FabricBuilder {
         let limit = spec.queue.limit;
         if matches!(limit, Limit::Packets(0)) || matches!(limit, Limit::Bytes(bytes) if bytes < MIN_FRAME) {
             return Err(FabricError::Queue { from: from(), to: to(), limit });
+        }
+        let given = spec.queue.classes.len();
+        if given > MAX_QUEUES {
+            return Err(FabricError::TooManyQueues { from: from(), to: to(), given });
         }
         match spec.queue.classes.iter().position(|class| class.weight == 0) {
             Some(class) => Err(FabricError::Weight { from: from(), to: to(), class }),

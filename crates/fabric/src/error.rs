@@ -3,7 +3,7 @@
 use thiserror::Error;
 use weft_units::{Duration, Rate};
 
-use crate::{Limit, MAX_DELAY, MAX_RATE, MIN_RATE};
+use crate::{Limit, MAX_DELAY, MAX_QUEUES, MAX_RATE, MIN_RATE};
 
 /// Why a fabric cannot be.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -92,6 +92,19 @@ pub enum FabricError {
         to: String,
         /// The class, from 0.
         class: usize,
+    },
+    /// More queues than a packet can tell apart.
+    #[error(
+        "the port of link `{from}` -> `{to}` has {given} queues: a DSCP's class selector tells {MAX_QUEUES} \
+         apart, so at most {MAX_QUEUES} are of use"
+    )]
+    TooManyQueues {
+        /// The sending node.
+        from: String,
+        /// The receiving node.
+        to: String,
+        /// What was asked for.
+        given: usize,
     },
     /// A name that cannot be written or told apart.
     #[error("`{}` is no name for a node: a name has at least one character and no control characters", name.escape_debug())]

@@ -30,5 +30,5 @@ pub use link::{Link, LinkSpec};
 pub use nearest::nearest;
 pub use node::{Node, Role};
 pub use overhead::Overhead;
-pub use queue::{ClassSpec, Limit, QueueSpec, Scheduler};
+pub use queue::{ClassSpec, Limit, MAX_QUEUES, QueueSpec, Scheduler};
 pub use spanning_tree::SpanningTree;

@@ -25,6 +25,9 @@ pub struct ClassSpec {
     pub weight: u32,
 }
 
+/// The most queues of a port: a DSCP has eight class selectors (RFC 2474, section 4.2.2).
+pub const MAX_QUEUES: usize = 8;
+
 /// Which of several queues of a port sends next.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -115,7 +115,11 @@ fn what_is_wrong_is_refused_at_its_place() {
             TOML.replace("100 Mbps", "0 Gbps"),
             "line 26, column 1: link 2 (`s0` - `h1`): the link `s0` -> `h1` has the rate 0 bps",
         ),
-        ("x.toml", TOML.replace("rate_back", "rate_bck"), "line 29, column 1: unknown field `rate_bck`"),
+        (
+            "x.toml",
+            TOML.replace("rate_back", "rate_bck"),
+            "line 29, column 1: unknown key `rate_bck`: did you mean `rate_back`?",
+        ),
         (
             "x.toml",
             TOML.replace("\"switch\"", "\"swich\""),
@@ -135,7 +139,11 @@ fn what_is_wrong_is_refused_at_its_place() {
         ),
         ("x.toml", TOML.replace("[\"h-0\", \"s0\"]", "[\"s0\", \"s0\"]"), "a cable joins `s0` to itself"),
         ("x.toml", TOML.replace("[\"h-0\", \"s0\"]", "[\"h-0\", \"h-0\"]"), "itself"),
-        ("x.toml", TOML.replace("[[link]]\nbetween = \"s0-h1\"", "[spare]"), "unknown field `spare`"),
+        (
+            "x.toml",
+            TOML.replace("[[link]]\nbetween = \"s0-h1\"", "[spare]"),
+            "unknown key `spare`, expected one of",
+        ),
         ("x.toml", TOML.replace("weights = [4, 1]", "weights = [4, 0]"), "class 1 of the queue"),
         ("x.toml", TOML.replace("150 kB", "0 packets"), "not even one frame"),
         ("x.toml", "name = ".into(), "line 1, column 8"),
@@ -151,7 +159,7 @@ fn what_is_wrong_is_refused_at_its_place() {
         (
             "x.json",
             edge("\"target\": \"b\", \"queue\": {\"size\": 3}"),
-            "`queue` is wrong: unknown field `size`",
+            "`queue` is wrong: unknown key `size`",
         ),
         ("x.json", edge("\"target\": \"b\", \"up\": 3"), "`3` is neither true nor false"),
         ("x.json", edge("\"target\": null"), "`null` names no node"),
@@ -202,7 +210,7 @@ fn what_is_wrong_is_refused_at_its_place() {
         (
             "x.yaml",
             String::new(),
-            "`x.yaml` is no fabric file: its name ends in none of .toml, .graphml, .json",
+            "`x.yaml` is no fabric file: its name ends in none of .toml, .graphml, .xml, .json",
         ),
     ];
     for (path, text, expected) in cases {

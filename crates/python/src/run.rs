@@ -29,13 +29,10 @@ pub fn run(
         sets.push(format!("run.seeds={seeds:?}"));
     }
     let scenario = scenario(text, name, &sets)?;
-    let options = Options {
-        directory: Path::new(out_dir),
-        jobs,
-        plan: &|point| scenario.plan(point, &|path| load(base_dir, path)),
-    };
     let mut raised = None;
     let report = py.detach(|| {
+        let load = |path: &str| load(base_dir, path);
+        let options = Options { directory: Path::new(out_dir), jobs, load: &load };
         run_sweep(&scenario, &options, &mut |event| {
             if raised.is_some() {
                 return false;
@@ -52,11 +49,9 @@ pub fn run(
         })
     });
     let report = report.map_err(|error| match error {
-        SweepError::OtherScenario { .. } | SweepError::NotOurs { .. } => {
-            ScenarioError::new_err(error.to_string())
-        }
         SweepError::Io(_) => PyOSError::new_err(error.to_string()),
         SweepError::Threads { .. } => PyRuntimeError::new_err(error.to_string()),
+        _ => ScenarioError::new_err(error.to_string()),
     })?;
     if let Some(error) = raised {
         return Err(error);

@@ -23,7 +23,7 @@ mod tree;
 
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use plan::Plan;
-pub use point::Point;
+pub use point::{Point, sha256};
 pub use scenario::Scenario;
 pub use schema::schema;
 pub use sections::Loader;

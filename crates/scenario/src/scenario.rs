@@ -1,11 +1,13 @@
 //! [`Scenario`]: the file with what `--set` changes, expanded into points, each of which becomes a
 //! [`Plan`].
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use sha2::{Digest, Sha256};
+use weft_fabric::{Fabric, Limit, Link};
 use weft_switching::{SchemeInfo, stream};
 use weft_traffic::{Places, Traffic, generate};
+use weft_transport::{Config, EcnMode};
 use weft_units::Time;
 
 use crate::diagnostic::{Diagnostics, Problem, Problems};
@@ -38,6 +40,7 @@ pub struct Scenario {
     combinations: Vec<Combination>,
     points: Vec<Point>,
     schemes: Vec<&'static SchemeInfo>,
+    files: BTreeSet<String>,
 }
 
 impl Scenario {
@@ -71,18 +74,9 @@ impl Scenario {
             return Err(Diagnostics { errors: Vec::new() });
         }
         let stem = file.rsplit(['/', '\\']).next().unwrap_or(file).trim_end_matches(".toml");
-        let scenario = Self::expand(table, sources.clone(), sets.to_vec(), stem, &problems);
+        let of_results = sets.iter().filter(|set| !sets_seeds(set)).cloned().collect();
+        let scenario = Self::expand(table, sources.clone(), of_results, stem, &problems);
         problems.finish(scenario, &sources)
-    }
-
-    /// Gives one more key another value, as `--set` does, and checks everything anew.
-    ///
-    /// # Errors
-    /// What is wrong with it; the scenario is then as it was.
-    pub fn apply_set(&mut self, set: &str) -> Result<(), Diagnostics> {
-        let sets: Vec<String> = self.sets.iter().cloned().chain([set.to_owned()]).collect();
-        *self = Self::parse_with(self.text(), self.file(), &sets)?;
-        Ok(())
     }
 
     /// The text of the file, exactly.
@@ -105,7 +99,7 @@ impl Scenario {
         &self.description
     }
 
-    /// What was set on the command line.
+    /// What was set on the command line, beside the seeds.
     pub fn sets(&self) -> &[String] {
         &self.sets
     }
@@ -115,8 +109,8 @@ impl Scenario {
         self.baseline.as_deref()
     }
 
-    /// SHA-256 of the text and of what is set, in hexadecimal: two scenarios with the same one have the
-    /// same results.
+    /// SHA-256 of the text and of what is set beside the seeds, in hexadecimal: two scenarios with the
+    /// same one, and the same [files](Self::files), have the same results.
     pub fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
         hash.update(self.text());
@@ -132,9 +126,9 @@ impl Scenario {
         &self.points
     }
 
-    /// The points of the sweep by their labels, in order, without seeds.
-    pub fn labels(&self) -> impl Iterator<Item = &str> {
-        self.combinations.iter().map(|combination| combination.label.as_str())
+    /// The files that it names at any point of its sweep, as they are written there.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(String::as_str)
     }
 
     /// Everything that the run `point` needs. `loader` gives the bytes of the files that the scenario
@@ -161,11 +155,10 @@ impl Scenario {
         let mut warnings = Vec::new();
         let seed = self.points.first().map(|point| point.seed);
         for point in self.points.iter().filter(|point| Some(point.seed) == seed) {
-            let about_scheme = |key: &str| key.starts_with("scheme") || key.starts_with("transport");
             let rest: Vec<String> = point
                 .overrides
                 .iter()
-                .filter(|(key, _)| !about_scheme(key))
+                .filter(|(key, _)| !key.starts_with("scheme"))
                 .map(|(key, value)| format!("{key}={value}"))
                 .collect();
             if seen.insert(rest) {
@@ -237,12 +230,12 @@ impl Scenario {
             combinations,
             points: Vec::new(),
             schemes,
+            files: BTreeSet::new(),
         };
         scenario.table = table;
         if sweep_is_good {
-            for combination in &scenario.combinations {
-                scenario.settings(combination, problems);
-            }
+            let settings = scenario.combinations.iter().filter_map(|of| scenario.settings(of, problems));
+            scenario.files = settings.flat_map(|settings| settings.files()).collect();
         }
         if problems.is_empty() {
             let numbered = scenario.combinations.iter().enumerate();
@@ -290,6 +283,7 @@ impl Scenario {
         let mut warnings = std::mem::take(&mut traffic.warnings);
         warnings.extend(cut_off(&fabric, &events));
         warnings.extend(never_counted(&traffic, &settings));
+        warnings.extend(unfit(&fabric, &settings.transport.config));
         traffic.warnings.clone_from(&warnings);
         Some(Plan {
             id: point.id.clone(),
@@ -309,6 +303,11 @@ impl Scenario {
     }
 }
 
+/// Whether `set`, of the command line, is about the seeds: which there are changes no result.
+fn sets_seeds(set: &str) -> bool {
+    set.split_once('=').is_some_and(|(key, _)| key.trim() == "run.seeds")
+}
+
 /// Warnings of flows that no summary will count.
 fn never_counted(traffic: &Traffic, settings: &Settings) -> Vec<String> {
     let (from, to) = settings.measure.window;
@@ -323,6 +322,32 @@ fn never_counted(traffic: &Traffic, settings: &Settings) -> Vec<String> {
     if late > 0 {
         warnings
             .push(format!("{late} of {} flows start after the end of the run, {end}", traffic.flows.len()));
+    }
+    warnings
+}
+
+/// Warnings of queues that the transport can do nothing with.
+fn unfit(fabric: &Fabric, transport: &Config) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if transport.ecn == EcnMode::Dctcp && fabric.links().iter().all(|link| link.queue.ecn_threshold.is_none())
+    {
+        let what = "DCTCP finds no queue that marks and acts on losses only";
+        warnings.push(format!("{what}: set fabric.ecn_threshold, such as \"65 packets\""));
+    }
+    let needed = |link: &Link| link.overhead.wire_bytes(transport.full_packet());
+    let short = |link: &&Link| matches!(link.queue.limit, Limit::Bytes(limit) if limit < needed(link).into());
+    let mut links = fabric.links().iter().filter(short);
+    if let Some(link) = links.next() {
+        let [from, to] = [link.from, link.to].map(|node| &fabric.node(node).name);
+        let more = match links.count() {
+            0 => String::new(),
+            more => format!(" (and {more} more like it)"),
+        };
+        warnings.push(format!(
+            "the queue of link `{from}` -> `{to}`{more} holds {}, less than a full frame: {} are needed",
+            link.queue.limit,
+            Limit::Bytes(needed(link).into())
+        ));
     }
     warnings
 }

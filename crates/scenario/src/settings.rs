@@ -88,6 +88,14 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// The files that are named.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let traffic = self.traffic.iter().filter_map(GroupSettings::file);
+        self.fabric.file().into_iter().chain(traffic).map(str::to_owned).collect()
+    }
+}
+
 /// Everything that may stand at the top of a scenario.
 fn names() -> impl Iterator<Item = &'static str> + Clone {
     SECTIONS.iter().copied().chain(TOP_KEYS.iter().map(|key| key.name))

@@ -28,7 +28,9 @@ fn scenario(more: &str, sets: &[&str]) -> Scenario {
 }
 
 fn labels(scenario: &Scenario) -> Vec<&str> {
-    scenario.labels().collect()
+    let mut labels: Vec<&str> = scenario.points().iter().map(|point| point.label.as_str()).collect();
+    labels.dedup();
+    labels
 }
 
 #[test]
@@ -82,16 +84,13 @@ fn a_set_key_is_as_if_written_and_is_swept_no_longer() {
         assert_eq!(labels(&scenario(sweep, sets)), expected, "{sets:?}");
     }
     let plain = scenario("", &[]);
-    let mut set = plain.clone();
-    set.apply_set("run.seeds=[5]").unwrap();
-    set.apply_set("fabric.rate = 2 Gbps").unwrap();
-    assert_ne!(plain.fingerprint(), set.fingerprint());
-    assert_ne!(plain.points()[0].id, set.points()[0].id);
+    let seeds = scenario("", &["run.seeds=[5]"]);
+    assert_eq!(plain.fingerprint(), seeds.fingerprint(), "more seeds are more of the same");
+    let set = scenario("", &["run.seeds=[5]", "fabric.rate = 2 Gbps"]);
+    assert_ne!(seeds.fingerprint(), set.fingerprint());
+    assert_ne!(seeds.points()[0].id, set.points()[0].id);
     let plan = set.plan(&set.points()[0], &no_files).unwrap();
     assert_eq!((plan.seed, plan.fabric.links()[0].rate.bps()), (5, 2_000_000_000));
-    let before = set.clone();
-    assert!(set.apply_set("fabric.k=odd").is_err());
-    assert_eq!(set.sets(), before.sets(), "a bad set changes nothing");
 }
 
 #[test]
@@ -165,6 +164,26 @@ fn the_flows_of_lists_and_traces_are_taken_as_they_are() {
     assert_eq!(listed.flows, traced.flows);
     assert_eq!(traced.classes, ["long", "other"]);
     assert_eq!(traced.flows.iter().map(|flow| flow.bytes).collect::<Vec<_>>(), [5_000, 1_000_000]);
+}
+
+#[test]
+fn queues_that_a_transport_can_do_nothing_with_are_a_warning() {
+    let sweep = "[transport]\nprofile = \"linux\"\n[sweep]\ntransport.profile = [\"linux\", \"dctcp\"]\n";
+    let warnings = scenario(sweep, &[]).check(&no_files).unwrap();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].starts_with("profile=dctcp: DCTCP finds no queue that marks"), "{warnings:?}");
+    let marking = scenario(sweep, &["fabric.ecn_threshold=65 packets"]);
+    assert_eq!(marking.check(&no_files).unwrap(), [""; 0]);
+
+    let warnings = scenario("", &["fabric.queue=1537 B"]).check(&no_files).unwrap();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(
+        warnings[0].contains("holds 1.537 kB, less than a full frame: 1.538 kB are needed"),
+        "{warnings:?}"
+    );
+    assert_eq!(scenario("", &["fabric.queue=1538 B"]).check(&no_files).unwrap(), [""; 0]);
+    let short = ["fabric.queue=1537 B", "transport.mss=1447"];
+    assert_eq!(scenario("", &short).check(&no_files).unwrap(), [""; 0]);
 }
 
 #[test]

@@ -111,7 +111,7 @@ impl<S: Switch> Engine<'_, S> {
         let first_link = switch.first_link;
         let mut context = crate::engine::SwitchContext {
             now: self.net.now,
-            links: &self.net.links,
+            net: &self.net,
             first_link,
             random: &mut switch.random,
         };

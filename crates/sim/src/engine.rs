@@ -18,7 +18,6 @@ use crate::event_queue::Due;
 use crate::fault::{Fault, FaultKind};
 use crate::host::{Connections, EndpointId};
 use crate::ideal::Ideal;
-use crate::link::Links;
 use crate::network::Network;
 use crate::packet::{NOBODY, PacketId};
 use crate::probe::Probe;
@@ -82,7 +81,7 @@ pub(crate) struct SwitchNode<S> {
 
 pub(crate) struct SwitchContext<'a> {
     pub(crate) now: Time,
-    pub(crate) links: &'a Links,
+    pub(crate) net: &'a Network,
     pub(crate) first_link: u32,
     pub(crate) random: &'a mut Stream,
 }
@@ -95,7 +94,7 @@ impl Context for SwitchContext<'_> {
 
     #[inline]
     fn queue_bytes(&self, port: PortId) -> u64 {
-        self.links.backlog(self.first_link + u32::from(port.0), self.now).0
+        self.net.backlog(self.first_link + u32::from(port.0)).0
     }
 
     #[inline]
@@ -215,8 +214,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         };
         let switch = &mut self.switches[number as usize];
         let first = switch.first_link;
-        let mut context =
-            SwitchContext { now: net.now, links: &net.links, first_link: first, random: &mut switch.random };
+        let mut context = SwitchContext { now: net.now, net, first_link: first, random: &mut switch.random };
         let header = &net.packets.get(packet).header;
         switch.scheme.receive(&mut context, PortId(far_port), header, &mut self.actions);
         match self.actions.take_only() {

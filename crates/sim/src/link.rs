@@ -62,7 +62,7 @@ pub enum Offer {
 /// Counters of one link.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkCounters {
-    /// Bytes put on the wire, overhead included.
+    /// Bytes that have left, overhead included.
     pub wire_bytes: u64,
     /// Packets accepted.
     pub packets: u64,
@@ -70,8 +70,8 @@ pub struct LinkCounters {
     pub drops: u64,
     /// Packets marked "congestion experienced".
     pub marks: u64,
-    /// Longest backlog met by a packet, as time to send it, in steps of 1.024 ns up to 4.4 s.
-    pub max_backlog: Duration,
+    /// Longest backlog met by a packet, to what the link sends in 1.024 ns.
+    pub max_backlog: Bytes,
 }
 
 /// What each packet needs of a link: one cache line.
@@ -80,6 +80,7 @@ struct Link {
     busy_until: Time,
     clock: TxClock,
     delay: Duration,
+    /// Bytes accepted, those that have not left included.
     wire_bytes: u64,
     /// Where the ring starts in the arena; its length less one.
     ring: u32,
@@ -89,7 +90,7 @@ struct Link {
     tail: u32,
     /// A packet that meets fewer packets on the link than this is accepted without a further look.
     room: u32,
-    /// Longest backlog met, in units of 1024 ps.
+    /// Longest backlog met, in units of 1024 ps, of those below 4.4 s.
     max_backlog_1024ps: u32,
     far_end: FarEnd,
     /// The port of the far end that it arrives on.
@@ -109,6 +110,8 @@ struct Rest {
     wraps: u32,
     /// A packet that meets no more packets on the link than this is neither refused nor marked.
     free_packets: u32,
+    /// Longest backlog met of those of 4.4 s or more, or in queues beside the link's own.
+    max_backlog: Bytes,
 }
 
 const UP: u8 = 1;
@@ -177,7 +180,15 @@ impl Links {
             };
             link.find_room(free_packets);
             links.push(link);
-            rest.push(Rest { limit, ecn_threshold, drops: 0, marks: 0, wraps: 0, free_packets });
+            rest.push(Rest {
+                limit,
+                ecn_threshold,
+                drops: 0,
+                marks: 0,
+                wraps: 0,
+                free_packets,
+                max_backlog: Bytes(0),
+            });
         }
         let arena = vec![InFlight::default(); ids.len() * FIRST_RING as usize];
         Self { links, rest, arena }
@@ -263,10 +274,10 @@ impl Links {
         if at.flags & (UP | SEVERAL_QUEUES) != UP {
             return Offer::Refused;
         }
-        at.note_backlog(now);
         let wire_bytes = at.wire_bytes(ip_bytes);
         if at.tail.wrapping_sub(at.head) > rest.free_packets && self.refuses(link, now, wire_bytes, mark) {
             self.rest[link as usize].drops += 1;
+            self.note_backlog(link, now);
             return Offer::Full;
         }
         self.push(link, now, packet, wire_bytes)
@@ -284,8 +295,8 @@ impl Links {
     /// The same where the ring has a place for it.
     #[inline(always)]
     fn append(&mut self, link: u32, now: Time, packet: PacketId, wire_bytes: u32) -> Offer {
+        self.note_backlog(link, now);
         let at = &mut self.links[link as usize];
-        at.note_backlog(now);
         let start = std::hint::select_unpredictable(at.busy_until > now, at.busy_until, now);
         let departure = start + at.clock.tx_time(wire_bytes);
         let arrival = departure + at.delay;
@@ -331,6 +342,24 @@ impl Links {
     fn waits(&self, at: &Link, now: Time, count: u32) -> bool {
         let present = at.tail.wrapping_sub(at.head);
         present > count && self.arrival(at, present - count - 1) > (now + at.delay).ps()
+    }
+
+    /// Keeps the longest backlog.
+    #[inline(always)]
+    fn note_backlog(&mut self, link: u32, now: Time) {
+        let at = &mut self.links[link as usize];
+        match u32::try_from(at.busy_until.saturating_since(now).ps() >> 10) {
+            Ok(backlog_1024ps) => at.max_backlog_1024ps = at.max_backlog_1024ps.max(backlog_1024ps),
+            Err(_) => self.note_waiting(link, now, Bytes(0)),
+        }
+    }
+
+    /// Notes that a packet met `waiting` bytes in queues beside the link's own.
+    #[cold]
+    pub fn note_waiting(&mut self, link: u32, now: Time, waiting: Bytes) {
+        let backlog = self.backlog(link, now) + waiting;
+        let rest = &mut self.rest[link as usize];
+        rest.max_backlog = rest.max_backlog.max(backlog);
     }
 
     /// Notes that a packet was marked in a queue beside the link's own.
@@ -380,6 +409,7 @@ impl Links {
         let at = &mut self.links[link as usize];
         at.flags &= !UP;
         at.room = 0;
+        at.wire_bytes -= at.backlog(now).0.min(at.wire_bytes);
         at.busy_until = now;
         let mut lost = Vec::new();
         while at.head != at.tail {
@@ -396,21 +426,17 @@ impl Links {
         at.find_room(self.rest[link as usize].free_packets);
     }
 
-    /// The counters of a link.
-    pub fn counters(&self, link: u32) -> LinkCounters {
+    /// The counters of a link at `now`.
+    pub fn counters(&self, link: u32, now: Time) -> LinkCounters {
         let (at, rest) = (&self.links[link as usize], &self.rest[link as usize]);
+        let short = Duration::from_ps(u64::from(at.max_backlog_1024ps) << 10);
         LinkCounters {
-            wire_bytes: at.wire_bytes,
+            wire_bytes: at.wire_bytes.saturating_sub(at.backlog(now).0),
             packets: u64::from(rest.wraps) << 32 | u64::from(at.tail),
             drops: rest.drops,
             marks: rest.marks,
-            max_backlog: Duration::from_ps(u64::from(at.max_backlog_1024ps) << 10),
+            max_backlog: at.clock.bytes_in(short).max(rest.max_backlog),
         }
-    }
-
-    /// The longest backlog met, in bytes.
-    pub fn max_backlog_bytes(&self, link: u32) -> Bytes {
-        self.links[link as usize].clock.bytes_in(self.counters(link).max_backlog)
     }
 
     /// Bytes of memory held.
@@ -453,13 +479,6 @@ impl Link {
     fn find_room(&mut self, free_packets: u32) {
         let plain = self.flags & (UP | SEVERAL_QUEUES) == UP;
         self.room = if plain { self.mask.min(free_packets) + 1 } else { 0 };
-    }
-
-    /// Keeps the longest backlog.
-    #[inline(always)]
-    fn note_backlog(&mut self, now: Time) {
-        let backlog_1024ps = (self.busy_until.saturating_since(now).ps() >> 10).min(u64::from(u32::MAX));
-        self.max_backlog_1024ps = self.max_backlog_1024ps.max(backlog_1024ps as u32);
     }
 
     #[inline]

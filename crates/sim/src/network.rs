@@ -75,12 +75,7 @@ impl Network {
 
     /// The counters of the link that the fabric calls `id`.
     pub fn counters(&self, id: LinkId) -> LinkCounters {
-        self.links.counters(self.numbers[id.index()])
-    }
-
-    /// The longest backlog that a packet met at the link that the fabric calls `id`.
-    pub fn max_backlog(&self, id: LinkId) -> Bytes {
-        self.links.max_backlog_bytes(self.numbers[id.index()])
+        self.links.counters(self.numbers[id.index()], self.now)
     }
 
     /// Whether the link that the fabric calls `id` is up.
@@ -147,6 +142,7 @@ impl Network {
         let wire_bytes = self.links.wire_bytes(link, header.ip_bytes);
         let class = queues.class_of(header);
         if queues.line_busy {
+            self.links.note_waiting(link, self.now, Bytes(queues.waiting().0));
             match queues.push(class, packet, wire_bytes) {
                 Ok(true) if mark(header) => self.links.count_mark(link),
                 Ok(_) => {}
@@ -200,14 +196,21 @@ impl Network {
         lost
     }
 
-    /// Bytes and packets that wait at `link` now.
+    /// Bytes that have not left the port of the link with this number here yet.
+    pub fn backlog(&self, link: u32) -> Bytes {
+        self.links.backlog(link, self.now) + Bytes(self.waiting_beside(link).map_or(0, |(bytes, _)| bytes))
+    }
+
+    /// Bytes and packets that wait at the link that the fabric calls `id`.
     pub fn waiting(&self, id: LinkId) -> (Bytes, u32) {
         let link = self.numbers[id.index()];
-        let (bytes, packets) = match self.class_queues.get(link as usize) {
-            Some(Some(queues)) => queues.waiting(),
-            _ => (0, self.links.waiting(link, self.now)),
-        };
-        (self.links.backlog(link, self.now) + Bytes(bytes), packets)
+        let packets = self.waiting_beside(link).map(|(_, packets)| packets);
+        (self.backlog(link), packets.unwrap_or_else(|| self.links.waiting(link, self.now)))
+    }
+
+    /// Bytes and packets in the queues of a port that has several.
+    fn waiting_beside(&self, link: u32) -> Option<(u64, u32)> {
+        self.class_queues.get(link as usize)?.as_ref().map(|queues| queues.waiting())
     }
 
     /// Bytes of memory held.

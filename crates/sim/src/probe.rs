@@ -9,18 +9,6 @@ use weft_units::{Duration, LinkId, Time};
 use crate::network::Network;
 use crate::record::{Metric, Recorder, Sample};
 
-/// Which links are sampled.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum ProbeLinks {
-    /// None.
-    None,
-    /// Links that leave a switch.
-    #[default]
-    Switches,
-    /// All, hosts' own among them.
-    All,
-}
-
 /// The probe of one run.
 #[derive(Clone, Debug, Default)]
 pub struct Probe {
@@ -32,15 +20,9 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// A probe of `which` links of `fabric` every `interval`; no interval, no samples.
-    pub fn new(fabric: &Fabric, interval: Option<Duration>, which: ProbeLinks) -> Self {
-        let wanted = |id: &LinkId| match which {
-            ProbeLinks::None => false,
-            ProbeLinks::Switches => !fabric.node(fabric.link(*id).from).is_host(),
-            ProbeLinks::All => true,
-        };
+    /// A probe of `links` every `interval`; no interval, no samples.
+    pub fn new(interval: Option<Duration>, links: Vec<LinkId>) -> Self {
         let interval = interval.filter(|interval| *interval > Duration::ZERO);
-        let links: Vec<_> = (0..fabric.links().len() as u32).map(LinkId).filter(wanted).collect();
         let count = links.len();
         Self { interval, links, wire_bytes: vec![0; count], drops: vec![0; count], class_bytes: Vec::new() }
     }
@@ -72,7 +54,7 @@ impl Probe {
             self.wire_bytes[at] = counters.wire_bytes;
             self.drops[at] = counters.drops;
             if sent > 0 {
-                // Bytes count when they are queued, so a filling queue may show more than the line.
+                // What is left of the packet on the line is rounded to a byte.
                 let share = sent as f64 * 8.0 / (fabric.link(id).rate.bps() as f64 * seconds);
                 row(Metric::LinkUtilisation, entity, share.min(1.0));
             }

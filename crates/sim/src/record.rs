@@ -2,7 +2,7 @@
 
 use weft_switching::DropReason;
 use weft_traffic::Flow;
-use weft_units::{Bytes, Duration, LinkId, Time};
+use weft_units::{Duration, LinkId, Time};
 
 use crate::link::LinkCounters;
 use crate::network::Network;
@@ -127,8 +127,6 @@ pub struct LinkReport {
     pub id: LinkId,
     /// Counters.
     pub counters: LinkCounters,
-    /// The longest backlog that a packet met.
-    pub max_backlog: Bytes,
     /// Whether it was up at the end.
     pub up: bool,
 }
@@ -136,7 +134,7 @@ pub struct LinkReport {
 impl LinkReport {
     /// The report of the link that the fabric calls `id`.
     pub fn new(id: LinkId, net: &Network) -> Self {
-        Self { id, counters: net.counters(id), max_backlog: net.max_backlog(id), up: net.is_up(id) }
+        Self { id, counters: net.counters(id), up: net.is_up(id) }
     }
 }
 

@@ -13,7 +13,7 @@ use weft_units::{Duration, LinkId, Time};
 
 use crate::engine::{Engine, Progress, Setup};
 use crate::fault::{Fault, FaultKind};
-use crate::probe::{Probe, ProbeLinks};
+use crate::probe::Probe;
 use crate::record::{LinkReport, Recorder, RunReport};
 use crate::results::{ResultError, ResultWriter};
 
@@ -29,8 +29,12 @@ pub fn run<R: Recorder>(
     progress: &Progress,
     recorder: &mut R,
 ) -> Result<RunReport, SchemeError> {
-    let links =
-        if plan.fabric.links().len() > MAX_SAMPLED_LINKS { ProbeLinks::None } else { ProbeLinks::Switches };
+    let fabric = &plan.fabric;
+    let mut links: Vec<LinkId> = (0..fabric.links().len() as u32).map(LinkId).collect();
+    if links.len() > MAX_SAMPLED_LINKS {
+        links.clear();
+    }
+    links.retain(|&id| !fabric.node(fabric.link(id).from).is_host());
     let faults = faults(plan);
     let setup = Setup {
         fabric: &plan.fabric,
@@ -39,7 +43,7 @@ pub fn run<R: Recorder>(
         transport: &plan.transport.config,
         seed: plan.seed,
         limit: Time::ZERO + plan.run.limit,
-        probe: Probe::new(&plan.fabric, Some(plan.measure.interval), links),
+        probe: Probe::new(Some(plan.measure.interval), links),
         faults: &faults,
     };
     run_setup(setup, &plan.scheme, progress, recorder)
@@ -234,7 +238,7 @@ fn link_json(fabric: &Fabric, end: Time, report: &LinkReport) -> Value {
         "packets": report.counters.packets,
         "drops": report.counters.drops,
         "marks": report.counters.marks,
-        "max_queue_bytes": report.max_backlog.0,
+        "max_queue_bytes": report.counters.max_backlog.0,
         "up": report.up,
     })
 }

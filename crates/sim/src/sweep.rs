@@ -3,7 +3,8 @@
 //! What is finished stays finished: a run's result appears under its name only when whole, so a
 //! sweep that was stopped, or that met a full disk, goes on where it was.
 
-use std::fs;
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,11 +14,20 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use thiserror::Error;
-use weft_scenario::{Diagnostics, Plan, Point, Scenario};
+use weft_scenario::{Loader, Point, Scenario, sha256};
 
 use crate::engine::Progress;
-use crate::results::ResultError;
+use crate::results::{ResultError, is_temporary};
 use crate::run::run_to_directory;
+
+/// The most threads for each that the machine can run at once.
+const THREADS_PER_CORE: usize = 4;
+
+/// The list of runs, and the file that is locked while they are under way.
+const LIST: &str = "sweep.json";
+const LOCK: &str = ".lock";
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// How often the observer is told of progress.
 const TICK: Duration = Duration::from_millis(200);
@@ -36,9 +46,48 @@ pub enum SweepError {
         /// The name of the scenario whose results it holds.
         found: String,
     },
+    /// The directory has results of another version of Weft.
+    #[error(
+        "{} holds results of Weft {found}, and this is {VERSION}: choose another directory with -o, or remove it",
+        path.display()
+    )]
+    OtherVersion {
+        /// The directory.
+        path: PathBuf,
+        /// The version.
+        found: String,
+    },
+    /// A file that the scenario names has changed since the directory's results came about.
+    #[error(
+        "`{file}` has changed since the runs in {} were done: choose another directory with -o, or remove it",
+        path.display()
+    )]
+    Changed {
+        /// The directory.
+        path: PathBuf,
+        /// The file.
+        file: String,
+    },
+    /// A file that the scenario names cannot be read.
+    #[error("`{file}` cannot be read: {why}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// Why not.
+        why: String,
+    },
     /// The directory is not empty and not a result.
     #[error("{} exists and holds no results of Weft; choose another directory with -o", path.display())]
     NotOurs {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Another process, or another sweep of this one, has the directory.
+    #[error(
+        "another weft run is writing to {}: wait for it, or choose another directory with -o",
+        path.display()
+    )]
+    Busy {
         /// The directory.
         path: PathBuf,
     },
@@ -46,10 +95,10 @@ pub enum SweepError {
     #[error(transparent)]
     Io(#[from] ResultError),
     /// The threads could not be started.
-    #[error("cannot start {jobs} threads: {why}")]
+    #[error("cannot start {threads} threads: {why}")]
     Threads {
-        /// How many were asked for.
-        jobs: usize,
+        /// How many.
+        threads: usize,
         /// Why not.
         why: String,
     },
@@ -115,10 +164,10 @@ pub struct SweepReport {
 pub struct Options<'a> {
     /// The directory of its results.
     pub directory: &'a Path,
-    /// Runs at the same time.
+    /// Runs at the same time; never more than are missing or than the machine has use for.
     pub jobs: usize,
-    /// Plans one point; files are found by whoever calls.
-    pub plan: &'a (dyn Fn(&Point) -> Result<Plan, Diagnostics> + Sync),
+    /// Reads a file that the scenario names.
+    pub load: Loader<'a>,
 }
 
 /// A run under way, shared between its thread and the observer's.
@@ -150,19 +199,27 @@ pub fn run_sweep(
     observer: &mut dyn FnMut(&Event<'_>) -> bool,
 ) -> Result<SweepReport, SweepError> {
     let directory = options.directory;
-    prepare(scenario, directory)?;
+    let inputs = read_inputs(scenario, options.load)?;
+    let load = |path: &str| inputs.get(path).cloned().ok_or_else(|| "it was not read".to_owned());
+    let _lock = lock_directory(directory)?;
+    prepare(scenario, &inputs, directory)?;
     let target = |point: &Point| directory.join("runs").join(&point.id);
     let missing: Vec<&Point> = scenario.points().iter().filter(|point| !target(point).exists()).collect();
     let total = scenario.points().len();
     let mut report = SweepReport { skipped: total - missing.len(), ..SweepReport::default() };
     let stop = AtomicBool::new(!observer(&Event::Start { total, done: report.skipped }));
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build();
-    let pool = pool.map_err(|error| SweepError::Threads { jobs: options.jobs, why: error.to_string() })?;
+    if missing.is_empty() {
+        report.stopped = stop.load(Ordering::Relaxed);
+        return Ok(report);
+    }
+    let threads = threads(options.jobs, missing.len());
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|error| SweepError::Threads { threads, why: error.to_string() })?;
     let active: Mutex<Vec<Arc<Active<'_>>>> = Mutex::default();
     let ended: Mutex<Vec<Ended<'_>>> = Mutex::default();
     let left = AtomicUsize::new(missing.len());
     let one = |point| -> Result<Option<Timing>, String> {
-        let plan = (options.plan)(point).map_err(|error| error.to_string())?;
+        let plan = scenario.plan(point, &load).map_err(|error| error.to_string())?;
         let started = Instant::now();
         let run = Arc::new(Active {
             point,
@@ -254,6 +311,12 @@ pub fn run_sweep(
     Ok(report)
 }
 
+/// How many threads `jobs` are worth where `missing` runs are to be done.
+fn threads(jobs: usize, missing: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    jobs.min(missing).clamp(1, THREADS_PER_CORE * cores)
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -268,42 +331,122 @@ fn timing_json(point: &Point, timing: &Timing) -> Value {
     })
 }
 
-/// Makes the directory with the scenario and the list of runs, or checks that it is that already.
-fn prepare(scenario: &Scenario, directory: &Path) -> Result<(), SweepError> {
-    let list = directory.join("sweep.json");
+/// The files that a scenario names, by their names.
+type Inputs = BTreeMap<String, Vec<u8>>;
+
+/// Reads every file once: what is hashed is what all runs are given, whatever becomes of it meanwhile.
+fn read_inputs(scenario: &Scenario, load: Loader<'_>) -> Result<Inputs, SweepError> {
+    let read = |file: &str| match load(file) {
+        Ok(bytes) => Ok((file.to_owned(), bytes)),
+        Err(why) => Err(SweepError::Unreadable { file: file.to_owned(), why }),
+    };
+    scenario.files().map(read).collect()
+}
+
+/// Takes the directory, made where there is none, for as long as the answer lives. The lock goes with
+/// the process that holds it, however that ends.
+fn lock_directory(directory: &Path) -> Result<File, SweepError> {
+    let path = directory.join(LOCK);
+    if !path.exists() && !directory.join(LIST).exists() {
+        refuse_occupied(directory)?;
+    }
+    write_all(directory, |path| fs::create_dir_all(path))?;
+    let failed = |source| SweepError::Io(ResultError { path: path.clone(), source });
+    let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(SweepError::Busy { path: directory.to_owned() }),
+        // Where the file system has no locks there is no more to be done.
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(file),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
+
+/// Refuses a directory that holds anything but our lock.
+fn refuse_occupied(directory: &Path) -> Result<(), SweepError> {
+    let mut entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    match entries.any(|entry| entry.file_name() != LOCK) {
+        true => Err(SweepError::NotOurs { path: directory.to_owned() }),
+        false => Ok(()),
+    }
+}
+
+/// Removes what runs that ended before their time have left.
+fn remove_unfinished(runs: &Path) -> Result<(), SweepError> {
+    let entries = fs::read_dir(runs).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| is_temporary(&entry.file_name().to_string_lossy())) {
+        write_all(&entry.path(), |path| fs::remove_dir_all(path))?;
+    }
+    Ok(())
+}
+
+/// Makes the directory with the scenario and the list of runs, or checks that it is that already and
+/// adds to the list what is new: runs of more seeds.
+fn prepare(scenario: &Scenario, inputs: &Inputs, directory: &Path) -> Result<(), SweepError> {
+    let list = directory.join(LIST);
+    let inputs: BTreeMap<&str, String> =
+        inputs.iter().map(|(file, bytes)| (file.as_str(), sha256(bytes))).collect();
+    let mut runs: Vec<Value> = scenario.points().iter().map(run_json).collect();
     if let Ok(text) = fs::read_to_string(&list) {
-        let found: Value = serde_json::from_str(&text).unwrap_or_default();
-        if found["scenario_sha"] == json!(scenario.fingerprint()) {
+        let mut found: Value = serde_json::from_str(&text).unwrap_or_default();
+        check(scenario, &inputs, directory, &found)?;
+        remove_unfinished(&directory.join("runs"))?;
+        let known = found["runs"].as_array().cloned().unwrap_or_default();
+        let ids: HashSet<&str> = known.iter().filter_map(|run| run["id"].as_str()).collect();
+        if scenario.points().iter().all(|point| ids.contains(point.id.as_str())) {
             return Ok(());
         }
-        let found = found["name"].as_str().unwrap_or("of an unknown name").to_owned();
-        return Err(SweepError::OtherScenario { path: directory.to_owned(), found });
+        let ids: HashSet<&str> = scenario.points().iter().map(|point| point.id.as_str()).collect();
+        runs.extend(known.into_iter().filter(|run| run["id"].as_str().is_some_and(|id| !ids.contains(id))));
+        found["runs"] = json!(runs);
+        return replace(&list, &found);
     }
-    let occupied = fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some());
-    if occupied {
-        return Err(SweepError::NotOurs { path: directory.to_owned() });
-    }
-    let runs = scenario.points().iter().map(|point| {
-        json!({
-            "id": point.id,
-            "label": point.label,
-            "overrides": point.overrides,
-            "seed": point.seed,
-            "path": format!("runs/{}", point.id),
-        })
-    });
+    refuse_occupied(directory)?;
     let sweep = json!({
         "name": scenario.name(),
         "description": scenario.description(),
-        "version": env!("CARGO_PKG_VERSION"),
+        "version": VERSION,
         "scenario_sha": scenario.fingerprint(),
         "sets": scenario.sets(),
+        "inputs": inputs,
         "baseline": scenario.baseline(),
-        "runs": runs.collect::<Vec<_>>(),
+        "runs": runs,
     });
     write_all(&directory.join("runs"), |path| fs::create_dir_all(path))?;
     write_all(&directory.join("scenario.toml"), |path| fs::write(path, scenario.text()))?;
     replace(&list, &sweep)
+}
+
+/// A run as the list has it.
+fn run_json(point: &Point) -> Value {
+    json!({
+        "id": point.id,
+        "label": point.label,
+        "overrides": point.overrides,
+        "seed": point.seed,
+        "path": format!("runs/{}", point.id),
+    })
+}
+
+/// Whether the results that the list `found` is of would come out the same today.
+fn check(
+    scenario: &Scenario,
+    inputs: &BTreeMap<&str, String>,
+    directory: &Path,
+    found: &Value,
+) -> Result<(), SweepError> {
+    let path = directory.to_owned();
+    let text = |key: &str, without: &str| found[key].as_str().unwrap_or(without).to_owned();
+    if found["scenario_sha"] != json!(scenario.fingerprint()) {
+        return Err(SweepError::OtherScenario { path, found: text("name", "of an unknown name") });
+    }
+    if found["version"] != json!(VERSION) {
+        return Err(SweepError::OtherVersion { path, found: text("version", "of an unknown version") });
+    }
+    match inputs.iter().find(|(file, sha)| found["inputs"][**file] != json!(sha)) {
+        Some((file, _)) => Err(SweepError::Changed { path, file: (*file).to_owned() }),
+        None => Ok(()),
+    }
 }
 
 /// Adds what the runs cost to `performance.json`; not part of any result.

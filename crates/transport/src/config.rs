@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use weft_units::{Bytes, Duration};
 
+use crate::segment::{IP_HEADER, TCP_HEADER};
+
 /// Which congestion controller governs the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -343,6 +345,11 @@ impl Config {
     #[inline]
     pub(crate) fn segment(&self) -> u32 {
         u32::from(self.mss)
+    }
+
+    /// Bytes of the IP packet of a full segment.
+    pub fn full_packet(&self) -> u32 {
+        IP_HEADER + TCP_HEADER + u32::from(self.plain_options()) + self.segment()
     }
 
     /// Option bytes of a segment after the handshake without selective acknowledgements.

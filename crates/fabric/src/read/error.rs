@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::FabricError;
+use crate::{FabricError, nearest};
 
 /// What is wrong with a file, and where.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -52,7 +52,7 @@ pub enum Why {
     #[error("the file is not UTF-8 text")]
     NotUtf8,
     /// The format is not known.
-    #[error("`{path}` is no fabric file: its name ends in none of .toml, .graphml, .json")]
+    #[error("`{path}` is no fabric file: its name ends in none of .toml, .graphml, .xml, .json")]
     Ending {
         /// The path.
         path: String,
@@ -87,6 +87,18 @@ impl fmt::Display for ReadError {
             write!(f, "{element}: ")?;
         }
         self.why.fmt(f)
+    }
+}
+
+/// What serde says of an unknown key, with the nearest right one.
+pub(super) fn explain(message: &str) -> String {
+    let Some((key, expected)) = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'))
+    else {
+        return message.to_owned();
+    };
+    match nearest(key, expected.split('`').skip(1).step_by(2)) {
+        Some(nearest) => format!("unknown key `{key}`: did you mean `{nearest}`?"),
+        None => format!("unknown key `{key}`{expected}"),
     }
 }
 

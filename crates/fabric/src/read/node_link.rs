@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::attributes::{LinkAttributes, NodeAttributes, parse, truth};
+use super::error::explain;
 use super::graph::{FileEdge, FileGraph, FileNode, Place};
 use super::{ReadError, Why};
 use crate::{Fabric, LinkSpec};
@@ -151,7 +152,8 @@ fn edge(raw: &RawValue, defaults: &LinkSpec) -> Result<Edge, Why> {
     let mut link = LinkAttributes::from_text(|key| lookup(&texts, key))?;
     if let Some(table) = table {
         let queue = serde_json::from_value(table.clone());
-        link.queue = Some(queue.map_err(|error| Why::Value { key: "queue", why: error.to_string() })?);
+        link.queue =
+            Some(queue.map_err(|error| Why::Value { key: "queue", why: explain(&error.to_string()) })?);
     }
     let up = parse("up", lookup(&texts, "up"), truth)?.unwrap_or(true);
     Ok(Edge { from, to, spec: link.or(defaults), up })

@@ -34,6 +34,7 @@ use toml::Spanned;
 use weft_units::{Duration, Rate};
 
 use super::attributes::{LinkAttributes, NodeAttributes, Tier};
+use super::error::explain;
 use super::graph::{FileEdge, FileGraph, FileNode, Place};
 use super::{ReadError, Why};
 use crate::fabric::split_pair;
@@ -98,7 +99,7 @@ fn yes() -> bool {
 /// [`ReadError`] with line and column.
 pub fn toml(text: &str, name: &str, defaults: &LinkSpec) -> Result<Fabric, ReadError> {
     let file: File = toml::from_str(text).map_err(|error| {
-        let why = ReadError::from(Why::Syntax(error.message().to_owned()));
+        let why = ReadError::from(Why::Syntax(explain(error.message())));
         match error.span() {
             Some(span) => why.at(text, span.start),
             None => why,

@@ -237,11 +237,22 @@ impl FabricSettings {
                 section.problems.add(problem.help(format!("\"{}\" has {}", shape.name, list(own))));
             }
         }
-        let others = SHAPES.iter().flat_map(|shape| shape.counts.iter().chain(shape.extra)).copied();
-        let foreign: Vec<Key> = others.filter(|key| section.node(key.name).is_some()).collect();
-        section.only(&[&keys, &[KIND, FILE_KEY], &foreign]);
+        let of_any = |name: &str| {
+            SHAPES.iter().any(|shape| shape.counts.iter().chain(shape.extra).any(|key| key.name == name))
+        };
+        let mut others = section.table.clone();
+        others.0.retain(|entry| known(&entry.key) || !of_any(&entry.key));
+        Section { table: &others, ..section.clone() }.only(&[&keys, &[KIND, FILE_KEY]]);
         let counts: Vec<Option<At<u32>>> = shape.counts.iter().map(|key| section.need(key.name)).collect();
         Some(Base::Shape(shape.name, counts.into_iter().collect::<Option<_>>()?))
+    }
+
+    /// The file it comes from.
+    pub(crate) fn file(&self) -> Option<&str> {
+        match &self.kind {
+            Base::File(path) => Some(&path.value),
+            Base::Shape(..) => None,
+        }
     }
 
     /// The fabric.

@@ -1,7 +1,7 @@
 //! The keys that describe a link, for the whole of `[fabric]` and for single cables in
 //! `[[fabric.link]]`.
 
-use weft_fabric::{ClassSpec, Limit, LinkSpec, Overhead, QueueSpec, Scheduler};
+use weft_fabric::{ClassSpec, Limit, LinkSpec, MAX_QUEUES, Overhead, QueueSpec, Scheduler};
 use weft_units::{Duration, Rate};
 
 use crate::section::{At, Key, Kind, Section, key};
@@ -67,6 +67,12 @@ impl LinkSettings {
             if weights.value.is_empty() {
                 let label = "expected one number a queue, such as [4, 1]";
                 queues.problem(weights.span, "a port needs at least one queue", label);
+            }
+            if weights.value.len() > MAX_QUEUES {
+                let message = format!("{} queues a port", weights.value.len());
+                let label =
+                    format!("expected at most {MAX_QUEUES}: a DSCP's class selector tells no more apart");
+                queues.problem(weights.span, message, label);
             }
             for weight in weights.value.iter().filter(|weight| weight.value == 0) {
                 queues.problem(weight.span, "a queue of weight 0 never sends", "expected at least 1");

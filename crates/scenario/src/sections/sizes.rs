@@ -55,6 +55,14 @@ impl SizesSettings {
         Some(settings)
     }
 
+    /// The file of the CDF.
+    pub(crate) fn file(&self) -> Option<&str> {
+        match &self.form.value {
+            Form::Cdf(path) => Some(&path.value),
+            _ => None,
+        }
+    }
+
     /// The distribution.
     pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<Sizes> {
         let fail =

@@ -165,6 +165,15 @@ impl GroupSettings {
         })
     }
 
+    /// The file that its flows or their sizes come from.
+    pub(crate) fn file(&self) -> Option<&str> {
+        match &self.source {
+            Source::Drawn(drawn) => drawn.sizes.file(),
+            Source::Listed(_) => None,
+            Source::Trace(path) => Some(&path.value),
+        }
+    }
+
     /// The group, its hosts and files found.
     pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<Group> {
         let flows = match &self.source {

@@ -69,7 +69,8 @@ impl Transport {
                 Err(error) => {
                     good = false;
                     let message = format!("`transport.{key}` cannot be {}", entry.node.describe());
-                    let label = format!("{error}; the profile `{}` has {before}", transport.profile);
+                    let why = out_of_range(&fields, key, &error).unwrap_or_else(|| error.to_string());
+                    let label = format!("{why}; the profile `{}` has {before}", transport.profile);
                     section.problem(entry.node.span, message, label);
                     fields.insert(key.clone(), before);
                 }
@@ -84,6 +85,32 @@ impl Transport {
         }
         good.then_some(transport)
     }
+}
+
+/// What a whole number should be that does not fit into the parameter `key`, for which `error` says so.
+fn out_of_range(
+    fields: &serde_json::Map<String, Json>,
+    key: &str,
+    error: &serde_json::Error,
+) -> Option<String> {
+    fields.get(key).filter(|value| value.is_i64() || value.is_u64())?;
+    let text = error.to_string();
+    let most = match text.rsplit_once("expected ")?.1 {
+        "u8" => u64::from(u8::MAX),
+        "u16" => u64::from(u16::MAX),
+        "u32" => u64::from(u32::MAX),
+        "u64" => u64::MAX,
+        _ => return None,
+    };
+    // What the parameter allows of the numbers that fit, if it says so of one of the outermost two.
+    let said = [0, most].into_iter().find_map(|number| {
+        let mut fields = fields.clone();
+        fields.insert(key.to_owned(), number.into());
+        let config = serde_json::from_value::<Config>(Json::Object(fields)).ok()?;
+        config.validate().err().filter(|error| error.name == key)
+    });
+    let range = said.map_or_else(|| format!("0 to {most}"), |error| error.expected.to_owned());
+    Some(format!("expected {range}"))
 }
 
 /// The parameters of a TCP by name, as text, numbers and flags.

@@ -1,6 +1,7 @@
 //! [`ResultWriter`]: the directory of one run while it is being written.
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,21 @@ pub struct ResultError {
     pub path: PathBuf,
     /// Why not.
     pub source: io::Error,
+}
+
+/// How the name of a result ends that is being written.
+const PARTIAL: &str = ".partial";
+
+/// The path under which `target` is written, another each time.
+fn temporary_of(target: &Path) -> PathBuf {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let unique = RandomState::new().build_hasher().finish();
+    target.with_file_name(format!(".{name}.{unique:016x}{PARTIAL}"))
+}
+
+/// Whether a result of this name is being written, or never was to its end.
+pub fn is_temporary(name: &str) -> bool {
+    name.starts_with('.') && name.ends_with(PARTIAL)
 }
 
 /// Writes a result under a temporary name beside its final one.
@@ -48,15 +64,11 @@ impl<'a> ResultWriter<'a> {
         classes: &'a [String],
         window: (Time, Time),
     ) -> Result<Self, ResultError> {
-        let name = target.file_name().unwrap_or_default().to_string_lossy();
-        let temporary = target.with_file_name(format!(".{name}.partial"));
+        let temporary = temporary_of(target);
         let at = |path: &Path| {
             let path = path.to_owned();
             move |source| ResultError { path, source }
         };
-        if temporary.exists() {
-            fs::remove_dir_all(&temporary).map_err(at(&temporary))?;
-        }
         fs::create_dir_all(&temporary).map_err(at(&temporary))?;
         let table = |name: &str, columns| {
             let path = temporary.join(name);
@@ -147,7 +159,7 @@ impl<'a> ResultWriter<'a> {
         };
         let outcome = written();
         if outcome.is_err() {
-            // The first error is the one to report; what stays behind is removed at the next start.
+            // The first error is the one to report; what stays behind is removed by the next sweep.
             let _ = fs::remove_dir_all(&temporary);
         }
         outcome

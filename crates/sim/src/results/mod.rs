@@ -5,5 +5,5 @@ mod columns;
 mod directory;
 mod summary;
 
-pub use directory::{ResultError, ResultWriter};
+pub use directory::{ResultError, ResultWriter, is_temporary};
 pub use summary::Summary;

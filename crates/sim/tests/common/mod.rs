@@ -11,7 +11,7 @@ use proptest::test_runner::{Config as ProptestConfig, FileFailurePersistence};
 use weft_fabric::Fabric;
 use weft_sim::engine::{Progress, Setup};
 use weft_sim::fault::{Fault, FaultKind};
-use weft_sim::probe::{Probe, ProbeLinks};
+use weft_sim::probe::Probe;
 use weft_sim::record::{FlowRecord, LinkReport, Metric, Recorder, RunReport, Sample};
 use weft_sim::run::run_setup;
 use weft_switching::{DropReason, ParamValue, SchemeSpec, stream};
@@ -128,6 +128,7 @@ impl<'a> Trial<'a> {
     /// Runs it; every run has to account for each of its packets.
     pub fn run(&self) -> Outcome {
         let mut seen = Seen::default();
+        let links = (0..self.fabric.links().len() as u32).map(LinkId).collect();
         let setup = Setup {
             fabric: self.fabric,
             flows: &self.flows,
@@ -135,7 +136,7 @@ impl<'a> Trial<'a> {
             transport: &self.config,
             seed: self.seed,
             limit: at(self.limit),
-            probe: Probe::new(self.fabric, self.interval, ProbeLinks::All),
+            probe: Probe::new(self.interval, links),
             faults: &self.faults,
         };
         let report = run_setup(setup, &self.scheme, &Progress::default(), &mut seen).expect("a known scheme");

@@ -5,7 +5,7 @@ use weft_sim::event_queue::Due;
 use weft_sim::network::Network;
 use weft_switching::{DropReason, Header};
 use weft_transport::{Ecn, Segment};
-use weft_units::{LinkId, Time};
+use weft_units::{Bytes, LinkId, Time};
 
 /// A packet that came through.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +61,11 @@ impl Wire {
                 Due::Far(_) => unreachable!("nothing of that kind is scheduled"),
             }
         }
+    }
+
+    /// Bytes that have not left.
+    pub fn backlog(&self) -> Bytes {
+        self.net.backlog(self.link)
     }
 
     /// The counters of the link.

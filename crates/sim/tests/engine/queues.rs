@@ -4,7 +4,7 @@ use weft_fabric::{ClassSpec, Fabric, Limit, LinkSpec, Overhead, QueueSpec, Sched
 use weft_sim::record::Metric;
 use weft_switching::DropReason;
 use weft_transport::Ecn;
-use weft_units::{Duration, Rate, Time};
+use weft_units::{Bytes, Duration, LinkId, Rate, Time};
 
 use crate::common::statistics::error;
 use crate::common::wire::Wire;
@@ -197,11 +197,61 @@ fn an_incast_overflows_a_queue_that_never_holds_more_than_its_limit() {
             Limit::Packets(packets) => u64::from(packets + 1) * 1_538,
             Limit::Bytes(bytes) => bytes,
         };
-        let met = outcome.link(last).max_backlog.0;
+        let met = outcome.link(last).counters.max_backlog.0;
         assert!(met <= most && met > most - 1_538, "{met} bytes at most {most}");
         let queued = outcome.samples.iter().filter(|s| s.metric == Metric::QueueBytes && s.entity == last.0);
         assert!(queued.clone().count() > 0 && queued.clone().all(|sample| sample.value <= most as f64));
     }
+}
+
+#[test]
+fn the_longest_backlog_is_known_of_slow_lines_and_of_several_queues() {
+    // 12.5 s for 1000 packets on the line, or waiting beside it.
+    for queue in [
+        QueueSpec::fifo(Limit::Packets(1_000)),
+        classes(Scheduler::StrictPriority, &[1, 1], 1_000),
+        classes(Scheduler::Drr, &[2, 1], 1_000),
+    ] {
+        let slow = LinkSpec { rate: Rate::from_bps(1_000_000), ..line(queue) };
+        let mut wire = Wire::new(&slow);
+        assert_eq!(taken(&mut wire, us(0), 1_000, 1_250), 1_000);
+        assert_eq!(wire.counters().max_backlog, Bytes(999 * 1_250), "{:?}", slow.queue);
+        assert_eq!(wire.backlog(), Bytes(1_000 * 1_250), "what a switch sees");
+        wire.run_until(Time::MAX);
+        assert_eq!(wire.backlog(), Bytes(0));
+    }
+}
+
+#[test]
+fn the_utilisation_of_a_line_is_what_has_left_it() {
+    let slow = LinkSpec::new(Rate::from_bps(10_000_000), Duration::from_us(20));
+    let host = LinkSpec::new(Rate::from_gbps(1), Duration::from_us(20));
+    let fabric = build::dumbbell(1, 1, &host, &slow).unwrap();
+    let trial = Trial::new(&fabric, scheme("ecmp"), profile("linux")).limit(Duration::from_secs(2));
+    let outcome = trial.flow(0, 1, 1 << 40, Duration::ZERO).sampled(Duration::from_ms(10)).run();
+    let bottleneck = link(&fabric, "s0-s1");
+    let shown = outcome.mean(Metric::LinkUtilisation, bottleneck.0, Duration::ZERO);
+    let counters = outcome.link(bottleneck).counters;
+    assert!(counters.max_backlog > Bytes(100_000), "the queue is long: {counters:?}");
+    let whole = counters.wire_bytes as f64 * 8.0 / 10e6 / 2.0;
+    assert!((shown - whole).abs() < 0.01 && whole <= 1.0, "{shown} by samples, {whole} by bytes");
+}
+
+#[test]
+fn a_line_that_only_drains_is_in_use_and_one_that_fails_no_longer() {
+    let slow = line(QueueSpec::default());
+    let mut wire = Wire::new(&slow);
+    taken(&mut wire, us(0), 10, 1_250);
+    let left = [0, 15, 50, 100].map(|at| {
+        wire.run_until(us(at));
+        wire.net.now = us(at);
+        wire.counters().wire_bytes
+    });
+    assert_eq!(left, [0, 1_875, 6_250, 12_500]);
+    taken(&mut wire, us(200), 10, 1_250);
+    wire.net.now = us(220);
+    wire.net.set_up(LinkId(0), false);
+    assert_eq!(wire.counters().wire_bytes, 15_000);
 }
 
 #[test]

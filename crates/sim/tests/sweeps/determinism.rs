@@ -8,7 +8,7 @@ use weft_sim::record::{FlowRecord, Recorder, Sample};
 use weft_traffic::Flow;
 
 use crate::directory::Scratch;
-use crate::sweep::{are_equal, complete, plan, results, scenario};
+use crate::sweep::{are_equal, complete, plan, results, run, scenario};
 
 #[test]
 fn any_number_of_threads_leaves_the_same_bytes() {
@@ -27,6 +27,27 @@ fn any_number_of_threads_leaves_the_same_bytes() {
     let all: BTreeSet<_> = results[0].iter().filter(|(name, _)| name.ends_with("flows.parquet")).collect();
     let bytes: BTreeSet<_> = all.iter().map(|(_, bytes)| *bytes).collect();
     assert_eq!(bytes.len(), 6, "runs of another scheme or seed differ");
+}
+
+/// The threads of this process, those of other tests among them.
+#[cfg(target_os = "linux")]
+fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task").unwrap().count()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_more_threads_start_than_there_are_runs_to_do() {
+    let scratch = Scratch::new("jobs");
+    let mut most = 0;
+    for done in [6, 0] {
+        let report = run(&scenario(), scratch.path(), 5000, &mut |_| {
+            most = most.max(threads());
+            true
+        });
+        assert_eq!(report.unwrap().done, done);
+    }
+    assert!(most < 1000, "{most} threads");
 }
 
 #[test]

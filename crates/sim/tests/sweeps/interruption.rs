@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use weft_scenario::Scenario;
-use weft_sim::sweep::{Event, SweepError};
+use weft_sim::sweep::{Event, Options, SweepError, run_sweep};
 
 use crate::directory::{Scratch, files};
 use crate::sweep::{TEXT, are_equal, complete, results, run, scenario};
@@ -110,12 +110,72 @@ fn the_directory_of_another_scenario_is_refused_and_left_alone() {
 }
 
 #[test]
+fn a_second_sweep_into_the_same_directory_is_refused_and_the_first_goes_on() {
+    let scratch = Scratch::new("twice");
+    let mut refused = 0;
+    let report = run(&scenario(), scratch.path(), 1, &mut |event| {
+        if matches!(event, Event::RunDone { .. }) {
+            let error = run(&scenario(), scratch.path(), 1, &mut |_| true).unwrap_err();
+            assert!(matches!(error, SweepError::Busy { .. }), "{error}");
+            let output = shell("eval \"$RUN\"", scratch.path()).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(said.contains("another weft run is writing to"), "{said}");
+            refused += 1;
+        }
+        true
+    });
+    assert_eq!((report.unwrap().done, refused), (6, 6));
+    are_equal(&uninterrupted(), &results(scratch.path()), "the first sweep");
+}
+
+#[test]
 fn a_directory_of_other_things_is_refused_and_left_alone() {
     let scratch = Scratch::new("letters");
     fs::write(scratch.join("letter.txt"), "Dear all").unwrap();
     let error = run(&scenario(), scratch.path(), 1, &mut |_| true).unwrap_err();
     assert!(matches!(error, SweepError::NotOurs { .. }), "{error}");
     assert_eq!(files(scratch.path()).len(), 1);
+}
+
+#[test]
+fn results_of_other_files_or_another_version_are_not_added_to() {
+    let text = TEXT.replace("sizes = \"web-search\"\ntruncate = \"2 MB\"", "sizes = { cdf = \"sizes.txt\" }");
+    let scenario = Scenario::parse(&text, "six.toml").unwrap();
+    assert_eq!(Vec::from_iter(scenario.files()), ["sizes.txt"]);
+    let scratch = Scratch::new("inputs");
+    let into = |bytes: &[u8]| {
+        let load = |file: &str| if file == "sizes.txt" { Ok(bytes.to_vec()) } else { Err("no".into()) };
+        run_sweep(&scenario, &Options { directory: scratch.path(), jobs: 2, load: &load }, &mut |_| true)
+    };
+    assert_eq!(into(b"1000 0.5\n9000 1\n").unwrap().done, 6);
+    let before = files(scratch.path());
+    let error = into(b"1000 0.5\n8000 1\n").unwrap_err().to_string();
+    assert!(error.starts_with("`sizes.txt` has changed since the runs in "), "{error}");
+    are_equal(&before, &files(scratch.path()), "changed input");
+    assert_eq!(into(b"1000 0.5\n9000 1\n").unwrap().skipped, 6);
+
+    let list = scratch.join("sweep.json");
+    let text = fs::read_to_string(&list).unwrap();
+    let version = format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION"));
+    assert!(text.contains(&version));
+    fs::write(&list, text.replace(&version, "\"version\": \"0.0.1\"")).unwrap();
+    let error = into(b"1000 0.5\n9000 1\n").unwrap_err().to_string();
+    assert!(error.contains("holds results of Weft 0.0.1, and this is"), "{error}");
+}
+
+#[test]
+fn more_seeds_add_to_the_results_of_fewer() {
+    let scratch = Scratch::new("seeds");
+    let seeds = |seeds: &str| {
+        let scenario = Scenario::parse_with(TEXT, "six.toml", &[format!("run.seeds={seeds}")]).unwrap();
+        let report = run(&scenario, scratch.path(), 2, &mut |_| true).unwrap();
+        (report.done, report.skipped)
+    };
+    assert_eq!(seeds("[1]"), (3, 0));
+    assert_eq!(seeds("[1, 2]"), (3, 3));
+    are_equal(&uninterrupted(), &results(scratch.path()), "one seed, then two");
+    assert_eq!(seeds("1"), (0, 3));
+    are_equal(&uninterrupted(), &results(scratch.path()), "one again");
 }
 
 const DIRECTORY: &str = "WEFT_TEST_DIRECTORY";

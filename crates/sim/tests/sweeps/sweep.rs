@@ -64,8 +64,8 @@ pub fn run(
     jobs: usize,
     observer: &mut dyn FnMut(&Event<'_>) -> bool,
 ) -> Result<SweepReport, SweepError> {
-    let plan = |point: &Point| plan(scenario, point);
-    run_sweep(scenario, &Options { directory, jobs, plan: &plan }, observer)
+    let load = |file: &str| Err(format!("no file {file}"));
+    run_sweep(scenario, &Options { directory, jobs, load: &load }, observer)
 }
 
 /// Runs what there is still to run of the sweep, to its end.
@@ -75,10 +75,11 @@ pub fn complete(directory: &Path, jobs: usize) -> SweepReport {
     report
 }
 
-/// What a finished sweep has left, without what the runs cost.
+/// What a finished sweep has left, without what the runs cost and the lock.
 pub fn results(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = files(directory);
     found.remove("performance.json");
+    found.remove(".lock");
     found
 }
 
