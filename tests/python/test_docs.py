@@ -180,8 +180,8 @@ def test_the_fabric_file_of_the_pages_is_read(tmp_path):
 
 @pytest.mark.parametrize("table", ["", "[defaults]", "[[node]]", "[[link]]"])
 def test_the_fabrics_page_names_every_key_of_a_fabric_file(table, tmp_path):
-    (tmp_path / "own.toml").write_text(f"{table}\nno_key = 1\n")
-    with pytest.raises(weft.ScenarioError, match="unknown field `no_key`, expected one of") as refused:
+    (tmp_path / "own.toml").write_text(f"{table}\nqqqqqqqqqq = 1\n")
+    with pytest.raises(weft.ScenarioError, match="unknown key `qqqqqqqqqq`, expected one of") as refused:
         weft.fabric(tmp_path / "own.toml")
     known = re.findall(r"`(\w+)`", str(refused.value).split("expected one of")[1])
     section = (DOCS / "fabrics.md").read_text().split("## From a file")[1].split("\n## ")[0]
