@@ -10,7 +10,7 @@
 //! ([`Rest`]), and all rings lie in one arena.
 
 use weft_fabric::{Fabric, Limit, Overhead};
-use weft_units::{Bytes, Duration, LinkId, Time, TxClock};
+use weft_units::{Bytes, Duration, LinkId, Rate, Time, TxClock};
 
 use crate::packet::{PacketId, prefetch};
 
@@ -70,7 +70,7 @@ pub struct LinkCounters {
     pub drops: u64,
     /// Packets marked "congestion experienced".
     pub marks: u64,
-    /// Longest backlog met by a packet, to what the link sends in 1.024 ns.
+    /// Longest backlog met by a packet, to what the link sends in 1.024 ns (below 1 Gbps: in 1.05 us).
     pub max_backlog: Bytes,
 }
 
@@ -90,8 +90,8 @@ struct Link {
     tail: u32,
     /// A packet that meets fewer packets on the link than this is accepted without a further look.
     room: u32,
-    /// Longest backlog met, in units of 1024 ps, of those below 4.4 s.
-    max_backlog_1024ps: u32,
+    /// Longest backlog met, in units of [`Link::grain`].
+    max_backlog: u32,
     far_end: FarEnd,
     /// The port of the far end that it arrives on.
     far_port: u16,
@@ -110,7 +110,7 @@ struct Rest {
     wraps: u32,
     /// A packet that meets no more packets on the link than this is neither refused nor marked.
     free_packets: u32,
-    /// Longest backlog met of those of 4.4 s or more, or in queues beside the link's own.
+    /// Longest backlog met in queues beside the link's own.
     max_backlog: Bytes,
 }
 
@@ -120,6 +120,7 @@ const MARKS: u8 = 4;
 const MARK_IN_BYTES: u8 = 8;
 const MIN_FRAME: u8 = 16;
 const SEVERAL_QUEUES: u8 = 32;
+const SLOW: u8 = 64;
 
 /// The shortest Ethernet frame with preamble and inter-frame gap (IEEE 802.3, 4.2.3.3).
 const MIN_WIRE_BYTES: u32 = 84;
@@ -150,6 +151,7 @@ impl Links {
                 (spec.queue.ecn_threshold.is_some(), MARKS),
                 (mark_in_bytes, MARK_IN_BYTES),
                 (spec.overhead == Overhead::Ethernet, MIN_FRAME),
+                (spec.rate < Rate::from_gbps(1), SLOW),
             ] {
                 flags |= if set { flag } else { 0 };
             }
@@ -168,7 +170,7 @@ impl Links {
                 head: 0,
                 tail: 0,
                 room: 0,
-                max_backlog_1024ps: 0,
+                max_backlog: 0,
                 far_end,
                 far_port: spec.to_port.0,
                 overhead: match spec.overhead {
@@ -277,7 +279,7 @@ impl Links {
         let wire_bytes = at.wire_bytes(ip_bytes);
         if at.tail.wrapping_sub(at.head) > rest.free_packets && self.refuses(link, now, wire_bytes, mark) {
             self.rest[link as usize].drops += 1;
-            self.note_backlog(link, now);
+            self.links[link as usize].note_backlog(now);
             return Offer::Full;
         }
         self.push(link, now, packet, wire_bytes)
@@ -295,8 +297,8 @@ impl Links {
     /// The same where the ring has a place for it.
     #[inline(always)]
     fn append(&mut self, link: u32, now: Time, packet: PacketId, wire_bytes: u32) -> Offer {
-        self.note_backlog(link, now);
         let at = &mut self.links[link as usize];
+        at.note_backlog(now);
         let start = std::hint::select_unpredictable(at.busy_until > now, at.busy_until, now);
         let departure = start + at.clock.tx_time(wire_bytes);
         let arrival = departure + at.delay;
@@ -342,16 +344,6 @@ impl Links {
     fn waits(&self, at: &Link, now: Time, count: u32) -> bool {
         let present = at.tail.wrapping_sub(at.head);
         present > count && self.arrival(at, present - count - 1) > (now + at.delay).ps()
-    }
-
-    /// Keeps the longest backlog.
-    #[inline(always)]
-    fn note_backlog(&mut self, link: u32, now: Time) {
-        let at = &mut self.links[link as usize];
-        match u32::try_from(at.busy_until.saturating_since(now).ps() >> 10) {
-            Ok(backlog_1024ps) => at.max_backlog_1024ps = at.max_backlog_1024ps.max(backlog_1024ps),
-            Err(_) => self.note_waiting(link, now, Bytes(0)),
-        }
     }
 
     /// Notes that a packet met `waiting` bytes in queues beside the link's own.
@@ -429,13 +421,13 @@ impl Links {
     /// The counters of a link at `now`.
     pub fn counters(&self, link: u32, now: Time) -> LinkCounters {
         let (at, rest) = (&self.links[link as usize], &self.rest[link as usize]);
-        let short = Duration::from_ps(u64::from(at.max_backlog_1024ps) << 10);
+        let longest = Duration::from_ps(u64::from(at.max_backlog) << at.grain());
         LinkCounters {
             wire_bytes: at.wire_bytes.saturating_sub(at.backlog(now).0),
             packets: u64::from(rest.wraps) << 32 | u64::from(at.tail),
             drops: rest.drops,
             marks: rest.marks,
-            max_backlog: at.clock.bytes_in(short).max(rest.max_backlog),
+            max_backlog: at.clock.bytes_in(longest).max(rest.max_backlog),
         }
     }
 
@@ -479,6 +471,19 @@ impl Link {
     fn find_room(&mut self, free_packets: u32) {
         let plain = self.flags & (UP | SEVERAL_QUEUES) == UP;
         self.room = if plain { self.mask.min(free_packets) + 1 } else { 0 };
+    }
+
+    /// Keeps the longest backlog.
+    #[inline(always)]
+    fn note_backlog(&mut self, now: Time) {
+        let backlog = self.busy_until.saturating_since(now).ps() >> self.grain();
+        self.max_backlog = self.max_backlog.max(backlog.min(u64::from(u32::MAX)) as u32);
+    }
+
+    /// Bits of a backlog that are not kept: 1.024 ns, and 1.05 us on slow links, which may need hours.
+    #[inline(always)]
+    const fn grain(&self) -> u32 {
+        if self.flags & SLOW == 0 { 10 } else { 20 }
     }
 
     #[inline]
