@@ -4,7 +4,7 @@
 use weft_switching::{Action, Actions, DropReason, Header, Kind, Switch};
 use weft_units::{Duration, HostId, Time};
 
-use crate::engine::{ASK, Engine, SWITCH};
+use crate::engine::{ASK, Engine, SWITCH, SwitchContext};
 use crate::packet::{NOBODY, PacketId};
 use crate::record::Recorder;
 use crate::resolver::{self, Question};
@@ -104,17 +104,13 @@ impl<S: Switch> Engine<'_, S> {
         &mut self,
         number: usize,
         recorder: &mut R,
-        call: impl FnOnce(&mut S, &mut crate::engine::SwitchContext<'_>, &mut Actions),
+        call: impl FnOnce(&mut S, &mut SwitchContext<'_>, &mut Actions),
     ) {
         let mut actions = std::mem::take(&mut self.actions);
         let switch = &mut self.switches[number];
         let first_link = switch.first_link;
-        let mut context = crate::engine::SwitchContext {
-            now: self.net.now,
-            net: &self.net,
-            first_link,
-            random: &mut switch.random,
-        };
+        let mut context =
+            SwitchContext { now: self.net.now, net: &self.net, first_link, random: &mut switch.random };
         call(&mut switch.scheme, &mut context, &mut actions);
         self.emit(first_link, &actions, recorder);
         actions.clear();
@@ -152,26 +148,26 @@ impl<S: Switch> Engine<'_, S> {
         let Some(sender) = header.src.host() else {
             return self.drop(packet, DropReason::NotForMe, recorder);
         };
-        let now = self.net.now;
         self.counters.packets_delivered += 1;
         self.end(packet, false, recorder);
         match header.kind {
             Kind::ArpRequest if resolver::target(&header) == host => {
-                let flows = self.learn((host, sender), now);
                 self.counters.packets_sent += 1;
                 let nic = self.net.first_link[self.setup.fabric.host_node(host).index()];
                 self.send_alone(nic, &resolver::reply(host, sender), recorder);
-                flows.into_iter().for_each(|flow| self.open(flow, recorder));
+                self.learn((host, sender), recorder);
             }
             Kind::ArpReply if header.dst.host() == Some(host) => {
-                let flows = self.learn((host, sender), now);
-                flows.into_iter().for_each(|flow| self.open(flow, recorder));
+                self.learn((host, sender), recorder);
             }
             _ => {}
         }
     }
 
-    fn learn(&mut self, question: Question, now: Time) -> Vec<u32> {
-        self.resolver.as_mut().map_or_else(Vec::new, |resolver| resolver.learn(question, now))
+    /// The first host knows the second's address now: opens the flows that waited for it.
+    fn learn<R: Recorder>(&mut self, question: Question, recorder: &mut R) {
+        let now = self.net.now;
+        let flows = self.resolver.as_mut().map_or_else(Vec::new, |resolver| resolver.learn(question, now));
+        flows.into_iter().for_each(|flow| self.open(flow, recorder));
     }
 }

@@ -10,9 +10,8 @@ use rand_core::RngCore;
 use weft_fabric::Fabric;
 use weft_units::{Duration, NodeId, PortId, Time};
 
-use crate::exploration::{Exploration, PARAMS, ways};
+use crate::exploration::{Exploration, Maker, PARAMS, ways};
 use crate::floods::Floods;
-use crate::hash::mix64;
 use crate::header::{Header, Kind, Mac};
 use crate::hello::{Ports, Way};
 use crate::registry::{Blueprint, SchemeInfo, SchemeSpec};
@@ -27,17 +26,12 @@ pub const INFO: SchemeInfo = SchemeInfo {
 };
 
 /// Makes the switches.
-pub struct ArpPath {
-    config: Exploration,
-    arp_cache: Duration,
-    seed: u64,
-}
+pub struct ArpPath(Maker);
 
 impl ArpPath {
     /// The scheme with the parameters of `spec`; `seed` is the run's.
     pub fn new(seed: u64, spec: &SchemeSpec) -> Self {
-        let (config, arp_cache) = Exploration::from_spec(spec);
-        Self { config, arp_cache, seed }
+        Self(Maker::new(seed, spec))
     }
 }
 
@@ -45,12 +39,11 @@ impl Blueprint for ArpPath {
     type Switch = ArpPathSwitch;
 
     fn switch(&self, fabric: &Fabric, node: NodeId) -> ArpPathSwitch {
-        let secret = mix64(self.seed ^ mix64(u64::from(node.0) + 1));
-        ArpPathSwitch::new(&self.config, ways(fabric, node), secret)
+        ArpPathSwitch::new(&self.0.config, ways(fabric, node), self.0.secret(node))
     }
 
     fn arp_cache(&self) -> Option<Duration> {
-        Some(self.arp_cache)
+        Some(self.0.arp_cache)
     }
 }
 
@@ -228,11 +221,24 @@ impl ArpPathSwitch {
 
     fn flood_own<C: Context>(&mut self, ctx: &mut C, kind: Kind, src: Mac, dst: Mac, out: &mut Actions) {
         let id = ctx.random().next_u32();
-        let mut header = Header { src, dst, kind, ..Header::default() };
-        header.set_exploration_id(id);
+        let header = Header::about_path(kind, src, dst, id);
         if self.floods.note_own(&header, ctx.now()).is_ok() {
             self.ports.flood_own(ctx, &self.config, &header, out);
         }
+    }
+
+    /// Takes note of a copy of a flooded frame about a path, or says why it goes no further.
+    pub(crate) fn admit(&mut self, ingress: PortId, header: &Header, now: Time) -> Result<(), DropReason> {
+        if header.hops() >= self.config.hops {
+            return Err(DropReason::TooManyHops);
+        }
+        self.floods.note(ingress, header, now)
+    }
+
+    /// Floods such a frame on.
+    pub(crate) fn pass_on<C: Context>(&mut self, ctx: &mut C, ingress: PortId, out: &mut Actions) {
+        out.rewrite(Rewrite::Hop);
+        self.ports.flood(ctx, &self.config, ingress, false, out);
     }
 
     /// A frame about the path between two stations.
@@ -258,43 +264,31 @@ impl ArpPathSwitch {
                     _ => out.drop(DropReason::Stale),
                 }
             }
-            Kind::PathRequest | Kind::PathFail if header.hops() >= self.config.hops => {
-                out.drop(DropReason::TooManyHops);
-            }
             Kind::PathRequest => {
-                if let Err(reason) = self.floods.note(ingress, header, now) {
+                if let Err(reason) = self.admit(ingress, header, now) {
                     return out.drop(reason);
                 }
                 self.lock(header.src, ingress, now);
                 if self.attached(header.dst, now).is_none() {
-                    out.rewrite(Rewrite::Hop);
-                    return self.ports.flood(ctx, &self.config, ingress, false, out);
+                    return self.pass_on(ctx, ingress, out);
                 }
                 out.consume();
                 self.stations.reclass(&header.src, LEARNT, now);
-                let mut reply =
-                    Header { src: header.dst, dst: header.src, kind: Kind::PathReply, ..Header::default() };
-                reply.set_exploration_id(header.exploration_id());
-                out.emit(ingress, reply);
+                let id = header.exploration_id();
+                out.emit(ingress, Header::about_path(Kind::PathReply, header.dst, header.src, id));
             }
             Kind::PathFail => {
-                if let Err(reason) = self.floods.note(ingress, header, now) {
+                if let Err(reason) = self.admit(ingress, header, now) {
                     return out.drop(reason);
                 }
                 if self.attached(header.dst, now).is_none() {
-                    out.rewrite(Rewrite::Hop);
-                    return self.ports.flood(ctx, &self.config, ingress, false, out);
+                    return self.pass_on(ctx, ingress, out);
                 }
                 out.consume();
                 self.look_for(ctx, header.dst, header.src, out);
             }
             _ => out.drop(DropReason::Stale),
         }
-    }
-
-    /// Stations known, broadcasts and repairs under way.
-    pub fn entries(&self) -> usize {
-        self.stations.len() + self.floods.len() + self.repairs.len()
     }
 
     /// Sweeps tables, says Hello, and tells which ports are newly dead: their neighbour has fallen

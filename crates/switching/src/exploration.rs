@@ -3,6 +3,7 @@
 use weft_fabric::Fabric;
 use weft_units::{Duration, NodeId};
 
+use crate::hash::mix64;
 use crate::hello::Way;
 use crate::registry::{Contradiction, ParamInfo, ParamKind, ParamValue, SchemeSpec};
 
@@ -178,6 +179,26 @@ pub const PARAMS: [ParamInfo; 14] = [
         doc: "how long a host remembers another's address; 0 s: every flow asks anew",
     },
 ];
+
+/// What the makers of all exploring switches have.
+pub(crate) struct Maker {
+    pub(crate) config: Exploration,
+    pub(crate) arp_cache: Duration,
+    seed: u64,
+}
+
+impl Maker {
+    /// With the parameters of `spec`; `seed` is the run's.
+    pub(crate) fn new(seed: u64, spec: &SchemeSpec) -> Self {
+        let (config, arp_cache) = Exploration::from_spec(spec);
+        Self { config, arp_cache, seed }
+    }
+
+    /// What the tables of the switch `node` hash under.
+    pub(crate) fn secret(&self, node: NodeId) -> u64 {
+        mix64(self.seed ^ mix64(u64::from(node.0) + 1))
+    }
+}
 
 /// What is wrong with timers that contradict each other.
 pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {

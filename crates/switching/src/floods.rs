@@ -84,8 +84,4 @@ impl Floods {
     pub(crate) fn sweep(&mut self, now: Time) {
         self.first.sweep(now);
     }
-
-    pub(crate) fn len(&self) -> usize {
-        self.first.len()
-    }
 }

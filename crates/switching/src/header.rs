@@ -130,6 +130,13 @@ impl Header {
     /// See [`Header::FIN`].
     pub const ACK: u8 = 16;
 
+    /// A frame about the path from `src` to `dst`.
+    pub(crate) fn about_path(kind: Kind, src: Mac, dst: Mac, id: u32) -> Self {
+        let mut header = Self { src, dst, kind, ..Self::default() };
+        header.set_exploration_id(id);
+        header
+    }
+
     /// What tells one exploration for a tuple from the next: a SYN's initial sequence number.
     pub const fn exploration_id(&self) -> u32 {
         let [a, b, c, d, ..] = self.overlay;

@@ -82,7 +82,7 @@ impl TcpPathSwitch {
         if self.base.floods.note_own(&header, now).is_err() {
             return;
         }
-        self.lock(key, port, id, true, now);
+        self.lock(key, port, id, now);
         self.base.ports.flood_own(ctx, &self.base.config, &header, out);
     }
 

@@ -112,11 +112,6 @@ impl<K: SoftKey, V> SoftTable<K, V> {
         self.find_live(key, now).map(|at| &self.slots[at].value)
     }
 
-    /// The value of `key`, to be changed; its life stays as it is.
-    pub fn get_mut(&mut self, key: &K, now: Time) -> Option<&mut V> {
-        self.find_live(key, now).map(|at| &mut self.slots[at].value)
-    }
-
     /// The value of `key`, whose life starts anew.
     pub fn refresh(&mut self, key: &K, now: Time) -> Option<&mut V> {
         let at = self.find_live(key, now)?;

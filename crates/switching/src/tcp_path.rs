@@ -11,8 +11,7 @@ use weft_fabric::Fabric;
 use weft_units::{Duration, NodeId, PortId, Time};
 
 use crate::arp_path::ArpPathSwitch;
-use crate::exploration::{Exploration, OnMiss, PARAMS, WhileBroken, ways};
-use crate::hash::mix64;
+use crate::exploration::{Exploration, Maker, OnMiss, PARAMS, WhileBroken, ways};
 use crate::header::{Header, Kind};
 use crate::hello::Way;
 use crate::path_table::{
@@ -30,17 +29,12 @@ pub const INFO: SchemeInfo = SchemeInfo {
 };
 
 /// Makes the switches.
-pub struct TcpPath {
-    config: Exploration,
-    arp_cache: Duration,
-    seed: u64,
-}
+pub struct TcpPath(Maker);
 
 impl TcpPath {
     /// The scheme with the parameters of `spec`; `seed` is the run's.
     pub fn new(seed: u64, spec: &SchemeSpec) -> Self {
-        let (config, arp_cache) = Exploration::from_spec(spec);
-        Self { config, arp_cache, seed }
+        Self(Maker::new(seed, spec))
     }
 }
 
@@ -48,12 +42,11 @@ impl Blueprint for TcpPath {
     type Switch = TcpPathSwitch;
 
     fn switch(&self, fabric: &Fabric, node: NodeId) -> TcpPathSwitch {
-        let secret = mix64(self.seed ^ mix64(u64::from(node.0) + 1));
-        TcpPathSwitch::new(&self.config, ways(fabric, node), secret)
+        TcpPathSwitch::new(&self.0.config, ways(fabric, node), self.0.secret(node))
     }
 
     fn arp_cache(&self) -> Option<Duration> {
-        Some(self.arp_cache)
+        Some(self.0.arp_cache)
     }
 }
 
@@ -108,14 +101,14 @@ impl TcpPathSwitch {
             self.base.forward(ctx, ingress, header, out);
             return;
         }
-        self.lock(key, ingress, id, true, now);
+        self.lock(key, ingress, id, now);
         out.rewrite(Rewrite::Wrap(Kind::PathRequest, id));
         self.base.ports.flood(ctx, &self.base.config, ingress, false, out);
     }
 
     /// Locks a flow to the port of its request's first copy.
-    pub(crate) fn lock(&mut self, key: FlowKey, port: PortId, id: u32, initiator: bool, now: Time) {
-        let entry = PathEntry { port, initiator, explored: true, id, made: milliseconds(now) };
+    pub(crate) fn lock(&mut self, key: FlowKey, port: PortId, id: u32, now: Time) {
+        let entry = PathEntry { port, initiator: true, explored: true, id, made: milliseconds(now) };
         self.paths.insert(key, entry, LOCKED, now);
     }
 
@@ -123,16 +116,12 @@ impl TcpPathSwitch {
     fn on_request<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let (now, id) = (ctx.now(), header.exploration_id());
         let key = FlowKey::to_source(header);
-        if header.hops() >= self.base.config.hops {
-            return out.drop(DropReason::TooManyHops);
-        }
-        if let Err(reason) = self.base.floods.note(ingress, header, now) {
+        if let Err(reason) = self.base.admit(ingress, header, now) {
             return out.drop(reason);
         }
-        self.lock(key, ingress, id, true, now);
+        self.lock(key, ingress, id, now);
         let Some(port) = self.base.attached(header.dst, now) else {
-            out.rewrite(Rewrite::Hop);
-            return self.base.ports.flood(ctx, &self.base.config, ingress, false, out);
+            return self.base.pass_on(ctx, ingress, out);
         };
         if header.kind == Kind::PathRequest {
             out.rewrite(Rewrite::Unwrap);
@@ -320,25 +309,11 @@ impl TcpPathSwitch {
             _ => self.on_path_fail(ctx, ingress, header, out),
         }
     }
-
-    /// Entries of flows and, apart from these, of stations.
-    pub fn entries(&self) -> (usize, usize) {
-        (self.paths.len(), self.base.entries())
-    }
 }
 
 /// A frame of a switch's own about the flow from `key.host` to its peer.
 pub(crate) fn about(kind: Kind, key: FlowKey, id: u32) -> Header {
-    let mut header = Header {
-        src: key.host,
-        sport: key.port,
-        dst: key.peer,
-        dport: key.peer_port,
-        kind,
-        ..Header::default()
-    };
-    header.set_exploration_id(id);
-    header
+    Header { sport: key.port, dport: key.peer_port, ..Header::about_path(kind, key.host, key.peer, id) }
 }
 
 impl Switch for TcpPathSwitch {

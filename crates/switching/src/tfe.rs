@@ -7,8 +7,7 @@
 use weft_fabric::Fabric;
 use weft_units::{Bytes, Duration, NodeId, PortId, Time};
 
-use crate::exploration::{Exploration, PARAMS, ways};
-use crate::hash::mix64;
+use crate::exploration::{Exploration, Maker, PARAMS, ways};
 use crate::header::{Header, Kind};
 use crate::hello::Way;
 use crate::path_table::FlowKey;
@@ -77,21 +76,25 @@ pub const INFO: SchemeInfo = SchemeInfo {
     params: &ALL_PARAMS,
 };
 
-/// What is wrong with a classifier that no flow can meet.
-pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
-    let count = |name: &str| match spec.params.get(name) {
+/// The whole number that `spec` gives for a parameter.
+fn count(spec: &SchemeSpec, param: &str) -> Option<u64> {
+    match spec.params.get(param) {
         Some(ParamValue::Count(count)) => Some(*count),
         _ => None,
-    };
+    }
+}
+
+/// What is wrong with a classifier that no flow can meet.
+pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
     let most = [("first_port", 65_535), ("last_port", 65_535), ("dscp", 63)];
     let beyond = most.into_iter().find_map(|(param, most)| {
-        let given = count(param).filter(|given| *given > most)?;
+        let given = count(spec, param).filter(|given| *given > most)?;
         let expected = format!("expected 1 to {most}");
         Some(Contradiction { param, message: format!("`scheme.{param}` is {given}"), expected })
     });
     beyond.or_else(|| match Classifier::from_spec(spec) {
         Classifier::Ports(first, last) if first > last => Some(Contradiction {
-            param: if count("last_port").is_some() { "last_port" } else { "first_port" },
+            param: if count(spec, "last_port").is_some() { "last_port" } else { "first_port" },
             message: format!("the ports {first} to {last} of `tfe` are none"),
             expected: "the range's first port is above its last: no flow would be explored".to_owned(),
         }),
@@ -102,10 +105,7 @@ pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
 impl Classifier {
     /// The classifier that `spec` gives.
     pub fn from_spec(spec: &SchemeSpec) -> Self {
-        let count = |name: &str, default: u64| match spec.params.get(name) {
-            Some(ParamValue::Count(count)) => *count,
-            _ => default,
-        };
+        let count = |name, default| count(spec, name).unwrap_or(default);
         let port = |name, default| count(name, default).min(u64::from(u16::MAX)) as u16;
         match spec.params.get("classifier") {
             Some(ParamValue::Text(text)) if text == "dscp" => Self::Dscp(count("dscp", 10).min(63) as u8),
@@ -122,17 +122,14 @@ impl Classifier {
 
 /// Makes the switches.
 pub struct Tfe {
-    config: Exploration,
-    arp_cache: Duration,
-    seed: u64,
+    maker: Maker,
     classifier: Classifier,
 }
 
 impl Tfe {
     /// The scheme with the parameters of `spec`; `seed` is the run's.
     pub fn new(seed: u64, spec: &SchemeSpec) -> Self {
-        let (config, arp_cache) = Exploration::from_spec(spec);
-        Self { config, arp_cache, seed, classifier: Classifier::from_spec(spec) }
+        Self { maker: Maker::new(seed, spec), classifier: Classifier::from_spec(spec) }
     }
 }
 
@@ -140,12 +137,16 @@ impl Blueprint for Tfe {
     type Switch = TfeSwitch;
 
     fn switch(&self, fabric: &Fabric, node: NodeId) -> TfeSwitch {
-        let secret = mix64(self.seed ^ mix64(u64::from(node.0) + 1));
-        TfeSwitch::new(&self.config, ways(fabric, node), self.classifier.clone(), secret)
+        TfeSwitch::new(
+            &self.maker.config,
+            ways(fabric, node),
+            self.classifier.clone(),
+            self.maker.secret(node),
+        )
     }
 
     fn arp_cache(&self) -> Option<Duration> {
-        Some(self.arp_cache)
+        Some(self.maker.arp_cache)
     }
 }
 
@@ -177,22 +178,21 @@ impl TfeSwitch {
         if self.paths.paths.get(&key, now).is_some() {
             return;
         }
-        match self.carried.refresh(&key, now) {
-            Some(carried) => *carried += u64::from(header.payload),
-            None => {
-                self.carried.insert(key, u64::from(header.payload), 0, now);
+        let payload = u64::from(header.payload);
+        let carried = match self.carried.refresh(&key, now) {
+            Some(carried) => {
+                *carried += payload;
+                *carried
             }
-        }
-        if self.carried.get(&key, now).is_some_and(|carried| *carried >= enough.0) {
+            None => {
+                self.carried.insert(key, payload, 0, now);
+                payload
+            }
+        };
+        if carried >= enough.0 {
             self.carried.remove(&key);
             self.paths.recover(ctx, key, ingress, out);
         }
-    }
-
-    /// Entries of flows and, apart from these, of stations and of flows being counted.
-    pub fn entries(&self) -> (usize, usize) {
-        let (flows, stations) = self.paths.entries();
-        (flows, stations + self.carried.len())
     }
 }
 

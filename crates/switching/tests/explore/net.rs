@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use rand_core::RngCore;
 use weft_fabric::Fabric;
 use weft_switching::arp_path::ArpPathSwitch;
-use weft_switching::exploration::Exploration;
-use weft_switching::hello::Way;
+use weft_switching::exploration::{Exploration, ways};
 use weft_switching::tcp_path::TcpPathSwitch;
 use weft_switching::tfe::{Classifier, TfeSwitch};
 use weft_switching::{Action, Actions, Context, DropReason, Header, Kind, Mac, Stream, Switch, pick, stream};
@@ -81,18 +80,6 @@ pub struct Net<S> {
     pub balance: Balance,
     /// Frames that switches made, by kind.
     pub control: BTreeMap<u8, u64>,
-}
-
-/// Where the ports of `node` lead, by tiers.
-pub fn ways(fabric: &Fabric, node: NodeId) -> Vec<Way> {
-    let tier = |node: NodeId| fabric.node(node).tier;
-    let way = |&link: &LinkId| match tier(fabric.link(link).to).cmp(&tier(node)) {
-        _ if fabric.node(fabric.link(link).to).is_host() => Way::Host,
-        std::cmp::Ordering::Less => Way::Down,
-        std::cmp::Ordering::Equal => Way::Level,
-        std::cmp::Ordering::Greater => Way::Up,
-    };
-    fabric.ports(node).iter().map(way).collect()
 }
 
 pub fn arp_path(fabric: Fabric, config: &Exploration, seed: u64) -> Net<ArpPathSwitch> {
