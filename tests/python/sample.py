@@ -116,6 +116,8 @@ def flow_table(scheme: str, load: float, seed: int, flows: int, hosts: int) -> p
             "first_transmissions_received": packets,
             "drops": own.binomial(retransmissions, 0.6),
             "ecn_marks": np.zeros(flows, dtype=np.int64),
+            "resolution_ps": np.zeros(flows, dtype=np.int64),
+            "moves": np.zeros(flows, dtype=np.int32),
         },
     ).with_columns(pl.col("src", "dst", "class").cast(pl.Categorical))
 

@@ -20,6 +20,7 @@ mod settings;
 mod source;
 mod sweep;
 mod tree;
+mod warnings;
 
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use plan::Plan;

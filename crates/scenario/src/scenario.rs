@@ -4,11 +4,8 @@
 use std::collections::{BTreeSet, HashSet};
 
 use sha2::{Digest, Sha256};
-use weft_fabric::{Fabric, Limit, Link};
 use weft_switching::{SchemeInfo, stream};
-use weft_traffic::{Places, Traffic, generate};
-use weft_transport::{Config, EcnMode};
-use weft_units::Time;
+use weft_traffic::{Places, generate};
 
 use crate::diagnostic::{Diagnostics, Problem, Problems};
 use crate::nearest::suggest;
@@ -16,13 +13,13 @@ use crate::path;
 use crate::plan::Plan;
 use crate::point::{Point, hex};
 use crate::section::Section;
-use crate::sections::event::cut_off;
 use crate::sections::run::Run;
 use crate::sections::{Loader, Resolver, scheme};
 use crate::settings::{Settings, root};
 use crate::source::{Sources, Span};
 use crate::sweep::{self, Combination};
 use crate::tree::{self, Node, Table, Value};
+use crate::warnings;
 
 /// The most runs of a scenario.
 const MAX_RUNS: usize = 1_000_000;
@@ -266,8 +263,7 @@ impl Scenario {
         let groups: Vec<_> = settings.traffic.iter().map(|group| group.resolve(&resolver)).collect();
         let events: Vec<_> = settings.events.iter().map(|event| event.resolve(&resolver)).collect();
         let groups = groups.into_iter().collect::<Option<Vec<_>>>()?;
-        let mut events = events.into_iter().collect::<Option<Vec<_>>>()?;
-        events.sort_by_key(|event| event.at);
+        let events = events.into_iter().collect::<Option<Vec<_>>>()?;
         let places = Places::of(&fabric);
         let mut rng = stream(point.seed, "traffic", 0);
         let duration = settings.run.duration;
@@ -281,9 +277,7 @@ impl Scenario {
             }
         };
         let mut warnings = std::mem::take(&mut traffic.warnings);
-        warnings.extend(cut_off(&fabric, &events));
-        warnings.extend(never_counted(&traffic, &settings));
-        warnings.extend(unfit(&fabric, &settings.transport.config));
+        warnings.extend(warnings::of(&fabric, &events, &traffic, &settings));
         traffic.warnings.clone_from(&warnings);
         Some(Plan {
             id: point.id.clone(),
@@ -306,50 +300,6 @@ impl Scenario {
 /// Whether `set`, of the command line, is about the seeds: which there are changes no result.
 fn sets_seeds(set: &str) -> bool {
     set.split_once('=').is_some_and(|(key, _)| key.trim() == "run.seeds")
-}
-
-/// Warnings of flows that no summary will count.
-fn never_counted(traffic: &Traffic, settings: &Settings) -> Vec<String> {
-    let (from, to) = settings.measure.window;
-    let end = Time::ZERO + settings.run.limit;
-    let late = traffic.flows.iter().filter(|flow| flow.start >= end).count();
-    let mut warnings = Vec::new();
-    if traffic.flows.is_empty() {
-        warnings.push(format!("no flow starts within {}", settings.run.duration));
-    } else if !traffic.flows.iter().any(|flow| (from..to).contains(&flow.start)) {
-        warnings.push(format!("no flow starts in the window from {from} to {to}: summaries are empty"));
-    }
-    if late > 0 {
-        warnings
-            .push(format!("{late} of {} flows start after the end of the run, {end}", traffic.flows.len()));
-    }
-    warnings
-}
-
-/// Warnings of queues that the transport can do nothing with.
-fn unfit(fabric: &Fabric, transport: &Config) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if transport.ecn == EcnMode::Dctcp && fabric.links().iter().all(|link| link.queue.ecn_threshold.is_none())
-    {
-        let what = "DCTCP finds no queue that marks and acts on losses only";
-        warnings.push(format!("{what}: set fabric.ecn_threshold, such as \"65 packets\""));
-    }
-    let needed = |link: &Link| link.overhead.wire_bytes(transport.full_packet());
-    let short = |link: &&Link| matches!(link.queue.limit, Limit::Bytes(limit) if limit < needed(link).into());
-    let mut links = fabric.links().iter().filter(short);
-    if let Some(link) = links.next() {
-        let [from, to] = [link.from, link.to].map(|node| &fabric.node(node).name);
-        let more = match links.count() {
-            0 => String::new(),
-            more => format!(" (and {more} more like it)"),
-        };
-        warnings.push(format!(
-            "the queue of link `{from}` -> `{to}`{more} holds {}, less than a full frame: {} are needed",
-            link.queue.limit,
-            Limit::Bytes(needed(link).into())
-        ));
-    }
-    warnings
 }
 
 /// The schemes that a scenario runs: the one it names, or those of its sweep.

@@ -6,12 +6,12 @@ use weft_switching::{SchemeInfo, SchemeSpec};
 use crate::diagnostic::{Problem, Problems};
 use crate::nearest::{list, nearest, suggest};
 use crate::section::{Key, Kind, Section, key};
-use crate::sections::event::EventSettings;
+use crate::sections::event::{EventSettings, check_order};
 use crate::sections::fabric::FabricSettings;
 use crate::sections::measure::Measure;
 use crate::sections::run::Run;
 use crate::sections::scheme;
-use crate::sections::traffic::GroupSettings;
+use crate::sections::traffic::{GroupSettings, check_elephant_ports};
 use crate::sections::transport::Transport;
 use crate::source::Span;
 use crate::tree::{Table, Value};
@@ -68,6 +68,8 @@ impl Settings {
             _ => need("traffic").into_iter().collect(),
         };
         let traffic: Vec<Option<GroupSettings>> = traffic.iter().map(GroupSettings::decode).collect();
+        let traffic = traffic.into_iter().collect::<Option<Vec<_>>>();
+        check_elephant_ports(traffic.as_deref().unwrap_or_default(), problems);
         let transport = Transport::decode(root.section("transport").as_ref());
         let run = match root.section("run") {
             Some(section) => Run::decode(&section),
@@ -76,14 +78,16 @@ impl Settings {
         let measure = run.and_then(|run| Measure::decode(root.section("measure").as_ref(), &run));
         let events: Vec<Option<EventSettings>> =
             root.sections("event").iter().map(EventSettings::decode).collect();
+        let events = events.into_iter().collect::<Option<Vec<_>>>();
+        check_order(events.as_deref().unwrap_or_default(), problems);
         Some(Self {
             fabric: fabric?,
-            traffic: traffic.into_iter().collect::<Option<_>>()?,
+            traffic: traffic?,
             scheme: scheme?,
             transport: transport?,
             run: run?,
             measure: measure?,
-            events: events.into_iter().collect::<Option<_>>()?,
+            events: events?,
         })
     }
 }

@@ -120,15 +120,36 @@ fn a_load_that_cannot_be_carried_is_a_warning() {
 }
 
 #[test]
+fn what_can_make_no_difference_is_a_warning() {
+    let of = |changes: &[&str]| {
+        let sets: Vec<String> = changes.iter().map(|set| (*set).to_owned()).collect();
+        let text = "[fabric]\nkind = \"spine-leaf\"\nspines = 2\nleaves = 2\nhosts_per_leaf = 2\nrate = \"1 Gbps\"\n\
+            [traffic]\nsizes = \"web-search\"\nload = 0.3\n[scheme]\nname = \"tfe\"\n[run]\nduration = \"1 s\"\n";
+        Scenario::parse_with(text, "text", &sets).unwrap().check(&no_files).unwrap()
+    };
+    let [unmarked] = &of(&[])[..] else { panic!("{:?}", of(&[])) };
+    assert!(unmarked.contains("no flow has the ports 3500 to 4500"), "{unmarked}");
+    assert!(of(&["traffic.elephant_ports=[3500, 4500]"]).is_empty());
+    assert!(of(&["scheme.classifier=auto"]).is_empty());
+    let [all] = &of(&["scheme.first_port=1", "scheme.last_port=65535"])[..] else {
+        panic!("all are elephants")
+    };
+    assert!(all.contains("the same as `tcp_path`"), "{all}");
+    let tree = of(&["fabric.spines=1", "scheme.classifier=auto"]);
+    assert!(tree.len() == 1 && tree[0].contains("there is nothing to choose"), "{tree:?}");
+}
+
+#[test]
 fn events_are_found_in_the_fabric_and_a_cut_is_a_warning() {
-    let events = "[[event]]\nat = \"50 ms\"\nheal = \"a0-e0\"\n[[event]]\nat = \"10 ms\"\nfail = \"e0-a0\"\n";
+    let events = "[[event]]\nat = \"10 ms\"\nfail = \"e0-a0\"\n[[event]]\nat = \"50 ms\"\nheal = \"a0-e0\"\n";
     let one = scenario(events, &[]);
     let plan = one.plan(&one.points()[0], &no_files).unwrap();
     let link = plan.fabric.link_named("e0-a0").unwrap();
     let changes: Vec<Change> = plan.events.iter().map(|event| event.change).collect();
-    assert_eq!(changes, [Change::FailCable(link), Change::HealCable(link)], "events are in order of time");
+    assert_eq!(changes, [Change::FailCable(link), Change::HealCable(link)]);
     assert!(plan.warnings.is_empty());
-    let both = scenario(&format!("{events}[[event]]\nat = \"20 ms\"\nfail = \"e0-a1\"\n"), &[]);
+    let (fail, heal) = events.split_at(events.rfind("[[event]]").unwrap());
+    let both = scenario(&format!("{fail}[[event]]\nat = \"20 ms\"\nfail = \"e0-a1\"\n{heal}"), &[]);
     let warnings = both.check(&no_files).unwrap();
     assert!(warnings[0].contains("from 20 ms on no path joins `h0` and `h2`"), "{warnings:?}");
 }

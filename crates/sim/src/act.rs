@@ -5,7 +5,8 @@ use weft_switching::{Action, Actions, DropReason, Header, Kind, Switch};
 use weft_units::{Duration, HostId, Time};
 
 use crate::engine::{ASK, Engine, SWITCH, SwitchContext};
-use crate::packet::{NOBODY, PacketId};
+use crate::observe::Observer;
+use crate::packet::PacketId;
 use crate::record::Recorder;
 use crate::resolver::{self, Question};
 
@@ -18,7 +19,12 @@ impl<S: Switch> Engine<'_, S> {
     pub(crate) fn act<R: Recorder>(&mut self, number: usize, packet: PacketId, recorder: &mut R) {
         let mut actions = std::mem::take(&mut self.actions);
         let first_link = self.switches[number].first_link;
-        actions.rewriting().apply(&mut self.net.packets.get_mut(packet).header);
+        let frame = self.net.packets.get_mut(packet);
+        if let Some(id) = frame.endpoint() {
+            let seen = &mut self.connections.shared[id as usize / 2].seen;
+            Observer::rewritten(self.net.now, frame.header.kind, actions.rewriting(), seen);
+        }
+        actions.rewriting().apply(&mut frame.header);
         let (now, count) = (self.net.now, actions.all().count());
         if count == 0 {
             self.drop(packet, DropReason::NoRoute, recorder);
@@ -35,6 +41,10 @@ impl<S: Switch> Engine<'_, S> {
                 }
                 Action::Drop(reason) => self.drop(packet, reason, recorder),
                 Action::Consume => {
+                    let header = &self.net.packets.get(packet).header;
+                    if header.kind == Kind::RecoveryReply {
+                        self.observer.moved(now, header, &mut self.connections);
+                    }
                     self.counters.packets_delivered += 1;
                     self.end(packet, false, recorder);
                 }
@@ -47,8 +57,7 @@ impl<S: Switch> Engine<'_, S> {
     }
 
     fn copy(&mut self, packet: PacketId) -> PacketId {
-        let endpoint = self.net.packets.get(packet).endpoint;
-        if endpoint != NOBODY {
+        if let Some(endpoint) = self.net.packets.get(packet).endpoint() {
             self.connections.shared[endpoint as usize / 2].in_flight += 1;
         }
         self.counters.packets_copied += 1;

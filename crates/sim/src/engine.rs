@@ -11,7 +11,7 @@ use weft_switching::{
     Action, Actions, Blueprint, Context, DropReason, Forwarding, Stream, Switch, pick, stream,
 };
 use weft_traffic::Flow;
-use weft_transport::{Config, Segment};
+use weft_transport::{Config, Flags, Segment};
 use weft_units::{HostId, LinkId, NodeId, PortId, Time};
 
 use crate::event_queue::Due;
@@ -19,7 +19,8 @@ use crate::fault::{Fault, FaultKind};
 use crate::host::{Connections, EndpointId};
 use crate::ideal::Ideal;
 use crate::network::Network;
-use crate::packet::{NOBODY, PacketId};
+use crate::observe::Observer;
+use crate::packet::{PacketId, WATCHED};
 use crate::probe::Probe;
 use crate::record::{Counters, FlowRecord, LinkReport, Recorder, RunReport};
 use crate::resolver::Resolver;
@@ -118,6 +119,7 @@ pub struct Engine<'a, S> {
     finished_bytes: Vec<u64>,
     ideal: Ideal,
     pub(crate) counters: Counters,
+    pub(crate) observer: Observer,
     pub(crate) actions: Actions,
     segment: Segment,
 }
@@ -146,6 +148,7 @@ impl<'a, S: Switch> Engine<'a, S> {
             finished_bytes: vec![0; setup.classes],
             ideal: Ideal::new(fabric),
             counters: Counters::default(),
+            observer: Observer::new(fabric.links().len()),
             actions: Actions::default(),
             segment: Segment::default(),
             setup,
@@ -208,6 +211,9 @@ impl<'a, S: Switch> Engine<'a, S> {
         let (packet, next, far_end, far_port) = net.links.arrive(link);
         net.advance(link, next);
         self.counters.packet_hops += 1;
+        if net.packets.get(packet).is_watched() {
+            Self::observe(&mut self.observer, net, &mut self.connections, link, packet);
+        }
         let number = match far_end.split() {
             Ok(number) => number,
             Err(host) => return self.deliver(host, packet, recorder),
@@ -224,21 +230,36 @@ impl<'a, S: Switch> Engine<'a, S> {
                 }
             }
             Some(Action::Drop(reason)) => self.drop(packet, reason, recorder),
-            Some(Action::Consume) | None => self.act(number as usize, packet, recorder),
+            _ => self.act(number as usize, packet, recorder),
         }
+    }
+
+    /// A watched packet reaches the far end of `link`.
+    #[cold]
+    fn observe(
+        observer: &mut Observer,
+        net: &Network,
+        connections: &mut Connections,
+        link: u32,
+        packet: PacketId,
+    ) {
+        let watched = net.packets.get(packet);
+        let header = &watched.header;
+        let wire_bytes = net.links.wire_bytes(link, header.ip_bytes);
+        let connection = watched.endpoint().map(|id| &mut connections.shared[id as usize / 2]);
+        observer.crossed(net.id(link), wire_bytes, header, connection);
     }
 
     /// A packet reaches a host.
     #[inline]
     fn deliver<R: Recorder>(&mut self, host: u32, packet: PacketId, recorder: &mut R) {
         let to = self.net.packets.get(packet);
-        if to.endpoint == NOBODY {
+        let Some(id) = to.endpoint() else {
             return self.deliver_alone(HostId(host), packet, recorder);
-        }
+        };
         if to.header.dst.host().is_none_or(|dst| dst.0 != host) {
             return self.drop(packet, DropReason::NotForMe, recorder);
         }
-        let id = to.endpoint;
         self.net.packets.read_segment(packet, &mut self.segment);
         self.net.packets.remove(packet);
         self.counters.packets_delivered += 1;
@@ -262,7 +283,10 @@ impl<'a, S: Switch> Engine<'a, S> {
             self.finished_bytes[usize::from(shared.flow.class)] += shared.flow.bytes;
         }
         while side.endpoint.poll_transmit(self.setup.transport, now, &mut self.segment) {
-            let packet = self.net.packets.packet_of(&side.template, id ^ 1, &self.segment);
+            let is_data = id & 1 == 0 && self.segment.len > 0;
+            let watched = self.segment.flags.has(Flags::SYN) || is_data && shared.seen.take_watch();
+            let owner = if watched { (id ^ 1) | WATCHED } else { id ^ 1 };
+            let packet = self.net.packets.packet_of(&side.template, owner, &self.segment);
             self.counters.packets_sent += 1;
             shared.in_flight += 1;
             if let Err(reason) = self.net.transmit(side.nic, packet) {
@@ -299,17 +323,20 @@ impl<'a, S: Switch> Engine<'a, S> {
     #[cold]
     pub(crate) fn drop<R: Recorder>(&mut self, packet: PacketId, reason: DropReason, recorder: &mut R) {
         self.counters.count_drop(reason);
+        let dropped = self.net.packets.get(packet);
+        if let Some(id) = dropped.endpoint() {
+            let connection = &mut self.connections.shared[id as usize / 2];
+            self.observer.dropped(self.net.now, &dropped.header, reason, connection);
+        }
         self.end(packet, reason != DropReason::NotForMe, recorder);
     }
 
     /// Ends a packet that goes no further; `lost` where that is a loss to its flow.
     pub(crate) fn end<R: Recorder>(&mut self, packet: PacketId, lost: bool, recorder: &mut R) {
         let ended = self.net.packets.get(packet);
-        let (endpoint, carries_data) = (ended.endpoint, ended.header.payload > 0);
+        let (endpoint, carries_data) = (ended.endpoint(), ended.header.payload > 0);
         self.net.packets.remove(packet);
-        if endpoint == NOBODY {
-            return;
-        }
+        let Some(endpoint) = endpoint else { return };
         let number = endpoint as usize / 2;
         let shared = &mut self.connections.shared[number];
         shared.in_flight -= 1;
@@ -351,6 +378,10 @@ impl<'a, S: Switch> Engine<'a, S> {
             first_transmissions_received: u64::from(receiver.first_transmissions_received),
             ecn_marks: u64::from(receiver.ecn_marks),
             drops: u64::from(shared.drops),
+            resolution: shared.opened.saturating_since(shared.flow.start),
+            exploration: shared.seen.exploration,
+            moves: shared.seen.moves,
+            path: shared.seen.path.clone(),
         });
     }
 
@@ -422,6 +453,12 @@ impl<'a, S: Switch> Engine<'a, S> {
         }
         let (probe, fabric) = (&mut self.setup.probe, self.setup.fabric);
         let next = probe.sample(fabric, &self.net, &class_bytes, active, recorder);
+        if probe.samples_switches() {
+            for switch in &mut self.switches {
+                let entries = switch.scheme.table_entries(self.net.now);
+                probe.sample_switch(self.net.now, switch.node, entries, recorder);
+            }
+        }
         if self.has_work() {
             self.net.queue.schedule(SAMPLE, next);
         }
@@ -434,6 +471,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         self.next_fault += 1;
         self.schedule_next_fault();
         let fabric = self.setup.fabric;
+        self.observer.event(self.net.now, if up { &[] } else { &links }, &mut self.connections);
         for id in links {
             let (from, port) = (fabric.link(id).from, fabric.link(id).from_port);
             for packet in self.net.set_up(id, up) {
@@ -481,7 +519,8 @@ impl<'a, S: Switch> Engine<'a, S> {
             counters: self.counters.clone(),
             flows_started: self.next_flow as u64,
             flows_finished: self.finished,
-            links: links.map(|id| LinkReport::new(id, &self.net)).collect(),
+            links: links.map(|id| LinkReport::new(id, &self.net, self.observer.floods[id.index()])).collect(),
+            events: self.observer.events.clone(),
             state_bytes: (self.net.memory() + self.connections.memory()) as u64,
         }
     }

@@ -7,7 +7,9 @@
 use weft_switching::{Header, Kind, Mac, flow_hash};
 use weft_traffic::Flow;
 use weft_transport::{Config, Endpoint};
-use weft_units::Time;
+use weft_units::{HostId, Time};
+
+use crate::observe::Seen;
 
 /// Number of an endpoint: twice its connection's number, plus one at the flow's destination.
 pub type EndpointId = u32;
@@ -36,6 +38,10 @@ pub struct Connection {
     pub drops: u32,
     /// Whether the place is in use.
     pub live: bool,
+    /// When the connection was opened.
+    pub opened: Time,
+    /// What was seen of its way through the fabric.
+    pub seen: Seen,
 }
 
 /// All connections of a run.
@@ -74,7 +80,15 @@ impl Connections {
         };
         let client = side(client, nics[0], flow.src, flow.dst, flow.sport, flow.dport);
         let server = side(server, nics[1], flow.dst, flow.src, flow.dport, flow.sport);
-        let shared = Connection { flow: *flow, end: None, in_flight: 0, drops: 0, live: true };
+        let shared = Connection {
+            flow: *flow,
+            end: None,
+            in_flight: 0,
+            drops: 0,
+            live: true,
+            opened: now,
+            seen: Seen::default(),
+        };
         match self.free.pop() {
             Some(number) => {
                 let at = number as usize;
@@ -95,6 +109,14 @@ impl Connections {
     pub fn close(&mut self, number: u32) {
         self.shared[number as usize].live = false;
         self.free.push(number);
+    }
+
+    /// The live connection from `src` and its port to `dst` and its port.
+    pub fn find(&self, src: (HostId, u16), dst: (HostId, u16)) -> Option<usize> {
+        self.shared.iter().position(|shared| {
+            let flow = &shared.flow;
+            shared.live && (flow.src, flow.sport) == src && (flow.dst, flow.dport) == dst
+        })
     }
 
     /// The number of live connections.

@@ -15,6 +15,7 @@ pub mod host;
 pub mod ideal;
 pub mod link;
 pub mod network;
+mod observe;
 pub mod packet;
 pub mod probe;
 pub mod record;

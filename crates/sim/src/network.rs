@@ -28,6 +28,8 @@ pub struct Network {
     pub first_link: Vec<u32>,
     /// Number of each link of the fabric here.
     numbers: Vec<u32>,
+    /// What the fabric calls each link.
+    ids: Vec<LinkId>,
     /// Whether the fabric is so large that its links do not stay in the processor's first cache.
     prefetches: bool,
 }
@@ -65,12 +67,18 @@ impl Network {
             now: Time::ZERO,
             queue: EventQueue::new(leaves, limit),
             links: Links::new(fabric, &ids),
+            ids: ids.iter().map(|(id, _)| *id).collect(),
             packets: Slab::default(),
             class_queues,
             first_link,
             numbers,
             prefetches: ids.len() > 256,
         }
+    }
+
+    /// What the fabric calls `link`.
+    pub fn id(&self, link: u32) -> LinkId {
+        self.ids[link as usize]
     }
 
     /// The counters of the link that the fabric calls `id`.

@@ -6,8 +6,10 @@ use weft_transport::{Ecn, Flags, Segment};
 /// Number of a packet in the [`Slab`].
 pub type PacketId = u32;
 
-/// The endpoint of a packet that belongs to no connection.
-pub const NOBODY: u32 = u32::MAX;
+/// Set in the endpoint that a packet is made for: every link is to take note of the packet.
+pub const WATCHED: u32 = 1 << 31;
+/// The owner of a packet that belongs to no connection; such packets are watched too.
+const NOBODY: u32 = u32::MAX;
 
 /// What a segment carries beyond what fits a [`Packet`]: SACK blocks, which are rare.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,11 +33,24 @@ pub struct Packet {
     ts_ecr: u32,
     /// The receive window in the lower 30 bits, above it [`Packet::EXTRA`] and [`Packet::RESENT`].
     window: u32,
-    /// The endpoint that the packet is for.
-    pub endpoint: u32,
+    /// The endpoint that the packet is for, with [`WATCHED`], or [`NOBODY`].
+    owner: u32,
 }
 
 impl Packet {
+    /// The endpoint that the packet is for, if it belongs to a connection.
+    #[inline]
+    pub fn endpoint(&self) -> Option<u32> {
+        if self.owner == NOBODY { None } else { Some(self.owner & !WATCHED) }
+    }
+
+    /// Whether every link is to take note of the packet: it is a handshake's, or belongs to no
+    /// connection, or is to show its flow's path.
+    #[inline]
+    pub fn is_watched(&self) -> bool {
+        self.owner & WATCHED != 0
+    }
+
     const EXTRA: u32 = 1 << 31;
     const RESENT: u32 = 1 << 30;
 }
@@ -90,9 +105,10 @@ impl Slab {
         self.packets.len() as PacketId - 1
     }
 
-    /// Makes a packet of `segment` for `endpoint`, with the addresses of `template`.
+    /// Makes a packet of `segment` for the endpoint `owner`, with [`WATCHED`] where its path is to be
+    /// seen, with the addresses of `template`.
     #[inline(always)]
-    pub fn packet_of(&mut self, template: &Header, endpoint: u32, segment: &Segment) -> PacketId {
+    pub fn packet_of(&mut self, template: &Header, owner: u32, segment: &Segment) -> PacketId {
         let id = self.place();
         let extra = if segment.sack_count > 0 { Some(self.extra_of(segment)) } else { None };
         let packet = &mut self.packets[id as usize];
@@ -112,14 +128,14 @@ impl Slab {
         let resent = if segment.retransmission { Packet::RESENT } else { 0 };
         let extra = if extra.is_some() { Packet::EXTRA } else { 0 };
         packet.window = segment.window & (Packet::RESENT - 1) | resent | extra;
-        packet.endpoint = endpoint;
+        packet.owner = owner;
         id
     }
 
     /// Makes a packet of `header` alone, which belongs to no connection.
     pub fn packet_without_segment(&mut self, header: &Header) -> PacketId {
         let id = self.place();
-        self.packets[id as usize] = Packet { header: *header, endpoint: NOBODY, ..Packet::default() };
+        self.packets[id as usize] = Packet { header: *header, owner: NOBODY, ..Packet::default() };
         id
     }
 

@@ -1,10 +1,11 @@
-//! The probe: samples of links, queues and classes at a fixed interval.
+//! The probe: samples of links, queues, classes and tables at a fixed interval.
 //!
-//! Rows that would say zero for a link are left out; a link without a row at a time was idle and
-//! empty then.
+//! Rows that would say zero for a link or a switch are left out; a link without a row at a time was
+//! idle and empty then.
 
 use weft_fabric::Fabric;
-use weft_units::{Duration, LinkId, Time};
+use weft_switching::TableEntries;
+use weft_units::{Duration, LinkId, NodeId, Time};
 
 use crate::network::Network;
 use crate::record::{Metric, Recorder, Sample};
@@ -14,22 +15,50 @@ use crate::record::{Metric, Recorder, Sample};
 pub struct Probe {
     interval: Option<Duration>,
     links: Vec<LinkId>,
+    switches: bool,
     wire_bytes: Vec<u64>,
     drops: Vec<u64>,
     class_bytes: Vec<u64>,
 }
 
 impl Probe {
-    /// A probe of `links` every `interval`; no interval, no samples.
-    pub fn new(interval: Option<Duration>, links: Vec<LinkId>) -> Self {
+    /// A probe of `links`, and of the tables of switches where `switches` says so, every `interval`;
+    /// no interval, no samples.
+    pub fn new(interval: Option<Duration>, links: Vec<LinkId>, switches: bool) -> Self {
         let interval = interval.filter(|interval| *interval > Duration::ZERO);
         let count = links.len();
-        Self { interval, links, wire_bytes: vec![0; count], drops: vec![0; count], class_bytes: Vec::new() }
+        Self {
+            interval,
+            links,
+            switches,
+            wire_bytes: vec![0; count],
+            drops: vec![0; count],
+            class_bytes: Vec::new(),
+        }
     }
 
     /// When the first sample is due.
     pub fn start(&self) -> Option<Time> {
         self.interval.map(|interval| Time::ZERO + interval)
+    }
+
+    /// Whether tables of switches are sampled.
+    pub const fn samples_switches(&self) -> bool {
+        self.switches
+    }
+
+    /// Takes the sample of one switch's tables.
+    pub fn sample_switch<R: Recorder>(
+        &self,
+        time: Time,
+        node: NodeId,
+        entries: TableEntries,
+        recorder: &mut R,
+    ) {
+        let rows = [(Metric::FlowEntries, entries.flows), (Metric::StationEntries, entries.stations)];
+        for (metric, count) in rows.into_iter().filter(|(_, count)| *count > 0) {
+            recorder.sample(&Sample { time, metric, entity: node.0, value: count as f64 });
+        }
     }
 
     /// Takes the samples that are due now; returns when the next are.

@@ -40,6 +40,15 @@ pub struct FlowRecord {
     pub ecn_marks: u64,
     /// Data segments dropped on the way.
     pub drops: u64,
+    /// How long the flow waited until its source knew the destination's address.
+    pub resolution: Duration,
+    /// From its SYN's entry to the fabric until the reply had come back, where the fabric was explored.
+    pub exploration: Option<Duration>,
+    /// How often switches moved the flow to another path.
+    pub moves: u32,
+    /// The links that its first data segment crossed, or the first after the flow was last moved;
+    /// empty where none came through.
+    pub path: Vec<LinkId>,
 }
 
 /// What a [`Sample`] measures.
@@ -57,6 +66,10 @@ pub enum Metric {
     Throughput,
     /// Flows begun and not finished; no entity.
     ActiveFlows,
+    /// Entries for flows in a switch's tables; the entity is a node.
+    FlowEntries,
+    /// Entries for stations in a switch's tables; the entity is a node.
+    StationEntries,
 }
 
 impl Metric {
@@ -69,6 +82,8 @@ impl Metric {
             Self::Drops => "drops",
             Self::Throughput => "throughput_bps",
             Self::ActiveFlows => "active_flows",
+            Self::FlowEntries => "flow_entries",
+            Self::StationEntries => "station_entries",
         }
     }
 }
@@ -80,7 +95,7 @@ pub struct Sample {
     pub time: Time,
     /// What.
     pub metric: Metric,
-    /// Of which link or class, by number.
+    /// Of which link, class or node, by number.
     pub entity: u32,
     /// How much.
     pub value: f64,
@@ -120,6 +135,75 @@ impl Counters {
     }
 }
 
+/// Frames that reached the end of a link and of which switches send copies on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FloodCounters {
+    /// Frames of hosts to everyone, ARP Requests above all.
+    pub broadcasts: u64,
+    /// Their bytes on the wire.
+    pub broadcast_bytes: u64,
+    /// Frames by which switches explore, or look for who can.
+    pub explorations: u64,
+    /// Their bytes on the wire.
+    pub exploration_bytes: u64,
+}
+
+/// What an event cost until the fabric had recovered, or the next event happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EventReport {
+    /// When it happened.
+    pub at: Time,
+    /// Frames of flows that were lost to it: on links that went down, or for want of a path. Those
+    /// lost to full queues do not count.
+    pub frames_lost: u64,
+    /// Flows that lost any.
+    pub flows_hit: u64,
+    /// When the last was lost.
+    pub last_loss: Option<Time>,
+    /// Flows whose path crossed a link that went down.
+    pub paths_broken: u64,
+    /// Those of them that switches gave another path.
+    pub paths_recovered: u64,
+    /// Sum of the times that this took.
+    recovery_sum: Duration,
+    /// The longest of them.
+    pub longest_recovery: Duration,
+}
+
+impl EventReport {
+    /// An event at `at` that has cost nothing yet.
+    pub const fn new(at: Time) -> Self {
+        Self {
+            at,
+            frames_lost: 0,
+            flows_hit: 0,
+            last_loss: None,
+            paths_broken: 0,
+            paths_recovered: 0,
+            recovery_sum: Duration::ZERO,
+            longest_recovery: Duration::ZERO,
+        }
+    }
+
+    /// A flow whose path the event took away has another since `now`.
+    pub fn recovered(&mut self, now: Time) {
+        let took = now.saturating_since(self.at);
+        self.paths_recovered += 1;
+        self.recovery_sum += took;
+        self.longest_recovery = self.longest_recovery.max(took);
+    }
+
+    /// From the event until the last frame was lost to it.
+    pub fn recovery(&self) -> Option<Duration> {
+        self.last_loss.map(|last| last.saturating_since(self.at))
+    }
+
+    /// The mean time until a flow had another path.
+    pub fn mean_recovery(&self) -> Option<Duration> {
+        (self.paths_recovered > 0).then(|| self.recovery_sum / self.paths_recovered)
+    }
+}
+
 /// One link over a run.
 #[derive(Clone, Debug)]
 pub struct LinkReport {
@@ -127,14 +211,16 @@ pub struct LinkReport {
     pub id: LinkId,
     /// Counters.
     pub counters: LinkCounters,
+    /// Of its frames those that were flooded.
+    pub floods: FloodCounters,
     /// Whether it was up at the end.
     pub up: bool,
 }
 
 impl LinkReport {
     /// The report of the link that the fabric calls `id`.
-    pub fn new(id: LinkId, net: &Network) -> Self {
-        Self { id, counters: net.counters(id), up: net.is_up(id) }
+    pub fn new(id: LinkId, net: &Network, floods: FloodCounters) -> Self {
+        Self { id, counters: net.counters(id), floods, up: net.is_up(id) }
     }
 }
 
@@ -153,6 +239,8 @@ pub struct RunReport {
     pub flows_finished: u64,
     /// Every link, in the fabric's order.
     pub links: Vec<LinkReport>,
+    /// Every event that happened, in order of time.
+    pub events: Vec<EventReport>,
     /// Memory of packets, links and connections at the end, in bytes.
     pub state_bytes: u64,
 }

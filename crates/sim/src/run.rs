@@ -9,7 +9,7 @@ use weft_fabric::Fabric;
 use weft_fabric::layout::layout;
 use weft_scenario::{Change, Plan};
 use weft_switching::{Blueprint, DropReason, Forwarding, SchemeError, SchemeVisitor, visit_scheme};
-use weft_units::{Duration, LinkId, Time};
+use weft_units::{Duration, LinkId, NodeId, Time};
 
 use crate::engine::{Engine, Progress, Setup};
 use crate::fault::{Fault, FaultKind};
@@ -17,6 +17,8 @@ use crate::probe::Probe;
 use crate::record::{LinkReport, Recorder, RunReport};
 use crate::results::{ResultError, ResultWriter};
 
+/// Fabrics with more switches than this have no samples of tables.
+const MAX_SAMPLED_SWITCHES: usize = 500;
 /// Fabrics with more links than this are sampled by class only, so that a series stays small.
 const MAX_SAMPLED_LINKS: usize = 2_000;
 
@@ -43,7 +45,7 @@ pub fn run<R: Recorder>(
         transport: &plan.transport.config,
         seed: plan.seed,
         limit: Time::ZERO + plan.run.limit,
-        probe: Probe::new(Some(plan.measure.interval), links),
+        probe: Probe::new(Some(plan.measure.interval), links, fabric.switch_count() <= MAX_SAMPLED_SWITCHES),
         faults: &faults,
     };
     run_setup(setup, &plan.scheme, progress, recorder)
@@ -218,10 +220,44 @@ fn summary(plan: &Plan, report: &RunReport, classes: Value) -> Value {
             "events": counters.events,
         },
         "classes": classes,
+        "events": events_json(plan, report),
         "links": report.links.iter().map(|link| link_json(fabric, report.end, link)).collect::<Vec<_>>(),
         "nodes": nodes_json(fabric),
         "warnings": plan.warnings,
     })
+}
+
+/// What each event of the plan that happened was, and what it cost.
+fn events_json(plan: &Plan, report: &RunReport) -> Vec<Value> {
+    let fabric = &plan.fabric;
+    let cable = |link: LinkId| {
+        let link = fabric.link(link);
+        format!("{}-{}", fabric.node(link.from).name, fabric.node(link.to).name)
+    };
+    let node = |node: NodeId| fabric.node(node).name.clone();
+    let events = plan.events.iter().zip(&report.events);
+    events
+        .map(|(event, seen)| {
+            let (change, target) = match event.change {
+                Change::FailCable(link) => ("fail", cable(link)),
+                Change::HealCable(link) => ("heal", cable(link)),
+                Change::FailNode(failed) => ("fail_node", node(failed)),
+                Change::HealNode(healed) => ("heal_node", node(healed)),
+            };
+            json!({
+                "at_ps": seen.at.ps(),
+                "change": change,
+                "target": target,
+                "frames_lost": seen.frames_lost,
+                "flows_hit": seen.flows_hit,
+                "recovery_ps": seen.recovery().map(Duration::ps),
+                "paths_broken": seen.paths_broken,
+                "paths_recovered": seen.paths_recovered,
+                "mean_path_recovery_ps": seen.mean_recovery().map(Duration::ps),
+                "longest_path_recovery_ps": (seen.paths_recovered > 0).then(|| seen.longest_recovery.ps()),
+            })
+        })
+        .collect()
 }
 
 fn link_json(fabric: &Fabric, end: Time, report: &LinkReport) -> Value {
@@ -236,6 +272,10 @@ fn link_json(fabric: &Fabric, end: Time, report: &LinkReport) -> Value {
         "utilisation": report.counters.wire_bytes as f64 / capacity,
         "bytes": report.counters.wire_bytes,
         "packets": report.counters.packets,
+        "broadcasts": report.floods.broadcasts,
+        "broadcast_bytes": report.floods.broadcast_bytes,
+        "explorations": report.floods.explorations,
+        "exploration_bytes": report.floods.exploration_bytes,
         "drops": report.counters.drops,
         "marks": report.counters.marks,
         "max_queue_bytes": report.counters.max_backlog.0,

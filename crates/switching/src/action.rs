@@ -133,7 +133,7 @@ pub struct Actions {
     rest: Vec<Action>,
     rewrite: Rewrite,
     emitted: Vec<(PortId, Header)>,
-    /// Whether there is more than one action and the frame as it is.
+    /// Whether there is more than sending or dropping the frame as it is.
     more: bool,
 }
 
@@ -153,6 +153,7 @@ impl Actions {
     /// The frame was for the switch.
     pub fn consume(&mut self) {
         self.push(Action::Consume);
+        self.more = true;
     }
 
     /// Has the frame changed before it is sent.
@@ -177,8 +178,8 @@ impl Actions {
         }
     }
 
-    /// The action, where it is the only one, taken out: the frame goes on as it is, and the switch
-    /// sends nothing of its own.
+    /// The action, where it is the only one, taken out: the frame goes on as it is or is dropped, and
+    /// the switch sends nothing of its own.
     #[inline]
     pub fn take_only(&mut self) -> Option<Action> {
         if self.more { None } else { self.first.take() }

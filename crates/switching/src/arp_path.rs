@@ -16,7 +16,7 @@ use crate::header::{Header, Kind, Mac};
 use crate::hello::{Ports, Way};
 use crate::registry::{Blueprint, SchemeInfo, SchemeSpec};
 use crate::soft_table::{SoftKey, SoftTable};
-use crate::{Actions, Context, DropReason, Rewrite, Switch};
+use crate::{Actions, Context, DropReason, Rewrite, Switch, TableEntries};
 
 /// The scheme's entry in the registry.
 pub const INFO: SchemeInfo = SchemeInfo {
@@ -358,7 +358,8 @@ impl Switch for ArpPathSwitch {
         self.tend(ctx, out);
     }
 
-    fn table_entries(&self) -> usize {
-        self.stations.len()
+    fn table_entries(&mut self, now: Time) -> TableEntries {
+        self.stations.sweep(now);
+        TableEntries { stations: self.stations.len(), ..TableEntries::default() }
     }
 }

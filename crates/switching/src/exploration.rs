@@ -93,7 +93,7 @@ pub struct Exploration {
 }
 
 /// The settings as parameters of a scheme.
-pub const PARAMS: [ParamInfo; 14] = [
+pub const PARAMS: [ParamInfo; 15] = [
     ParamInfo {
         name: "lock",
         kind: ParamKind::Duration,
@@ -111,6 +111,12 @@ pub const PARAMS: [ParamInfo; 14] = [
         kind: ParamKind::Duration,
         default: "10 s",
         doc: "how long a flow stays known without use",
+    },
+    ParamInfo {
+        name: "closing",
+        kind: ParamKind::Duration,
+        default: "1 s",
+        doc: "how long a flow stays known once a FIN or RST of it was seen",
     },
     ParamInfo {
         name: "exploration",
@@ -247,6 +253,7 @@ impl Exploration {
                 ("lock", ParamValue::Duration(time)) => config.lock = *time,
                 ("learnt", ParamValue::Duration(time)) => config.learnt = *time,
                 ("confirmed", ParamValue::Duration(time)) => config.confirmed = *time,
+                ("closing", ParamValue::Duration(time)) => config.closing = *time,
                 ("refresh_after", ParamValue::Duration(time)) => config.refresh_after = *time,
                 ("arp_cache", ParamValue::Duration(time)) => arp_cache = *time,
                 ("hello", ParamValue::Duration(time)) => {

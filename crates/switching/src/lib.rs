@@ -42,4 +42,4 @@ pub use registry::{
 };
 pub use soft_table::{Inserted, SoftKey, SoftTable};
 pub use streams::{Stream, stream};
-pub use switch::{Context, Switch};
+pub use switch::{Context, Switch, TableEntries};

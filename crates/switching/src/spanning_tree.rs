@@ -13,7 +13,7 @@ use weft_fabric::Fabric;
 use weft_units::{Duration, NodeId, PortId, Time};
 
 use crate::registry::{Blueprint, ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec};
-use crate::{Actions, Context, DropReason, Forwarding, Header, Mac, Switch};
+use crate::{Actions, Context, DropReason, Forwarding, Header, Mac, Switch, TableEntries};
 
 /// The scheme's entry in the registry.
 pub const INFO: SchemeInfo = SchemeInfo {
@@ -133,7 +133,7 @@ impl Switch for SpanningTreeSwitch {
         self.routes = Arc::clone(routes);
     }
 
-    fn table_entries(&self) -> usize {
-        self.learnt.len()
+    fn table_entries(&mut self, _now: Time) -> TableEntries {
+        TableEntries { stations: self.learnt.len(), ..TableEntries::default() }
     }
 }

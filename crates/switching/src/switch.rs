@@ -38,8 +38,17 @@ pub trait Switch {
     /// The fabric's equal-cost paths and its tree were computed anew after links changed.
     fn routes_changed(&mut self, _routes: &Arc<Forwarding>) {}
 
-    /// Entries that the switch's tables hold for forwarding, beyond the routes all share.
-    fn table_entries(&self) -> usize {
-        0
+    /// Entries that the switch's tables hold for forwarding at `now`, beyond the routes all share.
+    fn table_entries(&mut self, _now: Time) -> TableEntries {
+        TableEntries::default()
     }
+}
+
+/// Sizes of a switch's tables, entries that have expired not counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TableEntries {
+    /// Entries for flows, two a flow where each direction has its own.
+    pub flows: usize,
+    /// Entries for stations.
+    pub stations: usize,
 }

@@ -19,7 +19,7 @@ use crate::path_table::{
 };
 use crate::rate_limit::RateLimit;
 use crate::registry::{Blueprint, SchemeInfo, SchemeSpec};
-use crate::{Actions, Context, DropReason, Rewrite, Switch};
+use crate::{Actions, Context, DropReason, Rewrite, Switch, TableEntries};
 
 /// The scheme's entry in the registry.
 pub const INFO: SchemeInfo = SchemeInfo {
@@ -339,7 +339,8 @@ impl Switch for TcpPathSwitch {
         self.paths.sweep(ctx.now());
     }
 
-    fn table_entries(&self) -> usize {
-        self.paths.len()
+    fn table_entries(&mut self, now: Time) -> TableEntries {
+        self.paths.sweep(now);
+        TableEntries { flows: self.paths.len(), ..self.base.table_entries(now) }
     }
 }

@@ -14,7 +14,7 @@ use crate::path_table::FlowKey;
 use crate::registry::{Blueprint, Contradiction, ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec};
 use crate::soft_table::SoftTable;
 use crate::tcp_path::TcpPathSwitch;
-use crate::{Actions, Context, Switch};
+use crate::{Actions, Context, Switch, TableEntries};
 
 /// How elephants are told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -223,7 +223,7 @@ impl Switch for TfeSwitch {
         self.carried.sweep(ctx.now());
     }
 
-    fn table_entries(&self) -> usize {
-        self.paths.table_entries()
+    fn table_entries(&mut self, now: Time) -> TableEntries {
+        self.paths.table_entries(now)
     }
 }

@@ -1,6 +1,6 @@
 //! [`generate`]: groups of flows to the one list of flows of a run.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use rand_core::RngCore;
 use thiserror::Error;
@@ -27,6 +27,9 @@ pub struct Group {
     pub class: Option<String>,
     /// The DSCP of its flows' packets, 0 to [`MAX_DSCP`](crate::MAX_DSCP).
     pub dscp: u8,
+    /// The first and the last source port of flows above the elephants' threshold; of all flows the
+    /// same where it is `None`.
+    pub elephant_ports: Option<(u16, u16)>,
     /// The flows.
     pub flows: Flows,
 }
@@ -199,6 +202,8 @@ struct Draft {
     class: u16,
     dscp: u8,
     ports: Option<(u16, u16)>,
+    /// The range of its source port, where that is to tell that it is an elephant.
+    marked: Option<(u16, u16)>,
 }
 
 /// Draws the flows of `groups` that start within `duration`.
@@ -264,6 +269,11 @@ impl Making<'_> {
         self.names.index(name).ok_or(TrafficError::TooManyClasses)
     }
 
+    /// The source ports by which a flow of `bytes` is told to be an elephant, if it is.
+    fn marks(&self, group: &Group, bytes: u64) -> Option<(u16, u16)> {
+        group.elephant_ports.filter(|_| bytes > self.thresholds.elephant.0)
+    }
+
     fn list(&mut self, index: usize, group: &Group, list: &[ListedFlow]) -> Result<(), TrafficError> {
         let flows = (self.drafts.len() + list.len()) as f64;
         if flows > MAX_FLOWS as f64 {
@@ -282,6 +292,7 @@ impl Making<'_> {
                 class,
                 dscp: flow.dscp.unwrap_or(group.dscp),
                 ports: flow.ports,
+                marked: self.marks(group, flow.bytes),
             });
         }
         Ok(())
@@ -314,7 +325,9 @@ impl Making<'_> {
                 let start = Time::ZERO + drawn.start + Duration::from_ps(at.saturating_add(late));
                 let bytes = drawn.sizes.draw(&mut streams.sizes);
                 let class = self.class(group, None, bytes)?;
-                self.drafts.push(Draft { start, src, dst, bytes, class, dscp: group.dscp, ports: None });
+                let marked = self.marks(group, bytes);
+                let dscp = group.dscp;
+                self.drafts.push(Draft { start, src, dst, bytes, class, dscp, ports: None, marked });
             }
         }
         let made = self.drafts.len() - first;
@@ -364,8 +377,16 @@ impl Making<'_> {
     fn finish(self, ports: &Ports, duration: Duration) -> Result<Traffic, TrafficError> {
         let Self { places, names, mut drafts, offers, over_time, mut traffic, .. } = self;
         drafts.sort_by_key(|draft| draft.start);
+        let mut marked = BTreeMap::<_, usize>::new();
         let numbered = drafts.iter().enumerate().map(|(id, draft)| {
-            let (sport, dport) = draft.ports.unwrap_or_else(|| ports.of(id));
+            let (sport, dport) = draft.ports.unwrap_or_else(|| match draft.marked {
+                None => ports.of(id),
+                Some(range) => {
+                    let count = marked.entry(range).or_default();
+                    *count += 1;
+                    Ports::within(range, *count - 1)
+                }
+            });
             let Draft { start, src, dst, bytes, class, dscp, .. } = *draft;
             Flow { id: FlowId(id as u32), src, dst, sport, dport, class, dscp, bytes, start }
         });
@@ -446,7 +467,7 @@ mod tests {
     }
 
     fn one(drawn: Drawn) -> Vec<Group> {
-        vec![Group { class: None, dscp: 0, flows: Flows::Drawn(drawn) }]
+        vec![Group { class: None, dscp: 0, elephant_ports: None, flows: Flows::Drawn(drawn) }]
     }
 
     #[test]
@@ -484,6 +505,7 @@ mod tests {
         let group = |class: &str, count| Group {
             class: Some(class.into()),
             dscp: 0,
+            elephant_ports: None,
             flows: Flows::Drawn(Drawn { intensity: None, count: Some(count), ..drawn(0.0) }),
         };
         let shorts = |long| {
@@ -493,6 +515,23 @@ mod tests {
             flows.map(|flow| (flow.start, flow.src, flow.dst, flow.bytes)).collect::<Vec<_>>()
         };
         assert_eq!((shorts(5).len(), shorts(5)), (20, shorts(9)));
+    }
+
+    #[test]
+    fn elephants_and_only_they_have_ports_of_the_range_asked_for() {
+        let group = Group {
+            class: None,
+            dscp: 0,
+            elephant_ports: Some((3_500, 3_502)),
+            flows: Flows::Drawn(drawn(0.4)),
+        };
+        let traffic = run(&[group], &spine_leaf(2, 2, 2), 60, 1).unwrap();
+        let (large, small): (Vec<&Flow>, Vec<&Flow>) =
+            traffic.flows.iter().partition(|flow| flow.bytes > Thresholds::default().elephant.0);
+        assert!(large.len() > 10 && small.len() > 100, "{} of {}", large.len(), traffic.flows.len());
+        let ports: Vec<(u16, u16)> = large.iter().map(|flow| (flow.sport, flow.dport)).collect();
+        assert_eq!(ports[..4], [(3_500, 5_001), (3_501, 5_001), (3_502, 5_001), (3_500, 5_002)]);
+        assert!(small.iter().all(|flow| crate::EPHEMERAL.contains(&flow.sport)));
     }
 
     #[test]
@@ -508,8 +547,13 @@ mod tests {
         };
         let count = Drawn { intensity: None, count: Some(3), start: Duration::from_ms(1), ..drawn(0.0) };
         let groups = [
-            Group { class: None, dscp: 8, flows: Flows::Listed(vec![listed(1, None), listed(2, Some(46))]) },
-            Group { class: None, dscp: 63, flows: Flows::Drawn(count) },
+            Group {
+                class: None,
+                dscp: 8,
+                elephant_ports: None,
+                flows: Flows::Listed(vec![listed(1, None), listed(2, Some(46))]),
+            },
+            Group { class: None, dscp: 63, elephant_ports: None, flows: Flows::Drawn(count) },
         ];
         let traffic = run(&groups, &spine_leaf(2, 2, 4), 1, 3).unwrap();
         assert_eq!(traffic.flows.iter().map(|flow| flow.dscp).collect::<Vec<_>>(), [8, 46, 63, 63, 63]);
@@ -544,7 +588,12 @@ mod tests {
         let listed = |src, dst, bytes, ports| {
             let (src, dst, start) = (HostId(src), HostId(dst), Time::ZERO);
             let flow = ListedFlow { src, dst, bytes, start, class: None, dscp: None, ports };
-            vec![Group { class: None, dscp: 0, flows: Flows::Listed(vec![flow.clone(), flow]) }]
+            vec![Group {
+                class: None,
+                dscp: 0,
+                elephant_ports: None,
+                flows: Flows::Listed(vec![flow.clone(), flow]),
+            }]
         };
         let flood = Drawn { intensity: Some(Intensity::FlowsPerSecond(1e12)), ..drawn(0.0) };
         let many = Drawn { intensity: None, count: Some(u64::MAX), ..drawn(0.0) };

@@ -32,4 +32,5 @@ pub use flow::{Flow, GroupSummary, LoadOf, MAX_DSCP, Traffic};
 pub use generate::{Drawn, Flows, Group, Intensity, ListedFlow, MAX_FLOWS, TrafficError, generate};
 pub use pairs::{Pairs, PairsError};
 pub use places::{Places, Rack};
+pub use ports::{EPHEMERAL, FIRST_LISTENING};
 pub use sizes::{Knot, Sizes, SizesError};

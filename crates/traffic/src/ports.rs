@@ -5,10 +5,10 @@ use rand_core::RngCore;
 
 use crate::random::shuffle;
 
-/// The ephemeral ports of Linux (net.ipv4.ip_local_port_range): 32768 to 60999.
-const EPHEMERAL: std::ops::Range<u16> = 32_768..61_000;
-/// The first destination port, iperf's.
-const FIRST_LISTENING: u16 = 5_001;
+/// The source ports of flows: the ephemeral ports of Linux (net.ipv4.ip_local_port_range): 32768 to 60999.
+pub const EPHEMERAL: std::ops::Range<u16> = 32_768..61_000;
+/// The first destination port of flows, iperf's.
+pub const FIRST_LISTENING: u16 = 5_001;
 
 #[derive(Debug)]
 pub(crate) struct Ports {
@@ -20,6 +20,13 @@ impl Ports {
         let mut order: Vec<u16> = EPHEMERAL.collect();
         shuffle(rng, &mut order);
         Self { order }
+    }
+
+    /// Source and destination port of the `index`-th flow of those whose source ports are `first` to
+    /// `last`: in order, used up before the destination port moves on.
+    pub(crate) fn within((first, last): (u16, u16), index: usize) -> (u16, u16) {
+        let count = usize::from(last.saturating_sub(first)) + 1;
+        (first + (index % count) as u16, FIRST_LISTENING.wrapping_add((index / count) as u16))
     }
 
     /// Source and destination port of the `index`-th flow.

@@ -5,7 +5,7 @@ use weft_units::{Duration, LinkId, NodeId, Time};
 
 use super::Resolver;
 use super::fabric::cable_problem;
-use crate::diagnostic::Problem;
+use crate::diagnostic::{Problem, Problems};
 use crate::nearest::list;
 use crate::section::{At, Key, Kind, Section, key};
 
@@ -43,7 +43,7 @@ pub struct Event {
 /// An `[[event]]` as it is written.
 #[derive(Clone, Debug)]
 pub(crate) struct EventSettings {
-    at: Duration,
+    at: At<Duration>,
     what: &'static str,
     target: At<String>,
 }
@@ -63,7 +63,7 @@ impl EventSettings {
             section.problem(section.span, message, label);
             return None;
         };
-        Some(Self { target: section.get(what)?, at: at?.value, what })
+        Some(Self { target: section.get(what)?, at: at?, what })
     }
 
     /// The event, its cable or node found in the fabric.
@@ -86,7 +86,19 @@ impl EventSettings {
             "fail_node" => Change::FailNode(node()?),
             _ => Change::HealNode(node()?),
         };
-        Some(Event { at: Time::ZERO + self.at, change })
+        Some(Event { at: Time::ZERO + self.at.value, change })
+    }
+}
+
+/// Refuses an event that stands below a later one.
+pub(crate) fn check_order(events: &[EventSettings], problems: &Problems) {
+    for pair in events.windows(2) {
+        let [before, event] = [pair[0].at, pair[1].at];
+        if event.value < before.value {
+            let message = format!("the event at {} stands below one at {}", event.value, before.value);
+            let label = "expected events in order of time";
+            problems.add(Problem::at(event.span, message).label(label));
+        }
     }
 }
 

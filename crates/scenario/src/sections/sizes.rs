@@ -1,7 +1,7 @@
 //! `sizes` of a `[traffic]` group: a published distribution by name, fixed, uniform, or a CDF file;
 //! cut or scaled where the scenario says so.
 
-use weft_traffic::{Sizes, SizesError, published, read_cdf};
+use weft_traffic::{Knot, Sizes, SizesError, published, read_cdf};
 use weft_units::Bytes;
 
 use super::Resolver;
@@ -9,7 +9,7 @@ use crate::diagnostic::Problem;
 use crate::nearest::suggest;
 use crate::section::{At, Key, Kind, Read, Section, key};
 use crate::source::Span;
-use crate::tree::Value;
+use crate::tree::{Node, Value};
 
 /// The names of the published distributions.
 pub(crate) fn names() -> Vec<&'static str> {
@@ -21,6 +21,12 @@ pub(crate) const FORMS: &[Key] = &[
     key("fixed", Kind::Bytes, "", "every flow is this long"),
     key("uniform", Kind::Pair(&Kind::Bytes), "", "every size between the two is equally likely"),
     key("cdf", Kind::Text, "", "a file with a line `size probability` for each point of the CDF"),
+    key(
+        "points",
+        Kind::List(&Kind::Pair(&Kind::Either(&[Kind::Bytes, Kind::Number]))),
+        "",
+        "the points of the CDF themselves, each a size and the probability of sizes up to it",
+    ),
 ];
 
 /// `sizes` and what is done to it.
@@ -38,6 +44,7 @@ enum Form {
     Fixed(Bytes),
     Uniform(Bytes, Bytes),
     Cdf(At<String>),
+    Points(Vec<Knot>),
 }
 
 impl SizesSettings {
@@ -72,6 +79,9 @@ impl SizesSettings {
             Form::Fixed(size) => Sizes::fixed(*size).map_err(|error| fail(self.form.span, error)).ok()?,
             Form::Uniform(from, to) => {
                 Sizes::uniform(*from, *to).map_err(|error| fail(self.form.span, error)).ok()?
+            }
+            Form::Points(knots) => {
+                Sizes::new(knots.clone()).map_err(|error| fail(self.form.span, error)).ok()?
             }
             Form::Cdf(path) => read_cdf(&resolver.file(path)?)
                 .map_err(|error| {
@@ -124,12 +134,17 @@ fn decode_form(section: &Section<'_>) -> Option<At<Form>> {
                     "uniform" => {
                         pair::<Bytes>(&inner, "uniform").map(|(from, to)| Form::Uniform(from.value, to.value))
                     }
+                    "points" => points(&inner).map(Form::Points),
                     _ => inner.get("cdf").map(Form::Cdf),
                 },
                 entries => {
                     if entries.iter().all(|entry| known(&entry.key)) {
                         let message = format!("`{path}` has {} forms", entries.len());
-                        section.problem(node.span, message, "expected one of `fixed`, `uniform`, `cdf`");
+                        section.problem(
+                            node.span,
+                            message,
+                            "expected one of `fixed`, `uniform`, `cdf`, `points`",
+                        );
                     }
                     None
                 }
@@ -143,6 +158,31 @@ fn decode_form(section: &Section<'_>) -> Option<At<Form>> {
         }
     };
     form.map(|value| At { value, span: node.span })
+}
+
+/// The points of a CDF.
+fn points(section: &Section<'_>) -> Option<Vec<Knot>> {
+    let node = section.node("points")?;
+    let path = section.path_of("points");
+    let wrong = |node: &Node, what: &str| {
+        let message = format!("{what} is {}", node.describe());
+        section.problem(node.span, message, "expected points such as [\"10 kB\", 0.15]");
+    };
+    let Value::List(points) = &node.value else {
+        wrong(node, &format!("`{path}`"));
+        return None;
+    };
+    let knots = points.iter().map(|point| match &point.value {
+        Value::List(pair) if pair.len() == 2 => {
+            let bytes = section.read::<Bytes>(&pair[0], &path)?.value.0 as f64;
+            Some(Knot { bytes, probability: section.read::<f64>(&pair[1], &path)?.value })
+        }
+        _ => {
+            wrong(point, &format!("a point of `{path}`"));
+            None
+        }
+    });
+    knots.collect()
 }
 
 /// The two values of a list of two.

@@ -3,13 +3,15 @@
 use std::fmt::Display;
 
 use weft_traffic::trace::{read_csv, read_parquet};
-use weft_traffic::{Arrivals, Drawn, Flows, Group, Intensity, ListedFlow, LoadOf, MAX_DSCP, TrafficError};
+use weft_traffic::{
+    Arrivals, Drawn, EPHEMERAL, Flows, Group, Intensity, ListedFlow, LoadOf, MAX_DSCP, TrafficError,
+};
 use weft_units::{Bytes, Duration, Time};
 
 use super::pairs::PairsSettings;
 use super::sizes::{self, SizesSettings};
 use super::{Resolver, find_host, pairs};
-use crate::diagnostic::Problem;
+use crate::diagnostic::{Problem, Problems};
 use crate::nearest::list;
 use crate::section::{At, Key, Kind, Section, key};
 use crate::source::Span;
@@ -48,6 +50,12 @@ pub(crate) const DRAWN_KEYS: &[Key] = &[
 pub(crate) const COMMON_KEYS: &[Key] = &[
     key("class", Kind::Text, "by size", "the name under which these flows are reported"),
     key("dscp", DSCP, "0", "the DSCP of their packets, by which a port with several queues chooses one"),
+    key(
+        "elephant_ports",
+        Kind::Pair(&PORT),
+        "",
+        "the first and the last source port of elephants, as `tfe` tells them; other flows have higher ones",
+    ),
 ];
 
 /// The keys of a group whose flows are given.
@@ -84,6 +92,7 @@ pub(crate) struct GroupSettings {
     span: Span,
     class: Option<String>,
     dscp: u8,
+    elephant_ports: Option<At<(u16, u16)>>,
     source: Source,
     /// Where each of these is written, to blame it.
     pairs_span: Option<Span>,
@@ -143,7 +152,7 @@ impl GroupSettings {
                 );
             }
         }
-        let dscp = dscp(section);
+        let (dscp, elephant_ports) = (dscp(section), elephant_ports(section));
         let source = match given.first() {
             Some(&"flow_list") => Source::Listed(decode_list(section)?),
             Some(_) => Source::Trace(section.get("trace")?),
@@ -157,6 +166,7 @@ impl GroupSettings {
             span: section.span,
             class: class.map(|class| class.value),
             dscp: dscp?.unwrap_or_default(),
+            elephant_ports: elephant_ports?,
             source,
             pairs_span: span("pairs"),
             intensity_span: span("load").or(span("flows_per_second")),
@@ -184,7 +194,8 @@ impl GroupSettings {
             }
             Source::Trace(path) => Flows::Listed(read_trace(path, resolver)?),
         };
-        Some(Group { class: self.class.clone(), dscp: self.dscp, flows })
+        let elephant_ports = self.elephant_ports.map(|ports| ports.value);
+        Some(Group { class: self.class.clone(), dscp: self.dscp, elephant_ports, flows })
     }
 
     /// The problem that an error of the generator is, at the key to blame.
@@ -245,6 +256,42 @@ impl DrawnSettings {
             start: self.start,
             jitter: self.jitter,
         })
+    }
+}
+
+/// The source ports of elephants; the outer `None` where what is given is wrong.
+fn elephant_ports(section: &Section<'_>) -> Option<Option<At<(u16, u16)>>> {
+    let Some(node) = section.node("elephant_ports") else { return Some(None) };
+    let (first, last) = sizes::pair::<u64>(section, "elephant_ports")?;
+    let highest = u64::from(EPHEMERAL.start) - 1;
+    if let Some(wrong) = [first, last].into_iter().find(|port| !(1..=highest).contains(&port.value)) {
+        let message = format!("the source port {} is not one for elephants alone", wrong.value);
+        section.problem(
+            wrong.span,
+            message,
+            format!("expected 1 to {highest}: other flows have those above"),
+        );
+        return None;
+    }
+    if first.value > last.value {
+        let message = format!("there is no port from {} to {}", first.value, last.value);
+        section.problem(node.span, message, "expected the first port, then the last");
+        return None;
+    }
+    Some(Some(At { value: (first.value as u16, last.value as u16), span: node.span }))
+}
+
+/// Refuses two groups whose elephants could have the same ports.
+pub(crate) fn check_elephant_ports(groups: &[GroupSettings], problems: &Problems) {
+    let ranges: Vec<At<(u16, u16)>> = groups.iter().filter_map(|group| group.elephant_ports).collect();
+    for (at, range) in ranges.iter().enumerate() {
+        let ((first, last), before) = (range.value, &ranges[..at]);
+        if let Some(other) = before.iter().find(|other| other.value.0 <= last && first <= other.value.1) {
+            let (first, last) = other.value;
+            let problem = Problem::at(range.span, "the ports of elephants of two groups overlap");
+            problems
+                .add(problem.label(format!("expected none of {first} to {last}, which another group has")));
+        }
     }
 }
 

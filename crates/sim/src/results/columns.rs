@@ -65,6 +65,8 @@ impl Column {
 pub enum Cell<'a> {
     /// For a [`Column::Name`].
     Name(&'a str),
+    /// For a [`Column::Name`] that has none here.
+    Nameless,
     /// For a [`Column::Int`].
     Int(i32),
     /// For a [`Column::Long`].
@@ -139,6 +141,7 @@ impl Table {
         for (column, cell) in self.columns.iter_mut().zip(row) {
             match (column, *cell) {
                 (Column::Name(builder), Cell::Name(value)) => builder.append_value(value),
+                (Column::Name(builder), Cell::Nameless) => builder.append_null(),
                 (Column::Int(builder), Cell::Int(value)) => builder.append_value(value),
                 (Column::Long(builder), Cell::Long(value)) => builder.append_option(value),
                 (Column::Real(builder), Cell::Real(value)) => builder.append_value(value),

@@ -101,6 +101,10 @@ impl<'a> ResultWriter<'a> {
                 ("first_transmissions_received", long()),
                 ("drops", long()),
                 ("ecn_marks", long()),
+                ("resolution_ps", long()),
+                ("exploration_ps", long()),
+                ("moves", int()),
+                ("path", Column::name()),
             ],
         )?;
         let series = table(
@@ -170,6 +174,16 @@ impl<'a> ResultWriter<'a> {
         let _ = fs::remove_dir_all(&self.temporary);
     }
 
+    /// The switches that a flow's data passed.
+    fn path(&self, record: &FlowRecord) -> String {
+        let mut path = String::new();
+        for link in record.path.iter().skip(1) {
+            let space = if path.is_empty() { "" } else { " " };
+            path.extend([space, &self.fabric.node(self.fabric.link(*link).from).name]);
+        }
+        path
+    }
+
     fn note(&mut self, name: &str, outcome: Result<(), ParquetError>) {
         if let Err(error) = outcome
             && self.failure.is_none()
@@ -189,6 +203,7 @@ impl Recorder for ResultWriter<'_> {
         let fct = record.end.map(|end| end.saturating_since(flow.start).ps());
         let measured = flow.start >= self.window.0 && flow.start < self.window.1;
         self.summary.count(record, measured);
+        let path = self.path(record);
         let outcome = self.flows.push(&[
             long(u64::from(flow.id.0)),
             Cell::Name(self.fabric.host_name(flow.src)),
@@ -211,6 +226,10 @@ impl Recorder for ResultWriter<'_> {
             long(record.first_transmissions_received),
             long(record.drops),
             long(record.ecn_marks),
+            long(record.resolution.ps()),
+            record.exploration.map_or(Cell::Long(None), |time| long(time.ps())),
+            Cell::Int(record.moves as i32),
+            if path.is_empty() { Cell::Nameless } else { Cell::Name(&path) },
         ]);
         self.note("flows.parquet", outcome);
     }
@@ -222,6 +241,9 @@ impl Recorder for ResultWriter<'_> {
         let entity = match sample.metric {
             Metric::Throughput => &self.classes[sample.entity as usize],
             Metric::ActiveFlows => "all",
+            Metric::FlowEntries | Metric::StationEntries => {
+                &self.fabric.node(weft_units::NodeId(sample.entity)).name
+            }
             _ => &self.link_labels[sample.entity as usize],
         };
         let outcome = self.series.push(&[

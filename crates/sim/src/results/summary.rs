@@ -17,6 +17,12 @@ struct Class {
     retransmissions: u64,
     timeouts: u64,
     drops: u64,
+    resolution_s: f64,
+    explored: u64,
+    exploration_s: f64,
+    moved_flows: u64,
+    moves: u64,
+    out_of_order_moved: u64,
 }
 
 /// The summary of one run by class.
@@ -41,6 +47,16 @@ impl Summary {
         class.retransmissions += record.retransmissions;
         class.timeouts += record.timeouts;
         class.drops += record.drops;
+        class.resolution_s += record.resolution.as_secs_f64();
+        if let Some(exploration) = record.exploration {
+            class.explored += 1;
+            class.exploration_s += exploration.as_secs_f64();
+        }
+        if record.moves > 0 {
+            class.moved_flows += 1;
+            class.moves += u64::from(record.moves);
+            class.out_of_order_moved += record.out_of_order;
+        }
         let Some(end) = record.end else {
             class.unfinished += 1;
             return;
@@ -82,6 +98,12 @@ impl Class {
             "retransmissions": self.retransmissions,
             "timeouts": self.timeouts,
             "drops": self.drops,
+            "mean_resolution_s": (self.flows > 0).then(|| self.resolution_s / self.flows as f64),
+            "explored": self.explored,
+            "mean_exploration_s": (self.explored > 0).then(|| self.exploration_s / self.explored as f64),
+            "moved_flows": self.moved_flows,
+            "moves": self.moves,
+            "out_of_order_moved": self.out_of_order_moved,
         })
     }
 }

@@ -136,7 +136,7 @@ impl<'a> Trial<'a> {
             transport: &self.config,
             seed: self.seed,
             limit: at(self.limit),
-            probe: Probe::new(self.interval, links),
+            probe: Probe::new(self.interval, links, true),
             faults: &self.faults,
         };
         let report = run_setup(setup, &self.scheme, &Progress::default(), &mut seen).expect("a known scheme");

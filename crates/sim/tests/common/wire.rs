@@ -54,7 +54,11 @@ impl Wire {
                     self.net.queue.set(link, next);
                     let found = self.net.packets.get(packet);
                     let marked = found.header.traffic_class & Header::CE == Header::CE;
-                    self.passed.push(Passed { tag: found.endpoint, arrived: time, marked });
+                    self.passed.push(Passed {
+                        tag: found.endpoint().unwrap_or(u32::MAX),
+                        arrived: time,
+                        marked,
+                    });
                     self.net.packets.remove(packet);
                 }
                 Due::Leaf(line) => self.net.line_free(line - links),

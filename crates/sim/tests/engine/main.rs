@@ -6,6 +6,7 @@ mod common;
 mod exploration;
 mod failures;
 mod hosts;
+mod measures;
 mod paths;
 mod queues;
 mod scenarios;

@@ -64,7 +64,7 @@ pub trait Network {
     /// Tells all switches of other paths.
     fn reroute(&mut self, routes: &Arc<Forwarding>);
     /// Addresses that a switch has learnt.
-    fn learnt(&self, at: NodeId) -> usize;
+    fn learnt(&mut self, at: NodeId) -> usize;
 }
 
 /// Hands the switches of `scheme` on `fabric` to `test`.
@@ -164,8 +164,9 @@ impl<S: Switch> Network for Switches<'_, S> {
         switches.for_each(|switch| switch.routes_changed(routes));
     }
 
-    fn learnt(&self, at: NodeId) -> usize {
-        self.switches[at.index()].0.as_ref().map_or(0, Switch::table_entries)
+    fn learnt(&mut self, at: NodeId) -> usize {
+        let switch = self.switches[at.index()].0.as_mut();
+        switch.map_or(0, |switch| switch.table_entries(Time::ZERO).stations)
     }
 }
 

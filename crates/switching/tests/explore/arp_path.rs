@@ -63,7 +63,7 @@ fn other_broadcasts_follow_the_same_rule_apart_from_requests() {
     net.run(Duration::from_ms(10));
     assert_eq!(net.deliveries(number).len(), 3);
     // Of the sender itself it teaches its own edge only.
-    assert_eq!(net.entries(), 1);
+    assert_eq!(net.entries().stations, 1);
 }
 
 #[test]

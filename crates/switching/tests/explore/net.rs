@@ -10,7 +10,9 @@ use weft_switching::arp_path::ArpPathSwitch;
 use weft_switching::exploration::{Exploration, ways};
 use weft_switching::tcp_path::TcpPathSwitch;
 use weft_switching::tfe::{Classifier, TfeSwitch};
-use weft_switching::{Action, Actions, Context, DropReason, Header, Kind, Mac, Stream, Switch, pick, stream};
+use weft_switching::{
+    Action, Actions, Context, DropReason, Header, Kind, Mac, Stream, Switch, TableEntries, pick, stream,
+};
 use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Time};
 
 /// A frame as it travels: which one, and which switches it has been at.
@@ -277,9 +279,14 @@ impl<S: Switch> Net<S> {
         }
     }
 
-    /// Entries of all tables of all switches.
-    pub fn entries(&self) -> usize {
-        self.switches.values().map(|(switch, _)| switch.table_entries()).sum()
+    /// Entries for flows and for stations that all switches together hold, expired or not.
+    pub fn entries(&mut self) -> TableEntries {
+        // Nothing has expired at time zero: what is held is counted, not what is valid.
+        let each = self.switches.values_mut().map(|(switch, _)| switch.table_entries(Time::ZERO));
+        each.fold(TableEntries::default(), |sum, one| TableEntries {
+            flows: sum.flows + one.flows,
+            stations: sum.stations + one.stations,
+        })
     }
 
     /// Frames on cables.

@@ -1,0 +1,109 @@
+//! What a plan warns of: it can be run, but hardly says what was asked.
+
+use weft_fabric::{Fabric, Limit, Link};
+use weft_switching::SchemeSpec;
+use weft_switching::tfe::Classifier;
+use weft_traffic::{Flow, Traffic};
+use weft_transport::{Config, EcnMode};
+use weft_units::{NodeId, Time};
+
+use crate::sections::event::{Event, cut_off};
+use crate::settings::Settings;
+
+/// All warnings of a plan.
+pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings: &Settings) -> Vec<String> {
+    let mut warnings: Vec<String> = cut_off(fabric, events).into_iter().collect();
+    warnings.extend(never_counted(traffic, settings));
+    warnings.extend(nothing_to_choose(fabric));
+    warnings.extend(unmarked(&settings.scheme, traffic));
+    warnings.extend(unfit(fabric, &settings.transport.config));
+    warnings
+}
+
+/// Warnings of flows that no summary will count.
+fn never_counted(traffic: &Traffic, settings: &Settings) -> Vec<String> {
+    let (from, to) = settings.measure.window;
+    let end = Time::ZERO + settings.run.limit;
+    let late = traffic.flows.iter().filter(|flow| flow.start >= end).count();
+    let mut warnings = Vec::new();
+    if traffic.flows.is_empty() {
+        warnings.push(format!("no flow starts within {}", settings.run.duration));
+    } else if !traffic.flows.iter().any(|flow| (from..to).contains(&flow.start)) {
+        warnings.push(format!("no flow starts in the window from {from} to {to}: summaries are empty"));
+    }
+    if late > 0 {
+        warnings
+            .push(format!("{late} of {} flows start after the end of the run, {end}", traffic.flows.len()));
+    }
+    warnings
+}
+
+/// A warning where no scheme can make a difference: without any link the fabric would fall apart.
+fn nothing_to_choose(fabric: &Fabric) -> Option<String> {
+    let between = |id: &usize| {
+        let link = &fabric.links()[*id];
+        link.up && !fabric.node(link.from).is_host() && !fabric.node(link.to).is_host()
+    };
+    let cables = (0..fabric.links().len()).step_by(2).filter(between).count();
+    let multihomed =
+        fabric.nodes().iter().zip(0..).any(|(node, id)| node.is_host() && fabric.ports(NodeId(id)).len() > 1);
+    (!multihomed && cables < fabric.switch_count()).then(|| {
+        "the fabric has one path between any two hosts: there is nothing to choose, and schemes differ in \
+         what they cost alone"
+            .to_owned()
+    })
+}
+
+/// A warning where what marks the elephants of `tfe` and what flows have do not fit.
+fn unmarked(scheme: &SchemeSpec, traffic: &Traffic) -> Option<String> {
+    let classifier = (scheme.name == "tfe").then(|| Classifier::from_spec(scheme))?;
+    let selected = |flow: &&Flow| match classifier {
+        Classifier::Ports(first, last) => {
+            [flow.sport, flow.dport].iter().any(|port| (first..=last).contains(port))
+        }
+        Classifier::Dscp(dscp) => flow.dscp == dscp,
+        Classifier::Auto(_) => false,
+    };
+    let (count, all) = (traffic.flows.iter().filter(selected).count(), traffic.flows.len());
+    let of = match classifier {
+        Classifier::Auto(_) => return None,
+        Classifier::Ports(first, last) => format!("the ports {first} to {last}"),
+        Classifier::Dscp(dscp) => format!("the DSCP {dscp}"),
+    };
+    match count {
+        0 if all > 0 => Some(format!(
+            "no flow has {of}, so `tfe` explores none: set `elephant_ports` or `dscp` of [traffic], or \
+             scheme.classifier = \"auto\""
+        )),
+        count if count == all && all > 1 => {
+            Some(format!("every flow has {of}, so `tfe` is the same as `tcp_path`"))
+        }
+        _ => None,
+    }
+}
+
+/// Warnings of queues that the transport can do nothing with.
+fn unfit(fabric: &Fabric, transport: &Config) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if transport.ecn == EcnMode::Dctcp && fabric.links().iter().all(|link| link.queue.ecn_threshold.is_none())
+    {
+        let what = "DCTCP finds no queue that marks and acts on losses only";
+        warnings.push(format!("{what}: set fabric.ecn_threshold, such as \"65 packets\""));
+    }
+    let needed = |link: &Link| link.overhead.wire_bytes(transport.full_packet());
+    let short = |link: &&Link| matches!(link.queue.limit, Limit::Bytes(limit) if limit < needed(link).into());
+    let mut links = fabric.links().iter().filter(short);
+    if let Some(link) = links.next() {
+        let [from, to] = [link.from, link.to].map(|node| &fabric.node(node).name);
+        let more = match links.count() {
+            0 => String::new(),
+            more => format!(" (and {more} more like it)"),
+        };
+        warnings.push(format!(
+            "the queue of link `{from}` -> `{to}`{more} holds {}, less than a full frame: {} are needed",
+            link.queue.limit,
+            Limit::Bytes(needed(link).into())
+        ));
+    }
+    warnings
+}

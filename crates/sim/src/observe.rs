@@ -1,0 +1,170 @@
+//! What a run is watched for beyond what endpoints count: the paths that flows take, how long
+//! explorations last, floods on links, and what an event costs until the fabric has recovered.
+//!
+//! Ordinary packets pass unseen: only watched ones (see [`crate::packet::WATCHED`]) and dropped ones
+//! come here.
+
+use weft_switching::{DropReason, Header, Kind, Rewrite};
+use weft_units::{Duration, LinkId, Time};
+
+use crate::host::{Connection, Connections};
+use crate::record::{EventReport, FloodCounters};
+
+/// Links of a path that are remembered at most.
+const MAX_PATH: usize = 64;
+
+/// What was seen of one connection.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// The links that its last watched data segment crossed.
+    pub path: Vec<LinkId>,
+    /// Whether the next data segment is to be watched.
+    pub watch: bool,
+    /// How often the flow was moved to another path.
+    pub moves: u32,
+    /// When its SYN first set out to explore.
+    explored_from: Option<Time>,
+    /// How long it took until the reply had come back to the source's edge.
+    pub exploration: Option<Duration>,
+    /// The event that took its path away, counted from 1; 0 where it has one.
+    broken_by: u32,
+    /// The last event that cost it a frame, counted from 1.
+    hit_by: u32,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self {
+            path: Vec::new(),
+            watch: true,
+            moves: 0,
+            explored_from: None,
+            exploration: None,
+            broken_by: 0,
+            hit_by: 0,
+        }
+    }
+}
+
+impl Seen {
+    /// A data segment of the connection is about to be sent; whether it is to be watched.
+    #[inline]
+    pub fn take_watch(&mut self) -> bool {
+        let watch = self.watch;
+        if watch {
+            self.path.clear();
+            self.watch = false;
+        }
+        watch
+    }
+
+    fn cross(&mut self, link: LinkId) {
+        if self.path.len() < MAX_PATH {
+            self.path.push(link);
+        }
+    }
+}
+
+/// What was seen of the network as a whole.
+#[derive(Default)]
+pub struct Observer {
+    /// By the fabric's number of the link.
+    pub floods: Vec<FloodCounters>,
+    /// One an event so far.
+    pub events: Vec<EventReport>,
+}
+
+impl Observer {
+    /// Nothing seen yet of `links` links.
+    pub fn new(links: usize) -> Self {
+        Self { floods: vec![FloodCounters::default(); links], events: Vec::new() }
+    }
+
+    /// A watched packet has crossed `link`.
+    pub fn crossed(&mut self, link: LinkId, wire_bytes: u32, header: &Header, of: Option<&mut Connection>) {
+        let (floods, bytes) = (&mut self.floods[link.index()], u64::from(wire_bytes));
+        if explores(header) {
+            floods.explorations += 1;
+            floods.exploration_bytes += bytes;
+        } else if header.dst.is_group() && header.kind != Kind::Hello {
+            floods.broadcasts += 1;
+            floods.broadcast_bytes += bytes;
+        } else if let Some(connection) = of.filter(|_| header.kind == Kind::Tcp && header.payload > 0) {
+            connection.seen.cross(link);
+        }
+    }
+
+    /// An event happens that takes the links of `failed` down, or none.
+    pub fn event(&mut self, at: Time, failed: &[LinkId], connections: &mut Connections) {
+        self.events.push(EventReport::new(at));
+        let (number, event) = (self.events.len() as u32, self.events.last_mut());
+        let Some(event) = event.filter(|_| !failed.is_empty()) else { return };
+        for connection in connections.shared.iter_mut().filter(|connection| connection.live) {
+            if connection.seen.path.iter().any(|link| failed.contains(link)) {
+                connection.seen.broken_by = number;
+                event.paths_broken += 1;
+            }
+        }
+    }
+
+    /// A frame of `of` is dropped at `now`.
+    pub fn dropped(&mut self, now: Time, header: &Header, reason: DropReason, of: &mut Connection) {
+        if header.kind == Kind::Tcp && header.payload > 0 && !of.seen.watch {
+            // The path seen may have been cut short here, or the path may be no more.
+            of.seen.watch = reason != DropReason::QueueFull || of.seen.path.len() < 2;
+        }
+        let number = self.events.len() as u32;
+        if let Some(event) = self.events.last_mut().filter(|_| !header.kind.is_control() && is_loss(reason)) {
+            event.frames_lost += 1;
+            event.last_loss = Some(now);
+            if of.seen.hit_by != number {
+                of.seen.hit_by = number;
+                event.flows_hit += 1;
+            }
+        }
+    }
+
+    /// A switch rewrites a frame of a connection.
+    pub fn rewritten(now: Time, kind: Kind, rewrite: Rewrite, seen: &mut Seen) {
+        match rewrite {
+            Rewrite::Wrap(Kind::PathRequest, _) => {
+                seen.explored_from.get_or_insert(now);
+            }
+            Rewrite::Unwrap if kind == Kind::PathReply && seen.exploration.is_none() => {
+                seen.exploration = seen.explored_from.map(|from| now.saturating_since(from));
+            }
+            _ => {}
+        }
+    }
+
+    /// A Path Recovery Reply has reached the edge that asked: its flow has another path.
+    pub fn moved(&mut self, now: Time, reply: &Header, connections: &mut Connections) {
+        let (Some(src), Some(dst)) = (reply.dst.host(), reply.src.host()) else { return };
+        let Some(number) = connections.find((src, reply.dport), (dst, reply.sport)) else { return };
+        let seen = &mut connections.shared[number].seen;
+        seen.moves += 1;
+        seen.watch = true;
+        let broken_by = std::mem::take(&mut seen.broken_by);
+        if let Some(event) = broken_by.checked_sub(1).and_then(|at| self.events.get_mut(at as usize)) {
+            event.recovered(now);
+        }
+    }
+}
+
+/// Whether switches flood the frame to find a path.
+const fn explores(header: &Header) -> bool {
+    match header.kind {
+        Kind::PathRequest | Kind::RecoveryRequest => true,
+        // About a station; about a flow it follows the flow's path.
+        Kind::PathFail => header.sport == 0 && header.dport == 0,
+        _ => false,
+    }
+}
+
+/// Whether a drop for `reason` loses a frame that had no other way and no other copy.
+const fn is_loss(reason: DropReason) -> bool {
+    !matches!(
+        reason,
+        DropReason::QueueFull | DropReason::LateCopy | DropReason::NotForMe | DropReason::Untrusted
+    )
+}
