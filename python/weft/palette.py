@@ -27,12 +27,12 @@ _KNOWN = {
     "spanning_tree": Style("#CC79A7", "D", "diamond"),
     "arp_path": Style("#009E73", "v", "triangle-down"),
     "tcp_path": Style("#56B4E9", "P", "cross"),
+    "tfe": Style("#E69F00", ">", "triangle-right"),
 }
 
 _OTHERS = (
     Style("#882255", "X", "cross"),
     Style("#117733", "<", "triangle-left"),
-    Style("#E69F00", ">", "triangle-right"),
     Style("#332288", "h", "diamond"),
     Style("#999933", "d", "square"),
     Style("#44AA99", "p", "circle"),

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from weft.studies import ALL, Size, Verdict
-from weft.studies.base import as_dict
+from weft.studies.base import Outcome, as_dict
 from weft.studies.packet_spraying import PacketSpraying, claims, figures, scenarios
 from weft.studies.packet_spraying.table import SCHEMA
 
@@ -180,8 +180,8 @@ def test_every_claim_states_its_rule():
 
 def test_rows_print_as_the_json_that_is_promised():
     rows = claims.judge(world(seeds=1))[:1] + claims.judge(world())[1:]
-    data = json.loads(json.dumps(as_dict("packet-spraying", Size.quick, rows), allow_nan=False))
-    assert list(data) == ["study", "size", "rows"]
+    data = json.loads(json.dumps(as_dict("packet-spraying", Size.quick, Outcome(rows, [])), allow_nan=False))
+    assert list(data) == ["study", "size", "rows", "remarks"]
     for got in data["rows"]:
         assert list(got) == ["id", "claim", "verdict", "measured", "low", "high", "unit", "note"]
         assert got["verdict"] in ("held", "did not hold", "not measured")

@@ -54,16 +54,18 @@ def reproduce(
     with shown(f"{study}, {size.value}", shell.err) as (tracker, feed):
         tracker.total = runs
         try:
-            rows = found.run(folder, size, jobs=jobs, progress=feed)
+            outcome = found.run(folder, size, jobs=jobs, progress=feed)
         except KeyboardInterrupt:
             again = resume_command(study, size, out, jobs, as_json=as_json)
             there = f"{tracker.finished + tracker.skipped} of {plural(runs, 'run')} finished and kept in {folder}"
             shell.say(f"Stopped: {escape(there)}. To go on from there:\n  [bold]{escape(again)}[/bold]")
             raise typer.Exit(shell.INTERRUPTED) from None
     if as_json:
-        print(json.dumps(as_dict(study, size, rows), indent=2, ensure_ascii=False))
+        print(json.dumps(as_dict(study, size, outcome), indent=2, ensure_ascii=False))
         return
-    show(rows)
+    show(outcome.rows)
+    for remark in outcome.remarks:
+        shell.out.print(Text(remark))
     shell.out.print(Text(found.chosen, style="dim"))
     shell.say(f"\n{plural(runs, 'run')} in {escape(str(folder))}. Next:")
     shell.say(f"  {shell.command_line('plot', folder)}   the paper's figures from these runs")
@@ -88,11 +90,18 @@ def show(rows: list[StudyRow]) -> None:
         )
         shell.out.print(head)
         shell.out.print(Padding(Text(row.claim), (0, 0, 0, 4)))
-        shell.out.print(Padding(Text(row.note, style="dim"), (0, 0, 1, 4)))
+        for item in row.note.split("; "):
+            shell.out.print(Padding(Text(item, style="dim"), (0, 0, 0, 6)))
+        shell.out.print()
 
 
 def _measured(row: StudyRow) -> str:
     if row.measured is None:
         return "–"
-    interval = f" [{row.low:.1f}, {row.high:.1f}]" if row.low is not None and row.high is not None else ""
-    return f"{row.measured:.1f}{interval} {row.unit}"
+    interval = f" [{_digits(row.low)}, {_digits(row.high)}]" if row.low is not None and row.high is not None else ""
+    return f"{_digits(row.measured)}{interval} {row.unit}"
+
+
+def _digits(value: float) -> str:
+    """One decimal, or two digits of what is smaller."""
+    return f"{value:.1f}" if abs(value) >= 0.1 or value == 0 else f"{value:.2g}"

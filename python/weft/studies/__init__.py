@@ -6,10 +6,11 @@ from pathlib import Path
 
 from .base import INDEX, Size, Study, StudyRow, Verdict, read_index
 from .packet_spraying import PacketSpraying
+from .tcp_path import TcpPath
 
 __all__ = ["ALL", "Size", "Study", "StudyRow", "Verdict", "of_directory"]
 
-ALL: tuple[Study, ...] = (PacketSpraying(),)
+ALL: tuple[Study, ...] = (PacketSpraying(), TcpPath())
 """Every study there is."""
 
 

@@ -59,6 +59,14 @@ class StudyRow:
 
 
 @dataclass(frozen=True)
+class Outcome:
+    """What a study found: the claims in the order of the paper, and what else is worth saying."""
+
+    rows: list[StudyRow]
+    remarks: list[str]
+
+
+@dataclass(frozen=True)
 class Part:
     """One scenario of a study, run into a directory of its own."""
 
@@ -82,6 +90,10 @@ class Study(ABC):
     def rows(self, results: dict[str, Results]) -> list[StudyRow]:
         """The claims held against the results of the parts, by part name."""
 
+    def remarks(self, results: dict[str, Results]) -> list[str]:
+        """What is worth saying beside the claims; nothing by default."""
+        return []
+
     @abstractmethod
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """The paper's figures from the results of the parts."""
@@ -93,7 +105,7 @@ class Study(ABC):
         *,
         jobs: int | None = None,
         progress: Callable[[dict[str, Any]], None] | None = None,
-    ) -> list[StudyRow]:
+    ) -> Outcome:
         """Run what `out` does not hold yet, judge the claims and write them to ``study.json``.
 
         Raises:
@@ -105,9 +117,9 @@ class Study(ABC):
             results[part.name] = part.scenario.run(
                 out / part.name, jobs=jobs, progress=None if progress is None else _named(part.name, progress)
             )
-        rows = self.rows(results)
-        write_text(out / INDEX, json.dumps(as_dict(self.name, size, rows), indent=2, ensure_ascii=False) + "\n")
-        return rows
+        outcome = Outcome(self.rows(results), self.remarks(results))
+        write_text(out / INDEX, json.dumps(as_dict(self.name, size, outcome), indent=2, ensure_ascii=False) + "\n")
+        return outcome
 
     def plot(self, directory: Path, out: Path | None, formats: Sequence[str]) -> list[Path]:
         """Draw the paper's figures from the directory of a study.
@@ -152,9 +164,10 @@ def read_index(directory: Path) -> dict[str, Any]:
     return index
 
 
-def as_dict(study: str, size: Size, rows: Sequence[StudyRow]) -> dict[str, Any]:
+def as_dict(study: str, size: Size, outcome: Outcome) -> dict[str, Any]:
     """What ``weft reproduce --json`` prints."""
-    return {"study": study, "size": size.value, "rows": [asdict(row) for row in rows]}
+    rows = [asdict(row) for row in outcome.rows]
+    return {"study": study, "size": size.value, "rows": rows, "remarks": outcome.remarks}
 
 
 def _named(part: str, progress: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:

@@ -1,0 +1,52 @@
+"""TCP-Path and TFE against ECMP, after Alvarez-Horcajo et al. (IEEE Access 2019).
+
+The paper is "Improving multipath routing of TCP flows by network exploration". `scenarios` has the set-up of its
+section V-B, `table` gathers what the claims are about, `measures` reads it, `claims` has the rows T1 to T8 and T10,
+`performance` and `scalability` their decision rules, `equations` the paper's equations and Table 2, `figures` its
+figures 7 to 12 and 14 to 17.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..base import Part, Size, Study, StudyRow
+from . import scenarios
+
+if TYPE_CHECKING:
+    from ...results import Results
+
+
+class TcpPath(Study):
+    """The study of path exploration on a spine-leaf fabric."""
+
+    name = "tcp-path"
+    summary = "TCP-Path, TFE and ARP-Path against ECMP on 4-4-20 and a three-layer fabric, web search and data mining"
+    chosen = scenarios.CHOSEN
+
+    def parts(self, size: Size) -> list[Part]:
+        """One scenario for each distribution and set-up, and one for each size of mesh."""
+        return scenarios.parts(size)
+
+    def rows(self, results: dict[str, Results]) -> list[StudyRow]:
+        """T1 to T8 and T10."""
+        from . import claims
+        from .table import gather
+
+        return claims.judge(gather(results))
+
+    def remarks(self, results: dict[str, Results]) -> list[str]:
+        """What the paper's whole evaluation would take on this machine, from what these runs took."""
+        from . import cost
+        from .table import gather
+
+        return cost.estimate(gather(results))
+
+    def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
+        """Figures 7 to 12 and 14 to 17."""
+        from . import figures
+        from .table import gather
+
+        return figures.draw(gather(results), out, formats)

@@ -1,0 +1,91 @@
+"""The claims T1 to T8 and T10: pure functions of the tables of `table`.
+
+All intervals are 95 % Student t intervals over seeds, of differences or ratios taken seed by seed: the same seed gives
+all schemes the same flows. A row's value is the mean over both distributions unless it says otherwise; its note has
+each. Nothing is rounded in a claim's favour: the limits in `performance` and `scalability` are what the paper's words
+were read as, before anything was run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..base import StudyRow, Verdict
+from .measures import Finding
+from .performance import elephants, mice, others, over_time, rates, tfe, three_layer
+from .scalability import broadcasts, tables_of_switches
+from .table import Tables
+
+
+def judge(tables: Tables) -> list[StudyRow]:
+    """The rows T1 to T8 and T10."""
+    rows = []
+    for ident, text, unit, rule in CLAIMS:
+        found = rule(tables)
+        value = found.value if found is not None else None
+        verdict = Verdict.not_measured if found is None else Verdict.held if found.holds else Verdict.did_not_hold
+        note = "not enough runs: at least two seeds are needed" if found is None else found.note
+        rows.append(
+            StudyRow(
+                id=ident,
+                claim=text,
+                verdict=verdict,
+                measured=value.mean if value else None,
+                low=value.low if value else None,
+                high=value.high if value else None,
+                unit=unit,
+                note=note,
+            )
+        )
+    return rows
+
+
+Rule = Callable[[Tables], Finding | None]
+
+CLAIMS: tuple[tuple[str, str, str, Rule], ...] = (
+    (
+        "T1",
+        "at 40 % load TCP-Path improves elephants' mean throughput over ECMP by about 50 %, at 60 % by up to 70 %",
+        "% above ECMP at 40 %",
+        elephants,
+    ),
+    (
+        "T2",
+        "rabbits and mice: throughput improves negligibly at 10 %, by 10 to 20 % at 40 % load",
+        "% above ECMP at 40 %",
+        others,
+    ),
+    (
+        "T3",
+        "mean FCT of mice falls by over 60 % against ECMP at medium and higher loads; mice gain most",
+        "% change at 40 %",
+        mice,
+    ),
+    (
+        "T4",
+        "TFE is close to TCP-Path with data mining, clearly behind it with web search",
+        "% from TCP-Path, elephants, web search at 40 %",
+        tfe,
+    ),
+    (
+        "T5",
+        "TFE's forwarding table is 5.6 % (web search) and 5.1 % (data mining) of TCP-Path's",
+        "% of TCP-Path's entries at 40 %",
+        tables_of_switches,
+    ),
+    (
+        "T6",
+        "broadcast-to-data ratio at a leaf as in equations (1) to (3) and Table 2; measured close to it at 4-4-20",
+        "% at 4-4-20, web search, TCP-Path",
+        broadcasts,
+    ),
+    ("T7", "results scale: 10, 100 and 1000 Mbps give the same picture", "points, the largest difference", rates),
+    ("T8", "the three-layer fabric gives the same results as the spine-leaf", "points of difference", three_layer),
+    (
+        "T10",
+        "elephants' mean throughput is stable from the start at 1 Gbps, and needs about 800 s at 10 Mbps",
+        "s at 10 Mbps, the latest",
+        over_time,
+    ),
+)
+"""Id, text, unit and rule of each, in the order of the paper."""

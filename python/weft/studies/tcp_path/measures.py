@@ -1,0 +1,140 @@
+"""Reading the tables: values by seed, improvements over a baseline, elephants over time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from ...statistics import Estimate, estimate
+from .scenarios import DISTRIBUTIONS
+from .table import Tables
+
+BySeed = Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the data say to a claim: the value as it is shown, whether the claim holds, and the details."""
+
+    value: Estimate | None
+    holds: bool
+    note: str
+
+
+def values(tables: Tables, part: str, sizes: str, scheme: str, load: float, klass: str, column: str) -> BySeed:
+    """A column of the table of classes by seed."""
+    rows = tables.classes.filter(
+        (pl.col("part") == part)
+        & (pl.col("sizes") == sizes)
+        & (pl.col("scheme") == scheme)
+        & (pl.col("load") == load)
+        & (pl.col("class") == klass)
+        & pl.col(column).is_not_null()
+    )
+    return dict(rows.select("seed", column).iter_rows())
+
+
+def runs(tables: Tables, part: str, sizes: str, scheme: str, load: float, column: str) -> BySeed:
+    """A column of the table of runs by seed."""
+    rows = tables.runs.filter(
+        (pl.col("part") == part)
+        & (pl.col("sizes") == sizes)
+        & (pl.col("scheme") == scheme)
+        & (pl.col("load") == load)
+        & pl.col(column).is_not_null()
+    )
+    return dict(rows.select("seed", column).iter_rows())
+
+
+def change(treated: BySeed, baseline: BySeed) -> dict[int, float]:
+    """By seed, the difference as a share of the baseline's mean."""
+    shared = treated.keys() & baseline.keys()
+    if not shared:
+        return {}
+    level = sum(baseline[seed] for seed in shared) / len(shared)
+    return {seed: (treated[seed] - baseline[seed]) / level for seed in shared}
+
+
+def improvement(
+    tables: Tables,
+    part: str,
+    sizes: str,
+    load: float,
+    klass: str,
+    *,
+    scheme: str = "tcp_path",
+    column: str = "throughput_bps",
+    baseline: str = "ecmp",
+) -> Estimate | None:
+    """The change of a class's mean from the baseline to a scheme, as a share."""
+    found = change(*(values(tables, part, sizes, s, load, klass, column) for s in (scheme, baseline)))
+    return estimate(found.values())
+
+
+def pooled(each: Sequence[Estimate | None]) -> Estimate | None:
+    """The mean of independent estimates, with the interval of their sum of squares."""
+    known = [one for one in each if one is not None]
+    if not known or len(known) < len(each) or any(one.half is None for one in known):
+        return None
+    mean = sum(one.mean for one in known) / len(known)
+    half = sum((one.half or 0.0) ** 2 for one in known) ** 0.5 / len(known)
+    return Estimate(mean, mean - half, mean + half, min(one.n for one in known))
+
+
+def percent(value: Estimate | None) -> str:
+    """``+12.3 % [10.1, 14.5]``, or a dash."""
+    if value is None:
+        return "–"
+    ends = "" if value.low is None or value.high is None else f" [{100 * value.low:.0f}, {100 * value.high:.0f}]"
+    return f"{100 * value.mean:+.0f} %{ends}"
+
+
+def each(spell: Callable[[str], str]) -> str:
+    """Both distributions with what `spell` says of them."""
+    return ", ".join(f"{sizes} {spell(sizes)}" for sizes in DISTRIBUTIONS)
+
+
+def beside(tables: Tables, load: float, klass: str, column: str, parts: Sequence[str]) -> list[str]:
+    """The same improvement with another transport, with the published sizes."""
+    notes = []
+    for part in parts:
+        found = {s: improvement(tables, part, s, load, klass, column=column) for s in DISTRIBUTIONS}
+        if any(found.values()):
+            notes.append(f"{part}: {each(lambda s, found=found: percent(found[s]))}")  # type: ignore[misc]
+    return notes
+
+
+STABLE = 0.15
+"""A mean over what is still to come that stays within this share of its final level is stable (T10)."""
+
+BATCHES = 36
+"""Points over a run: the paper's 50 s of 1800 s."""
+
+
+def evolution(time: pl.DataFrame, part: str, sizes: str, scheme: str, load: float = 0.4) -> list[tuple[float, float]]:
+    """Figures 11 and 12: for each batch's start, the mean throughput of the elephants that start then or later."""
+    rows = time.filter(
+        (pl.col("part") == part) & (pl.col("sizes") == sizes) & (pl.col("scheme") == scheme) & (pl.col("load") == load)
+    )
+    if not len(rows):
+        return []
+    last = float(rows["start_s"].max())  # type: ignore[arg-type]
+    points = []
+    for batch in range(BATCHES):
+        start = last * batch / BATCHES
+        after = rows.filter(pl.col("start_s") >= start)["throughput_bps"]
+        points.append((start, float(after.mean())))  # type: ignore[arg-type]
+    return points
+
+
+def settled(time: pl.DataFrame, part: str, sizes: str, scheme: str) -> float | None:
+    """From when on `evolution` stays within `STABLE` of its value at half the time, until two thirds of it."""
+    points = evolution(time, part, sizes, scheme)
+    if not points:
+        return None
+    points, level = points[: 2 * BATCHES // 3], points[BATCHES // 2][1]
+    off = [start for start, value in points if abs(value / level - 1) > STABLE]
+    later = [start for start, _ in points if not off or start > off[-1]]
+    return later[0] if later else points[-1][0]

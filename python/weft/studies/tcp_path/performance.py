@@ -1,0 +1,236 @@
+"""How the claims about throughput and completion times are decided: T1 to T4, T7, T8 and T10."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from ...statistics import Estimate, estimate
+from .measures import Finding, beside, change, each, improvement, percent, pooled, settled, values
+from .scenarios import DISTRIBUTIONS, MAIN, PAPER_SCHEMES, VARIANTS
+from .table import Tables
+
+ABOUT_50 = (0.35, 0.65)
+"""What counts as "about 50 %" (T1 at 40 % load)."""
+UP_TO_70 = (0.5, 0.9)
+"""Where the larger of the two improvements at 60 % load has to lie for "up to 70 %" (T1)."""
+NEGLIGIBLE = 0.05
+"""A difference whose mean is at most this is negligible (T2)."""
+TEN_TO_TWENTY = (0.05, 0.25)
+"""What counts as "10 to 20 %" (T2)."""
+OVER_60 = -0.6
+"""How mice's completion times have to change (T3)."""
+CLOSE = 0.1
+"""TFE is close to TCP-Path if its elephants' throughput is at most this share below (T4)."""
+SAME = 0.15
+"""Improvements (as shares of ECMP) that differ by less than this "give the same picture" (T7, T8)."""
+
+
+def elephants(tables: Tables) -> Finding | None:
+    """T1 holds if the mean improvement is in `ABOUT_50` at 40 % load and the larger one in `UP_TO_70` at 60 %."""
+    at_40 = {s: improvement(tables, MAIN, s, 0.4, "elephant") for s in DISTRIBUTIONS}
+    at_60 = {s: improvement(tables, MAIN, s, 0.6, "elephant") for s in DISTRIBUTIONS}
+    both = pooled(list(at_40.values()))
+    highest = max((one.mean for one in at_60.values() if one), default=None)
+    if both is None or highest is None:
+        return None
+    holds = ABOUT_50[0] <= both.mean <= ABOUT_50[1] and UP_TO_70[0] <= highest <= UP_TO_70[1]
+    notes = [
+        f"40 %: {each(lambda s: percent(at_40[s]))}",
+        f"60 %: {each(lambda s: percent(at_60[s]))}",
+        *(f"{note} (40 %)" for note in beside(tables, 0.4, "elephant", "throughput_bps", ("linux", "published"))),
+    ]
+    variants = {what: improvement(tables, what, "web-search", 0.4, "elephant") for what in VARIANTS}
+    if any(variants.values()):
+        spelled = ", ".join(f"{what} {percent(one)}" for what, one in variants.items() if one)
+        notes.append(f"web search at 40 % with one thing changed: {spelled}")
+    return Finding(both.scaled(100), holds, "; ".join(notes))
+
+
+def others(tables: Tables) -> Finding | None:
+    """T2 holds if rabbits and mice gain at most `NEGLIGIBLE` at 10 % load and within `TEN_TO_TWENTY` at 40 %, each."""
+    low = {(s, k): improvement(tables, MAIN, s, 0.1, k) for s in DISTRIBUTIONS for k in ("rabbit", "mouse")}
+    high = {key: improvement(tables, MAIN, key[0], 0.4, key[1]) for key in low}
+    both = pooled(list(high.values()))
+    if both is None or any(one is None for one in low.values()):
+        return None
+    holds = all(one is not None and abs(one.mean) <= NEGLIGIBLE for one in low.values())
+    holds &= all(one is not None and TEN_TO_TWENTY[0] <= one.mean <= TEN_TO_TWENTY[1] for one in high.values())
+
+    def spell(found: Mapping[tuple[str, str], Estimate | None]) -> str:
+        return ", ".join(f"{sizes} {klass} {percent(one)}" for (sizes, klass), one in found.items())
+
+    notes = [f"10 %: {spell(low)}", f"40 %: {spell(high)}"]
+    for klass in ("rabbit", "mouse"):
+        found = beside(tables, 0.4, klass, "throughput_bps", ("linux", "published"))
+        notes += [f"{klass}, {note} (40 %)" for note in found]
+    return Finding(both.scaled(100), holds, "; ".join(notes))
+
+
+def mice(tables: Tables) -> Finding | None:
+    """T3 holds if mice's mean FCT falls by more than 60 % at 40 and at 60 % load, and by more than the others' does."""
+    at = {
+        (load, k): pooled([improvement(tables, MAIN, s, load, k, column="fct_s") for s in DISTRIBUTIONS])
+        for load in (0.4, 0.6)
+        for k in ("mouse", "rabbit", "elephant")
+    }
+    value = at[0.4, "mouse"]
+    if value is None or any(one is None for one in at.values()):
+        return None
+    means = {key: one.mean for key, one in at.items() if one}
+    holds = all(means[load, "mouse"] < OVER_60 for load in (0.4, 0.6))
+    holds &= all(means[load, "mouse"] < means[load, k] for load in (0.4, 0.6) for k in ("rabbit", "elephant"))
+    with_arp = pooled([improvement(tables, MAIN, s, 0.4, "mouse", column="fct_with_arp_s") for s in DISTRIBUTIONS])
+    median = pooled([improvement(tables, MAIN, s, 0.4, "mouse", column="median_fct_s") for s in DISTRIBUTIONS])
+    spelled = [
+        f"{100 * load:.0f} %: " + ", ".join(f"{k} {percent(at[load, k])}" for k in ("mouse", "rabbit", "elephant"))
+        for load in (0.4, 0.6)
+    ]
+    notes = [
+        *spelled,
+        f"mice at 40 % with ARP's round trip, which ECMP's hosts are spared here: {percent(with_arp)}; "
+        f"their median: {percent(median)}",
+        *(f"{note} (mice, 40 %)" for note in beside(tables, 0.4, "mouse", "fct_s", ("linux", "published"))),
+    ]
+    return Finding(value.scaled(100), holds, "; ".join(notes))
+
+
+def tfe(tables: Tables) -> Finding | None:
+    """T4 holds if TFE is `CLOSE` with data mining and clearly behind with web search, at 40 % load.
+
+    Clearly: the whole interval is below TCP-Path's elephants, and the mean further below than with data mining.
+    """
+
+    def behind(part: str, sizes: str, load: float, scheme: str = "tfe") -> Estimate | None:
+        return improvement(tables, part, sizes, load, "elephant", scheme=scheme, baseline="tcp_path")
+
+    at_40 = {s: behind(MAIN, s, 0.4) for s in DISTRIBUTIONS}
+    web, mining = at_40["web-search"], at_40["data-mining"]
+    if web is None or mining is None or web.high is None:
+        return None
+    holds = mining.mean >= -CLOSE and web.high < 0 and web.mean < mining.mean
+    notes = [f"40 %: {each(lambda s: percent(at_40[s]))}", f"60 %: {each(lambda s: percent(behind(MAIN, s, 0.6)))}"]
+    for part in ("linux", "published"):
+        found = {s: behind(part, s, 0.4) for s in DISTRIBUTIONS}
+        if any(found.values()):
+            notes.append(f"{part}: {each(lambda s, found=found: percent(found[s]))}")  # type: ignore[misc]
+    notes += _beyond(tables)
+    return Finding(web.scaled(100), holds, "; ".join(notes))
+
+
+def _beyond(tables: Tables) -> list[str]:
+    """Beyond the paper: the variants that move flows under way, against ECMP on the same flows."""
+    notes = []
+    for load in (0.4, 0.6):
+        found = {}
+        for scheme in ("tfe-auto", "tfe-auto-refresh", "tcp_path", "tcp_path-refresh"):
+            each = []
+            for sizes in DISTRIBUTIONS:
+                treated = values(tables, "beyond", sizes, scheme, load, "elephant", "throughput_bps")
+                baseline = values(tables, "beyond", sizes, "tcp_path", load, "elephant", "throughput_bps")
+                each.append(estimate(change(treated, baseline).values()))
+            found[scheme] = pooled(each)
+        if any(found.values()):
+            spelled = ", ".join(f"{s} {percent(e)}" for s, e in found.items() if s != "tcp_path")
+            notes.append(f"beyond the paper, elephants against TCP-Path at {100 * load:.0f} %: {spelled}")
+    moved = tables.classes.filter(
+        (pl.col("part") == "beyond") & (pl.col("class") == "elephant") & (pl.col("moves") > 0)
+    )
+    if len(moved):
+        means = (
+            moved.group_by("scheme").agg(pl.col("moves").mean(), pl.col("out_of_order_per_move").mean()).sort("scheme")
+        )
+        notes.append(
+            "moves an elephant and segments out of order a move: "
+            + ", ".join(f"{s} {m:.1f} and {o:.1f}" for s, m, o in means.iter_rows())
+        )
+    return notes
+
+
+def _same(tables: Tables, parts: Mapping[str, str]) -> tuple[Estimate, bool, list[str]] | None:
+    """Whether the improvement of elephants at 40 % load is the same in other parts as in the main one."""
+    main = {s: improvement(tables, MAIN, s, 0.4, "elephant") for s in DISTRIBUTIONS}
+    notes, apart, holds = [f"1 Gbps: {each(lambda s: percent(main[s]))}"], [], True
+    for part, label in parts.items():
+        found = {s: improvement(tables, part, s, 0.4, "elephant") for s in DISTRIBUTIONS}
+        if any(one is None for one in (*found.values(), *main.values())):
+            return None
+        notes.append(f"{label}: {each(lambda s, found=found: percent(found[s]))}")  # type: ignore[misc]
+        for sizes in DISTRIBUTIONS:
+            one, other = found[sizes], main[sizes]
+            if one is None or other is None or one.half is None or other.half is None:
+                return None
+            difference = one.mean - other.mean
+            half = (one.half**2 + other.half**2) ** 0.5
+            apart.append(Estimate(difference, difference - half, difference + half, one.n))
+            holds &= abs(difference) <= SAME
+    worst = max(apart, key=lambda one: abs(one.mean))
+    return worst.scaled(100), holds, notes
+
+
+def rates(tables: Tables) -> Finding | None:
+    """T7 holds if at 10 and 100 Mbps TCP-Path's improvement at 40 % load is within `SAME` of that at 1 Gbps."""
+    found = _same(tables, {"100mbps": "100 Mbps", "10mbps": "10 Mbps"})
+    if found is None:
+        return None
+    value, holds, notes = found
+    share = {
+        part: pooled(
+            [
+                estimate(
+                    v / bps for v in values(tables, part, s, "tcp_path", 0.4, "elephant", "throughput_bps").values()
+                )
+                for s in DISTRIBUTIONS
+            ]
+        )
+        for part, bps in ((MAIN, 1e9), ("100mbps", 1e8), ("10mbps", 1e7))
+    }
+    spelled = ", ".join(f"{part} {100 * one.mean:.0f} %" for part, one in share.items() if one)
+    return Finding(value, holds, "; ".join([*notes, f"TCP-Path's elephants as a share of the link: {spelled}"]))
+
+
+def three_layer(tables: Tables) -> Finding | None:
+    """T8 holds if TCP-Path's improvement at 40 % load is within `SAME` of that on the spine-leaf, both at 10 Mbps."""
+    if not len(tables.classes.filter(pl.col("part") == "10mbps")):
+        return None
+    spine_leaf = {s: improvement(tables, "10mbps", s, 0.4, "elephant") for s in DISTRIBUTIONS}
+    layered = {s: improvement(tables, "three-layer", s, 0.4, "elephant") for s in DISTRIBUTIONS}
+    one, other = pooled(list(layered.values())), pooled(list(spine_leaf.values()))
+    if one is None or other is None:
+        return None
+    differences = [
+        (a.mean - b.mean)
+        for a, b in zip(layered.values(), spine_leaf.values(), strict=True)
+        if a is not None and b is not None
+    ]
+    half = ((one.half or 0.0) ** 2 + (other.half or 0.0) ** 2) ** 0.5
+    mean = one.mean - other.mean
+    notes = [
+        f"10 Mbps, spine-leaf: {each(lambda s: percent(spine_leaf[s]))}",
+        f"three-layer: {each(lambda s: percent(layered[s]))}",
+    ]
+    holds = all(abs(difference) <= SAME for difference in differences)
+    return Finding(Estimate(mean, mean - half, mean + half, one.n).scaled(100), holds, "; ".join(notes))
+
+
+def over_time(tables: Tables) -> Finding | None:
+    """T10 holds if the mean of elephants is stable from the start at 1 Gbps, and not before 400 s at 10 Mbps.
+
+    The mean at t is over those that start at t or later; `settled` says from when on it is stable.
+    """
+    found = {
+        part: [settled(tables.time, part, s, scheme) for s in DISTRIBUTIONS for scheme in PAPER_SCHEMES]
+        for part in (MAIN, "10mbps")
+    }
+    if any(one is None for each in found.values() for one in each):
+        return None
+    fast, slow = ([one for one in found[part] if one is not None] for part in (MAIN, "10mbps"))
+    end = float(tables.time.filter(pl.col("part") == MAIN)["start_s"].max())  # type: ignore[arg-type]
+    holds = max(fast) <= 0.05 * end and max(slow) >= 400
+    labels = [f"{s} {scheme}" for s in DISTRIBUTIONS for scheme in PAPER_SCHEMES]
+    notes = [
+        f"{label}, stable from: " + ", ".join(f"{name} {one:g} s" for name, one in zip(labels, each, strict=True))
+        for label, each in ((f"1 Gbps ({end:.0f} s run)", fast), ("10 Mbps (1800 s)", slow))
+    ]
+    return Finding(Estimate(max(slow), None, None, 1), holds, "; ".join(notes))

@@ -1,0 +1,227 @@
+"""The tables of the study: classes of flows, runs, elephants over time, explorations of meshes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from .scenarios import MESH_FLOWS
+
+if TYPE_CHECKING:
+    from ...results import Results, Run
+
+KEYS: dict[str, Any] = {
+    "part": pl.String,
+    "sizes": pl.String,
+    "scheme": pl.String,
+    "load": pl.Float64,
+    "seed": pl.Int64,
+}
+"""What tells runs apart. `part` is a set-up's `what`; `scheme` is ``tfe-auto`` where it classifies by bytes, and ends
+with ``-refresh`` where it looks for better paths."""
+
+CLASSES = KEYS | {
+    "class": pl.String,
+    "flows": pl.Int64,
+    "unfinished": pl.Int64,
+    "throughput_bps": pl.Float64,
+    "fct_s": pl.Float64,
+    "fct_with_arp_s": pl.Float64,
+    "median_fct_s": pl.Float64,
+    "timeouts": pl.Float64,
+    "moves": pl.Float64,
+    "out_of_order_per_move": pl.Float64,
+}
+"""Means over the flows of a class; throughput and FCT from the SYN on, but where the name says otherwise."""
+
+RUNS = KEYS | {
+    "flow_entries": pl.Float64,
+    "exploration_ratio": pl.Float64,
+    "broadcast_ratio": pl.Float64,
+    "evenness": pl.Float64,
+    "late_copies": pl.Float64,
+    "seconds_per_second": pl.Float64,
+}
+"""Mean entries for flows in a switch; bytes of explorations, and of explorations and ARP, over those of all else at the
+leaves; Jain's index of the bytes that each leaf sends to each spine; late copies a flow; processor seconds a second."""
+
+TIME = KEYS | {"start_s": pl.Float64, "throughput_bps": pl.Float64, "link_bps": pl.Float64}
+"""One row an elephant, whether it counts otherwise or not."""
+
+MESHES = {
+    "leaves": pl.Int64,
+    "seed": pl.Int64,
+    "copies": pl.Float64,
+    "frame_bytes": pl.Float64,
+    "exploration_s": pl.Float64,
+}
+"""Copies of a request that a leaf has to process, their length on the wire, and how long an exploration takes."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """All of them."""
+
+    classes: pl.DataFrame
+    runs: pl.DataFrame
+    time: pl.DataFrame
+    meshes: pl.DataFrame
+
+
+def gather(results: dict[str, Results]) -> Tables:
+    """The tables of the results of the study's parts, by part name."""
+    classes, runs, time, meshes = [], [], [], []
+    for name, part in results.items():
+        if name.startswith("explorations_"):
+            meshes += [_mesh(run, summary) for run, summary in zip(part.finished, part.summaries(), strict=True)]
+            continue
+        sizes, _, what = name.partition("_")
+        keyed = _runs(part, what, sizes)
+        classes.append(_classes(part, keyed))
+        time.append(_time(part, keyed))
+        costs = _costs(part)
+        for run, summary in zip(part.finished, part.summaries(), strict=True):
+            runs.append(keyed[run.id] | _sums(run, summary) | {"seconds_per_second": costs.get(run.id)})
+    return Tables(
+        pl.concat(classes) if classes else pl.DataFrame(schema=CLASSES),
+        pl.DataFrame(runs, schema=RUNS),
+        pl.concat(time) if time else pl.DataFrame(schema=TIME),
+        pl.DataFrame(meshes, schema=MESHES),
+    )
+
+
+def _runs(part: Results, what: str, sizes: str) -> dict[str, dict[str, Any]]:
+    """By run id, what tells it apart in the tables."""
+    keyed = {}
+    for run, summary in zip(part.finished, part.summaries(), strict=True):
+        params = summary["scheme"]["params"]
+        scheme = summary["scheme"]["name"]
+        if scheme == "tfe" and params.get("classifier") == "auto":
+            scheme = "tfe-auto"
+        if params.get("refresh_after", "0 s") != "0 s":
+            scheme += "-refresh"
+        load = float(summary["overrides"]["traffic.load"])
+        keyed[run.id] = {"part": what, "sizes": sizes, "scheme": scheme, "load": load, "seed": run.seed}
+    return keyed
+
+
+def _costs(part: Results) -> dict[str, float]:
+    """By run id, seconds of a processor for each simulated second in which flows start."""
+    path = part.path / "performance.json"
+    if not path.is_file():
+        return {}
+    spent = {row["run"]: row["wall_seconds"] for row in json.loads(path.read_text(encoding="utf-8"))}
+    lasts = {run.id: s["duration_ps"] / 1e12 for run, s in zip(part.finished, part.summaries(), strict=True)}
+    return {run: spent[run] / lasts[run] for run in spent.keys() & lasts.keys()}
+
+
+def _flows(part: Results, keyed: dict[str, dict[str, Any]], *, measured: bool) -> pl.LazyFrame:
+    """Flows with the study's keys, and `fct_s` and `throughput_bps` from the SYN on."""
+    names = pl.LazyFrame([{"run": run} | row for run, row in keyed.items()], schema={"run": pl.String} | KEYS)
+    flows = part.scan_flows(measured=measured).drop("scheme", "seed", "point", "throughput_bps").join(names, on="run")
+    since_syn = pl.col("fct_ps") - pl.col("resolution_ps")
+    return flows.with_columns(
+        pl.col("fct_s").alias("fct_with_arp_s"),
+        (since_syn / 1e12).alias("fct_s"),
+        (pl.col("bytes") * 8e12 / since_syn).alias("throughput_bps"),
+    )
+
+
+def _classes(part: Results, keyed: dict[str, dict[str, Any]]) -> pl.DataFrame:
+    moved = pl.col("moves") > 0
+    return (
+        _flows(part, keyed, measured=True)
+        .group_by(*KEYS, "class")
+        .agg(
+            pl.len().alias("flows"),
+            pl.col("fct_ps").is_null().sum().alias("unfinished"),
+            pl.col("throughput_bps").mean(),
+            pl.col("fct_s").mean(),
+            pl.col("fct_with_arp_s").mean(),
+            pl.col("fct_s").median().alias("median_fct_s"),
+            pl.col("timeouts").mean(),
+            pl.col("moves").mean(),
+            (pl.col("out_of_order").filter(moved).sum() / pl.col("moves").sum()).alias("out_of_order_per_move"),
+        )
+        .sort(*KEYS, "class")
+        .select(pl.col(name).cast(dtype) for name, dtype in CLASSES.items())
+        .collect()
+    )
+
+
+def _time(part: Results, keyed: dict[str, dict[str, Any]]) -> pl.DataFrame:
+    elephants = _flows(part, keyed, measured=False).filter(
+        (pl.col("class") == "elephant") & pl.col("fct_s").is_not_null()
+    )
+    summaries = part.summaries()
+    link_bps = float(summaries[0]["links"][0]["rate_bps"]) if summaries else 0.0
+    return (
+        elephants.with_columns((pl.col("start_ps") / 1e12).alias("start_s"), pl.lit(link_bps).alias("link_bps"))
+        .sort(*KEYS, "start_s")
+        .select(pl.col(name).cast(dtype) for name, dtype in TIME.items())
+        .collect()
+    )
+
+
+def _sums(run: Run, summary: dict[str, Any]) -> dict[str, Any]:
+    flows = sum(group["flows"] for group in summary["classes"].values())
+    into = _into_leaves(summary)
+    explorations = sum(link["exploration_bytes"] for link in into)
+    broadcasts = sum(link["broadcast_bytes"] for link in into)
+    data = sum(link["bytes"] for link in into) - explorations - broadcasts
+    return {
+        "flow_entries": _mean_entries(run, summary),
+        "exploration_ratio": explorations / data if data else None,
+        "broadcast_ratio": (explorations + broadcasts) / data if data else None,
+        "evenness": _evenness(summary),
+        "late_copies": summary["counters"]["packets_dropped"].get("late_copy", 0) / max(flows, 1),
+    }
+
+
+def _into_leaves(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    leaves = {node["name"] for node in summary["nodes"] if node["role"] == "switch" and node["tier"] == 1}
+    return [link for link in summary["links"] if link["to"] in leaves]
+
+
+def _mean_entries(run: Run, summary: dict[str, Any]) -> float | None:
+    """Entries for flows of a switch, over all switches and all samples within the measurement window."""
+    start, end = summary["window_ps"]
+    switches = summary["fabric"]["switches"]
+    end = min(end, summary["duration_ps"])
+    samples = int(end // summary["interval_ps"]) - int(-(-start // summary["interval_ps"])) + 1
+    series = pl.scan_parquet(run.path / "series.parquet").filter(
+        (pl.col("metric") == "flow_entries") & (pl.col("time_ps") >= start) & (pl.col("time_ps") <= end)
+    )
+    total = series.select(pl.col("value").sum()).collect().item()
+    return float(total) / (samples * switches) if samples > 0 else None
+
+
+def _evenness(summary: dict[str, Any]) -> float | None:
+    """Jain's fairness index of the bytes over the links from each leaf up, the mean over the leaves."""
+    tier = {node["name"]: node["tier"] for node in summary["nodes"] if node["role"] == "switch"}
+    up: dict[str, list[float]] = {}
+    for link in summary["links"]:
+        if tier.get(link["from"]) == 1 and tier.get(link["to"], 0) > 1:
+            up.setdefault(link["from"], []).append(float(link["bytes"]))
+    shares = [sum(x) ** 2 / (len(x) * sum(b * b for b in x)) for x in up.values() if any(x)]
+    return sum(shares) / len(shares) if shares else None
+
+
+def _mesh(run: Run, summary: dict[str, Any]) -> dict[str, Any]:
+    into = _into_leaves(summary)
+    leaves = len({link["to"] for link in into})
+    copies = sum(link["explorations"] for link in into)
+    explored = [row for row in summary["classes"].values() if row["explored"]]
+    count = sum(row["explored"] for row in explored)
+    return {
+        "leaves": leaves,
+        "seed": run.seed,
+        "copies": copies / leaves / MESH_FLOWS,
+        "frame_bytes": sum(link["exploration_bytes"] for link in into) / copies if copies else None,
+        "exploration_s": sum(row["mean_exploration_s"] * row["explored"] for row in explored) / count
+        if count
+        else None,
+    }

@@ -1,0 +1,182 @@
+"""The tcp-path study: its equations, its decision rules on data made to fit or break them, and a small real run."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+
+from weft.studies import Verdict
+from weft.studies.base import Size
+from weft.studies.tcp_path import TcpPath, claims, equations, scenarios
+from weft.studies.tcp_path.measures import evolution, settled
+from weft.studies.tcp_path.table import CLASSES, MESHES, RUNS, TIME, Tables
+
+PARTS = ("gigabit", "100mbps", "10mbps", "three-layer")
+LINKS = {"gigabit": 1e9, "100mbps": 1e8, "10mbps": 1e7, "three-layer": 1e7}
+
+
+def world(seeds=6, **changes):
+    """Tables in which every claim holds, but T6's Table 2, which contradicts its own text; or `changes` break one."""
+    effect = {
+        "elephant_40": 1.5,
+        "elephant_60": 1.7,
+        "other_10": 1.01,
+        "other_40": 1.15,
+        "mouse_fct": 0.3,
+        "tfe_web": 0.75,
+        "tfe_mining": 0.97,
+        "entries": {"web-search": 0.056, "data-mining": 0.051},
+        "ratio": 1.0,
+        "slow_rate": 1.0,
+        "layered": 1.0,
+        "warm_up": 700.0,
+        "noise": 0.01,
+    } | changes
+    classes, runs, time = [], [], []
+    for part in PARTS:
+        for sizes in scenarios.DISTRIBUTIONS:
+            for load in scenarios.LOADS:
+                for seed in range(seeds):
+                    rng = np.random.default_rng([seed, len(part), int(100 * load), len(sizes)])
+                    for scheme in scenarios.SCHEMES:
+                        key = {"part": part, "sizes": sizes, "scheme": scheme, "load": load, "seed": seed}
+                        for klass in ("elephant", "rabbit", "mouse"):
+                            level = 0.4 * LINKS[part] * (1 + effect["noise"] * rng.standard_normal())
+                            row = dict.fromkeys(CLASSES, 0.0) | key | {"class": klass, "flows": 100, "unfinished": 0}
+                            row |= {"throughput_bps": level * gain(effect, key, klass)}
+                            fct = effect["mouse_fct"] if klass == "mouse" else 0.8
+                            fct = (fct if scheme == "tcp_path" else 1) * (1 + effect["noise"] * rng.standard_normal())
+                            row |= dict.fromkeys(("fct_s", "fct_with_arp_s", "median_fct_s"), fct)
+                            classes.append(row)
+                        entries = effect["entries"][sizes] if scheme == "tfe" else 1.0
+                        share = equations.ratio(4, 4, 64, equations.MEAN_FLOW_BYTES[sizes]) * effect["ratio"]
+                        share *= equations.ELEPHANT_SHARE if scheme == "tfe" else 1.0
+                        runs.append(
+                            dict.fromkeys(RUNS, 1.0)
+                            | key
+                            | {"flow_entries": 1000 * entries, "exploration_ratio": share, "broadcast_ratio": 2 * share}
+                        )
+                        time += elephants(effect, key)
+    meshes = [{"leaves": 4, "seed": 1, "copies": 3.0, "frame_bytes": 114.0, "exploration_s": 1e-5}]
+    return Tables(
+        pl.DataFrame(classes, schema=CLASSES),
+        pl.DataFrame(runs, schema=RUNS),
+        pl.DataFrame(time, schema=TIME),
+        pl.DataFrame(meshes, schema=MESHES),
+    )
+
+
+def gain(effect, key, klass):
+    """A scheme's throughput over ECMP's."""
+    load, scheme, part = key["load"], key["scheme"], key["part"]
+    if scheme in ("ecmp", "arp_path"):
+        return 1.0
+    if klass == "elephant":
+        full = effect["elephant_60"] if load == 0.6 else effect["elephant_40"]
+        full = 1 + (full - 1) * {"10mbps": effect["slow_rate"], "three-layer": effect["layered"]}.get(part, 1.0)
+        return full * (effect["tfe_web"] if key["sizes"] == "web-search" else effect["tfe_mining"]) ** (scheme == "tfe")
+    return effect["other_10"] if load == 0.1 else effect["other_40"]
+
+
+def elephants(effect, key):
+    """Elephants that are faster until the fabric has filled."""
+    if key["load"] != 0.4 or key["part"] not in ("gigabit", "10mbps"):
+        return []
+    until = effect["warm_up"] if key["part"] == "10mbps" else 0.0
+    # The mean of what is still to come falls to its level when the fast ones are over.
+    starts = np.linspace(0, 1800, 60)
+    return [
+        key | {"start_s": start, "throughput_bps": 5e6 if start < until else 1e6, "link_bps": 1e7} for start in starts
+    ]
+
+
+def row(tables, ident):
+    return next(r for r in claims.judge(tables) if r.id == ident)
+
+
+def test_every_claim_holds_in_a_world_made_for_it():
+    rows = claims.judge(world())
+    assert [r.id for r in rows] == ["T1", "T2", "T3", "T4", "T5", "T6", "T7", "T8", "T10"]
+    # The paper's Table 2 does not follow from the mean that its text states for data mining.
+    assert {r.id for r in rows if r.verdict != Verdict.held} == {"T6"}
+    assert "data-mining is printed as with a mean of 2.70 MB" in row(world(), "T6").note
+
+
+@pytest.mark.parametrize(
+    ("ident", "changes"),
+    [
+        ("T1", {"elephant_40": 1.1}),
+        ("T1", {"elephant_60": 2.5}),
+        ("T2", {"other_10": 1.2}),
+        ("T2", {"other_40": 1.4}),
+        ("T3", {"mouse_fct": 0.7}),
+        ("T4", {"tfe_web": 1.0}),
+        ("T4", {"tfe_mining": 0.7}),
+        ("T5", {"entries": {"web-search": 0.03, "data-mining": 0.051}}),
+        ("T7", {"slow_rate": 0.3}),
+        ("T8", {"layered": 0.3}),
+        ("T10", {"warm_up": 100.0}),
+    ],
+)
+def test_a_claim_that_the_data_contradict_does_not_hold(ident, changes):
+    assert row(world(**changes), ident).verdict == Verdict.did_not_hold
+
+
+def test_one_seed_measures_nothing():
+    verdicts = {r.id: r.verdict for r in claims.judge(world(seeds=1))}
+    assert {verdicts[ident] for ident in ("T1", "T2", "T3", "T4", "T7", "T8")} == {Verdict.not_measured}
+
+
+def test_the_equations_give_the_papers_table_where_its_text_does():
+    cells = {(cell.sizes, cell.spines): cell for cell in equations.table_2()}
+    for (sizes, n), (tcp_path, tfe) in equations.PRINTED.items():
+        if sizes == "web-search":
+            assert 100 * cells[sizes, n].tcp_path == pytest.approx(tcp_path, rel=0.02)
+            assert 100 * cells[sizes, n].tfe == pytest.approx(tfe, rel=0.03)
+    # What the data-mining column was computed with, at every size.
+    means = [equations.implied_mean(n, n, equations.PRINTED["data-mining", n][0]) for n in (64, 128)]
+    assert means == pytest.approx([2.69e6, 2.69e6], rel=0.01)
+    assert equations.broadcast_bytes(4, 4, 64, 10) / equations.unicast_bytes(4, 10, 1e6) == pytest.approx(
+        equations.ratio(4, 4, 64, 1e6)
+    )
+
+
+def test_the_sizes_have_the_papers_means():
+    points = scenarios._MINING_POINTS
+    pairs = itertools.pairwise(points)
+    mean = points[0][0] * points[0][1] + sum((a + b) / 2 * (q - p) for (a, p), (b, q) in pairs)
+    assert mean == pytest.approx(2.690e6, rel=0.001)
+    above = 0.05 * (100 - 10 / (2.97 / 2.69)) / (100 - 3.16)
+    assert above == pytest.approx(0.047, abs=0.0005), "the share of elephants that the study states"
+
+
+def test_what_is_over_time_settles_when_the_fast_ones_are_over():
+    time = world().time
+    assert settled(time, "gigabit", "web-search", "ecmp") == 0
+    assert 600 <= settled(time, "10mbps", "web-search", "ecmp") <= 800
+    points = evolution(time, "10mbps", "web-search", "ecmp")
+    assert len(points) == 36
+    assert points[0][1] > 2 * points[-1][1]
+
+
+def test_the_study_runs_and_draws(tmp_path, monkeypatch):
+    small = scenarios.Extent(2, 0.06, 2, 0.05, (0.4,), (4,))
+    monkeypatch.setitem(scenarios.EXTENTS, Size.quick, small)
+    quick = scenarios.setups(Size.quick)
+    short = [dataclasses.replace(setup, seconds=0.05) for setup in quick]
+    monkeypatch.setattr(scenarios, "setups", lambda size: short)
+    outcome = TcpPath().run(tmp_path / "study", Size.quick, jobs=2)
+    assert [r.id for r in outcome.rows] == ["T1", "T2", "T3", "T4", "T5", "T6", "T7", "T8", "T10"]
+    t5, t6 = (next(r for r in outcome.rows if r.id == ident) for ident in ("T5", "T6"))
+    assert "3.00 copies a leaf" in t6.note
+    assert t6.verdict == Verdict.did_not_hold
+    assert t5.measured is None or 0 <= t5.measured <= 100
+    assert len(outcome.remarks) == 1
+    assert "would take about" in outcome.remarks[0]
+    files = TcpPath().plot(tmp_path / "study", None, ("png",))
+    assert [file.stem for file in files] == [f"figure-{n}" for n in (7, 8, 9, 10, 11, 12, 14, 15, 16, 17)]
+    assert all(file.stat().st_size > 5_000 for file in files)
