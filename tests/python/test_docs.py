@@ -103,6 +103,14 @@ def test_the_schemes_page_is_the_registry():
     assert rows("schemes.md", ["scheme", "parameter", "default", "meaning"]) == params
 
 
+def test_the_scheme_of_ones_own_is_the_example_that_cargo_compiles_and_runs():
+    page = (ROOT / "docs" / "own-scheme.md").read_text()
+    example = ROOT / "crates" / "sim" / "examples" / "flowlet.rs"
+    assert re.search(r"^```rust\n(.*?)^```$", page, re.S | re.M)[1] == example.read_text()
+    assert "#[test]" in example.read_text()
+    assert re.search(r'\[\[example\]\]\nname = "flowlet"\ntest = true', (ROOT / "crates/sim/Cargo.toml").read_text())
+
+
 def test_the_transport_page_names_every_profile():
     profiles = [(p["name"], p["summary"]) for p in weft.profiles()]
     assert rows("transport.md", ["profile", "what it is"]) == profiles

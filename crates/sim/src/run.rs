@@ -31,14 +31,32 @@ pub fn run<R: Recorder>(
     progress: &Progress,
     recorder: &mut R,
 ) -> Result<RunReport, SchemeError> {
+    let faults = faults(plan);
+    run_setup(setup(plan, &faults), &plan.scheme, progress, recorder)
+}
+
+/// Runs `plan` with a scheme that no registry knows, in place of the one that the plan names. `scheme`
+/// makes it over the fabric's equal-cost paths.
+pub fn run_own<B: Blueprint, R: Recorder>(
+    plan: &Plan,
+    scheme: impl FnOnce(&Arc<Forwarding>) -> B,
+    progress: &Progress,
+    recorder: &mut R,
+) -> RunReport {
+    let faults = faults(plan);
+    let routes = Arc::new(Forwarding::new(&plan.fabric, |link| plan.fabric.link(link).up));
+    let blueprint = scheme(&routes);
+    Engine::new(setup(plan, &faults), routes, &blueprint).run(progress, recorder)
+}
+
+fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
     let fabric = &plan.fabric;
     let mut links: Vec<LinkId> = (0..fabric.links().len() as u32).map(LinkId).collect();
     if links.len() > MAX_SAMPLED_LINKS {
         links.clear();
     }
     links.retain(|&id| !fabric.node(fabric.link(id).from).is_host());
-    let faults = faults(plan);
-    let setup = Setup {
+    Setup {
         fabric: &plan.fabric,
         flows: &plan.traffic.flows,
         classes: plan.traffic.classes.len(),
@@ -46,9 +64,8 @@ pub fn run<R: Recorder>(
         seed: plan.seed,
         limit: Time::ZERO + plan.run.limit,
         probe: Probe::new(Some(plan.measure.interval), links, fabric.switch_count() <= MAX_SAMPLED_SWITCHES),
-        faults: &faults,
-    };
-    run_setup(setup, &plan.scheme, progress, recorder)
+        faults,
+    }
 }
 
 /// Runs `setup` with the scheme that `scheme` names.
