@@ -247,7 +247,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         let header = &watched.header;
         let wire_bytes = net.links.wire_bytes(link, header.ip_bytes);
         let connection = watched.endpoint().map(|id| &mut connections.shared[id as usize / 2]);
-        observer.crossed(net.id(link), wire_bytes, header, connection);
+        observer.crossed(net.id(link), wire_bytes, packet, header, connection);
     }
 
     /// A packet reaches a host.
@@ -284,15 +284,20 @@ impl<'a, S: Switch> Engine<'a, S> {
         }
         while side.endpoint.poll_transmit(self.setup.transport, now, &mut self.segment) {
             let is_data = id & 1 == 0 && self.segment.len > 0;
-            let watched = self.segment.flags.has(Flags::SYN) || is_data && shared.seen.take_watch();
+            let followed = is_data && shared.seen.watch;
+            let watched = followed || self.segment.flags.has(Flags::SYN);
             let owner = if watched { (id ^ 1) | WATCHED } else { id ^ 1 };
             let packet = self.net.packets.packet_of(&side.template, owner, &self.segment);
+            if followed {
+                shared.seen.follow(packet);
+            }
             self.counters.packets_sent += 1;
             shared.in_flight += 1;
             if let Err(reason) = self.net.transmit(side.nic, packet) {
                 self.counters.count_drop(reason);
                 shared.in_flight -= 1;
                 shared.drops += u32::from(self.segment.len > 0);
+                shared.seen.watch |= followed;
                 self.net.packets.remove(packet);
             }
         }
@@ -326,7 +331,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         let dropped = self.net.packets.get(packet);
         if let Some(id) = dropped.endpoint() {
             let connection = &mut self.connections.shared[id as usize / 2];
-            self.observer.dropped(self.net.now, &dropped.header, reason, connection);
+            self.observer.dropped(self.net.now, packet, &dropped.header, reason, connection);
         }
         self.end(packet, reason != DropReason::NotForMe, recorder);
     }

@@ -8,6 +8,7 @@ use weft_switching::{DropReason, Header, Kind, Rewrite};
 use weft_units::{Duration, LinkId, Time};
 
 use crate::host::{Connection, Connections};
+use crate::packet::PacketId;
 use crate::record::{EventReport, FloodCounters};
 
 /// Links of a path that are remembered at most.
@@ -18,6 +19,8 @@ const MAX_PATH: usize = 64;
 pub struct Seen {
     /// The links that its last watched data segment crossed.
     pub path: Vec<LinkId>,
+    /// That segment's packet, while it is on its way.
+    packet: Option<PacketId>,
     /// Whether the next data segment is to be watched.
     pub watch: bool,
     /// How often the flow was moved to another path.
@@ -36,6 +39,7 @@ impl Default for Seen {
     fn default() -> Self {
         Self {
             path: Vec::new(),
+            packet: None,
             watch: true,
             moves: 0,
             explored_from: None,
@@ -47,19 +51,15 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// A data segment of the connection is about to be sent; whether it is to be watched.
-    #[inline]
-    pub fn take_watch(&mut self) -> bool {
-        let watch = self.watch;
-        if watch {
-            self.path.clear();
-            self.watch = false;
-        }
-        watch
+    /// A data segment that was to be watched is sent as `packet`.
+    pub fn follow(&mut self, packet: PacketId) {
+        self.path.clear();
+        self.packet = Some(packet);
+        self.watch = false;
     }
 
-    fn cross(&mut self, link: LinkId) {
-        if self.path.len() < MAX_PATH {
+    fn cross(&mut self, link: LinkId, packet: PacketId) {
+        if self.packet == Some(packet) && self.path.len() < MAX_PATH {
             self.path.push(link);
         }
     }
@@ -81,7 +81,14 @@ impl Observer {
     }
 
     /// A watched packet has crossed `link`.
-    pub fn crossed(&mut self, link: LinkId, wire_bytes: u32, header: &Header, of: Option<&mut Connection>) {
+    pub fn crossed(
+        &mut self,
+        link: LinkId,
+        wire_bytes: u32,
+        packet: PacketId,
+        header: &Header,
+        of: Option<&mut Connection>,
+    ) {
         let (floods, bytes) = (&mut self.floods[link.index()], u64::from(wire_bytes));
         if explores(header) {
             floods.explorations += 1;
@@ -89,8 +96,8 @@ impl Observer {
         } else if header.dst.is_group() && header.kind != Kind::Hello {
             floods.broadcasts += 1;
             floods.broadcast_bytes += bytes;
-        } else if let Some(connection) = of.filter(|_| header.kind == Kind::Tcp && header.payload > 0) {
-            connection.seen.cross(link);
+        } else if let Some(connection) = of {
+            connection.seen.cross(link, packet);
         }
     }
 
@@ -108,11 +115,16 @@ impl Observer {
     }
 
     /// A frame of `of` is dropped at `now`.
-    pub fn dropped(&mut self, now: Time, header: &Header, reason: DropReason, of: &mut Connection) {
-        if header.kind == Kind::Tcp && header.payload > 0 && !of.seen.watch {
-            // The path seen may have been cut short here, or the path may be no more.
-            of.seen.watch = reason != DropReason::QueueFull || of.seen.path.len() < 2;
-        }
+    pub fn dropped(
+        &mut self,
+        now: Time,
+        packet: PacketId,
+        header: &Header,
+        reason: DropReason,
+        of: &mut Connection,
+    ) {
+        // The path seen is cut short here, or may be no more.
+        of.seen.watch |= of.seen.packet == Some(packet) || header.payload > 0 && is_loss(reason);
         let number = self.events.len() as u32;
         if let Some(event) = self.events.last_mut().filter(|_| !header.kind.is_control() && is_loss(reason)) {
             event.frames_lost += 1;

@@ -238,10 +238,27 @@ fn summary(plan: &Plan, report: &RunReport, classes: Value) -> Value {
         },
         "classes": classes,
         "events": events_json(plan, report),
+        "path_evenness": path_evenness(fabric, report),
         "links": report.links.iter().map(|link| link_json(fabric, report.end, link)).collect::<Vec<_>>(),
         "nodes": nodes_json(fabric),
         "warnings": plan.warnings,
     })
+}
+
+/// How evenly the lowest switches that have several links up use them: Jain's index of the bytes on
+/// each, 1 where all carry alike, one over their number where one carries all; the mean over the
+/// switches that sent any.
+fn path_evenness(fabric: &Fabric, report: &RunReport) -> Option<f64> {
+    let tier = |node: NodeId| fabric.node(node).tier;
+    let lowest = fabric.switches().map(tier).min()?;
+    let indices = fabric.switches().filter(|&node| tier(node) == lowest).filter_map(|node| {
+        let up = fabric.ports(node).iter().filter(|&&link| tier(fabric.link(link).to) > lowest);
+        let bytes = up.map(|link| report.links[link.index()].counters.wire_bytes as f64).collect::<Vec<_>>();
+        let (sum, squares) = (bytes.iter().sum::<f64>(), bytes.iter().map(|b| b * b).sum::<f64>());
+        (bytes.len() > 1 && sum > 0.0).then(|| sum * sum / (bytes.len() as f64 * squares))
+    });
+    let indices: Vec<f64> = indices.collect();
+    (!indices.is_empty()).then(|| indices.iter().sum::<f64>() / indices.len() as f64)
 }
 
 /// What each event of the plan that happened was, and what it cost.

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from .. import quantity
+from .. import paths, quantity
 from ..labels import short_key, show
 from ..palette import Style, styles
+from ..statistics import Estimate
 from ..summary import METRICS, Metric
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ..statistics import Estimate
     from ..summary import Row, Summary
 
 _WIDE = 118
@@ -36,6 +36,42 @@ def show_summary(console: Console, summary: Summary) -> None:
             console.print(_table(title if i == 0 else "", group, part, summary))
             console.print()
     console.print(Text(_note(summary), style="dim"))
+
+
+def show_paths(console: Console, title: str, rows: Sequence[paths.Row], columns: Sequence[paths.Column]) -> None:
+    """Print how paths were chosen, or what events cost; columns that say nothing are left out."""
+    shown = [c for c in columns if any(row.estimates[c.key] for row in rows)]
+    shown = [c for c in shown if any((row.estimates[c.key] or _NONE).mean for row in rows)]
+    narrow = console.width < _WIDE and len(shown) > _NARROW
+    parts = [shown[:_NARROW], shown[_NARROW:]] if narrow else [shown]
+    leads = [key for key in ("point", "event") if any(getattr(row, key) for row in rows)]
+    colors = styles(row.scheme for row in rows)
+    for i, part in enumerate(parts):
+        table = Table(
+            title=title if i == 0 else None,
+            title_justify="left",
+            title_style="bold",
+            box=None,
+            padding=(0, 1),
+            pad_edge=False,
+        )
+        for key in (*leads, "scheme"):
+            table.add_column(key.capitalize(), no_wrap=key == "scheme")
+        for column in part:
+            table.add_column(column.title, justify="right")
+        previous: tuple[str, ...] = ()
+        for row in rows:
+            lead = tuple(getattr(row, key) for key in leads)
+            names = [Text(value if lead != previous else "", style="bold") for value in lead]
+            previous = lead
+            cells = [_value(row.estimates[column.key], column.kind) for column in part]
+            table.add_row(*names, Text(row.scheme, style=colors[row.scheme].color), *cells)
+        console.print(table)
+        console.print()
+
+
+_NARROW = 5
+_NONE = Estimate(0.0, None, None, 0)
 
 
 def _note(summary: Summary) -> str:
@@ -88,14 +124,22 @@ def _cell(row: Row, metric: Metric) -> Text:
     value = row.estimates[metric.key]
     if value is None:
         return Text(quantity.MISSING, style="dim")
-    number, _, half = quantity.FORMATS[metric.kind](value.mean, value.half).partition(" ±")
+    text = _value(value, metric.kind)
+    relative = row.relative.get(metric.key)
+    if relative is not None:
+        text.append(f"\n{quantity.change(relative.mean)}", style=_verdict(relative, metric.better))
+    return text
+
+
+def _value(value: Estimate | None, kind: str) -> Text:
+    """A mean with half its interval below."""
+    if value is None:
+        return Text(quantity.MISSING, style="dim")
+    number, _, half = quantity.FORMATS[kind](value.mean, value.half).partition(" ±")
     half, _, unit = half.partition(" ")
     text = Text(f"{number} {unit}".rstrip())
     if half:
         text.append(f"\n±{half}", style="dim")
-    relative = row.relative.get(metric.key)
-    if relative is not None:
-        text.append(f"\n{quantity.change(relative.mean)}", style=_verdict(relative, metric.better))
     return text
 
 

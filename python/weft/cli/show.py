@@ -40,17 +40,24 @@ def summary(
 
       weft summary results/quickstart --json | jq '.rows[0]'
     """
+    from .. import paths
     from ..results import Results
     from ..summary import summarise
-    from .comparison import show_summary
+    from .comparison import show_paths, show_summary
 
     columns = [name.strip() for name in by.split(",") if name.strip()] if by else None
     results = Results(directory)
     table = summarise(results, by=columns, baseline=baseline)
+    choices, events = paths.choices(results), paths.events(results)
     if as_json:
-        print(json.dumps(table.as_dict(), indent=2, ensure_ascii=False))
+        whole = table.as_dict() | {"paths": paths.as_dict(choices), "events": paths.as_dict(events)}
+        print(json.dumps(whole, indent=2, ensure_ascii=False))
         return
     show_summary(shell.out, table)
+    if choices:
+        show_paths(shell.out, "How paths were chosen, and what that cost", choices, paths.COLUMNS)
+    if events:
+        show_paths(shell.out, "What events cost", events, paths.EVENT_COLUMNS)
     missing = len(results.runs) - len(results.finished)
     if missing:
         have = "has" if missing == 1 else "have"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from .. import extracts, quantity
+from .. import extracts, paths, quantity
 from ..content import Content
 from . import charts, drawing, tables
 from .parts import chart, section, tabs
@@ -173,6 +173,30 @@ def table(content: Content) -> str:
     )
 
 
+def paths_chosen(content: Content) -> str:
+    """How schemes that explore chose paths, and what events cost; nothing where there is neither."""
+    choices, events = paths.choices(content.results), paths.events(content.results)
+    blocks = ""
+    if choices:
+        blocks += section(
+            "How paths were chosen, and what that cost",
+            "Evenness is Jain's index of the bytes on the links up from the lowest switches: 1 where all carry alike. "
+            "Explorations and broadcasts are bytes into the lowest switches over those of all else there; entries "
+            "those of a switch, averaged over switches and samples. " + _interval_note(content).replace("lines", "±"),
+            f'<div class="scroll">{tables.paths(choices, paths.COLUMNS, "paths")}</div>',
+            ident="paths-section",
+        )
+    if events:
+        blocks += section(
+            "What events cost",
+            "Frames of flows lost on links that went down or for want of a path until the next event, and how long "
+            "switches took to give broken paths new ones.",
+            f'<div class="scroll">{tables.paths(events, paths.EVENT_COLUMNS, "events")}</div>',
+            ident="events-section",
+        )
+    return blocks
+
+
 def setup(content: Content) -> str:
     """Scenario, versions, seeds, transport parameters and packet counts."""
     results, summaries = content.results, content.summaries
@@ -217,5 +241,5 @@ def _offered_load(traffic: Sequence[Mapping[str, Any]]) -> str:
     return f"{quantity.span(loads, quantity.percent)} of {', '.join(of) or 'capacity'}" if loads else ""
 
 
-ORDER = (fabric, completion, throughput, curves, over_time, queues, table, setup)
+ORDER = (fabric, completion, throughput, curves, over_time, queues, paths_chosen, table, setup)
 """The sections in reading order."""

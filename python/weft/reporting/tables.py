@@ -14,6 +14,8 @@ from ..summary import METRICS
 from .parts import mark
 
 if TYPE_CHECKING:
+    from ..paths import Column
+    from ..paths import Row as PathRow
     from ..statistics import Estimate
     from ..summary import Row, Summary
 
@@ -40,6 +42,26 @@ def comparison(summary: Summary) -> str:
         body.append(f'<tr class="{"first" if first else "next"}">{_cells(row, summary, chosen)}</tr>')
     rows = "\n".join(body)
     return f'<table class="data" id="comparison"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def paths(rows: Sequence[PathRow], columns: Sequence[Column], ident: str) -> str:
+    """How paths were chosen, or what events cost: a row a point, event and scheme; empty columns are left out."""
+    shown = [c for c in columns if any((one := row.estimates[c.key]) is not None and one.mean for row in rows)]
+    leads = [key for key in ("point", "event") if any(getattr(row, key) for row in rows)]
+    chosen = styles(row.scheme for row in rows)
+    head = "".join(f"<th>{key}</th>" for key in (*leads, "scheme"))
+    head += "".join(f'<th class="n">{escape(column.title)}</th>' for column in shown)
+    body = []
+    previous: tuple[str, ...] | None = None
+    for row in rows:
+        lead = tuple(getattr(row, key) for key in leads)
+        cells = "".join(f"<td>{escape(value)}</td>" for value in lead)
+        cells += f"<td>{mark(chosen[row.scheme])}{escape(row.scheme)}</td>"
+        cells += "".join(f'<td class="n">{_estimate(row.estimates[c.key], c.kind)}</td>' for c in shown)
+        first = previous is not None and lead != previous
+        previous = lead
+        body.append(f'<tr class="{"first" if first else "next"}">{cells}</tr>')
+    return f'<table class="data" id="{ident}"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
 
 
 def _cells(row: Row, summary: Summary, chosen: Mapping[str, Style]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from ...paths import flood_ratio, into_leaves, mean_entries
 from .scenarios import MESH_FLOWS
 
 if TYPE_CHECKING:
@@ -167,51 +168,18 @@ def _time(part: Results, keyed: dict[str, dict[str, Any]]) -> pl.DataFrame:
 
 
 def _sums(run: Run, summary: dict[str, Any]) -> dict[str, Any]:
-    flows = sum(group["flows"] for group in summary["classes"].values())
-    into = _into_leaves(summary)
-    explorations = sum(link["exploration_bytes"] for link in into)
-    broadcasts = sum(link["broadcast_bytes"] for link in into)
-    data = sum(link["bytes"] for link in into) - explorations - broadcasts
+    counters = summary["counters"]
     return {
-        "flow_entries": _mean_entries(run, summary),
-        "exploration_ratio": explorations / data if data else None,
-        "broadcast_ratio": (explorations + broadcasts) / data if data else None,
-        "evenness": _evenness(summary),
-        "late_copies": summary["counters"]["packets_dropped"].get("late_copy", 0) / max(flows, 1),
+        "flow_entries": mean_entries(run, summary),
+        "exploration_ratio": flood_ratio(summary, "exploration"),
+        "broadcast_ratio": flood_ratio(summary, "exploration", "broadcast"),
+        "evenness": summary["path_evenness"],
+        "late_copies": counters["packets_dropped"].get("late_copy", 0) / max(counters["flows_started"], 1),
     }
 
 
-def _into_leaves(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    leaves = {node["name"] for node in summary["nodes"] if node["role"] == "switch" and node["tier"] == 1}
-    return [link for link in summary["links"] if link["to"] in leaves]
-
-
-def _mean_entries(run: Run, summary: dict[str, Any]) -> float | None:
-    """Entries for flows of a switch, over all switches and all samples within the measurement window."""
-    start, end = summary["window_ps"]
-    switches = summary["fabric"]["switches"]
-    end = min(end, summary["duration_ps"])
-    samples = int(end // summary["interval_ps"]) - int(-(-start // summary["interval_ps"])) + 1
-    series = pl.scan_parquet(run.path / "series.parquet").filter(
-        (pl.col("metric") == "flow_entries") & (pl.col("time_ps") >= start) & (pl.col("time_ps") <= end)
-    )
-    total = series.select(pl.col("value").sum()).collect().item()
-    return float(total) / (samples * switches) if samples > 0 else None
-
-
-def _evenness(summary: dict[str, Any]) -> float | None:
-    """Jain's fairness index of the bytes over the links from each leaf up, the mean over the leaves."""
-    tier = {node["name"]: node["tier"] for node in summary["nodes"] if node["role"] == "switch"}
-    up: dict[str, list[float]] = {}
-    for link in summary["links"]:
-        if tier.get(link["from"]) == 1 and tier.get(link["to"], 0) > 1:
-            up.setdefault(link["from"], []).append(float(link["bytes"]))
-    shares = [sum(x) ** 2 / (len(x) * sum(b * b for b in x)) for x in up.values() if any(x)]
-    return sum(shares) / len(shares) if shares else None
-
-
 def _mesh(run: Run, summary: dict[str, Any]) -> dict[str, Any]:
-    into = _into_leaves(summary)
+    into = into_leaves(summary)
     leaves = len({link["to"] for link in into})
     copies = sum(link["explorations"] for link in into)
     explored = [row for row in summary["classes"].values() if row["explored"]]

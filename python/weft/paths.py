@@ -1,0 +1,177 @@
+"""How paths were chosen and what that cost: one row a point and scheme; and what each event cost.
+
+Means over seeds with their 95 % intervals, from ``summary.json`` and the sampled tables of the switches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from .statistics import Estimate, estimate
+
+if TYPE_CHECKING:
+    from .results import Results, Run
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A measure of a run or of an event."""
+
+    key: str
+    title: str
+    kind: str
+    """A kind of quantity, see `weft.quantity.FORMATS`."""
+    value: Callable[[Run, Json], float | None]
+    """From the run and its summary, or its event, to a number; None where it says nothing."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A point and scheme, and an event where it is about one, with an estimate for each column."""
+
+    point: str
+    scheme: str
+    event: str
+    estimates: dict[str, Estimate | None]
+
+
+def into_leaves(summary: Json) -> list[dict[str, Any]]:
+    """The links into the lowest switches."""
+    tiers = [node["tier"] for node in summary["nodes"] if node["role"] == "switch"]
+    leaves = {n["name"] for n in summary["nodes"] if n["role"] == "switch" and n["tier"] == min(tiers)}
+    return [link for link in summary["links"] if link["to"] in leaves]
+
+
+def flood_ratio(summary: Json, *kinds: str) -> float | None:
+    """Bytes of floods into the lowest switches over those of all else; kinds: ``exploration``, ``broadcast``."""
+    into = into_leaves(summary)
+    floods = {kind: sum(link.get(f"{kind}_bytes", 0) for link in into) for kind in ("exploration", "broadcast")}
+    data = sum(link["bytes"] for link in into) - sum(floods.values())
+    return sum(floods[kind] for kind in kinds) / data if data else None
+
+
+def mean_entries(run: Run, summary: Json, metric: str = "flow_entries") -> float | None:
+    """Entries in a switch's table, the mean over all switches and all samples of the measurement window.
+
+    None without a sample. A switch without a row at a time held nothing.
+    """
+    start, end = summary["window_ps"]
+    end, interval = min(end, summary["simulated_ps"]), summary["interval_ps"]
+    samples = end // interval - -(-start // interval) + 1
+    held = _entries(run, metric).filter((pl.col("time_ps") >= start) & (pl.col("time_ps") <= end))
+    total = held.select(pl.col("value").sum()).collect().item()
+    return float(total) / (samples * summary["fabric"]["switches"]) if samples > 0 else None
+
+
+def most_entries(run: Run, metric: str = "flow_entries") -> float:
+    """The largest table of any switch at any sample."""
+    return float(_entries(run, metric).select(pl.col("value").max().fill_null(0)).collect().item())
+
+
+def _entries(run: Run, metric: str) -> pl.LazyFrame:
+    return pl.scan_parquet(run.path / "series.parquet").filter(pl.col("metric") == metric)
+
+
+def _over_classes(summary: Json, key: str) -> float:
+    return float(sum(row.get(key) or 0 for row in summary["classes"].values()))
+
+
+def _mean_exploration(_: Run, summary: Json) -> float | None:
+    count = _over_classes(summary, "explored")
+    total = sum((row.get("mean_exploration_s") or 0) * row.get("explored", 0) for row in summary["classes"].values())
+    return total / count if count else None
+
+
+def _late_copies(_: Run, summary: Json) -> float | None:
+    flows = summary["counters"]["flows_started"]
+    return summary["counters"]["packets_dropped"].get("late_copy", 0) / flows if flows else None
+
+
+def _per_move(_: Run, summary: Json) -> float | None:
+    moves = _over_classes(summary, "moves")
+    return _over_classes(summary, "out_of_order_moved") / moves if moves else None
+
+
+COLUMNS = (
+    Column("path_evenness", "Evenness", "ratio", lambda _, s: s.get("path_evenness")),
+    Column("explored", "Explored", "count", lambda _, s: _over_classes(s, "explored")),
+    Column("exploration_s", "Exploration", "s", _mean_exploration),
+    Column("late_copies", "Late copies a flow", "ratio", _late_copies),
+    Column("exploration_share", "Explorations to data", "share", lambda _, s: flood_ratio(s, "exploration")),
+    Column("broadcast_share", "Broadcasts to data", "share", lambda _, s: flood_ratio(s, "broadcast")),
+    Column("flow_entries", "Flow entries", "count", mean_entries),
+    Column("most_flow_entries", "at most", "count", lambda run, _: most_entries(run)),
+    Column("moves", "Moves", "count", lambda _, s: _over_classes(s, "moves")),
+    Column("out_of_order_per_move", "Out of order a move", "ratio", _per_move),
+)
+"""How paths were chosen: floods are those into the lowest switches, tables those of all switches."""
+
+
+def _event(key: str, scale: float = 1.0) -> Callable[[Run, Json], float | None]:
+    return lambda _, event: None if event.get(key) is None else event[key] * scale
+
+
+EVENT_COLUMNS = (
+    Column("frames_lost", "Frames lost", "count", _event("frames_lost")),
+    Column("flows_hit", "Flows hit", "count", _event("flows_hit")),
+    Column("recovery_s", "Last lost after", "s", _event("recovery_ps", 1e-12)),
+    Column("paths_broken", "Paths broken", "count", _event("paths_broken")),
+    Column("paths_recovered", "Recovered", "count", _event("paths_recovered")),
+    Column("mean_path_recovery_s", "Recovery", "s", _event("mean_path_recovery_ps", 1e-12)),
+    Column("longest_path_recovery_s", "longest", "s", _event("longest_path_recovery_ps", 1e-12)),
+)
+"""What an event cost, until the next one."""
+
+
+def choices(results: Results) -> list[Row]:
+    """How paths were chosen, by point and scheme, where any run flooded anything; else nothing."""
+    floods = ("broadcasts", "explorations")
+    if not any(link.get(key) for summary in results.summaries() for link in summary["links"] for key in floods):
+        return []
+    return _rows(results, COLUMNS, lambda summary: {"": summary})
+
+
+def events(results: Results) -> list[Row]:
+    """What each event cost, by point, event and scheme; empty without events."""
+    rows = _rows(results, EVENT_COLUMNS, lambda s: {_label(event): event for event in s.get("events", ())})
+    order = {name: at for at, name in enumerate(dict.fromkeys(row.event for row in rows))}
+    points = {name: at for at, name in enumerate(results.points)}
+    return sorted(rows, key=lambda row: (points[row.point], order[row.event]))
+
+
+def _label(event: Json) -> str:
+    return f"{event['at_ps'] / 1e12:g} s: {event['change'].replace('_', ' ')} {event['target']}"
+
+
+def _rows(results: Results, columns: Sequence[Column], parts: Callable[[Json], Mapping[str, Json]]) -> list[Row]:
+    found: dict[tuple[str, str, str], dict[str, list[float | None]]] = {}
+    for run, summary in zip(results.finished, results.summaries(), strict=True):
+        for name, part in parts(summary).items():
+            lists = found.setdefault((run.point, run.scheme, name), {column.key: [] for column in columns})
+            for column in columns:
+                lists[column.key].append(column.value(run, part))
+    return [
+        Row(point, scheme, event, {key: estimate(values) for key, values in lists.items()})
+        for (point, scheme, event), lists in found.items()
+    ]
+
+
+def as_dict(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """As plain data for JSON."""
+    return [
+        {"point": row.point, "scheme": row.scheme}
+        | ({"event": row.event} if row.event else {})
+        | {
+            "metrics": {
+                key: {"mean": one.mean, "low": one.low, "high": one.high} if one else None
+                for key, one in row.estimates.items()
+            }
+        }
+        for row in rows
+    ]

@@ -1,0 +1,118 @@
+"""How paths were chosen and what events cost, from a real sweep: tables, JSON, and the report."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import weft
+from weft import paths
+from weft.cli import app
+from weft.reporting import write
+
+SCENARIO = """
+[fabric]
+kind = "spine-leaf"
+spines = 2
+leaves = 3
+hosts_per_leaf = 3
+rate = "1 Gbps"
+
+[traffic]
+sizes = { fixed = "200 kB" }
+load = 0.4
+
+[scheme]
+name = "tfe"
+classifier = "auto"
+elephant_bytes = "50 kB"
+
+[run]
+duration = "40 ms"
+seeds = 2
+
+[measure]
+interval = "5 ms"
+window = ["10 ms", "30 ms"]
+
+[[event]]
+at = "15 ms"
+fail = "l0-s0"
+
+[[event]]
+at = "25 ms"
+heal = "l0-s0"
+
+[sweep]
+"scheme.name" = ["ecmp", "arp_path", "tfe", "tcp_path"]
+"""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("paths") / "results"
+    return weft.Scenario.from_text(SCENARIO, "paths.toml").run(folder)
+
+
+def test_schemes_that_explore_say_what_it_cost_and_the_others_that_it_cost_nothing(results):
+    rows = {row.scheme: row.estimates for row in paths.choices(results)}
+    assert set(rows) == {"ecmp", "arp_path", "tfe", "tcp_path"}
+    assert {rows["ecmp"][key].mean for key in ("explored", "flow_entries", "broadcast_share")} == {0}
+    flows = sum(results.flows()["scheme"] == "tcp_path") / len(results.seeds)
+    assert rows["tcp_path"]["explored"].mean == pytest.approx(flows, rel=0.1)
+    assert 0 < rows["tcp_path"]["exploration_s"].mean < 1e-2
+    assert rows["tcp_path"]["exploration_share"].mean > rows["arp_path"]["exploration_share"].mean
+    assert rows["tfe"]["moves"].mean > 0
+    assert rows["tfe"]["explored"].mean == 0
+    assert all(0.5 <= row["path_evenness"].mean <= 1 for row in rows.values())
+
+
+def test_the_mean_table_is_over_the_samples_of_the_window(results):
+    run, summary = next(
+        (run, s) for run, s in zip(results.finished, results.summaries(), strict=True) if run.scheme == "tcp_path"
+    )
+    series = pl.read_parquet(run.path / "series.parquet").filter(pl.col("metric") == "flow_entries")
+    within = series.filter(pl.col("time_ps").is_between(10_000_000_000, 30_000_000_000))
+    # Five samples, at 10, 15, 20, 25 and 30 ms, of five switches.
+    assert paths.mean_entries(run, summary) == pytest.approx(within["value"].sum() / 25)
+    assert paths.most_entries(run) == series["value"].max()
+
+
+def test_events_are_in_order_with_what_each_cost(results):
+    rows = paths.events(results)
+    assert [row.event for row in rows[:4]] == ["0.015 s: fail l0-s0"] * 4
+    assert {row.event for row in rows[4:]} == {"0.025 s: heal l0-s0"}
+    failed = {row.scheme: row.estimates for row in rows[:4]}
+    assert failed["tcp_path"]["paths_recovered"].mean == failed["tcp_path"]["paths_broken"].mean > 0
+    assert failed["tcp_path"]["mean_path_recovery_s"].mean < 5e-3
+    assert failed["ecmp"]["paths_recovered"].mean == 0
+    assert failed["ecmp"]["recovery_s"].mean == 0, "routes follow at once: only what was on the link is lost"
+
+
+def test_every_flow_has_its_path_and_what_it_waited_for(results):
+    flows = results.flows(measured=False)
+    seen = flows.filter(pl.col("path").is_not_null())
+    assert len(seen) > 0.9 * len(flows)
+    hops = seen["path"].cast(pl.String).str.split(" ").list.len()
+    # With a cable down, three switches or, over another leaf, five.
+    assert set(hops) <= {3, 5}
+    assert (hops == 3).mean() > 0.9
+    asked = flows.group_by("scheme").agg(pl.col("resolution_ps").max()).rows_by_key("scheme", unique=True)
+    assert asked["ecmp"] == (0,)
+    assert asked["tcp_path"][0] > 0
+
+
+def test_the_command_and_the_report_show_both_tables(results):
+    runner = CliRunner()
+    text = runner.invoke(app, ["summary", str(results.path)]).output
+    assert "How paths were chosen" in text
+    assert "What events cost" in text
+    data = json.loads(runner.invoke(app, ["summary", str(results.path), "--json"]).output)
+    assert {row["scheme"] for row in data["paths"]} == {"ecmp", "arp_path", "tfe", "tcp_path"}
+    assert data["events"][0]["event"] == "0.015 s: fail l0-s0"
+    page = write(results, None).read_text()
+    assert 'id="paths"' in page
+    assert 'id="events"' in page
