@@ -102,13 +102,13 @@ COLUMNS = (
     Column("path_evenness", "Evenness", "ratio", lambda _, s: s.get("path_evenness")),
     Column("explored", "Explored", "count", lambda _, s: _over_classes(s, "explored")),
     Column("exploration_s", "Exploration", "s", _mean_exploration),
-    Column("late_copies", "Late copies a flow", "ratio", _late_copies),
-    Column("exploration_share", "Explorations to data", "share", lambda _, s: flood_ratio(s, "exploration")),
-    Column("broadcast_share", "Broadcasts to data", "share", lambda _, s: flood_ratio(s, "broadcast")),
+    Column("late_copies", "Late a flow", "ratio", _late_copies),
+    Column("exploration_share", "Explorations", "share", lambda _, s: flood_ratio(s, "exploration")),
+    Column("broadcast_share", "Broadcasts", "share", lambda _, s: flood_ratio(s, "broadcast")),
     Column("flow_entries", "Flow entries", "count", mean_entries),
     Column("most_flow_entries", "at most", "count", lambda run, _: most_entries(run)),
     Column("moves", "Moves", "count", lambda _, s: _over_classes(s, "moves")),
-    Column("out_of_order_per_move", "Out of order a move", "ratio", _per_move),
+    Column("out_of_order_per_move", "Reordered a move", "ratio", _per_move),
 )
 """How paths were chosen: floods are those into the lowest switches, tables those of all switches."""
 

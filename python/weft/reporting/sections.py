@@ -182,7 +182,8 @@ def paths_chosen(content: Content) -> str:
             "How paths were chosen, and what that cost",
             "Evenness is Jain's index of the bytes on the links up from the lowest switches: 1 where all carry alike. "
             "Explorations and broadcasts are bytes into the lowest switches over those of all else there; entries "
-            "those of a switch, averaged over switches and samples. " + _interval_note(content).replace("lines", "±"),
+            "those of a switch, averaged over switches and samples; late copies and reordered segments are means. "
+            + _interval_note(content).replace("Vertical lines", "±"),
             f'<div class="scroll">{tables.paths(choices, paths.COLUMNS, "paths")}</div>',
             ident="paths-section",
         )
