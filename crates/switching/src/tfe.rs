@@ -197,6 +197,7 @@ impl TfeSwitch {
 }
 
 impl Switch for TfeSwitch {
+    #[inline(always)]
     fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         match (header.kind, &self.classifier) {
             (Kind::Tcp, Classifier::Auto(_)) => {
