@@ -133,6 +133,20 @@ impl ArpPathSwitch {
         }
     }
 
+    /// Whether a frame of a host is taken from a port; the host on a port of its own is heard.
+    #[inline(always)]
+    pub(crate) fn takes(&mut self, ingress: PortId, header: &Header, now: Time, out: &mut Actions) -> bool {
+        if self.ports.is_fabric(ingress, now) {
+            return true;
+        }
+        let refused = self.refuses(ingress, header, now);
+        match refused {
+            Some(reason) => out.drop(reason),
+            None => self.hear_host(ingress, header.src, now),
+        }
+        refused.is_none()
+    }
+
     /// A station is known at its own edge while it sends; one that sends from elsewhere has moved.
     #[inline]
     pub(crate) fn hear_host(&mut self, ingress: PortId, source: Mac, now: Time) {
@@ -303,6 +317,32 @@ impl ArpPathSwitch {
         }
     }
 
+    /// A frame for a group, about addresses or from a switch.
+    #[cold]
+    fn on_rare<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        let now = ctx.now();
+        let explores = header.kind == Kind::ArpRequest && header.dst.is_group();
+        if (explores || header.kind.is_control())
+            && let Some(reason) = self.refuses(ingress, header, now)
+        {
+            return out.drop(reason);
+        }
+        match header.kind {
+            Kind::Hello => {
+                self.ports.heard(ingress, now);
+                out.consume();
+            }
+            kind if kind.is_control() => self.on_control(ctx, ingress, header, out),
+            _ if explores => self.on_request(ctx, ingress, header, out),
+            _ if !self.takes(ingress, header, now, out) => {}
+            _ if header.dst.is_group() => self.on_broadcast(ctx, ingress, header, out),
+            Kind::ArpReply => self.on_reply(ctx, ingress, header, out),
+            _ => {
+                self.forward(ctx, ingress, header, out);
+            }
+        }
+    }
+
     /// Sweeps tables, says Hello, and tells which ports are newly dead: their neighbour has fallen
     /// silent, or they went down a while ago. What was behind them is forgotten.
     pub(crate) fn tend<C: Context>(&mut self, ctx: &mut C, out: &mut Actions) -> Vec<PortId> {
@@ -329,28 +369,13 @@ impl ArpPathSwitch {
 }
 
 impl Switch for ArpPathSwitch {
+    #[inline(always)]
     fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
-        let now = ctx.now();
-        if let Some(reason) = self.refuses(ingress, header, now) {
-            return out.drop(reason);
+        if !matches!(header.kind, Kind::Tcp | Kind::Other) || header.dst.is_group() {
+            return self.on_rare(ctx, ingress, header, out);
         }
-        match header.kind {
-            Kind::Hello => {
-                self.ports.heard(ingress, now);
-                out.consume();
-            }
-            kind if kind.is_control() => self.on_control(ctx, ingress, header, out),
-            Kind::ArpRequest if header.dst.is_group() => self.on_request(ctx, ingress, header, out),
-            _ => {
-                self.hear_host(ingress, header.src, now);
-                match header.kind {
-                    _ if header.dst.is_group() => self.on_broadcast(ctx, ingress, header, out),
-                    Kind::ArpReply => self.on_reply(ctx, ingress, header, out),
-                    _ => {
-                        self.forward(ctx, ingress, header, out);
-                    }
-                }
-            }
+        if self.takes(ingress, header, ctx.now(), out) {
+            self.forward(ctx, ingress, header, out);
         }
     }
 

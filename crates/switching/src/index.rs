@@ -1,13 +1,15 @@
 //! [`Index`]: in which slot of a table a key is, by its hash.
 //!
-//! Open addressing with linear probing in cells of four bytes, at most half of them in use: a look-up
-//! seldom needs more than one cache line, and no second one to learn the number of the slot.
+//! Open addressing with linear probing in cells of four bytes, at most half of them in use, a quarter
+//! where they are few: a look-up seldom needs more than the first cell, nor another cache line to
+//! learn the number of the slot.
 
 /// Bits of a cell for the number of a slot; above them are bits of the hash, so that the slots of
 /// other keys are seldom looked at.
 const SLOT_BITS: u32 = 26;
 const SLOT: u32 = (1 << SLOT_BITS) - 1;
 const EMPTY: u32 = u32::MAX;
+const FEW_CELLS: usize = 1 << 16;
 
 /// Most slots that an index can tell apart.
 pub(crate) const MOST_SLOTS: usize = SLOT as usize;
@@ -62,7 +64,8 @@ impl Index {
     /// Puts in a slot that is not in; `hash_of` tells the hash of any.
     pub(crate) fn insert(&mut self, slot: usize, hash_of: impl Fn(usize) -> u64) {
         self.len += 1;
-        if self.len * 2 > self.cells.len() {
+        let share = if self.cells.len() <= FEW_CELLS { 4 } else { 2 };
+        if self.len * share > self.cells.len() {
             let cells = vec![EMPTY; self.cells.len() * 2];
             let old = std::mem::replace(&mut self.cells, cells);
             for cell in old.into_iter().filter(|&cell| cell != EMPTY) {

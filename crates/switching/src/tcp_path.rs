@@ -289,15 +289,13 @@ impl TcpPathSwitch {
         header: &Header,
         out: &mut Actions,
     ) {
-        if let Some(reason) = self.base.refuses(ingress, header, ctx.now()) {
-            return out.drop(reason);
+        if self.base.takes(ingress, header, ctx.now(), out) {
+            self.on_data(ctx, ingress, header, out);
         }
-        self.base.hear_host(ingress, header.src, ctx.now());
-        self.on_data(ctx, ingress, header, out);
     }
 
-    /// Anything that is not a TCP segment, or is of a flow that is not explored.
-    #[inline]
+    /// Anything that is not a TCP segment.
+    #[cold]
     pub(crate) fn on_other<C: Context>(
         &mut self,
         ctx: &mut C,

@@ -207,6 +207,7 @@ impl Switch for TfeSwitch {
             (Kind::Tcp, classifier) if classifier.selects(header) => {
                 self.paths.on_tcp(ctx, ingress, header, out);
             }
+            (Kind::Tcp, _) => self.paths.base.receive(ctx, ingress, header, out),
             _ => self.paths.on_other(ctx, ingress, header, out),
         }
     }
