@@ -24,8 +24,8 @@ def bench(
 
     Every case runs in a process of its own, so that its peak memory is its own. The ratio to ns-3 (same flows, a short
     slice of the case) is there for TCP cases in a checkout on a machine with libns3-dev; building its program takes a
-    minute once. A case of another scheme than ECMP is run in turns with the same under ECMP; the ratio is that of processor
-    time a packet-hop.
+    minute once. A case of another scheme than ECMP is run in turns with the same under ECMP; the ratio is that of
+    processor time a packet-hop.
 
     [bold]Examples[/bold]
 
