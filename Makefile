@@ -61,7 +61,7 @@ format: $(VENV)/.dev ## format all sources
 	$(VENV)/bin/ruff format
 	$(VENV)/bin/ruff check --fix
 
-bench: build ## packet-hops per second and core, peak memory, ratio to ns-3
+bench: build ## packet-hops per second and core, peak memory, ratios to ns-3 and ECMP
 	$(WEFT) bench
 
 fuzz: | system ## fuzz parsers, frames and TCP for a minute each (needs a nightly toolchain and cargo-fuzz)

@@ -43,6 +43,13 @@ def test_what_ns3_cannot_run_has_no_ratio(weft, reference):
     assert rows[0]["ratio_to_ns3"] is None
 
 
+def test_a_scheme_that_explores_is_held_against_ecmp(weft, reference):
+    rows = json.loads(weft("bench", "spine-leaf-4-4-20-tcp-path", "--seconds", "0.1", "--json").stdout)
+    assert 0.5 < rows[0]["ratio_to_ecmp"] < 5
+    rows = json.loads(weft("bench", "spine-leaf-4-4-20", "--seconds", "0.02", "--json").stdout)
+    assert rows[0]["ratio_to_ecmp"] is None
+
+
 def test_a_program_that_fails_gives_no_ratio(reference):
     reference.write_text(f"#!{sys.executable}\nraise SystemExit(1)\n")
     assert ns3.ratio(reference, "fat-tree-k4-tcp") is None

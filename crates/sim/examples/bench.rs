@@ -5,8 +5,9 @@ fn main() {
     for case in weft_sim::bench::cases() {
         if named.is_empty() || named.iter().any(|name| name == case) {
             let measured = weft_sim::bench::bench(case, 2.0).expect("the case is in the list");
+            let ratio = measured.ratio_to_ecmp.map_or(String::new(), |ratio| format!(" {ratio:.2} x ECMP"));
             println!(
-                "{case:26} {:6.1} M packet-hops/s {:5.2} s cpu {:7.1} MB peak {:6.1} MB state {} live",
+                "{case:27} {:6.1} M packet-hops/s {:5.2} s cpu {:7.1} MB peak {:6.1} MB state {} live{ratio}",
                 measured.packet_hops_per_second * 1e-6,
                 measured.cpu_seconds,
                 measured.peak_memory_bytes as f64 * 1e-6,

@@ -12,6 +12,7 @@ use weft_units::{Duration, NodeId, PortId, Time};
 
 use crate::exploration::{Exploration, Maker, PARAMS, ways};
 use crate::floods::Floods;
+use crate::hash::fold_product;
 use crate::header::{Header, Kind, Mac};
 use crate::hello::{Ports, Way};
 use crate::registry::{Blueprint, SchemeInfo, SchemeSpec};
@@ -53,9 +54,9 @@ pub const LOCKED: u8 = 0;
 pub const LEARNT: u8 = 1;
 
 impl SoftKey for Mac {
-    fn fold(&self, secret: u64) -> u64 {
-        let [a, b, c, d, e, f] = self.0;
-        u64::from_be_bytes([0, 0, a, b, c, d, e, f]) ^ secret
+    #[inline]
+    fn hash(&self, secrets: [u64; 2]) -> u64 {
+        fold_product(self.bits() ^ secrets[0], secrets[1])
     }
 }
 
@@ -95,6 +96,7 @@ impl ArpPathSwitch {
     }
 
     /// Whether a frame on its way from switch to switch has been here before: it came from here.
+    #[inline(always)]
     pub(crate) fn has_returned(&self, ingress: PortId, egress: PortId, header: &Header, now: Time) -> bool {
         self.ports.may_have_hosts()
             && self.ports.is_fabric(ingress, now)
@@ -102,6 +104,7 @@ impl ArpPathSwitch {
             && self.attached(header.src, now).is_some()
     }
 
+    #[inline]
     fn port_of(&self, station: Mac, now: Time) -> Option<PortId> {
         self.stations.get(&station, now).copied()
     }
@@ -118,6 +121,7 @@ impl ArpPathSwitch {
 
     /// Why a frame is not to be taken from a port, if it is not: a Hello is taken from every port,
     /// what only switches may send from those with a switch behind.
+    #[inline]
     pub(crate) fn refuses(&self, ingress: PortId, header: &Header, now: Time) -> Option<DropReason> {
         if header.kind == Kind::Hello || self.ports.is_fabric(ingress, now) {
             return None;
@@ -129,7 +133,22 @@ impl ArpPathSwitch {
         }
     }
 
+    /// Whether a frame of a host is taken from a port; the host on a port of its own is heard.
+    #[inline(always)]
+    pub(crate) fn takes(&mut self, ingress: PortId, header: &Header, now: Time, out: &mut Actions) -> bool {
+        if self.ports.is_fabric(ingress, now) {
+            return true;
+        }
+        let refused = self.refuses(ingress, header, now);
+        match refused {
+            Some(reason) => out.drop(reason),
+            None => self.hear_host(ingress, header.src, now),
+        }
+        refused.is_none()
+    }
+
     /// A station is known at its own edge while it sends; one that sends from elsewhere has moved.
+    #[inline]
     pub(crate) fn hear_host(&mut self, ingress: PortId, source: Mac, now: Time) {
         if !self.ports.is_host(ingress, now) || source.is_group() {
             return;
@@ -139,6 +158,7 @@ impl ArpPathSwitch {
         }
     }
 
+    #[cold]
     fn on_request<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let now = ctx.now();
         if let Err(reason) = self.floods.note(ingress, header, now) {
@@ -148,6 +168,7 @@ impl ArpPathSwitch {
         self.ports.flood(ctx, &self.config, ingress, true, out);
     }
 
+    #[cold]
     fn on_reply<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let now = ctx.now();
         self.learn(header.src, ingress, now);
@@ -156,6 +177,7 @@ impl ArpPathSwitch {
         self.forward(ctx, ingress, header, out);
     }
 
+    #[cold]
     fn on_broadcast<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         if let Err(reason) = self.floods.note(ingress, header, ctx.now()) {
             return out.drop(reason);
@@ -164,6 +186,7 @@ impl ArpPathSwitch {
     }
 
     /// A frame to one station; whether it is sent on.
+    #[inline]
     pub(crate) fn forward<C: Context>(
         &mut self,
         ctx: &mut C,
@@ -196,6 +219,7 @@ impl ArpPathSwitch {
     }
 
     /// Nobody here knows the destination.
+    #[cold]
     fn miss<C: Context>(&mut self, ctx: &mut C, header: &Header, out: &mut Actions) {
         let now = ctx.now();
         if self.repairs.get(&header.dst, now).is_some() {
@@ -211,6 +235,7 @@ impl ArpPathSwitch {
     }
 
     /// The source's edge looks for a path between two stations.
+    #[cold]
     fn look_for<C: Context>(&mut self, ctx: &mut C, from: Mac, to: Mac, out: &mut Actions) {
         if let Some(port) = self.attached(from, ctx.now()) {
             // Copies that come back are late.
@@ -242,6 +267,7 @@ impl ArpPathSwitch {
     }
 
     /// A frame about the path between two stations.
+    #[cold]
     pub(crate) fn on_control<C: Context>(
         &mut self,
         ctx: &mut C,
@@ -291,6 +317,32 @@ impl ArpPathSwitch {
         }
     }
 
+    /// A frame for a group, about addresses or from a switch.
+    #[cold]
+    fn on_rare<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        let now = ctx.now();
+        let explores = header.kind == Kind::ArpRequest && header.dst.is_group();
+        if (explores || header.kind.is_control())
+            && let Some(reason) = self.refuses(ingress, header, now)
+        {
+            return out.drop(reason);
+        }
+        match header.kind {
+            Kind::Hello => {
+                self.ports.heard(ingress, now);
+                out.consume();
+            }
+            kind if kind.is_control() => self.on_control(ctx, ingress, header, out),
+            _ if explores => self.on_request(ctx, ingress, header, out),
+            _ if !self.takes(ingress, header, now, out) => {}
+            _ if header.dst.is_group() => self.on_broadcast(ctx, ingress, header, out),
+            Kind::ArpReply => self.on_reply(ctx, ingress, header, out),
+            _ => {
+                self.forward(ctx, ingress, header, out);
+            }
+        }
+    }
+
     /// Sweeps tables, says Hello, and tells which ports are newly dead: their neighbour has fallen
     /// silent, or they went down a while ago. What was behind them is forgotten.
     pub(crate) fn tend<C: Context>(&mut self, ctx: &mut C, out: &mut Actions) -> Vec<PortId> {
@@ -317,28 +369,13 @@ impl ArpPathSwitch {
 }
 
 impl Switch for ArpPathSwitch {
+    #[inline(always)]
     fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
-        let now = ctx.now();
-        if let Some(reason) = self.refuses(ingress, header, now) {
-            return out.drop(reason);
+        if !matches!(header.kind, Kind::Tcp | Kind::Other) || header.dst.is_group() {
+            return self.on_rare(ctx, ingress, header, out);
         }
-        match header.kind {
-            Kind::Hello => {
-                self.ports.heard(ingress, now);
-                out.consume();
-            }
-            kind if kind.is_control() => self.on_control(ctx, ingress, header, out),
-            Kind::ArpRequest if header.dst.is_group() => self.on_request(ctx, ingress, header, out),
-            _ => {
-                self.hear_host(ingress, header.src, now);
-                match header.kind {
-                    _ if header.dst.is_group() => self.on_broadcast(ctx, ingress, header, out),
-                    Kind::ArpReply => self.on_reply(ctx, ingress, header, out),
-                    _ => {
-                        self.forward(ctx, ingress, header, out);
-                    }
-                }
-            }
+        if self.takes(ingress, header, ctx.now(), out) {
+            self.forward(ctx, ingress, header, out);
         }
     }
 

@@ -7,6 +7,7 @@
 use weft_units::{Duration, PortId, Time};
 
 use crate::DropReason;
+use crate::hash::mix64;
 use crate::header::{Header, Kind, Mac};
 use crate::soft_table::{SoftKey, SoftTable};
 
@@ -21,10 +22,10 @@ struct Flood {
 }
 
 impl SoftKey for Flood {
-    fn fold(&self, secret: u64) -> u64 {
+    fn hash(&self, secrets: [u64; 2]) -> u64 {
         let [sport, dport] = self.ports.map(u64::from);
-        let ends = crate::mix64(self.from.fold(secret)) ^ self.to.fold(sport << 48);
-        crate::mix64(ends) ^ dport << 40 ^ (self.kind as u64) << 32 ^ u64::from(self.id)
+        let ends = mix64(self.from.bits() ^ secrets[0]) ^ self.to.bits() ^ sport << 48;
+        mix64(mix64(ends) ^ dport << 40 ^ (self.kind as u64) << 32 ^ u64::from(self.id))
     }
 }
 

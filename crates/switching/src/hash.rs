@@ -14,6 +14,14 @@ pub const fn mix64(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// Both halves of a product: every bit of either factor moves the middle of the result, at the
+/// price of one multiplication. Uniform only where the factors hold something secret.
+#[inline]
+pub(crate) const fn fold_product(a: u64, b: u64) -> u64 {
+    let product = a as u128 * b as u128;
+    product as u64 ^ (product >> 64) as u64
+}
+
 /// The hash of a TCP 5-tuple, as a host's packets carry it in [`crate::Header::flow_hash`].
 pub const fn flow_hash(src: HostId, dst: HostId, sport: u16, dport: u16) -> u32 {
     const TCP: u64 = 6;

@@ -34,6 +34,13 @@ impl Mac {
         }
     }
 
+    /// The address as a number of 48 bits.
+    #[inline]
+    pub(crate) const fn bits(self) -> u64 {
+        let [a, b, c, d, e, f] = self.0;
+        u64::from_be_bytes([0, 0, a, b, c, d, e, f])
+    }
+
     /// Whether the address names a group of stations (broadcast included).
     #[inline]
     pub const fn is_group(self) -> bool {

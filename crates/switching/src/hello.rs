@@ -56,10 +56,18 @@ struct Port {
     host_from: Time,
 }
 
+impl Port {
+    fn may_be_of_a_host(&self) -> bool {
+        self.host_from < Time::MAX
+    }
+}
+
 /// The ports of a switch.
 #[derive(Clone, Debug)]
 pub struct Ports {
     ports: Vec<Port>,
+    /// Whether any port leads to a host, or may yet turn out to.
+    may_have_hosts: bool,
     hold: Duration,
     interval: Duration,
     next_hello: Time,
@@ -78,8 +86,10 @@ impl Ports {
             };
             Port { up: true, way, neighbour_until, host_from }
         };
+        let ports: Vec<_> = ways.into_iter().map(port).collect();
         Self {
-            ports: ways.into_iter().map(port).collect(),
+            may_have_hosts: ports.iter().any(Port::may_be_of_a_host),
+            ports,
             hold: config.hold,
             interval: config.hello,
             next_hello: Time::ZERO,
@@ -92,25 +102,34 @@ impl Ports {
         if let Some(port) = self.ports.get_mut(port.index()) {
             port.neighbour_until = now + self.hold;
             port.host_from = Time::MAX;
+            self.count_hosts();
         }
     }
 
+    fn count_hosts(&mut self) {
+        self.may_have_hosts = self.ports.iter().any(Port::may_be_of_a_host);
+    }
+
     /// Whether `port` leads to another switch.
+    #[inline]
     pub fn is_fabric(&self, port: PortId, now: Time) -> bool {
         self.ports.get(port.index()).is_some_and(|port| port.neighbour_until > now)
     }
 
     /// Whether `port` is up and leads to a host.
+    #[inline]
     pub fn is_host(&self, port: PortId, now: Time) -> bool {
         self.ports.get(port.index()).is_some_and(|port| port.up && port.host_from <= now)
     }
 
     /// Whether any port leads to a host, or may yet turn out to.
+    #[inline]
     pub fn may_have_hosts(&self) -> bool {
-        self.ports.iter().any(|port| port.host_from < Time::MAX)
+        self.may_have_hosts
     }
 
     /// Whether it is known what `port` leads to.
+    #[inline]
     pub fn is_known(&self, port: PortId, now: Time) -> bool {
         self.is_fabric(port, now) || self.is_host(port, now)
     }
@@ -126,6 +145,7 @@ impl Ports {
         state.up = up;
         state.neighbour_until = Time::ZERO;
         state.host_from = if up { now + self.hold } else { Time::MAX };
+        self.count_hosts();
         if up {
             out.emit(port, HELLO);
         }

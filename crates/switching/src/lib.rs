@@ -13,12 +13,14 @@
 mod action;
 pub mod arp_path;
 pub mod ecmp;
+mod expiry_order;
 pub mod exploration;
 mod floods;
 mod forwarding;
 mod hash;
 mod header;
 pub mod hello;
+mod index;
 pub mod path_table;
 mod rate_limit;
 mod recovery;

@@ -74,7 +74,9 @@ impl TcpPathSwitch {
     /// Looks for a path for the flow of `key.host`, which is on the host port `port`.
     pub(crate) fn recover<C: Context>(&mut self, ctx: &mut C, key: FlowKey, port: PortId, out: &mut Actions) {
         let now = ctx.now();
-        if self.base.attached(key.peer, now).is_some() || self.paths.class(&key, now) == Some(LOCKED) {
+        if self.base.attached(key.peer.station(), now).is_some()
+            || self.paths.class(&key, now) == Some(LOCKED)
+        {
             return;
         }
         let id = ctx.random().next_u32();

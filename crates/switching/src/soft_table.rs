@@ -1,64 +1,49 @@
 //! [`SoftTable`]: a bounded table of entries that expire unless they are used.
 //!
 //! Entries are in one of a few classes (locked, confirmed, ...), each with a life of its own. A use
-//! gives an entry its class's whole life again, so each class, kept in order of last use, is in
-//! order of expiry too: sweeping and evicting look at its head only. A full table evicts from the
-//! lowest class that has an entry, the least recently used first.
+//! gives an entry its class's whole life again, so in a class the order of last use is that of
+//! expiry ([`crate::expiry_order`]). A full table evicts from the lowest class that has an entry,
+//! the least recently used first; of two put in at the same instant, the one put in first.
 
-use hashbrown::HashTable;
 use weft_units::{Duration, Time};
 
+use crate::expiry_order::{ExpiryOrder, Links, NONE};
 use crate::hash::mix64;
+use crate::index::{Index, MOST_SLOTS};
 
-/// No slot: the greatest number that [`Slot::before`] has room for.
-const NONE: u32 = (1 << 30) - 1;
-
-/// A key that folds into 64 bits for hashing; equal keys fold alike.
+/// A key of the table.
 pub trait SoftKey: Copy + Eq {
-    /// The bits, under a secret of the table so that no outsider can choose keys that collide.
-    fn fold(&self, secret: u64) -> u64;
+    /// 64 bits that look random; under secrets of the table, so that no outsider can choose keys
+    /// that collide.
+    fn hash(&self, secrets: [u64; 2]) -> u64;
 }
 
-struct Slot<K, V> {
+/// What a use needs comes first, so that it is seldom in two cache lines.
+#[repr(C)]
+pub(crate) struct Slot<K, V> {
+    pub(crate) expiry: Time,
     key: K,
+    class: u8,
+    /// Its list in the order of its class.
+    pub(crate) list: u8,
     value: V,
-    /// The class in the upper two bits, the slot before it in the lower thirty.
-    class_and_before: u32,
-    after: u32,
-    expiry: Time,
-}
-
-impl<K, V> Slot<K, V> {
-    fn class(&self) -> u8 {
-        (self.class_and_before >> 30) as u8
-    }
-
-    fn before(&self) -> u32 {
-        self.class_and_before & NONE
-    }
-
-    fn link(&mut self, class: u8, before: u32) {
-        self.class_and_before = u32::from(class) << 30 | before;
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Class {
-    life: Duration,
-    oldest: u32,
-    newest: u32,
+    pub(crate) links: Links,
 }
 
 /// The table.
 pub struct SoftTable<K, V> {
-    index: HashTable<u32>,
+    index: Index,
     slots: Vec<Slot<K, V>>,
-    /// Slots free, linked by `after`.
+    secrets: [u64; 2],
+    lives: [Duration; CLASSES],
+    /// Slots free, linked by [`Links::after`].
     free: u32,
-    classes: Box<[Class]>,
+    classes: Box<[ExpiryOrder]>,
     size: usize,
-    secret: u64,
 }
+
+/// Most classes.
+const CLASSES: usize = 4;
 
 /// What became of an insertion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,15 +58,14 @@ impl<K: SoftKey, V> SoftTable<K, V> {
     /// An empty table of at most `size` entries (at least one), whose class `i`, of at most four,
     /// lasts `lives[i]` without use.
     pub fn new(size: usize, lives: &[Duration], secret: u64) -> Self {
-        debug_assert!(lives.len() <= 4, "a slot has two bits for its class");
-        let class = |&life| Class { life, oldest: NONE, newest: NONE };
         Self {
-            index: HashTable::new(),
+            index: Index::new(),
             slots: Vec::new(),
+            secrets: [secret, mix64(secret)],
+            lives: std::array::from_fn(|class| lives.get(class).copied().unwrap_or(Duration::ZERO)),
             free: NONE,
-            classes: lives.iter().map(class).collect(),
-            size: size.clamp(1, NONE as usize),
-            secret,
+            classes: vec![ExpiryOrder::default(); lives.len().min(CLASSES)].into(),
+            size: size.clamp(1, MOST_SLOTS),
         }
     }
 
@@ -92,123 +76,111 @@ impl<K: SoftKey, V> SoftTable<K, V> {
 
     /// Whether the table holds nothing.
     pub fn is_empty(&self) -> bool {
-        self.index.is_empty()
+        self.index.len() == 0
     }
 
-    fn hash(&self, key: &K) -> u64 {
-        mix64(key.fold(self.secret))
+    #[inline]
+    fn find(&self, key: &K) -> Option<usize> {
+        self.index.find(key.hash(self.secrets), |at| self.slots[at].key == *key)
     }
 
-    fn find(&self, key: &K) -> Option<u32> {
-        self.index.find(self.hash(key), |&at| self.slots[at as usize].key == *key).copied()
-    }
-
+    #[inline]
     fn find_live(&self, key: &K, now: Time) -> Option<usize> {
-        self.find(key).map(|at| at as usize).filter(|&at| self.slots[at].expiry > now)
+        self.find(key).filter(|&at| self.slots[at].expiry > now)
     }
 
     /// The value of `key`; an expired entry is no entry.
+    #[inline]
     pub fn get(&self, key: &K, now: Time) -> Option<&V> {
         self.find_live(key, now).map(|at| &self.slots[at].value)
     }
 
     /// The value of `key`, whose life starts anew.
+    #[inline]
     pub fn refresh(&mut self, key: &K, now: Time) -> Option<&mut V> {
         let at = self.find_live(key, now)?;
-        let class = self.slots[at].class();
-        if self.classes[class as usize].newest == at as u32 {
-            self.slots[at].expiry = now + self.classes[class as usize].life;
-        } else {
-            self.unlink(at as u32);
-            self.append(at as u32, class, now);
-        }
-        Some(&mut self.slots[at].value)
+        let slot = &mut self.slots[at];
+        slot.expiry = now + self.lives[usize::from(slot.class) % CLASSES];
+        Some(&mut slot.value)
     }
 
     /// Sets the value of `key` and starts its life in `class`.
     pub fn insert(&mut self, key: K, value: V, class: u8, now: Time) -> Inserted<K> {
         if let Some(at) = self.find(&key) {
-            self.slots[at as usize].value = value;
+            self.slots[at].value = value;
             self.unlink(at);
-            self.append(at, class, now);
+            self.link(at, class, now);
             return Inserted::Kept;
         }
         let evicted = if self.index.len() < self.size { None } else { self.make_room(now) };
         let at = self.place(key, value);
-        self.append(at, class, now);
-        let hash = self.hash(&key);
-        let (slots, secret) = (&self.slots, self.secret);
-        self.index.insert_unique(hash, at, |&at| mix64(slots[at as usize].key.fold(secret)));
+        self.link(at, class, now);
+        let (slots, secrets) = (&self.slots, self.secrets);
+        self.index.insert(at, |at| slots[at].key.hash(secrets));
         evicted.map_or(Inserted::Kept, Inserted::Evicted)
     }
 
     /// Moves `key` to another class and starts its life there.
     pub fn reclass(&mut self, key: &K, class: u8, now: Time) -> Option<&mut V> {
         let at = self.find_live(key, now)?;
-        self.unlink(at as u32);
-        self.append(at as u32, class, now);
+        self.unlink(at);
+        self.link(at, class, now);
         Some(&mut self.slots[at].value)
     }
 
     /// The class of `key`.
     pub fn class(&self, key: &K, now: Time) -> Option<u8> {
-        self.find_live(key, now).map(|at| self.slots[at].class())
+        self.find_live(key, now).map(|at| self.slots[at].class)
     }
 
     /// Takes out the entry of `key`.
     pub fn remove(&mut self, key: &K) -> bool {
-        let hash = self.hash(key);
-        let slots = &self.slots;
-        let Ok(found) = self.index.find_entry(hash, |&at| slots[at as usize].key == *key) else {
-            return false;
-        };
-        let (at, _) = found.remove();
+        let found = self.find(key);
+        if let Some(at) = found {
+            self.take_out(at);
+        }
+        found.is_some()
+    }
+
+    fn take_out(&mut self, at: usize) {
+        let (slots, secrets) = (&self.slots, self.secrets);
+        self.index.remove(at, |at| slots[at].key.hash(secrets));
         self.unlink(at);
-        self.slots[at as usize].after = self.free;
-        self.free = at;
-        true
+        self.slots[at].links.after = self.free;
+        self.free = at as u32;
     }
 
     /// Takes out what has expired by `now`.
     pub fn sweep(&mut self, now: Time) {
         for class in 0..self.classes.len() {
-            while let Some(slot) = self.slots.get(self.classes[class].oldest as usize) {
-                if slot.expiry > now {
+            while let Some(at) = self.classes[class].first(&mut self.slots) {
+                if self.slots[at].expiry > now {
                     break;
                 }
-                let key = slot.key;
-                self.remove(&key);
+                self.take_out(at);
             }
         }
     }
 
     /// Takes out the entries of which `keep` says no.
     pub fn retain(&mut self, keep: impl Fn(&K, &V) -> bool) {
-        let gone = self.index.iter().map(|&at| &self.slots[at as usize]);
-        let gone: Vec<K> = gone.filter(|slot| !keep(&slot.key, &slot.value)).map(|slot| slot.key).collect();
-        for key in gone {
-            self.remove(&key);
-        }
-    }
-
-    /// When the next entry expires; [`Time::MAX`] where there is none.
-    pub fn next_expiry(&self) -> Time {
-        let oldest = self.classes.iter().filter_map(|class| self.slots.get(class.oldest as usize));
-        oldest.map(|slot| slot.expiry).min().unwrap_or(Time::MAX)
+        let gone = |&at: &usize| !keep(&self.slots[at].key, &self.slots[at].value);
+        let gone: Vec<usize> = self.index.slots().filter(gone).collect();
+        gone.into_iter().for_each(|at| self.take_out(at));
     }
 
     /// Keys and values of what has not expired, in no promised order.
     pub fn iter(&self, now: Time) -> impl Iterator<Item = (&K, &V)> {
         self.index
-            .iter()
-            .map(|&at| &self.slots[at as usize])
+            .slots()
+            .map(|at| &self.slots[at])
             .filter(move |slot| slot.expiry > now)
             .map(|slot| (&slot.key, &slot.value))
     }
 
     /// Bytes of memory held.
     pub fn memory(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot<K, V>>() + self.index.allocation_size()
+        self.slots.capacity() * size_of::<Slot<K, V>>() + self.index.memory() + size_of_val(&*self.classes)
     }
 
     /// Makes room for one entry; the entry that had to go, if it had not expired.
@@ -217,18 +189,17 @@ impl<K: SoftKey, V> SoftTable<K, V> {
         if self.index.len() < self.size {
             return None;
         }
-        let class = self.classes.iter().find(|class| class.oldest != NONE)?;
-        let key = self.slots[class.oldest as usize].key;
-        self.remove(&key);
-        Some(key)
+        let at = self.classes.iter_mut().find_map(|class| class.first(&mut self.slots))?;
+        self.take_out(at);
+        Some(self.slots[at].key)
     }
 
-    fn place(&mut self, key: K, value: V) -> u32 {
-        let slot = Slot { key, value, class_and_before: NONE, after: NONE, expiry: Time::ZERO };
+    fn place(&mut self, key: K, value: V) -> usize {
+        let slot = Slot { expiry: Time::ZERO, key, class: 0, list: 0, value, links: Links::default() };
         if self.free != NONE {
-            let at = self.free;
-            self.free = self.slots[at as usize].after;
-            self.slots[at as usize] = slot;
+            let at = self.free as usize;
+            self.free = self.slots[at].links.after;
+            self.slots[at] = slot;
             return at;
         }
         if self.slots.len() == self.slots.capacity() {
@@ -236,34 +207,20 @@ impl<K: SoftKey, V> SoftTable<K, V> {
             self.slots.reserve_exact((self.slots.len() / 8).max(16));
         }
         self.slots.push(slot);
-        self.slots.len() as u32 - 1
+        self.slots.len() - 1
     }
 
-    fn unlink(&mut self, at: u32) {
-        let slot = &self.slots[at as usize];
-        let (before, after, class) = (slot.before(), slot.after, slot.class());
-        match self.slots.get_mut(before as usize) {
-            Some(slot) => slot.after = after,
-            None => self.classes[class as usize].oldest = after,
-        }
-        match self.slots.get_mut(after as usize) {
-            Some(slot) => slot.link(class, before),
-            None => self.classes[class as usize].newest = before,
-        }
+    fn unlink(&mut self, at: usize) {
+        let class = self.slots[at].class;
+        self.classes[usize::from(class)].unlink(&mut self.slots, at);
     }
 
-    /// Puts a slot that is in no class behind the newest of `class`.
-    fn append(&mut self, at: u32, class: u8, now: Time) {
-        let of = &mut self.classes[class as usize];
-        let (newest, expiry) = (of.newest, now + of.life);
-        of.newest = at;
-        match self.slots.get_mut(newest as usize) {
-            Some(slot) => slot.after = at,
-            None => of.oldest = at,
-        }
-        let slot = &mut self.slots[at as usize];
-        slot.link(class, newest);
-        (slot.after, slot.expiry) = (NONE, expiry);
+    /// Has the life of a slot that is in no class start in `class`.
+    fn link(&mut self, at: usize, class: u8, now: Time) {
+        let slot = &mut self.slots[at];
+        slot.class = class;
+        slot.expiry = now + self.lives[usize::from(class)];
+        self.classes[usize::from(class)].link(&mut self.slots, at);
     }
 }
 
@@ -273,14 +230,14 @@ mod tests {
     use proptest::prelude::*;
 
     impl SoftKey for u16 {
-        fn fold(&self, secret: u64) -> u64 {
-            u64::from(*self) ^ secret
+        fn hash(&self, secrets: [u64; 2]) -> u64 {
+            mix64(u64::from(*self) ^ secrets[0])
         }
     }
 
     const LIVES: [Duration; 2] = [Duration::from_ps(30), Duration::from_ps(100)];
 
-    /// The same by the book: a list in order of last use.
+    /// The same by the book: a list of keys, values, classes and times of last use.
     #[derive(Default)]
     struct Model(Vec<(u16, u32, u8, u64)>);
 
@@ -296,7 +253,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_table_does_what_a_list_in_order_of_use_does(
+        fn a_table_does_what_a_list_with_times_of_use_does(
             steps in prop::collection::vec((0_u8..6, 0_u16..12, 0_u8..2, 0_u64..25), 1..400),
         ) {
             let mut table = SoftTable::new(6, &LIVES, 7);
@@ -313,15 +270,17 @@ mod tests {
                         } else if model.0.len() == 6 {
                             model.0.retain(|(_, _, class, used)| used + life(*class) > now);
                         }
-                        let full = model.0.len() == 6;
-                        let victim = full.then(|| {
-                            let lowest = model.0.iter().map(|entry| entry.2).min().unwrap();
-                            let place = model.0.iter().position(|entry| entry.2 == lowest).unwrap();
-                            model.0.remove(place).0
-                        });
+                        let oldest = model.0.iter().map(|(_, _, class, used)| (*class, *used)).min();
+                        match table.insert(key, number as u32, class, at) {
+                            Inserted::Kept => prop_assert!(model.0.len() < 6),
+                            Inserted::Evicted(victim) => {
+                                prop_assert_eq!(model.0.len(), 6);
+                                let place = model.0.iter().position(|entry| entry.0 == victim).unwrap();
+                                let (_, _, class, used) = model.0.remove(place);
+                                prop_assert_eq!(Some((class, used)), oldest);
+                            }
+                        }
                         model.0.push((key, number as u32, class, now));
-                        let inserted = table.insert(key, number as u32, class, at);
-                        prop_assert_eq!(inserted, victim.map_or(Inserted::Kept, Inserted::Evicted));
                     }
                     2 => {
                         let expected = known.map(|place| {
@@ -356,7 +315,31 @@ mod tests {
             }
             table.sweep(Time::from_ps(now + 100));
             prop_assert!(table.is_empty());
-            prop_assert_eq!(table.next_expiry(), Time::MAX);
         }
+    }
+
+    #[test]
+    fn a_full_table_evicts_in_order_of_last_use() {
+        const SIZE: u16 = 5_000;
+        let life = Duration::from_secs(1_000_000);
+        let mut table = SoftTable::new(usize::from(SIZE), &[life], 7);
+        for key in 0..SIZE {
+            table.insert(key, 0, 0, Time::ZERO);
+        }
+        // A tenth stays unused, and goes as it came.
+        let mut used = vec![Time::ZERO; usize::from(SIZE)];
+        for step in 1..200_000_u64 {
+            let key = mix64(step) % u64::from(SIZE / 10 * 9);
+            let now = Time::from_ps(step * step * step);
+            table.refresh(&(key as u16), now);
+            used[key as usize] = now;
+        }
+        let mut oldest: Vec<u16> = (0..SIZE).collect();
+        oldest.sort_by_key(|&key| used[usize::from(key)]);
+        let now = Time::from_ps(1 << 54);
+        for (new, old) in (SIZE..).zip(oldest) {
+            assert_eq!(table.insert(new, 0, 0, now), Inserted::Evicted(old));
+        }
+        assert_eq!(table.len(), usize::from(SIZE));
     }
 }

@@ -68,6 +68,7 @@ impl TcpPathSwitch {
     }
 
     /// A SYN from a host of this switch.
+    #[cold]
     fn on_syn<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let (now, id) = (ctx.now(), header.exploration_id());
         let key = FlowKey::to_source(header);
@@ -149,6 +150,7 @@ impl TcpPathSwitch {
     }
 
     /// A SYN+ACK from a host of this switch.
+    #[cold]
     fn on_syn_ack<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let now = ctx.now();
         let key = FlowKey::to_destination(header);
@@ -200,6 +202,7 @@ impl TcpPathSwitch {
     }
 
     /// Any other segment.
+    #[inline(always)]
     fn on_data<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let now = ctx.now();
         let key = FlowKey::to_destination(header);
@@ -252,6 +255,7 @@ impl TcpPathSwitch {
     }
 
     /// A TCP segment.
+    #[inline(always)]
     pub(crate) fn on_tcp<C: Context>(
         &mut self,
         ctx: &mut C,
@@ -260,21 +264,24 @@ impl TcpPathSwitch {
         out: &mut Actions,
     ) {
         let now = ctx.now();
-        if let Some(reason) = self.base.refuses(ingress, header, now) {
-            return out.drop(reason);
+        if !self.base.ports.is_fabric(ingress, now) {
+            if let Some(reason) = self.base.refuses(ingress, header, now) {
+                return out.drop(reason);
+            }
+            self.base.hear_host(ingress, header.src, now);
+            match header.tcp_flags & (Header::SYN | Header::ACK | Header::RST) {
+                Header::SYN => return self.on_syn(ctx, ingress, header, out),
+                flags if flags == Header::SYN | Header::ACK => {
+                    return self.on_syn_ack(ctx, ingress, header, out);
+                }
+                _ => {}
+            }
         }
-        self.base.hear_host(ingress, header.src, now);
-        if self.base.ports.is_fabric(ingress, now) {
-            return self.on_data(ctx, ingress, header, out);
-        }
-        match header.tcp_flags & (Header::SYN | Header::ACK | Header::RST) {
-            Header::SYN => self.on_syn(ctx, ingress, header, out),
-            flags if flags == Header::SYN | Header::ACK => self.on_syn_ack(ctx, ingress, header, out),
-            _ => self.on_data(ctx, ingress, header, out),
-        }
+        self.on_data(ctx, ingress, header, out);
     }
 
     /// A TCP segment of a flow that is not explored from its SYN on, but may have been moved.
+    #[inline(always)]
     pub(crate) fn on_moved<C: Context>(
         &mut self,
         ctx: &mut C,
@@ -282,14 +289,13 @@ impl TcpPathSwitch {
         header: &Header,
         out: &mut Actions,
     ) {
-        if let Some(reason) = self.base.refuses(ingress, header, ctx.now()) {
-            return out.drop(reason);
+        if self.base.takes(ingress, header, ctx.now(), out) {
+            self.on_data(ctx, ingress, header, out);
         }
-        self.base.hear_host(ingress, header.src, ctx.now());
-        self.on_data(ctx, ingress, header, out);
     }
 
-    /// Anything that is not a TCP segment, or is of a flow that is not explored.
+    /// Anything that is not a TCP segment.
+    #[cold]
     pub(crate) fn on_other<C: Context>(
         &mut self,
         ctx: &mut C,
@@ -313,10 +319,13 @@ impl TcpPathSwitch {
 
 /// A frame of a switch's own about the flow from `key.host` to its peer.
 pub(crate) fn about(kind: Kind, key: FlowKey, id: u32) -> Header {
-    Header { sport: key.port, dport: key.peer_port, ..Header::about_path(kind, key.host, key.peer, id) }
+    let (from, to) = (key.host, key.peer);
+    let header = Header::about_path(kind, from.station(), to.station(), id);
+    Header { sport: from.port(), dport: to.port(), ..header }
 }
 
 impl Switch for TcpPathSwitch {
+    #[inline(always)]
     fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         match header.kind {
             Kind::Tcp => self.on_tcp(ctx, ingress, header, out),

@@ -197,6 +197,7 @@ impl TfeSwitch {
 }
 
 impl Switch for TfeSwitch {
+    #[inline(always)]
     fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         match (header.kind, &self.classifier) {
             (Kind::Tcp, Classifier::Auto(_)) => {
@@ -206,6 +207,7 @@ impl Switch for TfeSwitch {
             (Kind::Tcp, classifier) if classifier.selects(header) => {
                 self.paths.on_tcp(ctx, ingress, header, out);
             }
+            (Kind::Tcp, _) => self.paths.base.receive(ctx, ingress, header, out),
             _ => self.paths.on_other(ctx, ingress, header, out),
         }
     }
