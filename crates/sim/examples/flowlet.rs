@@ -17,7 +17,7 @@ use weft_sim::engine::Progress;
 use weft_sim::record::{FlowRecord, Recorder, RunReport, Sample};
 use weft_sim::run::{run, run_own};
 use weft_switching::{
-    Actions, Blueprint, Context, DropReason, Forwarding, Header, NextHops, SoftKey, SoftTable, Switch,
+    Actions, Blueprint, Context, DropReason, Forwarding, Header, NextHops, SoftKey, SoftTable, Switch, mix64,
 };
 use weft_units::{Duration, NodeId, PortId};
 
@@ -31,8 +31,8 @@ const FLOWS: usize = 65_536;
 struct FlowHash(u32);
 
 impl SoftKey for FlowHash {
-    fn fold(&self, secret: u64) -> u64 {
-        u64::from(self.0) ^ secret
+    fn hash(&self, secrets: [u64; 2]) -> u64 {
+        mix64(u64::from(self.0) ^ secrets[0])
     }
 }
 
