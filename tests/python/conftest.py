@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import sample
+from chromium import CHROMIUM, FLAGS
 from weft.cli import app
 from weft.results import Results
 from weft.scenario import Scenario
@@ -85,3 +86,15 @@ def weft(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
         return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="weft")
 
     return run
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Headless Chromium; tests that need it are skipped where there is none."""
+    if CHROMIUM is None:
+        pytest.skip("no chromium on this machine (Debian package `chromium`)")
+    playwright = pytest.importorskip("playwright.sync_api", reason="the Python package playwright is not installed")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, headless=True, args=list(FLAGS))
+        yield browser
+        browser.close()

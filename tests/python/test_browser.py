@@ -2,47 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
 import pytest
 
 import sample
+from chromium import opened
 from weft import Results, report
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-if CHROMIUM is None:
-    pytest.skip("no chromium on this machine (Debian package `chromium`)", allow_module_level=True)
-playwright = pytest.importorskip("playwright.sync_api", reason="the Python package playwright is not installed")
-
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, headless=True, args=list(FLAGS))
-        yield browser
-        browser.close()
-
-
-def opened(browser, path: Path):
-    """A page, drawn, with what the browser had to say about it."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.complaints, page.requests = [], []
-    page.on("console", lambda message: page.complaints.append(f"{message.type}: {message.text}"))
-    page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    page.on("request", lambda request: page.requests.append(request.url))
-    page.goto(path.as_uri())
-    page.wait_for_function("document.documentElement.dataset.ready", timeout=60_000)
-    return page
 
 
 @pytest.fixture(scope="module")

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections.abc import Sequence
 from html import escape
+from importlib import resources
 from typing import Any
 
 from ..palette import Style
+
+
+def asset(name: str) -> str:
+    """A style sheet or script of the report."""
+    return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def style() -> str:
+    """The style sheet that pages share."""
+    return asset("page.css")
+
+
+def policy(*scripts: str, evaluates: bool = False) -> str:
+    """A content security policy that forbids all connections and all scripts but these."""
+    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    allowed = [*(["'unsafe-eval'"] if evaluates else []), *(f"'sha256-{digest}'" for digest in digests)]
+    return (
+        "default-src 'none'; img-src data:; connect-src 'none'; form-action 'none'; base-uri 'none'; "
+        f"style-src 'unsafe-inline'; script-src {' '.join(allowed)}"
+    )
 
 
 def data_block(ident: str, data: Any) -> str:

@@ -1,0 +1,30 @@
+"""A page in headless Chromium, with what the browser had to say about it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def opened(browser: Any, path: Path, width: int = 1280, **context: Any) -> Any:
+    """A page, drawn; `complaints` are what its console and scripts said, `requests` what it asked for."""
+    page = browser.new_page(viewport={"width": width, "height": 900}, **context)
+    page.complaints, page.requests = [], []
+    page.on("console", lambda message: page.complaints.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("request", lambda request: page.requests.append(request.url))
+    page.goto(path.as_uri())
+    page.wait_for_function("document.documentElement.dataset.ready", timeout=60_000)
+    return page
