@@ -3,6 +3,7 @@
 //! The functions are documented where Python sees them, in `python/weft/_weft.pyi`.
 
 mod describe;
+mod explore;
 mod files;
 mod listing;
 mod run;
@@ -27,5 +28,6 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(describe::check, module)?)?;
     module.add_function(wrap_pyfunction!(describe::fabric, module)?)?;
     module.add_function(wrap_pyfunction!(describe::fabric_file, module)?)?;
+    module.add_function(wrap_pyfunction!(explore::explore, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)
 }

@@ -9,6 +9,7 @@ use crate::observe::Observer;
 use crate::packet::PacketId;
 use crate::record::Recorder;
 use crate::resolver::{self, Question};
+use crate::trace::TraceEvent;
 
 /// Payload of the shortest Ethernet frame, in bytes.
 const LEAST_PAYLOAD: u16 = 46;
@@ -33,17 +34,21 @@ impl<S: Switch> Engine<'_, S> {
             match action {
                 Action::Send(port) => {
                     let this = if place + 1 == count { packet } else { self.copy(packet) };
+                    if R::TRACES && this != packet {
+                        recorder.trace(now, TraceEvent::Copied { frame: this, of: packet });
+                    }
                     // Copies leave one after another: in an idle fabric their order decides a race.
                     self.net.now = now + Duration::from_ps(place as u64);
-                    if let Err(reason) = self.net.transmit(first_link + u32::from(port.0), this) {
-                        self.drop(this, reason, recorder);
-                    }
+                    self.send(first_link + u32::from(port.0), this, recorder);
                 }
                 Action::Drop(reason) => self.drop(packet, reason, recorder),
                 Action::Consume => {
                     let header = &self.net.packets.get(packet).header;
                     if header.kind == Kind::RecoveryReply {
                         self.observer.moved(now, header, &mut self.connections);
+                    }
+                    if R::TRACES {
+                        recorder.trace(now, TraceEvent::Consumed { frame: packet });
                     }
                     self.counters.packets_delivered += 1;
                     self.end(packet, false, recorder);
@@ -79,9 +84,7 @@ impl<S: Switch> Engine<'_, S> {
     /// Sends a frame that belongs to no connection.
     fn send_alone<R: Recorder>(&mut self, link: u32, header: &Header, recorder: &mut R) {
         let packet = self.net.packets.packet_without_segment(header);
-        if let Err(reason) = self.net.transmit(link, packet) {
-            self.drop(packet, reason, recorder);
-        }
+        self.send(link, packet, recorder);
     }
 
     /// Has every switch that has deadlines woken at its first.
@@ -121,6 +124,9 @@ impl<S: Switch> Engine<'_, S> {
         let mut context =
             SwitchContext { now: self.net.now, net: &self.net, first_link, random: &mut switch.random };
         call(&mut switch.scheme, &mut context, &mut actions);
+        if R::TRACES {
+            self.trace_kept(number, recorder);
+        }
         self.emit(first_link, &actions, recorder);
         actions.clear();
         self.actions = actions;
@@ -157,6 +163,9 @@ impl<S: Switch> Engine<'_, S> {
         let Some(sender) = header.src.host() else {
             return self.drop(packet, DropReason::NotForMe, recorder);
         };
+        if R::TRACES {
+            recorder.trace(self.net.now, TraceEvent::Delivered { frame: packet });
+        }
         self.counters.packets_delivered += 1;
         self.end(packet, false, recorder);
         match header.kind {

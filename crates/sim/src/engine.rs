@@ -24,6 +24,7 @@ use crate::packet::{PacketId, WATCHED};
 use crate::probe::Probe;
 use crate::record::{Counters, FlowRecord, LinkReport, Recorder, RunReport};
 use crate::resolver::Resolver;
+use crate::trace::TraceEvent;
 
 /// Everything that one run needs.
 pub struct Setup<'a> {
@@ -75,7 +76,7 @@ pub(crate) struct SwitchNode<S> {
     pub(crate) scheme: S,
     pub(crate) random: Stream,
     pub(crate) first_link: u32,
-    node: NodeId,
+    pub(crate) node: NodeId,
     /// The deadline that is scheduled.
     pub(crate) armed: Time,
 }
@@ -211,6 +212,9 @@ impl<'a, S: Switch> Engine<'a, S> {
         let (packet, next, far_end, far_port) = net.links.arrive(link);
         net.advance(link, next);
         self.counters.packet_hops += 1;
+        if R::TRACES {
+            recorder.trace(net.now, TraceEvent::Arrived { frame: packet, link: net.id(link) });
+        }
         if net.packets.get(packet).is_watched() {
             Self::observe(&mut self.observer, net, &mut self.connections, link, packet);
         }
@@ -223,14 +227,25 @@ impl<'a, S: Switch> Engine<'a, S> {
         let mut context = SwitchContext { now: net.now, net, first_link: first, random: &mut switch.random };
         let header = &net.packets.get(packet).header;
         switch.scheme.receive(&mut context, PortId(far_port), header, &mut self.actions);
+        if R::TRACES {
+            self.trace_kept(number as usize, recorder);
+        }
         match self.actions.take_only() {
-            Some(Action::Send(port)) => {
-                if let Err(reason) = self.net.transmit(first + u32::from(port.0), packet) {
-                    self.drop(packet, reason, recorder);
-                }
-            }
+            Some(Action::Send(port)) => self.send(first + u32::from(port.0), packet, recorder),
             Some(Action::Drop(reason)) => self.drop(packet, reason, recorder),
             _ => self.act(number as usize, packet, recorder),
+        }
+    }
+
+    /// Hands a packet to the queue of `link`, or drops it.
+    #[inline(always)]
+    pub(crate) fn send<R: Recorder>(&mut self, link: u32, packet: PacketId, recorder: &mut R) {
+        if R::TRACES {
+            let (link, header) = (self.net.id(link), &self.net.packets.get(packet).header);
+            recorder.trace(self.net.now, TraceEvent::Sent { frame: packet, link, header });
+        }
+        if let Err(reason) = self.net.transmit(link, packet) {
+            self.drop(packet, reason, recorder);
         }
     }
 
@@ -259,6 +274,9 @@ impl<'a, S: Switch> Engine<'a, S> {
         };
         if to.header.dst.host().is_none_or(|dst| dst.0 != host) {
             return self.drop(packet, DropReason::NotForMe, recorder);
+        }
+        if R::TRACES {
+            recorder.trace(self.net.now, TraceEvent::Delivered { frame: packet });
         }
         self.net.packets.read_segment(packet, &mut self.segment);
         self.net.packets.remove(packet);
@@ -293,7 +311,14 @@ impl<'a, S: Switch> Engine<'a, S> {
             }
             self.counters.packets_sent += 1;
             shared.in_flight += 1;
+            if R::TRACES {
+                let (link, header) = (self.net.id(side.nic), &self.net.packets.get(packet).header);
+                recorder.trace(now, TraceEvent::Sent { frame: packet, link, header });
+            }
             if let Err(reason) = self.net.transmit(side.nic, packet) {
+                if R::TRACES {
+                    recorder.trace(now, TraceEvent::Dropped { frame: packet, reason });
+                }
                 self.counters.count_drop(reason);
                 shared.in_flight -= 1;
                 shared.drops += u32::from(self.segment.len > 0);
@@ -327,6 +352,9 @@ impl<'a, S: Switch> Engine<'a, S> {
     /// Drops a packet.
     #[cold]
     pub(crate) fn drop<R: Recorder>(&mut self, packet: PacketId, reason: DropReason, recorder: &mut R) {
+        if R::TRACES {
+            recorder.trace(self.net.now, TraceEvent::Dropped { frame: packet, reason });
+        }
         self.counters.count_drop(reason);
         let dropped = self.net.packets.get(packet);
         if let Some(id) = dropped.endpoint() {
@@ -479,6 +507,9 @@ impl<'a, S: Switch> Engine<'a, S> {
         self.observer.event(self.net.now, if up { &[] } else { &links }, &mut self.connections);
         for id in links {
             let (from, port) = (fabric.link(id).from, fabric.link(id).from_port);
+            if R::TRACES {
+                recorder.trace(self.net.now, TraceEvent::LinkChanged { link: id, up });
+            }
             for packet in self.net.set_up(id, up) {
                 self.drop(packet, DropReason::LinkDown, recorder);
             }

@@ -1,11 +1,12 @@
 //! What a run reports: flows as they finish, samples as they are taken, sums at the end.
 
-use weft_switching::DropReason;
+use weft_switching::{DropReason, Header};
 use weft_traffic::Flow;
 use weft_units::{Duration, LinkId, Time};
 
 use crate::link::LinkCounters;
 use crate::network::Network;
+use crate::trace::TraceEvent;
 
 /// Receives what a run reports, in order of simulated time.
 pub trait Recorder {
@@ -13,6 +14,17 @@ pub trait Recorder {
     fn flow(&mut self, record: &FlowRecord);
     /// A sample.
     fn sample(&mut self, sample: &Sample);
+
+    /// Whether it is told of every frame; where it is not, frames cost nothing for it.
+    const TRACES: bool = false;
+
+    /// Something became of a frame, a link or a table.
+    fn trace(&mut self, _time: Time, _event: TraceEvent<'_>) {}
+
+    /// The header of the flow of which it wants to know what switches keep.
+    fn followed(&self) -> Option<Header> {
+        None
+    }
 }
 
 /// One flow.

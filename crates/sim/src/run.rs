@@ -101,7 +101,7 @@ impl<R: Recorder> SchemeVisitor for Visitor<'_, '_, R> {
 
 /// What the events of a plan do to the links. A cable is up unless it has failed by itself or a node
 /// at one of its ends has.
-fn faults(plan: &Plan) -> Vec<Fault> {
+pub(crate) fn faults(plan: &Plan) -> Vec<Fault> {
     let fabric = &plan.fabric;
     let mut cable_failed: Vec<bool> = fabric.links().iter().step_by(2).map(|link| !link.up).collect();
     let mut node_failed = vec![false; fabric.nodes().len()];

@@ -17,7 +17,7 @@ use crate::header::{Header, Kind, Mac};
 use crate::hello::{Ports, Way};
 use crate::registry::{Blueprint, SchemeInfo, SchemeSpec};
 use crate::soft_table::{SoftKey, SoftTable};
-use crate::{Actions, Context, DropReason, Rewrite, Switch, TableEntries};
+use crate::{Actions, Context, DropReason, Kept, KeptPort, Rewrite, Switch, TableEntries};
 
 /// The scheme's entry in the registry.
 pub const INFO: SchemeInfo = SchemeInfo {
@@ -393,6 +393,14 @@ impl Switch for ArpPathSwitch {
 
     fn on_deadline<C: Context>(&mut self, ctx: &mut C, out: &mut Actions) {
         self.tend(ctx, out);
+    }
+
+    fn kept(&self, header: &Header, now: Time) -> Kept {
+        let entry = |station: Mac| {
+            let port = self.port_of(station, now)?;
+            Some(KeptPort { port, confirmed: self.stations.class(&station, now) == Some(LEARNT) })
+        };
+        Kept { source: entry(header.src), destination: entry(header.dst) }
     }
 
     fn table_entries(&mut self, now: Time) -> TableEntries {

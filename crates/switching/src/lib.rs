@@ -40,8 +40,8 @@ pub use hash::{flow_hash, mix64, pick};
 pub use header::{Header, Kind, Mac};
 pub use registry::{
     Blueprint, Contradiction, ParamInfo, ParamKind, ParamValue, SchemeError, SchemeInfo, SchemeSpec,
-    SchemeVisitor, contradiction, registry, visit_scheme,
+    SchemeVisitor, contradiction, explores, registry, visit_scheme,
 };
 pub use soft_table::{Inserted, SoftKey, SoftTable};
 pub use streams::{Stream, stream};
-pub use switch::{Context, Switch, TableEntries};
+pub use switch::{Context, Kept, KeptPort, Switch, TableEntries};

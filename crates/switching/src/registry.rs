@@ -106,6 +106,11 @@ pub fn registry() -> &'static [SchemeInfo] {
     SCHEMES
 }
 
+/// Whether the scheme `name` looks for paths by racing copies of a frame.
+pub fn explores(name: &str) -> bool {
+    matches!(name, "arp_path" | "tcp_path" | "tfe")
+}
+
 /// A scheme ready to make its switches.
 pub trait Blueprint {
     /// The state machine of one switch.

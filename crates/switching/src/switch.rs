@@ -18,6 +18,24 @@ pub trait Context {
     fn random(&mut self) -> &mut Stream;
 }
 
+/// An entry of a switch's own table: the port towards one end of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KeptPort {
+    /// The port.
+    pub port: PortId,
+    /// Whether a reply has confirmed it, or it is locked yet to the first copy of a request.
+    pub confirmed: bool,
+}
+
+/// What a switch's own tables keep of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Kept {
+    /// Towards its source.
+    pub source: Option<KeptPort>,
+    /// Towards its destination.
+    pub destination: Option<KeptPort>,
+}
+
 /// One switch of a scheme.
 pub trait Switch {
     /// Decides what becomes of a frame that came in on `ingress`. Every call asks for at least one
@@ -37,6 +55,12 @@ pub trait Switch {
 
     /// The fabric's equal-cost paths and its tree were computed anew after links changed.
     fn routes_changed(&mut self, _routes: &Arc<Forwarding>) {}
+
+    /// What the switch keeps of the flow whose segments have this `header`; nothing where it explores no
+    /// paths.
+    fn kept(&self, _header: &Header, _now: Time) -> Kept {
+        Kept::default()
+    }
 
     /// Entries that the switch's tables hold for forwarding at `now`, beyond the routes all share.
     fn table_entries(&mut self, _now: Time) -> TableEntries {

@@ -19,7 +19,7 @@ use crate::path_table::{
 };
 use crate::rate_limit::RateLimit;
 use crate::registry::{Blueprint, SchemeInfo, SchemeSpec};
-use crate::{Actions, Context, DropReason, Rewrite, Switch, TableEntries};
+use crate::{Actions, Context, DropReason, Kept, KeptPort, Rewrite, Switch, TableEntries};
 
 /// The scheme's entry in the registry.
 pub const INFO: SchemeInfo = SchemeInfo {
@@ -346,6 +346,15 @@ impl Switch for TcpPathSwitch {
             self.break_port(ctx, port, out);
         }
         self.paths.sweep(ctx.now());
+    }
+
+    fn kept(&self, header: &Header, now: Time) -> Kept {
+        let entry = |key: FlowKey| {
+            let port = self.paths.get(&key, now)?.port;
+            Some(KeptPort { port, confirmed: self.paths.class(&key, now) != Some(LOCKED) })
+        };
+        let key = FlowKey::to_source(header);
+        Kept { source: entry(key), destination: entry(key.reversed()) }
     }
 
     fn table_entries(&mut self, now: Time) -> TableEntries {

@@ -14,7 +14,7 @@ use crate::path_table::FlowKey;
 use crate::registry::{Blueprint, Contradiction, ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec};
 use crate::soft_table::SoftTable;
 use crate::tcp_path::TcpPathSwitch;
-use crate::{Actions, Context, Switch, TableEntries};
+use crate::{Actions, Context, Kept, Switch, TableEntries};
 
 /// How elephants are told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum Classifier {
 
 impl Classifier {
     /// Whether a segment is of a flow that is explored from its SYN on.
-    fn selects(&self, header: &Header) -> bool {
+    pub fn selects(&self, header: &Header) -> bool {
         match self {
             Self::Ports(first, last) => {
                 let range = *first..=*last;
@@ -223,6 +223,10 @@ impl Switch for TfeSwitch {
     fn on_deadline<C: Context>(&mut self, ctx: &mut C, out: &mut Actions) {
         self.paths.on_deadline(ctx, out);
         self.carried.sweep(ctx.now());
+    }
+
+    fn kept(&self, header: &Header, now: Time) -> Kept {
+        self.paths.kept(header, now)
     }
 
     fn table_entries(&mut self, now: Time) -> TableEntries {

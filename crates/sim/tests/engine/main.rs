@@ -10,3 +10,4 @@ mod measures;
 mod paths;
 mod queues;
 mod scenarios;
+mod trace;

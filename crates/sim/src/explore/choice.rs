@@ -1,0 +1,229 @@
+//! [`Chooser`]: which flow of a plan to follow, and which ones the scheme explores for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weft_fabric::{Fabric, nearest};
+use weft_scenario::Plan;
+use weft_switching::exploration::Exploration;
+use weft_switching::tfe::Classifier;
+use weft_switching::{Header, Kind};
+use weft_traffic::Flow;
+use weft_units::{Bytes, Duration, FlowId, HostId, Time};
+
+/// A flow that takes at least this long with its source's link to itself can be cut on its way.
+const LONG: Duration = Duration::from_ms(4);
+/// The share of the duration after which the fabric carries what it is to carry.
+const WARM_UP: u64 = 10;
+/// Names that a message lists at most.
+const LISTED: usize = 8;
+
+/// Which flow to follow.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Choice {
+    /// One that shows an exploration well.
+    Any,
+    /// That of this number.
+    Number(u64),
+    /// The first from one host to another, with these TCP ports where they are given.
+    Between {
+        /// Name of the source.
+        from: String,
+        /// Name of the destination.
+        to: String,
+        /// TCP port of the source.
+        sport: Option<u16>,
+        /// TCP port of the destination.
+        dport: Option<u16>,
+    },
+}
+
+/// What decides whether a flow is explored for.
+pub struct Chooser<'a> {
+    plan: &'a Plan,
+    /// How `tfe` tells elephants; `None` for the other schemes.
+    classifier: Option<Classifier>,
+    /// Whether stations are explored for and not flows.
+    of_stations: bool,
+    /// The first flow between two hosts, where it alone is explored for.
+    first_flows: BTreeMap<[HostId; 2], FlowId>,
+}
+
+impl<'a> Chooser<'a> {
+    /// For the scheme and the flows of `plan`.
+    pub fn new(plan: &'a Plan) -> Self {
+        let scheme = &plan.scheme;
+        let of_stations = scheme.name == "arp_path";
+        let (_, arp_cache) = Exploration::from_spec(scheme);
+        let mut first_flows = BTreeMap::new();
+        if of_stations && arp_cache > Duration::ZERO {
+            for flow in &plan.traffic.flows {
+                first_flows.entry(pair(flow)).or_insert(flow.id);
+            }
+        }
+        let classifier = (scheme.name == "tfe").then(|| Classifier::from_spec(scheme));
+        Self { plan, classifier, of_stations, first_flows }
+    }
+
+    /// The first frame of an exploration.
+    pub fn first_kind(&self) -> Kind {
+        match self.classifier {
+            _ if self.of_stations => Kind::ArpRequest,
+            Some(Classifier::Auto(_)) => Kind::RecoveryRequest,
+            _ => Kind::Tcp,
+        }
+    }
+
+    /// What a flow has still to send when it is explored for, in bytes.
+    pub fn bytes_after(&self, flow: &Flow) -> u64 {
+        match self.classifier {
+            Some(Classifier::Auto(enough)) => flow.bytes.saturating_sub(enough.0),
+            _ => flow.bytes,
+        }
+    }
+
+    /// The flow that `choice` means.
+    ///
+    /// # Errors
+    /// A message: there is none, or it is not explored for.
+    pub fn choose(&self, choice: &Choice) -> Result<Flow, String> {
+        let flows = &self.plan.traffic.flows;
+        let flow = match choice {
+            Choice::Any => return self.good().ok_or_else(|| self.none_explores()),
+            Choice::Number(number) => {
+                let flow = usize::try_from(*number).ok().and_then(|number| flows.get(number));
+                flow.ok_or_else(|| match flows.len() {
+                    0 => "the scenario has no flows".to_owned(),
+                    count => format!("there is no flow {number}: the scenario has 0 to {}", count - 1),
+                })?
+            }
+            Choice::Between { from, to, sport, dport } => self.between(from, to, *sport, *dport)?,
+        };
+        match self.why_not(flow) {
+            None => Ok(*flow),
+            Some(why) => Err(match self.good() {
+                Some(good) => format!("{why}; --flow {} is one to see", good.id.0),
+                None => why,
+            }),
+        }
+    }
+
+    fn none_explores(&self) -> String {
+        let why = self.plan.traffic.flows.first().and_then(|flow| self.why_not(flow));
+        let example = why.map_or_else(String::new, |why| format!(": {why}"));
+        format!("`{}` explores for no flow of this scenario{example}", self.plan.scheme.name)
+    }
+
+    fn between(
+        &self,
+        from: &str,
+        to: &str,
+        sport: Option<u16>,
+        dport: Option<u16>,
+    ) -> Result<&'a Flow, String> {
+        let fabric = &self.plan.fabric;
+        let (src, dst) = (host(fabric, from)?, host(fabric, to)?);
+        let of_hosts = |flow: &&Flow| flow.src == src && flow.dst == dst;
+        let of_ports = |flow: &&Flow| {
+            sport.is_none_or(|port| port == flow.sport) && dport.is_none_or(|port| port == flow.dport)
+        };
+        let flows = &self.plan.traffic.flows;
+        if let Some(flow) = flows.iter().filter(of_hosts).find(of_ports) {
+            return Ok(flow);
+        }
+        let there: Vec<String> = flows.iter().filter(of_hosts).map(ports).collect();
+        if !there.is_empty() {
+            let known = listed(there);
+            return Err(format!("no flow from {from} to {to} has these TCP ports; there are {known}"));
+        }
+        let mut seen = BTreeSet::new();
+        let others = flows.iter().filter(|flow| flow.src == src && seen.insert(flow.dst));
+        let others: Vec<_> = others.map(|flow| fabric.host_name(flow.dst).to_owned()).collect();
+        Err(match others.len() {
+            0 => format!("{from} sends no flow in this scenario"),
+            _ => format!("no flow goes from {from} to {to}; from {from} they go to {}", listed(others)),
+        })
+    }
+
+    /// Why `flow` is not explored for, if it is not.
+    fn why_not(&self, flow: &Flow) -> Option<String> {
+        let fabric = &self.plan.fabric;
+        let [src, dst] = [flow.src, flow.dst].map(|host| fabric.host_name(host));
+        let number = flow.id.0;
+        if fabric.edge_switch(flow.src) == fabric.edge_switch(flow.dst) {
+            return Some(format!("{src} and {dst} of flow {number} hang on one switch"));
+        }
+        let header = Header {
+            sport: flow.sport,
+            dport: flow.dport,
+            traffic_class: flow.dscp << 2,
+            ..Header::default()
+        };
+        let not_elephant = |is| Some(format!("`tfe` explores for elephants only, and flow {number} {is}"));
+        match &self.classifier {
+            Some(Classifier::Auto(enough)) if flow.bytes < enough.0 => {
+                return not_elephant(format!("carries {} of {} bytes", flow.bytes, enough.0));
+            }
+            Some(Classifier::Ports(first, last)) if !self.selects(&header) => {
+                return not_elephant(format!("has {}, not {first} to {last}", ports(flow)));
+            }
+            Some(Classifier::Dscp(dscp)) if !self.selects(&header) => {
+                return not_elephant(format!("has DSCP {}, not {dscp}", flow.dscp));
+            }
+            _ => {}
+        }
+        self.first_flows.get(&pair(flow)).filter(|first| **first != flow.id).map(|first| {
+            format!("{src} knows {dst} from flow {} when flow {number} starts, and does not ask", first.0)
+        })
+    }
+
+    fn selects(&self, header: &Header) -> bool {
+        self.classifier.as_ref().is_some_and(|classifier| classifier.selects(header))
+    }
+
+    /// The first flow that shows an exploration well: explored for, long enough to be cut, in a fabric
+    /// that carries its load; else the longest that is explored for.
+    fn good(&self) -> Option<Flow> {
+        let warm = Time::from_ps(self.plan.run.duration.ps() / WARM_UP);
+        let flows = &self.plan.traffic.flows;
+        let is_long = |flow: &&Flow| self.lasts(flow) >= LONG;
+        let is_explored = |flow: &&Flow| self.why_not(flow).is_none();
+        let (early, late) = flows.split_at(flows.partition_point(|flow| flow.start < warm));
+        let good = late.iter().chain(early).filter(is_long).find(is_explored);
+        let longest = || flows.iter().filter(is_explored).max_by_key(|flow| (flow.bytes, flow.id));
+        good.or_else(longest).copied()
+    }
+
+    /// How long what a flow has to send takes with its source's link to itself.
+    fn lasts(&self, flow: &Flow) -> Duration {
+        let fabric = &self.plan.fabric;
+        let nic = fabric.ports(fabric.host_node(flow.src)).first();
+        nic.map_or(Duration::ZERO, |&nic| fabric.link(nic).rate.tx_time(Bytes(self.bytes_after(flow))))
+    }
+}
+
+/// The two hosts of a flow, the lower number first.
+fn pair(flow: &Flow) -> [HostId; 2] {
+    [flow.src.min(flow.dst), flow.src.max(flow.dst)]
+}
+
+/// The host of that name.
+fn host(fabric: &Fabric, name: &str) -> Result<HostId, String> {
+    let names: Vec<&str> = fabric.hosts().iter().map(|&node| fabric.node(node).name.as_str()).collect();
+    fabric.host_named(name).ok_or_else(|| match nearest(name, names.iter().copied()) {
+        Some(nearest) => format!("there is no host `{name}`: did you mean `{nearest}`?"),
+        None => format!("there is no host `{name}`; there are {}", listed(names)),
+    })
+}
+
+fn ports(flow: &Flow) -> String {
+    format!("ports {} to {}", flow.sport, flow.dport)
+}
+
+/// The first names, and how many more there are.
+fn listed<S: AsRef<str>>(names: Vec<S>) -> String {
+    let first: Vec<&str> = names.iter().take(LISTED).map(AsRef::as_ref).collect();
+    match names.len().saturating_sub(LISTED) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
