@@ -41,6 +41,28 @@ def run(
         JSON ``{"done", "skipped", "failed": [{"run_id", "label", "error"}]}``.
     """
 
+def explore(
+    text: str,
+    name: str,
+    base_dir: str,
+    sets: list[str],
+    points: list[str],
+    flow: int | None,
+    ends: tuple[str, str, int | None, int | None] | None,
+    progress: Callable[[str], None],
+) -> str:
+    """Follow one flow, by number or the first between two hosts, of the first of `points` whose scheme explores.
+
+    `progress` is called with JSON ``{"scene", "fraction", "packet_hops"}`` a few times a second and may raise.
+
+    Returns:
+        JSON ``{"name", "label", "seed", "scheme", "flow", "flows", "lock_ps", "fabric", "scenes", "no_recovery"}``;
+        see `weft.exploring.trace`.
+
+    Raises:
+        ScenarioError: The scenario is not valid, its scheme does not explore, or there is no such flow.
+    """
+
 def fabric(text: str, name: str, base_dir: str, sets: list[str]) -> str:
     """The fabric of a scenario: nodes, links, counts by tier, path diversity, bisection, as JSON."""
 

@@ -58,7 +58,7 @@ def run(
 
       weft run mine.toml --set traffic.load=0.6 --set 'scheme.name="spray"'
     """
-    plan = _read(scenario).with_sets(sets or [])
+    plan = read(scenario).with_sets(sets or [])
     if baseline is not None:
         plan = _compared(plan, baseline)
     folder = out if out is not None else Path("results") / scenario.stem
@@ -95,7 +95,7 @@ def run(
         shell.say(f"  {compare}   differences with intervals")
 
 
-def _read(path: Path) -> Scenario:
+def read(path: Path) -> Scenario:
     """The scenario of a file; a directory is answered with what to type instead."""
     if not path.is_dir():
         return Scenario.from_file(path)
@@ -208,7 +208,7 @@ def check(scenario: ScenarioFile, sets: Sets = None) -> None:
 
       weft check mine.toml --set fabric.k=8
     """
-    points, warnings = _read(scenario).with_sets(sets or []).check()
+    points, warnings = read(scenario).with_sets(sets or []).check()
     for warning in warnings:
         shell.warn(warning)
     seen: dict[str, int] = {}

@@ -1,0 +1,138 @@
+"""`weft explore`: one exploration on a page that plays it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .. import quantity
+from ..errors import OutputError
+from ..labels import plural, show
+from ..scenario import Point, Scenario
+from . import shell
+from .live import shown
+from .run import ScenarioFile, Sets, read
+
+_SCENES = ("the exploration", "the recovery")
+
+
+@shell.guarded
+def explore(
+    scenario: ScenarioFile,
+    flow: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="The flow, by its number in flows.parquet (default: one that shows it)."),
+    ] = None,
+    source: Annotated[str | None, typer.Option("--from", metavar="HOST", help="The flow's source, with --to.")] = None,
+    target: Annotated[str | None, typer.Option("--to", metavar="HOST", help="The flow's destination.")] = None,
+    sport: Annotated[int | None, typer.Option(min=0, max=65535, metavar="P", help="Its TCP source port.")] = None,
+    dport: Annotated[int | None, typer.Option(min=0, max=65535, metavar="P", help="Its TCP destination port.")] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page to write.")] = Path("explore.html"),
+    sets: Sets = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, metavar="S", help="The seed (default: the scenario's first).")
+    ] = None,
+) -> None:
+    """Follow one flow through the fabric: its exploration, and its recovery from a broken link, on a page that plays.
+
+    One run of the scenario's sweep is made, with all its traffic: the first whose scheme explores, or the one that
+    --set names. It ends once the flow's data come through on the path found; a second one cuts that path.
+
+    [bold]Examples[/bold]
+
+      weft explore scenarios/exploration.toml --set scheme.name=tcp_path
+
+      weft explore mine.toml --flow 12 -o flow12.html
+
+      weft explore mine.toml --from h3 --to h45 --seed 2
+    """
+    from ..exploring import follow, write
+
+    ends = _ends(source, target, sport, dport)
+    if ends is not None and flow is not None:
+        raise shell.fail("--flow and --from name a flow in two ways", "give one of them")
+    if out.is_dir():
+        raise OutputError(f"{out} is a directory: give a file to write the page to")
+    with shown(scenario.stem, shell.err) as (tracker, feed):
+        tracker.total = len(_SCENES)
+        plan, points = chosen(read(scenario), sets or [], seed)
+        trace = follow(plan, points=points, flow=flow, ends=ends, progress=_Forward(feed))
+    write(trace, out)
+    _tell(trace.data, out)
+
+
+def chosen(scenario: Scenario, sets: list[str], seed: int | None) -> tuple[Scenario, list[Point]]:
+    """The scenario, and those of its points that `sets` and `seed` leave.
+
+    A change that names one of the values which the sweep has for the key chooses it there; others change the scenario.
+    """
+    scenario = scenario if seed is None else scenario.set("run.seeds", [seed])
+    points = scenario.points()
+    changes = []
+    for change in sets:
+        key, _, value = (part.strip() for part in change.partition("="))
+        swept = [point for point in points if key in point.overrides and _is(point.overrides[key], value)]
+        if swept:
+            points = swept
+        else:
+            changes.append(change)
+    if changes:
+        kept = {json.dumps(point.overrides, sort_keys=True) for point in points}
+        scenario = scenario.with_sets(changes)
+        points = [point for point in scenario.points() if json.dumps(point.overrides, sort_keys=True) in kept]
+        points = points or scenario.points()
+    return scenario, [point for point in points if point.seed == points[0].seed]
+
+
+def _is(value: Any, text: str) -> bool:
+    """Whether `text` of a ``--set`` means this value."""
+    try:
+        return bool(json.loads(text) == value)
+    except ValueError:
+        return text == show(value)
+
+
+def _ends(
+    source: str | None, target: str | None, sport: int | None, dport: int | None
+) -> tuple[str, str, int | None, int | None] | None:
+    """Hosts and ports, or None where no hosts are given."""
+    if source is None and target is None:
+        if sport is not None or dport is not None:
+            raise shell.fail("--sport and --dport go with --from and --to", "name the two hosts as well")
+        return None
+    if source is None or target is None:
+        missing = "--from" if source is None else "--to"
+        raise shell.fail(f"a flow has two ends: {missing} is missing", f"add {missing} HOST")
+    return source, target, sport, dport
+
+
+class _Forward:
+    """Turns what the engine tells of the two runs into what a sweep of two would."""
+
+    def __init__(self, feed: Any) -> None:
+        self.feed = feed
+        self.scene = 0
+
+    def __call__(self, event: dict[str, Any]) -> None:
+        if event["scene"] > self.scene:
+            self.feed({"event": "run_done", "run_id": "0", "fraction": 1.0})
+        self.scene = event["scene"]
+        label = _SCENES[self.scene]
+        self.feed({"event": "progress", "run_id": str(self.scene), "label": label, **event})
+
+
+def _tell(data: dict[str, Any], out: Path) -> None:
+    """What was followed, in a line or two, and where the page is."""
+    nodes, flow = data["fabric"]["nodes"], data["flow"]
+    between = f"{nodes[flow['from']]['name']} to {nodes[flow['to']]['name']}"
+    label = f" ({data['label']})" if data["label"] and data["label"] != data["scheme"] else ""
+    shell.say(
+        f"{data['scheme']}{label}, seed {data['seed']}: flow {flow['flow']} of {plural(data['flows'], 'flow')}, "
+        f"{between}, {quantity.size(flow['bytes'])}"
+    )
+    if data["no_recovery"]:
+        shell.warn(f"no recovery to see: {data['no_recovery']}")
+    shell.out.print(str(out), markup=False, soft_wrap=True)

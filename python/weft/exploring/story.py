@@ -1,0 +1,251 @@
+"""A scene in words: what happens when and where, one line an event.
+
+Frames that move are the page's to draw; a line is for what they bring about, so that a flood of hundreds of copies
+stays readable.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from ..labels import plural
+from .trace import REPLIES, REQUESTS, Scene, Trace
+
+AT_ONCE = 1_000
+"""Copies of one flood leave a picosecond after another: within this many they are one event."""
+
+LATE_LINES = 150
+"""Late copies that have a line each at most."""
+
+NAMES = {
+    "arp_request": "ARP Request",
+    "arp_reply": "ARP Reply",
+    "path_request": "Path Request",
+    "path_reply": "Path Reply",
+    "path_fail": "Path Fail",
+    "recovery_request": "Recovery Request",
+    "recovery_reply": "Recovery Reply",
+    "syn": "SYN",
+    "syn_ack": "SYN+ACK",
+    "data": "data",
+    "ack": "ACK",
+    "fin": "FIN",
+    "rst": "RST",
+}
+"""What frames are called."""
+
+WHY = {
+    "queue_full": "the queue is full",
+    "link_down": "the link is down",
+    "no_route": "no path is known",
+    "same_port": "it would go back where it came from",
+    "repairing": "a path is being looked for",
+    "stale": "its path is no more",
+    "too_many_hops": "too many hops",
+    "dead_end": "nowhere to go on to",
+    "unknown_port": "it is not known what the port leads to",
+    "table_full": "the table is full",
+    "returned": "it came back to its own switch",
+    "untrusted": "only switches may send it",
+}
+"""Reasons of drops in words."""
+
+
+CONTROL = (*REQUESTS, *REPLIES, "path_fail", "syn")
+"""Frames that make a switch send others on."""
+
+Line = tuple[int, str, str, str]
+"""When, what kind of event, where, and what."""
+
+_ORDER = ("break", "fail", "forget", "request", "lock", "late", "segment", "reply", "keep", "loss", "done")
+"""Kinds of lines, in the order of those at one moment."""
+
+
+def copies(number: int, which: str = "") -> str:
+    """So many copies."""
+    return f"{number:,} {which}{'copy' if number == 1 else 'copies'}"
+
+
+class Story:
+    """The lines of one scene."""
+
+    def __init__(self, trace: Trace, scene: Scene) -> None:
+        self.trace = trace
+        self.scene = scene
+        self.nodes = trace.fabric.nodes
+        self.names = [node.name for node in self.nodes]
+        numbers = {name: number for number, name in enumerate(self.names)}
+        self.ends = [(numbers[link.source], numbers[link.target]) for link in trace.fabric.links]
+        self.floods = self._floods()
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Events in order of time: `at`, `kind` (what mark it has), `where` and `text`."""
+        parts = (self._failures, self._sent, self._tables, self._late, self._segments, self._losses, self._end)
+        lines = [
+            {"at": at, "kind": kind, "where": where, "text": text} for part in parts for at, kind, where, text in part()
+        ]
+        return sorted(lines, key=lambda line: (line["at"], _ORDER.index(line["kind"])))
+
+    def _cable(self, link: int) -> str:
+        return "–".join(self.names[end] for end in self.ends[link])
+
+    def _floods(self) -> dict[tuple[int, int], tuple[str, int]]:
+        """Frames of switches by node and time: what is sent, and how many of it at once."""
+        sent: dict[tuple[int, str], list[int]] = defaultdict(list)
+        for _, hop in self.scene.hops():
+            if hop["what"] in (*REQUESTS, "path_fail"):
+                sent[self.ends[hop["link"]][0], hop["what"]].append(hop["sent"])
+        floods: dict[tuple[int, int], tuple[str, int]] = {}
+        for (node, what), times in sent.items():
+            start = None
+            for at in sorted(times):
+                start = start if start is not None and at - start < AT_ONCE else at
+                floods[node, start] = (what, floods.get((node, start), (what, 0))[1] + 1)
+        return floods
+
+    def _failures(self) -> Iterator[Line]:
+        """Links that fail or heal, each cable once."""
+        seen = set()
+        for change in self.scene.data["links"]:
+            cable = (change["at"], change["link"] // 2)
+            if cable not in seen:
+                seen.add(cable)
+                text = "the link heals" if change["up"] else "the link fails: what is on it is lost"
+                yield change["at"], "break", self._cable(change["link"]), text
+
+    def _sent(self) -> Iterator[Line]:
+        """Frames of switches where they start; where they go on, the line of the lock says so."""
+        arrived = [hop for _, hop in self.scene.hops() if hop["what"] in CONTROL]
+        passing = {(self.ends[hop["link"]][1], hop["arrived"]): self.ends[hop["link"]][0] for hop in arrived}
+        locks = {(change["node"], change["at"]) for change in self.scene.data["kept"]}
+        for (node, at), (what, number) in self.floods.items():
+            if (node, at) in locks and what in REQUESTS:
+                continue
+            if (node, at) in passing:
+                if what in REQUESTS:
+                    way = self.names[passing[node, at]]
+                    yield (
+                        at,
+                        "lock",
+                        self.names[node],
+                        f"first copy, from {way}: still locked to it, sends {copies(number)} on",
+                    )
+                continue
+            many = f"floods {copies(number)} of" if number > 1 else "sends"
+            kind = "fail" if what == "path_fail" else "request"
+            yield at, kind, self.names[node], f"{many} {_a(NAMES[what])}"
+
+    def _tables(self) -> Iterator[Line]:
+        """What switches lock, confirm and forget."""
+        before: dict[int, dict[str, Any]] = {}
+        for change in self.scene.data["kept"]:
+            node, at = change["node"], change["at"]
+            old = before.get(node, {"source": None, "destination": None})
+            before[node] = change
+            if at == 0:
+                continue
+            new = {end for end in ("source", "destination") if change[end] not in (None, old[end])}
+            gone = {end for end in ("source", "destination") if change[end] is None and old[end] is not None}
+            locked = [end for end in new if not change[end]["confirmed"]]
+            if locked:
+                yield at, "lock", self.names[node], self._locked(change, sorted(locked)[-1])
+            elif new:
+                ways = " and ".join(
+                    f"{self._end_of(end)} by {self._way(change[end])}" for end in sorted(new, reverse=True)
+                )
+                yield at, "keep", self.names[node], f"confirmed: {ways}"
+            if gone:
+                what = "the flow" if len(gone) == 2 or not new else f"the way to {self._end_of(gone.pop())}"
+                yield at, "forget", self.names[node], f"forgets {what}"
+
+    def _end_of(self, end: str) -> str:
+        return self.trace.ends[end == "destination"]
+
+    def _way(self, entry: dict[str, Any]) -> str:
+        link: int = entry["link"]
+        return self.names[self.ends[link][1]]
+
+    def _locked(self, change: dict[str, Any], end: str) -> str:
+        """What a switch does that locks one end of the flow to a port."""
+        way = self._way(change[end])
+        what, number = self.floods.get((change["node"], change["at"]), ("", 0))
+        if self.nodes[self.ends[change[end]["link"]][1]].is_host:
+            return f"locks to {way}" + (f", floods {copies(number)} of {_a(NAMES[what])}" if number else "")
+        return f"first copy, from {way}: locks to it" + (f", sends {copies(number)} on" if number else "")
+
+    def _late(self) -> Iterator[Line]:
+        """Copies that lost the race: each, or where they are many those of a switch together."""
+        late = [frame for frame in self.scene.frames if (frame["end"] or {}).get("reason") == "late_copy"]
+        if len(late) > LATE_LINES:
+            times: dict[int, list[int]] = defaultdict(list)
+            for frame in late:
+                times[frame["end"]["node"]].append(frame["end"]["at"])
+            for node, ends in times.items():
+                last = f" (the last at {time(max(ends))})" if len(ends) > 1 else ""
+                yield min(ends), "late", self.names[node], f"drops {copies(len(ends), 'late ')}{last}"
+            return
+        for frame in late:
+            hop = frame["hops"][-1]
+            start, end = self.ends[hop["link"]]
+            text = f"late copy of the {NAMES[hop['what']]}, from {self.names[start]}: dropped"
+            yield frame["end"]["at"], "late", self.names[end], text
+
+    def _segments(self) -> Iterator[Line]:
+        """The handshake, replies, and the first data."""
+        data_seen = self.scene.is_recovery
+        for frame in self.scene.frames:
+            previous = None
+            for hop in frame["hops"]:
+                what, at, node = hop["what"], hop["sent"], self.names[self.ends[hop["link"]][0]]
+                if what in REPLIES and previous != what:
+                    wrapped = f"wraps the SYN+ACK in a {NAMES[what]}" if previous else f"answers with {_a(NAMES[what])}"
+                    yield at, "reply", node, wrapped
+                elif what in ("syn", "syn_ack") and previous in ("path_request", "path_reply"):
+                    yield at, "segment", node, f"unwraps the {NAMES[what]}"
+                elif what in ("syn", "syn_ack") and previous is None and frame["copy_of"] is None:
+                    yield at, "segment", node, f"sends {_a(NAMES[what])}"
+                elif what == "data" and not data_seen:
+                    data_seen = True
+                    yield at, "segment", node, "sends its first data"
+                previous = what
+
+    def _losses(self) -> Iterator[Line]:
+        """Other frames that went no further: those of one kind at one place for one reason are one line."""
+        lost: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+        for frame in self.scene.frames:
+            end = frame["end"]
+            if end and end["fate"] == "dropped" and end["reason"] not in ("late_copy", "not_for_me"):
+                hop = frame["hops"][-1]
+                place = self._cable(hop["link"]) if end["node"] is None else self.names[end["node"]]
+                lost[place, hop["what"], end["reason"]].append(end["at"])
+        for (place, what, reason), times in lost.items():
+            why = WHY.get(reason, reason.replace("_", " "))
+            until = f" (the last at {time(max(times))})" if max(times) - min(times) > AT_ONCE else ""
+            number = f"{len(times):,} × " if len(times) > 1 else ""
+            yield min(times), "loss", place, f"{number}{NAMES[what]} lost: {why}{until}"
+
+    def _end(self) -> Iterator[Line]:
+        """The end: data is through, and what becomes of the locks."""
+        scene = self.scene
+        if scene.done is None:
+            yield scene.data["end"], "loss", self.trace.ends[1], "no data came through again while it was watched"
+            return
+        route = " → ".join(self.trace.route(scene.data["path"]))
+        first = "data is through again" if scene.is_recovery else "the first data is through"
+        yield scene.done, "done", self.trace.ends[1], f"{first}, by {route}"
+        if scene.unconfirmed:
+            lock = self.trace.data["lock_ps"] / 1e12
+            text = f"{plural(scene.unconfirmed, 'lock')} without a reply: forgotten after {lock:g} s"
+            yield scene.data["end"], "forget", "elsewhere", text
+
+
+def _a(name: str) -> str:
+    """A name with its article."""
+    return f"{'an' if name[0] == 'A' else 'a'} {name}"
+
+
+def time(ps: int) -> str:
+    """A time of a scene as the page shows it."""
+    return f"{ps / 1e6:,.1f} µs"

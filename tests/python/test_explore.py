@@ -1,0 +1,259 @@
+"""`weft explore`: which flow it follows, what it refuses, and the page it writes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from weft import Scenario, ScenarioError
+from weft.cli.explore import chosen
+from weft.exploring import Trace, follow
+from weft.exploring.page import render
+from weft.exploring.stage import stage
+from weft.exploring.story import Story
+
+SCENARIO = """
+name = "race"
+
+[fabric]
+kind = "spine-leaf"
+spines = 3
+leaves = 3
+hosts_per_leaf = 3
+rate = "1 Gbps"
+delay = "1 us"
+queue = "50 packets"
+
+[traffic]
+sizes = "web-search"
+clamp = "4 MB"
+load = 0.4
+
+[run]
+duration = "60 ms"
+seeds = 2
+
+[sweep]
+"scheme.name" = ["ecmp", "arp_path", "tcp_path"]
+"""
+
+
+@pytest.fixture
+def race(tmp_path: Path) -> Path:
+    path = tmp_path / "race.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+@pytest.fixture(scope="module")
+def traces() -> dict[str, Trace]:
+    """An exploration of each scheme that has any."""
+    plan = Scenario.from_text(SCENARIO)
+    tfe = Scenario.from_text(
+        SCENARIO.replace('"tcp_path"]', '"tfe"]') + '\n[scheme]\nname = "tfe"\nclassifier = "auto"\n'
+    )
+    tfe = tfe.set("scheme.elephant_bytes", "200 kB")
+    of = {point.overrides["scheme.name"]: point for point in plan.points()}
+    found = {name: follow(plan, points=[of[name]]) for name in ("arp_path", "tcp_path")}
+    return {**found, "tfe": follow(tfe, points=[p for p in tfe.points() if p.overrides["scheme.name"] == "tfe"])}
+
+
+def embedded(page: str) -> dict:
+    """The data that a page plays."""
+    return json.loads(re.search(r'<script type="application/json" id="trace">(.*?)</script>', page, re.S)[1])
+
+
+def test_a_page_is_made_that_needs_no_network(weft, race, tmp_path):
+    out = tmp_path / "pages" / "one.html"
+    result = weft("explore", race, "--set", "scheme.name=tcp_path", "-o", out)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.strip() == str(out)
+    assert re.search(r"tcp_path, seed 1: flow \d+ of \d+ flows, h\d to h\d, ", result.stderr)
+    page = out.read_text()
+    assert not re.search(r"""(src|href)=["'](?!data:)|@import|url\(""", page)
+    data = embedded(page)
+    assert [scene["kind"] for scene in data["scenes"]] == ["exploration", "recovery"]
+    assert all(scene["lines"] for scene in data["scenes"])
+
+
+def test_the_flow_can_be_chosen_by_number_or_by_its_ends_and_ports(weft, race, tmp_path):
+    out = tmp_path / "any.html"
+    assert weft("explore", race, "--set", "scheme.name=tcp_path", "-o", out).exit_code == 0
+    plan, points = chosen(Scenario.from_text(SCENARIO), ["scheme.name=tcp_path"], None)
+    trace = follow(plan, points=points)
+    flow, (source, target) = trace.flow, trace.ends
+    same = (
+        ["--flow", flow["flow"]],
+        ["--from", source, "--to", target, "--sport", flow["sport"], "--dport", flow["dport"]],
+    )
+    for arguments in same:
+        page = tmp_path / "page.html"
+        assert weft("explore", race, "--set", "scheme.name=tcp_path", "-o", page, *arguments).exit_code == 0
+        assert page.read_text() == out.read_text()
+    other = tmp_path / "other.html"
+    assert weft("explore", race, "--set", "scheme.name=tcp_path", "--seed", 2, "-o", other).exit_code == 0
+    assert "seed 2" in other.read_text()
+
+
+def test_a_change_that_names_a_value_of_the_sweep_chooses_it_and_another_changes_the_scenario():
+    plan = Scenario.from_text(SCENARIO)
+    scenario, points = chosen(plan, ["scheme.name=tcp_path", "traffic.load=0.3"], 2)
+    assert [(point.overrides, point.seed) for point in points] == [({"scheme.name": "tcp_path"}, 2)]
+    assert scenario.sets == ("run.seeds=[2]", "traffic.load=0.3")
+    assert chosen(plan, ['scheme.name="arp_path"'], None)[1][0].overrides == {"scheme.name": "arp_path"}
+    assert {point.overrides["scheme.name"] for point in chosen(plan, [], None)[1]} == {"ecmp", "arp_path", "tcp_path"}
+
+
+def test_without_a_choice_the_first_scheme_of_the_sweep_that_explores_is_run(weft, race, tmp_path):
+    result = weft("explore", race, "-o", tmp_path / "page.html")
+    assert result.exit_code == 0
+    assert "arp_path, seed 1: flow" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--set", "scheme.name=ecmp"],
+            "`ecmp` does not explore: there is something to see with `--set scheme.name=arp",
+        ),
+        (["--set", "scheme.name=spray"], "`spray` does not explore"),
+        (["--flow", "100000"], "there is no flow 100000: the scenario has 0 to "),
+        (["--from", "h99", "--to", "h1"], "there is no host `h99`; there are h0, h1, "),
+        (["--from", "H0", "--to", "h8"], "there is no host `H0`: did you mean `h0`?"),
+        (["--from", "h0", "--to", "h0"], "no flow goes from h0 to h0; from h0 they go to h"),
+        (["--from", "h0"], "a flow has two ends: --to is missing\n  try: add --to HOST"),
+        (["--to", "h0"], "a flow has two ends: --from is missing"),
+        (["--sport", "80"], "--sport and --dport go with --from and --to"),
+        (["--flow", "1", "--from", "h0", "--to", "h8"], "--flow and --from name a flow in two ways"),
+        (["--set", "traffic.laod=1"], "did you mean `load`"),
+        (["-o", "."], ". is a directory: give a file"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_with_what_there_is(weft, race, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    result = weft("explore", race, *arguments)
+    assert result.exit_code == 2, result.output
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+    assert list(tmp_path.iterdir()) == [race]
+
+
+def test_a_flow_that_is_not_explored_for_is_refused_with_one_that_is():
+    text = (
+        SCENARIO.split("[traffic]")[0]
+        + """
+[traffic]
+flow_list = [
+  { src = "h0", dst = "h1", bytes = "1 MB" },
+  { src = "h0", dst = "h8", bytes = "10 kB" },
+  { src = "h0", dst = "h8", bytes = "9 MB", start = "1 ms" },
+]
+[scheme]
+name = "arp_path"
+[run]
+duration = "20 ms"
+"""
+    )
+    plan = Scenario.from_text(text)
+    for flow, message in (
+        (0, "h0 and h1 of flow 0 hang on one switch; --flow 1 is one to see"),
+        (2, "h0 knows h8 from flow 1 when flow 2 starts, and does not ask; --flow 1 is one to see"),
+    ):
+        with pytest.raises(ScenarioError) as refused:
+            follow(plan, flow=flow)
+        assert str(refused.value) == message
+    tfe = plan.set("scheme.name", "tfe").set("scheme.classifier", "auto")
+    with pytest.raises(ScenarioError, match="flow 1 carries 10000 of 1000000 bytes; --flow 2 is one to see"):
+        follow(tfe, flow=1)
+    assert follow(tfe).flow["flow"] == 2
+
+
+def test_a_flow_too_short_to_be_cut_has_one_scene_and_the_page_says_so():
+    text = (
+        SCENARIO.split("[traffic]")[0]
+        + """
+[traffic]
+flow_list = [{ src = "h0", dst = "h8", bytes = "1 kB" }]
+[scheme]
+name = "tcp_path"
+[run]
+duration = "20 ms"
+"""
+    )
+    trace = follow(Scenario.from_text(text))
+    assert len(trace.scenes) == 1
+    assert "flow 0 is over too soon to be cut, with 1000 bytes" in (trace.no_recovery or "")
+    assert "There is no recovery to see: flow 0 is over too soon" in render(trace)
+
+
+@pytest.mark.parametrize("scheme", ["arp_path", "tcp_path", "tfe"])
+def test_the_story_tells_every_late_copy_the_path_and_the_cut(traces, scheme):
+    trace = traces[scheme]
+    exploration, recovery = trace.scenes
+    lines = Story(trace, exploration).lines()
+    assert [line["at"] for line in lines] == sorted(line["at"] for line in lines)
+    assert sum(line["kind"] == "late" for line in lines) == exploration.late > 0
+    done = next(line for line in lines if line["kind"] == "done")
+    route = trace.route(exploration.data["path"])
+    assert done["text"] == f"the first data is through, by {' → '.join(route)}"
+    assert (route[0], route[-1]) == trace.ends
+    again = Story(trace, recovery).lines()
+    failed = trace.route([recovery.data["failure"]["link"]])
+    assert {line["where"] for line in again if line["kind"] == "break"} <= {"–".join(failed), "–".join(failed[::-1])}
+    assert any(line["kind"] == "done" and "data is through again" in line["text"] for line in again)
+
+
+def test_where_late_copies_are_many_those_of_a_switch_are_one_line():
+    changes = ["scheme.name=tcp_path", "fabric.spines=9", "fabric.leaves=18", "run.duration=4 ms"]
+    plan, points = chosen(Scenario.from_text(SCENARIO), changes, None)
+    trace = follow(plan, points=points)
+    scene = trace.scenes[0]
+    late = [line for line in Story(trace, scene).lines() if line["kind"] == "late"]
+    told = sum(int(re.match(r"drops (\d+) late cop", line["text"])[1]) for line in late)
+    assert told == scene.late > 150 > len(late)
+
+
+def test_what_a_switch_takes_in_is_not_told_as_lost(traces):
+    lines = Story(traces["tcp_path"], traces["tcp_path"].scenes[1]).lines()
+    assert not [line for line in lines if line["kind"] == "loss" and "Reply" in line["text"]]
+
+
+def test_a_large_fabric_is_drawn_without_the_hosts_that_take_no_part():
+    fabric = Scenario.from_text(SCENARIO).set("fabric.hosts_per_leaf", 60).fabric()
+    drawn = [node for node in stage(fabric, ("h0", "h100"))["nodes"] if node]
+    assert {node["role"] for node in drawn} == {"source", "destination", "switch"}
+    assert all(0 <= node["x"] <= 1000 and node["y"] >= 0 for node in drawn)
+
+
+def test_it_can_be_stopped_and_leaves_no_page(tmp_path):
+    scenario = tmp_path / "long.toml"
+    scenario.write_text(SCENARIO.replace("60 ms", "20 s"))
+    command = [
+        sys.executable,
+        "-m",
+        "weft",
+        "explore",
+        str(scenario),
+        "--flow",
+        "9000",
+        "-o",
+        str(tmp_path / "page.html"),
+    ]
+    command += ["--set", "scheme.name=tcp_path"]
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "TERM": "dumb"})
+    time.sleep(4)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=20)
+    assert running.returncode == 130, said
+    assert "stopped" in said
+    assert "Traceback" not in said
+    assert not (tmp_path / "page.html").exists()
