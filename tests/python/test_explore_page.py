@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import re
+from itertools import pairwise
+
 import pytest
 
 from chromium import opened
@@ -151,6 +155,21 @@ def test_the_first_scene_ends_with_every_late_copy_counted_and_the_path_kept(pag
     assert dim == page.locator("#stage [data-state=locked]").count() == scene.unconfirmed
 
 
+@pytest.mark.parametrize("scheme", ["arp_path", "tcp_path"])
+def test_the_path_is_drawn_whole_once_the_reply_is_back_and_not_before(browser, tmp_path, scheme):
+    trace = traced(scheme)
+    page = opened(browser, write(trace, tmp_path / "page.html"))
+    scene = trace.scenes[0]
+    lines = Story(trace, scene).lines()
+    back = max(line["at"] for line in lines if line["kind"] == "keep" and line["at"] <= scene.done)
+    for number, line in enumerate(lines):
+        if line["at"] <= back:
+            page.locator("#lines button").nth(number).click()
+            assert kept(page) == (cables(scene.data["path"]) if line["at"] == back else set())
+    assert page.complaints == []
+    page.close()
+
+
 def test_the_second_scene_shows_the_break_the_recovery_and_what_was_lost(page, trace):
     scene = trace.scenes[1]
     cut = scene.data["failure"]["link"] // 2
@@ -174,6 +193,27 @@ def test_the_scrubber_goes_anywhere_and_says_the_time(page, trace):
     middle = clock(page)
     assert 0 < middle < trace.scenes[0].data["end"] / 1e6
     assert page.locator("#scrub").get_attribute("aria-valuetext") == page.locator("#clock").text_content()
+
+
+def test_a_frame_moves_evenly_from_its_host_to_the_switch(page, trace):
+    lines = Story(trace, trace.scenes[0]).lines()
+    arrives = lines[1]["at"] / 1e6
+    node = "name => [...document.querySelectorAll('#stage g > title')].find(t => t.textContent === name).nextSibling"
+    from_x, from_y = page.evaluate(
+        f"name => (at => [+at.getAttribute('cx'), +at.getAttribute('cy')])(({node})(name))", trace.ends[0]
+    )
+    gone = []
+    for place in range(1, 200):
+        page.locator("#scrub").fill(str(place / 2))
+        if clock(page) >= arrives - 0.1:
+            break
+        dot = page.locator("#stage .dot[data-what=syn]").get_attribute("transform")
+        x, y = map(float, re.match(r"translate\((\S+) (\S+)\)", dot).groups())
+        gone.append(math.hypot(x - from_x, y - from_y))
+    steps = [b - a for a, b in pairwise(gone)]
+    assert len(steps) > 5
+    assert min(steps) > 0
+    assert max(steps) < 2 * min(steps)
 
 
 def test_every_control_has_a_name(page):

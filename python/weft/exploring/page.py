@@ -66,7 +66,7 @@ def facts(trace: Trace, scene: Scene) -> list[tuple[str, str]]:
     elif scene.done is not None:
         rows.append(("first data through", f"after {time(scene.done)}"))
     if scene.done is not None:
-        rows.append(("path kept", " → ".join(trace.route(scene.data["path"]))))
+        rows.append(("path taken" if failure else "path kept", " → ".join(trace.route(scene.data["path"]))))
     return rows
 
 

@@ -120,6 +120,7 @@ class Story:
         arrived = [hop for _, hop in self.scene.hops() if hop["what"] in CONTROL]
         passing = {(self.ends[hop["link"]][1], hop["arrived"]): self.ends[hop["link"]][0] for hop in arrived}
         locks = {(change["node"], change["at"]) for change in self.scene.data["kept"]}
+        fails: dict[int, list[int]] = defaultdict(list)
         for (node, at), (what, number) in self.floods.items():
             if (node, at) in locks and what in REQUESTS:
                 continue
@@ -133,9 +134,15 @@ class Story:
                         f"first copy, from {way}: still locked to it, sends {copies(number)} on",
                     )
                 continue
+            if what == "path_fail" and number == 1:
+                fails[node].append(at)
+                continue
             many = f"floods {copies(number)} of" if number > 1 else "sends"
             kind = "fail" if what == "path_fail" else "request"
             yield at, kind, self.names[node], f"{many} {_a(NAMES[what])}"
+        for node, times in fails.items():
+            again = f", {len(times):,} times, the last at {time(max(times))}" if len(times) > 1 else ""
+            yield min(times), "fail", self.names[node], f"sends a Path Fail{again}"
 
     def _tables(self) -> Iterator[Line]:
         """What switches lock, confirm and forget."""

@@ -199,15 +199,17 @@
     }
     return down;
   };
-  // The confirmed way from source to destination, as cables; empty where it is not whole.
+  // The confirmed way from source to destination, as cables; empty where it is not whole. While a path is looked for,
+  // what switches kept before is none: the reply has to have come by.
   const wholePath = (kept, broken) => {
     const first = links.findIndex(([from]) => from === data.from), path = [];
     for (let link = first, left = nodes.length; left > 0; left--) {
       if (link === undefined || broken.has(link >> 1)) return [];
       path.push(link >> 1);
       if (links[link][1] === data.to) return path;
-      const entry = kept.get(links[link][1])?.destination;
-      link = entry?.confirmed ? entry.link : undefined;
+      const change = kept.get(links[link][1]), entry = change?.destination;
+      const known = state.scene.kind === "recovery" || change?.at > 0 && change.source?.confirmed;
+      link = entry?.confirmed && known ? entry.link : undefined;
     }
     return [];
   };
@@ -224,21 +226,23 @@
     for (const [number, change] of kept) {
       const node = nodes[number];
       if (!node) continue;
-      // What was there before the exploration is of others.
-      const old = scene.kind === "exploration" && change.at === 0;
-      const entries = [change.source, change.destination].filter(Boolean);
-      for (const entry of entries) {
+      // What was there before the exploration, and is not on the path, others have made.
+      const [start] = scene.kept.get(number), same = (a, b) => a && b && a.link === b.link && a.confirmed === b.confirmed;
+      const old = (side) => scene.kind === "exploration" && !route.has(number) && start.at === 0 && same(start[side], change[side]);
+      const sides = ["source", "destination"].filter((side) => change[side]), fresh = sides.filter((side) => !old(side));
+      for (const side of sides) {
+        const entry = change[side];
         if (!shown(entry.link)) continue;
-        if (entry.confirmed && !old && !broken.has(entry.link >> 1)) partly.add(entry.link >> 1);
+        if (entry.confirmed && fresh.includes(side) && !broken.has(entry.link >> 1)) partly.add(entry.link >> 1);
         const [x, y] = end(node, nodes[links[entry.link][1]], 24 * scale);
         const unused = path.length && !(entry.confirmed && route.has(number));
-        const group = make("g", { transform: spot(x, y), class: old || unused ? "dim" : "" }, locks);
+        const group = make("g", { transform: spot(x, y), class: !fresh.includes(side) || unused ? "dim" : "" }, locks);
         group.dataset.state = entry.confirmed ? "confirmed" : "locked";
         mark(entry.confirmed ? "keep" : "lock", group);
       }
-      if (!old && entries.length) {
+      if (fresh.length) {
         const box = drawn[number].querySelector("rect");
-        const confirmed = entries.some((entry) => entry.confirmed);
+        const confirmed = fresh.some((side) => change[side].confirmed);
         if (confirmed || !path.length) box?.setAttribute("class", `switch ${confirmed ? "confirmed" : "locked"}`);
       }
     }
