@@ -281,7 +281,7 @@ def test_the_study_runs_end_to_end_when_it_is_made_small(weft, tmp_path, monkeyp
     result = weft("reproduce", "packet-spraying", "-o", out, "--json")
     assert result.exit_code == 0, result.output
     data = json.loads(result.stdout)
-    assert list(data) == ["study", "size", "rows"]
+    assert list(data) == ["study", "size", "rows", "remarks"]
     assert [row["id"] for row in data["rows"]] == [f"P{n}" for n in range(1, 8)]
     assert all(row["verdict"] in ("held", "did not hold") for row in data["rows"])
     assert json.loads((out / "study.json").read_text()) == data
