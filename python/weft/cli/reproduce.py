@@ -69,7 +69,7 @@ def reproduce(
     shell.out.print(Text(found.chosen, style="dim"))
     shell.say(f"\n{plural(runs, 'run')} in {escape(str(folder))}. Next:")
     shell.say(f"  {shell.command_line('plot', folder)}   the paper's figures from these runs")
-    shell.say(f"  {shell.command_line('report', folder / parts[-1].name)}   a page on one of its scenarios")
+    shell.say(f"  {shell.command_line('report', folder / parts[0].name)}   a page on one of its scenarios")
 
 
 def resume_command(study: str, size: Size, out: Path | None, jobs: int | None, *, as_json: bool) -> str:

@@ -1,7 +1,7 @@
 """TCP-Path and TFE against ECMP, after Alvarez-Horcajo et al. (IEEE Access 2019).
 
 The paper is "Improving multipath routing of TCP flows by network exploration". `scenarios` has the set-up of its
-section V-B, `table` gathers what the claims are about, `measures` reads it, `claims` has the rows T1 to T8 and T10,
+section V-B, `table` gathers what the claims are about, `measures` reads it, `claims` has the rows T1 to T10,
 `performance` and `scalability` their decision rules, `equations` the paper's equations and Table 2, `figures` its
 figures 7 to 12 and 14 to 17.
 """
@@ -31,7 +31,7 @@ class TcpPath(Study):
         return scenarios.parts(size)
 
     def rows(self, results: dict[str, Results]) -> list[StudyRow]:
-        """T1 to T8 and T10."""
+        """T1 to T10."""
         from . import claims
         from .table import gather
 
