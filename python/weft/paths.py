@@ -125,6 +125,9 @@ EVENT_COLUMNS = (
     Column("paths_recovered", "Recovered", "count", _event("paths_recovered")),
     Column("mean_path_recovery_s", "Recovery", "s", _event("mean_path_recovery_ps", 1e-12)),
     Column("longest_path_recovery_s", "longest", "s", _event("longest_path_recovery_ps", 1e-12)),
+    Column("flows_resumed", "Flows back", "count", _event("flows_resumed")),
+    Column("mean_resumption_s", "after", "s", _event("mean_resumption_ps", 1e-12)),
+    Column("longest_resumption_s", "at the latest", "s", _event("longest_resumption_ps", 1e-12)),
 )
 """What an event cost, until the next one."""
 

@@ -204,12 +204,23 @@ def test_the_story_tells_every_late_copy_the_path_and_the_cut(traces, scheme):
     assert sum(line["kind"] == "late" for line in lines) == exploration.late > 0
     done = next(line for line in lines if line["kind"] == "done")
     route = trace.route(exploration.data["path"])
-    assert done["text"] == f"the first data is through, by {' → '.join(route)}"
+    through = "data is through on the new path" if scheme == "tfe" else "the first data is through"
+    assert done["text"] == f"{through}, by {' → '.join(route)}"
     assert (route[0], route[-1]) == trace.ends
     again = Story(trace, recovery).lines()
     failed = trace.route([recovery.data["failure"]["link"]])
     assert {line["where"] for line in again if line["kind"] == "break"} <= {"–".join(failed), "–".join(failed[::-1])}
     assert any(line["kind"] == "done" and "data is through again" in line["text"] for line in again)
+
+
+def test_a_flow_that_is_moved_has_sent_data_before(traces):
+    scene = traces["tfe"].scenes[0]
+    lines = Story(traces["tfe"], scene).lines()
+    assert scene.is_under_way
+    assert not traces["tcp_path"].scenes[0].is_under_way
+    assert lines[0]["kind"] == "request"
+    assert "of a Recovery Request" in lines[0]["text"]
+    assert not any("first data" in line["text"] for line in lines)
 
 
 def test_where_late_copies_are_many_those_of_a_switch_are_one_line():

@@ -66,7 +66,7 @@ def test_schemes_that_explore_say_what_it_cost_and_the_others_that_it_cost_nothi
     assert 0 < rows["tcp_path"]["exploration_s"].mean < 1e-2
     assert rows["tcp_path"]["exploration_share"].mean > rows["arp_path"]["exploration_share"].mean
     assert rows["tfe"]["moves"].mean > 0
-    assert rows["tfe"]["explored"].mean == 0
+    assert 0 < rows["tfe"]["explored"].mean <= flows * 1.5
     assert all(0.5 <= row["path_evenness"].mean <= 1 for row in rows.values())
 
 

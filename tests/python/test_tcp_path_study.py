@@ -20,7 +20,7 @@ LINKS = {"gigabit": 1e9, "100mbps": 1e8, "10mbps": 1e7, "three-layer": 1e7}
 
 
 def world(seeds=6, **changes):
-    """Tables in which every claim holds, but T6's Table 2, which contradicts its own text; or `changes` break one."""
+    """Tables in which every claim holds, but Table 2, which contradicts the paper's text; or `changes` break one."""
     effect = {
         "elephant_40": 1.5,
         "elephant_60": 1.7,
@@ -100,11 +100,11 @@ def row(tables, ident):
 
 def test_every_claim_holds_in_a_world_made_for_it():
     rows = claims.judge(world())
-    assert [r.id for r in rows] == ["T1", "T2", "T3", "T4", "T5", "T6", "T7", "T8", "T9", "T10"]
+    assert [r.id for r in rows] == ["T1", "T2", "T3", "T4", "T5", "T6", "T6b", "T7", "T8", "T9", "T10"]
     # The paper's Table 2 does not follow from the mean that its text states for data mining.
-    assert {r.id for r in rows if r.verdict == Verdict.did_not_hold} == {"T6"}
+    assert {r.id for r in rows if r.verdict == Verdict.did_not_hold} == {"T6b"}
     assert {r.id for r in rows if r.verdict == Verdict.not_measured} == {"T9"}
-    assert "data-mining is printed as with a mean of 2.70 MB" in row(world(), "T6").note
+    assert "data-mining is printed as with a mean of 2.70 MB" in row(world(), "T6b").note
 
 
 @pytest.mark.parametrize(
@@ -118,6 +118,7 @@ def test_every_claim_holds_in_a_world_made_for_it():
         ("T4", {"tfe_web": 1.0}),
         ("T4", {"tfe_mining": 0.7}),
         ("T5", {"entries": {"web-search": 0.03, "data-mining": 0.051}}),
+        ("T6", {"ratio": 5.0}),
         ("T7", {"slow_rate": 0.3}),
         ("T8", {"layered": 0.3}),
         ("T10", {"warm_up": 100.0}),
@@ -171,10 +172,10 @@ def test_the_study_runs_and_draws(tmp_path, monkeypatch):
     short = [dataclasses.replace(setup, seconds=0.05) for setup in quick]
     monkeypatch.setattr(scenarios, "setups", lambda size: short)
     outcome = TcpPath().run(tmp_path / "study", Size.quick, jobs=2)
-    assert [r.id for r in outcome.rows] == ["T1", "T2", "T3", "T4", "T5", "T6", "T7", "T8", "T9", "T10"]
+    assert [r.id for r in outcome.rows] == ["T1", "T2", "T3", "T4", "T5", "T6", "T6b", "T7", "T8", "T9", "T10"]
     t5, t6 = (next(r for r in outcome.rows if r.id == ident) for ident in ("T5", "T6"))
     assert "3.00 copies a leaf" in t6.note
-    assert t6.verdict == Verdict.did_not_hold
+    assert t6.measured is None or t6.measured > 0
     assert t5.measured is None or 0 <= t5.measured <= 100
     assert len(outcome.remarks) == 1
     assert "would take about" in outcome.remarks[0]

@@ -3,16 +3,17 @@
 use weft_fabric::{Fabric, Limit, Link};
 use weft_switching::SchemeSpec;
 use weft_switching::tfe::Classifier;
-use weft_traffic::{Flow, Traffic};
+use weft_traffic::{EPHEMERAL, Flow, Traffic};
 use weft_transport::{Config, EcnMode};
 use weft_units::{NodeId, Time};
 
-use crate::sections::event::{Event, cut_off};
+use crate::sections::event::{Change, Event, cut_off};
 use crate::settings::Settings;
 
 /// All warnings of a plan.
 pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings: &Settings) -> Vec<String> {
     let mut warnings: Vec<String> = cut_off(fabric, events).into_iter().collect();
+    warnings.extend(without_effect(fabric, events, settings));
     warnings.extend(never_counted(traffic, settings));
     warnings.extend(nothing_to_choose(fabric));
     warnings.extend(unmarked(&settings.scheme, traffic));
@@ -34,6 +35,37 @@ fn never_counted(traffic: &Traffic, settings: &Settings) -> Vec<String> {
     if late > 0 {
         warnings
             .push(format!("{late} of {} flows start after the end of the run, {end}", traffic.flows.len()));
+    }
+    warnings
+}
+
+/// Warnings of events that change nothing.
+fn without_effect(fabric: &Fabric, events: &[Event], settings: &Settings) -> Vec<String> {
+    let mut cables: Vec<bool> = fabric.links().iter().map(|link| link.up).collect();
+    let mut nodes = vec![true; fabric.nodes().len()];
+    let end = Time::ZERO + settings.run.limit;
+    let mut warnings = Vec::new();
+    for event in events {
+        if event.at > end {
+            warnings.push(format!("the event at {} is after the end of the run, {end}", event.at));
+            continue;
+        }
+        let (was, up, target) = match event.change {
+            Change::FailCable(link) => (cables[link.index()], false, fabric.link_label(link)),
+            Change::HealCable(link) => (cables[link.index()], true, fabric.link_label(link)),
+            Change::FailNode(node) => (nodes[node.index()], false, fabric.node(node).name.clone()),
+            Change::HealNode(node) => (nodes[node.index()], true, fabric.node(node).name.clone()),
+        };
+        if was == up {
+            let state = if up { "up" } else { "down" };
+            warnings.push(format!("the event at {} changes nothing: `{target}` is {state}", event.at));
+        }
+        match event.change {
+            Change::FailCable(link) | Change::HealCable(link) => {
+                fabric.parallel(link).for_each(|link| cables[link.index() & !1] = up);
+            }
+            Change::FailNode(node) | Change::HealNode(node) => nodes[node.index()] = up,
+        }
     }
     warnings
 }
@@ -75,10 +107,23 @@ fn unmarked(scheme: &SchemeSpec, traffic: &Traffic) -> Option<String> {
             "no flow has {of}, so `tfe` explores none: set `elephant_ports` or `dscp` of [traffic], or \
              scheme.classifier = \"auto\""
         )),
+        _ if catches_others(&classifier) => Some(format!(
+            "{of} are also those of ordinary flows, which have {} to {}: `tfe` explores more than elephants",
+            EPHEMERAL.start,
+            EPHEMERAL.end - 1
+        )),
         count if count == all && all > 1 => {
             Some(format!("every flow has {of}, so `tfe` is the same as `tcp_path`"))
         }
         _ => None,
+    }
+}
+
+/// Whether a range of ports has some that flows are given which are nothing special.
+fn catches_others(classifier: &Classifier) -> bool {
+    match classifier {
+        Classifier::Ports(first, last) => *first < EPHEMERAL.end && EPHEMERAL.start <= *last,
+        _ => false,
     }
 }
 

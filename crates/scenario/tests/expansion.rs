@@ -131,12 +131,25 @@ fn what_can_make_no_difference_is_a_warning() {
     assert!(unmarked.contains("no flow has the ports 3500 to 4500"), "{unmarked}");
     assert!(of(&["traffic.elephant_ports=[3500, 4500]"]).is_empty());
     assert!(of(&["scheme.classifier=auto"]).is_empty());
-    let [all] = &of(&["scheme.first_port=1", "scheme.last_port=65535"])[..] else {
-        panic!("all are elephants")
+    let ports = |first, last| {
+        of(&[&format!("scheme.first_port={first}"), &format!("scheme.last_port={last}")]).join("")
     };
-    assert!(all.contains("the same as `tcp_path`"), "{all}");
+    assert!(ports(5001, 5002).contains("the same as `tcp_path`"), "{}", ports(5001, 5002));
+    assert!(ports(30_000, 40_000).contains("ordinary flows"), "{}", ports(30_000, 40_000));
     let tree = of(&["fabric.spines=1", "scheme.classifier=auto"]);
     assert!(tree.len() == 1 && tree[0].contains("there is nothing to choose"), "{tree:?}");
+}
+
+#[test]
+fn events_that_change_nothing_are_warned_of() {
+    let of = |events: &str| scenario(events, &[]).check(&no_files).unwrap();
+    let late = of("[[event]]\nat = \"10 h\"\nfail = \"e0-a0\"\n");
+    assert!(late.len() == 1 && late[0].contains("after the end of the run"), "{late:?}");
+    let up = of("[[event]]\nat = \"1 ms\"\nheal = \"e0-a0\"\n");
+    assert!(up.len() == 1 && up[0].contains("changes nothing"), "{up:?}");
+    let fail = "[[event]]\nat = \"1 ms\"\nfail = \"e0-a0\"\n";
+    let twice = of(&format!("{fail}{fail}"));
+    assert!(twice.len() == 1 && twice[0].contains("is down"), "{twice:?}");
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl<S: Switch> Engine<'_, S> {
                 Action::Consume => {
                     let header = &self.net.packets.get(packet).header;
                     if header.kind == Kind::RecoveryReply {
-                        self.observer.moved(now, header, &mut self.connections);
+                        self.observer.answered(now, header, &mut self.connections);
                     }
                     if R::TRACES {
                         recorder.trace(now, TraceEvent::Consumed { frame: packet });
@@ -74,6 +74,9 @@ impl<S: Switch> Engine<'_, S> {
         let now = self.net.now;
         for (place, &(port, mut header)) in actions.emitted().iter().enumerate() {
             header.ip_bytes = header.ip_bytes.max(LEAST_PAYLOAD);
+            if header.kind == Kind::RecoveryRequest {
+                Observer::asked(now, &header, &mut self.connections);
+            }
             self.counters.packets_of_switches += 1;
             self.net.now = now + Duration::from_ps(place as u64);
             self.send_alone(first_link + u32::from(port.0), &header, recorder);

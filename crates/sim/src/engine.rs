@@ -216,7 +216,8 @@ impl<'a, S: Switch> Engine<'a, S> {
             recorder.trace(net.now, TraceEvent::Arrived { frame: packet, link: net.id(link) });
         }
         if net.packets.get(packet).is_watched() {
-            Self::observe(&mut self.observer, net, &mut self.connections, link, packet);
+            let ends = far_end.split().is_err();
+            Self::observe(&mut self.observer, net, &mut self.connections, (link, ends), packet);
         }
         let number = match far_end.split() {
             Ok(number) => number,
@@ -255,14 +256,14 @@ impl<'a, S: Switch> Engine<'a, S> {
         observer: &mut Observer,
         net: &Network,
         connections: &mut Connections,
-        link: u32,
+        (link, ends): (u32, bool),
         packet: PacketId,
     ) {
         let watched = net.packets.get(packet);
         let header = &watched.header;
         let wire_bytes = net.links.wire_bytes(link, header.ip_bytes);
         let connection = watched.endpoint().map(|id| &mut connections.shared[id as usize / 2]);
-        observer.crossed(net.id(link), wire_bytes, packet, header, connection);
+        observer.crossed(net.now, (net.id(link), ends), wire_bytes, (packet, header), connection);
     }
 
     /// A packet reaches a host.

@@ -17,20 +17,23 @@ const MAX_PATH: usize = 64;
 /// What was seen of one connection.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// The links that its last watched data segment crossed.
+    /// The links that its last followed data segment crossed, to the end.
     pub path: Vec<LinkId>,
-    /// That segment's packet, while it is on its way.
+    /// Those that the one under way has crossed, and its packet.
+    way: Vec<LinkId>,
     packet: Option<PacketId>,
-    /// Whether the next data segment is to be watched.
+    /// Whether the next data segment is to be followed.
     pub watch: bool,
-    /// How often the flow was moved to another path.
+    /// How often a segment went another way than the one followed before it.
     pub moves: u32,
-    /// When its SYN first set out to explore.
+    /// When it first set out to explore.
     explored_from: Option<Time>,
     /// How long it took until the reply had come back to the source's edge.
     pub exploration: Option<Duration>,
-    /// The event that took its path away, counted from 1; 0 where it has one.
+    /// The event that took its path away, counted from 1; 0 where switches have given it another.
     broken_by: u32,
+    /// The same; 0 where its data has come through again.
+    interrupted_by: u32,
     /// The last event that cost it a frame, counted from 1.
     hit_by: u32,
 }
@@ -39,12 +42,14 @@ impl Default for Seen {
     fn default() -> Self {
         Self {
             path: Vec::new(),
+            way: Vec::new(),
             packet: None,
             watch: true,
             moves: 0,
             explored_from: None,
             exploration: None,
             broken_by: 0,
+            interrupted_by: 0,
             hit_by: 0,
         }
     }
@@ -53,15 +58,16 @@ impl Default for Seen {
 impl Seen {
     /// A data segment that was to be watched is sent as `packet`.
     pub fn follow(&mut self, packet: PacketId) {
-        self.path.clear();
+        self.way.clear();
         self.packet = Some(packet);
         self.watch = false;
     }
 
-    fn cross(&mut self, link: LinkId, packet: PacketId) {
-        if self.packet == Some(packet) && self.path.len() < MAX_PATH {
-            self.path.push(link);
-        }
+    /// The followed segment has reached the other host.
+    fn arrive(&mut self) {
+        self.moves += u32::from(!self.path.is_empty() && self.path != self.way);
+        std::mem::swap(&mut self.path, &mut self.way);
+        self.packet = None;
     }
 }
 
@@ -80,13 +86,13 @@ impl Observer {
         Self { floods: vec![FloodCounters::default(); links], events: Vec::new() }
     }
 
-    /// A watched packet has crossed `link`.
+    /// A watched packet has crossed `link` at `now`, to a host where `ends` says so.
     pub fn crossed(
         &mut self,
-        link: LinkId,
+        now: Time,
+        (link, ends): (LinkId, bool),
         wire_bytes: u32,
-        packet: PacketId,
-        header: &Header,
+        (packet, header): (PacketId, &Header),
         of: Option<&mut Connection>,
     ) {
         let (floods, bytes) = (&mut self.floods[link.index()], u64::from(wire_bytes));
@@ -96,8 +102,17 @@ impl Observer {
         } else if header.dst.is_group() && header.kind != Kind::Hello {
             floods.broadcasts += 1;
             floods.broadcast_bytes += bytes;
-        } else if let Some(connection) = of {
-            connection.seen.cross(link, packet);
+        } else if let Some(seen) = of.map(|of| &mut of.seen).filter(|seen| seen.packet == Some(packet)) {
+            if seen.way.len() < MAX_PATH {
+                seen.way.push(link);
+            }
+            if ends {
+                seen.arrive();
+                let by = std::mem::take(&mut seen.interrupted_by);
+                if let Some(event) = by.checked_sub(1).and_then(|at| self.events.get_mut(at as usize)) {
+                    event.resumed(now);
+                }
+            }
         }
     }
 
@@ -109,6 +124,8 @@ impl Observer {
         for connection in connections.shared.iter_mut().filter(|connection| connection.live) {
             if connection.seen.path.iter().any(|link| failed.contains(link)) {
                 connection.seen.broken_by = number;
+                connection.seen.interrupted_by = number;
+                connection.seen.watch = true;
                 event.paths_broken += 1;
             }
         }
@@ -149,13 +166,23 @@ impl Observer {
         }
     }
 
-    /// A Path Recovery Reply has reached the edge that asked: its flow has another path.
-    pub fn moved(&mut self, now: Time, reply: &Header, connections: &mut Connections) {
+    /// A switch explores for a flow that is under way.
+    pub fn asked(now: Time, request: &Header, connections: &mut Connections) {
+        let (Some(src), Some(dst)) = (request.src.host(), request.dst.host()) else { return };
+        if let Some(number) = connections.find((src, request.sport), (dst, request.dport)) {
+            connections.shared[number].seen.explored_from.get_or_insert(now);
+        }
+    }
+
+    /// A Path Recovery Reply has reached the edge that asked: its flow has a path.
+    pub fn answered(&mut self, now: Time, reply: &Header, connections: &mut Connections) {
         let (Some(src), Some(dst)) = (reply.dst.host(), reply.src.host()) else { return };
         let Some(number) = connections.find((src, reply.dport), (dst, reply.sport)) else { return };
         let seen = &mut connections.shared[number].seen;
-        seen.moves += 1;
         seen.watch = true;
+        if seen.exploration.is_none() {
+            seen.exploration = seen.explored_from.map(|from| now.saturating_since(from));
+        }
         let broken_by = std::mem::take(&mut seen.broken_by);
         if let Some(event) = broken_by.checked_sub(1).and_then(|at| self.events.get_mut(at as usize)) {
             event.recovered(now);

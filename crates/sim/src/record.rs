@@ -56,7 +56,7 @@ pub struct FlowRecord {
     pub resolution: Duration,
     /// From its SYN's entry to the fabric until the reply had come back, where the fabric was explored.
     pub exploration: Option<Duration>,
-    /// How often switches moved the flow to another path.
+    /// How often the flow went on over another path.
     pub moves: u32,
     /// The links that its first data segment crossed, or the first after the flow was last moved;
     /// empty where none came through.
@@ -180,6 +180,12 @@ pub struct EventReport {
     recovery_sum: Duration,
     /// The longest of them.
     pub longest_recovery: Duration,
+    /// Those whose data came through again, over whatever path.
+    pub flows_resumed: u64,
+    /// Sum of the times that this took.
+    resumption_sum: Duration,
+    /// The longest of them.
+    pub longest_resumption: Duration,
 }
 
 impl EventReport {
@@ -194,6 +200,9 @@ impl EventReport {
             paths_recovered: 0,
             recovery_sum: Duration::ZERO,
             longest_recovery: Duration::ZERO,
+            flows_resumed: 0,
+            resumption_sum: Duration::ZERO,
+            longest_resumption: Duration::ZERO,
         }
     }
 
@@ -203,6 +212,19 @@ impl EventReport {
         self.paths_recovered += 1;
         self.recovery_sum += took;
         self.longest_recovery = self.longest_recovery.max(took);
+    }
+
+    /// Data of a flow whose path the event took away has come through again at `now`.
+    pub fn resumed(&mut self, now: Time) {
+        let took = now.saturating_since(self.at);
+        self.flows_resumed += 1;
+        self.resumption_sum += took;
+        self.longest_resumption = self.longest_resumption.max(took);
+    }
+
+    /// The mean time until a flow's data came through again.
+    pub fn mean_resumption(&self) -> Option<Duration> {
+        (self.flows_resumed > 0).then(|| self.resumption_sum / self.flows_resumed)
     }
 
     /// From the event until the last frame was lost to it.

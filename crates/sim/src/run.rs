@@ -289,6 +289,9 @@ fn events_json(plan: &Plan, report: &RunReport) -> Vec<Value> {
                 "paths_recovered": seen.paths_recovered,
                 "mean_path_recovery_ps": seen.mean_recovery().map(Duration::ps),
                 "longest_path_recovery_ps": (seen.paths_recovered > 0).then(|| seen.longest_recovery.ps()),
+                "flows_resumed": seen.flows_resumed,
+                "mean_resumption_ps": seen.mean_resumption().map(Duration::ps),
+                "longest_resumption_ps": (seen.flows_resumed > 0).then(|| seen.longest_resumption.ps()),
             })
         })
         .collect()

@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use cpu_time::ThreadTime;
+
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -185,6 +187,8 @@ type Ended<'a> = (&'a Point, Result<Timing, String>);
 struct Timing {
     packet_hops: u64,
     seconds: f64,
+    /// Seconds of a processor.
+    cpu_seconds: f64,
     state_bytes: u64,
 }
 
@@ -220,7 +224,7 @@ pub fn run_sweep(
     let left = AtomicUsize::new(missing.len());
     let one = |point| -> Result<Option<Timing>, String> {
         let plan = scenario.plan(point, &load).map_err(|error| error.to_string())?;
-        let started = Instant::now();
+        let (started, worked) = (Instant::now(), ThreadTime::now());
         let run = Arc::new(Active {
             point,
             progress: Progress::default(),
@@ -239,6 +243,7 @@ pub fn run_sweep(
         Ok(report.map(|report| Timing {
             packet_hops: report.counters.packet_hops,
             seconds: started.elapsed().as_secs_f64(),
+            cpu_seconds: worked.elapsed().as_secs_f64(),
             state_bytes: report.state_bytes,
         }))
     };
@@ -326,6 +331,7 @@ fn timing_json(point: &Point, timing: &Timing) -> Value {
         "run": point.id,
         "packet_hops": timing.packet_hops,
         "wall_seconds": timing.seconds,
+        "cpu_seconds": timing.cpu_seconds,
         "packet_hops_per_second": timing.packet_hops as f64 / timing.seconds.max(1e-9),
         "state_bytes": timing.state_bytes,
     })

@@ -50,8 +50,11 @@ impl Blueprint for ArpPath {
 
 /// Class of a station that a request has locked to a port.
 pub const LOCKED: u8 = 0;
-/// Class of a station that has answered, or sent from its own port.
+/// Class of a station that has answered, or that a reply has come back to.
 pub const LEARNT: u8 = 1;
+/// Class of a station on a host port of this switch: only the switch itself can tell the others of
+/// it, so it is known for as long as other hosts may remember its address, and longer.
+pub const ATTACHED: u8 = 2;
 
 impl SoftKey for Mac {
     #[inline]
@@ -81,7 +84,7 @@ impl ArpPathSwitch {
         let size = config.stations;
         Self {
             ports: Ports::new(ways, config),
-            stations: SoftTable::new(size, &[config.lock, config.learnt], secret),
+            stations: SoftTable::new(size, &[config.lock, config.learnt, config.attached], secret),
             floods: Floods::new(config.floods, config.lock, config.broadcast_lock, secret),
             repairs: SoftTable::new(size, &[config.repair], secret),
             looked: Time::ZERO,
@@ -111,12 +114,21 @@ impl ArpPathSwitch {
 
     /// A request of `station` came in on `port`.
     fn lock(&mut self, station: Mac, port: PortId, now: Time) {
-        self.stations.insert(station, port, LOCKED, now);
+        let class = if self.ports.is_host(port, now) { ATTACHED } else { LOCKED };
+        self.stations.insert(station, port, class, now);
     }
 
     /// `station` itself, or a frame for it, shows that it is behind `port`.
     fn learn(&mut self, station: Mac, port: PortId, now: Time) {
-        self.stations.insert(station, port, LEARNT, now);
+        let class = if self.ports.is_host(port, now) { ATTACHED } else { LEARNT };
+        self.stations.insert(station, port, class, now);
+    }
+
+    /// A reply has come back to `station`, or goes there.
+    fn confirm_station(&mut self, station: Mac, now: Time) {
+        if let Some(port) = self.port_of(station, now) {
+            self.learn(station, port, now);
+        }
     }
 
     /// Why a frame is not to be taken from a port, if it is not: a Hello is taken from every port,
@@ -173,7 +185,7 @@ impl ArpPathSwitch {
         let now = ctx.now();
         self.learn(header.src, ingress, now);
         self.repairs.remove(&header.src);
-        self.stations.reclass(&header.dst, LEARNT, now);
+        self.confirm_station(header.dst, now);
         self.forward(ctx, ingress, header, out);
     }
 
@@ -197,8 +209,15 @@ impl ArpPathSwitch {
         let now = ctx.now();
         match self.stations.refresh(&header.dst, now).copied().filter(|&port| self.ports.is_known(port, now))
         {
-            Some(port) if port == ingress => {
+            Some(port) if port == ingress && self.ports.is_host(port, now) => {
                 out.drop(DropReason::SamePort);
+                false
+            }
+            Some(port) if port == ingress => {
+                // A flood and a reply that crossed each other can leave two switches pointing at each
+                // other: what is known here is not true.
+                self.stations.remove(&header.dst);
+                self.miss(ctx, header, out);
                 false
             }
             Some(port) if self.has_returned(ingress, port, header, now) => {
@@ -280,7 +299,7 @@ impl ArpPathSwitch {
             Kind::PathReply => {
                 self.learn(header.src, ingress, now);
                 self.repairs.remove(&header.src);
-                self.stations.reclass(&header.dst, LEARNT, now);
+                self.confirm_station(header.dst, now);
                 match self.port_of(header.dst, now) {
                     Some(port) if self.ports.is_host(port, now) => out.consume(),
                     Some(port) if port != ingress && self.ports.is_fabric(port, now) => {
@@ -299,7 +318,7 @@ impl ArpPathSwitch {
                     return self.pass_on(ctx, ingress, out);
                 }
                 out.consume();
-                self.stations.reclass(&header.src, LEARNT, now);
+                self.confirm_station(header.src, now);
                 let id = header.exploration_id();
                 out.emit(ingress, Header::about_path(Kind::PathReply, header.dst, header.src, id));
             }
@@ -398,7 +417,7 @@ impl Switch for ArpPathSwitch {
     fn kept(&self, header: &Header, now: Time) -> Kept {
         let entry = |station: Mac| {
             let port = self.port_of(station, now)?;
-            Some(KeptPort { port, confirmed: self.stations.class(&station, now) == Some(LEARNT) })
+            Some(KeptPort { port, confirmed: self.stations.class(&station, now) != Some(LOCKED) })
         };
         Kept { source: entry(header.src), destination: entry(header.dst) }
     }

@@ -54,6 +54,8 @@ pub struct Exploration {
     pub lock: Duration,
     /// How long a station stays known without use.
     pub learnt: Duration,
+    /// How long a host stays known at its own switch without sending (IEEE 802.1Q, 8.8.3: ageing time).
+    pub attached: Duration,
     /// How long a confirmed flow stays known without use.
     pub confirmed: Duration,
     /// How long a flow stays known once FIN or RST was seen.
@@ -93,7 +95,7 @@ pub struct Exploration {
 }
 
 /// The settings as parameters of a scheme.
-pub const PARAMS: [ParamInfo; 15] = [
+pub const PARAMS: [ParamInfo; 16] = [
     ParamInfo {
         name: "lock",
         kind: ParamKind::Duration,
@@ -105,6 +107,12 @@ pub const PARAMS: [ParamInfo; 15] = [
         kind: ParamKind::Duration,
         default: "10 s",
         doc: "how long a station stays known without use",
+    },
+    ParamInfo {
+        name: "attached",
+        kind: ParamKind::Duration,
+        default: "300 s",
+        doc: "how long a host stays known at its own switch without sending",
     },
     ParamInfo {
         name: "confirmed",
@@ -208,24 +216,44 @@ impl Maker {
 
 /// What is wrong with timers that contradict each other.
 pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
-    let (config, _) = Exploration::from_spec(spec);
+    let (config, arp_cache) = Exploration::from_spec(spec);
     let timers = [
         ("lock", config.lock),
         ("learnt", config.learnt),
         ("confirmed", config.confirmed),
+        ("attached", config.attached),
         ("hello", config.hello),
     ];
     if let Some((param, _)) = timers.into_iter().find(|(_, time)| *time == Duration::ZERO) {
         let expected = "expected a time above 0".to_owned();
         return Some(Contradiction { param, message: format!("`scheme.{param}` is 0"), expected });
     }
+    let least = Duration::from_ms(1);
+    if config.hello < least {
+        let expected = format!("expected at least {least}: a neighbour's frames take time too");
+        let message = format!("`scheme.hello` is {}", config.hello);
+        return Some(Contradiction { param: "hello", message, expected });
+    }
+    if config.refresh_after > Duration::ZERO && config.refresh_after < least {
+        let expected = format!("expected 0 s for never, or at least {least}, in which a path's age is kept");
+        let message = format!("`scheme.refresh_after` is {}", config.refresh_after);
+        return Some(Contradiction { param: "refresh_after", message, expected });
+    }
+    let longer = |param, time: Duration, name: &str, life: Duration, why: &str| Contradiction {
+        param,
+        message: format!("`scheme.{param}`, {time}, is longer than `scheme.{name}`, {life}"),
+        expected: format!("{why}: expected at most {life}"),
+    };
     let lives = [("learnt", config.learnt), ("confirmed", config.confirmed)];
-    let (name, life) = lives.into_iter().find(|(_, life)| *life < config.lock)?;
-    Some(Contradiction {
-        param: "lock",
-        message: format!("`scheme.lock`, {}, is longer than `scheme.{name}`, {life}", config.lock),
-        expected: format!("a lock ends before what it locks: expected at most {life}"),
-    })
+    if let Some((name, life)) = lives.into_iter().find(|(_, life)| *life < config.lock) {
+        return Some(longer("lock", config.lock, name, life, "a lock ends before what it locks"));
+    }
+    if config.closing > config.confirmed {
+        let why = "a flow that ends is known no longer than one that goes on";
+        return Some(longer("closing", config.closing, "confirmed", config.confirmed, why));
+    }
+    let why = "a host is known at its switch while others remember its address";
+    (arp_cache > config.attached).then(|| longer("arp_cache", arp_cache, "attached", config.attached, why))
 }
 
 /// Where the ports of `node` lead.
@@ -252,6 +280,7 @@ impl Exploration {
             match (name.as_str(), value) {
                 ("lock", ParamValue::Duration(time)) => config.lock = *time,
                 ("learnt", ParamValue::Duration(time)) => config.learnt = *time,
+                ("attached", ParamValue::Duration(time)) => config.attached = *time,
                 ("confirmed", ParamValue::Duration(time)) => config.confirmed = *time,
                 ("closing", ParamValue::Duration(time)) => config.closing = *time,
                 ("refresh_after", ParamValue::Duration(time)) => config.refresh_after = *time,
@@ -286,6 +315,7 @@ impl Default for Exploration {
         Self {
             lock: Duration::from_secs(3),
             learnt: Duration::from_secs(10),
+            attached: Duration::from_secs(300),
             confirmed: Duration::from_secs(10),
             closing: Duration::from_secs(1),
             broadcast_lock: Duration::from_secs(1),

@@ -71,6 +71,21 @@ impl TcpPathSwitch {
         }
     }
 
+    /// The same where a host's frames are the cause: no more often than its port may explore.
+    pub(crate) fn recover_for_host<C: Context>(
+        &mut self,
+        ctx: &mut C,
+        key: FlowKey,
+        port: PortId,
+        out: &mut Actions,
+    ) {
+        let (now, peer) = (ctx.now(), key.peer.station());
+        let explores = self.base.attached(peer, now).is_none() && self.paths.class(&key, now) != Some(LOCKED);
+        if explores && self.limits.get_mut(port.index()).is_some_and(|limit| limit.take(now)) {
+            self.recover(ctx, key, port, out);
+        }
+    }
+
     /// Looks for a path for the flow of `key.host`, which is on the host port `port`.
     pub(crate) fn recover<C: Context>(&mut self, ctx: &mut C, key: FlowKey, port: PortId, out: &mut Actions) {
         let now = ctx.now();
@@ -102,7 +117,7 @@ impl TcpPathSwitch {
         let confirmed = self.paths.class(&key, now) == Some(CONFIRMED);
         let here = entry.initiator && entry.port == ingress && self.base.ports.is_host(ingress, now);
         if here && confirmed && age >= self.base.config.refresh_after.ps() {
-            self.recover(ctx, key, ingress, out);
+            self.recover_for_host(ctx, key, ingress, out);
         }
     }
 }

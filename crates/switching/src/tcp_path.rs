@@ -54,7 +54,7 @@ impl Blueprint for TcpPath {
 pub struct TcpPathSwitch {
     pub(crate) base: ArpPathSwitch,
     pub(crate) paths: PathTable,
-    limits: Vec<RateLimit>,
+    pub(crate) limits: Vec<RateLimit>,
 }
 
 impl TcpPathSwitch {
@@ -239,7 +239,7 @@ impl TcpPathSwitch {
         let key = FlowKey::to_destination(header);
         let fabric = self.base.ports.is_fabric(ingress, ctx.now());
         if self.base.config.on_miss == OnMiss::Recover && !fabric {
-            self.recover(ctx, key.reversed(), ingress, out);
+            self.recover_for_host(ctx, key.reversed(), ingress, out);
         }
         let sent = self.base.forward(ctx, ingress, header, out);
         if fabric && !sent {

@@ -191,7 +191,7 @@ impl TfeSwitch {
         };
         if carried >= enough.0 {
             self.carried.remove(&key);
-            self.paths.recover(ctx, key, ingress, out);
+            self.paths.recover_for_host(ctx, key, ingress, out);
         }
     }
 }
@@ -229,7 +229,10 @@ impl Switch for TfeSwitch {
         self.paths.kept(header, now)
     }
 
+    /// What counts a flow's bytes is an entry for it too.
     fn table_entries(&mut self, now: Time) -> TableEntries {
-        self.paths.table_entries(now)
+        self.carried.sweep(now);
+        let paths = self.paths.table_entries(now);
+        TableEntries { flows: paths.flows + self.carried.len(), ..paths }
     }
 }

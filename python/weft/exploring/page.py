@@ -23,7 +23,9 @@ def render(trace: Trace) -> str:
         "from": trace.flow["from"],
         "to": trace.flow["to"],
         "scenes": [
-            {**scene.data, "lines": Story(trace, scene).lines(), "facts": facts(trace, scene)} for scene in trace.scenes
+            scene.data
+            | {"lines": Story(trace, scene).lines(), "facts": facts(trace, scene), "under_way": scene.is_under_way}
+            for scene in trace.scenes
         ],
     }
     return "\n".join(
@@ -64,7 +66,8 @@ def facts(trace: Trace, scene: Scene) -> list[tuple[str, str]]:
         rows.append(("data segments lost", f"{scene.lost:,}"))
         rows.append(("data through again", "no" if scene.done is None else f"after {time(scene.done - failure['at'])}"))
     elif scene.done is not None:
-        rows.append(("first data through", f"after {time(scene.done)}"))
+        what = "data through on it" if scene.is_under_way else "first data through"
+        rows.append((what, f"after {time(scene.done)}"))
     if scene.done is not None:
         rows.append(("path taken" if failure else "path kept", " → ".join(trace.route(scene.data["path"]))))
     return rows

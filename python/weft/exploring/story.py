@@ -122,7 +122,8 @@ class Story:
         locks = {(change["node"], change["at"]) for change in self.scene.data["kept"]}
         fails: dict[int, list[int]] = defaultdict(list)
         for (node, at), (what, number) in self.floods.items():
-            if (node, at) in locks and what in REQUESTS:
+            # What tables hold at the begin has no line of its own.
+            if (node, at) in locks and at > 0 and what in REQUESTS:
                 continue
             if (node, at) in passing:
                 if what in REQUESTS:
@@ -201,7 +202,7 @@ class Story:
 
     def _segments(self) -> Iterator[Line]:
         """The handshake, replies, and the first data."""
-        data_seen = self.scene.is_recovery
+        data_seen = self.scene.is_under_way
         for frame in self.scene.frames:
             previous = None
             for hop in frame["hops"]:
@@ -240,7 +241,8 @@ class Story:
             yield scene.data["end"], "loss", self.trace.ends[1], "no data came through again while it was watched"
             return
         route = " → ".join(self.trace.route(scene.data["path"]))
-        first = "data is through again" if scene.is_recovery else "the first data is through"
+        way = "the first data is through" if not scene.is_under_way else "data is through on the new path"
+        first = "data is through again" if scene.is_recovery else way
         yield scene.done, "done", self.trace.ends[1], f"{first}, by {route}"
         if scene.unconfirmed:
             lock = self.trace.data["lock_ps"] / 1e12

@@ -35,6 +35,11 @@ class Scene:
         """Whether the flow's path is cut in it."""
         return bool(self.data["kind"] == "recovery")
 
+    @cached_property
+    def is_under_way(self) -> bool:
+        """Whether the flow has sent data before: its path is cut, or it is explored for while it sends."""
+        return self.is_recovery or not any(hop["what"] in ("syn", "arp_request") for _, hop in self.hops())
+
     @property
     def frames(self) -> list[dict[str, Any]]:
         """Its frames, each copy of a flood one."""

@@ -138,7 +138,7 @@ fn cut(
     };
     let too_short = || {
         format!(
-            "flow {} is over too soon to be cut, with {} bytes; without --flow a longer one is chosen",
+            "flow {} is over too soon to be cut, with {} bytes; --flow chooses another",
             flow.id.0, flow.bytes
         )
     };

@@ -3,7 +3,7 @@
 use weft_fabric::{Fabric, LinkSpec, build};
 use weft_switching::exploration::Exploration;
 use weft_switching::{DropReason, Header, Kind, Mac};
-use weft_units::{Duration, HostId};
+use weft_units::{Duration, HostId, PortId};
 
 use crate::net::{arp_path, reply, request, segment};
 
@@ -125,4 +125,27 @@ fn what_only_switches_may_send_is_refused_from_a_host() {
     net.run(Duration::from_ms(10));
     assert_eq!(net.dropped(DropReason::Untrusted), 10);
     assert_eq!(net.balance.delivered, before.delivered);
+}
+
+#[test]
+fn two_switches_that_point_at_each_other_find_the_station_anew() {
+    let link = LinkSpec::default();
+    let line = build::spine_leaf(1, 2, 1, &link, &link).expect("a good fabric");
+    let mut net = arp_path(line, &Exploration::default(), 1);
+    net.resolve(0, 1);
+    assert!(net.data(0, 1, 1, 1).is_some());
+    // As after a flood and a reply of one station that crossed each other: the spine believes it to
+    // be where its frames come from.
+    let leaf = net.fabric.find("l0").unwrap();
+    let ports = net.fabric.ports(leaf).iter();
+    let up = ports.enumerate().find(|(_, link)| !net.fabric.node(net.fabric.link(**link).to).is_host());
+    let port = PortId(up.unwrap().0 as u16);
+    net.send_from(leaf, port, request(1));
+    net.loss = 1000;
+    net.run(Duration::from_ms(10));
+    net.loss = 0;
+    assert!(net.data(0, 1, 1, 1).is_none(), "the frame that shows it is lost");
+    net.run(Duration::from_ms(1_100));
+    assert!(net.data(0, 1, 1, 1).is_some(), "the repair has found the way");
+    assert_eq!(net.dropped(DropReason::SamePort), 0);
 }

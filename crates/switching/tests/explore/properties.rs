@@ -113,6 +113,35 @@ fn holds<S: Switch>(net: &mut Net<S>) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// After a disturbance, segments between hosts that need not ask for each other arrive, sooner or
+/// later: whatever the tables hold, it is put right.
+fn can_talk<S: Switch>(mut net: Net<S>, seed: u64, loss: u64) -> Result<(), TestCaseError> {
+    let hosts = net.fabric.host_count();
+    for host in 0..hosts as u32 {
+        net.send(request(host));
+        net.run(Duration::from_ms(1));
+    }
+    net.loss = loss;
+    disturb(&mut net, seed, 300);
+    net.loss = 0;
+    let mut random = stream(seed, "pairs", 0);
+    for _ in 0..4 {
+        let [from, to] = [0; 2].map(|_| below(&mut random, hosts) as u32);
+        if from == to {
+            continue;
+        }
+        // A host whose cable healed is heard when no Hello has come from there for 15 s, and it sends.
+        let arrives = (0..20).any(|_| {
+            let back = net.data(to, from, 80, 7_000).is_some();
+            let arrived = net.data(from, to, 7_000, 80).is_some() && back;
+            net.run(Duration::from_ms(1_050));
+            arrived
+        });
+        prop_assert!(arrives, "h{from} cannot reach h{to}");
+    }
+    Ok(())
+}
+
 fn config(choice: u8) -> Exploration {
     Exploration {
         scope: if choice & 1 == 0 { Scope::Full } else { Scope::ValleyFree },
@@ -121,6 +150,7 @@ fn config(choice: u8) -> Exploration {
         flows: if choice & 8 == 0 { 1 << 20 } else { 3 },
         sweep: Duration::from_us(if choice & 16 == 0 { 0 } else { 500 }),
         refresh_after: Duration::from_ms(if choice & 32 == 0 { 0 } else { 1 }),
+        attached: Duration::from_secs(10),
         ..Exploration::default()
     }
 }
@@ -159,6 +189,19 @@ proptest! {
         net.loss = loss;
         disturb(&mut net, seed, 300);
         holds(&mut net)?;
+    }
+
+    #[test]
+    fn every_host_can_be_reached_again_once_nothing_is_lost_any_more(
+        seed in 0_u64..1 << 40, switches in 2_u32..8, extra in 0_u32..8, loss in 0_u64..100, flows: bool,
+    ) {
+        let config = Exploration::default();
+        let fabric = random_fabric(seed, switches, extra);
+        if flows {
+            can_talk(tcp_path(fabric, &config, seed), seed, loss)?;
+        } else {
+            can_talk(arp_path(fabric, &config, seed), seed, loss)?;
+        }
     }
 
     #[test]

@@ -46,3 +46,16 @@ fn a_flow_that_has_carried_enough_is_moved_once() {
     assert_eq!(there, back);
     assert_eq!(net.loops, 0);
 }
+
+#[test]
+fn a_host_moves_flows_no_more_often_than_its_port_may_explore() {
+    let config = Exploration { rate: 1, burst: 3, ..Exploration::default() };
+    let mut net = tfe(small(), &config, &Classifier::Auto(Bytes(1)), 1);
+    net.resolve(0, 2);
+    for sport in 1..=20 {
+        net.send(segment(0, 2, sport, 80, Header::ACK, 0));
+        net.run(Duration::from_us(100));
+    }
+    net.run(Duration::from_ms(5));
+    assert_eq!(net.made(Kind::RecoveryReply), 3);
+}

@@ -286,7 +286,7 @@
       const what = scene.lines[line], where = document.createElement("b");
       where.textContent = what.where;
       told.append(where, ` ${what.text}`);
-    } else told.textContent = scene.failure ? "The flow is under way on its path." : "Nothing has been sent yet.";
+    } else told.textContent = scene.under_way ? "The flow is under way on its path." : "Nothing has been sent yet.";
   };
 
   const draw = () => { drawTables(); drawFrames(); tell(); };

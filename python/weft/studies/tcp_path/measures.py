@@ -49,12 +49,9 @@ def runs(tables: Tables, part: str, sizes: str, scheme: str, load: float, column
 
 
 def change(treated: BySeed, baseline: BySeed) -> dict[int, float]:
-    """By seed, the difference as a share of the baseline's mean."""
-    shared = treated.keys() & baseline.keys()
-    if not shared:
-        return {}
-    level = sum(baseline[seed] for seed in shared) / len(shared)
-    return {seed: (treated[seed] - baseline[seed]) / level for seed in shared}
+    """By seed, the difference as a share of the baseline with that seed."""
+    shared = sorted(treated.keys() & baseline.keys())
+    return {seed: treated[seed] / baseline[seed] - 1 for seed in shared if baseline[seed]}
 
 
 def improvement(
@@ -74,7 +71,10 @@ def improvement(
 
 
 def pooled(each: Sequence[Estimate | None]) -> Estimate | None:
-    """The mean of independent estimates, with the interval of their sum of squares."""
+    """The mean of estimates, with the interval it has if they are independent.
+
+    Both distributions are run with the same seeds, which give them different flows.
+    """
     known = [one for one in each if one is not None]
     if not known or len(known) < len(each) or any(one.half is None for one in known):
         return None
@@ -94,6 +94,14 @@ def percent(value: Estimate | None) -> str:
 def each(spell: Callable[[str], str]) -> str:
     """Both distributions with what `spell` says of them."""
     return ", ".join(f"{sizes} {spell(sizes)}" for sizes in DISTRIBUTIONS)
+
+
+def unfinished(tables: Tables, part: str, load: float) -> str:
+    """How many flows of a part never ended, by scheme: means leave them out."""
+    rows = tables.classes.filter((pl.col("part") == part) & (pl.col("load") == load))
+    counts = rows.group_by("scheme", maintain_order=True).agg(pl.col("unfinished").sum(), pl.col("flows").sum())
+    spelled = ", ".join(f"{scheme} {open_:,}" for scheme, open_, _ in counts.sort("scheme").iter_rows())
+    return f"never finished, of {int(counts['flows'].sum()):,} flows: {spelled}" if len(counts) else ""
 
 
 def beside(tables: Tables, load: float, klass: str, column: str, parts: Sequence[str]) -> list[str]:

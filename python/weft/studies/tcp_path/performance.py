@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from ...statistics import Estimate, estimate
-from .measures import Finding, beside, change, each, improvement, percent, pooled, settled, values
+from .measures import Finding, beside, change, each, improvement, percent, pooled, settled, unfinished, values
 from .scenarios import DISTRIBUTIONS, MAIN, PAPER_SCHEMES, VARIANTS
 from .table import Tables
 
@@ -39,6 +39,7 @@ def elephants(tables: Tables) -> Finding | None:
     notes = [
         f"40 %: {each(lambda s: percent(at_40[s]))}",
         f"60 %: {each(lambda s: percent(at_60[s]))}",
+        *(f"at {100 * load:.0f} % {unfinished(tables, MAIN, load)}" for load in (0.4, 0.6)),
         *(f"{note} (40 %)" for note in beside(tables, 0.4, "elephant", "throughput_bps", ("linux", "published"))),
     ]
     variants = {what: improvement(tables, what, "web-search", 0.4, "elephant") for what in VARIANTS}

@@ -114,7 +114,7 @@ def _costs(part: Results) -> dict[str, float]:
     path = part.path / "performance.json"
     if not path.is_file():
         return {}
-    spent = {row["run"]: row["wall_seconds"] for row in json.loads(path.read_text(encoding="utf-8"))}
+    spent = {row["run"]: row["cpu_seconds"] for row in json.loads(path.read_text(encoding="utf-8"))}
     lasts = {run.id: s["duration_ps"] / 1e12 for run, s in zip(part.finished, part.summaries(), strict=True)}
     return {run: spent[run] / lasts[run] for run in spent.keys() & lasts.keys()}
 
