@@ -122,8 +122,9 @@ class Story:
         locks = {(change["node"], change["at"]) for change in self.scene.data["kept"]}
         fails: dict[int, list[int]] = defaultdict(list)
         for (node, at), (what, number) in self.floods.items():
-            # What tables hold at the begin has no line of its own.
-            if (node, at) in locks and at > 0 and what in REQUESTS:
+            # What tables hold at the begin has no line of its own: that a flow is explored for has this one.
+            begins = at == 0 and what == "recovery_request"
+            if (node, at) in locks and what in REQUESTS and not begins:
                 continue
             if (node, at) in passing:
                 if what in REQUESTS:
