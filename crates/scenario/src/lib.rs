@@ -28,7 +28,7 @@ pub use point::{Point, sha256};
 pub use scenario::Scenario;
 pub use schema::schema;
 pub use sections::Loader;
-pub use sections::event::{Change, Event};
+pub use sections::event::{Change, Event, LinkStates};
 pub use sections::measure::Measure;
 pub use sections::run::Run;
 pub use sections::transport::Transport;

@@ -7,7 +7,7 @@ use weft_traffic::{EPHEMERAL, Flow, Traffic};
 use weft_transport::{Config, EcnMode};
 use weft_units::{NodeId, Time};
 
-use crate::sections::event::{Change, Event, cut_off};
+use crate::sections::event::{Change, Event, LinkStates, cut_off};
 use crate::settings::Settings;
 
 /// All warnings of a plan.
@@ -41,8 +41,7 @@ fn never_counted(traffic: &Traffic, settings: &Settings) -> Vec<String> {
 
 /// Warnings of events that change nothing.
 fn without_effect(fabric: &Fabric, events: &[Event], settings: &Settings) -> Vec<String> {
-    let mut cables: Vec<bool> = fabric.links().iter().map(|link| link.up).collect();
-    let mut nodes = vec![true; fabric.nodes().len()];
+    let mut state = LinkStates::of(fabric);
     let end = Time::ZERO + settings.run.limit;
     let mut warnings = Vec::new();
     for event in events {
@@ -50,21 +49,13 @@ fn without_effect(fabric: &Fabric, events: &[Event], settings: &Settings) -> Vec
             warnings.push(format!("the event at {} is after the end of the run, {end}", event.at));
             continue;
         }
-        let (was, up, target) = match event.change {
-            Change::FailCable(link) => (cables[link.index()], false, fabric.link_label(link)),
-            Change::HealCable(link) => (cables[link.index()], true, fabric.link_label(link)),
-            Change::FailNode(node) => (nodes[node.index()], false, fabric.node(node).name.clone()),
-            Change::HealNode(node) => (nodes[node.index()], true, fabric.node(node).name.clone()),
-        };
-        if was == up {
-            let state = if up { "up" } else { "down" };
-            warnings.push(format!("the event at {} changes nothing: `{target}` is {state}", event.at));
-        }
-        match event.change {
-            Change::FailCable(link) | Change::HealCable(link) => {
-                fabric.parallel(link).for_each(|link| cables[link.index() & !1] = up);
-            }
-            Change::FailNode(node) | Change::HealNode(node) => nodes[node.index()] = up,
+        if !state.apply(event.change) {
+            let target = match event.change {
+                Change::FailCable(link) | Change::HealCable(link) => fabric.link_label(link),
+                Change::FailNode(node) | Change::HealNode(node) => fabric.node(node).name.clone(),
+            };
+            let now = if event.change.fails() { "down" } else { "up" };
+            warnings.push(format!("the event at {} changes nothing: `{target}` is {now}", event.at));
         }
     }
     warnings
@@ -89,13 +80,7 @@ fn nothing_to_choose(fabric: &Fabric) -> Option<String> {
 /// A warning where what marks the elephants of `tfe` and what flows have do not fit.
 fn unmarked(scheme: &SchemeSpec, traffic: &Traffic) -> Option<String> {
     let classifier = (scheme.name == "tfe").then(|| Classifier::from_spec(scheme))?;
-    let selected = |flow: &&Flow| match classifier {
-        Classifier::Ports(first, last) => {
-            [flow.sport, flow.dport].iter().any(|port| (first..=last).contains(port))
-        }
-        Classifier::Dscp(dscp) => flow.dscp == dscp,
-        Classifier::Auto(_) => false,
-    };
+    let selected = |flow: &&Flow| classifier.selects(flow.sport, flow.dport, flow.dscp);
     let (count, all) = (traffic.flows.iter().filter(selected).count(), traffic.flows.len());
     let of = match classifier {
         Classifier::Auto(_) => return None,

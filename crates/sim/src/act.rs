@@ -72,9 +72,11 @@ impl<S: Switch> Engine<'_, S> {
     /// Sends the frames of a switch's own.
     fn emit<R: Recorder>(&mut self, first_link: u32, actions: &Actions, recorder: &mut R) {
         let now = self.net.now;
-        for (place, &(port, mut header)) in actions.emitted().iter().enumerate() {
+        let emitted = actions.emitted();
+        for (place, &(port, mut header)) in emitted.iter().enumerate() {
             header.ip_bytes = header.ip_bytes.max(LEAST_PAYLOAD);
-            if header.kind == Kind::RecoveryRequest {
+            let is_copy = place > 0 && emitted[place - 1].1 == emitted[place].1;
+            if header.kind == Kind::RecoveryRequest && !is_copy {
                 Observer::asked(now, &header, &mut self.connections);
             }
             self.counters.packets_of_switches += 1;

@@ -110,7 +110,7 @@ impl Observer {
                 seen.arrive();
                 let by = std::mem::take(&mut seen.interrupted_by);
                 if let Some(event) = by.checked_sub(1).and_then(|at| self.events.get_mut(at as usize)) {
-                    event.resumed(now);
+                    event.resumed.add(now.saturating_since(event.at));
                 }
             }
         }
@@ -185,7 +185,7 @@ impl Observer {
         }
         let broken_by = std::mem::take(&mut seen.broken_by);
         if let Some(event) = broken_by.checked_sub(1).and_then(|at| self.events.get_mut(at as usize)) {
-            event.recovered(now);
+            event.recovered.add(now.saturating_since(event.at));
         }
     }
 }
@@ -194,8 +194,8 @@ impl Observer {
 const fn explores(header: &Header) -> bool {
     match header.kind {
         Kind::PathRequest | Kind::RecoveryRequest => true,
-        // About a station; about a flow it follows the flow's path.
-        Kind::PathFail => header.sport == 0 && header.dport == 0,
+        // About a flow it follows the flow's path.
+        Kind::PathFail => !header.is_about_flow(),
         _ => false,
     }
 }

@@ -174,67 +174,57 @@ pub struct EventReport {
     pub last_loss: Option<Time>,
     /// Flows whose path crossed a link that went down.
     pub paths_broken: u64,
-    /// Those of them that switches gave another path.
-    pub paths_recovered: u64,
-    /// Sum of the times that this took.
-    recovery_sum: Duration,
-    /// The longest of them.
-    pub longest_recovery: Duration,
-    /// Those whose data came through again, over whatever path.
-    pub flows_resumed: u64,
-    /// Sum of the times that this took.
-    resumption_sum: Duration,
-    /// The longest of them.
-    pub longest_resumption: Duration,
+    /// From the event until switches gave them another path, those to which they did.
+    pub recovered: Times,
+    /// From the event until their data came through again, over whatever path.
+    pub resumed: Times,
+}
+
+/// How often something happened, and how long it took.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Times {
+    /// How often.
+    pub count: u64,
+    sum: Duration,
+    longest: Duration,
+}
+
+impl Times {
+    /// It happened once more, and took this long.
+    pub fn add(&mut self, took: Duration) {
+        self.count += 1;
+        self.sum += took;
+        self.longest = self.longest.max(took);
+    }
+
+    /// The mean, if it ever happened.
+    pub fn mean(&self) -> Option<Duration> {
+        (self.count > 0).then(|| self.sum / self.count)
+    }
+
+    /// The longest, if it ever happened.
+    pub fn longest(&self) -> Option<Duration> {
+        (self.count > 0).then_some(self.longest)
+    }
 }
 
 impl EventReport {
     /// An event at `at` that has cost nothing yet.
-    pub const fn new(at: Time) -> Self {
+    pub fn new(at: Time) -> Self {
         Self {
             at,
             frames_lost: 0,
             flows_hit: 0,
             last_loss: None,
             paths_broken: 0,
-            paths_recovered: 0,
-            recovery_sum: Duration::ZERO,
-            longest_recovery: Duration::ZERO,
-            flows_resumed: 0,
-            resumption_sum: Duration::ZERO,
-            longest_resumption: Duration::ZERO,
+            recovered: Times::default(),
+            resumed: Times::default(),
         }
-    }
-
-    /// A flow whose path the event took away has another since `now`.
-    pub fn recovered(&mut self, now: Time) {
-        let took = now.saturating_since(self.at);
-        self.paths_recovered += 1;
-        self.recovery_sum += took;
-        self.longest_recovery = self.longest_recovery.max(took);
-    }
-
-    /// Data of a flow whose path the event took away has come through again at `now`.
-    pub fn resumed(&mut self, now: Time) {
-        let took = now.saturating_since(self.at);
-        self.flows_resumed += 1;
-        self.resumption_sum += took;
-        self.longest_resumption = self.longest_resumption.max(took);
-    }
-
-    /// The mean time until a flow's data came through again.
-    pub fn mean_resumption(&self) -> Option<Duration> {
-        (self.flows_resumed > 0).then(|| self.resumption_sum / self.flows_resumed)
     }
 
     /// From the event until the last frame was lost to it.
     pub fn recovery(&self) -> Option<Duration> {
         self.last_loss.map(|last| last.saturating_since(self.at))
-    }
-
-    /// The mean time until a flow had another path.
-    pub fn mean_recovery(&self) -> Option<Duration> {
-        (self.paths_recovered > 0).then(|| self.recovery_sum / self.paths_recovered)
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use weft_fabric::Fabric;
 use weft_fabric::layout::layout;
-use weft_scenario::{Change, Plan};
+use weft_scenario::{Change, LinkStates, Plan};
 use weft_switching::{Blueprint, DropReason, Forwarding, SchemeError, SchemeVisitor, visit_scheme};
 use weft_units::{Duration, LinkId, NodeId, Time};
 
@@ -49,7 +49,8 @@ pub fn run_own<B: Blueprint, R: Recorder>(
     Engine::new(setup(plan, &faults), routes, &blueprint).run(progress, recorder)
 }
 
-fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
+/// What a run of `plan` needs, with its links and its tables sampled.
+pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
     let fabric = &plan.fabric;
     let mut links: Vec<LinkId> = (0..fabric.links().len() as u32).map(LinkId).collect();
     if links.len() > MAX_SAMPLED_LINKS {
@@ -99,30 +100,18 @@ impl<R: Recorder> SchemeVisitor for Visitor<'_, '_, R> {
     }
 }
 
-/// What the events of a plan do to the links. A cable is up unless it has failed by itself or a node
-/// at one of its ends has.
+/// What the events of a plan do to the links.
 pub(crate) fn faults(plan: &Plan) -> Vec<Fault> {
     let fabric = &plan.fabric;
-    let mut cable_failed: Vec<bool> = fabric.links().iter().step_by(2).map(|link| !link.up).collect();
-    let mut node_failed = vec![false; fabric.nodes().len()];
+    let mut state = LinkStates::of(fabric);
     let mut fault = |event: &weft_scenario::Event| {
-        let (failed, cables): (_, Vec<LinkId>) = match event.change {
-            Change::FailCable(link) => (true, fabric.parallel(link).collect()),
-            Change::HealCable(link) => (false, fabric.parallel(link).collect()),
-            Change::FailNode(node) => (true, fabric.ports(node).to_vec()),
-            Change::HealNode(node) => (false, fabric.ports(node).to_vec()),
+        let cables: Vec<LinkId> = match event.change {
+            Change::FailCable(link) | Change::HealCable(link) => fabric.parallel(link).collect(),
+            Change::FailNode(node) | Change::HealNode(node) => fabric.ports(node).to_vec(),
         };
-        match event.change {
-            Change::FailCable(_) | Change::HealCable(_) => {
-                cables.iter().for_each(|link| cable_failed[link.index() / 2] = failed);
-            }
-            Change::FailNode(node) | Change::HealNode(node) => node_failed[node.index()] = failed,
-        }
-        let up = |id: LinkId| {
-            let link = fabric.link(id);
-            !cable_failed[id.index() / 2] && !node_failed[link.from.index()] && !node_failed[link.to.index()]
-        };
-        let changed = cables.into_iter().filter(|&link| up(link) != failed);
+        state.apply(event.change);
+        let failed = event.change.fails();
+        let changed = cables.into_iter().filter(|&link| state.is_up(link) != failed);
         Fault {
             at: event.at,
             kind: if failed { FaultKind::Fail } else { FaultKind::Heal },
@@ -286,12 +275,12 @@ fn events_json(plan: &Plan, report: &RunReport) -> Vec<Value> {
                 "flows_hit": seen.flows_hit,
                 "recovery_ps": seen.recovery().map(Duration::ps),
                 "paths_broken": seen.paths_broken,
-                "paths_recovered": seen.paths_recovered,
-                "mean_path_recovery_ps": seen.mean_recovery().map(Duration::ps),
-                "longest_path_recovery_ps": (seen.paths_recovered > 0).then(|| seen.longest_recovery.ps()),
-                "flows_resumed": seen.flows_resumed,
-                "mean_resumption_ps": seen.mean_resumption().map(Duration::ps),
-                "longest_resumption_ps": (seen.flows_resumed > 0).then(|| seen.longest_resumption.ps()),
+                "paths_recovered": seen.recovered.count,
+                "mean_path_recovery_ps": seen.recovered.mean().map(Duration::ps),
+                "longest_path_recovery_ps": seen.recovered.longest().map(Duration::ps),
+                "flows_resumed": seen.resumed.count,
+                "mean_resumption_ps": seen.resumed.mean().map(Duration::ps),
+                "longest_resumption_ps": seen.resumed.longest().map(Duration::ps),
             })
         })
         .collect()

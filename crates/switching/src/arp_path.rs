@@ -114,13 +114,17 @@ impl ArpPathSwitch {
 
     /// A request of `station` came in on `port`.
     fn lock(&mut self, station: Mac, port: PortId, now: Time) {
-        let class = if self.ports.is_host(port, now) { ATTACHED } else { LOCKED };
-        self.stations.insert(station, port, class, now);
+        self.put(station, port, LOCKED, now);
     }
 
     /// `station` itself, or a frame for it, shows that it is behind `port`.
     fn learn(&mut self, station: Mac, port: PortId, now: Time) {
-        let class = if self.ports.is_host(port, now) { ATTACHED } else { LEARNT };
+        self.put(station, port, LEARNT, now);
+    }
+
+    /// Puts `station` in; in `class`, unless it is on a port of its own.
+    fn put(&mut self, station: Mac, port: PortId, class: u8, now: Time) {
+        let class = if self.ports.is_host(port, now) { ATTACHED } else { class };
         self.stations.insert(station, port, class, now);
     }
 

@@ -229,15 +229,16 @@ pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
         return Some(Contradiction { param, message: format!("`scheme.{param}` is 0"), expected });
     }
     let least = Duration::from_ms(1);
+    let short = |param, time: Duration, expected| {
+        Some(Contradiction { param, message: format!("`scheme.{param}` is {time}"), expected })
+    };
     if config.hello < least {
         let expected = format!("expected at least {least}: a neighbour's frames take time too");
-        let message = format!("`scheme.hello` is {}", config.hello);
-        return Some(Contradiction { param: "hello", message, expected });
+        return short("hello", config.hello, expected);
     }
     if config.refresh_after > Duration::ZERO && config.refresh_after < least {
         let expected = format!("expected 0 s for never, or at least {least}, in which a path's age is kept");
-        let message = format!("`scheme.refresh_after` is {}", config.refresh_after);
-        return Some(Contradiction { param: "refresh_after", message, expected });
+        return short("refresh_after", config.refresh_after, expected);
     }
     let longer = |param, time: Duration, name: &str, life: Duration, why: &str| Contradiction {
         param,

@@ -6,7 +6,7 @@
 //! of the paper). The same exchange moves a flow that works to a better path.
 
 use rand_core::RngCore;
-use weft_units::PortId;
+use weft_units::{PortId, Time};
 
 use crate::header::{Header, Kind};
 use crate::path_table::{CONFIRMED, FlowKey, LOCKED, milliseconds};
@@ -71,6 +71,14 @@ impl TcpPathSwitch {
         }
     }
 
+    /// Looks for a path for the flow of `key.host`, which is on the host port `port`, where there is one
+    /// to look for.
+    pub(crate) fn recover<C: Context>(&mut self, ctx: &mut C, key: FlowKey, port: PortId, out: &mut Actions) {
+        if self.may_recover(key, ctx.now()) {
+            self.look_for_path(ctx, key, port, out);
+        }
+    }
+
     /// The same where a host's frames are the cause: no more often than its port may explore.
     pub(crate) fn recover_for_host<C: Context>(
         &mut self,
@@ -79,21 +87,18 @@ impl TcpPathSwitch {
         port: PortId,
         out: &mut Actions,
     ) {
-        let (now, peer) = (ctx.now(), key.peer.station());
-        let explores = self.base.attached(peer, now).is_none() && self.paths.class(&key, now) != Some(LOCKED);
-        if explores && self.limits.get_mut(port.index()).is_some_and(|limit| limit.take(now)) {
-            self.recover(ctx, key, port, out);
+        if self.may_recover(key, ctx.now()) && self.may_explore(port, ctx.now()) {
+            self.look_for_path(ctx, key, port, out);
         }
     }
 
-    /// Looks for a path for the flow of `key.host`, which is on the host port `port`.
-    pub(crate) fn recover<C: Context>(&mut self, ctx: &mut C, key: FlowKey, port: PortId, out: &mut Actions) {
+    /// Whether a flow's other end is elsewhere, and nobody looks for a path to it yet.
+    fn may_recover(&self, key: FlowKey, now: Time) -> bool {
+        self.base.attached(key.peer.station(), now).is_none() && self.paths.class(&key, now) != Some(LOCKED)
+    }
+
+    fn look_for_path<C: Context>(&mut self, ctx: &mut C, key: FlowKey, port: PortId, out: &mut Actions) {
         let now = ctx.now();
-        if self.base.attached(key.peer.station(), now).is_some()
-            || self.paths.class(&key, now) == Some(LOCKED)
-        {
-            return;
-        }
         let id = ctx.random().next_u32();
         let header = about(Kind::RecoveryRequest, key, id);
         if self.base.floods.note_own(&header, now).is_err() {

@@ -138,11 +138,11 @@ pub struct Contradiction {
 
 /// The first contradiction among the parameters of `spec`.
 pub fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
-    match spec.name.as_str() {
-        "arp_path" | "tcp_path" => exploration::contradiction(spec),
-        "tfe" => exploration::contradiction(spec).or_else(|| tfe::contradiction(spec)),
-        _ => None,
+    if !explores(&spec.name) {
+        return None;
     }
+    let of_classifier = || (spec.name == "tfe").then(|| tfe::contradiction(spec))?;
+    exploration::contradiction(spec).or_else(of_classifier)
 }
 
 /// Something to be done with a scheme whose type is known only at run time: the visitor is

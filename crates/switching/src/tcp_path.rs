@@ -54,7 +54,7 @@ impl Blueprint for TcpPath {
 pub struct TcpPathSwitch {
     pub(crate) base: ArpPathSwitch,
     pub(crate) paths: PathTable,
-    pub(crate) limits: Vec<RateLimit>,
+    limits: Vec<RateLimit>,
 }
 
 impl TcpPathSwitch {
@@ -65,6 +65,11 @@ impl TcpPathSwitch {
             paths: path_table(config, secret),
             base: ArpPathSwitch::new(config, ways, secret),
         }
+    }
+
+    /// Takes one of the explorations that the hosts of `port` may start, if any is left.
+    pub(crate) fn may_explore(&mut self, port: PortId, now: Time) -> bool {
+        self.limits.get_mut(port.index()).is_some_and(|limit| limit.take(now))
     }
 
     /// A SYN from a host of this switch.
@@ -94,7 +99,7 @@ impl TcpPathSwitch {
             }
             _ => {}
         }
-        if !self.limits.get_mut(ingress.index()).is_some_and(|limit| limit.take(now)) {
+        if !self.may_explore(ingress, now) {
             self.base.forward(ctx, ingress, header, out);
             return;
         }
@@ -249,11 +254,6 @@ impl TcpPathSwitch {
         }
     }
 
-    /// Whether a frame is about the path of a flow, not of two stations.
-    const fn is_about_flow(header: &Header) -> bool {
-        header.sport != 0 || header.dport != 0
-    }
-
     /// A TCP segment.
     #[inline(always)]
     pub(crate) fn on_tcp<C: Context>(
@@ -264,11 +264,10 @@ impl TcpPathSwitch {
         out: &mut Actions,
     ) {
         let now = ctx.now();
+        if !self.base.takes(ingress, header, now, out) {
+            return;
+        }
         if !self.base.ports.is_fabric(ingress, now) {
-            if let Some(reason) = self.base.refuses(ingress, header, now) {
-                return out.drop(reason);
-            }
-            self.base.hear_host(ingress, header.src, now);
             match header.tcp_flags & (Header::SYN | Header::ACK | Header::RST) {
                 Header::SYN => return self.on_syn(ctx, ingress, header, out),
                 flags if flags == Header::SYN | Header::ACK => {
@@ -303,7 +302,7 @@ impl TcpPathSwitch {
         header: &Header,
         out: &mut Actions,
     ) {
-        if !header.kind.is_control() || header.kind == Kind::Hello || !Self::is_about_flow(header) {
+        if !header.kind.is_control() || header.kind == Kind::Hello || !header.is_about_flow() {
             return self.base.receive(ctx, ingress, header, out);
         }
         if let Some(reason) = self.base.refuses(ingress, header, ctx.now()) {

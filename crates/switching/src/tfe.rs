@@ -28,14 +28,14 @@ pub enum Classifier {
 }
 
 impl Classifier {
-    /// Whether a segment is of a flow that is explored from its SYN on.
-    pub fn selects(&self, header: &Header) -> bool {
+    /// Whether a flow with these ports and this DSCP is explored from its SYN on.
+    pub fn selects(&self, sport: u16, dport: u16, dscp: u8) -> bool {
         match self {
             Self::Ports(first, last) => {
                 let range = *first..=*last;
-                range.contains(&header.sport) || range.contains(&header.dport)
+                range.contains(&sport) || range.contains(&dport)
             }
-            Self::Dscp(dscp) => header.traffic_class >> 2 == *dscp,
+            Self::Dscp(own) => dscp == *own,
             Self::Auto(_) => false,
         }
     }
@@ -204,7 +204,9 @@ impl Switch for TfeSwitch {
                 self.paths.on_moved(ctx, ingress, header, out);
                 self.count(ctx, ingress, header, out);
             }
-            (Kind::Tcp, classifier) if classifier.selects(header) => {
+            (Kind::Tcp, classifier)
+                if classifier.selects(header.sport, header.dport, header.traffic_class >> 2) =>
+            {
                 self.paths.on_tcp(ctx, ingress, header, out);
             }
             (Kind::Tcp, _) => self.paths.base.receive(ctx, ingress, header, out),

@@ -31,6 +31,51 @@ pub enum Change {
     HealNode(NodeId),
 }
 
+impl Change {
+    /// Whether something goes down.
+    pub const fn fails(self) -> bool {
+        matches!(self, Self::FailCable(_) | Self::FailNode(_))
+    }
+}
+
+/// Which links are up as events happen: a cable is, unless it has failed by itself or a node at one of
+/// its ends has.
+#[derive(Clone, Debug)]
+pub struct LinkStates<'a> {
+    fabric: &'a Fabric,
+    cables: Vec<bool>,
+    nodes: Vec<bool>,
+}
+
+impl<'a> LinkStates<'a> {
+    /// Before any event.
+    pub fn of(fabric: &'a Fabric) -> Self {
+        let cables = fabric.links().iter().step_by(2).map(|link| link.up).collect();
+        Self { fabric, cables, nodes: vec![true; fabric.nodes().len()] }
+    }
+
+    /// A change happens; whether it is one.
+    pub fn apply(&mut self, change: Change) -> bool {
+        let up = !change.fails();
+        match change {
+            Change::FailCable(link) | Change::HealCable(link) => {
+                let was = self.cables[link.index() / 2];
+                self.fabric.parallel(link).for_each(|link| self.cables[link.index() / 2] = up);
+                was != up
+            }
+            Change::FailNode(node) | Change::HealNode(node) => {
+                std::mem::replace(&mut self.nodes[node.index()], up) != up
+            }
+        }
+    }
+
+    /// Whether a link is up.
+    pub fn is_up(&self, id: LinkId) -> bool {
+        let link = self.fabric.link(id);
+        self.cables[id.index() / 2] && self.nodes[link.from.index()] && self.nodes[link.to.index()]
+    }
+}
+
 /// A change and its time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Event {
@@ -104,18 +149,12 @@ pub(crate) fn check_order(events: &[EventSettings], problems: &Problems) {
 
 /// A warning for the first event after which some hosts have no path to others.
 pub(crate) fn cut_off(fabric: &Fabric, events: &[Event]) -> Option<String> {
-    let mut down: Vec<bool> = fabric.links().iter().map(|link| !link.up).collect();
-    let mut dead = vec![false; fabric.nodes().len()];
+    let mut state = LinkStates::of(fabric);
     for event in events {
-        match event.change {
-            Change::FailCable(link) => fabric.parallel(link).for_each(|link| down[link.index() & !1] = true),
-            Change::HealCable(link) => fabric.parallel(link).for_each(|link| down[link.index() & !1] = false),
-            Change::FailNode(node) => dead[node.index()] = true,
-            Change::HealNode(node) => dead[node.index()] = false,
-        }
+        state.apply(event.change);
         let mut builder = fabric.edit();
-        for (link, down) in fabric.links().iter().zip(&down).step_by(2) {
-            if *down || dead[link.from.index()] || dead[link.to.index()] {
+        for (link, id) in fabric.links().iter().zip(0..).step_by(2) {
+            if !state.is_up(LinkId(id)) {
                 builder.fail(&fabric.node(link.from).name, &fabric.node(link.to).name).ok()?;
             }
         }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weft_fabric::{Fabric, nearest};
 use weft_scenario::Plan;
+use weft_switching::Kind;
 use weft_switching::exploration::Exploration;
 use weft_switching::tfe::Classifier;
-use weft_switching::{Header, Kind};
 use weft_traffic::Flow;
 use weft_units::{Bytes, Duration, FlowId, HostId, Time};
 
@@ -152,21 +152,16 @@ impl<'a> Chooser<'a> {
         if fabric.edge_switch(flow.src) == fabric.edge_switch(flow.dst) {
             return Some(format!("{src} and {dst} of flow {number} hang on one switch"));
         }
-        let header = Header {
-            sport: flow.sport,
-            dport: flow.dport,
-            traffic_class: flow.dscp << 2,
-            ..Header::default()
-        };
+        let selects = |classifier: &Classifier| classifier.selects(flow.sport, flow.dport, flow.dscp);
         let not_elephant = |is| Some(format!("`tfe` explores for elephants only, and flow {number} {is}"));
         match &self.classifier {
             Some(Classifier::Auto(enough)) if flow.bytes < enough.0 => {
                 return not_elephant(format!("carries {} of {} bytes", flow.bytes, enough.0));
             }
-            Some(Classifier::Ports(first, last)) if !self.selects(&header) => {
+            Some(ports_of @ Classifier::Ports(first, last)) if !selects(ports_of) => {
                 return not_elephant(format!("has {}, not {first} to {last}", ports(flow)));
             }
-            Some(Classifier::Dscp(dscp)) if !self.selects(&header) => {
+            Some(marked @ Classifier::Dscp(dscp)) if !selects(marked) => {
                 return not_elephant(format!("has DSCP {}, not {dscp}", flow.dscp));
             }
             _ => {}
@@ -174,10 +169,6 @@ impl<'a> Chooser<'a> {
         self.first_flows.get(&pair(flow)).filter(|first| **first != flow.id).map(|first| {
             format!("{src} knows {dst} from flow {} when flow {number} starts, and does not ask", first.0)
         })
-    }
-
-    fn selects(&self, header: &Header) -> bool {
-        self.classifier.as_ref().is_some_and(|classifier| classifier.selects(header))
     }
 
     /// The first flow that shows an exploration well: explored for, long enough to be cut, in a fabric

@@ -20,7 +20,7 @@ pub use scene::{Begin, Change, Fate, Follower, Frame, Hop, MOST_FRAMES, Scene, W
 use crate::engine::{Progress, Setup};
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Probe;
-use crate::run::{faults, run_setup};
+use crate::run::{faults, run_setup, setup};
 
 /// How long after its first data a flow is cut, at most.
 const CUT_AFTER: Duration = Duration::from_ms(1);
@@ -109,11 +109,9 @@ pub fn explore(plan: &Plan, choice: &Choice, watches: &[Watch; 2]) -> Result<Exp
     let [first, second] = watches;
     first.goal_ps.store(flow.start.ps(), Ordering::Relaxed);
     let followed = follow(plan, &flow, Begin::With(chooser.first_kind()), None, first)?;
+    let through = followed.scene.and_then(|scene| scene.done.map(|done| (scene, done)));
     let unfinished = ExploreError::Unfinished { flow: flow.id.0, end: followed.end };
-    let exploration = followed.scene.ok_or(unfinished)?;
-    let Some(done) = exploration.done else {
-        return Err(ExploreError::Unfinished { flow: flow.id.0, end: followed.end });
-    };
+    let (exploration, done) = through.ok_or(unfinished)?;
     let recovery = cut(plan, &flow, &exploration, done, chooser.bytes_after(&flow), second)?;
     let lock = Exploration::from_spec(&plan.scheme).0.lock;
     Ok(Explored { flow, lock, exploration, recovery })
@@ -185,16 +183,7 @@ fn follow(
     let mut faults = faults(plan);
     faults.extend(fault);
     faults.sort_by_key(|fault| fault.at);
-    let setup = Setup {
-        fabric: &plan.fabric,
-        flows: &plan.traffic.flows,
-        classes: plan.traffic.classes.len(),
-        transport: &plan.transport.config,
-        seed: plan.seed,
-        limit,
-        probe: Probe::new(None, Vec::new(), false),
-        faults: &faults,
-    };
+    let setup = Setup { limit, probe: Probe::default(), ..setup(plan, &faults) };
     let mut follower = Follower::new(&plan.fabric, flow, begin, &watch.progress.stop);
     let report = run_setup(setup, &plan.scheme, &watch.progress, &mut follower)?;
     let all_delivered = follower.all_delivered();

@@ -104,12 +104,12 @@ fn an_event_says_what_it_cost() {
         let outcome = long.clone().fail(MS(50), cable).heal(MS(120), cable).run();
         let [failed, healed] = outcome.report.events[..] else { panic!("two events") };
         assert_eq!((failed.at, healed.at), (Time::ZERO + MS(50), Time::ZERO + MS(120)));
-        assert_eq!((failed.paths_broken, failed.paths_recovered), (1, 1), "{cable}");
+        assert_eq!((failed.paths_broken, failed.recovered.count), (1, 1), "{cable}");
         assert!(failed.frames_lost > 0 && failed.flows_hit == 1, "{failed:?}");
-        assert!(failed.mean_recovery().unwrap() < MS(1), "{failed:?}");
+        assert!(failed.recovered.mean().unwrap() < MS(1), "{failed:?}");
         assert!(failed.recovery().unwrap() < MS(1), "{failed:?}");
-        assert_eq!((failed.flows_resumed, failed.longest_resumption), (1, failed.mean_resumption().unwrap()));
-        assert!(failed.longest_resumption >= failed.longest_recovery, "{failed:?}");
+        assert_eq!((failed.resumed.count, failed.resumed.longest()), (1, failed.resumed.mean()));
+        assert!(failed.resumed.longest().unwrap() >= failed.recovered.longest().unwrap(), "{failed:?}");
         assert_eq!((healed.frames_lost, healed.paths_broken), (0, 0), "{healed:?}");
         assert_eq!(outcome.flows[0].moves, 1);
         let moved = path(&fabric, &outcome, 0);
@@ -119,7 +119,7 @@ fn an_event_says_what_it_cost() {
     let hashed = Trial::new(&fabric, scheme("ecmp"), profile("linux")).flow(0, 2, 20_000_000, MS(1));
     let spine = path(&fabric, &hashed.run(), 0)[1].clone();
     let failed = hashed.fail(MS(50), &format!("l0-{spine}")).run().report.events[0];
-    assert_eq!((failed.paths_broken, failed.paths_recovered, failed.flows_resumed), (1, 0, 1));
+    assert_eq!((failed.paths_broken, failed.recovered.count, failed.resumed.count), (1, 0, 1));
     let elsewhere = long.fail(MS(50), "l2-s0").run().report.events[0];
     assert_eq!((elsewhere.frames_lost, elsewhere.paths_broken, elsewhere.recovery()), (0, 0, None));
 }
