@@ -82,7 +82,8 @@ def _over_classes(summary: Json, key: str) -> float:
     return float(sum(row.get(key) or 0 for row in summary["classes"].values()))
 
 
-def _mean_exploration(_: Run, summary: Json) -> float | None:
+def mean_exploration(summary: Json) -> float | None:
+    """How long an exploration took, in seconds, the mean over all flows explored."""
     count = _over_classes(summary, "explored")
     total = sum((row.get("mean_exploration_s") or 0) * row.get("explored", 0) for row in summary["classes"].values())
     return total / count if count else None
@@ -101,7 +102,7 @@ def _per_move(_: Run, summary: Json) -> float | None:
 COLUMNS = (
     Column("path_evenness", "Evenness", "ratio", lambda _, s: s.get("path_evenness")),
     Column("explored", "Explored", "count", lambda _, s: _over_classes(s, "explored")),
-    Column("exploration_s", "Exploration", "s", _mean_exploration),
+    Column("exploration_s", "Exploration", "s", lambda _, s: mean_exploration(s)),
     Column("late_copies", "Late a flow", "ratio", _late_copies),
     Column("exploration_share", "Explorations", "share", lambda _, s: flood_ratio(s, "exploration")),
     Column("broadcast_share", "Broadcasts", "share", lambda _, s: flood_ratio(s, "broadcast")),
@@ -163,6 +164,16 @@ def _rows(results: Results, columns: Sequence[Column], parts: Callable[[Json], M
         Row(point, scheme, event, {key: estimate(values) for key, values in lists.items()})
         for (point, scheme, event), lists in found.items()
     ]
+
+
+def telling(rows: Sequence[Row], columns: Sequence[Column]) -> list[Column]:
+    """The columns that say something of any row: a number that is not zero."""
+    return [c for c in columns if any((one := row.estimates[c.key]) is not None and one.mean for row in rows)]
+
+
+def leads(rows: Sequence[Row]) -> list[str]:
+    """What tells rows apart beside the scheme: of ``point`` and ``event`` those that any row has."""
+    return [key for key in ("point", "event") if any(getattr(row, key) for row in rows)]
 
 
 def as_dict(rows: Sequence[Row]) -> list[dict[str, Any]]:

@@ -89,9 +89,7 @@ def elephants(effect, key):
     until = effect["warm_up"] if key["part"] == "10mbps" else 0.0
     # The mean of what is still to come falls to its level when the fast ones are over.
     starts = np.linspace(0, 1800, 60)
-    return [
-        key | {"start_s": start, "throughput_bps": 5e6 if start < until else 1e6, "link_bps": 1e7} for start in starts
-    ]
+    return [key | {"start_s": start, "throughput_bps": 5e6 if start < until else 1e6} for start in starts]
 
 
 def row(tables, ident):

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _WIDE = 118
 """Columns of a terminal that show all metrics side by side."""
 
+_NARROW = 5
+"""Columns of a table that a narrower terminal shows side by side."""
+
 
 def show_summary(console: Console, summary: Summary) -> None:
     """Print the comparison; on a narrow terminal the metrics are split over two tables."""
@@ -40,11 +43,10 @@ def show_summary(console: Console, summary: Summary) -> None:
 
 def show_paths(console: Console, title: str, rows: Sequence[paths.Row], columns: Sequence[paths.Column]) -> None:
     """Print how paths were chosen, or what events cost; columns that say nothing are left out."""
-    shown = [c for c in columns if any(row.estimates[c.key] for row in rows)]
-    shown = [c for c in shown if any((row.estimates[c.key] or _NONE).mean for row in rows)]
+    shown = paths.telling(rows, columns)
     narrow = console.width < _WIDE and len(shown) > _NARROW
     parts = [shown[:_NARROW], shown[_NARROW:]] if narrow else [shown]
-    leads = [key for key in ("point", "event") if any(getattr(row, key) for row in rows)]
+    leads = paths.leads(rows)
     colors = styles(row.scheme for row in rows)
     for i, part in enumerate(parts):
         table = Table(
@@ -68,10 +70,6 @@ def show_paths(console: Console, title: str, rows: Sequence[paths.Row], columns:
             table.add_row(*names, Text(row.scheme, style=colors[row.scheme].color), *cells)
         console.print(table)
         console.print()
-
-
-_NARROW = 5
-_NONE = Estimate(0.0, None, None, 0)
 
 
 def _note(summary: Summary) -> str:
@@ -121,10 +119,7 @@ def _style(key: str, row: Row, colors: dict[str, Style]) -> str:
 
 
 def _cell(row: Row, metric: Metric) -> Text:
-    value = row.estimates[metric.key]
-    if value is None:
-        return Text(quantity.MISSING, style="dim")
-    text = _value(value, metric.kind)
+    text = _value(row.estimates[metric.key], metric.kind)
     relative = row.relative.get(metric.key)
     if relative is not None:
         text.append(f"\n{quantity.change(relative.mean)}", style=_verdict(relative, metric.better))

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from .. import quantity
 from ..labels import short_key, show
 from ..palette import Style, styles
+from ..paths import leads as lead_keys
+from ..paths import telling
 from ..summary import METRICS
 from .parts import mark
 
@@ -46,8 +48,7 @@ def comparison(summary: Summary) -> str:
 
 def paths(rows: Sequence[PathRow], columns: Sequence[Column], ident: str) -> str:
     """How paths were chosen, or what events cost: a row a point, event and scheme; empty columns are left out."""
-    shown = [c for c in columns if any((one := row.estimates[c.key]) is not None and one.mean for row in rows)]
-    leads = [key for key in ("point", "event") if any(getattr(row, key) for row in rows)]
+    shown, leads = telling(rows, columns), lead_keys(rows)
     chosen = styles(row.scheme for row in rows)
     head = "".join(f"<th>{key}</th>" for key in (*leads, "scheme"))
     head += "".join(f'<th class="n">{escape(column.title)}</th>' for column in shown)

@@ -87,12 +87,8 @@ class Study(ABC):
         """The scenarios to run at a size."""
 
     @abstractmethod
-    def rows(self, results: dict[str, Results]) -> list[StudyRow]:
+    def judge(self, results: dict[str, Results]) -> Outcome:
         """The claims held against the results of the parts, by part name."""
-
-    def remarks(self, results: dict[str, Results]) -> list[str]:
-        """What is worth saying beside the claims; nothing by default."""
-        return []
 
     @abstractmethod
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
@@ -117,7 +113,7 @@ class Study(ABC):
             results[part.name] = part.scenario.run(
                 out / part.name, jobs=jobs, progress=None if progress is None else _named(part.name, progress)
             )
-        outcome = Outcome(self.rows(results), self.remarks(results))
+        outcome = self.judge(results)
         write_text(out / INDEX, json.dumps(as_dict(self.name, size, outcome), indent=2, ensure_ascii=False) + "\n")
         return outcome
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..base import Part, Size, Study, StudyRow
+from ..base import Outcome, Part, Size, Study
 from . import scenarios
 
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ class PacketSpraying(Study):
         """Two scenarios, fixed and random pairs, each over scheme, transport and number of flows."""
         return scenarios.parts(size)
 
-    def rows(self, results: dict[str, Results]) -> list[StudyRow]:
+    def judge(self, results: dict[str, Results]) -> Outcome:
         """P1 to P7."""
         from . import claims
         from .table import gather
 
-        return claims.judge(gather(results))
+        return Outcome(claims.judge(gather(results)), [])
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """Figures 2 to 9."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..base import Part, Size, Study, StudyRow
+from ..base import Outcome, Part, Size, Study
 from . import scenarios
 
 if TYPE_CHECKING:
@@ -30,19 +30,13 @@ class TcpPath(Study):
         """One scenario for each distribution and set-up, and one for each size of mesh."""
         return scenarios.parts(size)
 
-    def rows(self, results: dict[str, Results]) -> list[StudyRow]:
-        """T1 to T10."""
-        from . import claims
+    def judge(self, results: dict[str, Results]) -> Outcome:
+        """T1 to T10, and what the paper's whole evaluation would take on this machine, from what these runs took."""
+        from . import claims, cost
         from .table import gather
 
-        return claims.judge(gather(results))
-
-    def remarks(self, results: dict[str, Results]) -> list[str]:
-        """What the paper's whole evaluation would take on this machine, from what these runs took."""
-        from . import cost
-        from .table import gather
-
-        return cost.estimate(gather(results))
+        tables = gather(results)
+        return Outcome(claims.judge(tables), cost.estimate(tables))
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """Figures 7 to 12 and 14 to 17."""

@@ -23,28 +23,23 @@ class Finding:
     note: str
 
 
+def _of(table: pl.DataFrame, part: str, sizes: str, scheme: str, load: float) -> pl.DataFrame:
+    return table.filter(
+        (pl.col("part") == part) & (pl.col("sizes") == sizes) & (pl.col("scheme") == scheme) & (pl.col("load") == load)
+    )
+
+
 def values(tables: Tables, part: str, sizes: str, scheme: str, load: float, klass: str, column: str) -> BySeed:
     """A column of the table of classes by seed."""
-    rows = tables.classes.filter(
-        (pl.col("part") == part)
-        & (pl.col("sizes") == sizes)
-        & (pl.col("scheme") == scheme)
-        & (pl.col("load") == load)
-        & (pl.col("class") == klass)
-        & pl.col(column).is_not_null()
+    rows = _of(tables.classes, part, sizes, scheme, load).filter(
+        (pl.col("class") == klass) & pl.col(column).is_not_null()
     )
     return dict(rows.select("seed", column).iter_rows())
 
 
 def runs(tables: Tables, part: str, sizes: str, scheme: str, load: float, column: str) -> BySeed:
     """A column of the table of runs by seed."""
-    rows = tables.runs.filter(
-        (pl.col("part") == part)
-        & (pl.col("sizes") == sizes)
-        & (pl.col("scheme") == scheme)
-        & (pl.col("load") == load)
-        & pl.col(column).is_not_null()
-    )
+    rows = _of(tables.runs, part, sizes, scheme, load).filter(pl.col(column).is_not_null())
     return dict(rows.select("seed", column).iter_rows())
 
 
@@ -123,9 +118,7 @@ BATCHES = 36
 
 def evolution(time: pl.DataFrame, part: str, sizes: str, scheme: str, load: float = 0.4) -> list[tuple[float, float]]:
     """Figures 11 and 12: for each batch's start, the mean throughput of the elephants that start then or later."""
-    rows = time.filter(
-        (pl.col("part") == part) & (pl.col("sizes") == sizes) & (pl.col("scheme") == scheme) & (pl.col("load") == load)
-    )
+    rows = _of(time, part, sizes, scheme, load)
     if not len(rows):
         return []
     last = float(rows["start_s"].max())  # type: ignore[arg-type]

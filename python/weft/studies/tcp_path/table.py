@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ...paths import flood_ratio, into_leaves, mean_entries
+from ...paths import flood_ratio, into_leaves, mean_entries, mean_exploration
 from .scenarios import MESH_FLOWS
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ CLASSES = KEYS | {
     "fct_s": pl.Float64,
     "fct_with_arp_s": pl.Float64,
     "median_fct_s": pl.Float64,
-    "timeouts": pl.Float64,
     "moves": pl.Float64,
     "out_of_order_per_move": pl.Float64,
 }
@@ -42,14 +41,12 @@ RUNS = KEYS | {
     "flow_entries": pl.Float64,
     "exploration_ratio": pl.Float64,
     "broadcast_ratio": pl.Float64,
-    "evenness": pl.Float64,
-    "late_copies": pl.Float64,
     "seconds_per_second": pl.Float64,
 }
 """Mean entries for flows in a switch; bytes of explorations, and of explorations and ARP, over those of all else at the
-leaves; Jain's index of the bytes that each leaf sends to each spine; late copies a flow; processor seconds a second."""
+leaves; processor seconds a second."""
 
-TIME = KEYS | {"start_s": pl.Float64, "throughput_bps": pl.Float64, "link_bps": pl.Float64}
+TIME = KEYS | {"start_s": pl.Float64, "throughput_bps": pl.Float64}
 """One row an elephant, whether it counts otherwise or not."""
 
 MESHES = {
@@ -143,7 +140,6 @@ def _classes(part: Results, keyed: dict[str, dict[str, Any]]) -> pl.DataFrame:
             pl.col("fct_s").mean(),
             pl.col("fct_with_arp_s").mean(),
             pl.col("fct_s").median().alias("median_fct_s"),
-            pl.col("timeouts").mean(),
             pl.col("moves").mean(),
             (pl.col("out_of_order").filter(moved).sum() / pl.col("moves").sum()).alias("out_of_order_per_move"),
         )
@@ -157,10 +153,8 @@ def _time(part: Results, keyed: dict[str, dict[str, Any]]) -> pl.DataFrame:
     elephants = _flows(part, keyed, measured=False).filter(
         (pl.col("class") == "elephant") & pl.col("fct_s").is_not_null()
     )
-    summaries = part.summaries()
-    link_bps = float(summaries[0]["links"][0]["rate_bps"]) if summaries else 0.0
     return (
-        elephants.with_columns((pl.col("start_ps") / 1e12).alias("start_s"), pl.lit(link_bps).alias("link_bps"))
+        elephants.with_columns((pl.col("start_ps") / 1e12).alias("start_s"))
         .sort(*KEYS, "start_s")
         .select(pl.col(name).cast(dtype) for name, dtype in TIME.items())
         .collect()
@@ -168,13 +162,10 @@ def _time(part: Results, keyed: dict[str, dict[str, Any]]) -> pl.DataFrame:
 
 
 def _sums(run: Run, summary: dict[str, Any]) -> dict[str, Any]:
-    counters = summary["counters"]
     return {
         "flow_entries": mean_entries(run, summary),
         "exploration_ratio": flood_ratio(summary, "exploration"),
         "broadcast_ratio": flood_ratio(summary, "exploration", "broadcast"),
-        "evenness": summary["path_evenness"],
-        "late_copies": counters["packets_dropped"].get("late_copy", 0) / max(counters["flows_started"], 1),
     }
 
 
@@ -182,14 +173,10 @@ def _mesh(run: Run, summary: dict[str, Any]) -> dict[str, Any]:
     into = into_leaves(summary)
     leaves = len({link["to"] for link in into})
     copies = sum(link["explorations"] for link in into)
-    explored = [row for row in summary["classes"].values() if row["explored"]]
-    count = sum(row["explored"] for row in explored)
     return {
         "leaves": leaves,
         "seed": run.seed,
         "copies": copies / leaves / MESH_FLOWS,
         "frame_bytes": sum(link["exploration_bytes"] for link in into) / copies if copies else None,
-        "exploration_s": sum(row["mean_exploration_s"] * row["explored"] for row in explored) / count
-        if count
-        else None,
+        "exploration_s": mean_exploration(summary),
     }
