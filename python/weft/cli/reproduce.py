@@ -25,6 +25,9 @@ _STYLES = {Verdict.held: "green", Verdict.did_not_hold: "red", Verdict.not_measu
 def reproduce(
     study: Annotated[str, typer.Argument(metavar="STUDY", help="The study; `weft list studies` names them.")],
     size: Annotated[Size, typer.Option(help="How many seeds and points; the physics is the same.")] = Size.quick,
+    emulated: Annotated[
+        bool, typer.Option("--emulated", help="On emulated hosts and switches, beside the simulation (needs root).")
+    ] = False,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to (default: results/STUDY-SIZE).")
     ] = None,
@@ -44,7 +47,10 @@ def reproduce(
       weft reproduce packet-spraying --size standard -o results/spraying
 
       weft reproduce packet-spraying --json > rows.json
+
+      sudo weft reproduce tcp-path --emulated
     """
+    study = f"{study}-emulated" if emulated and not study.endswith("-emulated") else study
     found = next((candidate for candidate in studies.ALL if candidate.name == study), None)
     if found is None:
         raise shell.fail(f"there is no study `{study}`", f"one of {', '.join(s.name for s in studies.ALL)}")

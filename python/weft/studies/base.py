@@ -72,6 +72,8 @@ class Part:
 
     name: str
     scenario: Scenario
+    emulated: bool = False
+    """Whether it runs on real hosts instead of in the simulator."""
 
 
 class Study(ABC):
@@ -110,9 +112,11 @@ class Study(ABC):
         self._claim_directory(out, size)
         results = {}
         for part in self.parts(size):
-            results[part.name] = part.scenario.run(
-                out / part.name, jobs=jobs, progress=None if progress is None else _named(part.name, progress)
-            )
+            feed = None if progress is None else _named(part.name, progress)
+            if part.emulated:
+                results[part.name] = emulate(part.scenario, out / part.name, progress=feed)
+            else:
+                results[part.name] = part.scenario.run(out / part.name, jobs=jobs, progress=feed)
         outcome = self.judge(results)
         write_text(out / INDEX, json.dumps(as_dict(self.name, size, outcome), indent=2, ensure_ascii=False) + "\n")
         return outcome

@@ -22,7 +22,7 @@ def judge(tables: Tables) -> list[StudyRow]:
     rows = []
     for ident, text, unit, rule in CLAIMS:
         if rule is None:
-            note = "it takes an emulation with real hosts, which Weft does not have yet"
+            note = "it takes real hosts: weft reproduce tcp-path --emulated"
             rows.append(StudyRow(ident, text, Verdict.not_measured, None, None, None, unit, note))
             continue
         found = rule(tables)

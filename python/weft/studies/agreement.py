@@ -1,0 +1,110 @@
+"""Simulation against emulation: the same flows, one by one, under both.
+
+A scenario with a seed gives the simulator and the emulated hosts the same list of flows, so each flow is compared with
+itself. What is compared is the ratio of means, emulated over simulated. Its interval is that of a ratio estimator over
+pairs (Cochran, Sampling Techniques, section 2.11), as if the flows of a run were independent; they share links, so
+the true interval is wider.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from scipy.special import stdtrit
+
+from ..statistics import CONFIDENCE, Estimate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..results import Results
+
+CELL = ("point", "scheme", "class")
+"""What is compared at a time."""
+
+LABELS = {"fct_s": "completion time", "throughput_bps": "throughput"}
+"""Columns of flows whose means are compared, and what they are called."""
+
+SAME = 0.10
+"""Means that differ by no more than this share agree."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point, scheme and class: how many flows ended in both, and in one only; means and ratios by measure."""
+
+    point: str
+    scheme: str
+    klass: str
+    flows: int
+    unpaired: int
+    simulated: dict[str, float]
+    emulated: dict[str, float]
+    ratios: dict[str, Estimate]
+
+
+def pairs(simulated: Results, emulated: Results) -> pl.DataFrame:
+    """The measured flows of both, one row a flow: `CELL`, seed, flow, and each measure with and without ``_emulated``.
+
+    A flow that did not end has nulls on that side.
+    """
+    keys = [*CELL, "seed", "flow"]
+    one, other = (part.scan_flows(measured=True).select(*keys, *LABELS).collect() for part in (simulated, emulated))
+    return one.join(other, on=keys, how="full", coalesce=True, suffix="_emulated")
+
+
+def cells(table: pl.DataFrame) -> list[Cell]:
+    """Every cell of a table of pairs, in its order."""
+    return [
+        _cell(str(point), str(scheme), str(klass), rows)
+        for (point, scheme, klass), rows in table.group_by(*CELL, maintain_order=True)
+    ]
+
+
+def _cell(point: str, scheme: str, klass: str, rows: pl.DataFrame) -> Cell:
+    ended = rows.drop_nulls("fct_s").drop_nulls("fct_s_emulated")
+    means = {
+        side: {measure: float(ended[measure + side].mean() or math.nan) for measure in LABELS}  # type: ignore[arg-type]
+        for side in ("", "_emulated")
+    }
+    ratios = {}
+    for measure in LABELS:
+        found = ratio(ended[measure + "_emulated"].to_numpy(), ended[measure].to_numpy())
+        if found is not None:
+            ratios[measure] = found
+    return Cell(point, scheme, klass, len(ended), len(rows) - len(ended), means[""], means["_emulated"], ratios)
+
+
+def ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64]) -> Estimate | None:
+    """The ratio of the means of pairs with its 95 % interval; None without pairs or with a mean of zero below."""
+    n = len(denominator)
+    below = float(denominator.mean()) if n else 0.0
+    if below == 0:
+        return None
+    value = float(numerator.mean()) / below
+    if n == 1:
+        return Estimate(value, None, None, 1)
+    residuals = numerator - value * denominator
+    error = math.sqrt(float((residuals**2).sum()) / (n - 1) / n) / below
+    half = float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2)) * error
+    return Estimate(value, value - half, value + half, n)
+
+
+def above(one: Estimate) -> Estimate:
+    """A ratio as per cent above 1."""
+    ends = [None if end is None else 100 * (end - 1) for end in (one.low, one.high)]
+    return Estimate(100 * (one.mean - 1), ends[0], ends[1], one.n)
+
+
+def describe(cell: Cell) -> str:
+    """A cell in a line."""
+    each = [
+        f"{LABELS[name]} {100 * (one.mean - 1):+.0f} %" + ("" if one.half is None else f" ±{100 * one.half:.0f}")
+        for name, one in cell.ratios.items()
+    ]
+    alone = f", {cell.unpaired} that did not end in both" if cell.unpaired else ""
+    return f"{cell.point}, {cell.scheme}, {cell.klass}: {', '.join(each)} ({cell.flows} flows{alone})"

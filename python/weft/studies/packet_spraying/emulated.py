@@ -1,0 +1,186 @@
+"""Packet spraying on real Linux TCP: the static scenario on an emulated k=4 fat-tree, beside the simulator.
+
+The paper simulated an old TCP, for which each gap of three segments is a loss; Linux's RACK (RFC 8985) waits for a
+part of the round-trip time before it takes a gap for one. Links are slower than the paper's, since two processors have
+to carry all of them, and have no delay but what the kernel takes. The same flows are simulated with the paper's
+transport and with the profile `linux`, and emulated.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from ...scenario import Scenario
+from ...statistics import relative_difference
+from ..agreement import LABELS, SAME, Cell, above, cells, describe, pairs
+from ..base import Outcome, Part, Size, Study, StudyRow, Verdict
+from .scenarios import SCHEMES, STATIC_PAIRS
+
+if TYPE_CHECKING:
+    from ...results import Results
+
+PAPER, SIMULATED, EMULATED = "paper-tcp", "simulated", "emulated"
+RATE = "100 Mbps"
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What a size runs: seeds, and numbers of long flows."""
+
+    seeds: int
+    long: tuple[int, ...]
+
+
+EXTENTS = {
+    Size.quick: Extent(3, (1, 5)),
+    Size.standard: Extent(10, (1, 3, 5)),
+    Size.paper: Extent(10, (0, 1, 2, 3, 4, 5)),
+}
+
+
+def scenario(size: Size, profile: str) -> Scenario:
+    """What is run on both sides: one short flow and some long ones towards one server."""
+    extent = EXTENTS[size]
+    text = f"""\
+name = "packet-spraying, emulation"
+
+[fabric]
+kind = "fat-tree"
+k = 4
+rate = "{RATE}"
+delay = "1 us"
+queue = "100 packets"
+
+[[traffic]]
+class = "short"
+sizes = {{ fixed = "200 kB" }}
+arrivals = "at-once"
+jitter = "10 ms"
+flows = 1
+pairs = [["h0", "h15"]]
+
+[[traffic]]
+class = "long"
+sizes = {{ fixed = "10 MB" }}
+arrivals = "at-once"
+jitter = "10 ms"
+flows = 5
+pairs = {STATIC_PAIRS}
+
+[scheme]
+name = "single_path"
+
+[transport]
+profile = "{profile}"
+
+[run]
+duration = "1 s"
+limit = "30 s"
+seeds = {extent.seeds}
+
+[measure]
+interval = "100 ms"
+baseline = "single_path"
+
+[sweep]
+"scheme.name" = {json.dumps(SCHEMES)}
+"traffic.long.flows" = {json.dumps(extent.long)}
+"""
+    return Scenario.from_text(text, "packet-spraying-emulation.toml")
+
+
+class PacketSprayingEmulated(Study):
+    """Spraying with Linux's TCP, which nobody has published."""
+
+    name = "packet-spraying-emulated"
+    summary = "packet spraying on an emulated k=4 fat-tree with real Linux TCP, beside the simulator"
+    chosen = (
+        f"Links of {RATE} with queues of 100 packets; simulated ones have 1 us of delay, emulated ones what the kernel "
+        "takes. Segments are not coalesced (hosts and links have no GSO)."
+    )
+
+    def parts(self, size: Size) -> list[Part]:
+        """The same flows with the paper's transport, with Linux's in the simulator, and on real hosts."""
+        linux = scenario(size, "linux")
+        return [
+            Part(PAPER, scenario(size, "ns3-3.23")),
+            Part(SIMULATED, linux),
+            Part(EMULATED, linux, emulated=True),
+        ]
+
+    def judge(self, results: dict[str, Results]) -> Outcome:
+        """What spraying does to short and long flows in each part, and whether simulation and emulation agree."""
+        rows = [
+            _change(kind, name, results[name]) for kind in ("short", "long") for name in (PAPER, SIMULATED, EMULATED)
+        ]
+        found = cells(pairs(results[SIMULATED], results[EMULATED]))
+        remarks = [_reordering(name, results[name]) for name in (PAPER, SIMULATED, EMULATED)]
+        return Outcome([*rows, _agreement(found)], [*remarks, *(describe(cell) for cell in found)])
+
+    def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
+        """The ratios of emulated to simulated means."""
+        from ...figures.agreement import draw
+
+        found = cells(pairs(results[SIMULATED], results[EMULATED]))
+        return draw(found, SAME, LABELS, out / "agreement", formats)
+
+
+_TITLES = {PAPER: "simulated, the paper's TCP", SIMULATED: "simulated, Linux's TCP", EMULATED: "real Linux hosts"}
+
+
+def _change(kind: str, name: str, part: Results) -> StudyRow:
+    """Holds if spraying's mean completion time is below that of a single path, with the whole interval."""
+    flows = part.scan_flows(measured=True).filter(pl.col("class") == kind)
+    means = flows.group_by("scheme", "seed").agg(pl.col("fct_s").mean()).collect()
+
+    def by_seed(scheme: str) -> dict[int, float | None]:
+        return dict(means.filter(pl.col("scheme") == scheme).select("seed", "fct_s").iter_rows())
+
+    found = relative_difference(by_seed("spray"), by_seed("single_path"))
+    ident = f"{'S' if kind == 'short' else 'L'}-{name}"
+    claim = f"spraying shortens {kind} flows against a single path: {_TITLES[name]}"
+    unit = "% mean completion time"
+    if found is None or found.high is None:
+        return StudyRow(ident, claim, Verdict.not_measured, None, None, None, unit, "two seeds at least are needed")
+    verdict = Verdict.held if found.high < 0 else Verdict.did_not_hold
+    value = found.scaled(100)
+    return StudyRow(
+        ident, claim, verdict, value.mean, value.low, value.high, unit, "mean over the numbers of long flows"
+    )
+
+
+def _agreement(found: list[Cell]) -> StudyRow:
+    """Holds if every mean completion time of the emulation is within `SAME` of the simulated one."""
+    claim, unit = "simulation and emulation agree", "% emulated above simulated, the farthest"
+    judged = [(cell, cell.ratios["fct_s"]) for cell in found if "fct_s" in cell.ratios]
+    if not judged:
+        return StudyRow("E", claim, Verdict.not_measured, None, None, None, unit, "no flow ended in both")
+    cell, worst = max(judged, key=lambda item: abs(item[1].mean - 1))
+    within = sum(abs(one.mean - 1) <= SAME for _, one in judged)
+    value = above(worst)
+    note = f"{within} of {len(judged)} within {100 * SAME:.0f} %; farthest: {cell.klass}, {cell.scheme}, {cell.point}"
+    verdict = Verdict.held if within == len(judged) else Verdict.did_not_hold
+    return StudyRow("E", claim, verdict, value.mean, value.low, value.high, unit, note)
+
+
+def _reordering(name: str, part: Results) -> str:
+    """Segments that arrived out of order, and those sent again, as shares of those that arrived first, by scheme."""
+    sums = (
+        part.scan_flows(measured=True)
+        .group_by("scheme", maintain_order=True)
+        .agg(pl.col("out_of_order", "retransmissions", "packets_sent").sum())
+        .sort("scheme")
+        .collect()
+    )
+    each = [
+        f"{scheme} {100 * late / sent:.1f} and {100 * again / sent:.2f} %"
+        for scheme, late, again, sent in sums.iter_rows()
+        if sent
+    ]
+    return f"{_TITLES[name]}, segments out of order and sent again: {', '.join(each)}"

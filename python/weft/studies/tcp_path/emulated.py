@@ -1,0 +1,120 @@
+"""Claim T9: the spine-leaf at 10 Mbps simulated, and emulated with real Linux hosts and switches.
+
+4-4-20 with links of 10 Mbps, web search at 10 to 40 % load, the paper's schemes, on the same flows; the simulator's
+hosts have the profile `linux`. The paper compared ns-3 and Mininet by eye; here a class agrees where the ratio of the
+means, emulated over simulated, is within `SAME` of 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...scenario import Scenario
+from ..agreement import LABELS, SAME, Cell, above, cells, describe, pairs
+from ..base import Outcome, Part, Size, Study, StudyRow, Verdict
+from .scenarios import PAPER_SCHEMES, Setup, text
+
+if TYPE_CHECKING:
+    from ...results import Results
+
+SIMULATED, EMULATED = "simulated", "emulated"
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What a size runs: loads, seeds, and seconds in which flows start; emulation takes as long as it says."""
+
+    loads: tuple[float, ...]
+    seeds: int
+    seconds: float
+
+
+EXTENTS = {
+    Size.quick: Extent((0.4,), 1, 60),
+    Size.standard: Extent((0.1, 0.2, 0.4), 1, 240),
+    Size.paper: Extent((0.1, 0.2, 0.4), 10, 1800),
+}
+"""The paper: 10 runs of 1800 s, of which 800 to 1400 s count. Without hosts that warm up, the shorter ones count
+from the first fifth on."""
+
+
+def scenario(size: Size) -> Scenario:
+    """What is run on both sides."""
+    extent = EXTENTS[size]
+    setup = Setup(
+        what="emulation",
+        sizes="web-search",
+        seeds=extent.seeds,
+        seconds=extent.seconds / 100,
+        schemes=PAPER_SCHEMES,
+        loads=extent.loads,
+        mbps=10,
+        profile="linux",
+        scheme_keys=('exploration = "valley-free"',),
+    )
+    return Scenario.from_text(text(setup), "tcp-path-emulation.toml")
+
+
+class TcpPathEmulated(Study):
+    """Claim T9, with real hosts."""
+
+    name = "tcp-path-emulated"
+    summary = "TCP-Path, TFE and ECMP on 4-4-20 at 10 Mbps: real Linux hosts and switches beside the simulator"
+    chosen = (
+        "Hosts cache addresses. Queues of 100 packets, segments are not coalesced (hosts and links have no GSO). "
+        "Simulated links have 1 us of delay, emulated ones what the kernel takes."
+    )
+
+    def parts(self, size: Size) -> list[Part]:
+        """The same scenario simulated and emulated."""
+        both = scenario(size)
+        return [Part(SIMULATED, both), Part(EMULATED, both, emulated=True)]
+
+    def judge(self, results: dict[str, Results]) -> Outcome:
+        """T9 for elephants and rabbits, and for mice."""
+        found = cells(pairs(results[SIMULATED], results[EMULATED]))
+        rows = [_row(ident, text, classes, found) for ident, text, classes in CLAIMS]
+        return Outcome(rows, [describe(cell) for cell in found])
+
+    def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
+        """The ratios of emulated to simulated means, by class, load and scheme."""
+        from ...figures.agreement import draw
+
+        found = cells(pairs(results[SIMULATED], results[EMULATED]))
+        return draw(found, SAME, LABELS, out / "agreement", formats)
+
+
+CLAIMS = (
+    ("T9", "simulation and Linux emulation agree at 10 Mbps: rabbits and elephants", ("rabbit", "elephant")),
+    ("T9b", "mice do not agree: burstier, and faster in emulation", ("mouse",)),
+)
+
+
+def _row(ident: str, claim: str, classes: tuple[str, ...], found: list[Cell]) -> StudyRow:
+    """T9 holds if all ratios of its classes are within `SAME` of 1, T9b if emulated mice complete sooner by more."""
+    judged = [
+        (cell, name, one)
+        for cell in found
+        if cell.klass in classes
+        for name, one in cell.ratios.items()
+        if cell.flows > 1
+    ]
+    unit = "% emulated above simulated, the farthest"
+    if not judged:
+        return StudyRow(ident, claim, Verdict.not_measured, None, None, None, unit, "no flow of these classes ended")
+    cell, name, worst = max(judged, key=lambda item: abs(item[2].mean - 1))
+    if ident == "T9":
+        holds = all(abs(one.mean - 1) <= SAME for _, _, one in judged)
+    else:
+        holds = all(one.mean < 1 - SAME for _, measure, one in judged if measure == "fct_s")
+    off = above(worst)
+    within = sum(abs(one.mean - 1) <= SAME for _, _, one in judged)
+    note = (
+        f"{within} of {len(judged)} means within {100 * SAME:.0f} %; "
+        f"farthest: {LABELS[name]} of {cell.klass}s, {cell.scheme}, {cell.point}"
+    )
+    verdict = Verdict.held if holds else Verdict.did_not_hold
+    return StudyRow(ident, claim, verdict, off.mean, off.low, off.high, unit, note)
