@@ -155,6 +155,11 @@ impl Header {
         self.overlay[..4].copy_from_slice(&id.to_be_bytes());
     }
 
+    /// Whether a frame about a path is about that of a flow, not of two stations.
+    pub const fn is_about_flow(&self) -> bool {
+        self.sport != 0 || self.dport != 0
+    }
+
     /// Switches that have sent a frame about a path on.
     pub const fn hops(&self) -> u8 {
         self.overlay[4]

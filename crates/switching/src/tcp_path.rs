@@ -249,11 +249,6 @@ impl TcpPathSwitch {
         }
     }
 
-    /// Whether a frame is about the path of a flow, not of two stations.
-    const fn is_about_flow(header: &Header) -> bool {
-        header.sport != 0 || header.dport != 0
-    }
-
     /// A TCP segment.
     #[inline(always)]
     pub(crate) fn on_tcp<C: Context>(
@@ -303,7 +298,7 @@ impl TcpPathSwitch {
         header: &Header,
         out: &mut Actions,
     ) {
-        if !header.kind.is_control() || header.kind == Kind::Hello || !Self::is_about_flow(header) {
+        if !header.kind.is_control() || header.kind == Kind::Hello || !header.is_about_flow() {
             return self.base.receive(ctx, ingress, header, out);
         }
         if let Some(reason) = self.base.refuses(ingress, header, ctx.now()) {

@@ -3,7 +3,7 @@
 use weft_fabric::{Fabric, LinkSpec, build};
 use weft_switching::exploration::Exploration;
 use weft_switching::{DropReason, Header, Kind, Mac};
-use weft_units::{Duration, HostId};
+use weft_units::{Duration, HostId, PortId};
 
 use crate::net::{arp_path, reply, request, segment};
 
@@ -125,4 +125,22 @@ fn what_only_switches_may_send_is_refused_from_a_host() {
     net.run(Duration::from_ms(10));
     assert_eq!(net.dropped(DropReason::Untrusted), 10);
     assert_eq!(net.balance.delivered, before.delivered);
+}
+
+#[test]
+fn frames_about_flows_are_stale_where_there_are_none() {
+    let mut net = arp_path(small(), &Exploration::default(), 1);
+    net.resolve(0, 2);
+    let leaf = net.fabric.switches().find(|&node| net.fabric.node(node).tier == 1).unwrap();
+    let up = net.fabric.ports(leaf).iter().position(|&link| {
+        let to = net.fabric.link(link).to;
+        !net.fabric.node(to).is_host()
+    });
+    let before = net.dropped(DropReason::Stale);
+    for kind in [Kind::PathRequest, Kind::PathReply, Kind::PathFail, Kind::RecoveryRequest] {
+        let header = Header { kind, ..segment(0, 2, 7, 80, 0, 1) };
+        net.send_from(leaf, PortId(up.unwrap() as u16), header);
+    }
+    net.run(Duration::from_ms(10));
+    assert_eq!(net.dropped(DropReason::Stale) - before, 4);
 }
