@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
  * What became of frames, counted. The reasons have the names and numbers of `DropReason` in
- * crates/switching; behind them those for which crates/wire refuses a Path frame.
+ * crates/switching; behind them those for which crates/wire refuses a Path frame, and the kernel's.
  */
 #pragma once
 
@@ -27,6 +27,7 @@ enum reason {
 	SHORT,
 	VERSION,
 	TYPE,
+	NO_MEMORY, /* for a frame to grow */
 	REASONS,
 	NO_REASON = REASONS,
 };

@@ -50,8 +50,10 @@ struct frame {
 	__u32 id;
 	__u16 sport, dport; /* of a flow; both 0 where the frame is about none */
 	__u16 at;           /* where the EtherType is, behind the tags */
+	__u16 ethertype;
 	__u8 kind;
 	__u8 hops;
+	__u8 tcp_flags;
 	__u8 malformed;     /* why a Path frame cannot be read, or NO_REASON */
 };
 
@@ -208,7 +210,6 @@ static __always_inline bool read_frame(struct __sk_buff *skb, struct frame *f)
 	int tags = skb->vlan_present ? 1 : 0;
 	__u8 addresses[ADDRESSES_LEN];
 	__be16 type;
-	__u16 ethertype;
 
 	f->kind = OTHER;
 	f->malformed = NO_REASON;
@@ -219,23 +220,24 @@ static __always_inline bool read_frame(struct __sk_buff *skb, struct frame *f)
 	f->dst = address(addresses);
 	f->src = address(addresses + 6);
 	for (; tags < MAX_TAGS; tags++) {
-		ethertype = bpf_ntohs(type);
-		if (ethertype != ETHERTYPE_VLAN && ethertype != ETHERTYPE_SERVICE_VLAN)
+		f->ethertype = bpf_ntohs(type);
+		if (f->ethertype != ETHERTYPE_VLAN && f->ethertype != ETHERTYPE_SERVICE_VLAN)
 			break;
 		f->at += TAG_LEN;
 		if (bpf_skb_load_bytes(skb, f->at, &type, sizeof(type))) {
 			f->at = ADDRESSES_LEN;
+			f->ethertype = 0;
 			return true;
 		}
 	}
-	ethertype = bpf_ntohs(type);
-	if (ethertype == settings.hello_type)
+	f->ethertype = bpf_ntohs(type);
+	if (f->ethertype == settings.hello_type)
 		f->kind = HELLO;
-	else if (ethertype == settings.path_type)
+	else if (f->ethertype == settings.path_type)
 		read_path(skb, f);
-	else if (ethertype == ETHERTYPE_ARP)
+	else if (f->ethertype == ETHERTYPE_ARP)
 		f->kind = read_arp(skb, f->at + 2);
-	else if (ethertype == ETHERTYPE_IPV6)
+	else if (f->ethertype == ETHERTYPE_IPV6)
 		f->kind = read_neighbour(skb, f->at + 2);
 	return true;
 }

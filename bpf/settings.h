@@ -15,6 +15,10 @@ struct settings {
 	__u64 learnt;         /* life of a station that is known */
 	__u64 broadcast_lock; /* how long a source's broadcasts are locked to a port */
 	__u64 repair;         /* how long a repair goes on before the next is started */
+	__u64 confirmed;      /* life of a flow that a reply has confirmed */
+	__u64 closing;        /* life of a flow once FIN or RST was seen */
+	__u64 rate_gap;       /* between explorations that a host port may start in the long run */
+	__u64 rate_slack;     /* what a burst of them may run ahead */
 	__u64 sweep_gap;      /* least time between two sweeps of a full table of floods */
 	__u16 hello_type;     /* EtherTypes */
 	__u16 path_type;
@@ -22,6 +26,8 @@ struct settings {
 	__u8 valley_free;     /* whether what came down a tier only goes down */
 	__u8 fixed_order;     /* whether copies of a flood leave in order of ports */
 	__u8 testing;
+	__u32 longest;        /* frame that a fabric port sends, in bytes */
+	__u32 reserved;
 };
 
 const volatile struct settings settings = {};

@@ -8,12 +8,12 @@ use weft_switching::DropReason;
 pub enum Reason {
     /// The switch's reason.
     Switch(DropReason),
-    /// The reader's, by the name that `weft-wire` gives its counter.
+    /// The reader's, by the name that `weft-wire` gives its counter, or the kernel's, `no_memory`.
     Reader(&'static str),
 }
 
-/// The reader's reasons, in the order of `enum reason` behind those of the switch.
-const READER: [&str; 3] = ["short", "version", "type"];
+/// The reader's reasons, and the kernel's, in the order of `enum reason` behind those of the switch.
+const READER: [&str; 4] = ["short", "version", "type", "no_memory"];
 
 /// Reasons that are counted.
 const REASONS: usize = DropReason::ALL.len() + READER.len();

@@ -23,6 +23,14 @@ pub struct Settings {
     pub broadcast_lock: u64,
     /// How long a repair goes on before the next is started.
     pub repair: u64,
+    /// Life of a flow that a reply has confirmed.
+    pub confirmed: u64,
+    /// Life of a flow once FIN or RST was seen.
+    pub closing: u64,
+    /// Between explorations that a host port may start in the long run.
+    pub rate_gap: u64,
+    /// What a burst of them may run ahead.
+    pub rate_slack: u64,
     /// Least time between two sweeps of a full table of floods.
     pub sweep_gap: u64,
     /// EtherType of Hello.
@@ -37,6 +45,10 @@ pub struct Settings {
     pub fixed_order: u8,
     /// Whether frames are written down instead of sent, and time and randomness are handed in.
     pub testing: u8,
+    /// The longest frame that a fabric port sends, in bytes.
+    pub longest: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// Nanoseconds of a duration.
@@ -52,11 +64,16 @@ pub const fn ns_at(time: Time) -> u64 {
 impl Settings {
     /// What `config` says, with the EtherTypes of docs/wire-format.md.
     pub fn new(config: &Exploration) -> Self {
+        let rate_gap = 1_000_000_000_u64.checked_div(config.rate).unwrap_or(NEVER / 4);
         Self {
             lock: ns(config.lock),
             learnt: ns(config.learnt),
             broadcast_lock: ns(config.broadcast_lock),
             repair: ns(config.repair),
+            confirmed: ns(config.confirmed),
+            closing: ns(config.closing),
+            rate_gap,
+            rate_slack: rate_gap.saturating_mul(config.burst.max(1)).min(NEVER / 2),
             sweep_gap: 100_000_000,
             hello_type: 0xff70,
             path_type: 0xffaf,
@@ -64,6 +81,8 @@ impl Settings {
             valley_free: (config.scope == Scope::ValleyFree).into(),
             fixed_order: (config.order == FloodOrder::Fixed).into(),
             testing: 0,
+            longest: 1514,
+            reserved: 0,
         }
     }
 }
@@ -146,6 +165,38 @@ pub struct Flood {
     pub lock: u32,
 }
 
+/// `struct flow`: an entry leads to `host`. An end is an address and, in the lower 16 bits, a TCP port.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Flow {
+    /// The end that the entry leads to.
+    pub host: u64,
+    /// The other end.
+    pub peer: u64,
+}
+
+/// `struct path`.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Path {
+    /// When it expires.
+    pub expiry: u64,
+    /// The exploration that made it.
+    pub id: u32,
+    /// When it was made, in milliseconds modulo 2^32.
+    pub made: u32,
+    /// Where it leads.
+    pub port: u16,
+    /// As in [`weft_switching::path_table`].
+    pub class: u8,
+    /// Whether the end that it leads to started the exploration.
+    pub initiator: u8,
+    /// Whether the next SYN of the flow goes by the default forwarding.
+    pub explored: u8,
+    /// Zero.
+    pub reserved: [u8; 3],
+}
+
 /// `struct copy`: the start of a frame that a test would have seen leave; its bytes follow.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -171,6 +222,10 @@ unsafe impl Pod for Station {}
 unsafe impl Pod for FloodKey {}
 // SAFETY: as above.
 unsafe impl Pod for Flood {}
+// SAFETY: as above.
+unsafe impl Pod for Flow {}
+// SAFETY: as above.
+unsafe impl Pod for Path {}
 
 /// A station's address as the programs keep it: a number of 48 bits.
 pub fn address(mac: Mac) -> u64 {
@@ -185,7 +240,7 @@ mod tests {
 
     #[test]
     fn values_have_the_sizes_that_the_headers_have() {
-        // `bpf/layout.h` asserts the same numbers of its own structures.
+        // `bpf/layout.h` and `bpf/tcp_path.c` assert the same numbers of their structures.
         let sizes = [
             size_of::<Settings>(),
             size_of::<Test>(),
@@ -193,10 +248,12 @@ mod tests {
             size_of::<Station>(),
             size_of::<FloodKey>(),
             size_of::<Flood>(),
+            size_of::<Flow>(),
+            size_of::<Path>(),
             size_of::<Copy>() + COPY_BYTES,
             size_of::<Counts>(),
         ];
-        assert_eq!(sizes, [48, 16, 24, 16, 32, 16, 2056, 152]);
+        assert_eq!(sizes, [88, 16, 24, 16, 32, 16, 16, 24, 2056, 160]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use weft_units::{PortId, Time};
 
 use crate::counters::{Counters, Counts};
 use crate::layout::{
-    COPY_BYTES, Copy, Flood, FloodKey, MAX_PORTS, NEVER, Port, Settings, Station, Test, ns, ns_at,
+    COPY_BYTES, Copy, Flood, FloodKey, Flow, MAX_PORTS, NEVER, Path, Port, Settings, Station, Test, ns, ns_at,
 };
 
 /// How the data plane forwards.
@@ -20,6 +20,8 @@ use crate::layout::{
 pub enum Mode {
     /// `bpf/arp_path.c`.
     ArpPath,
+    /// `bpf/tcp_path.c`.
+    TcpPath,
 }
 
 impl Mode {
@@ -27,12 +29,14 @@ impl Mode {
     const fn program(self) -> &'static str {
         match self {
             Self::ArpPath => "arp_path",
+            Self::TcpPath => "tcp_path",
         }
     }
 
     const fn object(self) -> &'static [u8] {
         match self {
             Self::ArpPath => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/arp_path.o")),
+            Self::TcpPath => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tcp_path.o")),
         }
     }
 }
@@ -85,7 +89,12 @@ impl Plane {
         if ways.len() > usize::from(MAX_PORTS) {
             return Err(PlaneError::Ports(ways.len()));
         }
-        let sizes = [("stations", config.stations), ("repairs", config.stations), ("floods", config.floods)];
+        let sizes = [
+            ("stations", config.stations),
+            ("repairs", config.stations),
+            ("floods", config.floods),
+            ("paths", config.flows),
+        ];
         let mut loader = EbpfLoader::new();
         loader.override_global("settings", &settings, true);
         for (map, size) in sizes {
@@ -188,6 +197,9 @@ impl Plane {
             station.expiry > now && !dead.contains(&station.port)
         })?;
         self.sweep::<u64, u64>("repairs", |_, until| *until > now)?;
+        if self.mode == Mode::TcpPath {
+            self.sweep::<Flow, Path>("paths", |_, path| path.expiry > now)?;
+        }
         self.sweep::<FloodKey, Flood>("floods", |_, flood| flood.expiry > now)
     }
 
@@ -230,6 +242,14 @@ impl Plane {
         entries(self.map("floods")?)
     }
 
+    /// All flows held, expired ones included; a mode that keeps none has no map of them.
+    ///
+    /// # Errors
+    /// [`PlaneError`].
+    pub fn paths(&self) -> Result<impl Iterator<Item = (Flow, Path)> + use<>> {
+        entries(self.map("paths")?)
+    }
+
     /// What became of frames.
     ///
     /// # Errors
@@ -265,7 +285,7 @@ fn port(way: Way, hold: u64) -> Port {
 }
 
 /// The entries of a hash map.
-fn entries<K: Pod, V: Pod>(map: &aya::maps::Map) -> Result<impl Iterator<Item = (K, V)>> {
+fn entries<K: Pod, V: Pod>(map: &aya::maps::Map) -> Result<impl Iterator<Item = (K, V)> + use<K, V>> {
     let map = HashMap::<_, K, V>::try_from(map)?;
     Ok(collect(&map)?.into_iter())
 }

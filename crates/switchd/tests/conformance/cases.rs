@@ -1,5 +1,6 @@
 //! Corners by name: differences between the two that were found, and what could easily become one.
 
+use weft_switchd::Mode;
 use weft_switching::exploration::Exploration;
 use weft_switching::hello::Way;
 use weft_wire::{EtherType, MacAddr, PathHeader, PathType, Tuple};
@@ -82,6 +83,7 @@ fn corners_are_the_same_on_both_sides() {
         return println!("skipped: {reason}");
     }
     let setting = Setting {
+        mode: Mode::ArpPath,
         config: Exploration { stations: 1024, floods: 1024, ..Exploration::default() },
         ways: vec![Way::Host, Way::Host, Way::Level, Way::Level],
         may_be_fabric: vec![true; 4],

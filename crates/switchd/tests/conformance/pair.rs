@@ -5,14 +5,15 @@ use std::fmt;
 
 use rand_core::RngCore;
 use weft_switchd::layout::{Settings, Test, address, ns_at};
-use weft_switchd::{Counters, Mode, Plane, Reason};
+use weft_switchd::{Counters, Plane, Reason};
 use weft_switching::arp_path::Flood;
 use weft_switching::exploration::FloodOrder;
 use weft_switching::hello::Way;
+use weft_switching::path_table::{End, PathEntry};
 use weft_units::{Duration, PortId, Time};
 
 use crate::generator::Setting;
-use crate::oracle::Oracle;
+use crate::oracle::{Machine, Oracle};
 
 /// Why programs cannot be run here, if they cannot.
 pub fn unable() -> Option<String> {
@@ -69,14 +70,14 @@ pub struct Pair {
 impl Pair {
     pub fn new(setting: &Setting) -> Self {
         let settings = Settings { testing: 1, sweep_gap: 0, ..Settings::new(&setting.config) };
-        let mut plane = Plane::load(Mode::ArpPath, &setting.config, settings, &setting.ways)
+        let mut plane = Plane::load(setting.mode, &setting.config, settings, &setting.ways)
             .expect("the kernel takes the program");
         for (port, may) in (0..).map(PortId).zip(&setting.may_be_fabric) {
             plane.set_may_be_fabric(port, *may).expect("a map that can be written");
         }
         Self {
             plane,
-            oracle: Oracle::new(&setting.config, &setting.ways, &setting.may_be_fabric),
+            oracle: Oracle::new(setting.mode, &setting.config, &setting.ways, &setting.may_be_fabric),
             now: Time::ZERO,
             ordered: setting.config.order == FloodOrder::Fixed,
             before: Counters::default(),
@@ -123,6 +124,9 @@ impl Pair {
         }
         *self.counted.entry("consumed").or_default() += expected.counted.consumed;
         *self.counted.entry("forwarded").or_default() += expected.counted.forwarded;
+        for deed in expected.deeds {
+            *self.counted.entry(deed).or_default() += 1;
+        }
         self.before = counters;
         if expected.hello {
             self.plane.heard(port, self.now).map_err(|error| error.to_string())?;
@@ -131,7 +135,7 @@ impl Pair {
     }
 
     fn compare_tables(&self) -> Result<(), String> {
-        let (now, switch) = (ns_at(self.now), &self.oracle.switch);
+        let (now, switch) = (ns_at(self.now), self.oracle.switch.base());
         let text = |error: weft_switchd::PlaneError| error.to_string();
         let wanted = switch
             .stations(self.now)
@@ -152,7 +156,21 @@ impl Pair {
         let found = found.map(|(key, flood)| {
             (key.from, key.to, key.id, key.sport, key.dport, key.kind, flood.port, flood.expiry)
         });
-        same("floods", &sorted(wanted), &sorted(found))
+        same("floods", &sorted(wanted), &sorted(found))?;
+
+        let Machine::Tcp(switch) = &self.oracle.switch else { return Ok(()) };
+        let wanted = switch.paths(self.now).map(|(key, entry, class, until)| {
+            let PathEntry { port, initiator, explored, id, made } = entry;
+            let end = |end: End| address(end.station()) << 16 | u64::from(end.port());
+            let state = (port.0, class, u8::from(initiator), u8::from(explored), id, made);
+            (end(key.host), end(key.peer), state, ns_at(until))
+        });
+        let found = self.plane.paths().map_err(text)?.filter(|(_, path)| path.expiry > now);
+        let found = found.map(|(flow, path)| {
+            let state = (path.port, path.class, path.initiator, path.explored, path.id, path.made);
+            (flow.host, flow.peer, state, path.expiry)
+        });
+        same("flows", &sorted(wanted), &sorted(found))
     }
 }
 
@@ -208,6 +226,23 @@ pub fn shorten(setting: &Setting, mut steps: Vec<Step>) -> Vec<Step> {
     steps
 }
 
+/// What a switch does beside dropping frames, as `counted` names it.
+const DEEDS: [&str; 13] = [
+    "consumed",
+    "forwarded",
+    "kept",
+    "hop",
+    "wrapped in a request",
+    "wrapped in a reply",
+    "unwrapped",
+    "fail of a station",
+    "fail of a flow",
+    "request for a station",
+    "reply of a station",
+    "request for a flow",
+    "reply of a flow",
+];
+
 /// How often what happened, over many sequences.
 #[derive(Default)]
 pub struct Tally(BTreeMap<&'static str, u64>);
@@ -221,9 +256,9 @@ impl Tally {
 
     /// What a switch can do and did not.
     pub fn unseen(&self) -> Vec<&'static str> {
-        // Queues are the kernel's, links and hosts the simulator's.
-        let never = ["queue_full", "link_down", "not_for_me"];
-        let names = Reason::all().map(Reason::name).chain(["consumed", "forwarded"]);
+        // Queues and memory are the kernel's, hosts the simulator's.
+        let never = ["queue_full", "not_for_me", "no_memory"];
+        let names = Reason::all().map(Reason::name).chain(DEEDS);
         names
             .filter(|name| !never.contains(name) && self.0.get(name).is_none_or(|count| *count == 0))
             .collect()
