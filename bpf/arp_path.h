@@ -123,8 +123,14 @@ static __always_inline int forward(struct __sk_buff *skb, const struct frame *f)
 	if (!station || !is_known(station->port, f->now))
 		return miss(skb, f);
 	port = station->port;
-	if (port == f->port)
+	if (port == f->port && is_host(port, f->now))
 		return drop(SAME_PORT);
+	if (port == f->port) {
+		/* A flood and a reply that crossed each other can leave two switches pointing at each
+		 * other: what is known here is not true. */
+		bpf_map_delete_elem(&stations, &dst);
+		return miss(skb, f);
+	}
 	if (has_returned(f, port)) {
 		/* Entries of several floods, of which some copies were lost, can close a circle. */
 		bpf_map_delete_elem(&stations, &dst);

@@ -7,7 +7,7 @@
 #include "send.h"
 #include "tables.h"
 
-_Static_assert(sizeof(struct settings) == 88, "settings");
+_Static_assert(sizeof(struct settings) == 96, "settings");
 _Static_assert(sizeof(struct test) == 16, "test");
 _Static_assert(sizeof(struct port) == 24, "port");
 _Static_assert(sizeof(struct station) == 16, "station");

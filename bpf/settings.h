@@ -13,6 +13,7 @@
 struct settings {
 	__u64 lock;           /* life of a station that a request has locked, in ns like all times */
 	__u64 learnt;         /* life of a station that is known */
+	__u64 attached;       /* life of a station on a host port of this switch */
 	__u64 broadcast_lock; /* how long a source's broadcasts are locked to a port */
 	__u64 repair;         /* how long a repair goes on before the next is started */
 	__u64 confirmed;      /* life of a flow that a reply has confirmed */

@@ -19,6 +19,8 @@ pub struct Settings {
     pub lock: u64,
     /// Life of a station that is known.
     pub learnt: u64,
+    /// Life of a station on a host port of this switch.
+    pub attached: u64,
     /// How long a source's broadcasts are locked to a port.
     pub broadcast_lock: u64,
     /// How long a repair goes on before the next is started.
@@ -68,6 +70,7 @@ impl Settings {
         Self {
             lock: ns(config.lock),
             learnt: ns(config.learnt),
+            attached: ns(config.attached),
             broadcast_lock: ns(config.broadcast_lock),
             repair: ns(config.repair),
             confirmed: ns(config.confirmed),
@@ -127,7 +130,7 @@ pub struct Station {
     pub expiry: u64,
     /// Where it is.
     pub port: u16,
-    /// As [`weft_switching::arp_path::LOCKED`] and [`weft_switching::arp_path::LEARNT`].
+    /// As [`weft_switching::arp_path::LOCKED`] and those below it.
     pub class: u8,
     /// Zero.
     pub reserved: [u8; 5],
@@ -253,7 +256,7 @@ mod tests {
             size_of::<Copy>() + COPY_BYTES,
             size_of::<Counts>(),
         ];
-        assert_eq!(sizes, [88, 16, 24, 16, 32, 16, 16, 24, 2056, 160]);
+        assert_eq!(sizes, [96, 16, 24, 16, 32, 16, 16, 24, 2056, 160]);
     }
 
     #[test]
