@@ -1,7 +1,8 @@
 """Refuses a dependency between crates that points the wrong way (see ARCHITECTURE.md).
 
 `units <- {wire, fabric} <- {switching, transport, traffic} <- scenario <- sim <- python`; and what lies below `sim`
-may not use threads, files or clocks through a crate that brings them. `switchd` stands on `wire`, `fabric`, `switching`.
+may not use threads, files or clocks through a crate that brings them. `switchd` stands on `wire`, `fabric` and
+`switching`.
 """
 
 from __future__ import annotations
