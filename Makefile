@@ -10,7 +10,8 @@ export CARGO_TERM_COLOR ?= auto
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
-.PHONY: quickstart build test test-rust test-python lint format bench fuzz ns3 system system-test clean help
+.PHONY: quickstart build test test-rust test-python lint format bench fuzz conformance ns3 system system-bpf system-test \
+	clean help
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -23,6 +24,9 @@ build: $(VENV)/.weft ## build and install into .venv
 
 system: ## compiler, Python and Rust, where they are missing
 	@sh scripts/install-system.sh build
+
+system-bpf: ## what compiles the eBPF programs
+	@sh scripts/install-system.sh bpf
 
 system-test: ## what the tests need beside: a browser
 	@sh scripts/install-system.sh test
@@ -42,13 +46,13 @@ $(VENV)/.dev: $(VENV)/.weft
 
 test: lint test-rust test-python ## format, lints, dependency direction, tests of all languages, docs' examples
 
-test-rust: | system ## the tests of all crates
+test-rust: | system system-bpf ## the tests of all crates
 	cargo test --workspace --quiet
 
 test-python: $(VENV)/.dev | system-test ## the tests of the command line, the report and these pages
 	$(PYTHON) -m pytest
 
-lint: $(VENV)/.dev | system ## formatting, lints of all languages, dependency direction
+lint: $(VENV)/.dev | system system-bpf ## formatting, lints of all languages, dependency direction
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(PYTHON) scripts/check_arrows.py
@@ -66,6 +70,9 @@ bench: build ## packet-hops per second and core, peak memory, ratios to ns-3 and
 
 fuzz: | system ## fuzz parsers, frames and TCP for a minute each (needs a nightly toolchain and cargo-fuzz)
 	sh scripts/fuzz.sh
+
+conformance: | system system-bpf ## a million steps through the eBPF program and the state machine (root; minutes)
+	WEFT_CONFORMANCE_STEPS=1000000 cargo test -p weft-switchd --test conformance -- --nocapture
 
 ns3: ## make the ns-3 reference results anew (minutes)
 	bash validation/ns3/run.sh

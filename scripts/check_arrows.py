@@ -1,7 +1,8 @@
 """Refuses a dependency between crates that points the wrong way (see ARCHITECTURE.md).
 
 `units <- {wire, fabric} <- {switching, transport, traffic} <- scenario <- sim <- python`; and what lies below `sim`
-may not use threads, files or clocks through a crate that brings them.
+may not use threads, files or clocks through a crate that brings them. `switchd` stands on `wire`, `fabric` and
+`switching`.
 """
 
 from __future__ import annotations
@@ -19,9 +20,13 @@ LAYERS: dict[str, int] = {
     "weft-traffic": 2,
     "weft-scenario": 3,
     "weft-sim": 4,
+    "weft-switchd": 4,
     "weft-python": 5,
 }
 """A crate may depend on crates of lower layers only."""
+
+STANDS_ON = {"weft-switchd": {"weft-units", "weft-fabric", "weft-wire", "weft-switching"}}
+"""What a crate may depend on where that is less than all lower layers."""
 
 IMPURE = {"rayon", "tokio", "rand", "libc"}
 """What a crate below the simulator may not depend on."""
@@ -41,6 +46,8 @@ def main() -> int:
             other = dependency["name"]
             if other in LAYERS and LAYERS[other] >= LAYERS[name]:
                 wrong.append(f"{name} depends on {other}, which is not below it")
+            if other in LAYERS and other not in STANDS_ON.get(name, LAYERS):
+                wrong.append(f"{name} depends on {other}, which it does not stand on")
             if other in IMPURE and LAYERS[name] < LAYERS["weft-sim"] and dependency["kind"] is None:
                 wrong.append(f"{name} depends on {other}, and what is below weft-sim is pure")
     print("\n".join(wrong), file=sys.stderr, end="\n" if wrong else "")

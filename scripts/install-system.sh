@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what Weft needs from the system where it is missing: `build` for compiler, Python and
-# Rust, `test` for a browser. Debian and Ubuntu; elsewhere it says what to install.
+# Rust, `bpf` for what compiles the eBPF programs, `test` for a browser. Debian and Ubuntu; elsewhere it says what to install.
 set -eu
 
 MINIMUM_RUST=1.89
@@ -45,11 +45,18 @@ build)
     }
     rust_is_new_enough || install_rust
     ;;
+bpf)
+    missing=""
+    command -v clang >/dev/null || missing="$missing clang"
+    [ -e /usr/include/bpf/bpf_helpers.h ] || missing="$missing libbpf-dev"
+    # shellcheck disable=SC2086 # a list of package names
+    [ -z "$missing" ] || apt_install $missing
+    ;;
 test)
     command -v chromium >/dev/null || apt_install chromium
     ;;
 *)
-    echo "usage: $0 build|test" >&2
+    echo "usage: $0 build|bpf|test" >&2
     exit 2
     ;;
 esac

@@ -247,6 +247,7 @@ def paths() -> list[Vector]:
         path("Path Recovery Reply", path_fields("recovery_reply", recovery, back), []),
         path("Path Recovery Request in VLAN 42", path_fields("recovery_request", recovery, there, 3), [(VLAN, 42)]),
         path("Path Fail with two tags", path_fields("fail", 0, back, 255), [(SERVICE_VLAN, 100), (VLAN, 42)]),
+        path("Path Fail about two stations", path_fields("fail", 7, (SERVER, 0, CLIENT, 0)), []),
         path("Path Fail of another EtherType", fail, [], 0x88B6),
         path("Path Fail with what a reader ignores", fail, [], flags=0xFF, original=IPV4, rest=b"\xa5" * 30),
     ]
@@ -365,6 +366,8 @@ def invalid(frames: dict[str, tuple[bytes, Vector]]) -> list[Vector]:
     add("Path frame of version 2", "path", change(fail, 14, "02"), "version", 2)
     add("Path frame of type 0", "path", change(fail, 15, "00"), "type", 0)
     add("Path frame of type 6", "path", change(fail, 15, "06"), "type", 6)
+    add("Path Request without ports", "path", change(request, 28, "00000000"), "type", 1)
+    add("TCP segment without ports", "tcp", change(syn, 34, "00000000"), "unsupported", 0)
     add("Path frame of version 2 and type 6", "path", change(fail, 14, "0206"), "version", 2)
     add("an ordinary frame as a Path frame", "path", syn, "ethertype", IPV4)
     add("Path Fail unwrapped", "unwrap", fail, "no_original", 3)

@@ -11,6 +11,7 @@ use weft_fabric::Fabric;
 use weft_units::{Duration, NodeId, PortId, Time};
 
 use crate::exploration::{Exploration, Maker, PARAMS, ways};
+pub use crate::floods::Flood;
 use crate::floods::Floods;
 use crate::hash::fold_product;
 use crate::header::{Header, Kind, Mac};
@@ -91,6 +92,27 @@ impl ArpPathSwitch {
             dead: Vec::new(),
             config: config.clone(),
         }
+    }
+
+    /// What the ports lead to.
+    pub const fn ports(&self) -> &Ports {
+        &self.ports
+    }
+
+    /// The stations known at `now`: port, class and time of expiry of each, in no promised order.
+    pub fn stations(&self, now: Time) -> impl Iterator<Item = (Mac, PortId, u8, Time)> {
+        self.stations.entries(now).map(|(station, port, class, expiry)| (*station, *port, class, expiry))
+    }
+
+    /// The stations that are being looked for at `now`, and until when.
+    pub fn repairs(&self, now: Time) -> impl Iterator<Item = (Mac, Time)> {
+        self.repairs.entries(now).map(|(station, .., expiry)| (*station, expiry))
+    }
+
+    /// The floods remembered at `now`: the port of the first copy (65535 for a flood that started here),
+    /// and until when.
+    pub fn floods(&self, now: Time) -> impl Iterator<Item = (Flood, PortId, Time)> {
+        self.floods.entries(now)
     }
 
     /// The port of `station`, if that is a host port of this switch.
@@ -299,6 +321,10 @@ impl ArpPathSwitch {
         out: &mut Actions,
     ) {
         let now = ctx.now();
+        if header.is_about_flow() {
+            // From a switch of another scheme: there are no flows here.
+            return out.drop(DropReason::Stale);
+        }
         match header.kind {
             Kind::PathReply => {
                 self.learn(header.src, ingress, now);

@@ -13,12 +13,17 @@ use crate::soft_table::{SoftKey, SoftTable};
 
 /// What the copies of a flooded frame have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Flood {
-    kind: Kind,
-    from: Mac,
-    to: Mac,
-    ports: [u16; 2],
-    id: u32,
+pub struct Flood {
+    /// What the frame is; [`Kind::Other`] of all broadcasts that explore nothing.
+    pub kind: Kind,
+    /// Its source.
+    pub from: Mac,
+    /// Its destination, of a frame about a path; else broadcast.
+    pub to: Mac,
+    /// TCP ports of the source and of the destination, of a frame about the path of a flow.
+    pub ports: [u16; 2],
+    /// The exploration, of a frame about a path.
+    pub id: u32,
 }
 
 impl SoftKey for Flood {
@@ -59,7 +64,11 @@ impl Floods {
                 ports: [header.sport, header.dport],
                 id: header.exploration_id(),
             },
-            kind => Flood { kind, from: header.src, to: Mac::BROADCAST, ports: [0; 2], id: 0 },
+            // One memory for all other broadcasts of a source, whatever they carry.
+            kind => {
+                let kind = if kind == Kind::ArpRequest { kind } else { Kind::Other };
+                Flood { kind, from: header.src, to: Mac::BROADCAST, ports: [0; 2], id: 0 }
+            }
         };
         match self.first.get(&flood, now) {
             Some(&port) if port != ingress => return Err(DropReason::LateCopy),
@@ -82,7 +91,32 @@ impl Floods {
         self.note(HERE, header, now)
     }
 
+    /// What is remembered, where each first copy came in ([`HERE`] for what started here), until when.
+    pub(crate) fn entries(&self, now: Time) -> impl Iterator<Item = (Flood, PortId, Time)> {
+        self.first.entries(now).map(|(flood, port, _, expiry)| (*flood, *port, expiry))
+    }
+
     pub(crate) fn sweep(&mut self, now: Time) {
         self.first.sweep(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn broadcasts_of_a_source_are_late_on_another_port_whatever_they_carry() {
+        let life = Duration::from_secs(1);
+        let mut floods = Floods::new(10, life, life, 1);
+        let mut note = |port, kind| {
+            let header = Header { kind, dst: Mac::BROADCAST, ..Header::default() };
+            floods.note(PortId(port), &header, Time::ZERO)
+        };
+        assert_eq!(note(0, Kind::Other), Ok(()));
+        for kind in [Kind::Other, Kind::Tcp, Kind::ArpReply] {
+            assert_eq!(note(1, kind), Err(DropReason::LateCopy), "{kind:?}");
+        }
+        assert_eq!(note(1, Kind::ArpRequest), Ok(()));
     }
 }

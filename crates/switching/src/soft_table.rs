@@ -171,11 +171,13 @@ impl<K: SoftKey, V> SoftTable<K, V> {
 
     /// Keys and values of what has not expired, in no promised order.
     pub fn iter(&self, now: Time) -> impl Iterator<Item = (&K, &V)> {
-        self.index
-            .slots()
-            .map(|at| &self.slots[at])
-            .filter(move |slot| slot.expiry > now)
-            .map(|slot| (&slot.key, &slot.value))
+        self.entries(now).map(|(key, value, ..)| (key, value))
+    }
+
+    /// The same with the class of each entry and the time when it expires.
+    pub fn entries(&self, now: Time) -> impl Iterator<Item = (&K, &V, u8, Time)> {
+        let live = self.index.slots().map(|at| &self.slots[at]).filter(move |slot| slot.expiry > now);
+        live.map(|slot| (&slot.key, &slot.value, slot.class, slot.expiry))
     }
 
     /// Bytes of memory held.

@@ -72,6 +72,16 @@ impl TcpPathSwitch {
         self.limits.get_mut(port.index()).is_some_and(|limit| limit.take(now))
     }
 
+    /// What does the default forwarding.
+    pub const fn base(&self) -> &ArpPathSwitch {
+        &self.base
+    }
+
+    /// The flows known at `now`: entry, class and time of expiry of each, in no promised order.
+    pub fn paths(&self, now: Time) -> impl Iterator<Item = (FlowKey, PathEntry, u8, Time)> {
+        self.paths.entries(now).map(|(key, entry, class, expiry)| (*key, *entry, class, expiry))
+    }
+
     /// A SYN from a host of this switch.
     #[cold]
     fn on_syn<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {

@@ -14,8 +14,8 @@ impl<'a> TcpFrame<'a> {
     /// Reads the headers of `frame`.
     ///
     /// # Errors
-    /// [`Error::EtherType`] and [`Error::Protocol`] where it is another protocol; [`Error::Fragment`]; what
-    /// is wrong in one of the headers.
+    /// [`Error::EtherType`] and [`Error::Protocol`] where it is another protocol; [`Error::Fragment`];
+    /// [`Error::Unsupported`] where both ports are 0; what is wrong in one of the headers.
     pub fn parse(frame: &'a [u8]) -> Result<Self, Error> {
         let ethernet = Ethernet::parse(frame)?;
         let ip = Ip::parse(&ethernet)?;
@@ -26,6 +26,10 @@ impl<'a> TcpFrame<'a> {
             return Err(Error::Fragment);
         }
         let tcp = Tcp::parse(ip.payload())?;
+        // A Path frame that has no ports is about no flow. Port 0 is reserved (RFC 6335, section 6).
+        if (tcp.source_port(), tcp.destination_port()) == (0, 0) {
+            return Err(Error::Unsupported { field: "TCP ports", value: 0 });
+        }
         Ok(Self { ethernet, ip, tcp })
     }
 

@@ -160,6 +160,10 @@ impl<'a> PathFrame<'a> {
             return Err(Error::Version(header[0]));
         }
         let path_type = PathType::from_number(header[1])?;
+        // Without ports it is about two stations, which send no frame that could be inside.
+        if path_type.carries_original() && header[14..18] == [0; 4] {
+            return Err(Error::Type(header[1]));
+        }
         Ok(Self { ethernet, header, path_type, behind })
     }
 

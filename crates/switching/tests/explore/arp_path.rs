@@ -149,3 +149,21 @@ fn two_switches_that_point_at_each_other_find_the_station_anew() {
     assert!(net.data(0, 1, 1, 1).is_some(), "the repair has found the way");
     assert_eq!(net.dropped(DropReason::SamePort), 0);
 }
+
+#[test]
+fn frames_about_flows_are_stale_where_there_are_none() {
+    let mut net = arp_path(small(), &Exploration::default(), 1);
+    net.resolve(0, 2);
+    let leaf = net.fabric.switches().find(|&node| net.fabric.node(node).tier == 1).unwrap();
+    let up = net.fabric.ports(leaf).iter().position(|&link| {
+        let to = net.fabric.link(link).to;
+        !net.fabric.node(to).is_host()
+    });
+    let before = net.dropped(DropReason::Stale);
+    for kind in [Kind::PathRequest, Kind::PathReply, Kind::PathFail, Kind::RecoveryRequest] {
+        let header = Header { kind, ..segment(0, 2, 7, 80, 0, 1) };
+        net.send_from(leaf, PortId(up.unwrap() as u16), header);
+    }
+    net.run(Duration::from_ms(10));
+    assert_eq!(net.dropped(DropReason::Stale) - before, 4);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * ARP-Path: the decisions of crates/switching/src/arp_path.rs, in its order and under its names.
+ */
+#pragma once
+
+#include "send.h"
+#include "tables.h"
+
+/* The port of a station, if that is a host port of this switch; else NO_PORT. */
+static __always_inline __u32 attached(__u64 address, __u64 now)
+{
+	struct station *station = station_at(address, now);
+
+	return station && is_host(station->port, now) ? station->port : NO_PORT;
+}
+
+/* A Hello is taken from every port; what only switches may send from those with a switch behind. */
+static __always_inline enum reason refuses(const struct frame *f)
+{
+	if (f->kind == HELLO || is_fabric(f->port, f->now))
+		return NO_REASON;
+	if (is_control(f))
+		return UNTRUSTED;
+	return is_host(f->port, f->now) ? NO_REASON : UNKNOWN_PORT;
+}
+
+/* A station is known at its own edge while it sends; one that sends from elsewhere has moved. */
+static __always_inline void hear_host(const struct frame *f)
+{
+	struct station *station;
+
+	if (!is_host(f->port, f->now) || is_group(f->src))
+		return;
+	station = refresh(f->src, f->now);
+	if (!station || station->port != f->port)
+		put_station(f->src, f->port, LEARNT, f->now);
+}
+
+/* A copy of a flooded frame: those of a control frame are told by what it says, those of a request
+ * and of any other broadcast by their source. */
+static __always_inline int note_copy(const struct frame *f)
+{
+	struct flood_key key = { .from = f->src, .to = BROADCAST, .kind = OTHER };
+
+	if (is_control(f)) {
+		key.to = f->dst;
+		key.id = f->id;
+		key.sport = f->sport;
+		key.dport = f->dport;
+	}
+	if (is_control(f) || f->kind == ARP_REQUEST)
+		key.kind = f->kind;
+	return note(&key, f->port, key.kind == OTHER ? settings.broadcast_lock : settings.lock, f->now);
+}
+
+/* A flooded frame about a path. */
+static __always_inline int admit(const struct frame *f)
+{
+	return f->hops >= settings.hops ? TOO_MANY_HOPS : note_copy(f);
+}
+
+static __always_inline int flood_on(struct __sk_buff *skb, const struct frame *f, bool to_hosts)
+{
+	return flood(skb, f->now, f->port, to_hosts) ? forwarded(TC_ACT_SHOT) : drop(DEAD_END);
+}
+
+static __always_inline int pass_on(struct __sk_buff *skb, const struct frame *f)
+{
+	count_hop(skb, f);
+	return flood_on(skb, f, false);
+}
+
+static __always_inline void flood_own(struct __sk_buff *skb, const struct frame *f, __u8 kind, __u64 from,
+				      __u64 to)
+{
+	struct own own = { .from = from, .to = to, .id = draw_id() };
+	struct flood_key key = { .from = from, .to = to, .id = own.id, .kind = kind };
+
+	own.type = kind == PATH_FAIL ? FAIL : FLOW_REQUEST;
+	if (note(&key, NO_PORT, settings.lock, f->now) == NO_REASON && write_own(skb, f, &own))
+		flood(skb, f->now, NO_PORT, false);
+}
+
+/* The source's edge looks for a path between two stations. */
+static __always_inline void look_for(struct __sk_buff *skb, const struct frame *f, __u64 from, __u64 to)
+{
+	__u32 port = attached(from, f->now);
+
+	if (port == NO_PORT)
+		return;
+	/* Copies that come back are late. */
+	put_station(from, port, LOCKED, f->now);
+	flood_own(skb, f, PATH_REQUEST, from, to);
+}
+
+/* Nobody here knows the destination. */
+static __noinline int miss(struct __sk_buff *skb, const struct frame *f)
+{
+	if (is_repairing(f->dst, f->now))
+		return drop(REPAIRING);
+	start_repair(f->dst, f->now);
+	if (attached(f->src, f->now) != NO_PORT)
+		look_for(skb, f, f->src, f->dst);
+	else
+		flood_own(skb, f, PATH_FAIL, f->dst, f->src);
+	return drop(NO_ROUTE);
+}
+
+/* Whether a frame on its way from switch to switch has been here before: it came from here. */
+static __always_inline bool has_returned(const struct frame *f, __u32 egress)
+{
+	return is_fabric(f->port, f->now) && is_fabric(egress, f->now) && attached(f->src, f->now) != NO_PORT;
+}
+
+/* A frame to one station. */
+static __always_inline int forward(struct __sk_buff *skb, const struct frame *f)
+{
+	struct station *station = refresh(f->dst, f->now);
+	__u64 dst = f->dst;
+	__u32 port;
+
+	if (!station || !is_known(station->port, f->now))
+		return miss(skb, f);
+	port = station->port;
+	if (port == f->port && is_host(port, f->now))
+		return drop(SAME_PORT);
+	if (port == f->port) {
+		/* A flood and a reply that crossed each other can leave two switches pointing at each
+		 * other: what is known here is not true. */
+		bpf_map_delete_elem(&stations, &dst);
+		return miss(skb, f);
+	}
+	if (has_returned(f, port)) {
+		/* Entries of several floods, of which some copies were lost, can close a circle. */
+		bpf_map_delete_elem(&stations, &dst);
+		return drop(RETURNED);
+	}
+	return forwarded(send(skb, port, false));
+}
+
+static __always_inline int on_request(struct __sk_buff *skb, const struct frame *f)
+{
+	int reason = note_copy(f);
+
+	if (reason != NO_REASON)
+		return drop(reason);
+	put_station(f->src, f->port, LOCKED, f->now);
+	return flood_on(skb, f, true);
+}
+
+static __always_inline int on_broadcast(struct __sk_buff *skb, const struct frame *f)
+{
+	int reason = note_copy(f);
+
+	return reason == NO_REASON ? flood_on(skb, f, true) : drop(reason);
+}
+
+/* The source of a reply is found, and its destination has been asked for. */
+static __always_inline void on_answer(const struct frame *f)
+{
+	__u64 src = f->src;
+
+	put_station(src, f->port, LEARNT, f->now);
+	bpf_map_delete_elem(&repairs, &src);
+	confirm_station(f->dst, f->now);
+}
+
+static __always_inline int on_path_reply(struct __sk_buff *skb, const struct frame *f)
+{
+	struct station *station;
+
+	on_answer(f);
+	station = station_at(f->dst, f->now);
+	if (!station)
+		return drop(STALE);
+	if (is_host(station->port, f->now))
+		return consume(TC_ACT_SHOT);
+	if (station->port == f->port || !is_fabric(station->port, f->now))
+		return drop(STALE);
+	count_hop(skb, f);
+	return forwarded(send(skb, station->port, false));
+}
+
+static __always_inline int on_path_request(struct __sk_buff *skb, const struct frame *f)
+{
+	struct own own = { .from = f->dst, .to = f->src, .id = f->id, .type = FLOW_REPLY };
+	int reason = admit(f);
+
+	if (reason != NO_REASON)
+		return drop(reason);
+	put_station(f->src, f->port, LOCKED, f->now);
+	if (attached(f->dst, f->now) == NO_PORT)
+		return pass_on(skb, f);
+	confirm_station(f->src, f->now);
+	if (write_own(skb, f, &own))
+		return consume(send(skb, f->port, false));
+	return consume(TC_ACT_SHOT);
+}
+
+static __always_inline int on_path_fail(struct __sk_buff *skb, const struct frame *f)
+{
+	int reason = admit(f);
+
+	if (reason != NO_REASON)
+		return drop(reason);
+	if (attached(f->dst, f->now) == NO_PORT)
+		return pass_on(skb, f);
+	look_for(skb, f, f->dst, f->src);
+	return consume(TC_ACT_SHOT);
+}
+
+/* A frame about the path between two stations, or from a switch that speaks of flows. */
+static __always_inline int on_control(struct __sk_buff *skb, const struct frame *f)
+{
+	if (is_about_flow(f))
+		return drop(STALE);
+	switch (f->kind) {
+	case PATH_REPLY:
+		return on_path_reply(skb, f);
+	case PATH_REQUEST:
+		return on_path_request(skb, f);
+	default:
+		return on_path_fail(skb, f);
+	}
+}
+
+/* The daemon reads Hellos, from ports that may lead to a switch. */
+static __always_inline int on_hello(const struct frame *f)
+{
+	struct port *port = port_at(f->port);
+
+	return port && port->may_be_fabric ? consume(TC_ACT_OK) : drop(UNTRUSTED);
+}
+
+static __always_inline int receive(struct __sk_buff *skb, const struct frame *f)
+{
+	enum reason refused = refuses(f);
+	bool explores = f->kind == ARP_REQUEST && is_group(f->dst);
+
+	if (f->kind == HELLO)
+		return on_hello(f);
+	if (refused != NO_REASON)
+		return drop(refused);
+	if (f->malformed != NO_REASON)
+		return drop(f->malformed);
+	if (is_control(f))
+		return on_control(skb, f);
+	if (explores)
+		return on_request(skb, f);
+	hear_host(f);
+	if (is_group(f->dst))
+		return on_broadcast(skb, f);
+	if (f->kind == ARP_REPLY)
+		on_answer(f);
+	return forward(skb, f);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * Bytes to what a switch may look at, by the rules of docs/wire-format.md and as crates/wire reads
+ * them. Bytes are copied out by bpf_skb_load_bytes, which fails where there are none: nothing here
+ * reads beyond a frame. A header that is refused belongs to no flow and no protocol that is known
+ * here: the frame is of kind OTHER, and forwarded by its addresses.
+ */
+#pragma once
+
+#include "counters.h"
+
+#define ETHERTYPE_ARP 0x0806
+#define ETHERTYPE_VLAN 0x8100
+#define ETHERTYPE_IPV6 0x86dd
+#define ETHERTYPE_SERVICE_VLAN 0x88a8
+#define BROADCAST 0xffffffffffffULL
+#define ADDRESSES_LEN 12
+#define TAG_LEN 4
+#define MAX_TAGS 2
+
+/* With the numbers of `Kind` in crates/switching. */
+enum kind {
+	TCP,
+	OTHER,
+	ARP_REQUEST,
+	ARP_REPLY,
+	HELLO,
+	PATH_REQUEST,
+	PATH_REPLY,
+	PATH_FAIL,
+	RECOVERY_REQUEST,
+	RECOVERY_REPLY,
+};
+
+enum path_type { REQUEST = 1, REPLY, FAIL, FLOW_REQUEST, FLOW_REPLY };
+
+struct path_header {
+	__u8 version, type, hops, flags;
+	__be32 id;
+	__u8 destination[6];
+	__be16 sport, dport, original;
+} __attribute__((packed));
+
+/* A frame, where it came in and when. Addresses are numbers of 48 bits. */
+struct frame {
+	__u64 now;
+	__u64 dst; /* of a Path frame: to whom it travels */
+	__u64 src;
+	__u32 port;
+	__u32 id;
+	__u16 sport, dport; /* of a flow; both 0 where the frame is about none */
+	__u16 at;           /* where the EtherType is, behind the tags */
+	__u16 ethertype;
+	__u8 kind;
+	__u8 hops;
+	__u8 tcp_flags;
+	__u8 malformed;     /* why a Path frame cannot be read, or NO_REASON */
+};
+
+static __always_inline __u64 address(const __u8 *b)
+{
+	return (__u64)b[0] << 40 | (__u64)b[1] << 32 | (__u64)b[2] << 24 | (__u64)b[3] << 16 |
+	       (__u64)b[4] << 8 | b[5];
+}
+
+static __always_inline bool is_group(__u64 address)
+{
+	return address >> 40 & 1;
+}
+
+/* Whether switches alone send such frames, to each other. */
+static __always_inline bool is_control(const struct frame *f)
+{
+	return f->kind >= HELLO;
+}
+
+static __always_inline bool is_about_flow(const struct frame *f)
+{
+	return f->sport || f->dport;
+}
+
+/* ARP for IPv4 over Ethernet; any other is refused. */
+static __always_inline __u8 read_arp(struct __sk_buff *skb, __u32 at)
+{
+	struct {
+		__be16 hardware, protocol;
+		__u8 lengths[2];
+		__be16 operation;
+		__u8 addresses[20];
+	} arp;
+
+	if (bpf_skb_load_bytes(skb, at, &arp, sizeof(arp)) || arp.hardware != bpf_htons(1) ||
+	    arp.protocol != bpf_htons(0x0800) || arp.lengths[0] != 6 || arp.lengths[1] != 4)
+		return OTHER;
+	if (arp.operation == bpf_htons(1))
+		return ARP_REQUEST;
+	return arp.operation == bpf_htons(2) ? ARP_REPLY : OTHER;
+}
+
+/* An IP packet behind its headers. */
+struct packet {
+	__u32 at, end; /* where its payload begins and ends */
+	__u8 protocol;
+	__u8 hop_limit;
+	bool fragment;
+};
+
+static __always_inline bool is_extension(__u8 protocol)
+{
+	return protocol == 0 || protocol == 43 || protocol == 44 || protocol == 51 || protocol == 60;
+}
+
+/* The header of IPv6 and up to six extension headers. */
+static __always_inline bool read_ipv6(struct __sk_buff *skb, __u32 at, struct packet *p)
+{
+	struct {
+		__u8 version, label[3];
+		__be16 length;
+		__u8 next, hop_limit;
+		__u8 addresses[32];
+	} ip;
+	__u8 ext[8];
+	__u16 place;
+	__u32 len;
+
+	if (bpf_skb_load_bytes(skb, at, &ip, sizeof(ip)) || ip.version >> 4 != 6)
+		return false;
+	p->at = at + sizeof(ip);
+	p->end = skb->len;
+	len = bpf_ntohs(ip.length);
+	if (len && p->at + len < p->end)
+		p->end = p->at + len;
+	p->protocol = ip.next;
+	p->hop_limit = ip.hop_limit;
+	p->fragment = false;
+	for (int i = 0; i < 6 && is_extension(p->protocol); i++) {
+		if (p->at + sizeof(ext) > p->end || bpf_skb_load_bytes(skb, p->at, ext, sizeof(ext)))
+			return false;
+		len = p->protocol == 44 ? 8 : p->protocol == 51 ? (ext[1] + 2) * 4 : (ext[1] + 1) * 8;
+		if (p->at + len > p->end)
+			return false;
+		place = p->protocol == 44 ? ext[2] << 8 | ext[3] : 0;
+		p->protocol = ext[0];
+		p->at += len;
+		/* RFC 6946: neither offset nor more to come is a whole packet. */
+		p->fragment |= (place & 0xfff9) != 0;
+		if (place & 0xfff8)
+			return true; /* what follows is the middle of something */
+	}
+	return !is_extension(p->protocol);
+}
+
+/* Neighbour discovery (RFC 4861, section 7.1), which plays the part of ARP. */
+static __always_inline __u8 read_neighbour(struct __sk_buff *skb, __u32 at)
+{
+	struct packet p = {};
+	__u8 message[24];
+
+	if (!read_ipv6(skb, at, &p) || p.protocol != 58 || p.fragment || p.hop_limit != 255 ||
+	    p.at + sizeof(message) > p.end || bpf_skb_load_bytes(skb, p.at, message, sizeof(message)) ||
+	    message[1])
+		return OTHER;
+	return message[0] == 135 ? ARP_REQUEST : message[0] == 136 ? ARP_REPLY : OTHER;
+}
+
+/* Both TCP ports 0: about two stations, which travel as types 3 to 5. */
+static __always_inline __u8 path_kind(__u8 type, bool about_flow)
+{
+	switch (type) {
+	case REQUEST:
+		return PATH_REQUEST;
+	case REPLY:
+		return PATH_REPLY;
+	case FAIL:
+		return PATH_FAIL;
+	case FLOW_REQUEST:
+		return about_flow ? RECOVERY_REQUEST : PATH_REQUEST;
+	default:
+		return about_flow ? RECOVERY_REPLY : PATH_REPLY;
+	}
+}
+
+static __always_inline void read_path(struct __sk_buff *skb, struct frame *f)
+{
+	struct path_header path;
+
+	f->kind = PATH_FAIL; /* as good as any while it is malformed: switches alone send it */
+	f->malformed = SHORT;
+	if (bpf_skb_load_bytes(skb, f->at + 2, &path, sizeof(path)))
+		return;
+	f->malformed = VERSION;
+	if (path.version != 1)
+		return;
+	f->sport = bpf_ntohs(path.sport);
+	f->dport = bpf_ntohs(path.dport);
+	f->malformed = TYPE;
+	if (path.type < REQUEST || path.type > FLOW_REPLY || (path.type <= REPLY && !is_about_flow(f)))
+		return;
+	f->malformed = NO_REASON;
+	f->kind = path_kind(path.type, is_about_flow(f));
+	f->hops = path.hops;
+	f->id = bpf_ntohl(path.id);
+	f->dst = address(path.destination);
+}
+
+/* Reads the frame; false if it has no Ethernet header. */
+static __always_inline bool read_frame(struct __sk_buff *skb, struct frame *f)
+{
+	/* The kernel has taken the outer tag out of the bytes. */
+	int tags = skb->vlan_present ? 1 : 0;
+	__u8 addresses[ADDRESSES_LEN];
+	__be16 type;
+
+	f->kind = OTHER;
+	f->malformed = NO_REASON;
+	f->at = ADDRESSES_LEN;
+	if (bpf_skb_load_bytes(skb, 0, addresses, sizeof(addresses)) ||
+	    bpf_skb_load_bytes(skb, f->at, &type, sizeof(type)))
+		return false;
+	f->dst = address(addresses);
+	f->src = address(addresses + 6);
+	for (; tags < MAX_TAGS; tags++) {
+		f->ethertype = bpf_ntohs(type);
+		if (f->ethertype != ETHERTYPE_VLAN && f->ethertype != ETHERTYPE_SERVICE_VLAN)
+			break;
+		f->at += TAG_LEN;
+		if (bpf_skb_load_bytes(skb, f->at, &type, sizeof(type))) {
+			f->at = ADDRESSES_LEN;
+			f->ethertype = 0;
+			return true;
+		}
+	}
+	f->ethertype = bpf_ntohs(type);
+	if (f->ethertype == settings.hello_type)
+		f->kind = HELLO;
+	else if (f->ethertype == settings.path_type)
+		read_path(skb, f);
+	else if (f->ethertype == ETHERTYPE_ARP)
+		f->kind = read_arp(skb, f->at + 2);
+	else if (f->ethertype == ETHERTYPE_IPV6)
+		f->kind = read_neighbour(skb, f->at + 2);
+	return true;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * The ports of the switch, and what each is known to lead to (crates/switching/src/hello.rs). The
+ * daemon, which reads Hellos, writes them; programs only look.
+ */
+#pragma once
+
+#include "settings.h"
+
+#define MAX_PORTS 64
+#define NO_PORT 0xffff
+
+enum way { WAY_UP, WAY_DOWN, WAY_LEVEL, WAY_HOST, WAY_UNKNOWN };
+
+struct port {
+	__u64 neighbour_until; /* a switch was heard, and is deemed there until then */
+	__u64 host_from;       /* a host port from then on; 2^63 - 1: never */
+	__u32 ifindex;         /* 0: no such port */
+	__u8 up;
+	__u8 way;              /* to which tier, as far as that is configured */
+	__u8 may_be_fabric;    /* whether a Hello makes it a fabric port */
+	__u8 reserved;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MAX_PORTS);
+	__type(key, __u32);
+	__type(value, struct port);
+} ports SEC(".maps");
+
+/* Number of the port by interface. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_PORTS);
+	__type(key, __u32);
+	__type(value, __u32);
+} interfaces SEC(".maps");
+
+static __always_inline __u32 ingress_port(const struct __sk_buff *skb)
+{
+	__u32 ifindex = skb->ingress_ifindex, *number;
+
+	if (settings.testing) {
+		struct test *given = the_test();
+
+		return given ? given->port : NO_PORT;
+	}
+	number = bpf_map_lookup_elem(&interfaces, &ifindex);
+	return number ? *number : NO_PORT;
+}
+
+static __always_inline struct port *port_at(__u32 number)
+{
+	return bpf_map_lookup_elem(&ports, &number);
+}
+
+/* By the sign of the difference: of a comparison the verifier follows what each outcome says of `now`,
+ * which in a loop over ports is too much for it. */
+static __always_inline bool is_past(__u64 time, __u64 now)
+{
+	return (__s64)(time - now) <= 0;
+}
+
+static __always_inline bool is_fabric(__u32 number, __u64 now)
+{
+	struct port *port = port_at(number);
+
+	return port && !is_past(port->neighbour_until, now);
+}
+
+static __always_inline bool is_host(__u32 number, __u64 now)
+{
+	struct port *port = port_at(number);
+
+	return port && port->up && is_past(port->host_from, now);
+}
+
+static __always_inline bool is_known(__u32 number, __u64 now)
+{
+	return is_fabric(number, now) || is_host(number, now);
+}

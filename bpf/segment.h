@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * The TCP segment in a frame, for modes that keep flows. What is refused belongs to no flow: fragments,
+ * headers that are too short, segments without ports or to a group.
+ */
+#pragma once
+
+#include "frame.h"
+
+#define ETHERTYPE_IPV4 0x0800
+#define FIN 0x01
+#define SYN 0x02
+#define RST 0x04
+#define ACK 0x10
+
+static __always_inline bool read_ipv4(struct __sk_buff *skb, __u32 at, struct packet *p)
+{
+	struct {
+		__u8 version, class;
+		__be16 length, id, place;
+		__u8 ttl, protocol;
+		__u8 rest[10];
+	} ip;
+	__u32 header, total;
+
+	if (bpf_skb_load_bytes(skb, at, &ip, sizeof(ip)) || ip.version >> 4 != 4)
+		return false;
+	header = (ip.version & 15) * 4;
+	total = bpf_ntohs(ip.length);
+	if (header < sizeof(ip) || (total && total < header))
+		return false;
+	p->at = at + header;
+	p->end = total && at + total < skb->len ? at + total : skb->len;
+	p->protocol = ip.protocol;
+	p->fragment = ip.place & bpf_htons(0x3fff);
+	return p->at <= p->end;
+}
+
+static __always_inline void read_segment(struct __sk_buff *skb, struct frame *f)
+{
+	struct packet p = {};
+	struct {
+		__be16 sport, dport;
+		__be32 sequence, acknowledgement;
+		__u8 offset, flags;
+		__u8 rest[6];
+	} tcp;
+
+	if (f->kind != OTHER || is_group(f->dst))
+		return;
+	if (!(f->ethertype == ETHERTYPE_IPV4 && read_ipv4(skb, f->at + 2, &p)) &&
+	    !(f->ethertype == ETHERTYPE_IPV6 && read_ipv6(skb, f->at + 2, &p)))
+		return;
+	if (p.protocol != 6 || p.fragment || p.at + sizeof(tcp) > p.end ||
+	    bpf_skb_load_bytes(skb, p.at, &tcp, sizeof(tcp)) || tcp.offset >> 4 < 5 ||
+	    p.at + (tcp.offset >> 4) * 4 > p.end || (!tcp.sport && !tcp.dport))
+		return;
+	f->kind = TCP;
+	f->sport = bpf_ntohs(tcp.sport);
+	f->dport = bpf_ntohs(tcp.dport);
+	f->id = bpf_ntohl(tcp.sequence);
+	f->tcp_flags = tcp.flags;
+}

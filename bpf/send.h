@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * Frames out: the one at hand, its copies, and frames of the switch's own. A program cannot make a
+ * frame out of nothing: its own are written over one that has reached its end.
+ */
+#pragma once
+
+#include "frame.h"
+#include "ports.h"
+
+#define MIN_FRAME 60
+#define COPY_BYTES 2048
+
+/* A frame that a test would have seen leave. */
+struct copy {
+	__u32 port, len;
+	__u8 bytes[COPY_BYTES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 19);
+} sent SEC(".maps");
+
+static __always_inline void record(struct __sk_buff *skb, __u32 port)
+{
+	struct copy *copy = bpf_ringbuf_reserve(&sent, sizeof(*copy), 0);
+	__u32 len = skb->len;
+
+	if (!copy)
+		return;
+	copy->port = port;
+	copy->len = len;
+	if (len > 0 && len <= COPY_BYTES)
+		bpf_skb_load_bytes(skb, 0, copy->bytes, len);
+	bpf_ringbuf_submit(copy, 0);
+}
+
+/* Sends the frame out of a port; with `copies` it stays at hand. */
+static __always_inline int send(struct __sk_buff *skb, __u32 number, bool copies)
+{
+	struct port *port = port_at(number);
+
+	if (settings.testing) {
+		record(skb, number);
+		return TC_ACT_REDIRECT;
+	}
+	if (!port)
+		return TC_ACT_SHOT;
+	if (!copies)
+		return bpf_redirect(port->ifindex, 0);
+	return bpf_clone_redirect(skb, port->ifindex, 0);
+}
+
+/* The ports that a flood goes out of. Kept in a map, since the verifier would follow each value that a
+ * count on the stack may take. */
+struct order {
+	__u32 count;
+	__u8 ports[MAX_PORTS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct order);
+} order SEC(".maps");
+
+/* Each port goes to a random place among those before it, whose holder goes to the end. */
+static __always_inline void choose(struct order *order, __u8 number)
+{
+	__u32 last = order->count++ % MAX_PORTS, at = last;
+
+	if (!settings.fixed_order)
+		at = ((__u64)bpf_get_prandom_u32() * (last + 1) >> 32) % MAX_PORTS;
+	order->ports[last] = order->ports[at];
+	order->ports[at] = number;
+}
+
+/* Floods the frame at hand out of every fabric port that settings allow, and with `to_hosts` out of
+ * every host port, but for the one it came in on (NO_PORT: it is the switch's own). In random order:
+ * an idle fabric decides the race by it. Gives the number of copies. */
+__noinline int flood(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 to_hosts)
+{
+	struct port *from = port_at(ingress), *port;
+	bool falls = settings.valley_free && from && from->way == WAY_UP, fabric, host;
+	/* A bit to be shifted: of a comparison the verifier would follow each outcome to the end. */
+	__u64 skipped = ingress < MAX_PORTS ? 1ULL << ingress : 0;
+	struct order *chosen;
+	__u32 zero = 0;
+
+	chosen = bpf_map_lookup_elem(&order, &zero);
+	if (!chosen)
+		return 0;
+	chosen->count = 0;
+	for (__u32 number = 0; number < MAX_PORTS; number++) {
+		port = port_at(number);
+		if (!port || !port->up || skipped >> number & 1)
+			continue;
+		fabric = !is_past(port->neighbour_until, now) && (!falls || port->way == WAY_DOWN);
+		host = to_hosts & is_past(port->host_from, now);
+		if (fabric || host)
+			choose(chosen, number);
+	}
+	for (__u32 i = 0; i < MAX_PORTS && i < chosen->count; i++)
+		send(skb, chosen->ports[i], true);
+	return chosen->count;
+}
+
+/* One more hop in a Path frame. */
+static __always_inline void count_hop(struct __sk_buff *skb, const struct frame *f)
+{
+	__u8 hops = f->hops < 255 ? f->hops + 1 : 255;
+
+	bpf_skb_store_bytes(skb, f->at + 2 + __builtin_offsetof(struct path_header, hops), &hops, 1,
+			    BPF_F_RECOMPUTE_CSUM);
+}
+
+/* What a frame of the switch's own says. */
+struct own {
+	__u64 from, to;
+	__u32 id;
+	__u16 sport, dport;
+	__u8 type;
+};
+
+static __always_inline void put_address(__u8 *b, __u64 address)
+{
+	for (int i = 0; i < 6; i++)
+		b[i] = address >> (40 - 8 * i);
+}
+
+/* Writes a frame of the switch's own over the one at hand, behind whose tags it stays; whether that
+ * was possible. */
+static __noinline bool write_own(struct __sk_buff *skb, const struct frame *f, const struct own *own)
+{
+	/* The outer tag is not among the bytes. */
+	__u32 len = MIN_FRAME - (skb->vlan_present ? TAG_LEN : 0), at = f->at;
+	__u8 addresses[ADDRESSES_LEN];
+	struct {
+		__be16 ethertype;
+		struct path_header path;
+		__u8 padding[MIN_FRAME - ADDRESSES_LEN - 2 - sizeof(struct path_header)];
+	} __attribute__((packed)) rest = {
+		.ethertype = bpf_htons(settings.path_type),
+		.path = {
+			.version = 1,
+			.type = own->type,
+			.id = bpf_htonl(own->id),
+			.sport = bpf_htons(own->sport),
+			.dport = bpf_htons(own->dport),
+		},
+	};
+
+	put_address(rest.path.destination, own->to);
+	put_address(addresses, own->type == FLOW_REQUEST ? BROADCAST : own->to);
+	put_address(addresses + 6, own->from);
+	if (at < ADDRESSES_LEN || at > ADDRESSES_LEN + MAX_TAGS * TAG_LEN)
+		return false;
+	if (bpf_skb_change_tail(skb, len, 0))
+		return false;
+	len -= at;
+	if (len < sizeof(rest) - MAX_TAGS * TAG_LEN || len > sizeof(rest))
+		return false;
+	return !bpf_skb_store_bytes(skb, 0, addresses, sizeof(addresses), BPF_F_RECOMPUTE_CSUM) &&
+	       !bpf_skb_store_bytes(skb, at, &rest, len, BPF_F_RECOMPUTE_CSUM);
+}

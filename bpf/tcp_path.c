@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * The mode `tcp-path`: each TCP connection on the path that a copy of its SYN found fastest, and all
+ * else by ARP-Path. Attached to the ingress of every port.
+ */
+#include "tcp_path.h"
+#include "layout.h"
+
+_Static_assert(sizeof(struct flow) == 16, "flow");
+_Static_assert(sizeof(struct path) == 24, "path");
+
+SEC("classifier")
+int tcp_path(struct __sk_buff *skb)
+{
+	struct frame frame = { .now = time_now(), .port = ingress_port(skb) };
+
+	if (frame.port == NO_PORT)
+		return drop(UNKNOWN_PORT);
+	if (!read_frame(skb, &frame))
+		return drop(SHORT);
+	read_segment(skb, &frame);
+	return receive_flow(skb, &frame);
+}
+
+char _license[] SEC("license") = "Dual MIT/GPL";

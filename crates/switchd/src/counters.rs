@@ -1,0 +1,70 @@
+//! What became of frames.
+
+use aya::Pod;
+use weft_switching::DropReason;
+
+/// Why a frame was dropped: for a reason of the switch's, or since it could not be read.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Reason {
+    /// The switch's reason.
+    Switch(DropReason),
+    /// The reader's, by the name that `weft-wire` gives its counter, or the kernel's, `no_memory`.
+    Reader(&'static str),
+}
+
+/// The reader's reasons, and the kernel's, in the order of `enum reason` behind those of the switch.
+const READER: [&str; 4] = ["short", "version", "type", "no_memory"];
+
+/// Reasons that are counted.
+const REASONS: usize = DropReason::ALL.len() + READER.len();
+
+impl Reason {
+    /// Every reason, in the order of `enum reason`.
+    pub fn all() -> impl Iterator<Item = Self> {
+        DropReason::ALL.map(Self::Switch).into_iter().chain(READER.map(Self::Reader))
+    }
+
+    /// The name under which it is counted.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Switch(reason) => reason.name(),
+            Self::Reader(name) => name,
+        }
+    }
+}
+
+/// `struct counters` of one CPU.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counts {
+    dropped: [u64; REASONS],
+    consumed: u64,
+    forwarded: u64,
+}
+
+// SAFETY: integers without padding in between; any bytes are a value.
+unsafe impl Pod for Counts {}
+
+/// What became of frames since the program was loaded.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Frames dropped, by reason; reasons that no frame had are left out.
+    pub dropped: Vec<(Reason, u64)>,
+    /// Frames for the switch itself.
+    pub consumed: u64,
+    /// Frames sent on, a flooded one once.
+    pub forwarded: u64,
+}
+
+impl Counters {
+    /// The sum over all CPUs.
+    pub(crate) fn sum(cpus: &[Counts]) -> Self {
+        let sum = |of: &dyn Fn(&Counts) -> u64| cpus.iter().map(of).sum::<u64>();
+        let dropped = Reason::all().enumerate().map(|(at, reason)| (reason, sum(&|cpu| cpu.dropped[at])));
+        Self {
+            dropped: dropped.filter(|(_, count)| *count > 0).collect(),
+            consumed: sum(&|cpu| cpu.consumed),
+            forwarded: sum(&|cpu| cpu.forwarded),
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! [`Plane`]: a mode's program in the kernel, and its maps.
+
+use std::borrow::Borrow;
+
+use aya::maps::{Array, HashMap, MapData, MapError, PerCpuArray, RingBuf};
+use aya::programs::{ProgramError, SchedClassifier, TestRun, TestRunOptions};
+use aya::{Ebpf, EbpfError, EbpfLoader, Pod};
+use thiserror::Error;
+use weft_switching::exploration::Exploration;
+use weft_switching::hello::Way;
+use weft_units::{PortId, Time};
+
+use crate::counters::{Counters, Counts};
+use crate::layout::{
+    COPY_BYTES, Copy, Flood, FloodKey, Flow, MAX_PORTS, NEVER, Path, Port, Settings, Station, Test, ns, ns_at,
+};
+
+/// How the data plane forwards.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// `bpf/arp_path.c`.
+    ArpPath,
+    /// `bpf/tcp_path.c`.
+    TcpPath,
+}
+
+impl Mode {
+    /// The name of the mode's program.
+    const fn program(self) -> &'static str {
+        match self {
+            Self::ArpPath => "arp_path",
+            Self::TcpPath => "tcp_path",
+        }
+    }
+
+    const fn object(self) -> &'static [u8] {
+        match self {
+            Self::ArpPath => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/arp_path.o")),
+            Self::TcpPath => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tcp_path.o")),
+        }
+    }
+}
+
+/// Why the data plane could not be loaded, read or written.
+#[derive(Debug, Error)]
+pub enum PlaneError {
+    /// The object was refused.
+    #[error("loading the data plane: {0}")]
+    Load(#[from] EbpfError),
+    /// The program was refused, or did not run.
+    #[error("the program of the data plane: {0}")]
+    Program(#[from] ProgramError),
+    /// A map could not be read or written.
+    #[error("a map of the data plane: {0}")]
+    Map(#[from] MapError),
+    /// The object lacks what belongs to every mode.
+    #[error("the data plane has no `{0}`")]
+    Missing(&'static str),
+    /// More ports than a switch has.
+    #[error("{0} ports are more than the {max} a switch has", max = MAX_PORTS)]
+    Ports(usize),
+}
+
+type Result<T> = std::result::Result<T, PlaneError>;
+
+/// A program, its maps, and what the daemon knows of its ports.
+pub struct Plane {
+    ebpf: Ebpf,
+    /// What a program that was loaded for a test writes down.
+    sent: RingBuf<MapData>,
+    mode: Mode,
+    hold: u64,
+    sweep: u64,
+    ports: Vec<Port>,
+    /// Time of the last look at silent neighbours.
+    looked: u64,
+    /// Ports that went down, and when what was behind them is to be swept up.
+    dead: Vec<(PortId, u64)>,
+}
+
+impl Plane {
+    /// Loads the program of `mode`; it forwards nothing until it is attached.
+    ///
+    /// `ways` tells where each port leads as far as that is known, `settings` is made of `config`.
+    ///
+    /// # Errors
+    /// [`PlaneError`]; the kernel wants CAP_BPF and CAP_NET_ADMIN.
+    pub fn load(mode: Mode, config: &Exploration, settings: Settings, ways: &[Way]) -> Result<Self> {
+        if ways.len() > usize::from(MAX_PORTS) {
+            return Err(PlaneError::Ports(ways.len()));
+        }
+        let sizes = [
+            ("stations", config.stations),
+            ("repairs", config.stations),
+            ("floods", config.floods),
+            ("paths", config.flows),
+        ];
+        let mut loader = EbpfLoader::new();
+        loader.override_global("settings", &settings, true);
+        for (map, size) in sizes {
+            loader.map_max_entries(map, u32::try_from(size).unwrap_or(u32::MAX));
+        }
+        if settings.testing == 0 {
+            // Nothing is written down: the least that a ring buffer can be.
+            loader.map_max_entries("sent", 4096);
+        }
+        let mut ebpf = loader.load(mode.object())?;
+        let program = ebpf.program_mut(mode.program()).ok_or(PlaneError::Missing("program"))?;
+        <&mut SchedClassifier>::try_from(program)?.load()?;
+        let sent = RingBuf::try_from(ebpf.take_map("sent").ok_or(PlaneError::Missing("sent"))?)?;
+        let hold = ns(config.hold);
+        let ports = ways.iter().map(|way| port(*way, hold)).collect();
+        let sweep = ns(config.sweep);
+        let mut plane = Self { ebpf, sent, mode, hold, sweep, ports, looked: 0, dead: Vec::new() };
+        (0..ways.len()).try_for_each(|number| plane.write_port(PortId(number as u16)))?;
+        Ok(plane)
+    }
+
+    fn write_port(&mut self, number: PortId) -> Result<()> {
+        let port = self.ports[number.index()];
+        Ok(Array::try_from(self.map_mut("ports")?)?.set(number.0.into(), port, 0)?)
+    }
+
+    fn map(&self, name: &'static str) -> Result<&aya::maps::Map> {
+        self.ebpf.map(name).ok_or(PlaneError::Missing(name))
+    }
+
+    fn map_mut(&mut self, name: &'static str) -> Result<&mut aya::maps::Map> {
+        self.ebpf.map_mut(name).ok_or(PlaneError::Missing(name))
+    }
+
+    fn program(&self) -> Result<&SchedClassifier> {
+        let program = self.ebpf.program(self.mode.program()).ok_or(PlaneError::Missing("program"))?;
+        Ok(program.try_into()?)
+    }
+
+    /// A Hello that may be believed came in on `number`.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn heard(&mut self, number: PortId, now: Time) -> Result<()> {
+        let hold = self.hold;
+        self.change(number, |port| {
+            port.neighbour_until = ns_at(now) + hold;
+            port.host_from = NEVER;
+        })
+    }
+
+    /// `number` went down or came up: what is behind it has to be heard anew.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn set_up(&mut self, number: PortId, up: bool, now: Time) -> Result<()> {
+        let (now, hold) = (ns_at(now), self.hold);
+        self.dead.retain(|(dead, _)| *dead != number);
+        if !up {
+            self.dead.push((number, now + self.sweep));
+        }
+        self.change(number, |port| {
+            port.up = up.into();
+            port.neighbour_until = 0;
+            port.host_from = if up { now + hold } else { NEVER };
+        })
+    }
+
+    /// Whether a Hello makes `number` a fabric port.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn set_may_be_fabric(&mut self, number: PortId, may: bool) -> Result<()> {
+        self.change(number, |port| port.may_be_fabric = may.into())
+    }
+
+    fn change(&mut self, number: PortId, change: impl FnOnce(&mut Port)) -> Result<()> {
+        let Some(port) = self.ports.get_mut(number.index()) else { return Ok(()) };
+        change(port);
+        self.write_port(number)
+    }
+
+    /// Forgets what has expired, and what was behind ports whose neighbour has fallen silent or that went
+    /// down.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn tend(&mut self, now: Time) -> Result<()> {
+        let now = ns_at(now);
+        let silent = |port: &Port| port.neighbour_until > self.looked && port.neighbour_until <= now;
+        let mut dead: Vec<u16> =
+            (0..).zip(&self.ports).filter(|(_, port)| silent(port)).map(|(n, _)| n).collect();
+        self.looked = now;
+        let (due, later): (Vec<_>, Vec<_>) = self.dead.drain(..).partition(|(_, at)| *at <= now);
+        self.dead = later;
+        dead.extend(
+            due.into_iter().map(|(port, _)| port.0).filter(|&port| self.ports[usize::from(port)].up == 0),
+        );
+        self.sweep::<u64, Station>("stations", |_, station| {
+            station.expiry > now && !dead.contains(&station.port)
+        })?;
+        self.sweep::<u64, u64>("repairs", |_, until| *until > now)?;
+        if self.mode == Mode::TcpPath {
+            self.sweep::<Flow, Path>("paths", |_, path| path.expiry > now)?;
+        }
+        self.sweep::<FloodKey, Flood>("floods", |_, flood| flood.expiry > now)
+    }
+
+    /// Takes out the entries of a map of which `keep` says no.
+    fn sweep<K: Pod, V: Pod>(&mut self, map: &'static str, keep: impl Fn(&K, &V) -> bool) -> Result<()> {
+        let gone: Vec<K> =
+            entries(self.map(map)?)?.filter(|(key, value)| !keep(key, value)).map(|(key, _)| key).collect();
+        let mut map = HashMap::<_, K, V>::try_from(self.map_mut(map)?)?;
+        for key in gone {
+            match map.remove(&key) {
+                // The program may have been quicker.
+                Ok(()) | Err(MapError::KeyNotFound) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// All stations held, expired ones included.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn stations(&self) -> Result<impl Iterator<Item = (u64, Station)>> {
+        entries(self.map("stations")?)
+    }
+
+    /// All stations that were being looked for, and until when.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn repairs(&self) -> Result<impl Iterator<Item = (u64, u64)>> {
+        entries(self.map("repairs")?)
+    }
+
+    /// All floods held, expired ones included.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn floods(&self) -> Result<impl Iterator<Item = (FloodKey, Flood)>> {
+        entries(self.map("floods")?)
+    }
+
+    /// All flows held, expired ones included; a mode that keeps none has no map of them.
+    ///
+    /// # Errors
+    /// [`PlaneError`].
+    pub fn paths(&self) -> Result<impl Iterator<Item = (Flow, Path)> + use<>> {
+        entries(self.map("paths")?)
+    }
+
+    /// What became of frames.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn counters(&self) -> Result<Counters> {
+        let counts = PerCpuArray::<_, Counts>::try_from(self.map("counters")?)?.get(&0, 0)?;
+        Ok(Counters::sum(&counts))
+    }
+
+    /// Has a program that was loaded for a test take a frame in; gives what would leave, port by port.
+    ///
+    /// # Errors
+    /// [`PlaneError`].
+    pub fn run(&mut self, given: Test, frame: &[u8]) -> Result<Vec<(PortId, Vec<u8>)>> {
+        Array::try_from(self.map_mut("test")?)?.set(0, given, 0)?;
+        self.program()?.test_run(TestRunOptions { data_in: Some(frame), ..TestRunOptions::new() })?;
+        let mut sent = Vec::new();
+        while let Some(item) = self.sent.next() {
+            sent.extend(copy(&item));
+        }
+        Ok(sent)
+    }
+}
+
+/// A port as it is before anything is heard.
+fn port(way: Way, hold: u64) -> Port {
+    let (neighbour_until, host_from) = match way {
+        Way::Host => (0, 0),
+        Way::Unknown => (0, hold),
+        Way::Up | Way::Down | Way::Level => (hold, NEVER),
+    };
+    Port { neighbour_until, host_from, up: 1, way: way as u8, may_be_fabric: 1, ..Port::default() }
+}
+
+/// The entries of a hash map.
+fn entries<K: Pod, V: Pod>(map: &aya::maps::Map) -> Result<impl Iterator<Item = (K, V)> + use<K, V>> {
+    let map = HashMap::<_, K, V>::try_from(map)?;
+    Ok(collect(&map)?.into_iter())
+}
+
+fn collect<T: Borrow<MapData>, K: Pod, V: Pod>(map: &HashMap<T, K, V>) -> Result<Vec<(K, V)>> {
+    let mut entries = Vec::new();
+    for entry in map.iter() {
+        match entry {
+            Ok(entry) => entries.push(entry),
+            // It went while we looked.
+            Err(MapError::KeyNotFound) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(entries)
+}
+
+/// A frame that was written down; none where it is too long for that.
+fn copy(item: &[u8]) -> Option<(PortId, Vec<u8>)> {
+    let (head, bytes) = item.split_at_checked(size_of::<Copy>())?;
+    let (port, len) = head.split_at(4);
+    let number = |bytes: &[u8]| bytes.try_into().map(u32::from_ne_bytes).ok();
+    let (port, len) = (number(port)?, number(len)? as usize);
+    (len <= COPY_BYTES).then(|| Some((PortId(port as u16), bytes.get(..len)?.to_vec())))?
+}

@@ -1,0 +1,101 @@
+//! Corners by name: differences between the two that were found, and what could easily become one.
+
+use weft_switchd::Mode;
+use weft_switching::exploration::Exploration;
+use weft_switching::hello::Way;
+use weft_wire::{EtherType, MacAddr, PathHeader, PathType, Tuple};
+
+use crate::frames::{arp, ethernet, ipv4, ipv6, tcp};
+use crate::generator::Setting;
+use crate::pair::{Event, Pair, Step, unable};
+
+const A: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
+const B: MacAddr = MacAddr([2, 0, 0, 0, 0, 2]);
+
+struct Case {
+    name: &'static str,
+    /// Ports and frames, a microsecond apart.
+    frames: Vec<(u16, Vec<u8>)>,
+    /// What is counted of each.
+    counted: Vec<&'static str>,
+}
+
+/// A Path frame of A to B.
+fn path(path_type: PathType, ports: [u16; 2], hops: u8) -> Vec<u8> {
+    let tuple = Tuple { source: A, source_port: ports[0], destination: B, destination_port: ports[1] };
+    let mut frame = vec![0; 60];
+    let header = PathHeader { path_type, hops, id: 7, tuple };
+    header.write(&[], EtherType::PATH, &mut frame).expect("it carries no original");
+    frame
+}
+
+fn cases() -> Vec<Case> {
+    let broadcast = |packet: &[u8]| ethernet(MacAddr::BROADCAST, A, 0, EtherType::IPV4, packet);
+    let request = |from| ethernet(MacAddr::BROADCAST, from, 0, EtherType::ARP, &arp(1, from, B));
+    let mut half_a_tag = ethernet(B, A, 1, EtherType::IPV4, &[]);
+    half_a_tag.truncate(14);
+    vec![
+        Case {
+            name: "broadcasts of a source are late on another port whatever they carry",
+            frames: vec![
+                (2, broadcast(&ipv4(17, &[0; 8]))),
+                (3, broadcast(&ipv4(6, &tcp(1, 2, 3, 16, &[])))),
+            ],
+            counted: vec!["forwarded", "late_copy"],
+        },
+        Case {
+            name: "frames about flows are stale",
+            frames: vec![
+                (2, path(PathType::RecoveryRequest, [1, 80], 0)),
+                (2, path(PathType::Fail, [1, 80], 0)),
+            ],
+            counted: vec!["stale", "stale"],
+        },
+        Case {
+            name: "a frame with half a tag is forwarded by its addresses, and causes a frame without tags",
+            frames: vec![(0, half_a_tag)],
+            counted: vec!["no_route"],
+        },
+        Case {
+            name: "an IPv6 packet shorter than its header behind a tag is forwarded by its addresses",
+            frames: vec![
+                (0, request(B)),
+                (1, ethernet(B, A, 1, EtherType::IPV6, &ipv6(58, 255, &[135])[..41])),
+            ],
+            counted: vec!["forwarded", "forwarded"],
+        },
+        Case {
+            name: "a flood goes over 64 switches and no further",
+            frames: vec![(2, path(PathType::Fail, [0, 0], 63)), (3, path(PathType::Fail, [0, 0], 64))],
+            counted: vec!["forwarded", "too_many_hops"],
+        },
+        Case {
+            name: "copies that come back to the edge that looks for a path are late",
+            frames: vec![(0, request(A)), (0, ethernet(B, A, 0, EtherType::IPV4, &[1])), (2, request(A))],
+            counted: vec!["forwarded", "no_route", "late_copy"],
+        },
+    ]
+}
+
+#[test]
+fn corners_are_the_same_on_both_sides() {
+    if let Some(reason) = unable() {
+        return println!("skipped: {reason}");
+    }
+    let setting = Setting {
+        mode: Mode::ArpPath,
+        config: Exploration { stations: 1024, floods: 1024, ..Exploration::default() },
+        ways: vec![Way::Host, Way::Host, Way::Level, Way::Level],
+        may_be_fabric: vec![true; 4],
+    };
+    for case in cases() {
+        let mut pair = Pair::new(&setting);
+        for ((port, bytes), expected) in case.frames.into_iter().zip(&case.counted) {
+            let before = pair.counted.get(expected).copied().unwrap_or(0);
+            let step = Step { wait: 1000, event: Event::Frame(port, bytes) };
+            pair.step(&step).unwrap_or_else(|difference| panic!("{}: {difference}", case.name));
+            let after = pair.counted.get(expected).copied().unwrap_or(0);
+            assert_eq!(after - before, 1, "{}: {expected}, of {:?}", case.name, pair.counted);
+        }
+    }
+}

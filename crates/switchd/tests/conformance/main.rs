@@ -1,0 +1,46 @@
+//! The eBPF program is held against the state machine: the same frames, times and events of ports go
+//! through both, and after every step what left, byte for byte, what was counted and what is in the
+//! tables has to be the same.
+//!
+//! Sequences are drawn from seeds, `WEFT_CONFORMANCE_STEPS` steps in all; one that fails is shortened and
+//! printed, and belongs into `cases.rs`.
+
+mod cases;
+mod frames;
+mod generator;
+mod oracle;
+mod pair;
+
+use generator::{Setting, sequence};
+use pair::{Pair, replay, unable};
+
+/// Steps of a sequence.
+const LENGTH: u64 = 500;
+
+#[test]
+fn program_and_state_machine_do_the_same() {
+    if let Some(reason) = unable() {
+        return println!("skipped: {reason}");
+    }
+    let steps = std::env::var("WEFT_CONFORMANCE_STEPS").ok().and_then(|steps| steps.parse().ok());
+    let sequences = steps.unwrap_or(100_000_u64).div_ceil(LENGTH);
+    let mut tally = pair::Tally::default();
+    for seed in 0..sequences {
+        let setting = Setting::draw(seed);
+        let mut pair = Pair::new(&setting);
+        let (steps, difference) = sequence(&setting, seed, LENGTH, &mut pair);
+        if let Some(difference) = difference {
+            println!("seed {seed}, step {}: {difference}\nshortening ...", steps.len());
+            let shortest = pair::shorten(&setting, steps);
+            let steps: Vec<String> = shortest.iter().map(|step| format!("    {step:?},")).collect();
+            let again = replay(&setting, &shortest).unwrap_or_default();
+            panic!("seed {seed}: {difference}\n{setting:#?}\nshortened:\n{}\n{again}", steps.join("\n"));
+        }
+        tally.add(&pair);
+    }
+    println!("{} sequences of {LENGTH} steps: {tally}", sequences);
+    // A comparison says little of what never happened.
+    if sequences >= 200 {
+        assert_eq!(tally.unseen(), Vec::<&str>::new(), "did not happen in {sequences} sequences");
+    }
+}

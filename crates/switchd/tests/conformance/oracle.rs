@@ -1,0 +1,300 @@
+//! The state machine behind bytes: a frame is read by `weft-wire`, decided on by `weft-switching`, and
+//! what it wants done is written by `weft-wire`.
+
+use weft_switchd::{Counters, Mode, Reason};
+use weft_switching::arp_path::ArpPathSwitch;
+use weft_switching::exploration::Exploration;
+use weft_switching::hello::Way;
+use weft_switching::tcp_path::TcpPathSwitch;
+use weft_switching::{
+    Action, Actions, Context, DropReason, Header, Kind, Mac, Rewrite, Stream, Switch, stream,
+};
+use weft_units::{PortId, Time};
+use weft_wire::{
+    Arp, ArpOperation, EtherType, Ethernet, HelloFrame, Ip, MacAddr, Neighbor, NeighborOperation,
+    PATH_HEADER_LEN, PathFrame, PathHeader, PathType, TcpFrame, Tuple, VlanTag, count_hop, unwrap, wrap,
+};
+
+struct Ctx<'a> {
+    now: Time,
+    random: &'a mut Stream,
+}
+
+impl Context for Ctx<'_> {
+    fn now(&self) -> Time {
+        self.now
+    }
+    fn queue_bytes(&self, _port: PortId) -> u64 {
+        0
+    }
+    fn random(&mut self) -> &mut Stream {
+        self.random
+    }
+}
+
+/// What became of a frame.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Outcome {
+    /// Frames that leave.
+    pub sent: Vec<(PortId, Vec<u8>)>,
+    /// What is counted of this frame.
+    pub counted: Counters,
+    /// What was done to frames, by name.
+    pub deeds: Vec<&'static str>,
+    /// Whether it was a Hello that may be believed.
+    pub hello: bool,
+}
+
+impl Outcome {
+    fn dropped(reason: Reason) -> Self {
+        let counted = Counters { dropped: vec![(reason, 1)], ..Counters::default() };
+        Self { counted, ..Self::default() }
+    }
+}
+
+/// The state machine of a mode.
+pub enum Machine {
+    Arp(ArpPathSwitch),
+    Tcp(TcpPathSwitch),
+}
+
+impl Machine {
+    pub fn base(&self) -> &ArpPathSwitch {
+        match self {
+            Self::Arp(switch) => switch,
+            Self::Tcp(switch) => switch.base(),
+        }
+    }
+
+    fn receive(&mut self, ctx: &mut Ctx<'_>, port: PortId, header: &Header, out: &mut Actions) {
+        match self {
+            Self::Arp(switch) => switch.receive(ctx, port, header, out),
+            Self::Tcp(switch) => switch.receive(ctx, port, header, out),
+        }
+    }
+
+    fn port_changed(&mut self, ctx: &mut Ctx<'_>, port: PortId, up: bool, out: &mut Actions) {
+        match self {
+            Self::Arp(switch) => switch.port_changed(ctx, port, up, out),
+            Self::Tcp(switch) => switch.port_changed(ctx, port, up, out),
+        }
+    }
+
+    fn on_deadline(&mut self, ctx: &mut Ctx<'_>, out: &mut Actions) {
+        match self {
+            Self::Arp(switch) => switch.on_deadline(ctx, out),
+            Self::Tcp(switch) => switch.on_deadline(ctx, out),
+        }
+    }
+}
+
+/// A switch.
+pub struct Oracle {
+    pub switch: Machine,
+    pub random: Stream,
+    /// Ports that a Hello makes fabric ports.
+    pub may_be_fabric: Vec<bool>,
+}
+
+impl Oracle {
+    pub fn new(mode: Mode, config: &Exploration, ways: &[Way], may_be_fabric: &[bool]) -> Self {
+        let switch = match mode {
+            Mode::ArpPath => Machine::Arp(ArpPathSwitch::new(config, ways.to_vec(), 1)),
+            Mode::TcpPath => Machine::Tcp(TcpPathSwitch::new(config, ways.to_vec(), 1)),
+        };
+        Self { switch, random: stream(1, "conformance", 0), may_be_fabric: may_be_fabric.to_vec() }
+    }
+
+    /// A frame comes in.
+    pub fn receive(&mut self, port: PortId, frame: &[u8], now: Time) -> Outcome {
+        let fabric = self.switch.base().ports().is_fabric(port, now);
+        let header = match read(frame) {
+            // What would be too long when wrapped is forwarded like any other frame.
+            Ok(header)
+                if !fabric && header.tcp_flags & Header::SYN != 0 && frame.len() + PATH_HEADER_LEN > 1514 =>
+            {
+                Header { kind: Kind::Other, ..header }
+            }
+            Ok(header) => header,
+            Err(_) if !fabric => {
+                return Outcome::dropped(Reason::Switch(DropReason::Untrusted));
+            }
+            Err(reason) => return Outcome::dropped(Reason::Reader(reason)),
+        };
+        if header.kind == Kind::Hello {
+            return self.on_hello(port, frame, &header, now);
+        }
+        let mut out = Actions::default();
+        self.switch.receive(&mut Ctx { now, random: &mut self.random }, port, &header, &mut out);
+        outcome(frame, &out)
+    }
+
+    fn on_hello(&mut self, port: PortId, frame: &[u8], header: &Header, now: Time) -> Outcome {
+        if !self.may_be_fabric[port.index()] {
+            return Outcome::dropped(Reason::Switch(DropReason::Untrusted));
+        }
+        let hello = HelloFrame::parse(frame, EtherType::HELLO).is_ok();
+        if hello {
+            let ctx = &mut Ctx { now, random: &mut self.random };
+            self.switch.receive(ctx, port, header, &mut Actions::default());
+        }
+        let counted = Counters { consumed: 1, ..Counters::default() };
+        Outcome { counted, hello, ..Outcome::default() }
+    }
+
+    /// A port goes down or comes up.
+    pub fn set_up(&mut self, port: PortId, up: bool, now: Time) {
+        let ctx = &mut Ctx { now, random: &mut self.random };
+        self.switch.port_changed(ctx, port, up, &mut Actions::default());
+    }
+
+    /// Tables are swept.
+    pub fn tend(&mut self, now: Time) {
+        let ctx = &mut Ctx { now, random: &mut self.random };
+        self.switch.on_deadline(ctx, &mut Actions::default());
+    }
+}
+
+fn mac(address: MacAddr) -> Mac {
+    Mac(address.0)
+}
+
+/// What a switch may look at in a frame, or the counter of what is wrong with a Path frame.
+fn read(frame: &[u8]) -> Result<Header, &'static str> {
+    let address = |at: usize| Mac(frame[at..at + 6].try_into().expect("six bytes"));
+    let plain = Header { dst: address(0), src: address(6), kind: Kind::Other, ..Header::default() };
+    let Ok(ethernet) = Ethernet::parse(frame) else { return Ok(plain) };
+    match ethernet.ethertype() {
+        EtherType::HELLO => Ok(Header { kind: Kind::Hello, ..plain }),
+        EtherType::PATH => {
+            let path = PathFrame::parse(frame, EtherType::PATH).map_err(|error| error.counter())?.header();
+            read_path(&path, plain).ok_or("type")
+        }
+        _ => Ok(segment(frame, plain).unwrap_or(Header { kind: kind(&ethernet), ..plain })),
+    }
+}
+
+/// A TCP segment; one to a group is no flow's.
+fn segment(frame: &[u8], plain: Header) -> Option<Header> {
+    let read = TcpFrame::parse(frame).ok().filter(|_| !plain.dst.is_group())?;
+    let (sport, dport, tcp_flags) =
+        (read.tcp().source_port(), read.tcp().destination_port(), read.tcp().flags().0);
+    let mut header = Header { kind: Kind::Tcp, sport, dport, tcp_flags, ..plain };
+    header.set_exploration_id(read.tcp().sequence());
+    Some(header)
+}
+
+fn kind(ethernet: &Ethernet<'_>) -> Kind {
+    if let Ok(arp) = Arp::parse(ethernet) {
+        return match arp.operation() {
+            ArpOperation::Request => Kind::ArpRequest,
+            ArpOperation::Reply => Kind::ArpReply,
+        };
+    }
+    if let Ok(Ip::V6(ip)) = Ip::parse(ethernet)
+        && let Ok(neighbour) = Neighbor::parse(&ip)
+    {
+        return match neighbour.operation() {
+            NeighborOperation::Solicitation => Kind::ArpRequest,
+            NeighborOperation::Advertisement => Kind::ArpReply,
+        };
+    }
+    Kind::Other
+}
+
+/// Frames about the path between two stations travel as those of types 3 to 5 without TCP ports.
+fn read_path(path: &PathHeader, plain: Header) -> Option<Header> {
+    let Tuple { source_port: sport, destination_port: dport, destination, .. } = path.tuple;
+    let flow = sport != 0 || dport != 0;
+    let kind = match path.path_type {
+        PathType::Request | PathType::Reply if !flow => return None,
+        PathType::Request => Kind::PathRequest,
+        PathType::Reply => Kind::PathReply,
+        PathType::Fail => Kind::PathFail,
+        PathType::RecoveryRequest if flow => Kind::RecoveryRequest,
+        PathType::RecoveryRequest => Kind::PathRequest,
+        PathType::RecoveryReply if flow => Kind::RecoveryReply,
+        PathType::RecoveryReply => Kind::PathReply,
+    };
+    let mut header = Header { kind, sport, dport, dst: mac(destination), ..plain };
+    header.set_exploration_id(path.id);
+    header.overlay[4] = path.hops;
+    Some(header)
+}
+
+/// What is to be done, as bytes.
+fn outcome(frame: &[u8], out: &Actions) -> Outcome {
+    let mut changed = frame.to_vec();
+    let mut longer = vec![0; frame.len() + PATH_HEADER_LEN];
+    match out.rewriting() {
+        Rewrite::Keep => {}
+        Rewrite::Hop => {
+            count_hop(&mut changed, EtherType::PATH).expect("it was read");
+        }
+        Rewrite::Wrap(kind, id) => {
+            let path_type = if kind == Kind::PathRequest { PathType::Request } else { PathType::Reply };
+            wrap(frame, path_type, id, EtherType::PATH, &mut longer).expect("it was read");
+            changed = longer;
+        }
+        Rewrite::Unwrap => {
+            let len = unwrap(frame, EtherType::PATH, &mut longer).expect("it was read");
+            changed = longer[..len].to_vec();
+        }
+    }
+    let mut outcome = Outcome::default();
+    outcome.deeds.push(match out.rewriting() {
+        _ if is_dropped(out) => "dropped",
+        Rewrite::Keep => "kept",
+        Rewrite::Hop => "hop",
+        Rewrite::Wrap(Kind::PathRequest, _) => "wrapped in a request",
+        Rewrite::Wrap(..) => "wrapped in a reply",
+        Rewrite::Unwrap => "unwrapped",
+    });
+    for action in out.all() {
+        match action {
+            Action::Send(port) => {
+                outcome.counted.forwarded = 1;
+                outcome.sent.push((port, changed.clone()));
+            }
+            Action::Drop(reason) => outcome.counted.dropped.push((Reason::Switch(reason), 1)),
+            Action::Consume => outcome.counted.consumed = 1,
+        }
+    }
+    for (port, header) in out.emitted() {
+        outcome.sent.push((*port, own(frame, header)));
+        outcome.deeds.push(match (header.kind, header.is_about_flow()) {
+            (Kind::PathFail, false) => "fail of a station",
+            (Kind::PathFail, true) => "fail of a flow",
+            (Kind::PathRequest, _) => "request for a station",
+            (Kind::PathReply, _) => "reply of a station",
+            (Kind::RecoveryRequest, _) => "request for a flow",
+            _ => "reply of a flow",
+        });
+    }
+    outcome
+}
+
+fn is_dropped(out: &Actions) -> bool {
+    out.all().any(|action| matches!(action, Action::Drop(_)))
+}
+
+/// A frame of the switch's own, which `cause` made it send.
+fn own(cause: &[u8], header: &Header) -> Vec<u8> {
+    let path_type = match header.kind {
+        Kind::PathFail => PathType::Fail,
+        Kind::PathRequest | Kind::RecoveryRequest => PathType::RecoveryRequest,
+        Kind::PathReply | Kind::RecoveryReply => PathType::RecoveryReply,
+        kind => panic!("a switch sent a frame of kind {kind:?}"),
+    };
+    let tuple = Tuple {
+        source: MacAddr(header.src.0),
+        source_port: header.sport,
+        destination: MacAddr(header.dst.0),
+        destination_port: header.dport,
+    };
+    let tags: Vec<VlanTag> = Ethernet::parse(cause).map_or(Vec::new(), |ethernet| ethernet.tags().collect());
+    let path = PathHeader { path_type, hops: 0, id: header.exploration_id(), tuple };
+    let mut frame = [0; 64];
+    let len = path.write(&tags, EtherType::PATH, &mut frame).expect("it fits");
+    frame[..len].to_vec()
+}
