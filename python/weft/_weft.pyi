@@ -63,6 +63,45 @@ def explore(
         ScenarioError: The scenario is not valid, its scheme does not explore, or there is no such flow.
     """
 
+def plan(text: str, name: str, base_dir: str, sets: list[str], point_id: str) -> str:
+    """The run `point_id` (an ``id`` of `check`) spelt out, for who carries it out elsewhere.
+
+    Returns:
+        JSON with
+
+        * ``id``, ``label``, ``name``, ``seed``, ``overrides``, ``warnings``;
+        * ``hosts``: ``[{"name", "mac", "address", "prefix"}]``, numbered from 10.0.0.1, the MAC as in a simulation;
+        * ``switches``: ``[{"name", "tier", "pod", "ports"}]``, ``ports`` how many it has;
+        * ``links``: one entry a cable, ``{"a", "b", "up"}``; each end is ``{"node", "port", "rate_bps", "delay_ps",
+          "queue_packets", "queue_bytes", "queue", "overhead"}`` with the properties of the direction that leaves
+          it. Ports are numbered from 0 at each node; of ``queue_packets`` and ``queue_bytes`` one is null; ``queue``
+          is the queue as a scenario has it, with ECN threshold and classes where it has them;
+        * ``flows``: by start, as `weft-loadgen` takes them: ``[{"flow", "src", "dst", "sport", "dport", "bytes",
+          "dscp", "class", "start_ps"}]``;
+        * ``scheme``: ``{"name", "params"}``, defaults filled in: counts are numbers, times and sizes text;
+        * ``transport``: ``{"profile", "congestion", "parameters"}``;
+        * ``run``: ``{"duration_ps", "limit_ps", "seed"}``;
+        * ``measure``: ``{"interval_ps", "window_ps", "mouse_bytes", "elephant_bytes"}``;
+        * ``events``: ``[{"at_ps", "change", "target", "up", "links"}]``, ``links`` the places in ``links`` of the
+          cables that are ``up`` from then on, or not;
+        * ``routes``: for `ecmp` and `spray` the next hops at the start as `routes` has them, else null.
+
+    Raises:
+        ScenarioError: The scenario is not valid, or has no such run.
+    """
+
+def routes(text: str, name: str, base_dir: str, sets: list[str], point_id: str, down: list[int]) -> str:
+    """The next hops on the shortest paths of a run's fabric while the cables `down` are down and all others up.
+
+    Cables are places in the plan's ``links``; those with ``"up": false`` count only if `down` has them.
+
+    Returns:
+        JSON ``{switch: {host: [port, ...]}}``, ports in order; a host that a switch cannot reach is left out.
+
+    Raises:
+        ScenarioError: The scenario is not valid, or has no such run or cable.
+    """
+
 def fabric(text: str, name: str, base_dir: str, sets: list[str]) -> str:
     """The fabric of a scenario: nodes, links, counts by tier, path diversity, bisection, as JSON."""
 

@@ -6,6 +6,7 @@ mod describe;
 mod explore;
 mod files;
 mod listing;
+mod plan;
 mod run;
 
 use pyo3::create_exception;
@@ -29,5 +30,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(describe::fabric, module)?)?;
     module.add_function(wrap_pyfunction!(describe::fabric_file, module)?)?;
     module.add_function(wrap_pyfunction!(explore::explore, module)?)?;
+    module.add_function(wrap_pyfunction!(plan::plan, module)?)?;
+    module.add_function(wrap_pyfunction!(plan::routes, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)
 }

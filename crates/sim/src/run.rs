@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use weft_fabric::Fabric;
 use weft_fabric::layout::layout;
-use weft_scenario::{Change, LinkStates, Plan};
+use weft_scenario::{LinkStates, Plan};
 use weft_switching::{Blueprint, DropReason, Forwarding, SchemeError, SchemeVisitor, visit_scheme};
 use weft_units::{Duration, LinkId, NodeId, Time};
 
@@ -102,23 +102,13 @@ impl<R: Recorder> SchemeVisitor for Visitor<'_, '_, R> {
 
 /// What the events of a plan do to the links.
 pub(crate) fn faults(plan: &Plan) -> Vec<Fault> {
-    let fabric = &plan.fabric;
-    let mut state = LinkStates::of(fabric);
-    let mut fault = |event: &weft_scenario::Event| {
-        let cables: Vec<LinkId> = match event.change {
-            Change::FailCable(link) | Change::HealCable(link) => fabric.parallel(link).collect(),
-            Change::FailNode(node) | Change::HealNode(node) => fabric.ports(node).to_vec(),
-        };
-        state.apply(event.change);
-        let failed = event.change.fails();
-        let changed = cables.into_iter().filter(|&link| state.is_up(link) != failed);
-        Fault {
-            at: event.at,
-            kind: if failed { FaultKind::Fail } else { FaultKind::Heal },
-            links: changed.flat_map(|link| [link, link.reverse()]).collect(),
-        }
+    let mut state = LinkStates::of(&plan.fabric);
+    let fault = |event: &weft_scenario::Event| Fault {
+        at: event.at,
+        kind: if event.change.fails() { FaultKind::Fail } else { FaultKind::Heal },
+        links: state.switch(event.change).into_iter().flat_map(|link| [link, link.reverse()]).collect(),
     };
-    plan.events.iter().map(&mut fault).collect()
+    plan.events.iter().map(fault).collect()
 }
 
 /// Runs `plan` and leaves its result at `target`. `false` where the run was asked to stop: then
@@ -252,25 +242,13 @@ fn path_evenness(fabric: &Fabric, report: &RunReport) -> Option<f64> {
 
 /// What each event of the plan that happened was, and what it cost.
 fn events_json(plan: &Plan, report: &RunReport) -> Vec<Value> {
-    let fabric = &plan.fabric;
-    let cable = |link: LinkId| {
-        let link = fabric.link(link);
-        format!("{}-{}", fabric.node(link.from).name, fabric.node(link.to).name)
-    };
-    let node = |node: NodeId| fabric.node(node).name.clone();
     let events = plan.events.iter().zip(&report.events);
     events
         .map(|(event, seen)| {
-            let (change, target) = match event.change {
-                Change::FailCable(link) => ("fail", cable(link)),
-                Change::HealCable(link) => ("heal", cable(link)),
-                Change::FailNode(failed) => ("fail_node", node(failed)),
-                Change::HealNode(healed) => ("heal_node", node(healed)),
-            };
             json!({
                 "at_ps": seen.at.ps(),
-                "change": change,
-                "target": target,
+                "change": event.change.name(),
+                "target": event.change.target(&plan.fabric),
                 "frames_lost": seen.frames_lost,
                 "flows_hit": seen.flows_hit,
                 "recovery_ps": seen.recovery().map(Duration::ps),
