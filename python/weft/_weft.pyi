@@ -82,9 +82,10 @@ def plan(text: str, name: str, base_dir: str, sets: list[str], point_id: str) ->
         * ``transport``: ``{"profile", "congestion", "parameters"}``;
         * ``run``: ``{"duration_ps", "limit_ps", "seed"}``;
         * ``measure``: ``{"interval_ps", "window_ps", "mouse_bytes", "elephant_bytes"}``;
-        * ``events``: ``[{"at_ps", "change", "target", "up", "links"}]``, ``links`` the places in ``links`` of the
-          cables that are ``up`` from then on, or not;
-        * ``routes``: for `ecmp` and `spray` the next hops at the start as `routes` has them, else null.
+        * ``events``: ``[{"at_ps", "change", "target", "up", "links", "routes"}]``, ``links`` the places in ``links`` of
+          the cables that are ``up`` from then on, or not, ``routes`` the next hops from then on;
+        * ``routes``: the next hops at the start; these and those of events as `routes` has them for `ecmp` and
+          `spray`, else null.
 
     Raises:
         ScenarioError: The scenario is not valid, or has no such run.

@@ -49,7 +49,7 @@ impl Plan {
                 elephant_bytes: self.measure.thresholds.elephant.0,
             },
             events: events(self),
-            routes: ROUTED.contains(&self.scheme.name.as_str()).then(|| self.routes(&self.down())),
+            routes: has_routes(self).then(|| self.routes(&self.down())),
             warnings: &self.warnings,
         }
     }
@@ -121,7 +121,7 @@ struct Export<'a> {
     transport: Transport<'a>,
     run: Run,
     measure: Measure,
-    events: Vec<Event>,
+    events: Vec<Event<'a>>,
     routes: Option<Routes<'a>>,
     warnings: &'a [String],
 }
@@ -191,12 +191,13 @@ struct Measure {
 }
 
 #[derive(Serialize)]
-struct Event {
+struct Event<'a> {
     at_ps: u64,
     change: &'static str,
     target: String,
     up: bool,
     links: Vec<usize>,
+    routes: Option<Routes<'a>>,
 }
 
 /// The flows as a workload has them.
@@ -291,8 +292,13 @@ fn parameters(spec: &SchemeSpec) -> BTreeMap<&str, ParamValue> {
     .collect()
 }
 
-/// The events with the cables that they take down or bring up.
-fn events(plan: &Plan) -> Vec<Event> {
+/// Whether the switches are told their next hops.
+fn has_routes(plan: &Plan) -> bool {
+    ROUTED.contains(&plan.scheme.name.as_str())
+}
+
+/// The events with the cables that they take down or bring up, and the next hops from then on.
+fn events(plan: &Plan) -> Vec<Event<'_>> {
     let fabric = &plan.fabric;
     let mut states = LinkStates::of(fabric);
     let events = plan.events.iter().map(|event| {
@@ -304,6 +310,10 @@ fn events(plan: &Plan) -> Vec<Event> {
             target: event.change.target(fabric),
             up: !event.change.fails(),
             links,
+            routes: has_routes(plan).then(|| Routes {
+                fabric,
+                paths: EqualCost::compute_where(fabric, |link| states.is_up(link)),
+            }),
         }
     });
     events.collect()
