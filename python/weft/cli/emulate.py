@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from ..errors import OutputError
 from ..labels import plural
 from . import shell
 from .live import shown
@@ -34,7 +33,8 @@ def emulate(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     prompt: Annotated[
-        bool, typer.Option("--cli", help="Build the first run's network and open Mininet's prompt in it; send no flows.")
+        bool,
+        typer.Option("--cli", help="Build the first run's network and open Mininet's prompt in it; send no flows."),
     ] = False,
     keep: Annotated[bool, typer.Option("--keep", help="Keep plans, records and the switches' logs in DIR.")] = False,
 ) -> None:
@@ -87,7 +87,9 @@ def _tell(outcome: object) -> None:
 
     assert isinstance(outcome, Emulated)
     for label in outcome.saturated:
-        shell.warn(f"{label or 'the run'}: this machine had no processor time left for a while; it may have set the pace")
+        shell.warn(
+            f"{label or 'the run'}: this machine had no processor time left for a while; it may have set the pace"
+        )
     for label, number in outcome.unfinished:
         shell.warn(f"{label or 'the run'}: {plural(number, 'flow')} had not ended at the run's limit")
 

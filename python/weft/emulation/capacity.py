@@ -1,8 +1,8 @@
 """Whether this machine can carry a scenario, estimated before and measured while it runs.
 
-An emulation goes by the real clock: on a machine that is too slow, hosts and switches wait for processors, and the result
-is one of that machine. So the work is estimated from the flows, a scenario far beyond the machine is refused, and what
-the processors did during the run goes into the result.
+An emulation goes by the real clock: on a machine that is too slow, hosts and switches wait for processors, and the
+result is one of that machine. So the work is estimated from the flows, a scenario far beyond the machine is refused,
+and what the processors did during the run goes into the result.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .plan import Plan
 from .shaping import path_cables
 
 FRAME_HOPS_PER_CORE = 130_000
-"""Frames times links that a processor core carries in a second, with segmentation off: measured, see docs/emulate.md."""
+"""Frames times links that a processor core carries in a second, segmentation off: measured, see docs/emulate.md."""
 _SEGMENT = 1448
 _ACKNOWLEDGED = 0.5
 """ACKs a data segment."""
@@ -74,8 +74,8 @@ def judge(plan: Plan) -> list[str]:
     wanted = len(plan.switches) * _SWITCH_BYTES + len(plan.hosts) * _HOST_BYTES
     if room is not None and wanted > room:
         raise EmulationError(
-            f"{len(plan.hosts)} hosts and {len(plan.switches)} switches take about {wanted / 1e6:,.0f} MB, this machine has"
-            f" {room / 1e6:,.0f} MB free"
+            f"{len(plan.hosts)} hosts and {len(plan.switches)} switches take about {wanted / 1e6:,.0f} MB, this machine"
+            f" has {room / 1e6:,.0f} MB free"
         )
     if asked.share <= _WARN:
         return []
@@ -86,7 +86,7 @@ def judge(plan: Plan) -> list[str]:
     if asked.share > _REFUSE:
         raise EmulationError(
             text,
-            "slower links (`--set 'fabric.rate=\"10 Mbps\"'`), a smaller fabric or less load; or `weft run` to simulate it",
+            "slower links (`--set 'fabric.rate=\"10 Mbps\"'`), a smaller fabric or less load; or `weft run`",
         )
     return [text]
 
@@ -121,7 +121,7 @@ class Processors:
         return {"busy": busy, "stolen": stolen}
 
     def report(self) -> dict[str, Any]:
-        """Mean and largest share of time in use, what was stolen by other machines, and whether the run was saturated."""
+        """Shares of time in use (mean, largest) and stolen by other machines, and whether the run was saturated."""
         busy = [sample[0] for sample in self._samples] or [0.0]
         stolen = [sample[1] for sample in self._samples] or [0.0]
         full = sum(share >= _BUSY for share in busy) / len(busy)

@@ -1,7 +1,7 @@
 """What runs in the jail: `python -m weft.emulation.inside DIRECTORY` carries out the plan that lies there.
 
 It reads `plan.json` and `options.json`, says on standard output how far it is (one JSON object a line) and leaves
-`records.jsonl` and `observed.json`, or `failed.json`. It is process 1 there: when it ends, so does everything that it started.
+`records.jsonl` and `observed.json`, or `failed.json`. It is process 1 there: when it ends, so does all that it started.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TABLES_EVERY_S = 1.0
 """How often tables are counted at most: every switch walks its tables for it."""
 
 
-class Stopped(Exception):
+class Stopped(Exception):  # noqa: N818 (it is no error)
     """The jail was asked to end."""
 
 

@@ -40,7 +40,8 @@ def permanent(flows: Sequence[Mapping[str, Any]], macs: Mapping[str, str], addre
         partners.setdefault(flow["dst"], set()).add(flow["src"])
     return {
         host: [
-            f"neigh replace {addresses[other]} lladdr {macs[other]} dev {{dev}} nud permanent" for other in sorted(others)
+            f"neigh replace {addresses[other]} lladdr {macs[other]} dev {{dev}} nud permanent"
+            for other in sorted(others)
         ]
         for host, others in partners.items()
     }
@@ -72,15 +73,17 @@ def crowded(flows: Sequence[Mapping[str, Any]], table: int | None) -> str | None
     if len(pairs) <= 0.9 * room:
         return None
     return (
-        f"hosts may come to know {len(pairs)} addresses of each other, the kernel keeps {room} for all namespaces together"
-        f" and forgets some before their time: `sysctl -w net.ipv4.neigh.default.gc_thresh3={2 * len(pairs)}`"
+        f"hosts may come to know {len(pairs)} addresses of each other, the kernel keeps {room} for all namespaces"
+        f" together and forgets some before their time: `sysctl -w net.ipv4.neigh.default.gc_thresh3={2 * len(pairs)}`"
     )
 
 
 class Forgetter:
     """Deletes entries from hosts' tables; keeps a socket in each host's namespace, so that none has to be entered."""
 
-    def __init__(self, namespaces: Mapping[str, str], addresses: Mapping[str, str], interfaces: Mapping[str, str]) -> None:
+    def __init__(
+        self, namespaces: Mapping[str, str], addresses: Mapping[str, str], interfaces: Mapping[str, str]
+    ) -> None:
         """Open a socket for each host: by name the path of its namespace, its address, its interface."""
         self._addresses = {name: socket.inet_aton(address) for name, address in addresses.items()}
         self._sockets: dict[str, tuple[socket.socket, int]] = {}

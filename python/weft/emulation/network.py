@@ -42,7 +42,7 @@ class Network:
 
         self.plan, self.stack, self._delays = plan, stack, delays
         setLogLevel("warning")
-        write({name: "1" for name in ("net.ipv6.conf.all.disable_ipv6", "net.ipv6.conf.default.disable_ipv6")})
+        write(dict.fromkeys(("net.ipv6.conf.all.disable_ipv6", "net.ipv6.conf.default.disable_ipv6"), "1"))
         # What this would do is raise limits of the whole machine.
         Mininet.inited = True
         self.net: Any = Mininet(
@@ -144,5 +144,3 @@ class Network:
     def heard(self, switch: str) -> int:
         """How many neighbours a switch has heard."""
         return len(self.switches[switch].weftctl("show", "neighbours"))
-
-

@@ -1,7 +1,7 @@
 """What links and switches did, over time and in all.
 
-The links' counters are tc's: bytes and frames that left, drops, backlog of every interface in one listing, so sampling a
-fabric costs one process a sample. Linux counts 14 bytes of each frame beside the IP packet; a scenario's link also
+The links' counters are tc's: bytes and frames that left, drops, backlog of every interface in one listing, so that a
+sample costs one process. Linux counts 14 bytes of each frame beside the IP packet; a scenario's link also
 carries preamble, check sequence and gap, which are added here so that utilisation means the same as in a simulation.
 """
 
@@ -106,7 +106,7 @@ class Links:
 
 
 def counters_of(listing: list[dict[str, Any]], ends: Mapping[str, End]) -> dict[str, Counters]:
-    """The counters of each interface from tc's listing: of HTB what left, of the queue below it what waits and was dropped."""
+    """The counters of each interface from tc's listing: HTB's of what left, the queue's of what waits and was dropped."""
     roots = {entry["dev"]: entry for entry in listing if entry.get("root") and entry["kind"] == "htb"}
     queues = {entry["dev"]: entry for entry in listing if entry.get("parent") == "1:1"}
     found = {}

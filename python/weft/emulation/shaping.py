@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .errors import EmulationError
-from .plan import FRAMING, HEADER, Cable, End, Plan
+from .plan import FRAMING, HEADER, End, Plan
 from .requirements import program
 
 _NOTICEABLE = Fraction(1, 20)
@@ -91,8 +91,7 @@ def refuse_special(plan: Plan) -> list[str]:
         for end in cable.ends:
             if "ecn_threshold" in end.special:
                 raise EmulationError(
-                    f"the queue of {plan.link_name(cable, end)} marks packets (`ecn_threshold`), which emulated links do"
-                    " not",
+                    f"the queue of {plan.link_name(cable, end)} marks packets (`ecn_threshold`), emulated links do not",
                     "`weft run` simulates it; without `fabric.ecn_threshold` it can be emulated",
                 )
             if end.special:
@@ -132,8 +131,8 @@ def delay_matters(plan: Plan) -> tuple[bool, list[str]]:
         ]
     if not has_netem():
         raise EmulationError(
-            f"a path of this scenario delays by {path / 1e6:g} us, {path / frame * 100:.0f} % of what a full frame takes on"
-            f" one link; to emulate that this kernel would need sch_netem",
+            f"a path of this scenario delays by {path / 1e6:g} us, {path / frame * 100:.0f} % of what a full frame takes"
+            " on one link; to emulate that this kernel would need sch_netem",
             "a kernel with CONFIG_NET_SCH_NETEM; or `--set 'fabric.delay=\"0 s\"'`; or slower links, on which less than"
             " 5 % is left out",
         )
@@ -193,12 +192,12 @@ def apply(wanted: Mapping[str, Shape]) -> None:
 
 
 def differences(wanted: Mapping[str, Shape], qdiscs: str, classes: Iterable[str]) -> list[str]:
-    """What tc's `qdisc show` (JSON) and `class show` (text) report other than wanted; empty if all is as it should be."""
+    """What tc's `qdisc show` (JSON) and `class show` (text) report other than wanted; empty if all is as wanted."""
     there: dict[str, dict[str, str]] = {}
     for entry in json.loads(qdiscs):
         options = entry.get("options", {})
         place = "root" if entry.get("root") else str(entry.get("parent"))
-        there.setdefault(entry["dev"] if "dev" in entry else "", {})[place] = _said(entry["kind"], options)
+        there.setdefault(entry.get("dev", ""), {})[place] = _said(entry["kind"], options)
     wrong = []
     for (interface, shape), text in zip(wanted.items(), classes, strict=True):
         found = there.get(interface, {})
@@ -241,7 +240,12 @@ def _class_differences(text: str, shape: Shape) -> list[str]:
             wrong.append(f"has {what} {found}, not {shape.rate_bps} bit/s")
     # tc keeps a burst as a whole number of microseconds.
     kept = shape.rate_bps / 8e6 + 1
-    expected = {"burst": (_BURST, kept), "cburst": (_BURST, kept), "quantum": (_QUANTUM, 0), "overhead": (shape.overhead, 0)}
+    expected = {
+        "burst": (_BURST, kept),
+        "cburst": (_BURST, kept),
+        "quantum": (_QUANTUM, 0),
+        "overhead": (shape.overhead, 0),
+    }
     for what, (value, precision) in expected.items():
         match = re.search(rf"\b{what} ([0-9]+)b?\b", text)
         found_bytes = int(match.group(1)) if match else 0

@@ -1,4 +1,4 @@
-"""The hosts' TCP: the settings of Linux that follow from a scenario's transport, set in each host's namespace, read back.
+"""The hosts' TCP: Linux's settings that follow from a scenario's transport, set in each host's namespace, read back.
 
 Which parameter of `[transport]` is which setting of Linux is the table `settings`; parameters that Linux has no setting
 for stay as Linux has them, and a run whose scenario changes one of them says so. The profiles named after ns-3 are no

@@ -1,4 +1,4 @@
-"""All runs of a scenario, one after the other, into a result directory; those that are there already are not done again.
+"""All runs of a scenario, one after the other, into a result directory; those that are there are not done again.
 
 One at a time, because an emulation goes by the clock and two would take each other's processors.
 """
@@ -145,7 +145,9 @@ def _write(scenario: Scenario, point: Point, out: Path, directory: Path, outcome
         outcome.unfinished.append((point.label, unfinished))
 
 
-def _follower(point: Point, prepared: Prepared, told: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
+def _follower(
+    point: Point, prepared: Prepared, told: Callable[[dict[str, Any]], None]
+) -> Callable[[dict[str, Any]], None]:
     """Makes events of a sweep out of those of a run."""
     duration, flows = prepared.plan.duration_ps / 1e12, len(prepared.plan.flows)
 

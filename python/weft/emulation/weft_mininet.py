@@ -182,7 +182,7 @@ class WeftSwitch(Switch):  # type: ignore[misc]
         return self.run_dir / f"{self.name}.routes.toml"
 
     def write_routes(self, routes: dict[str, list[int]]) -> None:
-        """Write next hops, for each host's MAC address the numbers of ports; a daemon that runs reads them at `reload`."""
+        """Write next hops, for each host's MAC address the numbers of ports; a running daemon reads them at `reload`."""
         tables = []
         for station, ports in routes.items():
             names = [self.ports_by_number[port].name for port in ports]
