@@ -6,8 +6,12 @@
 //! frames. What a switch decides is written down in `weft-switching`; the tests here hold the program
 //! against it.
 
+pub mod attach;
+pub mod config;
 pub mod counters;
+pub mod daemon;
 pub mod layout;
+pub mod pins;
 mod plane;
 
 pub use counters::{Counters, Reason};

@@ -1,8 +1,11 @@
 //! [`Plane`]: a mode's program in the kernel, and its maps.
 
 use std::borrow::Borrow;
+use std::io;
+use std::path::PathBuf;
 
 use aya::maps::{Array, HashMap, MapData, MapError, PerCpuArray, RingBuf};
+use aya::programs::links::LinkError;
 use aya::programs::{ProgramError, SchedClassifier, TestRun, TestRunOptions};
 use aya::{Ebpf, EbpfError, EbpfLoader, Pod};
 use thiserror::Error;
@@ -14,6 +17,7 @@ use crate::counters::{Counters, Counts};
 use crate::layout::{
     COPY_BYTES, Copy, Flood, FloodKey, Flow, MAX_PORTS, NEVER, Path, Port, Settings, Station, Test, ns, ns_at,
 };
+use crate::pins::Pins;
 
 /// How the data plane forwards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,8 +29,11 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// All modes.
+    pub const ALL: [Self; 2] = [Self::ArpPath, Self::TcpPath];
+
     /// The name of the mode's program.
-    const fn program(self) -> &'static str {
+    pub(crate) const fn program(self) -> &'static str {
         match self {
             Self::ArpPath => "arp_path",
             Self::TcpPath => "tcp_path",
@@ -50,12 +57,26 @@ pub enum PlaneError {
     /// The program was refused, or did not run.
     #[error("the program of the data plane: {0}")]
     Program(#[from] ProgramError),
+    /// An attachment could not be made, kept or taken away.
+    #[error("attaching the data plane: {0}")]
+    Link(#[from] LinkError),
     /// A map could not be read or written.
     #[error("a map of the data plane: {0}")]
     Map(#[from] MapError),
     /// The object lacks what belongs to every mode.
     #[error("the data plane has no `{0}`")]
     Missing(&'static str),
+    /// What is pinned could not be read or written.
+    #[error("{path}: {error}", path = path.display())]
+    Pin {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The object cannot be read.
+    #[error("the data plane is no object: {0}")]
+    Object(#[from] aya_obj::ParseError),
     /// More ports than a switch has.
     #[error("{0} ports are more than the {max} a switch has", max = MAX_PORTS)]
     Ports(usize),
@@ -89,31 +110,74 @@ impl Plane {
         if ways.len() > usize::from(MAX_PORTS) {
             return Err(PlaneError::Ports(ways.len()));
         }
-        let sizes = [
-            ("stations", config.stations),
-            ("repairs", config.stations),
-            ("floods", config.floods),
-            ("paths", config.flows),
-        ];
-        let mut loader = EbpfLoader::new();
-        loader.override_global("settings", &settings, true);
-        for (map, size) in sizes {
-            loader.map_max_entries(map, u32::try_from(size).unwrap_or(u32::MAX));
-        }
-        if settings.testing == 0 {
-            // Nothing is written down: the least that a ring buffer can be.
-            loader.map_max_entries("sent", 4096);
-        }
-        let mut ebpf = loader.load(mode.object())?;
-        let program = ebpf.program_mut(mode.program()).ok_or(PlaneError::Missing("program"))?;
-        <&mut SchedClassifier>::try_from(program)?.load()?;
-        let sent = RingBuf::try_from(ebpf.take_map("sent").ok_or(PlaneError::Missing("sent"))?)?;
+        let ebpf = build(mode, config, settings, None)?;
         let hold = ns(config.hold);
         let ports = ways.iter().map(|way| port(*way, hold)).collect();
-        let sweep = ns(config.sweep);
-        let mut plane = Self { ebpf, sent, mode, hold, sweep, ports, looked: 0, dead: Vec::new() };
+        let mut plane = Self::new(ebpf, mode, config, ports)?;
         (0..ways.len()).try_for_each(|number| plane.write_port(PortId(number as u16)))?;
         Ok(plane)
+    }
+
+    /// Loads the program of `mode` over the maps that are pinned, as far as they are of the same make, and
+    /// pins those that are not there. It forwards nothing until it is attached.
+    ///
+    /// # Errors
+    /// As [`Plane::load`].
+    pub fn adopt(mode: Mode, config: &Exploration, settings: Settings, pins: &Pins) -> Result<Self> {
+        let ebpf = build(mode, config, settings, Some(pins))?;
+        let mut plane = Self::new(ebpf, mode, config, Vec::new())?;
+        let map = Array::<_, Port>::try_from(plane.map("ports")?)?;
+        plane.ports = (0..u32::from(MAX_PORTS))
+            .map(|number| map.get(&number, 0))
+            .collect::<std::result::Result<_, _>>()?;
+        Ok(plane)
+    }
+
+    fn new(mut ebpf: Ebpf, mode: Mode, config: &Exploration, ports: Vec<Port>) -> Result<Self> {
+        let sent = RingBuf::try_from(ebpf.take_map("sent").ok_or(PlaneError::Missing("sent"))?)?;
+        let (hold, sweep) = (ns(config.hold), ns(config.sweep));
+        Ok(Self { ebpf, sent, mode, hold, sweep, ports, looked: 0, dead: Vec::new() })
+    }
+
+    /// What the program knows of a port.
+    pub fn port(&self, number: PortId) -> Port {
+        self.ports.get(number.index()).copied().unwrap_or_default()
+    }
+
+    /// Tells the program what a port is.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn set_port(&mut self, number: PortId, port: Port) -> Result<()> {
+        self.change(number, |known| *known = port)
+    }
+
+    /// Tells the program which port an interface is; `None`: frames of the interface are dropped.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn set_interface(&mut self, ifindex: u32, number: Option<PortId>) -> Result<()> {
+        let mut map = HashMap::<_, u32, u32>::try_from(self.map_mut("interfaces")?)?;
+        match number {
+            Some(number) => Ok(map.insert(ifindex, u32::from(number.0), 0)?),
+            None => match map.remove(&ifindex) {
+                Ok(()) | Err(MapError::KeyNotFound) => Ok(()),
+                Err(error) => Err(error.into()),
+            },
+        }
+    }
+
+    /// The interfaces that the program knows, and their ports.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn interfaces(&self) -> Result<impl Iterator<Item = (u32, u32)> + use<>> {
+        entries(self.map("interfaces")?)
+    }
+
+    /// The mode whose program it is.
+    pub const fn mode(&self) -> Mode {
+        self.mode
     }
 
     fn write_port(&mut self, number: PortId) -> Result<()> {
@@ -121,12 +185,17 @@ impl Plane {
         Ok(Array::try_from(self.map_mut("ports")?)?.set(number.0.into(), port, 0)?)
     }
 
-    fn map(&self, name: &'static str) -> Result<&aya::maps::Map> {
+    pub(crate) fn map(&self, name: &'static str) -> Result<&aya::maps::Map> {
         self.ebpf.map(name).ok_or(PlaneError::Missing(name))
     }
 
     fn map_mut(&mut self, name: &'static str) -> Result<&mut aya::maps::Map> {
         self.ebpf.map_mut(name).ok_or(PlaneError::Missing(name))
+    }
+
+    pub(crate) fn program_mut(&mut self) -> Result<&mut SchedClassifier> {
+        let program = self.ebpf.program_mut(self.mode.program()).ok_or(PlaneError::Missing("program"))?;
+        Ok(program.try_into()?)
     }
 
     fn program(&self) -> Result<&SchedClassifier> {
@@ -272,6 +341,34 @@ impl Plane {
         }
         Ok(sent)
     }
+}
+
+/// Loads the object of `mode` into the kernel, with the maps of `pins` where there are any.
+fn build(mode: Mode, config: &Exploration, settings: Settings, pins: Option<&Pins>) -> Result<Ebpf> {
+    let size = |entries: usize| u32::try_from(entries).unwrap_or(u32::MAX);
+    let mut sizes = vec![
+        ("stations", size(config.stations)),
+        ("repairs", size(config.stations)),
+        ("floods", size(config.floods)),
+        ("paths", size(config.flows)),
+    ];
+    if settings.testing == 0 {
+        // Nothing is written down: the least that a ring buffer can be.
+        sizes.push(("sent", 4096));
+    }
+    let pinned = pins.map(|pins| pins.prepare(mode.object(), &sizes)).transpose()?;
+    let mut loader = EbpfLoader::new();
+    loader.override_global("settings", &settings, true);
+    for (map, size) in &sizes {
+        loader.map_max_entries(map, *size);
+    }
+    for (map, path) in pinned.iter().flatten() {
+        loader.map_pin_path(map, path.as_path());
+    }
+    let mut ebpf = loader.load(mode.object())?;
+    let program = ebpf.program_mut(mode.program()).ok_or(PlaneError::Missing("program"))?;
+    <&mut SchedClassifier>::try_from(program)?.load()?;
+    Ok(ebpf)
 }
 
 /// A port as it is before anything is heard.
