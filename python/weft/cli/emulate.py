@@ -90,6 +90,8 @@ def _tell(outcome: object) -> None:
         shell.warn(
             f"{label or 'the run'}: this machine had no processor time left for a while; it may have set the pace"
         )
+    for label, remark in outcome.remarks:
+        shell.warn(f"{label or 'the run'}: {remark}")
     for label, number in outcome.unfinished:
         shell.warn(f"{label or 'the run'}: {plural(number, 'flow')} had not ended at the run's limit")
 

@@ -32,10 +32,10 @@ _AHEAD_S = 1.0
 """Seconds between starting the load generator and time 0 of the run."""
 _OVERTIME_S = 15.0
 """Seconds after its limit that the load generator has to end."""
+_ALL_FINISHED, _SOME_DID_NOT = 0, 1
+"""Exit codes of the load generator with which there are records."""
 _SHORTEST_SAMPLE_S = 0.1
 """A sample takes processes and time that the run needs itself."""
-_TABLES_EVERY_S = 1.0
-"""How often tables are counted at most: every switch walks its tables for it."""
 
 
 class Stopped(Exception):  # noqa: N818 (it is no error)
@@ -81,6 +81,8 @@ def run(directory: Path, options: dict[str, Any]) -> None:
     network = Network(plan, chosen, options["delays"])
     network.configure(lambda share: say("stage", stage="configuring", fraction=share))
     say("stage", stage="waiting for switches", fraction=0.0)
+    faults = Faults(plan, network.switches)
+    faults.begin()
     network.start()
     if options["prompt"]:
         from mininet.cli import CLI
@@ -89,7 +91,7 @@ def run(directory: Path, options: dict[str, Any]) -> None:
         setLogLevel("output")
         CLI(network.net)
         return
-    replay = Replay(plan, network, directory)
+    replay = Replay(plan, network, faults, directory)
     replay.carry_out()
     observed = replay.observed()
     observed["stack"] = {"congestion": chosen.congestion, "route": network.route, "settings": network.settings}
@@ -103,11 +105,11 @@ def run(directory: Path, options: dict[str, Any]) -> None:
 class Replay:
     """The flows of a plan on a network that is ready, and what happens meanwhile."""
 
-    def __init__(self, plan: Plan, network: Network, directory: Path) -> None:
+    def __init__(self, plan: Plan, network: Network, faults: Faults, directory: Path) -> None:
         """For one run; files go to `directory`."""
         self._plan, self._network, self._directory = plan, network, directory
         self._links = Links(plan, network.namespaces)
-        self._faults = Faults(plan, network.switches)
+        self._faults = faults
         self._processors = Processors()
         self._series: list[dict[str, Any]] = []
         self._events: list[dict[str, Any]] = []
@@ -115,6 +117,8 @@ class Replay:
         self._begin_s = 0.0
         self._over = threading.Event()
         self._flows_done = 0
+        self._load: dict[str, Any] = {}
+        self._said = "it said nothing"
 
     def carry_out(self) -> None:
         """Replay the flows until all have ended or the limit has passed.
@@ -123,7 +127,6 @@ class Replay:
             EmulationError: The load generator or an event failed.
         """
         plan = self._plan
-        self._faults.begin()
         self._links.begin()
         begin = time.time_ns() + int(_AHEAD_S * 1e9)
         self._begin_s = time.monotonic() + (begin - time.time_ns()) / 1e9
@@ -136,12 +139,14 @@ class Replay:
             "congestion": self._network.stack.congestion,
             "start_at_ns": begin,
             "limit_ps": plan.limit_ps,
+            "sample_ps": plan.interval_ps,
         }
         (self._directory / "workload.json").write_text(json.dumps(workload), encoding="utf-8")
         command = [str(program("weft-loadgen")), str(self._directory / "workload.json")]
         command += ["--records", str(self._directory / "records.jsonl"), "--progress", "json"]
-        with (self._directory / "loadgen.log").open("wb") as log:
-            generator = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
+        generator = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
         threads = [
             threading.Thread(target=self._guarded, args=(work,), daemon=True)
             for work in (self._carry_out_events, self._forget, self._sample)
@@ -158,9 +163,8 @@ class Replay:
             self._over.set()
         for thread in threads:
             thread.join(_OVERTIME_S)
-        if generator.returncode != 0:
-            log_text = (self._directory / "loadgen.log").read_text(encoding="utf-8", errors="replace").strip()
-            raise EmulationError(f"weft-loadgen ended with {generator.returncode}: {log_text[-1000:]}")
+        if generator.returncode not in (_ALL_FINISHED, _SOME_DID_NOT):
+            raise EmulationError(f"weft-loadgen ended with {generator.returncode}: {self._said}")
         if self._errors:
             raise self._errors[0]
 
@@ -175,6 +179,7 @@ class Replay:
             "switches": switches,
             "events": self._events,
             "processors": self._processors.report(),
+            "load": self._load,
         }
 
     def _guarded(self, work: Callable[[], None]) -> None:
@@ -228,14 +233,20 @@ class Replay:
             )
 
     def _follow(self, generator: subprocess.Popen[bytes]) -> None:
-        """Read how far the load generator is."""
-        assert generator.stdout is not None
-        for line in generator.stdout:
+        """Read what the load generator says: how far it is, how late flows started, what is wrong."""
+        assert generator.stderr is not None
+        for line in generator.stderr:
             try:
                 said = json.loads(line)
             except ValueError:
+                self._said = line.decode(errors="replace").strip()
                 continue
-            self._flows_done = int(said.get("flows_done", said.get("done", self._flows_done)))
+            if said.get("event") in ("progress", "done"):
+                self._flows_done = int(said["finished"]) + int(said["failed"])
+            if said.get("event") == "done":
+                self._load = {key: said[key] for key in ("congestion", "lateness", "strangers") if key in said}
+            if said.get("event") == "warning":
+                say("warning", text=str(said["message"]))
 
 
 def _keep_logs(network: Network, directory: Path) -> None:

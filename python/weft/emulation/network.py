@@ -10,12 +10,14 @@ from typing import Any
 from . import neighbours, shaping
 from .errors import EmulationError
 from .namespace import entered, path_of
-from .plan import EXPLORING, Plan, seconds
+from .plan import EXPLORING, Plan
 from .requirements import find_mininet, program
 from .stack import Stack, offloads, route_there, write
 
 _WARM_UP_S = 30.0
-"""Seconds that switches have to hear of each other, beside three of their Hello intervals."""
+"""Seconds that switches have to find out what their ports lead to."""
+_LOOK_S = 0.1
+"""Seconds between two looks."""
 _ROUTE_PREFIX = "10.0.0.0/8"
 
 
@@ -105,7 +107,7 @@ class Network:
         self.route = route_there(device, self.stack.route)
 
     def start(self) -> None:
-        """Start the switches and wait until they know each other.
+        """Start the switches and wait until they know what their ports lead to.
 
         Raises:
             EmulationError: They do not in time.
@@ -114,33 +116,39 @@ class Network:
 
         try:
             self.net.start()
-            if self.plan.scheme in EXPLORING:
-                self._wait_for_neighbours()
+            self._wait_for_roles()
         except ControlError as refusal:
             raise EmulationError(str(refusal)) from refusal
 
-    def _wait_for_neighbours(self) -> None:
-        """Wait until each switch has heard each of its neighbours."""
-        hello = self.plan.params.get("hello")
-        limit = _WARM_UP_S + 3 * (seconds(hello) if isinstance(hello, str) else 1.0)
-        until = time.monotonic() + limit
-        expected = {switch.name: 0 for switch in self.plan.switches}
-        for cable in self.plan.cables:
-            if cable.a.node in expected and cable.b.node in expected and cable.up:
-                expected[cable.a.node] += 1
-                expected[cable.b.node] += 1
-        waiting = [name for name, number in expected.items() if number]
-        while waiting:
-            waiting = [name for name in waiting if self.heard(name) < expected[name]]
-            if waiting and time.monotonic() > until:
-                name = waiting[0]
+    def _wait_for_roles(self) -> None:
+        """Wait until each switch knows of each of its ports whether it leads to a switch or to a host."""
+        until = time.monotonic() + _WARM_UP_S
+        waiting = {switch.name: self._expected(switch.name) for switch in self.plan.switches}
+        while True:
+            waiting = {name: roles for name, roles in waiting.items() if not roles.items() <= self.roles(name).items()}
+            if not waiting:
+                return
+            if time.monotonic() > until:
+                name, roles = next(iter(waiting.items()))
+                there = self.roles(name)
+                wrong = [f"port {port} is {there.get(port)}, not {role}" for port, role in roles.items()]
                 raise EmulationError(
-                    f"{len(waiting)} switches have not heard all their neighbours after {limit:g} s; {name} has heard"
-                    f" {self.heard(name)} of {expected[name]}: {self.switches[name].last_words()}"
+                    f"{len(waiting)} switches do not know their ports after {_WARM_UP_S:g} s; of {name} "
+                    f"{next(text for text, port in zip(wrong, roles, strict=True) if there.get(port) != roles[port])}: "
+                    f"{self.switches[name].last_words()}"
                 )
-            if waiting:
-                time.sleep(0.1)
+            time.sleep(_LOOK_S)
 
-    def heard(self, switch: str) -> int:
-        """How many neighbours a switch has heard."""
-        return len(self.switches[switch].weftctl("show", "neighbours"))
+    def _expected(self, switch: str) -> dict[int, str]:
+        """The role of each port of a switch whose cable is not down from the start."""
+        roles = {}
+        for cable in self.plan.cables:
+            for end, other in (cable.ends, cable.ends[::-1]):
+                if end.node == switch and cable.up:
+                    roles[end.port] = "host" if other.node in self.plan.host_names else "fabric"
+        return roles
+
+    def roles(self, switch: str) -> dict[int, str]:
+        """What a switch takes its ports for, by their number in the plan."""
+        numbers = {intf.name: port for port, intf in self.switches[switch].ports_by_number.items()}
+        return {numbers[port["interface"]]: port["role"] for port in self.switches[switch].ask("ports")}

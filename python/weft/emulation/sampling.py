@@ -106,7 +106,7 @@ class Links:
 
 
 def counters_of(listing: list[dict[str, Any]], ends: Mapping[str, End]) -> dict[str, Counters]:
-    """The counters of each interface from tc's listing: HTB's of what left, the queue's of what waits and was dropped."""
+    """The counters of each interface by tc: HTB's of what left, the queue's of what waits and what was dropped."""
     roots = {entry["dev"]: entry for entry in listing if entry.get("root") and entry["kind"] == "htb"}
     queues = {entry["dev"]: entry for entry in listing if entry.get("parent") == "1:1"}
     found = {}

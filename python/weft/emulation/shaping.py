@@ -131,8 +131,8 @@ def delay_matters(plan: Plan) -> tuple[bool, list[str]]:
         ]
     if not has_netem():
         raise EmulationError(
-            f"a path of this scenario delays by {path / 1e6:g} us, {path / frame * 100:.0f} % of what a full frame takes"
-            " on one link; to emulate that this kernel would need sch_netem",
+            f"a path of this scenario delays by {path / 1e6:g} us, {path / frame * 100:.0f} % of what a full"
+            " frame takes on one link; to emulate that this kernel would need sch_netem",
             "a kernel with CONFIG_NET_SCH_NETEM; or `--set 'fabric.delay=\"0 s\"'`; or slower links, on which less than"
             " 5 % is left out",
         )
@@ -186,9 +186,15 @@ def apply(wanted: Mapping[str, Shape]) -> None:
     )
     if done.returncode != 0:
         raise EmulationError(f"tc cannot shape the links: {done.stderr.strip()}")
-    wrong = differences(wanted, _tc("-j", "qdisc", "show"), _classes(list(wanted)))
+    wrong = differences(wanted, *reports(wanted))
     if wrong:
         raise EmulationError(f"this kernel's links are not what was asked for: {'; '.join(wrong[:3])}")
+
+
+def reports(interfaces: Iterable[str]) -> tuple[str, list[str]]:
+    """What tc says of the namespace that the thread is in: all queues as JSON, and each interface's class as text."""
+    queues = subprocess.run([str(program("tc")), "-j", "qdisc", "show"], capture_output=True, text=True, check=True)
+    return queues.stdout, _classes(list(interfaces))
 
 
 def differences(wanted: Mapping[str, Shape], qdiscs: str, classes: Iterable[str]) -> list[str]:
@@ -268,7 +274,3 @@ def _classes(interfaces: list[str]) -> list[str]:
     if len(lines) != len(interfaces):
         raise EmulationError(f"{len(interfaces)} interfaces were shaped, tc shows {len(lines)} classes")
     return lines
-
-
-def _tc(*arguments: str) -> str:
-    return subprocess.run([str(program("tc")), *arguments], capture_output=True, text=True, check=True).stdout

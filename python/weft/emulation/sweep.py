@@ -37,6 +37,7 @@ class Emulated:
         failed: Runs that failed, each with `run_id`, `label`, `error` and `hint`.
         saturated: Labels of runs during which the machine had no processor time left.
         unfinished: Labels of runs with the number of flows that had not ended at the limit.
+        remarks: Labels of runs with what the load generator warned of.
     """
 
     done: int = 0
@@ -44,6 +45,7 @@ class Emulated:
     failed: list[dict[str, Any]] = field(default_factory=list)
     saturated: list[str] = field(default_factory=list)
     unfinished: list[tuple[str, int]] = field(default_factory=list)
+    remarks: list[tuple[str, str]] = field(default_factory=list)
 
 
 def planned(scenario: Scenario, point: Point) -> Plan:
@@ -95,7 +97,7 @@ def emulate(scenario: Scenario, out: Path, told: Callable[[dict[str, Any]], None
         with tempfile.TemporaryDirectory(prefix="weft-") as work:
             directory = Path(work)
             try:
-                carry_out(prepared, directory, _follower(point, prepared, told))
+                carry_out(prepared, directory, _follower(point, prepared, outcome, told))
                 _write(scenario, point, out, directory, outcome)
             except EmulationError as error:
                 failure = {"run_id": point.id, "label": point.label, "error": str(error), "hint": error.hint}
@@ -139,14 +141,14 @@ def _write(scenario: Scenario, point: Point, out: Path, directory: Path, outcome
     observed = json.loads((directory / "observed.json").read_text(encoding="utf-8"))
     if observed["processors"]["saturated"]:
         outcome.saturated.append(point.label)
-    records = (json.loads(line) for line in (directory / "records.jsonl").read_text(encoding="utf-8").splitlines())
-    unfinished = sum(record["end_ps"] is None for record in records)
+    lines = (json.loads(line) for line in (directory / "records.jsonl").read_text(encoding="utf-8").splitlines())
+    unfinished = sum(line["end_ps"] is None for line in lines if "flow" in line)
     if unfinished:
         outcome.unfinished.append((point.label, unfinished))
 
 
 def _follower(
-    point: Point, prepared: Prepared, told: Callable[[dict[str, Any]], None]
+    point: Point, prepared: Prepared, outcome: Emulated, told: Callable[[dict[str, Any]], None]
 ) -> Callable[[dict[str, Any]], None]:
     """Makes events of a sweep out of those of a run."""
     duration, flows = prepared.plan.duration_ps / 1e12, len(prepared.plan.flows)
@@ -156,6 +158,8 @@ def _follower(
         if event.get("event") == "stage":
             share = float(event["fraction"]) * _BUILDING
             told({"event": "progress", "run_id": point.id, "label": f"{label} ({event['stage']})", "fraction": share})
+        elif event.get("event") == "warning":
+            outcome.remarks.append((label, event["text"]))
         elif event.get("event") == "progress":
             ended = event["flows_done"] / flows if flows else 1.0
             share = (min(event["time_s"] / duration, 1.0) + ended) / 2

@@ -13,7 +13,14 @@ from mininet.topo import Topo
 
 from .plan import Plan
 
-HOST_ONLY = ("arp_cache",)
+HELLO = {"hello": "250 ms", "hold": 8}
+"""How often switches say Hello, and how many Hellos a neighbour may miss, whatever the scenario says.
+
+A port carries nothing until it is known whether a switch is behind it, which takes as long as a Hello holds: two
+seconds here, so that runs begin soon, and a busy machine may still lose seven Hellos in a row. Links that fail are
+noticed by their carrier.
+"""
+_HOST_ONLY = ("arp_cache",)
 """Parameters of schemes that hosts carry out, not switches."""
 
 
@@ -27,11 +34,12 @@ class FabricTopo(Topo):  # type: ignore[misc]
         for host in plan.hosts:
             self.addHost(names[host.name], ip=f"{host.address}/{host.prefix}")
         for switch in plan.switches:
+            told = {key: value for key, value in plan.params.items() if key not in _HOST_ONLY}
             self.addSwitch(
                 names[switch.name],
                 mode=plan.scheme,
                 tier=switch.tier,
-                parameters={key: value for key, value in plan.params.items() if key not in HOST_ONLY},
+                parameters=told | HELLO,
                 routes=plan.stations(plan.routes, switch.name),
             )
         numbers = {switch.name: number for number, switch in enumerate(plan.switches)}

@@ -182,7 +182,7 @@ class WeftSwitch(Switch):  # type: ignore[misc]
         return self.run_dir / f"{self.name}.routes.toml"
 
     def write_routes(self, routes: dict[str, list[int]]) -> None:
-        """Write next hops, for each host's MAC address the numbers of ports; a running daemon reads them at `reload`."""
+        """Write next hops, ports by the hosts' MAC addresses; a running daemon reads them at `reload`."""
         tables = []
         for station, ports in routes.items():
             names = [self.ports_by_number[port].name for port in ports]
@@ -191,20 +191,24 @@ class WeftSwitch(Switch):  # type: ignore[misc]
         temporary.write_text("\n".join(tables), encoding="utf-8")
         temporary.replace(self.routes_path)
 
-    def weftctl(self, *words: str, timeout: float = 10.0) -> Any:
-        """What `weftctl` says, as JSON is read; e.g. `net["s1"].weftctl("show", "ports")`.
+    def ask(self, what: str, method: str = "GET", timeout: float = 10.0) -> Any:
+        """What the control socket answers (docs/switchd.md), e.g. `net["s1"].ask("ports")`.
 
         Raises:
-            ControlError: It refused.
+            ControlError: It refused, or nobody answers.
         """
-        command = [program("weftctl"), "--socket", str(self.socket_path), "--json", *words]
+        connection = Connection(self.socket_path, timeout)
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
-        except subprocess.TimeoutExpired as late:
-            raise ControlError(f"{self.name} did not answer `weftctl {' '.join(words)}` in {timeout:g} s") from late
-        if done.returncode != 0:
-            raise ControlError(f"{self.name} refused `weftctl {' '.join(words)}`: {done.stderr.strip()}")
-        return json.loads(done.stdout) if done.stdout.strip() else None
+            connection.request(method, f"/v1/{what}")
+            answer = connection.getresponse()
+            body = answer.read().decode()
+        except OSError as error:
+            raise ControlError(f"{self.name} does not answer: {error}") from error
+        finally:
+            connection.close()
+        if not 200 <= answer.status < 300:
+            raise ControlError(f"{self.name} refused `{what}` ({answer.status}): {body.strip()}")
+        return json.loads(body) if body.strip() else None
 
     def drain(self, port: Any, undo: bool = False) -> Any:
         """Move traffic away from a port, e.g. `s1-eth2`, or let it back."""
