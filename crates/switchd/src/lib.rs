@@ -8,7 +8,9 @@
 
 pub mod counters;
 pub mod layout;
+mod mode;
 mod plane;
 
-pub use counters::{Counters, Reason};
-pub use plane::{Mode, Plane, PlaneError};
+pub use counters::{Counters, PortCounts, Reason};
+pub use mode::Mode;
+pub use plane::{Plane, PlaneError};

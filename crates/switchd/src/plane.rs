@@ -10,36 +10,11 @@ use weft_switching::exploration::Exploration;
 use weft_switching::hello::Way;
 use weft_units::{PortId, Time};
 
-use crate::counters::{Counters, Counts};
+use crate::counters::{Counters, Counts, PortCounts};
 use crate::layout::{
     COPY_BYTES, Copy, Flood, FloodKey, Flow, MAX_PORTS, NEVER, Path, Port, Settings, Station, Test, ns, ns_at,
 };
-
-/// How the data plane forwards.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mode {
-    /// `bpf/arp_path.c`.
-    ArpPath,
-    /// `bpf/tcp_path.c`.
-    TcpPath,
-}
-
-impl Mode {
-    /// The name of the mode's program.
-    const fn program(self) -> &'static str {
-        match self {
-            Self::ArpPath => "arp_path",
-            Self::TcpPath => "tcp_path",
-        }
-    }
-
-    const fn object(self) -> &'static [u8] {
-        match self {
-            Self::ArpPath => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/arp_path.o")),
-            Self::TcpPath => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tcp_path.o")),
-        }
-    }
-}
+use crate::mode::Mode;
 
 /// Why the data plane could not be loaded, read or written.
 #[derive(Debug, Error)]
@@ -89,15 +64,9 @@ impl Plane {
         if ways.len() > usize::from(MAX_PORTS) {
             return Err(PlaneError::Ports(ways.len()));
         }
-        let sizes = [
-            ("stations", config.stations),
-            ("repairs", config.stations),
-            ("floods", config.floods),
-            ("paths", config.flows),
-        ];
         let mut loader = EbpfLoader::new();
         loader.override_global("settings", &settings, true);
-        for (map, size) in sizes {
+        for (map, size) in Mode::sizes(config) {
             loader.map_max_entries(map, u32::try_from(size).unwrap_or(u32::MAX));
         }
         if settings.testing == 0 {
@@ -197,8 +166,9 @@ impl Plane {
             station.expiry > now && !dead.contains(&station.port)
         })?;
         self.sweep::<u64, u64>("repairs", |_, until| *until > now)?;
-        if self.mode == Mode::TcpPath {
+        if self.mode.keeps_flows() {
             self.sweep::<Flow, Path>("paths", |_, path| path.expiry > now)?;
+            self.sweep::<Flow, Path>("locked", |_, path| path.expiry > now)?;
         }
         self.sweep::<FloodKey, Flood>("floods", |_, flood| flood.expiry > now)
     }
@@ -247,7 +217,8 @@ impl Plane {
     /// # Errors
     /// [`PlaneError`].
     pub fn paths(&self) -> Result<impl Iterator<Item = (Flow, Path)> + use<>> {
-        entries(self.map("paths")?)
+        let (paths, locked) = (entries(self.map("paths")?)?, entries(self.map("locked")?)?);
+        Ok(paths.chain(locked))
     }
 
     /// What became of frames.
@@ -257,6 +228,15 @@ impl Plane {
     pub fn counters(&self) -> Result<Counters> {
         let counts = PerCpuArray::<_, Counts>::try_from(self.map("counters")?)?.get(&0, 0)?;
         Ok(Counters::sum(&counts))
+    }
+
+    /// What came in and left by each port.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn port_counters(&self) -> Result<Vec<PortCounts>> {
+        let counts = PerCpuArray::<_, PortCounts>::try_from(self.map("port_counters")?)?;
+        (0..self.ports.len() as u32).map(|port| Ok(PortCounts::sum(&counts.get(&port, 0)?))).collect()
     }
 
     /// Has a program that was loaded for a test take a frame in; gives what would leave, port by port.

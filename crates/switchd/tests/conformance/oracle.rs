@@ -41,6 +41,8 @@ pub struct Outcome {
     pub counted: Counters,
     /// What was done to frames, by name.
     pub deeds: Vec<&'static str>,
+    /// The number of a flood about two stations that starts here.
+    pub stations: Option<u32>,
     /// Whether it was a Hello that may be believed.
     pub hello: bool,
 }
@@ -110,9 +112,7 @@ impl Oracle {
         let fabric = self.switch.base().ports().is_fabric(port, now);
         let header = match read(frame) {
             // What would be too long when wrapped is forwarded like any other frame.
-            Ok(header)
-                if !fabric && header.tcp_flags & Header::SYN != 0 && frame.len() + PATH_HEADER_LEN > 1514 =>
-            {
+            Ok(header) if !fabric && opens(&header) && frame.len() + PATH_HEADER_LEN > 1514 => {
                 Header { kind: Kind::Other, ..header }
             }
             Ok(header) => header,
@@ -153,6 +153,11 @@ impl Oracle {
         let ctx = &mut Ctx { now, random: &mut self.random };
         self.switch.on_deadline(ctx, &mut Actions::default());
     }
+}
+
+/// Whether it is a segment that would be wrapped.
+fn opens(header: &Header) -> bool {
+    header.tcp_flags & (Header::SYN | Header::RST) == Header::SYN
 }
 
 fn mac(address: MacAddr) -> Mac {
@@ -262,6 +267,9 @@ fn outcome(frame: &[u8], out: &Actions) -> Outcome {
     }
     for (port, header) in out.emitted() {
         outcome.sent.push((*port, own(frame, header)));
+        if !header.is_about_flow() && header.kind != Kind::PathReply {
+            outcome.stations = Some(header.exploration_id());
+        }
         outcome.deeds.push(match (header.kind, header.is_about_flow()) {
             (Kind::PathFail, false) => "fail of a station",
             (Kind::PathFail, true) => "fail of a flow",

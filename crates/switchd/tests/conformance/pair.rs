@@ -106,13 +106,21 @@ impl Pair {
     }
 
     fn frame(&mut self, port: PortId, bytes: &[u8]) -> Result<Vec<(PortId, Vec<u8>)>, String> {
-        // What is drawn first in a step, if anything is, is the number of an exploration.
-        let id = self.oracle.random.clone().next_u32();
+        let mut random = self.oracle.random.clone();
         let expected = self.oracle.receive(port, bytes, self.now);
-        let given = Test { now: ns_at(self.now), port: port.0.into(), id };
+        // What is drawn first in a step, if anything is, is the number of an exploration. A second one is
+        // drawn next, or after the order of the first one's copies; then it is seen to leave.
+        let first = random.next_u32();
+        let second = expected.stations.filter(|id| *id != first).unwrap_or_else(|| random.next_u32());
+        let random = [first, second];
+        let given = Test { now: ns_at(self.now), port: port.0.into(), drawn: 0, random };
         let mut sent = self.plane.run(given, bytes).map_err(|error| error.to_string())?;
         let mut wanted = expected.sent;
-        if !self.ordered {
+        if self.ordered {
+            // Copies leave in order; which of two frames is first is left open.
+            sent.sort_by(|(_, one), (_, other)| one.cmp(other));
+            wanted.sort_by(|(_, one), (_, other)| one.cmp(other));
+        } else {
             sent.sort();
             wanted.sort();
         }
