@@ -10,6 +10,7 @@ pub mod counters;
 pub mod layout;
 mod mode;
 mod plane;
+pub mod recovery;
 
 pub use counters::{Counters, PortCounts, Reason};
 pub use mode::Mode;

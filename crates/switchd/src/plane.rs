@@ -15,6 +15,7 @@ use crate::layout::{
     COPY_BYTES, Copy, Flood, FloodKey, Flow, MAX_PORTS, NEVER, Path, Port, Settings, Station, Test, ns, ns_at,
 };
 use crate::mode::Mode;
+use crate::recovery::{Broken, Known, Recovery};
 
 /// Why the data plane could not be loaded, read or written.
 #[derive(Debug, Error)]
@@ -44,6 +45,9 @@ pub struct Plane {
     /// What a program that was loaded for a test writes down.
     sent: RingBuf<MapData>,
     mode: Mode,
+    settings: Settings,
+    /// Floods that are remembered at most.
+    floods: usize,
     hold: u64,
     sweep: u64,
     ports: Vec<Port>,
@@ -80,7 +84,18 @@ impl Plane {
         let hold = ns(config.hold);
         let ports = ways.iter().map(|way| port(*way, hold)).collect();
         let sweep = ns(config.sweep);
-        let mut plane = Self { ebpf, sent, mode, hold, sweep, ports, looked: 0, dead: Vec::new() };
+        let mut plane = Self {
+            ebpf,
+            sent,
+            mode,
+            settings,
+            floods: config.floods,
+            hold,
+            sweep,
+            ports,
+            looked: 0,
+            dead: Vec::new(),
+        };
         (0..ways.len()).try_for_each(|number| plane.write_port(PortId(number as u16)))?;
         Ok(plane)
     }
@@ -147,11 +162,16 @@ impl Plane {
     }
 
     /// Forgets what has expired, and what was behind ports whose neighbour has fallen silent or that went
-    /// down.
+    /// down; gives the frames that tell of it, and the ports that each leaves by. `draw` gives the numbers
+    /// of explorations.
     ///
     /// # Errors
     /// [`PlaneError::Map`].
-    pub fn tend(&mut self, now: Time) -> Result<()> {
+    pub fn tend(
+        &mut self,
+        now: Time,
+        mut draw: impl FnMut(&Flow) -> u32,
+    ) -> Result<Vec<(Vec<u16>, Vec<u8>)>> {
         let now = ns_at(now);
         let silent = |port: &Port| port.neighbour_until > self.looked && port.neighbour_until <= now;
         let mut dead: Vec<u16> =
@@ -166,26 +186,67 @@ impl Plane {
             station.expiry > now && !dead.contains(&station.port)
         })?;
         self.sweep::<u64, u64>("repairs", |_, until| *until > now)?;
+        let floods = self.sweep::<FloodKey, Flood>("floods", |_, flood| flood.expiry > now)?;
+        let mut frames = Vec::new();
         if self.mode.keeps_flows() {
+            let mut room = self.floods.saturating_sub(floods);
+            for port in dead {
+                let done = self.break_port(port, room, now, &mut draw)?;
+                room -= done.floods.len();
+                frames.extend(done.frames);
+            }
             self.sweep::<Flow, Path>("paths", |_, path| path.expiry > now)?;
             self.sweep::<Flow, Path>("locked", |_, path| path.expiry > now)?;
         }
-        self.sweep::<FloodKey, Flood>("floods", |_, flood| flood.expiry > now)
+        Ok(frames)
     }
 
-    /// Takes out the entries of a map of which `keep` says no.
-    fn sweep<K: Pod, V: Pod>(&mut self, map: &'static str, keep: impl Fn(&K, &V) -> bool) -> Result<()> {
-        let gone: Vec<K> =
-            entries(self.map(map)?)?.filter(|(key, value)| !keep(key, value)).map(|(key, _)| key).collect();
-        let mut map = HashMap::<_, K, V>::try_from(self.map_mut(map)?)?;
-        for key in gone {
-            match map.remove(&key) {
-                // The program may have been quicker.
-                Ok(()) | Err(MapError::KeyNotFound) => {}
-                Err(error) => return Err(error.into()),
-            }
+    /// Does for the flows of a dead port what is to be done, but for sending frames.
+    fn break_port(
+        &mut self,
+        port: u16,
+        room: usize,
+        now: u64,
+        draw: impl FnMut(&Flow) -> u32,
+    ) -> Result<Recovery> {
+        let paths = HashMap::<_, Flow, Path>::try_from(self.map("paths")?)?;
+        let locked = HashMap::<_, Flow, Path>::try_from(self.map("locked")?)?;
+        let stations = HashMap::<_, u64, Station>::try_from(self.map("stations")?)?;
+        let live = |map: &HashMap<_, Flow, Path>, flow: Flow| {
+            map.get(&flow, 0).ok().filter(|path| path.expiry > now)
+        };
+        let other = |Flow { host, peer }| {
+            let back = Flow { host: peer, peer: host };
+            live(&paths, back).or_else(|| live(&locked, back))
+        };
+        let on_port = self.paths()?.filter(|(_, path)| path.port == port && path.expiry > now);
+        let broken = on_port.map(|(flow, path)| Broken { flow, path, other: other(flow) }).collect();
+        let is_attached = |station| {
+            let station = stations.get(&station, 0).ok().filter(|station| station.expiry > now);
+            let port = station.and_then(|station| self.ports.get(usize::from(station.port)));
+            port.is_some_and(|port| port.up != 0 && port.host_from <= now)
+        };
+        let known =
+            Known { ports: &self.ports, settings: &self.settings, is_attached: &is_attached, room, now };
+        let done = known.break_port(broken, draw);
+        for map in ["paths", "locked"] {
+            let mut map = HashMap::<_, Flow, Path>::try_from(self.map_mut(map)?)?;
+            done.gone.iter().try_for_each(|flow| forget(&mut map, flow))?;
         }
-        Ok(())
+        let mut floods = HashMap::<_, FloodKey, Flood>::try_from(self.map_mut("floods")?)?;
+        done.floods.iter().try_for_each(|(key, flood)| floods.insert(key, flood, 0))?;
+        let mut locked = HashMap::<_, Flow, Path>::try_from(self.map_mut("locked")?)?;
+        done.locked.iter().try_for_each(|(flow, path)| locked.insert(flow, path, 0))?;
+        Ok(done)
+    }
+
+    /// Takes out the entries of a map of which `keep` says no; how many are left.
+    fn sweep<K: Pod, V: Pod>(&mut self, map: &'static str, keep: impl Fn(&K, &V) -> bool) -> Result<usize> {
+        let (kept, gone): (Vec<_>, Vec<_>) =
+            entries(self.map(map)?)?.partition(|(key, value): &(K, V)| keep(key, value));
+        let mut map = HashMap::<_, K, V>::try_from(self.map_mut(map)?)?;
+        gone.iter().try_for_each(|(key, _)| forget(&mut map, key))?;
+        Ok(kept.len())
     }
 
     /// All stations held, expired ones included.
@@ -251,6 +312,20 @@ impl Plane {
             sent.extend(copy(&item));
         }
         Ok(sent)
+    }
+}
+
+/// There is no such entry.
+const ENOENT: i32 = 2;
+
+/// Takes out an entry, unless the program was quicker.
+fn forget<K: Pod, V: Pod>(
+    map: &mut HashMap<&mut MapData, K, V>,
+    key: &K,
+) -> std::result::Result<(), MapError> {
+    match map.remove(key) {
+        Err(MapError::SyscallError(error)) if error.io_error.raw_os_error() == Some(ENOENT) => Ok(()),
+        removed => removed,
     }
 }
 

@@ -145,8 +145,7 @@ impl Draw {
         let port = self.below(self.ways.len()) as u16;
         let event = match self.below(40) {
             0 if self.one_in(2) => Event::Up(port, !self.one_in(3)),
-            // What the daemon does for flows whose port is dead is not there yet.
-            1 | 2 if self.mode == Mode::ArpPath => Event::Tend,
+            1 | 2 => Event::Tend,
             3..=6 => Event::Frame(if port == 0 && !self.one_in(8) { 1 } else { port }, self.hello()),
             7..=18 => self.answer().unwrap_or_else(|| Event::Frame(port, self.frame())),
             19..=24 if !self.seen.is_empty() => {

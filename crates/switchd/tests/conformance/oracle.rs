@@ -148,10 +148,19 @@ impl Oracle {
         self.switch.port_changed(ctx, port, up, &mut Actions::default());
     }
 
-    /// Tables are swept.
-    pub fn tend(&mut self, now: Time) {
+    /// Tables are swept, and flows of dead ports told; what leaves, but for Hellos.
+    pub fn tend(&mut self, now: Time) -> Outcome {
         let ctx = &mut Ctx { now, random: &mut self.random };
-        self.switch.on_deadline(ctx, &mut Actions::default());
+        let (mut out, mut told) = (Actions::default(), Outcome::default());
+        self.switch.on_deadline(ctx, &mut out);
+        for (port, header) in out.emitted().iter().filter(|(_, header)| header.kind != Kind::Hello) {
+            told.sent.push((*port, own(&[], header)));
+            told.deeds.push(match header.kind {
+                Kind::PathFail => "fail of an idle flow",
+                _ => "request for an idle flow",
+            });
+        }
+        told
     }
 }
 
