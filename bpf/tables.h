@@ -7,10 +7,10 @@
  */
 #pragma once
 
-#include "frame.h"
-#include "ports.h"
+#include "counters.h"
 
-enum class { LOCKED, LEARNT };
+/* Only the switch itself can tell the others of a station that is attached to it: known for longer. */
+enum class { LOCKED, LEARNT, ATTACHED };
 
 struct station {
 	__u64 expiry;
@@ -65,7 +65,7 @@ static __always_inline struct station *station_at(__u64 address, __u64 now)
 
 static __always_inline __u64 life(__u8 class)
 {
-	return class == LEARNT ? settings.learnt : settings.lock;
+	return class == ATTACHED ? settings.attached : class == LEARNT ? settings.learnt : settings.lock;
 }
 
 static __always_inline struct station *refresh(__u64 address, __u64 now)
@@ -77,22 +77,24 @@ static __always_inline struct station *refresh(__u64 address, __u64 now)
 	return station;
 }
 
-static __always_inline void put_station(__u64 address, __u32 port, __u8 class, __u64 now)
+/* Puts a station in; in `class`, unless it is on a port of its own. */
+static __noinline int put_station(const struct frame *f, __u64 address, __u32 port, __u8 class)
 {
-	struct station station = { .expiry = now + life(class), .port = port, .class = class };
+	struct station station = { .port = port, .class = is_host(port, f->now) ? ATTACHED : class };
 
+	station.expiry = f->now + life(station.class);
 	bpf_map_update_elem(&stations, &address, &station, BPF_ANY);
+	trace_station(f, station.class == LOCKED ? STATION_LOCKED : STATION_LEARNT, address, port);
+	return 0;
 }
 
 /* A station that is known has answered, or was asked for. */
-static __always_inline void confirm_station(__u64 address, __u64 now)
+static __always_inline void confirm_station(const struct frame *f, __u64 address)
 {
-	struct station *station = station_at(address, now);
+	struct station *station = station_at(address, f->now);
 
-	if (station) {
-		station->class = LEARNT;
-		station->expiry = now + settings.learnt;
-	}
+	if (station)
+		put_station(f, address, station->port, LEARNT);
 }
 
 static __always_inline bool is_repairing(__u64 address, __u64 now)

@@ -10,8 +10,9 @@ use aya::programs::tc::{
 };
 use aya::programs::{LinkOrder, ProgramError, ProgramInfo, SchedClassifier, TcAttachType};
 
+use crate::Mode;
 use crate::pins::{Hook, Pins, list};
-use crate::plane::{Mode, Plane, PlaneError};
+use crate::plane::{Plane, PlaneError};
 
 /// Priority and handle of the filter, where there is no tcx.
 const PRIORITY: u16 = 1;

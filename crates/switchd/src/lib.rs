@@ -11,8 +11,11 @@ pub mod config;
 pub mod counters;
 pub mod daemon;
 pub mod layout;
+mod mode;
 pub mod pins;
 mod plane;
+pub mod recovery;
 
-pub use counters::{Counters, Reason};
-pub use plane::{Mode, Plane, PlaneError};
+pub use counters::{Counters, PortCounts, Reason};
+pub use mode::Mode;
+pub use plane::{Plane, PlaneError};

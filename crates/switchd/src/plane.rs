@@ -13,40 +13,13 @@ use weft_switching::exploration::Exploration;
 use weft_switching::hello::Way;
 use weft_units::{PortId, Time};
 
-use crate::counters::{Counters, Counts};
+use crate::counters::{Counters, Counts, PortCounts};
 use crate::layout::{
     COPY_BYTES, Copy, Flood, FloodKey, Flow, MAX_PORTS, NEVER, Path, Port, Settings, Station, Test, ns, ns_at,
 };
+use crate::mode::Mode;
 use crate::pins::Pins;
-
-/// How the data plane forwards.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mode {
-    /// `bpf/arp_path.c`.
-    ArpPath,
-    /// `bpf/tcp_path.c`.
-    TcpPath,
-}
-
-impl Mode {
-    /// All modes.
-    pub const ALL: [Self; 2] = [Self::ArpPath, Self::TcpPath];
-
-    /// The name of the mode's program.
-    pub(crate) const fn program(self) -> &'static str {
-        match self {
-            Self::ArpPath => "arp_path",
-            Self::TcpPath => "tcp_path",
-        }
-    }
-
-    const fn object(self) -> &'static [u8] {
-        match self {
-            Self::ArpPath => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/arp_path.o")),
-            Self::TcpPath => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tcp_path.o")),
-        }
-    }
-}
+use crate::recovery::{Broken, Known, Recovery};
 
 /// Why the data plane could not be loaded, read or written.
 #[derive(Debug, Error)]
@@ -90,6 +63,9 @@ pub struct Plane {
     /// What a program that was loaded for a test writes down.
     sent: RingBuf<MapData>,
     mode: Mode,
+    settings: Settings,
+    /// Floods that are remembered at most.
+    floods: usize,
     hold: u64,
     sweep: u64,
     ports: Vec<Port>,
@@ -113,7 +89,7 @@ impl Plane {
         let ebpf = build(mode, config, settings, None)?;
         let hold = ns(config.hold);
         let ports = ways.iter().map(|way| port(*way, hold)).collect();
-        let mut plane = Self::new(ebpf, mode, config, ports)?;
+        let mut plane = Self::new(ebpf, mode, config, settings, ports)?;
         (0..ways.len()).try_for_each(|number| plane.write_port(PortId(number as u16)))?;
         Ok(plane)
     }
@@ -125,7 +101,7 @@ impl Plane {
     /// As [`Plane::load`].
     pub fn adopt(mode: Mode, config: &Exploration, settings: Settings, pins: &Pins) -> Result<Self> {
         let ebpf = build(mode, config, settings, Some(pins))?;
-        let mut plane = Self::new(ebpf, mode, config, Vec::new())?;
+        let mut plane = Self::new(ebpf, mode, config, settings, Vec::new())?;
         let map = Array::<_, Port>::try_from(plane.map("ports")?)?;
         plane.ports = (0..u32::from(MAX_PORTS))
             .map(|number| map.get(&number, 0))
@@ -133,10 +109,17 @@ impl Plane {
         Ok(plane)
     }
 
-    fn new(mut ebpf: Ebpf, mode: Mode, config: &Exploration, ports: Vec<Port>) -> Result<Self> {
+    fn new(
+        mut ebpf: Ebpf,
+        mode: Mode,
+        config: &Exploration,
+        settings: Settings,
+        ports: Vec<Port>,
+    ) -> Result<Self> {
         let sent = RingBuf::try_from(ebpf.take_map("sent").ok_or(PlaneError::Missing("sent"))?)?;
         let (hold, sweep) = (ns(config.hold), ns(config.sweep));
-        Ok(Self { ebpf, sent, mode, hold, sweep, ports, looked: 0, dead: Vec::new() })
+        let floods = config.floods;
+        Ok(Self { ebpf, sent, mode, settings, floods, hold, sweep, ports, looked: 0, dead: Vec::new() })
     }
 
     /// What the program knows of a port.
@@ -160,10 +143,7 @@ impl Plane {
         let mut map = HashMap::<_, u32, u32>::try_from(self.map_mut("interfaces")?)?;
         match number {
             Some(number) => Ok(map.insert(ifindex, u32::from(number.0), 0)?),
-            None => match map.remove(&ifindex) {
-                Ok(()) | Err(MapError::KeyNotFound) => Ok(()),
-                Err(error) => Err(error.into()),
-            },
+            None => Ok(forget(&mut map, &ifindex)?),
         }
     }
 
@@ -247,11 +227,16 @@ impl Plane {
     }
 
     /// Forgets what has expired, and what was behind ports whose neighbour has fallen silent or that went
-    /// down.
+    /// down; gives the frames that tell of it, and the ports that each leaves by. `draw` gives the numbers
+    /// of explorations.
     ///
     /// # Errors
     /// [`PlaneError::Map`].
-    pub fn tend(&mut self, now: Time) -> Result<()> {
+    pub fn tend(
+        &mut self,
+        now: Time,
+        mut draw: impl FnMut(&Flow) -> u32,
+    ) -> Result<Vec<(Vec<u16>, Vec<u8>)>> {
         let now = ns_at(now);
         let silent = |port: &Port| port.neighbour_until > self.looked && port.neighbour_until <= now;
         let mut dead: Vec<u16> =
@@ -266,25 +251,67 @@ impl Plane {
             station.expiry > now && !dead.contains(&station.port)
         })?;
         self.sweep::<u64, u64>("repairs", |_, until| *until > now)?;
-        if self.mode == Mode::TcpPath {
+        let floods = self.sweep::<FloodKey, Flood>("floods", |_, flood| flood.expiry > now)?;
+        let mut frames = Vec::new();
+        if self.mode.keeps_flows() {
+            let mut room = self.floods.saturating_sub(floods);
+            for port in dead {
+                let done = self.break_port(port, room, now, &mut draw)?;
+                room -= done.floods.len();
+                frames.extend(done.frames);
+            }
             self.sweep::<Flow, Path>("paths", |_, path| path.expiry > now)?;
+            self.sweep::<Flow, Path>("locked", |_, path| path.expiry > now)?;
         }
-        self.sweep::<FloodKey, Flood>("floods", |_, flood| flood.expiry > now)
+        Ok(frames)
     }
 
-    /// Takes out the entries of a map of which `keep` says no.
-    fn sweep<K: Pod, V: Pod>(&mut self, map: &'static str, keep: impl Fn(&K, &V) -> bool) -> Result<()> {
-        let gone: Vec<K> =
-            entries(self.map(map)?)?.filter(|(key, value)| !keep(key, value)).map(|(key, _)| key).collect();
-        let mut map = HashMap::<_, K, V>::try_from(self.map_mut(map)?)?;
-        for key in gone {
-            match map.remove(&key) {
-                // The program may have been quicker.
-                Ok(()) | Err(MapError::KeyNotFound) => {}
-                Err(error) => return Err(error.into()),
-            }
+    /// Does for the flows of a dead port what is to be done, but for sending frames.
+    fn break_port(
+        &mut self,
+        port: u16,
+        room: usize,
+        now: u64,
+        draw: impl FnMut(&Flow) -> u32,
+    ) -> Result<Recovery> {
+        let paths = HashMap::<_, Flow, Path>::try_from(self.map("paths")?)?;
+        let locked = HashMap::<_, Flow, Path>::try_from(self.map("locked")?)?;
+        let stations = HashMap::<_, u64, Station>::try_from(self.map("stations")?)?;
+        let live = |map: &HashMap<_, Flow, Path>, flow: Flow| {
+            map.get(&flow, 0).ok().filter(|path| path.expiry > now)
+        };
+        let other = |Flow { host, peer }| {
+            let back = Flow { host: peer, peer: host };
+            live(&paths, back).or_else(|| live(&locked, back))
+        };
+        let on_port = self.paths()?.filter(|(_, path)| path.port == port && path.expiry > now);
+        let broken = on_port.map(|(flow, path)| Broken { flow, path, other: other(flow) }).collect();
+        let is_attached = |station| {
+            let station = stations.get(&station, 0).ok().filter(|station| station.expiry > now);
+            let port = station.and_then(|station| self.ports.get(usize::from(station.port)));
+            port.is_some_and(|port| port.up != 0 && port.host_from <= now)
+        };
+        let known =
+            Known { ports: &self.ports, settings: &self.settings, is_attached: &is_attached, room, now };
+        let done = known.break_port(broken, draw);
+        for map in ["paths", "locked"] {
+            let mut map = HashMap::<_, Flow, Path>::try_from(self.map_mut(map)?)?;
+            done.gone.iter().try_for_each(|flow| forget(&mut map, flow))?;
         }
-        Ok(())
+        let mut floods = HashMap::<_, FloodKey, Flood>::try_from(self.map_mut("floods")?)?;
+        done.floods.iter().try_for_each(|(key, flood)| floods.insert(key, flood, 0))?;
+        let mut locked = HashMap::<_, Flow, Path>::try_from(self.map_mut("locked")?)?;
+        done.locked.iter().try_for_each(|(flow, path)| locked.insert(flow, path, 0))?;
+        Ok(done)
+    }
+
+    /// Takes out the entries of a map of which `keep` says no; how many are left.
+    fn sweep<K: Pod, V: Pod>(&mut self, map: &'static str, keep: impl Fn(&K, &V) -> bool) -> Result<usize> {
+        let (kept, gone): (Vec<_>, Vec<_>) =
+            entries(self.map(map)?)?.partition(|(key, value): &(K, V)| keep(key, value));
+        let mut map = HashMap::<_, K, V>::try_from(self.map_mut(map)?)?;
+        gone.iter().try_for_each(|(key, _)| forget(&mut map, key))?;
+        Ok(kept.len())
     }
 
     /// All stations held, expired ones included.
@@ -316,7 +343,8 @@ impl Plane {
     /// # Errors
     /// [`PlaneError`].
     pub fn paths(&self) -> Result<impl Iterator<Item = (Flow, Path)> + use<>> {
-        entries(self.map("paths")?)
+        let (paths, locked) = (entries(self.map("paths")?)?, entries(self.map("locked")?)?);
+        Ok(paths.chain(locked))
     }
 
     /// What became of frames.
@@ -326,6 +354,15 @@ impl Plane {
     pub fn counters(&self) -> Result<Counters> {
         let counts = PerCpuArray::<_, Counts>::try_from(self.map("counters")?)?.get(&0, 0)?;
         Ok(Counters::sum(&counts))
+    }
+
+    /// What came in and left by each port.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn port_counters(&self) -> Result<Vec<PortCounts>> {
+        let counts = PerCpuArray::<_, PortCounts>::try_from(self.map("port_counters")?)?;
+        (0..self.ports.len() as u32).map(|port| Ok(PortCounts::sum(&counts.get(&port, 0)?))).collect()
     }
 
     /// Has a program that was loaded for a test take a frame in; gives what would leave, port by port.
@@ -343,15 +380,24 @@ impl Plane {
     }
 }
 
+/// There is no such entry.
+const ENOENT: i32 = 2;
+
+/// Takes out an entry, unless the program was quicker.
+fn forget<K: Pod, V: Pod>(
+    map: &mut HashMap<&mut MapData, K, V>,
+    key: &K,
+) -> std::result::Result<(), MapError> {
+    match map.remove(key) {
+        Err(MapError::SyscallError(error)) if error.io_error.raw_os_error() == Some(ENOENT) => Ok(()),
+        removed => removed,
+    }
+}
+
 /// Loads the object of `mode` into the kernel, with the maps of `pins` where there are any.
 fn build(mode: Mode, config: &Exploration, settings: Settings, pins: Option<&Pins>) -> Result<Ebpf> {
     let size = |entries: usize| u32::try_from(entries).unwrap_or(u32::MAX);
-    let mut sizes = vec![
-        ("stations", size(config.stations)),
-        ("repairs", size(config.stations)),
-        ("floods", size(config.floods)),
-        ("paths", size(config.flows)),
-    ];
+    let mut sizes: Vec<_> = Mode::sizes(config).map(|(map, entries)| (map, size(entries))).into();
     if settings.testing == 0 {
         // Nothing is written down: the least that a ring buffer can be.
         sizes.push(("sent", 4096));

@@ -13,9 +13,6 @@ use super::{Access, Config, SHORTEST_KEY, exploration, routes};
 use crate::Mode;
 use crate::layout::MAX_PORTS;
 
-/// Modes by name.
-const MODES: [(&str, Mode); 2] = [("arp-path", Mode::ArpPath), ("tcp-path", Mode::TcpPath)];
-
 /// Shortest and longest interval of Hello.
 const INTERVALS: [Duration; 2] = [Duration::from_ms(50), Duration::from_secs(60)];
 
@@ -111,7 +108,7 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
     let mtu = top.number("mtu", 576..65_536).map_or(1500, |(mtu, _)| mtu as u32);
     let control = read_access(&top);
     let (hello_interval, hello_hold) = read_hello(&top);
-    let scheme = mode.map_or("tcp_path", |mode| SCHEMES[mode as usize]);
+    let scheme = mode.map_or("tcp_path", Mode::program);
     let section = top.table("exploration", "[exploration]");
     let (scheme, exploration) = exploration::read(section, scheme, hello_interval, hello_hold);
     let routes = routes::read(&top, &ports);
@@ -137,9 +134,6 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
     })
 }
 
-/// The schemes of the modes, in the order of [`Mode`].
-const SCHEMES: [&str; 2] = ["arp_path", "tcp_path"];
-
 fn name(text: &str) -> Result<String, String> {
     let right = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     if (1..=32).contains(&text.len()) && text.chars().all(right) {
@@ -149,9 +143,7 @@ fn name(text: &str) -> Result<String, String> {
 }
 
 fn mode(text: &str) -> Result<Mode, String> {
-    let plain = text.replace('_', "-");
-    let known = MODES.iter().find(|(name, _)| *name == plain);
-    known.map(|(_, mode)| *mode).ok_or_else(|| suggest(text, MODES.iter().map(|(name, _)| *name)))
+    Mode::of_name(text).ok_or_else(|| suggest(text, Mode::ALL.iter().map(|mode| mode.name())))
 }
 
 fn read_mode(top: &Table<'_>, flags: &Flags, lacks: &dyn Fn(&str, &str)) -> Option<Mode> {
