@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Mapping
 from typing import Any
 
 from .errors import EmulationError
-from .plan import Event, Plan
+from .network import Network
+from .plan import Event
 from .requirements import program
 
 
 class Faults:
     """Carries out the events of a plan on a network that runs."""
 
-    def __init__(self, plan: Plan, switches: Mapping[str, Any]) -> None:
-        """For the `WeftSwitch`es by their name in the plan."""
-        self._plan = plan
-        self._switches = switches
+    def __init__(self, network: Network) -> None:
+        """For a network that is built."""
+        self._network = network
+        self._plan = network.plan
 
     def begin(self) -> None:
         """Take down the cables that are down from the start."""
@@ -39,9 +39,9 @@ class Faults:
         self._set(event.cables, event.up)
         happened = time.monotonic() - started
         if event.routes is not None:
-            for name, switch in self._switches.items():
+            for name, switch in self._network.switches.items():
                 switch.write_routes(self._plan.stations(event.routes, name) or {})
-                switch.weftctl("reload")
+                self._network.ask(name, "reload", "POST")
         return {
             "at_ps": event.at_ps,
             "happened_ps": round(happened * 1e12),

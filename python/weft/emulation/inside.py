@@ -24,9 +24,10 @@ from .capacity import Processors
 from .errors import EmulationError
 from .events import Faults
 from .network import Network
-from .plan import Plan, seconds
+from .plan import EXPLORING, Plan, seconds
 from .requirements import program
 from .sampling import Links
+from .traces import Traces, flows
 
 _AHEAD_S = 1.0
 """Seconds between starting the load generator and time 0 of the run."""
@@ -81,7 +82,7 @@ def run(directory: Path, options: dict[str, Any]) -> None:
     network = Network(plan, chosen, options["delays"])
     network.configure(lambda share: say("stage", stage="configuring", fraction=share))
     say("stage", stage="waiting for switches", fraction=0.0)
-    faults = Faults(plan, network.switches)
+    faults = Faults(network)
     faults.begin()
     network.start()
     if options["prompt"]:
@@ -114,9 +115,12 @@ class Replay:
         self._series: list[dict[str, Any]] = []
         self._events: list[dict[str, Any]] = []
         self._errors: list[EmulationError] = []
-        self._begin_s = 0.0
+        self._begin_s, self._end_ps = 0.0, 0
         self._over = threading.Event()
         self._flows_done = 0
+        self._traces: Traces | None = None
+        self._flows: list[dict[str, Any]] = []
+        self._lost = 0
         self._load: dict[str, Any] = {}
         self._said = "it said nothing"
 
@@ -127,6 +131,7 @@ class Replay:
             EmulationError: The load generator or an event failed.
         """
         plan = self._plan
+        self._traces = Traces(self._network) if plan.scheme in EXPLORING else None
         self._links.begin()
         begin = time.time_ns() + int(_AHEAD_S * 1e9)
         self._begin_s = time.monotonic() + (begin - time.time_ns()) / 1e9
@@ -160,9 +165,13 @@ class Replay:
             generator.kill()
             raise EmulationError(f"weft-loadgen did not end {_OVERTIME_S:g} s after the run's limit") from late
         finally:
+            self._end_ps = round((time.monotonic() - self._begin_s) * 1e12)
             self._over.set()
         for thread in threads:
             thread.join(_OVERTIME_S)
+        if self._traces is not None:
+            told, self._lost = self._traces.end()
+            self._flows = flows(plan, told)
         if generator.returncode not in (_ALL_FINISHED, _SOME_DID_NOT):
             raise EmulationError(f"weft-loadgen ended with {generator.returncode}: {self._said}")
         if self._errors:
@@ -170,29 +179,27 @@ class Replay:
 
     def observed(self) -> dict[str, Any]:
         """What links, switches and processors did."""
-        switches = {}
-        for name, switch in self._network.switches.items():
-            switches[name] = switch.weftctl("show", "counters")
+        switches = {name: self._network.ask(name, "counters") for name in self._network.switches}
         return {
+            "end_ps": self._end_ps,
             "links": self._links.totals(),
             "series": self._series,
             "switches": switches,
             "events": self._events,
             "processors": self._processors.report(),
             "load": self._load,
+            "flows": self._flows,
+            "events_lost": self._lost,
         }
 
     def _guarded(self, work: Callable[[], None]) -> None:
         """Do `work`, keeping what goes wrong for `carry_out` to raise."""
-        from .weft_mininet import ControlError
-
         try:
             work()
         except EmulationError as error:
             self._errors.append(error)
-        except (ControlError, OSError, subprocess.CalledProcessError) as error:
-            if not self._over.is_set():
-                self._errors.append(EmulationError(str(error)))
+        except (OSError, subprocess.CalledProcessError) as error:
+            self._errors.append(EmulationError(str(error)))
 
     def _until(self, at_s: float) -> bool:
         """Wait until `at_s` seconds of the run; whether the run still goes on."""
@@ -220,6 +227,7 @@ class Replay:
         while self._until((number + 1) * interval):
             now_ps = round((time.monotonic() - self._begin_s) * 1e12)
             self._series += self._links.sample(now_ps, last_ps)
+            self._series += self._tables(now_ps)
             self._processors.sample()
             last_ps = now_ps
             # A sample that came late is not followed by one too soon.
@@ -231,6 +239,18 @@ class Replay:
                 time_s=now_ps / 1e12,
                 **self._processors.last,
             )
+
+    def _tables(self, now_ps: int) -> list[dict[str, Any]]:
+        """Rows of `series` with how many entries the switches' tables have."""
+        if self._plan.scheme not in EXPLORING:
+            return []
+        rows = []
+        for name in self._network.switches:
+            for metric, table in (("station_entries", "hosts"), ("flow_entries", "paths")):
+                total = self._network.ask(name, f"{table}?limit=0")["total"]
+                if total:
+                    rows.append({"time_ps": now_ps, "metric": metric, "entity": name, "value": float(total)})
+        return rows
 
     def _follow(self, generator: subprocess.Popen[bytes]) -> None:
         """Read what the load generator says: how far it is, how late flows started, what is wrong."""

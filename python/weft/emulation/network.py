@@ -106,6 +106,19 @@ class Network:
             raise EmulationError(f"host {name} does not take its route or addresses: {done.stderr.strip()}")
         self.route = route_there(device, self.stack.route)
 
+    def ask(self, switch: str, what: str, method: str = "GET") -> Any:
+        """What the control socket of a switch answers.
+
+        Raises:
+            EmulationError: It refused, or nobody answers.
+        """
+        from .weft_mininet import ControlError
+
+        try:
+            return self.switches[switch].ask(what, method)
+        except ControlError as refusal:
+            raise EmulationError(str(refusal)) from refusal
+
     def start(self) -> None:
         """Start the switches and wait until they know what their ports lead to.
 
@@ -151,4 +164,4 @@ class Network:
     def roles(self, switch: str) -> dict[int, str]:
         """What a switch takes its ports for, by their number in the plan."""
         numbers = {intf.name: port for port, intf in self.switches[switch].ports_by_number.items()}
-        return {numbers[port["interface"]]: port["role"] for port in self.switches[switch].ask("ports")}
+        return {numbers[port["interface"]]: port["role"] for port in self.ask(switch, "ports")}

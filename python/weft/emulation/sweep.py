@@ -87,9 +87,10 @@ def emulate(scenario: Scenario, out: Path, told: Callable[[dict[str, Any]], None
     """
     refuse_file(out)
     points, outcome = scenario.points(), Emulated()
+    there = _there(scenario, out)
     told({"event": "sweep", "total": len(points)})
     for point in points:
-        if (out / "runs" / point.id / "summary.json").is_file():
+        if point.id in there:
             outcome.skipped += 1
             told({"event": "run_skipped"})
             continue
@@ -121,6 +122,15 @@ def open_prompt(scenario: Scenario) -> None:
     prepared = prepare(planned(scenario, scenario.points()[0]))
     with tempfile.TemporaryDirectory(prefix="weft-") as work:
         prompt(prepared, Path(work))
+
+
+def _there(scenario: Scenario, out: Path) -> set[str]:
+    """The runs whose results `out` has; it is made where there is none."""
+    try:
+        there = _weft.open_emulated(scenario.text, scenario.name, str(scenario.base_dir), list(scenario.sets), str(out))
+    except OSError as error:
+        raise OutputError(str(error)) from error
+    return set(json.loads(there))
 
 
 def _write(scenario: Scenario, point: Point, out: Path, directory: Path, outcome: Emulated) -> None:

@@ -38,7 +38,7 @@ class ControlError(Exception):
 class Connection(http.client.HTTPConnection):
     """HTTP over the control socket of a switch."""
 
-    def __init__(self, path: Path, timeout: float) -> None:
+    def __init__(self, path: Path, timeout: float | None) -> None:
         """To the socket at `path`."""
         super().__init__("localhost", timeout=timeout)
         self._path = path
@@ -92,8 +92,7 @@ class WeftSwitch(Switch):  # type: ignore[misc]
     @classmethod
     def setup(cls) -> None:
         """Refuse to go on without the daemon; Mininet calls it once."""
-        for name in ("weft-switchd", "weftctl"):
-            program(name)
+        program("weft-switchd")
 
     @property
     def socket_path(self) -> Path:
@@ -210,16 +209,33 @@ class WeftSwitch(Switch):  # type: ignore[misc]
             raise ControlError(f"{self.name} refused `{what}` ({answer.status}): {body.strip()}")
         return json.loads(body) if body.strip() else None
 
+    def follow(self, what: str) -> tuple[Connection, Any]:
+        """A connection on which the switch tells of `what` (`trace`) until it is closed, and its lines as they come.
+
+        Raises:
+            ControlError: It refused, or nobody answers.
+        """
+        connection = Connection(self.socket_path, None)
+        try:
+            connection.request("GET", f"/v1/{what}")
+            answer = connection.getresponse()
+        except OSError as error:
+            raise ControlError(f"{self.name} does not answer: {error}") from error
+        if answer.status != 200:
+            connection.close()
+            raise ControlError(f"{self.name} refused `{what}` ({answer.status})")
+        return connection, answer
+
     def drain(self, port: Any, undo: bool = False) -> Any:
         """Move traffic away from a port, e.g. `s1-eth2`, or let it back."""
-        return self.weftctl("drain", str(port), *(["--undo"] if undo else []))
+        return self.ask(f"ports/{port}/drain", "DELETE" if undo else "POST")
 
     def stop(self, deleteIntfs: bool = True) -> None:  # noqa: N803 (Mininet names it)
         """Take the data plane away and end the daemon."""
         if self.process is not None:
             if self.process.poll() is None:
                 try:
-                    self.weftctl("down", timeout=_END_S)
+                    self.ask("down", "POST", timeout=_END_S)
                 except ControlError as refusal:
                     error(f"{refusal}\n")
                 self.process.terminate()
