@@ -15,7 +15,8 @@ use weft_units::{PortId, Time};
 
 use crate::counters::{Counters, Counts, PortCounts};
 use crate::layout::{
-    COPY_BYTES, Copy, Flood, FloodKey, Flow, MAX_PORTS, NEVER, Path, Port, Settings, Station, Test, ns, ns_at,
+    COPY_BYTES, Copy, Event, Flood, FloodKey, Flow, MAX_PORTS, NEVER, Path, Port, Settings, Station, Test,
+    ns, ns_at,
 };
 use crate::mode::Mode;
 use crate::pins::Pins;
@@ -62,6 +63,8 @@ pub struct Plane {
     ebpf: Ebpf,
     /// What a program that was loaded for a test writes down.
     sent: RingBuf<MapData>,
+    /// Events of explorations, while somebody wants them.
+    trace: RingBuf<MapData>,
     mode: Mode,
     settings: Settings,
     /// Floods that are remembered at most.
@@ -117,9 +120,22 @@ impl Plane {
         ports: Vec<Port>,
     ) -> Result<Self> {
         let sent = RingBuf::try_from(ebpf.take_map("sent").ok_or(PlaneError::Missing("sent"))?)?;
+        let trace = RingBuf::try_from(ebpf.take_map("trace").ok_or(PlaneError::Missing("trace"))?)?;
         let (hold, sweep) = (ns(config.hold), ns(config.sweep));
         let floods = config.floods;
-        Ok(Self { ebpf, sent, mode, settings, floods, hold, sweep, ports, looked: 0, dead: Vec::new() })
+        Ok(Self {
+            ebpf,
+            sent,
+            trace,
+            mode,
+            settings,
+            floods,
+            hold,
+            sweep,
+            ports,
+            looked: 0,
+            dead: Vec::new(),
+        })
     }
 
     /// What the program knows of a port.
@@ -153,6 +169,28 @@ impl Plane {
     /// [`PlaneError::Map`].
     pub fn interfaces(&self) -> Result<impl Iterator<Item = (u32, u32)> + use<>> {
         entries(self.map("interfaces")?)
+    }
+
+    /// Has the program write down how stations and flows are found, or no more.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn set_tracing(&mut self, on: bool) -> Result<()> {
+        Ok(Array::try_from(self.map_mut("tracing")?)?.set(0, u32::from(on), 0)?)
+    }
+
+    /// What was written down since the last call.
+    pub fn events(&mut self) -> Vec<Event> {
+        let mut events = Vec::new();
+        while let Some(item) = self.trace.next() {
+            events.extend(Event::read(&item));
+        }
+        events
+    }
+
+    /// What the program was loaded with.
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// The mode whose program it is.

@@ -26,6 +26,7 @@ use crate::config::Config;
 use crate::layout::{NEVER, Settings};
 use crate::pins::{Hook, Pins};
 use crate::plane::{Plane, PlaneError};
+use crate::tables::{Sizes, Tables};
 
 /// Where a daemon keeps what.
 #[derive(Clone, Debug)]
@@ -233,10 +234,13 @@ fn load(
         }
         other => other.into(),
     })?;
+    let tables = Tables::open(config.mode, settings, config.exploration.floods, &pins)?;
     let ports = config.ports.iter().map(|name| Port::new(name, config.may_be_fabric(name))).collect();
     let now = clock::now();
     Ok(Switch {
         plane,
+        tables,
+        sizes: Sizes::default(),
         pins,
         hook,
         ports,
@@ -279,6 +283,7 @@ fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<(), Refusal> {
             Port::told_before(&before).filter(|role| *role != Role::Fabric || port.may_be_fabric)
         {
             port.role = role;
+            port.draining = role == Role::Fabric && before.up == 0;
             port.until = if role == Role::Fabric { now + hold } else { NEVER };
             port.adopted = Some(before);
         }

@@ -17,6 +17,7 @@ use crate::config::Config;
 use crate::layout::NEVER;
 use crate::pins::{Hook, Pins};
 use crate::plane::{Plane, PlaneError};
+use crate::tables::{Sizes, Tables};
 
 /// A switch that runs.
 pub struct Switch {
@@ -24,6 +25,10 @@ pub struct Switch {
     pub config: Config,
     /// The program and its maps.
     pub plane: Plane,
+    /// What the program writes, for threads beside this one.
+    pub tables: Tables,
+    /// How many entries there were when last swept.
+    pub sizes: Sizes,
     /// What outlives the daemon.
     pub pins: Pins,
     /// How the program is attached.
@@ -175,6 +180,12 @@ impl Switch {
         }
         self.tell(number);
         tasks
+    }
+
+    /// Whether the port takes no new paths.
+    pub fn set_draining(&mut self, number: u16, draining: bool) {
+        self.ports[usize::from(number)].draining = draining;
+        self.tell(number);
     }
 
     /// The program is attached to the port's interface, and there is a socket.
