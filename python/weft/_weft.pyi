@@ -103,6 +103,42 @@ def routes(text: str, name: str, base_dir: str, sets: list[str], point_id: str, 
         ScenarioError: The scenario is not valid, or has no such run or cable.
     """
 
+def open_emulated(text: str, name: str, base_dir: str, sets: list[str], out_dir: str) -> str:
+    """Make `out_dir` the result directory of the emulated scenario, or find that it is that already.
+
+    Returns:
+        JSON list of the ids of the runs that have results.
+
+    Raises:
+        ScenarioError: The scenario is not valid, or `out_dir` holds something else or is being written to.
+        OSError: `out_dir` cannot be written.
+    """
+
+def write_emulated(
+    text: str, name: str, base_dir: str, sets: list[str], point_id: str, out_dir: str, records: str, observed: str
+) -> None:
+    """Write the result of the emulated run `point_id` into `out_dir`, as a simulation leaves it.
+
+    Args:
+        text: The scenario, with `name`, `base_dir` and `sets` as for `check`.
+        name: What messages call it.
+        base_dir: Where the files it names are looked for.
+        sets: Changes as ``key=value``.
+        point_id: The run.
+        out_dir: The result directory, made where there is none.
+        records: The file that `weft-loadgen` wrote; several of them one after the other where several machines sent.
+        observed: A JSON file of what was seen of the network, every part optional: ``end_ps``; ``links`` (``{"from",
+            "to", "bytes", "packets", "drops", "marks", "max_queue_bytes"}`` and the floods of `summary.json`, one entry
+            a direction); ``series`` (``{"time_ps", "metric", "entity", "value"}`` as in `series.parquet`); ``switches``
+            (by name, with ``dropped`` by reason); ``flows`` (``{"flow", "resolution_ps", "exploration_ps", "moves",
+            "path"}``, ``path`` a list of switches). All else goes to ``emulated`` in `summary.json` as it is.
+
+    Raises:
+        ScenarioError: The scenario is not valid, has no such run, or `out_dir` is not its result directory.
+        ValueError: A file is not what it should be; the message has the file and the place.
+        OSError: A file cannot be read or written, or the run's result is there already.
+    """
+
 def fabric(text: str, name: str, base_dir: str, sets: list[str]) -> str:
     """The fabric of a scenario: nodes, links, counts by tier, path diversity, bisection, as JSON."""
 
