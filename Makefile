@@ -8,10 +8,12 @@ RESULTS ?= quickstart
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 export CARGO_TERM_COLOR ?= auto
 
+PROGRAMS := weft-switchd weftctl weft-loadgen
+BPF_SOURCES := $(wildcard bpf/*)
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
-.PHONY: quickstart build test test-rust test-python lint format bench fuzz conformance ns3 system system-bpf system-test \
-	clean help
+.PHONY: quickstart build emulation test test-rust test-python lint format bench fuzz conformance ns3 system system-bpf \
+	system-emulation system-test clean help
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -22,11 +24,16 @@ quickstart: build ## install what is needed, build, compare three schemes, write
 
 build: $(VENV)/.weft ## build and install into .venv
 
+emulation: $(VENV)/.emulation ## install Mininet and tools, build the Linux switch and the load generator into .venv
+
 system: ## compiler, Python and Rust, where they are missing
 	@sh scripts/install-system.sh build
 
 system-bpf: ## what compiles the eBPF programs
 	@sh scripts/install-system.sh bpf
+
+system-emulation: ## what emulation needs: Mininet, iproute2, ethtool
+	@sh scripts/install-system.sh emulation
 
 system-test: ## what the tests need beside: a browser
 	@sh scripts/install-system.sh test
@@ -40,6 +47,11 @@ $(VENV)/.weft: $(VENV)/bin/maturin $(RUST_SOURCES) pyproject.toml
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release --quiet
 	@touch $@
 
+$(VENV)/.emulation: $(VENV)/.weft $(RUST_SOURCES) $(BPF_SOURCES) | system-bpf system-emulation
+	cargo build --release --quiet -p weft-switchd -p weft-loadgen
+	install -m 755 $(addprefix target/release/,$(PROGRAMS)) $(VENV)/bin
+	@touch $@
+
 $(VENV)/.dev: $(VENV)/.weft
 	$(VENV)/bin/pip install --quiet $$($(PYTHON) scripts/dev_requirements.py)
 	@touch $@
@@ -49,7 +61,7 @@ test: lint test-rust test-python ## format, lints, dependency direction, tests o
 test-rust: | system system-bpf ## the tests of all crates
 	cargo test --workspace --quiet
 
-test-python: $(VENV)/.dev | system-test ## the tests of the command line, the report and these pages
+test-python: $(VENV)/.dev $(VENV)/.emulation | system-test ## the tests of the command line, the report and these pages
 	$(PYTHON) -m pytest
 
 lint: $(VENV)/.dev | system system-bpf ## formatting, lints of all languages, dependency direction

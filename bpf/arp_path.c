@@ -9,13 +9,15 @@
 SEC("classifier")
 int arp_path(struct __sk_buff *skb)
 {
-	struct frame frame = { .now = time_now(), .port = ingress_port(skb) };
+	struct frame *frame = arrive(skb);
 
-	if (frame.port == NO_PORT)
-		return drop(UNKNOWN_PORT);
-	if (!read_frame(skb, &frame))
-		return drop(SHORT);
-	return receive(skb, &frame);
+	if (!frame)
+		return TC_ACT_SHOT;
+	if (frame->port == NO_PORT)
+		return drop(frame, UNKNOWN_PORT);
+	if (!read_frame(skb, frame))
+		return drop(frame, SHORT);
+	return receive(skb, frame);
 }
 
 char _license[] SEC("license") = "Dual MIT/GPL";

@@ -34,7 +34,17 @@ static __always_inline void hear_host(const struct frame *f)
 		return;
 	station = refresh(f->src, f->now);
 	if (!station || station->port != f->port)
-		put_station(f->src, f->port, LEARNT, f->now);
+		put_station(f, f->src, f->port, LEARNT);
+}
+
+/* Why a host's frame is not taken from a port, if it is not; the host on a port of its own is heard. */
+static __always_inline enum reason takes(const struct frame *f)
+{
+	enum reason refused = refuses(f);
+
+	if (refused == NO_REASON)
+		hear_host(f);
+	return refused;
 }
 
 /* A copy of a flooded frame: those of a control frame are told by what it says, those of a request
@@ -62,7 +72,7 @@ static __always_inline int admit(const struct frame *f)
 
 static __always_inline int flood_on(struct __sk_buff *skb, const struct frame *f, bool to_hosts)
 {
-	return flood(skb, f->now, f->port, to_hosts) ? forwarded(TC_ACT_SHOT) : drop(DEAD_END);
+	return flood(skb, f->now, f->port, to_hosts) ? forwarded(TC_ACT_SHOT) : drop(f, DEAD_END);
 }
 
 static __always_inline int pass_on(struct __sk_buff *skb, const struct frame *f)
@@ -74,12 +84,12 @@ static __always_inline int pass_on(struct __sk_buff *skb, const struct frame *f)
 static __always_inline void flood_own(struct __sk_buff *skb, const struct frame *f, __u8 kind, __u64 from,
 				      __u64 to)
 {
-	struct own own = { .from = from, .to = to, .id = draw_id() };
+	struct own own = { .from = from, .to = to, .id = draw(), .port = NO_PORT };
 	struct flood_key key = { .from = from, .to = to, .id = own.id, .kind = kind };
 
 	own.type = kind == PATH_FAIL ? FAIL : FLOW_REQUEST;
-	if (note(&key, NO_PORT, settings.lock, f->now) == NO_REASON && write_own(skb, f, &own))
-		flood(skb, f->now, NO_PORT, false);
+	if (note(&key, NO_PORT, settings.lock, f->now) == NO_REASON)
+		send_own(skb, f, &own);
 }
 
 /* The source's edge looks for a path between two stations. */
@@ -90,7 +100,7 @@ static __always_inline void look_for(struct __sk_buff *skb, const struct frame *
 	if (port == NO_PORT)
 		return;
 	/* Copies that come back are late. */
-	put_station(from, port, LOCKED, f->now);
+	put_station(f, from, port, LOCKED);
 	flood_own(skb, f, PATH_REQUEST, from, to);
 }
 
@@ -98,13 +108,13 @@ static __always_inline void look_for(struct __sk_buff *skb, const struct frame *
 static __noinline int miss(struct __sk_buff *skb, const struct frame *f)
 {
 	if (is_repairing(f->dst, f->now))
-		return drop(REPAIRING);
+		return drop(f, REPAIRING);
 	start_repair(f->dst, f->now);
 	if (attached(f->src, f->now) != NO_PORT)
 		look_for(skb, f, f->src, f->dst);
 	else
 		flood_own(skb, f, PATH_FAIL, f->dst, f->src);
-	return drop(NO_ROUTE);
+	return drop(f, NO_ROUTE);
 }
 
 /* Whether a frame on its way from switch to switch has been here before: it came from here. */
@@ -124,7 +134,7 @@ static __always_inline int forward(struct __sk_buff *skb, const struct frame *f)
 		return miss(skb, f);
 	port = station->port;
 	if (port == f->port && is_host(port, f->now))
-		return drop(SAME_PORT);
+		return drop(f, SAME_PORT);
 	if (port == f->port) {
 		/* A flood and a reply that crossed each other can leave two switches pointing at each
 		 * other: what is known here is not true. */
@@ -134,9 +144,9 @@ static __always_inline int forward(struct __sk_buff *skb, const struct frame *f)
 	if (has_returned(f, port)) {
 		/* Entries of several floods, of which some copies were lost, can close a circle. */
 		bpf_map_delete_elem(&stations, &dst);
-		return drop(RETURNED);
+		return drop(f, RETURNED);
 	}
-	return forwarded(send(skb, port, false));
+	return forwarded(send(skb, port, f->own.type != 0));
 }
 
 static __always_inline int on_request(struct __sk_buff *skb, const struct frame *f)
@@ -144,8 +154,8 @@ static __always_inline int on_request(struct __sk_buff *skb, const struct frame 
 	int reason = note_copy(f);
 
 	if (reason != NO_REASON)
-		return drop(reason);
-	put_station(f->src, f->port, LOCKED, f->now);
+		return drop(f, reason);
+	put_station(f, f->src, f->port, LOCKED);
 	return flood_on(skb, f, true);
 }
 
@@ -153,7 +163,7 @@ static __always_inline int on_broadcast(struct __sk_buff *skb, const struct fram
 {
 	int reason = note_copy(f);
 
-	return reason == NO_REASON ? flood_on(skb, f, true) : drop(reason);
+	return reason == NO_REASON ? flood_on(skb, f, true) : drop(f, reason);
 }
 
 /* The source of a reply is found, and its destination has been asked for. */
@@ -161,9 +171,9 @@ static __always_inline void on_answer(const struct frame *f)
 {
 	__u64 src = f->src;
 
-	put_station(src, f->port, LEARNT, f->now);
+	put_station(f, src, f->port, LEARNT);
 	bpf_map_delete_elem(&repairs, &src);
-	confirm_station(f->dst, f->now);
+	confirm_station(f, f->dst);
 }
 
 static __always_inline int on_path_reply(struct __sk_buff *skb, const struct frame *f)
@@ -173,28 +183,29 @@ static __always_inline int on_path_reply(struct __sk_buff *skb, const struct fra
 	on_answer(f);
 	station = station_at(f->dst, f->now);
 	if (!station)
-		return drop(STALE);
+		return drop(f, STALE);
 	if (is_host(station->port, f->now))
 		return consume(TC_ACT_SHOT);
 	if (station->port == f->port || !is_fabric(station->port, f->now))
-		return drop(STALE);
+		return drop(f, STALE);
 	count_hop(skb, f);
 	return forwarded(send(skb, station->port, false));
 }
 
 static __always_inline int on_path_request(struct __sk_buff *skb, const struct frame *f)
 {
-	struct own own = { .from = f->dst, .to = f->src, .id = f->id, .type = FLOW_REPLY };
+	struct own own = {
+		.from = f->dst, .to = f->src, .id = f->id, .type = FLOW_REPLY, .port = f->port,
+	};
 	int reason = admit(f);
 
 	if (reason != NO_REASON)
-		return drop(reason);
-	put_station(f->src, f->port, LOCKED, f->now);
+		return drop(f, reason);
+	put_station(f, f->src, f->port, LOCKED);
 	if (attached(f->dst, f->now) == NO_PORT)
 		return pass_on(skb, f);
-	confirm_station(f->src, f->now);
-	if (write_own(skb, f, &own))
-		return consume(send(skb, f->port, false));
+	confirm_station(f, f->src);
+	send_own(skb, f, &own);
 	return consume(TC_ACT_SHOT);
 }
 
@@ -203,7 +214,7 @@ static __always_inline int on_path_fail(struct __sk_buff *skb, const struct fram
 	int reason = admit(f);
 
 	if (reason != NO_REASON)
-		return drop(reason);
+		return drop(f, reason);
 	if (attached(f->dst, f->now) == NO_PORT)
 		return pass_on(skb, f);
 	look_for(skb, f, f->dst, f->src);
@@ -214,7 +225,7 @@ static __always_inline int on_path_fail(struct __sk_buff *skb, const struct fram
 static __always_inline int on_control(struct __sk_buff *skb, const struct frame *f)
 {
 	if (is_about_flow(f))
-		return drop(STALE);
+		return drop(f, STALE);
 	switch (f->kind) {
 	case PATH_REPLY:
 		return on_path_reply(skb, f);
@@ -230,25 +241,25 @@ static __always_inline int on_hello(const struct frame *f)
 {
 	struct port *port = port_at(f->port);
 
-	return port && port->may_be_fabric ? consume(TC_ACT_OK) : drop(UNTRUSTED);
+	return port && port->may_be_fabric ? consume(TC_ACT_OK) : drop(f, UNTRUSTED);
 }
 
-static __always_inline int receive(struct __sk_buff *skb, const struct frame *f)
+static __noinline int receive(struct __sk_buff *skb, const struct frame *f)
 {
-	enum reason refused = refuses(f);
 	bool explores = f->kind == ARP_REQUEST && is_group(f->dst);
+	enum reason refused;
 
 	if (f->kind == HELLO)
 		return on_hello(f);
+	refused = explores ? refuses(f) : takes(f);
 	if (refused != NO_REASON)
-		return drop(refused);
+		return drop(f, refused);
 	if (f->malformed != NO_REASON)
-		return drop(f->malformed);
+		return drop(f, f->malformed);
 	if (is_control(f))
 		return on_control(skb, f);
 	if (explores)
 		return on_request(skb, f);
-	hear_host(f);
 	if (is_group(f->dst))
 		return on_broadcast(skb, f);
 	if (f->kind == ARP_REPLY)

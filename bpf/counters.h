@@ -1,36 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * What became of frames, counted. The reasons have the names and numbers of `DropReason` in
- * crates/switching; behind them those for which crates/wire refuses a Path frame, and the kernel's.
+ * What became of frames, counted: in all, and port by port.
  */
 #pragma once
 
 #include <linux/pkt_cls.h>
 
-#include "settings.h"
-
-enum reason {
-	QUEUE_FULL,
-	LINK_DOWN,
-	NO_ROUTE,
-	NOT_FOR_ME,
-	SAME_PORT,
-	LATE_COPY,
-	UNTRUSTED,
-	REPAIRING,
-	STALE,
-	TOO_MANY_HOPS,
-	DEAD_END,
-	UNKNOWN_PORT,
-	TABLE_FULL,
-	RETURNED,
-	SHORT,
-	VERSION,
-	TYPE,
-	NO_MEMORY, /* for a frame to grow */
-	REASONS,
-	NO_REASON = REASONS,
-};
+#include "trace.h"
 
 struct counters {
 	__u64 dropped[REASONS];
@@ -45,6 +21,19 @@ struct {
 	__type(value, struct counters);
 } counters SEC(".maps");
 
+struct port_counters {
+	__u64 received, received_bytes;
+	__u64 sent, sent_bytes;
+	__u64 dropped; /* of those that came in */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, MAX_PORTS);
+	__type(key, __u32);
+	__type(value, struct port_counters);
+} port_counters SEC(".maps");
+
 static __always_inline struct counters *the_counters(void)
 {
 	__u32 zero = 0;
@@ -52,12 +41,47 @@ static __always_inline struct counters *the_counters(void)
 	return bpf_map_lookup_elem(&counters, &zero);
 }
 
-static __always_inline int drop(enum reason reason)
+/* A frame comes in. */
+static __always_inline struct frame *arrive(struct __sk_buff *skb)
+{
+	struct port_counters *count;
+	__u32 zero = 0;
+	struct frame *f = bpf_map_lookup_elem(&frames, &zero);
+
+	if (!f)
+		return NULL;
+	*f = (struct frame){};
+	f->now = time_now();
+	f->port = ingress_port(skb);
+	count = bpf_map_lookup_elem(&port_counters, &f->port);
+	if (count) {
+		count->received++;
+		count->received_bytes += skb->len;
+	}
+	return f;
+}
+
+static __always_inline void leave(struct __sk_buff *skb, __u32 port)
+{
+	struct port_counters *count = bpf_map_lookup_elem(&port_counters, &port);
+
+	if (count) {
+		count->sent++;
+		count->sent_bytes += skb->len;
+	}
+}
+
+static __noinline int drop(const struct frame *f, enum reason reason)
 {
 	struct counters *count = the_counters();
+	struct port_counters *port = bpf_map_lookup_elem(&port_counters, &f->port);
 
 	if (count && reason < REASONS)
 		count->dropped[reason]++;
+	if (port)
+		port->dropped++;
+	if (reason == LATE_COPY)
+		trace_frame(f, LATE, f->port);
 	return TC_ACT_SHOT;
 }
 

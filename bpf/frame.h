@@ -7,7 +7,8 @@
  */
 #pragma once
 
-#include "counters.h"
+#include "ports.h"
+#include "reasons.h"
 
 #define ETHERTYPE_ARP 0x0806
 #define ETHERTYPE_VLAN 0x8100
@@ -41,6 +42,15 @@ struct path_header {
 	__be16 sport, dport, original;
 } __attribute__((packed));
 
+/* A frame of the switch's own. */
+struct own {
+	__u64 from, to;
+	__u32 id;
+	__u16 sport, dport;
+	__u16 port; /* where it leaves; NO_PORT: it is flooded */
+	__u8 type;  /* 0: there is none */
+};
+
 /* A frame, where it came in and when. Addresses are numbers of 48 bits. */
 struct frame {
 	__u64 now;
@@ -48,14 +58,26 @@ struct frame {
 	__u64 src;
 	__u32 port;
 	__u32 id;
+	__u32 payload;      /* of a segment, in bytes */
+	__u32 label;        /* of an IPv6 packet, which its host may change to ask for another path */
 	__u16 sport, dport; /* of a flow; both 0 where the frame is about none */
 	__u16 at;           /* where the EtherType is, behind the tags */
 	__u16 ethertype;
 	__u8 kind;
 	__u8 hops;
 	__u8 tcp_flags;
+	__u8 traffic_class; /* DSCP and ECN */
 	__u8 malformed;     /* why a Path frame cannot be read, or NO_REASON */
+	struct own own;     /* what is written over the frame, once that is sent */
 };
+
+/* The frame at hand, where functions that call each other leave no room on the stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct frame);
+} frames SEC(".maps");
 
 static __always_inline __u64 address(const __u8 *b)
 {
@@ -100,7 +122,9 @@ static __always_inline __u8 read_arp(struct __sk_buff *skb, __u32 at)
 /* An IP packet behind its headers. */
 struct packet {
 	__u32 at, end; /* where its payload begins and ends */
+	__u32 label;
 	__u8 protocol;
+	__u8 traffic_class;
 	__u8 hop_limit;
 	bool fragment;
 };
@@ -130,6 +154,8 @@ static __always_inline bool read_ipv6(struct __sk_buff *skb, __u32 at, struct pa
 	len = bpf_ntohs(ip.length);
 	if (len && p->at + len < p->end)
 		p->end = p->at + len;
+	p->label = (ip.label[0] & 15) << 16 | ip.label[1] << 8 | ip.label[2];
+	p->traffic_class = ip.version << 4 | ip.label[0] >> 4;
 	p->protocol = ip.next;
 	p->hop_limit = ip.hop_limit;
 	p->fragment = false;
@@ -204,7 +230,7 @@ static __always_inline void read_path(struct __sk_buff *skb, struct frame *f)
 }
 
 /* Reads the frame; false if it has no Ethernet header. */
-static __always_inline bool read_frame(struct __sk_buff *skb, struct frame *f)
+static __noinline bool read_frame(struct __sk_buff *skb, struct frame *f)
 {
 	/* The kernel has taken the outer tag out of the bytes. */
 	int tags = skb->vlan_present ? 1 : 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
  * The table of TCP-Path: for each direction of a flow, the port towards one of its ends
- * (crates/switching/src/path_table.rs), and how fast host ports may add to it.
+ * (crates/switching/src/path_table.rs), and how fast host ports may add to it. What no reply has
+ * confirmed has a map of its own: a flood of requests pushes out nothing but others like it.
  */
 #pragma once
 
@@ -33,6 +34,13 @@ struct {
 	__type(value, struct path);
 } paths SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1 << 18);
+	__type(key, struct flow);
+	__type(value, struct path);
+} locked SEC(".maps");
+
 /* When each port's bucket of explorations will be full again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -60,6 +68,9 @@ static __always_inline struct path *path_at(const struct flow *flow, __u64 now)
 {
 	struct path *path = bpf_map_lookup_elem(&paths, flow);
 
+	if (path && path->expiry > now)
+		return path;
+	path = bpf_map_lookup_elem(&locked, flow);
 	return path && path->expiry > now ? path : NULL;
 }
 
@@ -70,56 +81,98 @@ static __always_inline __u64 path_life(__u8 class)
 					 settings.lock;
 }
 
-static __always_inline void reclass(struct path *path, __u8 class, __u64 now)
+/* At every moment one of the maps has an entry that is put in anew. */
+static __noinline int put_path(const struct flow *flow, const struct path *path)
 {
-	path->class = class;
-	path->expiry = now + path_life(class);
+	if (path->class == PATH_LOCKED) {
+		bpf_map_update_elem(&locked, flow, path, BPF_ANY);
+		bpf_map_delete_elem(&paths, flow);
+	} else {
+		bpf_map_update_elem(&paths, flow, path, BPF_ANY);
+		bpf_map_delete_elem(&locked, flow);
+	}
+	return 0;
 }
 
-static __always_inline void put_path(const struct flow *flow, struct path path, __u64 now)
+static __noinline int remove_path(const struct flow *flow)
 {
-	path.made = now / 1000000;
-	path.expiry = now + path_life(path.class);
-	bpf_map_update_elem(&paths, flow, &path, BPF_ANY);
+	bpf_map_delete_elem(&paths, flow);
+	bpf_map_delete_elem(&locked, flow);
+	return 0;
+}
+
+/* Starts the life of an entry in a class. */
+static __noinline int reclass(const struct flow *flow, struct path *path, __u8 class, __u64 now)
+{
+	struct path moved;
+
+	if ((path->class == PATH_LOCKED) == (class == PATH_LOCKED)) {
+		path->class = class;
+		path->expiry = now + path_life(class);
+		return 0;
+	}
+	moved = *path;
+	moved.class = class;
+	moved.expiry = now + path_life(class);
+	return put_path(flow, &moved);
+}
+
+static __always_inline void trace_flow(const struct frame *f, __u8 what, const struct flow *flow, __u32 id,
+				       __u16 port)
+{
+	if (is_traced())
+		write_event(f, what << 16 | port, flow->host, flow->peer, id);
 }
 
 /* Locks a flow to the port of its request's first copy. */
-static __always_inline void lock_path(const struct flow *flow, __u16 port, __u32 id, __u64 now)
+static __always_inline void lock_path(const struct frame *f, const struct flow *flow, __u16 port, __u32 id)
 {
-	struct path path = { .port = port, .id = id, .class = PATH_LOCKED, .initiator = 1, .explored = 1 };
+	struct path path = {
+		.expiry = f->now + settings.lock, .made = f->now / 1000000, .port = port, .id = id,
+		.class = PATH_LOCKED, .initiator = 1, .explored = 1,
+	};
 
-	put_path(flow, path, now);
+	put_path(flow, &path);
+	trace_flow(f, FLOW_LOCKED, flow, id, port);
 }
 
 /* Confirms the entry of `flow` and makes that of the other direction, which leads to `port`. Of two
  * ends that have opened at once, the path of the lower one stays (RFC 9293, section 3.5). */
-static __noinline int confirm(const struct flow *flow, __u32 port, __u32 id, __u64 now)
+static __noinline int confirm(const struct frame *f, const struct flow *flow, __u32 port, __u32 id)
 {
-	struct path *path = path_at(flow, now), *theirs, fresh = { .port = port, .id = id };
+	struct path *path = path_at(flow, f->now), *theirs, fresh = { .port = port, .id = id };
 	struct flow other = reversed(flow);
 	bool before = other.host < flow->host || (other.host == flow->host && other.peer < flow->peer);
+	bool initiator;
 
 	if (!path)
 		return 0;
-	reclass(path, PATH_CONFIRMED, now);
-	theirs = path_at(&other, now);
-	if (before && path->initiator && theirs && theirs->initiator && theirs->id != id)
+	initiator = path->initiator;
+	trace_flow(f, CONFIRMED, flow, id, path->port);
+	reclass(flow, path, PATH_CONFIRMED, f->now);
+	theirs = path_at(&other, f->now);
+	if (before && initiator && theirs && theirs->initiator && theirs->id != id)
 		return 0;
 	fresh.class = PATH_CONFIRMED;
-	put_path(&other, fresh, now);
-	return 0;
+	fresh.made = f->now / 1000000;
+	fresh.expiry = f->now + settings.confirmed;
+	return put_path(&other, &fresh);
 }
 
-/* Whether the port may start one more exploration. */
-static __always_inline bool may_explore(__u32 port, __u64 now)
+/* Whether the port may start one more exploration. Frames of a port may come in on several CPUs. */
+static __noinline bool may_explore(__u32 port, __u64 now)
 {
-	__u64 *full_at = bpf_map_lookup_elem(&limits, &port), next;
+	__u64 *full_at = bpf_map_lookup_elem(&limits, &port), was, next;
 
 	if (!full_at)
 		return false;
-	next = (*full_at > now ? *full_at : now) + settings.rate_gap;
-	if (next > now + settings.rate_slack)
-		return false;
-	*full_at = next;
-	return true;
+	for (int i = 0; i < 8; i++) {
+		was = *(volatile __u64 *)full_at;
+		next = (was > now ? was : now) + settings.rate_gap;
+		if (next > now + settings.rate_slack)
+			return false;
+		if (__sync_val_compare_and_swap(full_at, was, next) == was)
+			return true;
+	}
+	return false;
 }

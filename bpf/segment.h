@@ -32,11 +32,12 @@ static __always_inline bool read_ipv4(struct __sk_buff *skb, __u32 at, struct pa
 	p->at = at + header;
 	p->end = total && at + total < skb->len ? at + total : skb->len;
 	p->protocol = ip.protocol;
+	p->traffic_class = ip.class;
 	p->fragment = ip.place & bpf_htons(0x3fff);
 	return p->at <= p->end;
 }
 
-static __always_inline void read_segment(struct __sk_buff *skb, struct frame *f)
+static __noinline int read_segment(struct __sk_buff *skb, struct frame *f)
 {
 	struct packet p = {};
 	struct {
@@ -47,17 +48,20 @@ static __always_inline void read_segment(struct __sk_buff *skb, struct frame *f)
 	} tcp;
 
 	if (f->kind != OTHER || is_group(f->dst))
-		return;
+		return 0;
 	if (!(f->ethertype == ETHERTYPE_IPV4 && read_ipv4(skb, f->at + 2, &p)) &&
 	    !(f->ethertype == ETHERTYPE_IPV6 && read_ipv6(skb, f->at + 2, &p)))
-		return;
+		return 0;
 	if (p.protocol != 6 || p.fragment || p.at + sizeof(tcp) > p.end ||
 	    bpf_skb_load_bytes(skb, p.at, &tcp, sizeof(tcp)) || tcp.offset >> 4 < 5 ||
 	    p.at + (tcp.offset >> 4) * 4 > p.end || (!tcp.sport && !tcp.dport))
-		return;
+		return 0;
 	f->kind = TCP;
 	f->sport = bpf_ntohs(tcp.sport);
 	f->dport = bpf_ntohs(tcp.dport);
 	f->id = bpf_ntohl(tcp.sequence);
 	f->tcp_flags = tcp.flags;
+	f->traffic_class = p.traffic_class;
+	f->payload = p.end - p.at - (tcp.offset >> 4) * 4;
+	return 0;
 }

@@ -5,11 +5,11 @@
  */
 #pragma once
 
-#include "frame.h"
-#include "ports.h"
+#include "counters.h"
 
 #define MIN_FRAME 60
 #define COPY_BYTES 2048
+#define CUT 128
 
 /* A frame that a test would have seen leave. */
 struct copy {
@@ -31,8 +31,21 @@ static __always_inline void record(struct __sk_buff *skb, __u32 port)
 		return;
 	copy->port = port;
 	copy->len = len;
-	if (len > 0 && len <= COPY_BYTES)
+	if (skb->vlan_present) {
+		/* The outer tag is not among the bytes. */
+		struct {
+			__be16 protocol, tci;
+		} tag = { .protocol = skb->vlan_proto, .tci = bpf_htons(skb->vlan_tci) };
+
+		bpf_skb_load_bytes(skb, 0, copy->bytes, ADDRESSES_LEN);
+		__builtin_memcpy(copy->bytes + ADDRESSES_LEN, &tag, sizeof(tag));
+		copy->len = len + TAG_LEN;
+		len -= ADDRESSES_LEN;
+		if (len > 0 && len <= COPY_BYTES - ADDRESSES_LEN - TAG_LEN)
+			bpf_skb_load_bytes(skb, ADDRESSES_LEN, copy->bytes + ADDRESSES_LEN + TAG_LEN, len);
+	} else if (len > 0 && len <= COPY_BYTES) {
 		bpf_skb_load_bytes(skb, 0, copy->bytes, len);
+	}
 	bpf_ringbuf_submit(copy, 0);
 }
 
@@ -41,12 +54,13 @@ static __always_inline int send(struct __sk_buff *skb, __u32 number, bool copies
 {
 	struct port *port = port_at(number);
 
+	if (!port)
+		return TC_ACT_SHOT;
+	leave(skb, number);
 	if (settings.testing) {
 		record(skb, number);
 		return TC_ACT_REDIRECT;
 	}
-	if (!port)
-		return TC_ACT_SHOT;
 	if (!copies)
 		return bpf_redirect(port->ifindex, 0);
 	return bpf_clone_redirect(skb, port->ifindex, 0);
@@ -116,18 +130,18 @@ static __always_inline void count_hop(struct __sk_buff *skb, const struct frame 
 			    BPF_F_RECOMPUTE_CSUM);
 }
 
-/* What a frame of the switch's own says. */
-struct own {
-	__u64 from, to;
-	__u32 id;
-	__u16 sport, dport;
-	__u8 type;
-};
-
 static __always_inline void put_address(__u8 *b, __u64 address)
 {
 	for (int i = 0; i < 6; i++)
 		b[i] = address >> (40 - 8 * i);
+}
+
+/* What a host's stack left of its checksum to others is not to be put into another frame. The kernel
+ * forgets it where the place is cut off in front, as it can do with IP packets. */
+static __always_inline void forget_checksum(struct __sk_buff *skb, __u32 len)
+{
+	if (!bpf_skb_change_tail(skb, len + CUT, 0))
+		bpf_skb_adjust_room(skb, -CUT, BPF_ADJ_ROOM_MAC, 0);
 }
 
 /* Writes a frame of the switch's own over the one at hand, behind whose tags it stays; whether that
@@ -157,11 +171,24 @@ static __noinline bool write_own(struct __sk_buff *skb, const struct frame *f, c
 	put_address(addresses + 6, own->from);
 	if (at < ADDRESSES_LEN || at > ADDRESSES_LEN + MAX_TAGS * TAG_LEN)
 		return false;
-	if (bpf_skb_change_tail(skb, len, 0))
+	forget_checksum(skb, len);
+	/* Where the checksum could not be forgotten, the kernel wants its place kept. It is in the padding. */
+	if (bpf_skb_change_tail(skb, len, 0) && bpf_skb_change_tail(skb, len + CUT, 0))
 		return false;
 	len -= at;
 	if (len < sizeof(rest) - MAX_TAGS * TAG_LEN || len > sizeof(rest))
 		return false;
 	return !bpf_skb_store_bytes(skb, 0, addresses, sizeof(addresses), BPF_F_RECOMPUTE_CSUM) &&
 	       !bpf_skb_store_bytes(skb, at, &rest, len, BPF_F_RECOMPUTE_CSUM);
+}
+
+/* Writes it, and sends it. */
+static __noinline int send_own(struct __sk_buff *skb, const struct frame *f, const struct own *own)
+{
+	if (!write_own(skb, f, own))
+		return 0;
+	if (own->port == NO_PORT)
+		return flood(skb, f->now, NO_PORT, false);
+	send(skb, own->port, true);
+	return 1;
 }

@@ -10,6 +10,9 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
+/* How elephants are told, mode tfe. */
+enum classifier { BY_PORTS, BY_DSCP, BY_BYTES };
+
 struct settings {
 	__u64 lock;           /* life of a station that a request has locked, in ns like all times */
 	__u64 learnt;         /* life of a station that is known */
@@ -18,16 +21,25 @@ struct settings {
 	__u64 repair;         /* how long a repair goes on before the next is started */
 	__u64 confirmed;      /* life of a flow that a reply has confirmed */
 	__u64 closing;        /* life of a flow once FIN or RST was seen */
+	__u64 refresh_after;  /* age of a path at which a better one is looked for; 0: never */
 	__u64 rate_gap;       /* between explorations that a host port may start in the long run */
 	__u64 rate_slack;     /* what a burst of them may run ahead */
 	__u64 sweep_gap;      /* least time between two sweeps of a full table of floods */
+	__u64 hash_key;       /* under which flows are hashed, mode ecmp */
+	__u64 elephant_bytes; /* what a flow has carried when it is moved, mode tfe by bytes */
+	__u32 longest;        /* frame that a fabric port sends, in bytes without the outer VLAN tag */
 	__u16 hello_type;     /* EtherTypes */
 	__u16 path_type;
+	__u16 first_port;     /* of elephants, mode tfe by ports */
+	__u16 last_port;
+	__u8 dscp;            /* of elephants, mode tfe by DSCP */
+	__u8 classifier;
 	__u8 hops;            /* how often a flooded frame may be sent on */
 	__u8 valley_free;     /* whether what came down a tier only goes down */
 	__u8 fixed_order;     /* whether copies of a flood leave in order of ports */
+	__u8 recovers;        /* whether a flow without an entry gets a path of its own */
+	__u8 detours;         /* whether a frame that meets a dead port goes by the default forwarding */
 	__u8 testing;
-	__u32 longest;        /* frame that a fabric port sends, in bytes */
 	__u32 reserved;
 };
 
@@ -37,7 +49,8 @@ const volatile struct settings settings = {};
 struct test {
 	__u64 now;
 	__u32 port; /* the port that the frame comes in on */
-	__u32 id;   /* what is drawn as the number of an exploration */
+	__u32 drawn;
+	__u32 random[2]; /* what is drawn, in order */
 };
 
 struct {
@@ -64,12 +77,12 @@ static __always_inline __u64 time_now(void)
 	return bpf_ktime_get_ns();
 }
 
-static __always_inline __u32 draw_id(void)
+static __always_inline __u32 draw(void)
 {
 	if (settings.testing) {
 		struct test *given = the_test();
 
-		return given ? given->id : 0;
+		return given ? given->random[given->drawn++ & 1] : 0;
 	}
 	return bpf_get_prandom_u32();
 }

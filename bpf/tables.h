@@ -7,8 +7,7 @@
  */
 #pragma once
 
-#include "frame.h"
-#include "ports.h"
+#include "counters.h"
 
 /* Only the switch itself can tell the others of a station that is attached to it: known for longer. */
 enum class { LOCKED, LEARNT, ATTACHED };
@@ -79,22 +78,23 @@ static __always_inline struct station *refresh(__u64 address, __u64 now)
 }
 
 /* Puts a station in; in `class`, unless it is on a port of its own. */
-static __noinline int put_station(__u64 address, __u32 port, __u8 class, __u64 now)
+static __noinline int put_station(const struct frame *f, __u64 address, __u32 port, __u8 class)
 {
-	struct station station = { .port = port, .class = is_host(port, now) ? ATTACHED : class };
+	struct station station = { .port = port, .class = is_host(port, f->now) ? ATTACHED : class };
 
-	station.expiry = now + life(station.class);
+	station.expiry = f->now + life(station.class);
 	bpf_map_update_elem(&stations, &address, &station, BPF_ANY);
+	trace_station(f, station.class == LOCKED ? STATION_LOCKED : STATION_LEARNT, address, port);
 	return 0;
 }
 
 /* A station that is known has answered, or was asked for. */
-static __always_inline void confirm_station(__u64 address, __u64 now)
+static __always_inline void confirm_station(const struct frame *f, __u64 address)
 {
-	struct station *station = station_at(address, now);
+	struct station *station = station_at(address, f->now);
 
 	if (station)
-		put_station(address, station->port, LEARNT, now);
+		put_station(f, address, station->port, LEARNT);
 }
 
 static __always_inline bool is_repairing(__u64 address, __u64 now)

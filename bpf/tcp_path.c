@@ -12,14 +12,16 @@ _Static_assert(sizeof(struct path) == 24, "path");
 SEC("classifier")
 int tcp_path(struct __sk_buff *skb)
 {
-	struct frame frame = { .now = time_now(), .port = ingress_port(skb) };
+	struct frame *frame = arrive(skb);
 
-	if (frame.port == NO_PORT)
-		return drop(UNKNOWN_PORT);
-	if (!read_frame(skb, &frame))
-		return drop(SHORT);
-	read_segment(skb, &frame);
-	return receive_flow(skb, &frame);
+	if (!frame)
+		return TC_ACT_SHOT;
+	if (frame->port == NO_PORT)
+		return drop(frame, UNKNOWN_PORT);
+	if (!read_frame(skb, frame))
+		return drop(frame, SHORT);
+	read_segment(skb, frame);
+	return then_tell(skb, frame, frame->kind == TCP ? on_tcp(skb, frame) : on_other(skb, frame));
 }
 
 char _license[] SEC("license") = "Dual MIT/GPL";

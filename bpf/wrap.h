@@ -1,66 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * A segment into a Path frame and out again: the frame grows or shrinks at its end, and the payload
- * moves. No helper that makes room in front takes frames of any EtherType.
+ * A segment into a Path frame and out again. The helpers that make room behind the addresses of a
+ * frame of any EtherType, without touching what follows, are those for VLAN tags: the header of 20
+ * bytes goes in and out as five of them. So the place of a checksum that a host has left to others
+ * stays true, and so does what the kernel takes the frame for.
  */
 #pragma once
 
 #include "send.h"
 
-#define CHUNK 64
-#define LONGEST 2048 /* of frames that are wrapped, whatever ports can send */
+#define UNITS (sizeof(struct path_header) / TAG_LEN)
 
-/* Moves bytes `from` to the end by 20 up, the last ones first. The frame has grown. */
-__noinline int move_up(struct __sk_buff *skb, __u32 from, __u32 to)
+struct tag {
+	__be16 protocol, tci;
+};
+
+/* The outer tag, which is not among the bytes; any tag where there is none. */
+static __always_inline struct tag outer_tag(const struct __sk_buff *skb)
 {
-	__u32 by = sizeof(struct path_header), rest = (to - from) % CHUNK;
-	__u8 bytes[CHUNK] = {};
+	struct tag tag = { .protocol = bpf_htons(ETHERTYPE_VLAN) };
 
-	if (rest) {
-		to -= rest;
-		if (bpf_skb_load_bytes(skb, to, bytes, rest) ||
-		    bpf_skb_store_bytes(skb, to + by, bytes, rest, BPF_F_RECOMPUTE_CSUM))
-			return -1;
+	if (skb->vlan_present) {
+		tag.protocol = skb->vlan_proto;
+		tag.tci = skb->vlan_tci;
 	}
-	for (int i = 0; i < LONGEST / CHUNK && to > from; i++) {
-		to -= CHUNK;
-		if (bpf_skb_load_bytes(skb, to, bytes, CHUNK) ||
-		    bpf_skb_store_bytes(skb, to + by, bytes, CHUNK, BPF_F_RECOMPUTE_CSUM))
-			return -1;
-	}
-	return to == from ? 0 : -1;
-}
-
-/* Moves bytes `from` to the end by 20 down, the first ones first. */
-__noinline int move_down(struct __sk_buff *skb, __u32 from, __u32 to)
-{
-	__u32 by = sizeof(struct path_header), rest = (to - from) % CHUNK;
-	__u8 bytes[CHUNK] = {};
-
-	for (int i = 0; i < LONGEST / CHUNK && to - from >= CHUNK; i++, from += CHUNK)
-		if (bpf_skb_load_bytes(skb, from, bytes, CHUNK) ||
-		    bpf_skb_store_bytes(skb, from - by, bytes, CHUNK, BPF_F_RECOMPUTE_CSUM))
-			return -1;
-	if (to - from != rest)
-		return -1;
-	if (rest && (bpf_skb_load_bytes(skb, from, bytes, rest) ||
-		     bpf_skb_store_bytes(skb, from - by, bytes, rest, BPF_F_RECOMPUTE_CSUM)))
-		return -1;
-	return 0;
+	return tag;
 }
 
 static __always_inline bool fits_wrapped(const struct __sk_buff *skb)
 {
-	__u32 len = skb->len + sizeof(struct path_header);
-
-	return len <= settings.longest && len <= LONGEST;
+	return skb->len + sizeof(struct path_header) <= settings.longest;
 }
 
 /* The segment becomes what a Path frame of this type and exploration carries. */
 static __noinline bool wrap(struct __sk_buff *skb, const struct frame *f, __u8 type, __u32 id)
 {
-	__u32 len = skb->len, at = f->at;
-	__u8 destination[6];
+	bool tagged = skb->vlan_present;
+	struct tag tag = outer_tag(skb);
+	__u8 inner[MAX_TAGS * TAG_LEN], destination[6];
 	struct {
 		__be16 ethertype;
 		struct path_header path;
@@ -78,20 +55,45 @@ static __noinline bool wrap(struct __sk_buff *skb, const struct frame *f, __u8 t
 
 	put_address(head.path.destination, f->dst);
 	put_address(destination, type == REQUEST ? BROADCAST : f->dst);
-	return !bpf_skb_change_tail(skb, len + sizeof(head.path), 0) && !move_up(skb, at + 2, len) &&
-	       !bpf_skb_store_bytes(skb, at, &head, sizeof(head), BPF_F_RECOMPUTE_CSUM) &&
-	       !bpf_skb_store_bytes(skb, 0, destination, sizeof(destination), BPF_F_RECOMPUTE_CSUM);
+	if (bpf_skb_load_bytes(skb, ADDRESSES_LEN, inner, sizeof(inner)))
+		return false;
+	/* A tag goes among the bytes when the next becomes the outer one. */
+	if (!tagged && bpf_skb_vlan_push(skb, tag.protocol, tag.tci))
+		return false;
+	for (__u32 i = 0; i < UNITS + 1; i++)
+		if (bpf_skb_vlan_push(skb, tag.protocol, tag.tci))
+			return false;
+	/* The first of them becomes the outer tag again, and the frame one of what follows. */
+	return !bpf_skb_store_bytes(skb, ADDRESSES_LEN + TAG_LEN, inner, sizeof(inner), BPF_F_RECOMPUTE_CSUM) &&
+	       !bpf_skb_store_bytes(skb, f->at + TAG_LEN, &head, sizeof(head), BPF_F_RECOMPUTE_CSUM) &&
+	       !bpf_skb_store_bytes(skb, 0, destination, sizeof(destination), BPF_F_RECOMPUTE_CSUM) &&
+	       !bpf_skb_vlan_pop(skb) && (tagged || !bpf_skb_vlan_pop(skb));
 }
 
 /* What the Path frame carries becomes the frame. */
-static __noinline bool unwrap(struct __sk_buff *skb, const struct frame *f)
+static __noinline bool unwrap(struct __sk_buff *skb, struct frame *f)
 {
-	__u32 len = skb->len, at = f->at;
-	__u8 destination[6];
+	bool tagged = skb->vlan_present;
+	struct tag tag = outer_tag(skb), units[UNITS] = { tag, tag, tag, tag, tag };
+	__u32 tags = f->at - ADDRESSES_LEN, at = ADDRESSES_LEN + TAG_LEN + sizeof(units);
+	__u8 inner[MAX_TAGS * TAG_LEN], destination[6];
 
 	put_address(destination, f->dst);
-	/* The original EtherType is the header's end, and moves along. */
-	return !move_down(skb, at + sizeof(struct path_header), len) &&
-	       !bpf_skb_change_tail(skb, len - sizeof(struct path_header), 0) &&
-	       !bpf_skb_store_bytes(skb, 0, destination, sizeof(destination), BPF_F_RECOMPUTE_CSUM);
+	if (bpf_skb_load_bytes(skb, ADDRESSES_LEN, inner, sizeof(inner)) ||
+	    (!tagged && bpf_skb_vlan_push(skb, tag.protocol, tag.tci)) ||
+	    bpf_skb_vlan_push(skb, tag.protocol, tag.tci) ||
+	    bpf_skb_store_bytes(skb, 0, destination, sizeof(destination), BPF_F_RECOMPUTE_CSUM) ||
+	    bpf_skb_store_bytes(skb, ADDRESSES_LEN + TAG_LEN, units, sizeof(units), BPF_F_RECOMPUTE_CSUM) ||
+	    (tags == TAG_LEN && bpf_skb_store_bytes(skb, at, inner, TAG_LEN, BPF_F_RECOMPUTE_CSUM)) ||
+	    (tags == 2 * TAG_LEN && bpf_skb_store_bytes(skb, at, inner, sizeof(inner), BPF_F_RECOMPUTE_CSUM)))
+		return false;
+	for (__u32 i = 0; i < UNITS + 1; i++)
+		if (bpf_skb_vlan_pop(skb))
+			return false;
+	if (tagged)
+		return true;
+	/* A tag among the bytes becomes the outer one now. */
+	if (tags)
+		f->at -= TAG_LEN;
+	return !bpf_skb_vlan_pop(skb);
 }

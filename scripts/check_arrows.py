@@ -2,7 +2,7 @@
 
 `units <- {wire, fabric} <- {switching, transport, traffic} <- scenario <- sim <- python`; and what lies below `sim`
 may not use threads, files or clocks through a crate that brings them. `switchd` stands on `wire`, `fabric` and
-`switching`.
+`switching`, `loadgen` on `traffic`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,15 @@ LAYERS: dict[str, int] = {
     "weft-scenario": 3,
     "weft-sim": 4,
     "weft-switchd": 4,
+    "weft-loadgen": 4,
     "weft-python": 5,
 }
 """A crate may depend on crates of lower layers only."""
 
-STANDS_ON = {"weft-switchd": {"weft-units", "weft-fabric", "weft-wire", "weft-switching"}}
+STANDS_ON = {
+    "weft-switchd": {"weft-units", "weft-fabric", "weft-wire", "weft-switching"},
+    "weft-loadgen": {"weft-units", "weft-traffic"},
+}
 """What a crate may depend on where that is less than all lower layers."""
 
 IMPURE = {"rayon", "tokio", "rand", "libc"}

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what Weft needs from the system where it is missing: `build` for compiler, Python and
-# Rust, `bpf` for what compiles the eBPF programs, `test` for a browser. Debian and Ubuntu; elsewhere it says what to install.
+# Rust, `bpf` for what compiles the eBPF programs, `emulation` for Mininet and what it and the tests of emulations run,
+# `test` for a browser. Debian and Ubuntu; elsewhere it says what to install.
 set -eu
 
 MINIMUM_RUST=1.89
@@ -52,11 +53,23 @@ bpf)
     # shellcheck disable=SC2086 # a list of package names
     [ -z "$missing" ] || apt_install $missing
     ;;
+emulation)
+    missing=""
+    command -v mnexec >/dev/null || missing="$missing mininet"
+    [ -x /usr/sbin/tc ] || [ -x /sbin/tc ] || missing="$missing iproute2"
+    [ -x /usr/sbin/ethtool ] || [ -x /sbin/ethtool ] || missing="$missing ethtool"
+    [ -x /usr/sbin/ifconfig ] || [ -x /sbin/ifconfig ] || missing="$missing net-tools"
+    command -v iperf3 >/dev/null || missing="$missing iperf3"
+    command -v setpriv >/dev/null || missing="$missing util-linux"
+    command -v mount >/dev/null || missing="$missing mount"
+    # shellcheck disable=SC2086 # a list of package names
+    [ -z "$missing" ] || apt_install $missing
+    ;;
 test)
     command -v chromium >/dev/null || apt_install chromium
     ;;
 *)
-    echo "usage: $0 build|bpf|test" >&2
+    echo "usage: $0 build|bpf|emulation|test" >&2
     exit 2
     ;;
 esac

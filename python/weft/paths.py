@@ -41,6 +41,9 @@ class Row:
     estimates: dict[str, Estimate | None]
 
 
+_FLOOD_BYTES = ("exploration_bytes", "broadcast_bytes")
+
+
 def into_leaves(summary: Json) -> list[dict[str, Any]]:
     """The links into the lowest switches."""
     tiers = [node["tier"] for node in summary["nodes"] if node["role"] == "switch"]
@@ -51,6 +54,8 @@ def into_leaves(summary: Json) -> list[dict[str, Any]]:
 def flood_ratio(summary: Json, *kinds: str) -> float | None:
     """Bytes of floods into the lowest switches over those of all else; kinds: ``exploration``, ``broadcast``."""
     into = into_leaves(summary)
+    if any(link[key] is None for link in into for key in ("bytes", *_FLOOD_BYTES) if key in link):
+        return None
     floods = {kind: sum(link.get(f"{kind}_bytes", 0) for link in into) for kind in ("exploration", "broadcast")}
     data = sum(link["bytes"] for link in into) - sum(floods.values())
     return sum(floods[kind] for kind in kinds) / data if data else None
@@ -59,33 +64,40 @@ def flood_ratio(summary: Json, *kinds: str) -> float | None:
 def mean_entries(run: Run, summary: Json, metric: str = "flow_entries") -> float | None:
     """Entries in a switch's table, the mean over all switches and all samples of the measurement window.
 
-    None without a sample. A switch without a row at a time held nothing.
+    None without a sample. A switch without a row at a time held nothing. An emulation samples when it gets round to it,
+    so its samples are the times that have any row.
     """
     start, end = summary["window_ps"]
     end, interval = min(end, summary["simulated_ps"]), summary["interval_ps"]
     samples = end // interval - -(-start // interval) + 1
     held = _entries(run, metric).filter((pl.col("time_ps") >= start) & (pl.col("time_ps") <= end))
+    if "emulated" in summary:
+        samples = held.select(pl.col("time_ps").n_unique()).collect().item()
     total = held.select(pl.col("value").sum()).collect().item()
     return float(total) / (samples * summary["fabric"]["switches"]) if samples > 0 else None
 
 
-def most_entries(run: Run, metric: str = "flow_entries") -> float:
-    """The largest table of any switch at any sample."""
-    return float(_entries(run, metric).select(pl.col("value").max().fill_null(0)).collect().item())
+def most_entries(run: Run, summary: Json, metric: str = "flow_entries") -> float | None:
+    """The largest table of any switch at any sample; None of an emulation that sampled none."""
+    most = _entries(run, metric).select(pl.col("value").max()).collect().item()
+    return None if most is None and "emulated" in summary else float(most or 0)
 
 
 def _entries(run: Run, metric: str) -> pl.LazyFrame:
     return pl.scan_parquet(run.path / "series.parquet").filter(pl.col("metric") == metric)
 
 
-def _over_classes(summary: Json, key: str) -> float:
-    return float(sum(row.get(key) or 0 for row in summary["classes"].values()))
+def _over_classes(summary: Json, key: str) -> float | None:
+    """The sum over all classes; None where it is not known of one."""
+    counts = [row.get(key, 0) for row in summary["classes"].values()]
+    return None if None in counts else float(sum(counts))
 
 
 def mean_exploration(summary: Json) -> float | None:
     """How long an exploration took, in seconds, the mean over all flows explored."""
     count = _over_classes(summary, "explored")
-    total = sum((row.get("mean_exploration_s") or 0) * row.get("explored", 0) for row in summary["classes"].values())
+    classes = summary["classes"].values()
+    total = sum((row.get("mean_exploration_s") or 0) * (row.get("explored") or 0) for row in classes)
     return total / count if count else None
 
 
@@ -95,8 +107,8 @@ def _late_copies(_: Run, summary: Json) -> float | None:
 
 
 def _per_move(_: Run, summary: Json) -> float | None:
-    moves = _over_classes(summary, "moves")
-    return _over_classes(summary, "out_of_order_moved") / moves if moves else None
+    moves, late = _over_classes(summary, "moves"), _over_classes(summary, "out_of_order_moved")
+    return late / moves if moves and late is not None else None
 
 
 COLUMNS = (
@@ -107,7 +119,7 @@ COLUMNS = (
     Column("exploration_share", "Explorations", "share", lambda _, s: flood_ratio(s, "exploration")),
     Column("broadcast_share", "Broadcasts", "share", lambda _, s: flood_ratio(s, "broadcast")),
     Column("flow_entries", "Flow entries", "count", mean_entries),
-    Column("most_flow_entries", "at most", "count", lambda run, _: most_entries(run)),
+    Column("most_flow_entries", "at most", "count", most_entries),
     Column("moves", "Moves", "count", lambda _, s: _over_classes(s, "moves")),
     Column("out_of_order_per_move", "Reordered a move", "ratio", _per_move),
 )
@@ -134,9 +146,11 @@ EVENT_COLUMNS = (
 
 
 def choices(results: Results) -> list[Row]:
-    """How paths were chosen, by point and scheme, where any run flooded anything; else nothing."""
+    """How paths were chosen, by point and scheme, where any run flooded or explored anything; else nothing."""
     floods = ("broadcasts", "explorations")
-    if not any(link.get(key) for summary in results.summaries() for link in summary["links"] for key in floods):
+    summaries = results.summaries()
+    flooded = any(link.get(key) for summary in summaries for link in summary["links"] for key in floods)
+    if not flooded and not any(_over_classes(summary, "explored") for summary in summaries):
         return []
     return _rows(results, COLUMNS, lambda summary: {"": summary})
 

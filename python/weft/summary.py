@@ -33,6 +33,11 @@ class Metric:
     """One number from the flows of a run."""
 
 
+def _sum(column: str) -> pl.Expr:
+    """The sum of a count; null where it is not known of every flow, as of emulated ones."""
+    return pl.when(pl.col(column).null_count() == 0).then(pl.col(column).sum())
+
+
 def _quantile(q: float) -> pl.Expr:
     return pl.col("fct_s").quantile(q, interpolation="linear")
 
@@ -48,10 +53,10 @@ METRICS = (
         "Out of order",
         "share",
         -1,
-        pl.col("out_of_order").sum() / pl.col("first_transmissions_received").sum(),
+        _sum("out_of_order") / _sum("first_transmissions_received"),
     ),
-    Metric("retransmissions", "Retrans.", "count", -1, pl.col("retransmissions").sum().cast(pl.Float64)),
-    Metric("drops", "Drops", "count", -1, pl.col("drops").sum().cast(pl.Float64)),
+    Metric("retransmissions", "Retrans.", "count", -1, _sum("retransmissions").cast(pl.Float64)),
+    Metric("drops", "Drops", "count", -1, _sum("drops").cast(pl.Float64)),
 )
 """The metrics of the summary, in the order of its columns."""
 

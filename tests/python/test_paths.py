@@ -78,7 +78,7 @@ def test_the_mean_table_is_over_the_samples_of_the_window(results):
     within = series.filter(pl.col("time_ps").is_between(10_000_000_000, 30_000_000_000))
     # Five samples, at 10, 15, 20, 25 and 30 ms, of five switches.
     assert paths.mean_entries(run, summary) == pytest.approx(within["value"].sum() / 25)
-    assert paths.most_entries(run) == series["value"].max()
+    assert paths.most_entries(run, summary) == series["value"].max()
 
 
 def test_events_are_in_order_with_what_each_cost(results):

@@ -3,9 +3,11 @@
 //! The functions are documented where Python sees them, in `python/weft/_weft.pyi`.
 
 mod describe;
+mod emulated;
 mod explore;
 mod files;
 mod listing;
+mod plan;
 mod run;
 
 use pyo3::create_exception;
@@ -28,6 +30,10 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(describe::check, module)?)?;
     module.add_function(wrap_pyfunction!(describe::fabric, module)?)?;
     module.add_function(wrap_pyfunction!(describe::fabric_file, module)?)?;
+    module.add_function(wrap_pyfunction!(emulated::open_emulated, module)?)?;
+    module.add_function(wrap_pyfunction!(emulated::write_emulated, module)?)?;
     module.add_function(wrap_pyfunction!(explore::explore, module)?)?;
+    module.add_function(wrap_pyfunction!(plan::plan, module)?)?;
+    module.add_function(wrap_pyfunction!(plan::routes, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)
 }

@@ -8,6 +8,7 @@
 //! No file is opened here: the caller's loader gives the bytes of those that a scenario names.
 
 mod diagnostic;
+mod export;
 mod nearest;
 mod path;
 mod plan;
@@ -23,6 +24,7 @@ mod tree;
 mod warnings;
 
 pub use diagnostic::{Diagnostic, Diagnostics};
+pub use export::Routes;
 pub use plan::Plan;
 pub use point::{Point, sha256};
 pub use scenario::Scenario;

@@ -8,6 +8,7 @@
 mod act;
 pub mod bench;
 mod class_queue;
+pub mod emulated;
 pub mod engine;
 pub mod event_queue;
 pub mod explore;

@@ -85,6 +85,18 @@ pub enum Metric {
 }
 
 impl Metric {
+    /// Every metric.
+    pub const ALL: [Self; 8] = [
+        Self::LinkUtilisation,
+        Self::QueueBytes,
+        Self::QueuePackets,
+        Self::Drops,
+        Self::Throughput,
+        Self::ActiveFlows,
+        Self::FlowEntries,
+        Self::StationEntries,
+    ];
+
     /// The name in `series.parquet`.
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,21 +1,20 @@
 //! One run: from a [`Plan`] to what its recorder is told, or to a result directory.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use weft_fabric::Fabric;
 use weft_fabric::layout::layout;
-use weft_scenario::{Change, LinkStates, Plan};
-use weft_switching::{Blueprint, DropReason, Forwarding, SchemeError, SchemeVisitor, visit_scheme};
+use weft_scenario::{LinkStates, Plan};
+use weft_switching::{Blueprint, Forwarding, SchemeError, SchemeVisitor, visit_scheme};
 use weft_units::{Duration, LinkId, NodeId, Time};
 
 use crate::engine::{Engine, Progress, Setup};
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Probe;
-use crate::record::{LinkReport, Recorder, RunReport};
-use crate::results::{ResultError, ResultWriter};
+use crate::record::{Recorder, RunReport};
+use crate::results::{Account, LinkAccount, ResultError, ResultWriter};
 
 /// Fabrics with more switches than this have no samples of tables.
 const MAX_SAMPLED_SWITCHES: usize = 500;
@@ -102,23 +101,13 @@ impl<R: Recorder> SchemeVisitor for Visitor<'_, '_, R> {
 
 /// What the events of a plan do to the links.
 pub(crate) fn faults(plan: &Plan) -> Vec<Fault> {
-    let fabric = &plan.fabric;
-    let mut state = LinkStates::of(fabric);
-    let mut fault = |event: &weft_scenario::Event| {
-        let cables: Vec<LinkId> = match event.change {
-            Change::FailCable(link) | Change::HealCable(link) => fabric.parallel(link).collect(),
-            Change::FailNode(node) | Change::HealNode(node) => fabric.ports(node).to_vec(),
-        };
-        state.apply(event.change);
-        let failed = event.change.fails();
-        let changed = cables.into_iter().filter(|&link| state.is_up(link) != failed);
-        Fault {
-            at: event.at,
-            kind: if failed { FaultKind::Fail } else { FaultKind::Heal },
-            links: changed.flat_map(|link| [link, link.reverse()]).collect(),
-        }
+    let mut state = LinkStates::of(&plan.fabric);
+    let fault = |event: &weft_scenario::Event| Fault {
+        at: event.at,
+        kind: if event.change.fails() { FaultKind::Fail } else { FaultKind::Heal },
+        links: state.switch(event.change).into_iter().flat_map(|link| [link, link.reverse()]).collect(),
     };
-    plan.events.iter().map(&mut fault).collect()
+    plan.events.iter().map(fault).collect()
 }
 
 /// Runs `plan` and leaves its result at `target`. `false` where the run was asked to stop: then
@@ -141,7 +130,7 @@ pub fn run_to_directory(
         }
     };
     let classes = writer.summary().json(&plan.traffic.classes);
-    let summary = summary(plan, &report, classes);
+    let summary = summary(plan, &Account::from(&report), classes);
     let text = serde_json::to_string_pretty(&summary).map_err(std::io::Error::other);
     let text = text.map_err(|source| ResultError { path: target.to_owned(), source })?;
     writer.finish(&[("summary.json", &text), ("scenario.toml", scenario)])?;
@@ -169,14 +158,9 @@ impl RunError {
 
 /// The contents of `summary.json`: everything that a reader needs to know beside the tables, and
 /// nothing that differs between two runs of the same seed.
-fn summary(plan: &Plan, report: &RunReport, classes: Value) -> Value {
+pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value) -> Value {
     let fabric = &plan.fabric;
-    let counters = &report.counters;
-    let dropped: BTreeMap<_, _> = DropReason::ALL
-        .iter()
-        .map(|reason| (reason.name(), counters.packets_dropped[*reason as usize]))
-        .filter(|(_, count)| *count > 0)
-        .collect();
+    let packets = &account.packets;
     let groups = plan.traffic.groups.iter().map(|group| {
         json!({
             "class": group.class,
@@ -186,7 +170,7 @@ fn summary(plan: &Plan, report: &RunReport, classes: Value) -> Value {
             "asked_load": group.asked_load,
         })
     });
-    json!({
+    let mut summary = json!({
         "name": plan.name,
         "version": env!("CARGO_PKG_VERSION"),
         "id": plan.id,
@@ -210,39 +194,44 @@ fn summary(plan: &Plan, report: &RunReport, classes: Value) -> Value {
             "notes": plan.traffic.notes,
         },
         "duration_ps": plan.run.duration.ps(),
-        "simulated_ps": report.end.ps(),
+        "simulated_ps": account.end.ps(),
         "window_ps": [plan.measure.window.0.ps(), plan.measure.window.1.ps()],
         "interval_ps": plan.measure.interval.ps(),
         "counters": {
-            "flows_started": report.flows_started,
-            "flows_finished": report.flows_finished,
-            "packets_sent": counters.packets_sent,
-            "packets_copied": counters.packets_copied,
-            "packets_of_switches": counters.packets_of_switches,
-            "packets_delivered": counters.packets_delivered,
-            "packets_dropped": dropped,
-            "packets_in_flight": counters.packets_in_flight,
-            "packet_hops": counters.packet_hops,
-            "events": counters.events,
+            "flows_started": account.flows_started,
+            "flows_finished": account.flows_finished,
+            "packets_sent": packets.sent,
+            "packets_copied": packets.copied,
+            "packets_of_switches": packets.of_switches,
+            "packets_delivered": packets.delivered,
+            "packets_dropped": packets.dropped,
+            "packets_in_flight": packets.in_flight,
+            "packet_hops": packets.hops,
+            "events": packets.events,
         },
         "classes": classes,
-        "events": events_json(plan, report),
-        "path_evenness": path_evenness(fabric, report),
-        "links": report.links.iter().map(|link| link_json(fabric, report.end, link)).collect::<Vec<_>>(),
+        "events": events_json(plan, account),
+        "path_evenness": path_evenness(fabric, account),
+        "links": account.links.iter().map(|link| link_json(fabric, account.end, link)).collect::<Vec<_>>(),
         "nodes": nodes_json(fabric),
         "warnings": plan.warnings,
-    })
+    });
+    if let Some(emulated) = &account.emulated {
+        summary["emulated"] = emulated.clone();
+    }
+    summary
 }
 
 /// How evenly the lowest switches that have several links up use them: Jain's index of the bytes on
 /// each, 1 where all carry alike, one over their number where one carries all; the mean over the
 /// switches that sent any.
-fn path_evenness(fabric: &Fabric, report: &RunReport) -> Option<f64> {
+fn path_evenness(fabric: &Fabric, account: &Account) -> Option<f64> {
     let tier = |node: NodeId| fabric.node(node).tier;
     let lowest = fabric.switches().map(tier).min()?;
     let indices = fabric.switches().filter(|&node| tier(node) == lowest).filter_map(|node| {
         let up = fabric.ports(node).iter().filter(|&&link| tier(fabric.link(link).to) > lowest);
-        let bytes = up.map(|link| report.links[link.index()].counters.wire_bytes as f64).collect::<Vec<_>>();
+        let bytes = up.map(|link| account.links[link.index()].bytes.map(|bytes| bytes as f64));
+        let bytes = bytes.collect::<Option<Vec<_>>>()?;
         let (sum, squares) = (bytes.iter().sum::<f64>(), bytes.iter().map(|b| b * b).sum::<f64>());
         (bytes.len() > 1 && sum > 0.0).then(|| sum * sum / (bytes.len() as f64 * squares))
     });
@@ -251,43 +240,32 @@ fn path_evenness(fabric: &Fabric, report: &RunReport) -> Option<f64> {
 }
 
 /// What each event of the plan that happened was, and what it cost.
-fn events_json(plan: &Plan, report: &RunReport) -> Vec<Value> {
-    let fabric = &plan.fabric;
-    let cable = |link: LinkId| {
-        let link = fabric.link(link);
-        format!("{}-{}", fabric.node(link.from).name, fabric.node(link.to).name)
-    };
-    let node = |node: NodeId| fabric.node(node).name.clone();
-    let events = plan.events.iter().zip(&report.events);
+fn events_json(plan: &Plan, account: &Account) -> Vec<Value> {
+    let events = plan.events.iter().zip(&account.events);
     events
         .map(|(event, seen)| {
-            let (change, target) = match event.change {
-                Change::FailCable(link) => ("fail", cable(link)),
-                Change::HealCable(link) => ("heal", cable(link)),
-                Change::FailNode(failed) => ("fail_node", node(failed)),
-                Change::HealNode(healed) => ("heal_node", node(healed)),
-            };
+            let cost = seen.cost.as_ref();
             json!({
                 "at_ps": seen.at.ps(),
-                "change": change,
-                "target": target,
-                "frames_lost": seen.frames_lost,
-                "flows_hit": seen.flows_hit,
-                "recovery_ps": seen.recovery().map(Duration::ps),
-                "paths_broken": seen.paths_broken,
-                "paths_recovered": seen.recovered.count,
-                "mean_path_recovery_ps": seen.recovered.mean().map(Duration::ps),
-                "longest_path_recovery_ps": seen.recovered.longest().map(Duration::ps),
-                "flows_resumed": seen.resumed.count,
-                "mean_resumption_ps": seen.resumed.mean().map(Duration::ps),
-                "longest_resumption_ps": seen.resumed.longest().map(Duration::ps),
+                "change": event.change.name(),
+                "target": event.change.target(&plan.fabric),
+                "frames_lost": cost.map(|cost| cost.frames_lost),
+                "flows_hit": cost.map(|cost| cost.flows_hit),
+                "recovery_ps": cost.and_then(|cost| cost.recovery()).map(Duration::ps),
+                "paths_broken": cost.map(|cost| cost.paths_broken),
+                "paths_recovered": cost.map(|cost| cost.recovered.count),
+                "mean_path_recovery_ps": cost.and_then(|cost| cost.recovered.mean()).map(Duration::ps),
+                "longest_path_recovery_ps": cost.and_then(|cost| cost.recovered.longest()).map(Duration::ps),
+                "flows_resumed": cost.map(|cost| cost.resumed.count),
+                "mean_resumption_ps": cost.and_then(|cost| cost.resumed.mean()).map(Duration::ps),
+                "longest_resumption_ps": cost.and_then(|cost| cost.resumed.longest()).map(Duration::ps),
             })
         })
         .collect()
 }
 
-fn link_json(fabric: &Fabric, end: Time, report: &LinkReport) -> Value {
-    let link = fabric.link(report.id);
+fn link_json(fabric: &Fabric, end: Time, account: &LinkAccount) -> Value {
+    let link = fabric.link(account.id);
     let span = end.saturating_since(Time::ZERO).max(Duration::from_ps(1));
     let capacity = link.rate.bps() as f64 / 8.0 * span.as_secs_f64();
     json!({
@@ -295,17 +273,17 @@ fn link_json(fabric: &Fabric, end: Time, report: &LinkReport) -> Value {
         "to": fabric.node(link.to).name,
         "rate_bps": link.rate.bps(),
         "delay_ps": link.delay.ps(),
-        "utilisation": report.counters.wire_bytes as f64 / capacity,
-        "bytes": report.counters.wire_bytes,
-        "packets": report.counters.packets,
-        "broadcasts": report.floods.broadcasts,
-        "broadcast_bytes": report.floods.broadcast_bytes,
-        "explorations": report.floods.explorations,
-        "exploration_bytes": report.floods.exploration_bytes,
-        "drops": report.counters.drops,
-        "marks": report.counters.marks,
-        "max_queue_bytes": report.counters.max_backlog.0,
-        "up": report.up,
+        "utilisation": account.bytes.map(|bytes| bytes as f64 / capacity),
+        "bytes": account.bytes,
+        "packets": account.packets,
+        "broadcasts": account.floods.broadcasts,
+        "broadcast_bytes": account.floods.broadcast_bytes,
+        "explorations": account.floods.explorations,
+        "exploration_bytes": account.floods.exploration_bytes,
+        "drops": account.drops,
+        "marks": account.marks,
+        "max_queue_bytes": account.max_queue_bytes,
+        "up": account.up,
     })
 }
 

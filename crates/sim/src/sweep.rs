@@ -28,6 +28,8 @@ const THREADS_PER_CORE: usize = 4;
 /// The list of runs, and the file that is locked while they are under way.
 const LIST: &str = "sweep.json";
 const LOCK: &str = ".lock";
+/// The key of the list that emulated results have.
+const EMULATED: &str = "emulated";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -58,6 +60,19 @@ pub enum SweepError {
         path: PathBuf,
         /// The version.
         found: String,
+    },
+    /// The directory has emulated results and simulated ones are to come, or the other way round.
+    #[error(
+        "{} holds {} results, and these are {}: choose another directory with -o",
+        path.display(), found.name(), wanted.name()
+    )]
+    OtherOrigin {
+        /// The directory.
+        path: PathBuf,
+        /// What it holds.
+        found: Origin,
+        /// What is to come.
+        wanted: Origin,
     },
     /// A file that the scenario names has changed since the directory's results came about.
     #[error(
@@ -203,11 +218,9 @@ pub fn run_sweep(
     observer: &mut dyn FnMut(&Event<'_>) -> bool,
 ) -> Result<SweepReport, SweepError> {
     let directory = options.directory;
-    let inputs = read_inputs(scenario, options.load)?;
-    let load = |path: &str| inputs.get(path).cloned().ok_or_else(|| "it was not read".to_owned());
-    let _lock = lock_directory(directory)?;
-    prepare(scenario, &inputs, directory)?;
-    let target = |point: &Point| directory.join("runs").join(&point.id);
+    let results = Directory::open(scenario, directory, options.load, Origin::Simulated)?;
+    let load = |path: &str| results.load(path);
+    let target = |point: &Point| results.target(point);
     let missing: Vec<&Point> = scenario.points().iter().filter(|point| !target(point).exists()).collect();
     let total = scenario.points().len();
     let mut report = SweepReport { skipped: total - missing.len(), ..SweepReport::default() };
@@ -316,6 +329,67 @@ pub fn run_sweep(
     Ok(report)
 }
 
+/// How the runs of a sweep come about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// By the engine.
+    Simulated,
+    /// On a network of Linux switches and hosts.
+    Emulated,
+}
+
+impl Origin {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Simulated => "simulated",
+            Self::Emulated => "emulated",
+        }
+    }
+
+    /// What a list of runs says of itself.
+    fn of(list: &Value) -> Self {
+        if list[EMULATED] == json!(true) { Self::Emulated } else { Self::Simulated }
+    }
+}
+
+/// The directory of a sweep's results, for as long as this value lives nobody else's.
+pub struct Directory {
+    path: PathBuf,
+    inputs: Inputs,
+    _lock: File,
+}
+
+impl Directory {
+    /// Makes the directory for the results of `scenario`, or finds that it is that already.
+    ///
+    /// # Errors
+    /// It is another's, or cannot be written, or a file that the scenario names cannot be read.
+    pub fn open(
+        scenario: &Scenario,
+        path: &Path,
+        load: Loader<'_>,
+        origin: Origin,
+    ) -> Result<Self, SweepError> {
+        let inputs = read_inputs(scenario, load)?;
+        let lock = lock_directory(path)?;
+        prepare(scenario, &inputs, path, origin)?;
+        Ok(Self { path: path.to_owned(), inputs, _lock: lock })
+    }
+
+    /// Where the result of a run is, or will be.
+    pub fn target(&self, point: &Point) -> PathBuf {
+        self.path.join("runs").join(&point.id)
+    }
+
+    /// A file that the scenario names, as it was when the directory was opened.
+    ///
+    /// # Errors
+    /// The scenario names no such file.
+    pub fn load(&self, file: &str) -> Result<Vec<u8>, String> {
+        self.inputs.get(file).cloned().ok_or_else(|| "it was not read".to_owned())
+    }
+}
+
 /// How many threads `jobs` are worth where `missing` runs are to be done.
 fn threads(jobs: usize, missing: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -388,14 +462,14 @@ fn remove_unfinished(runs: &Path) -> Result<(), SweepError> {
 
 /// Makes the directory with the scenario and the list of runs, or checks that it is that already and
 /// adds to the list what is new: runs of more seeds.
-fn prepare(scenario: &Scenario, inputs: &Inputs, directory: &Path) -> Result<(), SweepError> {
+fn prepare(scenario: &Scenario, inputs: &Inputs, directory: &Path, origin: Origin) -> Result<(), SweepError> {
     let list = directory.join(LIST);
     let inputs: BTreeMap<&str, String> =
         inputs.iter().map(|(file, bytes)| (file.as_str(), sha256(bytes))).collect();
     let mut runs: Vec<Value> = scenario.points().iter().map(run_json).collect();
     if let Ok(text) = fs::read_to_string(&list) {
         let mut found: Value = serde_json::from_str(&text).unwrap_or_default();
-        check(scenario, &inputs, directory, &found)?;
+        check(scenario, &inputs, directory, &found, origin)?;
         remove_unfinished(&directory.join("runs"))?;
         let known = found["runs"].as_array().cloned().unwrap_or_default();
         let ids: HashSet<&str> = known.iter().filter_map(|run| run["id"].as_str()).collect();
@@ -408,7 +482,7 @@ fn prepare(scenario: &Scenario, inputs: &Inputs, directory: &Path) -> Result<(),
         return replace(&list, &found);
     }
     refuse_occupied(directory)?;
-    let sweep = json!({
+    let mut sweep = json!({
         "name": scenario.name(),
         "description": scenario.description(),
         "version": VERSION,
@@ -418,6 +492,9 @@ fn prepare(scenario: &Scenario, inputs: &Inputs, directory: &Path) -> Result<(),
         "baseline": scenario.baseline(),
         "runs": runs,
     });
+    if origin == Origin::Emulated {
+        sweep[EMULATED] = json!(true);
+    }
     write_all(&directory.join("runs"), |path| fs::create_dir_all(path))?;
     write_all(&directory.join("scenario.toml"), |path| fs::write(path, scenario.text()))?;
     replace(&list, &sweep)
@@ -440,6 +517,7 @@ fn check(
     inputs: &BTreeMap<&str, String>,
     directory: &Path,
     found: &Value,
+    origin: Origin,
 ) -> Result<(), SweepError> {
     let path = directory.to_owned();
     let text = |key: &str, without: &str| found[key].as_str().unwrap_or(without).to_owned();
@@ -448,6 +526,9 @@ fn check(
     }
     if found["version"] != json!(VERSION) {
         return Err(SweepError::OtherVersion { path, found: text("version", "of an unknown version") });
+    }
+    if Origin::of(found) != origin {
+        return Err(SweepError::OtherOrigin { path, found: Origin::of(found), wanted: origin });
     }
     match inputs.iter().find(|(file, sha)| found["inputs"][**file] != json!(sha)) {
         Some((file, _)) => Err(SweepError::Changed { path, file: (*file).to_owned() }),

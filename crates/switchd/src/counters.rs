@@ -45,6 +45,40 @@ pub(crate) struct Counts {
 // SAFETY: integers without padding in between; any bytes are a value.
 unsafe impl Pod for Counts {}
 
+/// `struct port_counters` of one CPU, and, summed up, what came in and left by a port since the program
+/// was loaded.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PortCounts {
+    /// Frames that came in, several segments that the kernel holds together as one.
+    pub received: u64,
+    /// Their bytes.
+    pub received_bytes: u64,
+    /// Frames handed to the port.
+    pub sent: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Frames dropped of those that came in.
+    pub dropped: u64,
+}
+
+// SAFETY: as above.
+unsafe impl Pod for PortCounts {}
+
+impl PortCounts {
+    /// The sum over all CPUs.
+    pub(crate) fn sum(cpus: &[Self]) -> Self {
+        let sum = |of: &dyn Fn(&Self) -> u64| cpus.iter().map(of).sum();
+        Self {
+            received: sum(&|cpu| cpu.received),
+            received_bytes: sum(&|cpu| cpu.received_bytes),
+            sent: sum(&|cpu| cpu.sent),
+            sent_bytes: sum(&|cpu| cpu.sent_bytes),
+            dropped: sum(&|cpu| cpu.dropped),
+        }
+    }
+}
+
 /// What became of frames since the program was loaded.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Counters {

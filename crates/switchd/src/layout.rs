@@ -2,7 +2,8 @@
 
 use aya::Pod;
 use weft_switching::Mac;
-use weft_switching::exploration::{Exploration, FloodOrder, Scope};
+use weft_switching::exploration::{Exploration, FloodOrder, OnMiss, Scope, WhileBroken};
+use weft_switching::tfe::Classifier;
 use weft_units::{Duration, Time};
 
 /// Most ports of a switch.
@@ -29,26 +30,44 @@ pub struct Settings {
     pub confirmed: u64,
     /// Life of a flow once FIN or RST was seen.
     pub closing: u64,
+    /// Age of a path at which a better one is looked for; zero for never.
+    pub refresh_after: u64,
     /// Between explorations that a host port may start in the long run.
     pub rate_gap: u64,
     /// What a burst of them may run ahead.
     pub rate_slack: u64,
     /// Least time between two sweeps of a full table of floods.
     pub sweep_gap: u64,
+    /// Under which flows are hashed, mode `ecmp`.
+    pub hash_key: u64,
+    /// What a flow has carried when it is moved, mode `tfe` by bytes.
+    pub elephant_bytes: u64,
+    /// The longest frame that a fabric port sends, in bytes without the outer VLAN tag.
+    pub longest: u32,
     /// EtherType of Hello.
     pub hello_type: u16,
     /// EtherType of Path frames.
     pub path_type: u16,
+    /// The first TCP port of elephants, mode `tfe` by ports.
+    pub first_port: u16,
+    /// The last one.
+    pub last_port: u16,
+    /// The DSCP of elephants, mode `tfe` by DSCP.
+    pub dscp: u8,
+    /// As `enum classifier`.
+    pub classifier: u8,
     /// How often a flooded frame may be sent on.
     pub hops: u8,
     /// Whether what came down a tier only goes down.
     pub valley_free: u8,
     /// Whether copies of a flood leave in order of ports.
     pub fixed_order: u8,
+    /// Whether a flow without an entry gets a path of its own.
+    pub recovers: u8,
+    /// Whether a frame that meets a dead port goes by the default forwarding.
+    pub detours: u8,
     /// Whether frames are written down instead of sent, and time and randomness are handed in.
     pub testing: u8,
-    /// The longest frame that a fabric port sends, in bytes.
-    pub longest: u32,
     /// Zero.
     pub reserved: u32,
 }
@@ -75,17 +94,36 @@ impl Settings {
             repair: ns(config.repair),
             confirmed: ns(config.confirmed),
             closing: ns(config.closing),
+            refresh_after: ns(config.refresh_after),
             rate_gap,
             rate_slack: rate_gap.saturating_mul(config.burst.max(1)).min(NEVER / 2),
             sweep_gap: 100_000_000,
+            hash_key: 0,
+            elephant_bytes: 0,
+            longest: 1514,
             hello_type: 0xff70,
             path_type: 0xffaf,
+            first_port: 0,
+            last_port: 0,
+            dscp: 0,
+            classifier: 0,
             hops: config.hops,
             valley_free: (config.scope == Scope::ValleyFree).into(),
             fixed_order: (config.order == FloodOrder::Fixed).into(),
+            recovers: (config.on_miss == OnMiss::Recover).into(),
+            detours: (config.while_broken == WhileBroken::Detour).into(),
             testing: 0,
-            longest: 1514,
             reserved: 0,
+        }
+    }
+
+    /// The same with what tells elephants, mode `tfe`.
+    #[must_use]
+    pub fn classifying(self, classifier: &Classifier) -> Self {
+        match *classifier {
+            Classifier::Ports(first_port, last_port) => Self { classifier: 0, first_port, last_port, ..self },
+            Classifier::Dscp(dscp) => Self { classifier: 1, dscp, ..self },
+            Classifier::Auto(bytes) => Self { classifier: 2, elephant_bytes: bytes.0, ..self },
         }
     }
 }
@@ -98,8 +136,10 @@ pub struct Test {
     pub now: u64,
     /// The port that the frame comes in on.
     pub port: u32,
-    /// What is drawn as the number of an exploration.
-    pub id: u32,
+    /// How many were drawn.
+    pub drawn: u32,
+    /// What is drawn, in order.
+    pub random: [u32; 2],
 }
 
 /// `struct port`.
@@ -200,6 +240,99 @@ pub struct Path {
     pub reserved: [u8; 3],
 }
 
+/// `struct event`: something about how stations and flows are found.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Event {
+    /// When, in ns of the kernel's monotonic clock.
+    pub time: u64,
+    /// Where the frame or flow comes from, or the station.
+    pub src: u64,
+    /// Where it goes.
+    pub dst: u64,
+    /// The exploration.
+    pub id: u32,
+    /// TCP port of the source.
+    pub sport: u16,
+    /// TCP port of the destination.
+    pub dport: u16,
+    /// The port of the switch that it is about.
+    pub port: u16,
+    /// As [`What`].
+    pub what: u8,
+    /// Of the frame that caused it, as [`weft_switching::Kind`].
+    pub kind: u8,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// What an [`Event`] tells, by its number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub enum What {
+    /// A segment was wrapped and flooded from its source's edge.
+    Explored,
+    /// A flow is locked to the port of a request's first copy.
+    FlowLocked,
+    /// A copy of a flood goes no further.
+    Late,
+    /// What was wrapped leaves for its destination.
+    Delivered,
+    /// A flow's path, which leads to its initiator by this port, has been confirmed.
+    Confirmed,
+    /// The edge looks for a path for a flow.
+    Recovering,
+    /// The other end's edge is told that a path is no more.
+    Failed,
+    /// A request has locked a station to a port.
+    StationLocked,
+    /// A station is known.
+    StationLearnt,
+}
+
+impl What {
+    /// Everything that is told, in order of its number.
+    pub const ALL: [Self; 9] = [
+        Self::Explored,
+        Self::FlowLocked,
+        Self::Late,
+        Self::Delivered,
+        Self::Confirmed,
+        Self::Recovering,
+        Self::Failed,
+        Self::StationLocked,
+        Self::StationLearnt,
+    ];
+
+    /// The name by which it is shown.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Explored => "explored",
+            Self::FlowLocked => "flow locked",
+            Self::Late => "late",
+            Self::Delivered => "delivered",
+            Self::Confirmed => "confirmed",
+            Self::Recovering => "recovering",
+            Self::Failed => "failed",
+            Self::StationLocked => "station locked",
+            Self::StationLearnt => "station learnt",
+        }
+    }
+}
+
+impl Event {
+    /// The event in an item of the ring buffer `trace`.
+    pub fn read(item: &[u8]) -> Option<Self> {
+        // SAFETY: integers without padding in between; any bytes are a value.
+        (item.len() == size_of::<Self>()).then(|| unsafe { item.as_ptr().cast::<Self>().read_unaligned() })
+    }
+
+    /// What it tells.
+    pub fn what(&self) -> Option<What> {
+        What::ALL.get(usize::from(self.what)).copied()
+    }
+}
+
 /// `struct copy`: the start of a frame that a test would have seen leave; its bytes follow.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -239,7 +372,7 @@ pub fn address(mac: Mac) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counters::Counts;
+    use crate::counters::{Counts, PortCounts};
 
     #[test]
     fn values_have_the_sizes_that_the_headers_have() {
@@ -254,9 +387,11 @@ mod tests {
             size_of::<Flow>(),
             size_of::<Path>(),
             size_of::<Copy>() + COPY_BYTES,
+            size_of::<PortCounts>(),
+            size_of::<Event>(),
             size_of::<Counts>(),
         ];
-        assert_eq!(sizes, [96, 16, 24, 16, 32, 16, 16, 24, 2056, 160]);
+        assert_eq!(sizes, [128, 24, 24, 16, 32, 16, 16, 24, 2056, 40, 40, 160]);
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! [`Plane`]: a mode's program in the kernel, and its maps.
 
 use std::borrow::Borrow;
+use std::io;
+use std::path::PathBuf;
 
 use aya::maps::{Array, HashMap, MapData, MapError, PerCpuArray, RingBuf};
+use aya::programs::links::LinkError;
 use aya::programs::{ProgramError, SchedClassifier, TestRun, TestRunOptions};
 use aya::{Ebpf, EbpfError, EbpfLoader, Pod};
 use thiserror::Error;
@@ -10,36 +13,14 @@ use weft_switching::exploration::Exploration;
 use weft_switching::hello::Way;
 use weft_units::{PortId, Time};
 
-use crate::counters::{Counters, Counts};
+use crate::counters::{Counters, Counts, PortCounts};
 use crate::layout::{
-    COPY_BYTES, Copy, Flood, FloodKey, Flow, MAX_PORTS, NEVER, Path, Port, Settings, Station, Test, ns, ns_at,
+    COPY_BYTES, Copy, Event, Flood, FloodKey, Flow, MAX_PORTS, NEVER, Path, Port, Settings, Station, Test,
+    ns, ns_at,
 };
-
-/// How the data plane forwards.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mode {
-    /// `bpf/arp_path.c`.
-    ArpPath,
-    /// `bpf/tcp_path.c`.
-    TcpPath,
-}
-
-impl Mode {
-    /// The name of the mode's program.
-    const fn program(self) -> &'static str {
-        match self {
-            Self::ArpPath => "arp_path",
-            Self::TcpPath => "tcp_path",
-        }
-    }
-
-    const fn object(self) -> &'static [u8] {
-        match self {
-            Self::ArpPath => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/arp_path.o")),
-            Self::TcpPath => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tcp_path.o")),
-        }
-    }
-}
+use crate::mode::Mode;
+use crate::pins::Pins;
+use crate::recovery::{Broken, Known, Recovery};
 
 /// Why the data plane could not be loaded, read or written.
 #[derive(Debug, Error)]
@@ -50,12 +31,26 @@ pub enum PlaneError {
     /// The program was refused, or did not run.
     #[error("the program of the data plane: {0}")]
     Program(#[from] ProgramError),
+    /// An attachment could not be made, kept or taken away.
+    #[error("attaching the data plane: {0}")]
+    Link(#[from] LinkError),
     /// A map could not be read or written.
     #[error("a map of the data plane: {0}")]
     Map(#[from] MapError),
     /// The object lacks what belongs to every mode.
     #[error("the data plane has no `{0}`")]
     Missing(&'static str),
+    /// What is pinned could not be read or written.
+    #[error("{path}: {error}", path = path.display())]
+    Pin {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The object cannot be read.
+    #[error("the data plane is no object: {0}")]
+    Object(#[from] aya_obj::ParseError),
     /// More ports than a switch has.
     #[error("{0} ports are more than the {max} a switch has", max = MAX_PORTS)]
     Ports(usize),
@@ -68,7 +63,12 @@ pub struct Plane {
     ebpf: Ebpf,
     /// What a program that was loaded for a test writes down.
     sent: RingBuf<MapData>,
+    /// Events of explorations, while somebody wants them.
+    trace: RingBuf<MapData>,
     mode: Mode,
+    settings: Settings,
+    /// Floods that are remembered at most.
+    floods: usize,
     hold: u64,
     sweep: u64,
     ports: Vec<Port>,
@@ -89,31 +89,113 @@ impl Plane {
         if ways.len() > usize::from(MAX_PORTS) {
             return Err(PlaneError::Ports(ways.len()));
         }
-        let sizes = [
-            ("stations", config.stations),
-            ("repairs", config.stations),
-            ("floods", config.floods),
-            ("paths", config.flows),
-        ];
-        let mut loader = EbpfLoader::new();
-        loader.override_global("settings", &settings, true);
-        for (map, size) in sizes {
-            loader.map_max_entries(map, u32::try_from(size).unwrap_or(u32::MAX));
-        }
-        if settings.testing == 0 {
-            // Nothing is written down: the least that a ring buffer can be.
-            loader.map_max_entries("sent", 4096);
-        }
-        let mut ebpf = loader.load(mode.object())?;
-        let program = ebpf.program_mut(mode.program()).ok_or(PlaneError::Missing("program"))?;
-        <&mut SchedClassifier>::try_from(program)?.load()?;
-        let sent = RingBuf::try_from(ebpf.take_map("sent").ok_or(PlaneError::Missing("sent"))?)?;
+        let ebpf = build(mode, config, settings, None)?;
         let hold = ns(config.hold);
         let ports = ways.iter().map(|way| port(*way, hold)).collect();
-        let sweep = ns(config.sweep);
-        let mut plane = Self { ebpf, sent, mode, hold, sweep, ports, looked: 0, dead: Vec::new() };
+        let mut plane = Self::new(ebpf, mode, config, settings, ports)?;
         (0..ways.len()).try_for_each(|number| plane.write_port(PortId(number as u16)))?;
         Ok(plane)
+    }
+
+    /// Loads the program of `mode` over the maps that are pinned, as far as they are of the same make, and
+    /// pins those that are not there. It forwards nothing until it is attached.
+    ///
+    /// # Errors
+    /// As [`Plane::load`].
+    pub fn adopt(mode: Mode, config: &Exploration, settings: Settings, pins: &Pins) -> Result<Self> {
+        let ebpf = build(mode, config, settings, Some(pins))?;
+        let mut plane = Self::new(ebpf, mode, config, settings, Vec::new())?;
+        let map = Array::<_, Port>::try_from(plane.map("ports")?)?;
+        plane.ports = (0..u32::from(MAX_PORTS))
+            .map(|number| map.get(&number, 0))
+            .collect::<std::result::Result<_, _>>()?;
+        Ok(plane)
+    }
+
+    fn new(
+        mut ebpf: Ebpf,
+        mode: Mode,
+        config: &Exploration,
+        settings: Settings,
+        ports: Vec<Port>,
+    ) -> Result<Self> {
+        let sent = RingBuf::try_from(ebpf.take_map("sent").ok_or(PlaneError::Missing("sent"))?)?;
+        let trace = RingBuf::try_from(ebpf.take_map("trace").ok_or(PlaneError::Missing("trace"))?)?;
+        let (hold, sweep) = (ns(config.hold), ns(config.sweep));
+        let floods = config.floods;
+        Ok(Self {
+            ebpf,
+            sent,
+            trace,
+            mode,
+            settings,
+            floods,
+            hold,
+            sweep,
+            ports,
+            looked: 0,
+            dead: Vec::new(),
+        })
+    }
+
+    /// What the program knows of a port.
+    pub fn port(&self, number: PortId) -> Port {
+        self.ports.get(number.index()).copied().unwrap_or_default()
+    }
+
+    /// Tells the program what a port is.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn set_port(&mut self, number: PortId, port: Port) -> Result<()> {
+        self.change(number, |known| *known = port)
+    }
+
+    /// Tells the program which port an interface is; `None`: frames of the interface are dropped.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn set_interface(&mut self, ifindex: u32, number: Option<PortId>) -> Result<()> {
+        let mut map = HashMap::<_, u32, u32>::try_from(self.map_mut("interfaces")?)?;
+        match number {
+            Some(number) => Ok(map.insert(ifindex, u32::from(number.0), 0)?),
+            None => Ok(forget(&mut map, &ifindex)?),
+        }
+    }
+
+    /// The interfaces that the program knows, and their ports.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn interfaces(&self) -> Result<impl Iterator<Item = (u32, u32)> + use<>> {
+        entries(self.map("interfaces")?)
+    }
+
+    /// Has the program write down how stations and flows are found, or no more.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn set_tracing(&mut self, on: bool) -> Result<()> {
+        Ok(Array::try_from(self.map_mut("tracing")?)?.set(0, u32::from(on), 0)?)
+    }
+
+    /// What was written down since the last call.
+    pub fn events(&mut self) -> Vec<Event> {
+        let mut events = Vec::new();
+        while let Some(item) = self.trace.next() {
+            events.extend(Event::read(&item));
+        }
+        events
+    }
+
+    /// What the program was loaded with.
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The mode whose program it is.
+    pub const fn mode(&self) -> Mode {
+        self.mode
     }
 
     fn write_port(&mut self, number: PortId) -> Result<()> {
@@ -121,12 +203,17 @@ impl Plane {
         Ok(Array::try_from(self.map_mut("ports")?)?.set(number.0.into(), port, 0)?)
     }
 
-    fn map(&self, name: &'static str) -> Result<&aya::maps::Map> {
+    pub(crate) fn map(&self, name: &'static str) -> Result<&aya::maps::Map> {
         self.ebpf.map(name).ok_or(PlaneError::Missing(name))
     }
 
     fn map_mut(&mut self, name: &'static str) -> Result<&mut aya::maps::Map> {
         self.ebpf.map_mut(name).ok_or(PlaneError::Missing(name))
+    }
+
+    pub(crate) fn program_mut(&mut self) -> Result<&mut SchedClassifier> {
+        let program = self.ebpf.program_mut(self.mode.program()).ok_or(PlaneError::Missing("program"))?;
+        Ok(program.try_into()?)
     }
 
     fn program(&self) -> Result<&SchedClassifier> {
@@ -178,11 +265,16 @@ impl Plane {
     }
 
     /// Forgets what has expired, and what was behind ports whose neighbour has fallen silent or that went
-    /// down.
+    /// down; gives the frames that tell of it, and the ports that each leaves by. `draw` gives the numbers
+    /// of explorations.
     ///
     /// # Errors
     /// [`PlaneError::Map`].
-    pub fn tend(&mut self, now: Time) -> Result<()> {
+    pub fn tend(
+        &mut self,
+        now: Time,
+        mut draw: impl FnMut(&Flow) -> u32,
+    ) -> Result<Vec<(Vec<u16>, Vec<u8>)>> {
         let now = ns_at(now);
         let silent = |port: &Port| port.neighbour_until > self.looked && port.neighbour_until <= now;
         let mut dead: Vec<u16> =
@@ -197,25 +289,67 @@ impl Plane {
             station.expiry > now && !dead.contains(&station.port)
         })?;
         self.sweep::<u64, u64>("repairs", |_, until| *until > now)?;
-        if self.mode == Mode::TcpPath {
+        let floods = self.sweep::<FloodKey, Flood>("floods", |_, flood| flood.expiry > now)?;
+        let mut frames = Vec::new();
+        if self.mode.keeps_flows() {
+            let mut room = self.floods.saturating_sub(floods);
+            for port in dead {
+                let done = self.break_port(port, room, now, &mut draw)?;
+                room -= done.floods.len();
+                frames.extend(done.frames);
+            }
             self.sweep::<Flow, Path>("paths", |_, path| path.expiry > now)?;
+            self.sweep::<Flow, Path>("locked", |_, path| path.expiry > now)?;
         }
-        self.sweep::<FloodKey, Flood>("floods", |_, flood| flood.expiry > now)
+        Ok(frames)
     }
 
-    /// Takes out the entries of a map of which `keep` says no.
-    fn sweep<K: Pod, V: Pod>(&mut self, map: &'static str, keep: impl Fn(&K, &V) -> bool) -> Result<()> {
-        let gone: Vec<K> =
-            entries(self.map(map)?)?.filter(|(key, value)| !keep(key, value)).map(|(key, _)| key).collect();
-        let mut map = HashMap::<_, K, V>::try_from(self.map_mut(map)?)?;
-        for key in gone {
-            match map.remove(&key) {
-                // The program may have been quicker.
-                Ok(()) | Err(MapError::KeyNotFound) => {}
-                Err(error) => return Err(error.into()),
-            }
+    /// Does for the flows of a dead port what is to be done, but for sending frames.
+    fn break_port(
+        &mut self,
+        port: u16,
+        room: usize,
+        now: u64,
+        draw: impl FnMut(&Flow) -> u32,
+    ) -> Result<Recovery> {
+        let paths = HashMap::<_, Flow, Path>::try_from(self.map("paths")?)?;
+        let locked = HashMap::<_, Flow, Path>::try_from(self.map("locked")?)?;
+        let stations = HashMap::<_, u64, Station>::try_from(self.map("stations")?)?;
+        let live = |map: &HashMap<_, Flow, Path>, flow: Flow| {
+            map.get(&flow, 0).ok().filter(|path| path.expiry > now)
+        };
+        let other = |Flow { host, peer }| {
+            let back = Flow { host: peer, peer: host };
+            live(&paths, back).or_else(|| live(&locked, back))
+        };
+        let on_port = self.paths()?.filter(|(_, path)| path.port == port && path.expiry > now);
+        let broken = on_port.map(|(flow, path)| Broken { flow, path, other: other(flow) }).collect();
+        let is_attached = |station| {
+            let station = stations.get(&station, 0).ok().filter(|station| station.expiry > now);
+            let port = station.and_then(|station| self.ports.get(usize::from(station.port)));
+            port.is_some_and(|port| port.up != 0 && port.host_from <= now)
+        };
+        let known =
+            Known { ports: &self.ports, settings: &self.settings, is_attached: &is_attached, room, now };
+        let done = known.break_port(broken, draw);
+        for map in ["paths", "locked"] {
+            let mut map = HashMap::<_, Flow, Path>::try_from(self.map_mut(map)?)?;
+            done.gone.iter().try_for_each(|flow| forget(&mut map, flow))?;
         }
-        Ok(())
+        let mut floods = HashMap::<_, FloodKey, Flood>::try_from(self.map_mut("floods")?)?;
+        done.floods.iter().try_for_each(|(key, flood)| floods.insert(key, flood, 0))?;
+        let mut locked = HashMap::<_, Flow, Path>::try_from(self.map_mut("locked")?)?;
+        done.locked.iter().try_for_each(|(flow, path)| locked.insert(flow, path, 0))?;
+        Ok(done)
+    }
+
+    /// Takes out the entries of a map of which `keep` says no; how many are left.
+    fn sweep<K: Pod, V: Pod>(&mut self, map: &'static str, keep: impl Fn(&K, &V) -> bool) -> Result<usize> {
+        let (kept, gone): (Vec<_>, Vec<_>) =
+            entries(self.map(map)?)?.partition(|(key, value): &(K, V)| keep(key, value));
+        let mut map = HashMap::<_, K, V>::try_from(self.map_mut(map)?)?;
+        gone.iter().try_for_each(|(key, _)| forget(&mut map, key))?;
+        Ok(kept.len())
     }
 
     /// All stations held, expired ones included.
@@ -247,7 +381,8 @@ impl Plane {
     /// # Errors
     /// [`PlaneError`].
     pub fn paths(&self) -> Result<impl Iterator<Item = (Flow, Path)> + use<>> {
-        entries(self.map("paths")?)
+        let (paths, locked) = (entries(self.map("paths")?)?, entries(self.map("locked")?)?);
+        Ok(paths.chain(locked))
     }
 
     /// What became of frames.
@@ -257,6 +392,15 @@ impl Plane {
     pub fn counters(&self) -> Result<Counters> {
         let counts = PerCpuArray::<_, Counts>::try_from(self.map("counters")?)?.get(&0, 0)?;
         Ok(Counters::sum(&counts))
+    }
+
+    /// What came in and left by each port.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn port_counters(&self) -> Result<Vec<PortCounts>> {
+        let counts = PerCpuArray::<_, PortCounts>::try_from(self.map("port_counters")?)?;
+        (0..self.ports.len() as u32).map(|port| Ok(PortCounts::sum(&counts.get(&port, 0)?))).collect()
     }
 
     /// Has a program that was loaded for a test take a frame in; gives what would leave, port by port.
@@ -272,6 +416,43 @@ impl Plane {
         }
         Ok(sent)
     }
+}
+
+/// There is no such entry.
+const ENOENT: i32 = 2;
+
+/// Takes out an entry, unless the program was quicker.
+fn forget<K: Pod, V: Pod>(
+    map: &mut HashMap<&mut MapData, K, V>,
+    key: &K,
+) -> std::result::Result<(), MapError> {
+    match map.remove(key) {
+        Err(MapError::SyscallError(error)) if error.io_error.raw_os_error() == Some(ENOENT) => Ok(()),
+        removed => removed,
+    }
+}
+
+/// Loads the object of `mode` into the kernel, with the maps of `pins` where there are any.
+fn build(mode: Mode, config: &Exploration, settings: Settings, pins: Option<&Pins>) -> Result<Ebpf> {
+    let size = |entries: usize| u32::try_from(entries).unwrap_or(u32::MAX);
+    let mut sizes: Vec<_> = Mode::sizes(config).map(|(map, entries)| (map, size(entries))).into();
+    if settings.testing == 0 {
+        // Nothing is written down: the least that a ring buffer can be.
+        sizes.push(("sent", 4096));
+    }
+    let pinned = pins.map(|pins| pins.prepare(mode.object(), &sizes)).transpose()?;
+    let mut loader = EbpfLoader::new();
+    loader.override_global("settings", &settings, true);
+    for (map, size) in &sizes {
+        loader.map_max_entries(map, *size);
+    }
+    for (map, path) in pinned.iter().flatten() {
+        loader.map_pin_path(map, path.as_path());
+    }
+    let mut ebpf = loader.load(mode.object())?;
+    let program = ebpf.program_mut(mode.program()).ok_or(PlaneError::Missing("program"))?;
+    <&mut SchedClassifier>::try_from(program)?.load()?;
+    Ok(ebpf)
 }
 
 /// A port as it is before anything is heard.

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import bench, explore, fabric, lists, new, reproduce, run, shell, show
+from . import bench, emulate, explore, fabric, lists, new, reproduce, run, shell, show
 
 app = typer.Typer(
     name="weft",
@@ -44,6 +44,7 @@ _SIMULATE, _LOOK, _LIST = "Simulate", "Look at results", "Look up"
 app.command("new", rich_help_panel=_SIMULATE)(new.new)
 app.command("check", rich_help_panel=_SIMULATE)(run.check)
 app.command("run", rich_help_panel=_SIMULATE)(run.run)
+app.command("emulate", rich_help_panel=_SIMULATE)(emulate.emulate)
 app.command("explore", rich_help_panel=_SIMULATE)(explore.explore)
 app.command("reproduce", rich_help_panel=_SIMULATE)(reproduce.reproduce)
 app.command("bench", rich_help_panel=_SIMULATE)(bench.bench)

@@ -208,7 +208,8 @@ def setup(content: Content) -> str:
         for name, value in (summary.get("counters") or {}).items():
             parts = {f"{name}: {k}": v for k, v in value.items()} if isinstance(value, dict) else {name: value}
             for key, amount in parts.items():
-                counters[key] = counters.get(key, 0) + amount
+                if amount is not None:
+                    counters[key] = counters.get(key, 0) + amount
     facts = [
         ("Weft", [results.version]),
         ("Seeds", [", ".join(str(seed) for seed in results.seeds)]),

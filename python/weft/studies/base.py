@@ -108,13 +108,16 @@ class Study(ABC):
 
         Raises:
             OutputError: `out` belongs to another study or size, cannot be written, or a run failed.
+            EmulationError: A part is to be emulated and this machine cannot.
         """
         self._claim_directory(out, size)
+        parts = self.parts(size)
+        _check_emulated(parts)
         results = {}
-        for part in self.parts(size):
+        for part in parts:
             feed = None if progress is None else _named(part.name, progress)
             if part.emulated:
-                results[part.name] = emulate(part.scenario, out / part.name, progress=feed)
+                results[part.name] = _emulate(part.scenario, out / part.name, feed)
             else:
                 results[part.name] = part.scenario.run(out / part.name, jobs=jobs, progress=feed)
         outcome = self.judge(results)
@@ -168,6 +171,26 @@ def as_dict(study: str, size: Size, outcome: Outcome) -> dict[str, Any]:
     """What ``weft reproduce --json`` prints."""
     rows = [asdict(row) for row in outcome.rows]
     return {"study": study, "size": size.value, "rows": rows, "remarks": outcome.remarks}
+
+
+def _check_emulated(parts: Sequence[Part]) -> None:
+    """Refuse before anything is run what could not be emulated here."""
+    from ..emulation import sweep
+
+    for part in parts:
+        if part.emulated:
+            sweep.check(part.scenario)
+
+
+def _emulate(scenario: Scenario, out: Path, progress: Callable[[dict[str, Any]], None] | None) -> Results:
+    from ..emulation import sweep
+    from ..results import Results
+
+    outcome = sweep.emulate(scenario, out, progress if progress is not None else lambda _: None)
+    if outcome.failed:
+        first = outcome.failed[0]
+        raise OutputError(f"{len(outcome.failed)} emulated runs failed; the first: {first['label']}: {first['error']}")
+    return Results(out)
 
 
 def _named(part: str, progress: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:

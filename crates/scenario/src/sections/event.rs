@@ -36,6 +36,28 @@ impl Change {
     pub const fn fails(self) -> bool {
         matches!(self, Self::FailCable(_) | Self::FailNode(_))
     }
+
+    /// The key of an `[[event]]` that says so.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FailCable(_) => "fail",
+            Self::HealCable(_) => "heal",
+            Self::FailNode(_) => "fail_node",
+            Self::HealNode(_) => "heal_node",
+        }
+    }
+
+    /// What it is about: a node, or a cable such as `e0-a1`.
+    pub fn target(self, fabric: &Fabric) -> String {
+        let name = |node: NodeId| &fabric.node(node).name;
+        match self {
+            Self::FailCable(link) | Self::HealCable(link) => {
+                let link = fabric.link(link);
+                format!("{}-{}", name(link.from), name(link.to))
+            }
+            Self::FailNode(node) | Self::HealNode(node) => name(node).clone(),
+        }
+    }
 }
 
 /// Which links are up as events happen: a cable is, unless it has failed by itself or a node at one of
@@ -67,6 +89,17 @@ impl<'a> LinkStates<'a> {
                 std::mem::replace(&mut self.nodes[node.index()], up) != up
             }
         }
+    }
+
+    /// A change happens; the cables it is about that are then as it says, each by one of its links. A
+    /// cable that comes back stays down if a node at one of its ends is.
+    pub fn switch(&mut self, change: Change) -> Vec<LinkId> {
+        let cables: Vec<LinkId> = match change {
+            Change::FailCable(link) | Change::HealCable(link) => self.fabric.parallel(link).collect(),
+            Change::FailNode(node) | Change::HealNode(node) => self.fabric.ports(node).to_vec(),
+        };
+        self.apply(change);
+        cables.into_iter().filter(|&link| self.is_up(link) != change.fails()).collect()
     }
 
     /// Whether a link is up.

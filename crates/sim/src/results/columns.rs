@@ -21,9 +21,9 @@ const BATCH: usize = 16_384;
 
 /// One column under construction.
 pub enum Column {
-    /// A name out of few.
+    /// A name out of few, or nothing.
     Name(StringDictionaryBuilder<Int32Type>),
-    /// A small number.
+    /// A small number or nothing.
     Int(Int32Builder),
     /// A number or nothing.
     Long(Int64Builder),
@@ -64,11 +64,9 @@ impl Column {
 #[derive(Clone, Copy, Debug)]
 pub enum Cell<'a> {
     /// For a [`Column::Name`].
-    Name(&'a str),
-    /// For a [`Column::Name`] that has none here.
-    Nameless,
+    Name(Option<&'a str>),
     /// For a [`Column::Int`].
-    Int(i32),
+    Int(Option<i32>),
     /// For a [`Column::Long`].
     Long(Option<i64>),
     /// For a [`Column::Real`].
@@ -140,9 +138,8 @@ impl Table {
     pub fn push(&mut self, row: &[Cell<'_>]) -> Result<(), ParquetError> {
         for (column, cell) in self.columns.iter_mut().zip(row) {
             match (column, *cell) {
-                (Column::Name(builder), Cell::Name(value)) => builder.append_value(value),
-                (Column::Name(builder), Cell::Nameless) => builder.append_null(),
-                (Column::Int(builder), Cell::Int(value)) => builder.append_value(value),
+                (Column::Name(builder), Cell::Name(value)) => builder.append_option(value),
+                (Column::Int(builder), Cell::Int(value)) => builder.append_option(value),
                 (Column::Long(builder), Cell::Long(value)) => builder.append_option(value),
                 (Column::Real(builder), Cell::Real(value)) => builder.append_value(value),
                 (Column::Flag(builder), Cell::Flag(value)) => builder.append_value(value),

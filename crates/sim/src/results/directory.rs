@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use parquet::errors::ParquetError;
 use thiserror::Error;
 use weft_fabric::Fabric;
-use weft_units::Time;
+use weft_units::{Duration, Time};
 
 use crate::record::{FlowRecord, Metric, Recorder, Sample};
-use crate::results::Summary;
 use crate::results::columns::{Cell, Column, Table};
+use crate::results::{FlowRow, Summary};
 
 /// Why a result could not be written.
 #[derive(Debug, Error)]
@@ -193,45 +193,53 @@ impl<'a> ResultWriter<'a> {
     }
 }
 
-impl Recorder for ResultWriter<'_> {
-    fn flow(&mut self, record: &FlowRecord) {
+impl ResultWriter<'_> {
+    /// Writes a row of `flows.parquet` and counts it.
+    pub fn row(&mut self, row: &FlowRow<'_>) {
         if self.failure.is_some() {
             return;
         }
-        let flow = &record.flow;
+        let flow = &row.flow;
         let long = |value: u64| Cell::Long(i64::try_from(value).ok());
-        let fct = record.end.map(|end| end.saturating_since(flow.start).ps());
+        let count = |value: Option<u64>| Cell::Long(value.and_then(|value| i64::try_from(value).ok()));
+        let fct = row.end.map(|end| end.saturating_since(flow.start).ps());
         let measured = flow.start >= self.window.0 && flow.start < self.window.1;
-        self.summary.count(record, measured);
-        let path = self.path(record);
+        self.summary.count(row, measured);
         let outcome = self.flows.push(&[
             long(u64::from(flow.id.0)),
-            Cell::Name(self.fabric.host_name(flow.src)),
-            Cell::Name(self.fabric.host_name(flow.dst)),
-            Cell::Int(i32::from(flow.sport)),
-            Cell::Int(i32::from(flow.dport)),
-            Cell::Name(&self.classes[usize::from(flow.class)]),
-            Cell::Int(i32::from(flow.dscp)),
+            Cell::Name(Some(self.fabric.host_name(flow.src))),
+            Cell::Name(Some(self.fabric.host_name(flow.dst))),
+            Cell::Int(Some(i32::from(flow.sport))),
+            Cell::Int(Some(i32::from(flow.dport))),
+            Cell::Name(Some(&self.classes[usize::from(flow.class)])),
+            Cell::Int(Some(i32::from(flow.dscp))),
             long(flow.bytes),
             long(flow.start.ps()),
-            record.end.map_or(Cell::Long(None), |end| long(end.ps())),
-            fct.map_or(Cell::Long(None), long),
-            long(record.ideal.ps()),
+            count(row.end.map(Time::ps)),
+            count(fct),
+            long(row.ideal.ps()),
             Cell::Flag(measured),
-            Cell::Int(record.hops as i32),
-            long(record.packets_sent),
-            long(record.retransmissions),
-            long(record.timeouts),
-            long(record.out_of_order),
-            long(record.first_transmissions_received),
-            long(record.drops),
-            long(record.ecn_marks),
-            long(record.resolution.ps()),
-            record.exploration.map_or(Cell::Long(None), |time| long(time.ps())),
-            Cell::Int(record.moves as i32),
-            if path.is_empty() { Cell::Nameless } else { Cell::Name(&path) },
+            Cell::Int(Some(row.hops as i32)),
+            count(row.packets_sent),
+            count(row.retransmissions),
+            count(row.timeouts),
+            count(row.out_of_order),
+            count(row.first_transmissions_received),
+            count(row.drops),
+            count(row.ecn_marks),
+            count(row.resolution.map(Duration::ps)),
+            count(row.exploration.map(Duration::ps)),
+            Cell::Int(row.moves.map(|moves| moves as i32)),
+            Cell::Name(Some(row.path).filter(|path| !path.is_empty())),
         ]);
         self.note("flows.parquet", outcome);
+    }
+}
+
+impl Recorder for ResultWriter<'_> {
+    fn flow(&mut self, record: &FlowRecord) {
+        let path = self.path(record);
+        self.row(&FlowRow::new(record, &path));
     }
 
     fn sample(&mut self, sample: &Sample) {
@@ -248,8 +256,8 @@ impl Recorder for ResultWriter<'_> {
         };
         let outcome = self.series.push(&[
             Cell::Long(i64::try_from(sample.time.ps()).ok()),
-            Cell::Name(sample.metric.name()),
-            Cell::Name(entity),
+            Cell::Name(Some(sample.metric.name())),
+            Cell::Name(Some(entity)),
             Cell::Real(sample.value),
         ]);
         self.note("series.parquet", outcome);

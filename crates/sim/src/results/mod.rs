@@ -1,9 +1,13 @@
 //! A result on disk: one directory with `flows.parquet`, `series.parquet`, `summary.json` and the
 //! scenario, written under a temporary name and renamed when whole.
 
+mod account;
 mod columns;
 mod directory;
+mod row;
 mod summary;
 
+pub use account::{Account, EventAccount, Floods, LinkAccount, Packets};
 pub use directory::{ResultError, ResultWriter, is_temporary};
+pub use row::FlowRow;
 pub use summary::Summary;

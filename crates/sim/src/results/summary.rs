@@ -2,7 +2,23 @@
 
 use serde_json::{Value, json};
 
-use crate::record::FlowRecord;
+use crate::results::FlowRow;
+
+/// A sum, nothing as soon as one of what it is of is not known.
+#[derive(Clone, Copy)]
+struct Sum(Option<u64>);
+
+impl Default for Sum {
+    fn default() -> Self {
+        Self(Some(0))
+    }
+}
+
+impl Sum {
+    fn add(&mut self, value: Option<u64>) {
+        self.0 = self.0.zip(value).map(|(sum, value)| sum + value);
+    }
+}
 
 /// The flows of one class that count, as far as a summary needs them.
 #[derive(Default)]
@@ -12,17 +28,19 @@ struct Class {
     fct_s: Vec<f64>,
     slowdown: f64,
     throughput_bps: f64,
-    out_of_order: u64,
-    received: u64,
-    retransmissions: u64,
-    timeouts: u64,
-    drops: u64,
+    out_of_order: Sum,
+    received: Sum,
+    retransmissions: Sum,
+    timeouts: Sum,
+    drops: Sum,
     resolution_s: f64,
-    explored: u64,
+    /// Whether a flow's resolution is not known.
+    unresolved: bool,
+    explored: Sum,
     exploration_s: f64,
-    moved_flows: u64,
-    moves: u64,
-    out_of_order_moved: u64,
+    moved_flows: Sum,
+    moves: Sum,
+    out_of_order_moved: Sum,
 }
 
 /// The summary of one run by class.
@@ -37,35 +55,36 @@ impl Summary {
     }
 
     /// Counts a flow; one that is not `measured` is left out.
-    pub fn count(&mut self, record: &FlowRecord, measured: bool) {
-        let Some(class) = self.classes.get_mut(usize::from(record.flow.class)).filter(|_| measured) else {
+    pub fn count(&mut self, row: &FlowRow<'_>, measured: bool) {
+        let Some(class) = self.classes.get_mut(usize::from(row.flow.class)).filter(|_| measured) else {
             return;
         };
         class.flows += 1;
-        class.out_of_order += record.out_of_order;
-        class.received += record.first_transmissions_received;
-        class.retransmissions += record.retransmissions;
-        class.timeouts += record.timeouts;
-        class.drops += record.drops;
-        class.resolution_s += record.resolution.as_secs_f64();
-        if let Some(exploration) = record.exploration {
-            class.explored += 1;
-            class.exploration_s += exploration.as_secs_f64();
+        class.out_of_order.add(row.out_of_order);
+        class.received.add(row.first_transmissions_received);
+        class.retransmissions.add(row.retransmissions);
+        class.timeouts.add(row.timeouts);
+        class.drops.add(row.drops);
+        match row.resolution {
+            Some(resolution) => class.resolution_s += resolution.as_secs_f64(),
+            None => class.unresolved = true,
         }
-        if record.moves > 0 {
-            class.moved_flows += 1;
-            class.moves += u64::from(record.moves);
-            class.out_of_order_moved += record.out_of_order;
+        class.explored.add(row.moves.map(|_| u64::from(row.exploration.is_some())));
+        class.exploration_s += row.exploration.map_or(0.0, |exploration| exploration.as_secs_f64());
+        class.moved_flows.add(row.moves.map(|moves| u64::from(moves > 0)));
+        class.moves.add(row.moves.map(u64::from));
+        if row.moves != Some(0) {
+            class.out_of_order_moved.add(row.out_of_order);
         }
-        let Some(end) = record.end else {
+        let Some(end) = row.end else {
             class.unfinished += 1;
             return;
         };
-        let fct = end.saturating_since(record.flow.start).as_secs_f64();
+        let fct = end.saturating_since(row.flow.start).as_secs_f64();
         class.fct_s.push(fct);
         if fct > 0.0 {
-            class.throughput_bps += record.flow.bytes as f64 * 8.0 / fct;
-            class.slowdown += fct / record.ideal.as_secs_f64().max(f64::MIN_POSITIVE);
+            class.throughput_bps += row.flow.bytes as f64 * 8.0 / fct;
+            class.slowdown += fct / row.ideal.as_secs_f64().max(f64::MIN_POSITIVE);
         }
     }
 
@@ -81,6 +100,9 @@ impl Class {
         self.fct_s.sort_by(f64::total_cmp);
         let finished = self.fct_s.len() as f64;
         let mean = |sum: f64| (finished > 0.0).then(|| sum / finished);
+        let share = |of: Option<u64>, all: Option<u64>| {
+            of.zip(all).filter(|(_, all)| *all > 0).map(|(of, all)| of as f64 / all as f64)
+        };
         let percentile = |share: f64| {
             let rank = (share * finished).ceil().max(1.0) as usize - 1;
             self.fct_s.get(rank).copied()
@@ -93,17 +115,19 @@ impl Class {
             "p99_fct_s": percentile(0.99),
             "mean_slowdown": mean(self.slowdown),
             "mean_throughput_bps": mean(self.throughput_bps),
-            "out_of_order_share": (self.received > 0)
-                .then(|| self.out_of_order as f64 / self.received as f64),
-            "retransmissions": self.retransmissions,
-            "timeouts": self.timeouts,
-            "drops": self.drops,
-            "mean_resolution_s": (self.flows > 0).then(|| self.resolution_s / self.flows as f64),
-            "explored": self.explored,
-            "mean_exploration_s": (self.explored > 0).then(|| self.exploration_s / self.explored as f64),
-            "moved_flows": self.moved_flows,
-            "moves": self.moves,
-            "out_of_order_moved": self.out_of_order_moved,
+            "out_of_order_share": share(self.out_of_order.0, self.received.0),
+            "retransmissions": self.retransmissions.0,
+            "timeouts": self.timeouts.0,
+            "drops": self.drops.0,
+            "mean_resolution_s": (self.flows > 0 && !self.unresolved)
+                .then(|| self.resolution_s / self.flows as f64),
+            "explored": self.explored.0,
+            "mean_exploration_s": self.explored.0
+                .filter(|explored| *explored > 0)
+                .map(|explored| self.exploration_s / explored as f64),
+            "moved_flows": self.moved_flows.0,
+            "moves": self.moves.0,
+            "out_of_order_moved": self.out_of_order_moved.0,
         })
     }
 }

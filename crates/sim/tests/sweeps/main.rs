@@ -4,5 +4,6 @@
 mod determinism;
 #[path = "../common/directory.rs"]
 mod directory;
+mod emulated;
 mod interruption;
 mod sweep;

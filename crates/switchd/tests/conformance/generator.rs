@@ -3,10 +3,10 @@
 
 use rand_core::RngCore;
 use weft_switchd::Mode;
-use weft_switching::exploration::{Exploration, FloodOrder, Scope};
+use weft_switching::exploration::{Exploration, FloodOrder, OnMiss, Scope, WhileBroken};
 use weft_switching::hello::Way;
 use weft_switching::{Stream, pick, stream};
-use weft_units::PortId;
+use weft_units::{Duration, PortId};
 use weft_wire::{
     Arp, EtherType, Ethernet, Hello, MacAddr, PATH_HEADER_LEN, PathFrame, PathHeader, PathType, SwitchId,
     TcpFrame, Tuple, VlanTag, unwrap, wrap,
@@ -33,13 +33,16 @@ impl Setting {
         let mode = if flip() { Mode::ArpPath } else { Mode::TcpPath };
         let config = Exploration {
             stations: 1024,
-            flows: 1024,
+            flows: 4096,
             // A bucket that a sequence empties.
             rate: if flip() { 10 } else { 10_000 },
             burst: if flip() { 5 } else { 1_000 },
             floods: if flip() && flip() { 6 } else { 2048 },
             scope: if flip() { Scope::Full } else { Scope::ValleyFree },
             order: if flip() { FloodOrder::Fixed } else { FloodOrder::Random },
+            on_miss: if flip() { OnMiss::Recover } else { OnMiss::DefaultForwarding },
+            while_broken: if flip() { WhileBroken::Detour } else { WhileBroken::Drop },
+            refresh_after: if flip() { Duration::from_ms(50) } else { Duration::ZERO },
             ..Exploration::default()
         };
         let ports = 2 + pick(random.next_u64(), 7);
@@ -142,8 +145,7 @@ impl Draw {
         let port = self.below(self.ways.len()) as u16;
         let event = match self.below(40) {
             0 if self.one_in(2) => Event::Up(port, !self.one_in(3)),
-            // What the daemon does for flows whose port is dead is not there yet.
-            1 | 2 if self.mode == Mode::ArpPath => Event::Tend,
+            1 | 2 => Event::Tend,
             3..=6 => Event::Frame(if port == 0 && !self.one_in(8) { 1 } else { port }, self.hello()),
             7..=18 => self.answer().unwrap_or_else(|| Event::Frame(port, self.frame())),
             19..=24 if !self.seen.is_empty() => {

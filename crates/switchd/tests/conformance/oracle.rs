@@ -41,6 +41,8 @@ pub struct Outcome {
     pub counted: Counters,
     /// What was done to frames, by name.
     pub deeds: Vec<&'static str>,
+    /// The number of a flood about two stations that starts here.
+    pub stations: Option<u32>,
     /// Whether it was a Hello that may be believed.
     pub hello: bool,
 }
@@ -110,9 +112,7 @@ impl Oracle {
         let fabric = self.switch.base().ports().is_fabric(port, now);
         let header = match read(frame) {
             // What would be too long when wrapped is forwarded like any other frame.
-            Ok(header)
-                if !fabric && header.tcp_flags & Header::SYN != 0 && frame.len() + PATH_HEADER_LEN > 1514 =>
-            {
+            Ok(header) if !fabric && opens(&header) && frame.len() + PATH_HEADER_LEN > 1514 => {
                 Header { kind: Kind::Other, ..header }
             }
             Ok(header) => header,
@@ -148,11 +148,25 @@ impl Oracle {
         self.switch.port_changed(ctx, port, up, &mut Actions::default());
     }
 
-    /// Tables are swept.
-    pub fn tend(&mut self, now: Time) {
+    /// Tables are swept, and flows of dead ports told; what leaves, but for Hellos.
+    pub fn tend(&mut self, now: Time) -> Outcome {
         let ctx = &mut Ctx { now, random: &mut self.random };
-        self.switch.on_deadline(ctx, &mut Actions::default());
+        let (mut out, mut told) = (Actions::default(), Outcome::default());
+        self.switch.on_deadline(ctx, &mut out);
+        for (port, header) in out.emitted().iter().filter(|(_, header)| header.kind != Kind::Hello) {
+            told.sent.push((*port, own(&[], header)));
+            told.deeds.push(match header.kind {
+                Kind::PathFail => "fail of an idle flow",
+                _ => "request for an idle flow",
+            });
+        }
+        told
     }
+}
+
+/// Whether it is a segment that would be wrapped.
+fn opens(header: &Header) -> bool {
+    header.tcp_flags & (Header::SYN | Header::RST) == Header::SYN
 }
 
 fn mac(address: MacAddr) -> Mac {
@@ -262,6 +276,9 @@ fn outcome(frame: &[u8], out: &Actions) -> Outcome {
     }
     for (port, header) in out.emitted() {
         outcome.sent.push((*port, own(frame, header)));
+        if !header.is_about_flow() && header.kind != Kind::PathReply {
+            outcome.stations = Some(header.exploration_id());
+        }
         outcome.deeds.push(match (header.kind, header.is_about_flow()) {
             (Kind::PathFail, false) => "fail of a station",
             (Kind::PathFail, true) => "fail of a flow",

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use rand_core::RngCore;
-use weft_switchd::layout::{Settings, Test, address, ns_at};
+use weft_switchd::layout::{Flow, Settings, Test, address, ns_at};
 use weft_switchd::{Counters, Plane, Reason};
 use weft_switching::arp_path::Flood;
 use weft_switching::exploration::FloodOrder;
 use weft_switching::hello::Way;
-use weft_switching::path_table::{End, PathEntry};
+use weft_switching::path_table::{End, FlowKey, PathEntry};
 use weft_units::{Duration, PortId, Time};
 
 use crate::generator::Setting;
@@ -96,8 +96,7 @@ impl Pair {
                 Vec::new()
             }
             Event::Tend => {
-                self.oracle.tend(self.now);
-                self.plane.tend(self.now).map_err(|error| error.to_string())?;
+                self.tend()?;
                 Vec::new()
             }
         };
@@ -106,13 +105,21 @@ impl Pair {
     }
 
     fn frame(&mut self, port: PortId, bytes: &[u8]) -> Result<Vec<(PortId, Vec<u8>)>, String> {
-        // What is drawn first in a step, if anything is, is the number of an exploration.
-        let id = self.oracle.random.clone().next_u32();
+        let mut random = self.oracle.random.clone();
         let expected = self.oracle.receive(port, bytes, self.now);
-        let given = Test { now: ns_at(self.now), port: port.0.into(), id };
+        // What is drawn first in a step, if anything is, is the number of an exploration. A second one is
+        // drawn next, or after the order of the first one's copies; then it is seen to leave.
+        let first = random.next_u32();
+        let second = expected.stations.filter(|id| *id != first).unwrap_or_else(|| random.next_u32());
+        let random = [first, second];
+        let given = Test { now: ns_at(self.now), port: port.0.into(), drawn: 0, random };
         let mut sent = self.plane.run(given, bytes).map_err(|error| error.to_string())?;
         let mut wanted = expected.sent;
-        if !self.ordered {
+        if self.ordered {
+            // Copies leave in order; which of two frames is first is left open.
+            sent.sort_by(|(_, one), (_, other)| one.cmp(other));
+            wanted.sort_by(|(_, one), (_, other)| one.cmp(other));
+        } else {
             sent.sort();
             wanted.sort();
         }
@@ -132,6 +139,29 @@ impl Pair {
             self.plane.heard(port, self.now).map_err(|error| error.to_string())?;
         }
         Ok(sent)
+    }
+
+    /// The daemon's part: tables are swept, and flows of dead ports told.
+    fn tend(&mut self) -> Result<(), String> {
+        let expected = self.oracle.tend(self.now);
+        // Both draw the numbers of explorations, which are seen in the table.
+        let drawn: BTreeMap<(u64, u64), u32> = match &self.oracle.switch {
+            Machine::Tcp(switch) => {
+                let entries = switch.paths(self.now).map(|(key, entry, ..)| (ends(key), entry.id));
+                entries.collect()
+            }
+            Machine::Arp(_) => BTreeMap::new(),
+        };
+        let draw = |flow: &Flow| drawn.get(&(flow.host, flow.peer)).copied().unwrap_or_default();
+        let told = self.plane.tend(self.now, draw).map_err(|error| error.to_string())?;
+        let each =
+            told.iter().flat_map(|(ports, frame)| ports.iter().map(move |port| (PortId(*port), frame)));
+        let wanted = expected.sent.iter().map(|(port, frame)| (*port, frame));
+        same("frames that tell", &sorted(wanted), &sorted(each))?;
+        for deed in expected.deeds {
+            *self.counted.entry(deed).or_default() += 1;
+        }
+        Ok(())
     }
 
     fn compare_tables(&self) -> Result<(), String> {
@@ -161,9 +191,9 @@ impl Pair {
         let Machine::Tcp(switch) = &self.oracle.switch else { return Ok(()) };
         let wanted = switch.paths(self.now).map(|(key, entry, class, until)| {
             let PathEntry { port, initiator, explored, id, made } = entry;
-            let end = |end: End| address(end.station()) << 16 | u64::from(end.port());
+            let (host, peer) = ends(key);
             let state = (port.0, class, u8::from(initiator), u8::from(explored), id, made);
-            (end(key.host), end(key.peer), state, ns_at(until))
+            (host, peer, state, ns_at(until))
         });
         let found = self.plane.paths().map_err(text)?.filter(|(_, path)| path.expiry > now);
         let found = found.map(|(flow, path)| {
@@ -172,6 +202,11 @@ impl Pair {
         });
         same("flows", &sorted(wanted), &sorted(found))
     }
+}
+
+fn ends(key: FlowKey) -> (u64, u64) {
+    let end = |end: End| address(end.station()) << 16 | u64::from(end.port());
+    (end(key.host), end(key.peer))
 }
 
 fn sorted<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
@@ -227,7 +262,7 @@ pub fn shorten(setting: &Setting, mut steps: Vec<Step>) -> Vec<Step> {
 }
 
 /// What a switch does beside dropping frames, as `counted` names it.
-const DEEDS: [&str; 13] = [
+const DEEDS: [&str; 15] = [
     "consumed",
     "forwarded",
     "kept",
@@ -241,6 +276,8 @@ const DEEDS: [&str; 13] = [
     "reply of a station",
     "request for a flow",
     "reply of a flow",
+    "fail of an idle flow",
+    "request for an idle flow",
 ];
 
 /// How often what happened, over many sequences.

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * Why a frame goes no further. The reasons have the names and numbers of `DropReason` in
+ * crates/switching; behind them those for which crates/wire refuses a Path frame, and the kernel's.
+ */
+#pragma once
+
+enum reason {
+	QUEUE_FULL,
+	LINK_DOWN,
+	NO_ROUTE,
+	NOT_FOR_ME,
+	SAME_PORT,
+	LATE_COPY,
+	UNTRUSTED,
+	REPAIRING,
+	STALE,
+	TOO_MANY_HOPS,
+	DEAD_END,
+	UNKNOWN_PORT,
+	TABLE_FULL,
+	RETURNED,
+	SHORT,
+	VERSION,
+	TYPE,
+	NO_MEMORY, /* for a frame to grow */
+	REASONS,
+	NO_REASON = REASONS,
+};

@@ -1,0 +1,563 @@
+//! [`Generator`]: the loop that starts flows at their time and carries all of them to their end.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde::Serialize;
+use socket2::Socket;
+use thiserror::Error;
+
+use crate::clock::Clock;
+use crate::connection::{Receiver, Scratch, Sender, Step};
+use crate::lateness::Lateness;
+use crate::listeners::{Accepted, Listeners};
+use crate::namespace::Namespaces;
+use crate::poller::{Interest, Poller, Token};
+use crate::progress::{Observer, Progress, Style};
+use crate::record::{Lines, Record, Sample};
+use crate::socket;
+use crate::tcp_info::TcpInfo;
+use crate::workload::{Flow, Workload};
+
+/// Time between the opening of the listeners and the common start, where none is given.
+const LEAD: Duration = Duration::from_millis(20);
+/// How often progress is told, in picoseconds.
+const TICK_PS: u64 = 250_000_000_000;
+/// Flows started, or connections accepted, until sockets have their turn.
+const TURN: usize = 64;
+
+/// Why a run did not start, or could not go on.
+#[derive(Debug, Error)]
+pub enum GeneratorError {
+    /// A namespace that cannot be opened.
+    #[error("the network namespace {} cannot be opened: {source}", path.display())]
+    Namespace {
+        /// Its file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A host whose namespace cannot be entered.
+    #[error("the network namespace of `{host}` cannot be entered: {source}; that takes CAP_SYS_ADMIN")]
+    Enter {
+        /// The host.
+        host: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A congestion control that the kernel does not have, or not for us.
+    #[error(
+        "`{host}` cannot use the congestion control `{name}`: {source}; there are {available}, others come with their module: modprobe tcp_{name}"
+    )]
+    Congestion {
+        /// The host.
+        host: String,
+        /// The name.
+        name: String,
+        /// What there is.
+        available: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The start is over.
+    #[error("`start_at_ns` was {:.3} s ago; start all machines before it", ago.as_secs_f64())]
+    Over {
+        /// How long.
+        ago: Duration,
+    },
+    /// The records cannot be written.
+    #[error("the records cannot be written: {0}")]
+    Records(io::Error),
+    /// The kernel refused what cannot be done without.
+    #[error("{what}: {source}")]
+    Kernel {
+        /// What was to be done.
+        what: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+fn kernel(what: &'static str) -> impl Fn(io::Error) -> GeneratorError {
+    move |source| GeneratorError::Kernel { what, source }
+}
+
+/// How a run ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Outcome {
+    /// Flows of this machine.
+    pub flows: u64,
+    /// Those that ended as they should.
+    pub finished: u64,
+    /// Those that did not.
+    pub failed: u64,
+    /// Bytes that applications on this machine received.
+    pub bytes: u64,
+    /// When it ended, in picoseconds since the common start.
+    pub elapsed_ps: u64,
+    /// The common start, in nanoseconds since 1970.
+    pub start_at_ns: u64,
+    /// Whether the user ended it.
+    pub interrupted: bool,
+    /// Connections to the listeners that are of no flow.
+    pub strangers: u64,
+    /// The congestion controls that the senders' sockets said they had.
+    pub congestion: BTreeSet<String>,
+    /// How late flows were started.
+    pub lateness: Lateness,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { flows, finished, failed, bytes, elapsed_ps, lateness, .. } = self;
+        write!(
+            f,
+            "{finished} of {flows} flows finished, {failed} failed, {bytes} bytes in {:.3} s; started late by {:.0} us (half), {:.0} us (1 in 100), {:.0} us (at most)",
+            *elapsed_ps as f64 * 1e-12,
+            lateness.p50_ps as f64 * 1e-6,
+            lateness.p99_ps as f64 * 1e-6,
+            lateness.max_ps as f64 * 1e-6,
+        )
+    }
+}
+
+/// A flow that has begun and not ended.
+struct Open {
+    record: Record,
+    sender: End<Sender>,
+    receiver: End<Receiver>,
+}
+
+/// One end of an open flow.
+enum End<T> {
+    /// On another machine.
+    Elsewhere,
+    /// Not there yet.
+    Awaited,
+    /// Under way.
+    Here(T),
+    /// Closed as it should.
+    Closed,
+}
+
+impl<T> End<T> {
+    /// Whether this machine has nothing to wait for.
+    const fn is_over(&self) -> bool {
+        matches!(self, Self::Elsewhere | Self::Closed)
+    }
+
+    const fn awaited(here: bool) -> Self {
+        if here { Self::Awaited } else { Self::Elsewhere }
+    }
+}
+
+/// Sends a workload.
+pub struct Generator<'a, W: Write> {
+    workload: &'a Workload,
+    here: Vec<bool>,
+    clock: Clock,
+    poller: Poller,
+    namespaces: Namespaces,
+    listeners: Listeners,
+    records: Lines<W>,
+    observer: Observer,
+    scratch: Scratch,
+    /// Of each flow whether nothing of it is left to do here.
+    ended: Vec<bool>,
+    open: HashMap<u32, Open>,
+    /// The place of the next flow to start.
+    next: usize,
+    progress: Progress,
+    late: Vec<u64>,
+    congestion: BTreeSet<String>,
+    strangers: u64,
+    /// Bytes delivered since the last sample, by class.
+    delivered: Vec<u64>,
+}
+
+impl<'a, W: Write> Generator<'a, W> {
+    /// Opens the listeners of the hosts that are `here`, which is one entry a host, and fixes the start.
+    ///
+    /// # Errors
+    /// What keeps the run from starting. A port that is taken does not: its flows have an error.
+    pub fn open(
+        workload: &'a Workload,
+        here: Vec<bool>,
+        records: W,
+        style: Style,
+    ) -> Result<Self, GeneratorError> {
+        raise_file_limit();
+        let namespaces = Namespaces::open(&workload.hosts, &here);
+        let mut namespaces =
+            namespaces.map_err(|(path, source)| GeneratorError::Namespace { path, source })?;
+        for host in (0..workload.hosts.len()).filter(|&host| here[host]) {
+            check_host(workload, host, &mut namespaces)?;
+        }
+        let poller = Poller::new().map_err(kernel("epoll, timer and signals"))?;
+        let listeners = Listeners::open(workload, &here, &mut namespaces, &poller);
+        let listeners = listeners.map_err(kernel("a listener's namespace"))?;
+        let clock = match workload.start_at_ns {
+            Some(start) => Clock::starting_at(start).map_err(|ago| GeneratorError::Over { ago })?,
+            None => Clock::starting_in(LEAD),
+        };
+        let is_here = |flow: &Flow| here[flow.src as usize] || here[flow.dst as usize];
+        let ended: Vec<bool> = workload.flows.iter().map(|flow| !is_here(flow)).collect();
+        let to_receive = workload.flows.iter().filter(|flow| here[flow.dst as usize]);
+        let progress = Progress {
+            flows: ended.iter().filter(|ended| !**ended).count() as u64,
+            bytes_total: to_receive.map(|flow| flow.bytes).fold(0, u64::saturating_add),
+            ..Progress::default()
+        };
+        let observer = Observer(style);
+        observer.ready(clock.start_ns(), progress.flows);
+        Ok(Self {
+            workload,
+            here,
+            clock,
+            poller,
+            namespaces,
+            listeners,
+            records: Lines(records),
+            observer,
+            scratch: Scratch::default(),
+            ended,
+            open: HashMap::new(),
+            next: 0,
+            progress,
+            late: Vec::new(),
+            congestion: BTreeSet::new(),
+            strangers: 0,
+            delivered: vec![0; workload.classes.len()],
+        })
+    }
+
+    /// Runs until all flows have ended, the limit has come, or the user ends it. Every flow of this
+    /// machine has a record then.
+    ///
+    /// # Errors
+    /// What keeps it from going on; what was recorded stays.
+    pub fn run(mut self) -> Result<Outcome, GeneratorError> {
+        let limit = self.workload.limit.ps();
+        let (mut armed, mut tick, mut samples) = (None, TICK_PS, 1);
+        let mut happened = Vec::new();
+        let mut interrupted = false;
+        while self.progress.finished + self.progress.failed < self.progress.flows {
+            let now = self.clock.now_ps();
+            if now >= limit {
+                break;
+            }
+            if self.clock.has_begun() {
+                self.start_due(now)?;
+            }
+            samples = self.take_samples(now, samples)?;
+            if now >= tick {
+                self.progress.elapsed_ps = now;
+                self.observer.progress(&self.progress);
+                self.records.0.flush().map_err(GeneratorError::Records)?;
+                tick = now + TICK_PS;
+            }
+            let start = self.next_start().unwrap_or(limit);
+            let sample = self.workload.sample.map_or(limit, |span| span.saturating_mul(samples).ps());
+            let due = limit.min(start).min(sample).min(tick);
+            if armed != Some(due) {
+                self.poller.set_timer(self.clock.at_ps(due)).map_err(kernel("the timer"))?;
+                armed = Some(due);
+            }
+            if self.progress.finished + self.progress.failed == self.progress.flows {
+                break;
+            }
+            self.poller.wait(&mut happened).map_err(kernel("epoll"))?;
+            for token in &happened {
+                match *token {
+                    Token::Timer => {}
+                    Token::Signal => interrupted = true,
+                    Token::Listener(at) => self.accept(at)?,
+                    Token::Sender(place) => self.send(place)?,
+                    Token::Receiver(place) => self.receive(place)?,
+                }
+            }
+            if interrupted {
+                break;
+            }
+        }
+        self.end(interrupted)
+    }
+
+    /// When the next flow starts.
+    fn next_start(&self) -> Option<u64> {
+        self.workload.flows.get(self.next).map(|flow| flow.start.ps())
+    }
+
+    /// Starts flows whose time has come, some of them where there are many.
+    fn start_due(&mut self, now: u64) -> Result<(), GeneratorError> {
+        for _ in 0..TURN {
+            let Some(flow) = self.workload.flows.get(self.next).filter(|flow| flow.start.ps() <= now) else {
+                return Ok(());
+            };
+            let place = self.next as u32;
+            self.next += 1;
+            if self.here[flow.src as usize] && !self.ended[place as usize] {
+                self.start(place, flow)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, place: u32, flow: &Flow) -> Result<(), GeneratorError> {
+        self.progress.started += 1;
+        let open = Open {
+            record: Record { flow: flow.id, ..Record::default() },
+            sender: End::Awaited,
+            receiver: End::awaited(self.here[flow.dst as usize]),
+        };
+        let open = self.open.entry(place).or_insert(open);
+        if let Some(why) = self.listeners.failure(flow) {
+            let why = why.to_owned();
+            return self.fail(place, why);
+        }
+        let (from, to) = (self.workload.source(flow), self.workload.destination(flow));
+        let congestion = self.workload.congestion.as_deref();
+        let entered = self.namespaces.enter(flow.src);
+        let socket = match entered.and_then(|()| socket::sender(from, congestion, flow.dscp)) {
+            Ok(socket) => socket,
+            Err(error) => return self.fail(place, format!("bind to {from}: {error}")),
+        };
+        if let Ok(name) = socket::congestion(&socket)
+            && !self.congestion.contains(&name)
+        {
+            self.congestion.insert(name);
+        }
+        let start = self.clock.now_ps();
+        open.record.start_ps = Some(start);
+        self.late.push(start.saturating_sub(flow.start.ps()));
+        let connecting = socket::connect(&socket, to)
+            .and_then(|()| self.poller.add(&socket, Token::Sender(place), Interest::Write));
+        match connecting {
+            Ok(()) => {
+                open.sender = End::Here(Sender::new(socket, flow.bytes));
+                Ok(())
+            }
+            Err(error) => self.fail(place, format!("connect to {to}: {error}")),
+        }
+    }
+
+    fn accept(&mut self, at: u32) -> Result<(), GeneratorError> {
+        for _ in 0..TURN {
+            match self.listeners.accept(at, &self.poller).map_err(kernel("a listener"))? {
+                Accepted::Flow(place, connection) => self.accepted(place, connection)?,
+                Accepted::Stranger => self.strangers += 1,
+                Accepted::Nothing => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// The connection of a flow has come.
+    fn accepted(&mut self, place: u32, connection: Socket) -> Result<(), GeneratorError> {
+        if self.ended[place as usize] {
+            socket::abort(connection);
+            return Ok(());
+        }
+        let flow = &self.workload.flows[place as usize];
+        let open = self.open.entry(place).or_insert_with(|| {
+            self.progress.started += 1;
+            let record = Record { flow: flow.id, ..Record::default() };
+            Open { record, sender: End::awaited(self.here[flow.src as usize]), receiver: End::Awaited }
+        });
+        let to = self.workload.destination(flow);
+        let ready = socket::mark(&connection, to, flow.dscp)
+            .and_then(|()| self.poller.add(&connection, Token::Receiver(place), Interest::Read));
+        open.receiver = End::Here(Receiver::new(connection, flow.bytes));
+        ready
+            .or_else(|error| self.fail(place, format!("accept at {to}: {error}")).map_err(io::Error::other))
+            .map_err(kernel("a connection"))
+    }
+
+    fn send(&mut self, place: u32) -> Result<(), GeneratorError> {
+        let Some(Open { record, sender: end, .. }) = self.open.get_mut(&place) else { return Ok(()) };
+        let End::Here(sender) = end else { return Ok(()) };
+        let step = sender.go_on(&self.clock);
+        record.established_ps = sender.established_ps;
+        match step {
+            Ok(Step::Same) => Ok(()),
+            Ok(Step::Written) => {
+                let changed = self.poller.change(&sender.socket, Token::Sender(place), Interest::Read);
+                changed.map_err(kernel("epoll"))
+            }
+            Ok(Step::Closed) => {
+                record.take_sender(sender);
+                *end = End::Closed;
+                self.close(place)
+            }
+            Err(error) => {
+                let what = if sender.established_ps.is_none() { "connect" } else { "send" };
+                let to = self.workload.destination(&self.workload.flows[place as usize]);
+                self.fail(place, format!("{what} to {to}: {error}"))
+            }
+        }
+    }
+
+    fn receive(&mut self, place: u32) -> Result<(), GeneratorError> {
+        let Some(Open { record, receiver: end, .. }) = self.open.get_mut(&place) else { return Ok(()) };
+        let End::Here(receiver) = end else { return Ok(()) };
+        let before = receiver.received();
+        let step = receiver.go_on(&self.clock, &mut self.scratch);
+        let flow = &self.workload.flows[place as usize];
+        let more = receiver.received() - before;
+        self.progress.bytes += more;
+        self.delivered[usize::from(flow.class)] += more;
+        record.end_ps = receiver.end_ps;
+        match step {
+            Ok(Step::Same | Step::Written) => Ok(()),
+            Ok(Step::Closed) => {
+                record.take_receiver(receiver);
+                *end = End::Closed;
+                self.close(place)
+            }
+            Err(error) => {
+                self.fail(place, format!("receive at {}: {error}", self.workload.destination(flow)))
+            }
+        }
+    }
+
+    /// Ends a flow if both its ends have, as far as they are on this machine.
+    fn close(&mut self, place: u32) -> Result<(), GeneratorError> {
+        let over = self.open.get(&place).is_some_and(|open| open.sender.is_over() && open.receiver.is_over());
+        if over {
+            self.progress.finished += 1;
+            self.write_off(place)?;
+        }
+        self.listeners.resume(&self.poller).map_err(kernel("a listener"))
+    }
+
+    /// Ends a flow that cannot go on.
+    fn fail(&mut self, place: u32, why: String) -> Result<(), GeneratorError> {
+        if let Some(open) = self.open.get_mut(&place) {
+            open.record.error = Some(why);
+            self.progress.failed += 1;
+            self.write_off(place)?;
+        }
+        self.listeners.resume(&self.poller).map_err(kernel("a listener"))
+    }
+
+    /// Writes a flow's record and forgets the rest of it.
+    fn write_off(&mut self, place: u32) -> Result<(), GeneratorError> {
+        let Some(Open { mut record, sender, receiver }) = self.open.remove(&place) else { return Ok(()) };
+        if let End::Here(sender) = sender {
+            record.take_sender(&sender);
+            socket::abort(sender.socket);
+        }
+        if let End::Here(receiver) = receiver {
+            record.take_receiver(&receiver);
+            socket::abort(receiver.socket);
+        }
+        self.ended[place as usize] = true;
+        self.records.write(&record).map_err(GeneratorError::Records)
+    }
+
+    /// Takes the samples that are due; says which is the next.
+    fn take_samples(&mut self, now: u64, mut next: u64) -> Result<u64, GeneratorError> {
+        let Some(span) = self.workload.sample else { return Ok(next) };
+        while span.saturating_mul(next).ps() <= now {
+            for (class, delivered) in self.workload.classes.iter().zip(&mut self.delivered) {
+                let delivered_bytes = std::mem::take(delivered);
+                let sample = Sample { time_ps: span.saturating_mul(next).ps(), class, delivered_bytes };
+                self.records.write(&sample).map_err(GeneratorError::Records)?;
+            }
+            next += 1;
+        }
+        Ok(next)
+    }
+
+    /// Writes what has no record yet, and says how it went.
+    fn end(mut self, interrupted: bool) -> Result<Outcome, GeneratorError> {
+        let elapsed_ps = self.clock.now_ps();
+        let why = if interrupted { "the run was interrupted" } else { "the limit of the run had come" };
+        for place in 0..self.workload.flows.len() {
+            if self.ended[place] {
+                continue;
+            }
+            let flow = &self.workload.flows[place];
+            let record = Record { flow: flow.id, ..Record::default() };
+            let missing = |open: &Open| match (&open.sender, &open.receiver) {
+                (_, End::Here(receiver)) => {
+                    format!("{why} after {} of {} bytes", receiver.received(), flow.bytes)
+                }
+                (End::Here(Sender { established_ps: None, .. }), _) => {
+                    format!("{why} before it had connected")
+                }
+                _ => why.to_owned(),
+            };
+            let unheard = self.listeners.failure(flow).map(str::to_owned);
+            let error = self
+                .open
+                .get(&(place as u32))
+                .map_or_else(|| unheard.unwrap_or_else(|| format!("{why} before it had begun")), missing);
+            let (sender, receiver) = (End::Elsewhere, End::Elsewhere);
+            self.open.entry(place as u32).or_insert(Open { record, sender, receiver });
+            self.fail(place as u32, error)?;
+        }
+        self.records.0.flush().map_err(GeneratorError::Records)?;
+        let outcome = Outcome {
+            flows: self.progress.flows,
+            finished: self.progress.finished,
+            failed: self.progress.failed,
+            bytes: self.progress.bytes,
+            elapsed_ps,
+            start_at_ns: self.clock.start_ns(),
+            interrupted,
+            strangers: self.strangers,
+            congestion: self.congestion,
+            lateness: Lateness::of(self.late),
+        };
+        outcome.lateness.warning().iter().for_each(|warning| self.observer.warning(warning));
+        self.observer.done(&outcome);
+        Ok(outcome)
+    }
+}
+
+impl Record {
+    /// Adds what the kernel counted at the sending end.
+    fn take_sender(&mut self, sender: &Sender) {
+        let info = TcpInfo::of(&sender.socket).unwrap_or_default();
+        self.packets_sent = info.data_segs_out;
+        let resent = info.total_retrans;
+        self.retransmissions = resent.map(|resent| resent.saturating_sub(sender.syn_retransmissions));
+        self.timeouts = info.total_rto;
+        self.ecn_marks = info.delivered_ce;
+    }
+
+    /// Adds what the kernel counted at the receiving end.
+    fn take_receiver(&mut self, receiver: &Receiver) {
+        let info = TcpInfo::of(&receiver.socket).unwrap_or_default();
+        self.segments_received = info.data_segs_in;
+        self.out_of_order = info.rcv_ooopack;
+    }
+}
+
+/// Enters the namespace of a host and looks whether it has the congestion control.
+fn check_host(workload: &Workload, host: usize, namespaces: &mut Namespaces) -> Result<(), GeneratorError> {
+    let name = &workload.hosts[host].name;
+    let enter = |source| GeneratorError::Enter { host: name.clone(), source };
+    namespaces.enter(host as u32).map_err(enter)?;
+    let Some(congestion) = &workload.congestion else { return Ok(()) };
+    socket::has_congestion(congestion).map_err(|source| GeneratorError::Congestion {
+        host: name.clone(),
+        name: congestion.clone(),
+        available: fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
+            .map_or_else(|_| "others".to_owned(), |names| names.trim().replace(' ', ", ")),
+        source,
+    })
+}
+
+/// As many open files as the process may have: two a flow.
+fn raise_file_limit() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    // Where it cannot be raised, flows that find no file descriptor say so.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+}

@@ -1,0 +1,27 @@
+//! The load generator: sends the flows of a [`Workload`] over real TCP sockets, with their ports, sizes
+//! and times, and writes a [`Record`] of each.
+//!
+//! One process and one thread drive all hosts that are on this machine, each in its network namespace
+//! if it has one: [`Generator::open`] makes the listeners, [`Generator::run`] is the epoll loop. The
+//! times of a flow are those of the simulator: it starts when `connect` is called and ends when the
+//! receiving application has the last byte.
+
+mod clock;
+mod connection;
+mod generator;
+mod lateness;
+mod listeners;
+mod namespace;
+mod poller;
+mod progress;
+mod record;
+mod socket;
+mod tcp_info;
+mod workload;
+
+pub use clock::Clock;
+pub use generator::{Generator, GeneratorError, Outcome};
+pub use lateness::Lateness;
+pub use progress::{Observer, Progress, Style};
+pub use record::{Lines, Record, Sample};
+pub use workload::{Flow, Host, Workload, WorkloadError};

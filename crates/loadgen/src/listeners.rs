@@ -1,0 +1,135 @@
+//! [`Listeners`]: one for each host and destination port, all open before the first flow starts.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::SocketAddr;
+
+use socket2::Socket;
+
+use crate::namespace::Namespaces;
+use crate::poller::{Interest, Poller, Token};
+use crate::socket;
+use crate::workload::{Flow, Workload};
+
+/// A listener, or why there is none.
+struct Listener {
+    socket: Result<Socket, String>,
+    /// Whether it does not accept for want of file descriptors.
+    waits: bool,
+}
+
+/// What came of accepting.
+pub enum Accepted {
+    /// The connection of the flow at this place.
+    Flow(u32, Socket),
+    /// A connection of no flow; it is closed.
+    Stranger,
+    /// Nothing more for now.
+    Nothing,
+}
+
+/// The listeners of the hosts that are on this machine.
+pub struct Listeners {
+    all: Vec<Listener>,
+    by_port: HashMap<(u32, u16), u32>,
+    /// By the source of a connection and the listener that it came to, the flow's place.
+    expected: HashMap<(SocketAddr, u32), u32>,
+    waiting: bool,
+}
+
+impl Listeners {
+    /// Opens them. A port that is taken, or an address that the host does not have, becomes the error of
+    /// its flows.
+    ///
+    /// # Errors
+    /// A namespace that cannot be entered.
+    pub fn open(
+        workload: &Workload,
+        here: &[bool],
+        namespaces: &mut Namespaces,
+        poller: &Poller,
+    ) -> io::Result<Self> {
+        let mut listeners =
+            Self { all: Vec::new(), by_port: HashMap::new(), expected: HashMap::new(), waiting: false };
+        let marks = marks(workload);
+        for (place, flow) in workload.flows.iter().enumerate().filter(|(_, flow)| here[flow.dst as usize]) {
+            let key = (flow.dst, flow.dport);
+            let at = match listeners.by_port.get(&key) {
+                Some(&at) => at,
+                None => {
+                    let at = listeners.all.len() as u32;
+                    let address = workload.destination(flow);
+                    namespaces.enter(flow.dst)?;
+                    let dscp = marks.get(&key).copied().flatten().unwrap_or(0);
+                    let socket = socket::listener(address, workload.congestion.as_deref(), dscp)
+                        .and_then(|socket| {
+                            poller.add(&socket, Token::Listener(at), Interest::Read).map(|()| socket)
+                        })
+                        .map_err(|error| format!("listen at {address}: {error}"));
+                    listeners.all.push(Listener { socket, waits: false });
+                    listeners.by_port.insert(key, at);
+                    at
+                }
+            };
+            listeners.expected.insert((workload.source(flow), at), place as u32);
+        }
+        Ok(listeners)
+    }
+
+    /// Why nobody listens for a flow, if that is so and its destination is on this machine.
+    pub fn failure(&self, flow: &Flow) -> Option<&str> {
+        let at = *self.by_port.get(&(flow.dst, flow.dport))?;
+        self.all[at as usize].socket.as_ref().err().map(String::as_str)
+    }
+
+    /// Accepts one connection.
+    ///
+    /// # Errors
+    /// What the kernel says of the listener itself.
+    pub fn accept(&mut self, at: u32, poller: &Poller) -> io::Result<Accepted> {
+        let listener = &mut self.all[at as usize];
+        let Ok(socket) = &listener.socket else { return Ok(Accepted::Nothing) };
+        let (connection, from) = match socket.accept() {
+            Ok(accepted) => accepted,
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => {
+                poller.change(socket, Token::Listener(at), Interest::Nothing)?;
+                (listener.waits, self.waiting) = (true, true);
+                return Ok(Accepted::Nothing);
+            }
+            // Nobody there any more, or a connection that ended before it was accepted (accept(2)).
+            Err(_) => return Ok(Accepted::Nothing),
+        };
+        connection.set_nonblocking(true)?;
+        let place = from.as_socket().and_then(|from| self.expected.remove(&(from, at)));
+        Ok(place.map_or(Accepted::Stranger, |place| Accepted::Flow(place, connection)))
+    }
+
+    /// A connection was closed: listeners that waited for a file descriptor go on.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn resume(&mut self, poller: &Poller) -> io::Result<()> {
+        if !std::mem::take(&mut self.waiting) {
+            return Ok(());
+        }
+        for (at, listener) in self.all.iter_mut().enumerate().filter(|(_, listener)| listener.waits) {
+            listener.waits = false;
+            if let Ok(socket) = &listener.socket {
+                poller.change(socket, Token::Listener(at as u32), Interest::Read)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The DSCP of each listener's flows where they agree: the kernel answers a SYN with the listener's.
+fn marks(workload: &Workload) -> HashMap<(u32, u16), Option<u8>> {
+    let mut marks = HashMap::new();
+    for flow in &workload.flows {
+        let mark = marks.entry((flow.dst, flow.dport)).or_insert(Some(flow.dscp));
+        if *mark != Some(flow.dscp) {
+            *mark = None;
+        }
+    }
+    marks
+}

@@ -1,0 +1,77 @@
+//! `weft-loadgen`: the command around [`weft_loadgen::Generator`].
+
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+use weft_loadgen::{Generator, Style, Workload};
+
+const EXAMPLES: &str = "\
+Examples:
+  weft-loadgen workload.json --records records.jsonl
+      sends all flows from the hosts of the workload, each in its `netns` if it has one
+  weft-loadgen workload.json --records left.jsonl --host h0 --host h1
+      this machine is h0 and h1; another one runs the rest from the same `start_at_ns`
+  weft-loadgen workload.json --records records.jsonl --progress json 2>progress.jsonl
+      for programs: a line of JSON four times a second
+
+The formats are in docs/loadgen.md. Exit status: 0 the run went to its end, whatever became of its flows;
+2 nothing was sent; 130 interrupted.";
+
+/// Sends a list of flows over real TCP sockets, with their ports, sizes and times.
+#[derive(Parser)]
+#[command(version, after_help = EXAMPLES)]
+struct Arguments {
+    /// The workload: hosts and flows, as JSON
+    workload: PathBuf,
+    /// Where to write what became of each flow, a line of JSON each
+    #[arg(long, value_name = "FILE")]
+    records: PathBuf,
+    /// A host of the workload that this machine is; all of them if none is given
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<String>,
+    /// How to tell of progress on standard error; a line on a terminal, else nothing
+    #[arg(long, value_enum, value_name = "HOW")]
+    progress: Option<How>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum How {
+    /// Lines of JSON
+    Json,
+    /// A line that is written over
+    Line,
+    /// Nothing but warnings
+    None,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match send(&arguments) {
+        Ok(code) => code,
+        Err(message) => {
+            eprintln!("weft-loadgen: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn send(arguments: &Arguments) -> Result<ExitCode, String> {
+    let path = arguments.workload.display();
+    let text = fs::read(&arguments.workload).map_err(|error| format!("cannot read {path}: {error}"))?;
+    let workload = Workload::read(&text).map_err(|error| format!("{path}: {error}"))?;
+    let here = workload.here(&arguments.hosts).map_err(|error| error.to_string())?;
+    let records = File::create(&arguments.records)
+        .map_err(|error| format!("cannot write {}: {error}", arguments.records.display()))?;
+    let style = match arguments.progress {
+        Some(How::Json) => Style::Json,
+        Some(How::Line) => Style::Line,
+        Some(How::None) => Style::Quiet,
+        None => Style::of_stderr(),
+    };
+    let generator = Generator::open(&workload, here, BufWriter::new(records), style);
+    let outcome = generator.and_then(Generator::run).map_err(|error| error.to_string())?;
+    Ok(ExitCode::from(if outcome.interrupted { 130 } else { 0 }))
+}

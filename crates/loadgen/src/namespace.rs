@@ -1,0 +1,70 @@
+//! [`Namespaces`]: the network namespaces of the hosts, and which one the thread is in.
+//!
+//! A socket belongs to the namespace that its thread was in when it was made, and stays there. So one
+//! thread makes the sockets of all hosts, and one epoll instance waits for all of them.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use std::os::fd::AsFd as _;
+
+use crate::workload::Host;
+
+/// The namespace of the calling thread.
+const OWN: &str = "/proc/thread-self/ns/net";
+
+/// The namespaces of a workload's hosts.
+pub struct Namespaces {
+    files: Vec<File>,
+    /// Of each host its place in `files`.
+    of_host: Vec<usize>,
+    current: usize,
+}
+
+impl Namespaces {
+    /// Opens those of the hosts that are `here`.
+    ///
+    /// # Errors
+    /// The file that cannot be opened, and why.
+    pub fn open(hosts: &[Host], here: &[bool]) -> Result<Self, (PathBuf, io::Error)> {
+        let file = |path: &Path| File::open(path).map_err(|error| (path.to_owned(), error));
+        let mut files = vec![file(Path::new(OWN))?];
+        let mut of_host = Vec::with_capacity(hosts.len());
+        for (host, here) in hosts.iter().zip(here) {
+            of_host.push(match host.netns.as_ref().filter(|_| *here) {
+                Some(path) => {
+                    files.push(file(path)?);
+                    files.len() - 1
+                }
+                None => 0,
+            });
+        }
+        Ok(Self { files, of_host, current: 0 })
+    }
+
+    /// Moves the calling thread to the namespace of a host.
+    ///
+    /// # Errors
+    /// The file is no network namespace, or the process may not enter it.
+    pub fn enter(&mut self, host: u32) -> io::Result<()> {
+        self.enter_file(self.of_host[host as usize])
+    }
+
+    fn enter_file(&mut self, at: usize) -> io::Result<()> {
+        if at != self.current {
+            move_into_link_name_space(self.files[at].as_fd(), Some(LinkNameSpaceType::Network))?;
+            self.current = at;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Namespaces {
+    /// Back to where the thread was.
+    fn drop(&mut self) {
+        // The namespace is the one that the thread came from, which it may enter again if it could leave.
+        let _ = self.enter_file(0);
+    }
+}

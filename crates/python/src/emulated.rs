@@ -1,0 +1,69 @@
+//! The results of emulated runs.
+
+use std::path::Path;
+
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use serde_json::json;
+use weft_sim::emulated::{self, EmulatedError};
+use weft_sim::sweep::{Directory, Origin, SweepError};
+
+use crate::ScenarioError;
+use crate::files::{load, scenario};
+
+#[pyfunction]
+pub fn open_emulated(
+    text: &str,
+    name: &str,
+    base_dir: &str,
+    sets: Vec<String>,
+    out_dir: &str,
+) -> PyResult<String> {
+    let scenario = scenario(text, name, &sets)?;
+    let load = |path: &str| load(base_dir, path);
+    let directory =
+        Directory::open(&scenario, Path::new(out_dir), &load, Origin::Emulated).map_err(of_sweep)?;
+    let there = scenario.points().iter().filter(|point| directory.target(point).exists());
+    Ok(json!(there.map(|point| &point.id).collect::<Vec<_>>()).to_string())
+}
+
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the arguments of the Python function")]
+pub fn write_emulated(
+    py: Python<'_>,
+    text: &str,
+    name: &str,
+    base_dir: &str,
+    sets: Vec<String>,
+    point_id: &str,
+    out_dir: &str,
+    records: &str,
+    observed: &str,
+) -> PyResult<()> {
+    let scenario = scenario(text, name, &sets)?;
+    let point = scenario.points().iter().find(|point| point.id == point_id);
+    let point =
+        point.ok_or_else(|| ScenarioError::new_err(format!("the scenario has no run `{point_id}`")))?;
+    py.detach(|| {
+        let load = |path: &str| load(base_dir, path);
+        let directory = Directory::open(&scenario, Path::new(out_dir), &load, Origin::Emulated)?;
+        emulated::write(&scenario, point, &directory, Path::new(records), Path::new(observed))
+    })
+    .map_err(|error| match error {
+        EmulatedError::Sweep(error) => of_sweep(error),
+        EmulatedError::Plan(_) => ScenarioError::new_err(error.to_string()),
+        EmulatedError::Record { .. } | EmulatedError::Observed { .. } => {
+            PyValueError::new_err(error.to_string())
+        }
+        EmulatedError::Exists { .. } | EmulatedError::Unreadable { .. } | EmulatedError::Result(_) => {
+            PyOSError::new_err(error.to_string())
+        }
+    })
+}
+
+fn of_sweep(error: SweepError) -> PyErr {
+    match error {
+        SweepError::Io(_) => PyOSError::new_err(error.to_string()),
+        _ => ScenarioError::new_err(error.to_string()),
+    }
+}

@@ -1,0 +1,320 @@
+//! A plan as JSON, for who carries it out elsewhere: the emulation, another simulator.
+//!
+//! Everything is spelt out: addresses, ports, parameters with their defaults, every flow. Cables are
+//! numbered by their place in `links`, ports by their place at their node, both from 0.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, SerializeSeq, Serializer};
+use weft_fabric::{EqualCost, Fabric, Limit, Link, Overhead, QueueSpec};
+use weft_switching::{Mac, ParamKind, ParamValue, SchemeSpec, registry};
+use weft_transport::{Config, CongestionControl};
+use weft_units::HostId;
+
+use crate::plan::Plan;
+use crate::sections::event::LinkStates;
+
+/// The schemes whose switches are told their next hops.
+const ROUTED: [&str; 2] = ["ecmp", "spray"];
+
+/// The network of the hosts' addresses, and how long its prefix is.
+const NETWORK: (u32, u8) = (10 << 24, 8);
+
+impl Plan {
+    /// The plan as a value to be written as JSON; `_weft.pyi` describes it.
+    pub fn export(&self) -> impl Serialize + '_ {
+        Export {
+            id: &self.id,
+            label: &self.label,
+            name: &self.name,
+            seed: self.seed,
+            overrides: &self.overrides,
+            hosts: hosts(&self.fabric),
+            switches: switches(&self.fabric),
+            links: cables(&self.fabric),
+            flows: Flows(self),
+            scheme: Scheme { name: &self.scheme.name, params: parameters(&self.scheme) },
+            transport: Transport {
+                profile: &self.transport.profile,
+                congestion: self.transport.config.congestion_control,
+                parameters: &self.transport.config,
+            },
+            run: Run { duration_ps: self.run.duration.ps(), limit_ps: self.run.limit.ps(), seed: self.seed },
+            measure: Measure {
+                interval_ps: self.measure.interval.ps(),
+                window_ps: [self.measure.window.0.ps(), self.measure.window.1.ps()],
+                mouse_bytes: self.measure.thresholds.mouse.0,
+                elephant_bytes: self.measure.thresholds.elephant.0,
+            },
+            events: events(self),
+            routes: has_routes(self).then(|| self.routes(&self.down())),
+            warnings: &self.warnings,
+        }
+    }
+
+    /// The next hops of every switch to every host while the cables `down`, by their places in `links`,
+    /// are down and all others up.
+    pub fn routes(&self, down: &[usize]) -> Routes<'_> {
+        let down: BTreeSet<usize> = down.iter().copied().collect();
+        let paths = EqualCost::compute_where(&self.fabric, |link| !down.contains(&(link.index() / 2)));
+        Routes { fabric: &self.fabric, paths }
+    }
+
+    /// The cables that are down when the run starts.
+    fn down(&self) -> Vec<usize> {
+        let cables = self.fabric.links().iter().step_by(2).enumerate();
+        cables.filter(|(_, link)| !link.up).map(|(at, _)| at).collect()
+    }
+}
+
+/// Next hops: for each switch, for each host that it can reach, the ports in order.
+pub struct Routes<'a> {
+    fabric: &'a Fabric,
+    paths: EqualCost,
+}
+
+impl Serialize for Routes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.fabric.switch_count()))?;
+        for switch in self.fabric.switches() {
+            let hosts = (0..self.fabric.host_count() as u32).map(HostId);
+            let hops = hosts.filter_map(|host| {
+                let ports = self.paths.next_hops(switch, host);
+                let ports: Vec<u16> = ports.iter().map(|port| port.0).collect();
+                (!ports.is_empty()).then(|| (self.fabric.host_name(host), ports))
+            });
+            map.serialize_entry(&self.fabric.node(switch).name, &hops.collect::<InOrder<_>>())?;
+        }
+        map.end()
+    }
+}
+
+/// A map whose keys keep their order.
+struct InOrder<T>(Vec<(T, Vec<u16>)>);
+
+impl<T> FromIterator<(T, Vec<u16>)> for InOrder<T> {
+    fn from_iter<I: IntoIterator<Item = (T, Vec<u16>)>>(entries: I) -> Self {
+        Self(entries.into_iter().collect())
+    }
+}
+
+impl<T: Serialize> Serialize for InOrder<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+#[derive(Serialize)]
+struct Export<'a> {
+    id: &'a str,
+    label: &'a str,
+    name: &'a str,
+    seed: u64,
+    overrides: &'a serde_json::Map<String, serde_json::Value>,
+    hosts: Vec<Host<'a>>,
+    switches: Vec<Switch<'a>>,
+    links: Vec<Cable<'a>>,
+    flows: Flows<'a>,
+    scheme: Scheme<'a>,
+    transport: Transport<'a>,
+    run: Run,
+    measure: Measure,
+    events: Vec<Event<'a>>,
+    routes: Option<Routes<'a>>,
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Host<'a> {
+    name: &'a str,
+    mac: String,
+    address: Ipv4Addr,
+    prefix: u8,
+}
+
+#[derive(Serialize)]
+struct Switch<'a> {
+    name: &'a str,
+    tier: u8,
+    pod: Option<u32>,
+    ports: usize,
+}
+
+#[derive(Serialize)]
+struct Cable<'a> {
+    a: End<'a>,
+    b: End<'a>,
+    up: bool,
+}
+
+/// An end of a cable, with the properties of the direction that leaves it.
+#[derive(Serialize)]
+struct End<'a> {
+    node: &'a str,
+    port: u16,
+    rate_bps: u64,
+    delay_ps: u64,
+    queue_packets: Option<u32>,
+    queue_bytes: Option<u64>,
+    queue: &'a QueueSpec,
+    overhead: Overhead,
+}
+
+#[derive(Serialize)]
+struct Scheme<'a> {
+    name: &'a str,
+    params: BTreeMap<&'a str, ParamValue>,
+}
+
+#[derive(Serialize)]
+struct Transport<'a> {
+    profile: &'a str,
+    congestion: CongestionControl,
+    parameters: &'a Config,
+}
+
+#[derive(Serialize)]
+struct Run {
+    duration_ps: u64,
+    limit_ps: u64,
+    seed: u64,
+}
+
+#[derive(Serialize)]
+struct Measure {
+    interval_ps: u64,
+    window_ps: [u64; 2],
+    mouse_bytes: u64,
+    elephant_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct Event<'a> {
+    at_ps: u64,
+    change: &'static str,
+    target: String,
+    up: bool,
+    links: Vec<usize>,
+    routes: Option<Routes<'a>>,
+}
+
+/// The flows as a workload has them.
+struct Flows<'a>(&'a Plan);
+
+impl Serialize for Flows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Flow<'a> {
+            flow: u32,
+            src: &'a str,
+            dst: &'a str,
+            sport: u16,
+            dport: u16,
+            bytes: u64,
+            dscp: u8,
+            class: &'a str,
+            start_ps: u64,
+        }
+        let Plan { traffic, fabric, .. } = self.0;
+        let mut flows = serializer.serialize_seq(Some(traffic.flows.len()))?;
+        for flow in &traffic.flows {
+            flows.serialize_element(&Flow {
+                flow: flow.id.0,
+                src: fabric.host_name(flow.src),
+                dst: fabric.host_name(flow.dst),
+                sport: flow.sport,
+                dport: flow.dport,
+                bytes: flow.bytes,
+                dscp: flow.dscp,
+                class: traffic.classes.get(usize::from(flow.class)).map_or("", String::as_str),
+                start_ps: flow.start.ps(),
+            })?;
+        }
+        flows.end()
+    }
+}
+
+fn hosts(fabric: &Fabric) -> Vec<Host<'_>> {
+    let hosts = (0..fabric.host_count() as u32).map(HostId);
+    hosts
+        .map(|host| Host {
+            name: fabric.host_name(host),
+            mac: Mac::of_host(host).0.map(|byte| format!("{byte:02x}")).join(":"),
+            address: Ipv4Addr::from_bits(NETWORK.0 + 1 + host.0),
+            prefix: NETWORK.1,
+        })
+        .collect()
+}
+
+fn switches(fabric: &Fabric) -> Vec<Switch<'_>> {
+    let switches = fabric.switches().map(|id| (fabric.node(id), fabric.ports(id).len()));
+    switches.map(|(node, ports)| Switch { name: &node.name, tier: node.tier, pod: node.pod, ports }).collect()
+}
+
+fn cables(fabric: &Fabric) -> Vec<Cable<'_>> {
+    fn end<'a>(fabric: &'a Fabric, link: &'a Link) -> End<'a> {
+        let (queue_packets, queue_bytes) = match link.queue.limit {
+            Limit::Packets(packets) => (Some(packets), None),
+            Limit::Bytes(bytes) => (None, Some(bytes)),
+        };
+        End {
+            node: &fabric.node(link.from).name,
+            port: link.from_port.0,
+            rate_bps: link.rate.bps(),
+            delay_ps: link.delay.ps(),
+            queue_packets,
+            queue_bytes,
+            queue: &link.queue,
+            overhead: link.overhead,
+        }
+    }
+    let pairs = fabric.links().chunks_exact(2);
+    pairs.map(|pair| Cable { a: end(fabric, &pair[0]), b: end(fabric, &pair[1]), up: pair[0].up }).collect()
+}
+
+/// Every parameter of the scheme, with its default where the scenario gives none.
+fn parameters(spec: &SchemeSpec) -> BTreeMap<&str, ParamValue> {
+    let info = registry().iter().find(|scheme| scheme.name == spec.name);
+    let all = info.into_iter().flat_map(|info| info.params);
+    all.map(|param| {
+        let default = || match param.kind {
+            ParamKind::Count => param.default.parse().map(ParamValue::Count).ok(),
+            ParamKind::Switch => param.default.parse().map(ParamValue::Switch).ok(),
+            ParamKind::Duration => param.default.parse().map(ParamValue::Duration).ok(),
+            ParamKind::Bytes => param.default.parse().map(ParamValue::Bytes).ok(),
+            ParamKind::Choice(_) => None,
+        };
+        let text = || ParamValue::Text(param.default.to_owned());
+        (param.name, spec.params.get(param.name).cloned().or_else(default).unwrap_or_else(text))
+    })
+    .collect()
+}
+
+/// Whether the switches are told their next hops.
+fn has_routes(plan: &Plan) -> bool {
+    ROUTED.contains(&plan.scheme.name.as_str())
+}
+
+/// The events with the cables that they take down or bring up, and the next hops from then on.
+fn events(plan: &Plan) -> Vec<Event<'_>> {
+    let fabric = &plan.fabric;
+    let mut states = LinkStates::of(fabric);
+    let events = plan.events.iter().map(|event| {
+        let mut links: Vec<usize> = states.switch(event.change).iter().map(|link| link.index() / 2).collect();
+        links.sort_unstable();
+        Event {
+            at_ps: event.at.ps(),
+            change: event.change.name(),
+            target: event.change.target(fabric),
+            up: !event.change.fails(),
+            links,
+            routes: has_routes(plan).then(|| Routes {
+                fabric,
+                paths: EqualCost::compute_where(fabric, |link| states.is_up(link)),
+            }),
+        }
+    });
+    events.collect()
+}

@@ -1,0 +1,232 @@
+//! Results of runs that were not simulated: what a load generator recorded and what was observed of a
+//! network of Linux switches becomes the same directory that a simulation leaves.
+//!
+//! The flows, their ideal completion times and what counts as measured come from the plan, as in a
+//! simulation; what nobody could know is null. See docs/results.md.
+
+mod observed;
+mod records;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use thiserror::Error;
+use weft_fabric::EqualCost;
+use weft_scenario::{Diagnostics, LinkStates, Plan, Point, Scenario};
+use weft_units::{LinkId, Time};
+
+use crate::ideal::Ideal;
+use crate::record::{Metric, Recorder, Sample};
+use crate::results::{Account, EventAccount, FlowRow, ResultError, ResultWriter};
+use crate::run::summary;
+use crate::sweep::{Directory, SweepError};
+
+use observed::Observed;
+use records::Records;
+
+/// Why an emulated run has no result.
+#[derive(Debug, Error)]
+pub enum EmulatedError {
+    /// The directory.
+    #[error(transparent)]
+    Sweep(#[from] SweepError),
+    /// The scenario has no such run, or it cannot be planned.
+    #[error(transparent)]
+    Plan(#[from] Diagnostics),
+    /// There is a result already.
+    #[error("{} is there already: remove it first", path.display())]
+    Exists {
+        /// The run's directory.
+        path: PathBuf,
+    },
+    /// A file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A line of the records is none.
+    #[error("{}, line {line}: {why}", path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        why: String,
+    },
+    /// What was observed cannot be of this run.
+    #[error("{}: {why}", path.display())]
+    Observed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        why: String,
+    },
+    /// The result cannot be written.
+    #[error(transparent)]
+    Result(#[from] ResultError),
+}
+
+/// Writes the result of the run `point` into `directory`, from the load generator's `records` and from
+/// what was `observed`.
+///
+/// # Errors
+/// One of the files is not what it should be, or the result cannot be written; nothing stays of it then.
+pub fn write(
+    scenario: &Scenario,
+    point: &Point,
+    directory: &Directory,
+    records: &Path,
+    observed: &Path,
+) -> Result<(), EmulatedError> {
+    let target = directory.target(point);
+    if target.exists() {
+        return Err(EmulatedError::Exists { path: target });
+    }
+    let plan = scenario.plan(point, &|path| directory.load(path))?;
+    let records = Records::read(records, &plan)?;
+    let observed = Observed::read(observed, &plan)?;
+    let run =
+        Run { plan: &plan, end: observed.end.max(records.end()), records: &records, observed: &observed };
+    run.write(&target, scenario.text())
+}
+
+/// An emulated run.
+struct Run<'a> {
+    plan: &'a Plan,
+    records: &'a Records,
+    observed: &'a Observed,
+    end: Time,
+}
+
+impl Run<'_> {
+    fn write(&self, target: &Path, scenario: &str) -> Result<(), EmulatedError> {
+        let plan = self.plan;
+        let classes = &plan.traffic.classes;
+        let mut writer = ResultWriter::create(target, &plan.fabric, classes, plan.measure.window)?;
+        self.flows(&mut writer);
+        self.series().iter().for_each(|sample| writer.sample(sample));
+        let by_class = writer.summary().json(classes);
+        let text = serde_json::to_string_pretty(&summary(plan, &self.account(), by_class));
+        let text = text.map_err(|error| ResultError { path: target.to_owned(), source: error.into() })?;
+        Ok(writer.finish(&[("summary.json", &text), ("scenario.toml", scenario)])?)
+    }
+
+    /// Writes the rows of all flows, in order of their numbers.
+    fn flows(&self, writer: &mut ResultWriter<'_>) {
+        let plan = self.plan;
+        let ideal = Ideal::new(&plan.fabric);
+        let epochs = epochs(plan);
+        for (flow, record) in plan.traffic.flows.iter().zip(&self.records.flows) {
+            // The flow starts when it was to: by how much later it did is not the network's doing.
+            let end = record.fct().map(|fct| flow.start + fct);
+            let ended = end.unwrap_or(self.end);
+            let epoch = epochs.partition_point(|(from, _)| *from <= ended).saturating_sub(1);
+            let (ideal, hops) = ideal.fct(&plan.fabric, &epochs[epoch].1, &plan.transport.config, flow);
+            let seen = self.observed.flows.get(&flow.id.0);
+            let whole = record.retransmissions == Some(0);
+            writer.row(&FlowRow {
+                flow: *flow,
+                end,
+                ideal,
+                hops,
+                packets_sent: record.packets_sent,
+                retransmissions: record.retransmissions,
+                timeouts: record.timeouts,
+                out_of_order: None,
+                first_transmissions_received: record.segments_received.filter(|_| whole),
+                ecn_marks: record.ecn_marks,
+                drops: record.drops(),
+                resolution: seen.and_then(|seen| seen.resolution),
+                exploration: seen.and_then(|seen| seen.exploration),
+                moves: seen.and_then(|seen| seen.moves),
+                path: seen.map_or("", |seen| &seen.path),
+            });
+        }
+    }
+
+    /// What was sampled of links and switches, and what follows from the flows, in order of time.
+    fn series(&self) -> Vec<Sample> {
+        let mut series = self.observed.series.clone();
+        series.extend(self.records.throughput.iter().copied());
+        series.extend(self.active_flows());
+        series.sort_by_key(|sample| sample.time);
+        series
+    }
+
+    /// How many flows were begun and not finished, at every sample's time.
+    fn active_flows(&self) -> Vec<Sample> {
+        let mut begun: Vec<Time> = self.records.flows.iter().filter_map(|record| record.start).collect();
+        let mut ended: Vec<Time> = self.records.flows.iter().filter_map(|record| record.end).collect();
+        begun.sort_unstable();
+        ended.sort_unstable();
+        let mut samples = Vec::new();
+        let mut time = Time::ZERO + self.plan.measure.interval;
+        while time <= self.end {
+            let until = |times: &[Time]| times.partition_point(|at| *at <= time) as f64;
+            let value = until(&begun) - until(&ended);
+            samples.push(Sample { time, metric: Metric::ActiveFlows, entity: 0, value });
+            time += self.plan.measure.interval;
+        }
+        samples
+    }
+
+    fn account(&self) -> Account {
+        let plan = self.plan;
+        let mut state = LinkStates::of(&plan.fabric);
+        let happened = plan.events.iter().take_while(|event| event.at <= self.end);
+        let events = happened.map(|event| {
+            state.apply(event.change);
+            EventAccount { at: event.at, cost: None }
+        });
+        let events = events.collect();
+        let ids = (0..plan.fabric.links().len() as u32).map(LinkId);
+        Account {
+            end: self.end,
+            flows_started: self.records.flows.iter().filter(|record| record.start.is_some()).count() as u64,
+            flows_finished: self.records.flows.iter().filter(|record| record.end.is_some()).count() as u64,
+            packets: self.observed.packets(&plan.fabric),
+            links: ids.map(|id| self.observed.link(id, state.is_up(id))).collect(),
+            events,
+            emulated: Some(self.emulated()),
+        }
+    }
+
+    /// What only an emulation has: what was observed beside the tables, and the kernel's count of
+    /// segments that arrived while an earlier one was missing.
+    fn emulated(&self) -> Value {
+        let mut classes: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+        for (flow, record) in self.plan.traffic.flows.iter().zip(&self.records.flows) {
+            let sums = classes.entry(&self.plan.traffic.classes[usize::from(flow.class)]).or_default();
+            sums.0 += record.segments_received.unwrap_or(0);
+            sums.1 += record.out_of_order.unwrap_or(0);
+        }
+        let classes: BTreeMap<&str, Value> = classes
+            .into_iter()
+            .map(|(class, (received, early))| {
+                (class, json!({ "segments_received": received, "rcv_ooopack": early }))
+            })
+            .collect();
+        let mut emulated = self.observed.rest.clone();
+        emulated.insert("classes".to_owned(), json!(classes));
+        emulated.insert("errors".to_owned(), json!(self.records.errors));
+        Value::Object(emulated)
+    }
+}
+
+/// The shortest paths from the start on and from every event on.
+fn epochs(plan: &Plan) -> Vec<(Time, EqualCost)> {
+    let mut state = LinkStates::of(&plan.fabric);
+    let paths = |state: &LinkStates<'_>| EqualCost::compute_where(&plan.fabric, |link| state.is_up(link));
+    let mut epochs = vec![(Time::ZERO, paths(&state))];
+    for event in &plan.events {
+        state.apply(event.change);
+        epochs.push((event.at, paths(&state)));
+    }
+    epochs
+}

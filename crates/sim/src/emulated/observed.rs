@@ -1,0 +1,243 @@
+//! [`Observed`]: what was seen of links, switches and paths while a run was emulated.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use weft_fabric::Fabric;
+use weft_scenario::Plan;
+use weft_units::{Duration, LinkId, Time};
+
+use super::EmulatedError;
+use crate::record::{Metric, Sample};
+use crate::results::{Floods, LinkAccount, Packets};
+
+/// What the switches' queues dropped, beside the switches' own reasons.
+const QUEUE_FULL: &str = "queue_full";
+
+/// Counters of one direction of a cable.
+#[derive(Clone, Debug, Default, Deserialize)]
+struct LinkLine {
+    from: String,
+    to: String,
+    bytes: Option<u64>,
+    packets: Option<u64>,
+    drops: Option<u64>,
+    marks: Option<u64>,
+    max_queue_bytes: Option<u64>,
+    broadcasts: Option<u64>,
+    broadcast_bytes: Option<u64>,
+    explorations: Option<u64>,
+    exploration_bytes: Option<u64>,
+}
+
+/// A sample.
+#[derive(Debug, Deserialize)]
+struct SeriesLine {
+    time_ps: u64,
+    metric: String,
+    entity: String,
+    value: f64,
+}
+
+/// What switches saw of a flow.
+#[derive(Debug, Deserialize)]
+struct FlowLine {
+    flow: u32,
+    resolution_ps: Option<u64>,
+    exploration_ps: Option<u64>,
+    moves: Option<u32>,
+    #[serde(default)]
+    path: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Text {
+    #[serde(default)]
+    end_ps: u64,
+    #[serde(default)]
+    links: Vec<LinkLine>,
+    #[serde(default)]
+    series: Vec<SeriesLine>,
+    #[serde(default)]
+    switches: Map<String, Value>,
+    #[serde(default)]
+    flows: Vec<FlowLine>,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// What switches saw of a flow.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// How long it waited for an address.
+    pub resolution: Option<Duration>,
+    /// How long the exploration for it took, if there was one.
+    pub exploration: Option<Duration>,
+    /// How often it went on over another path.
+    pub moves: Option<u32>,
+    /// The switches on its path.
+    pub path: String,
+}
+
+/// What was seen of a run.
+#[derive(Debug)]
+pub struct Observed {
+    /// When the run ended, if it was said.
+    pub end: Time,
+    /// Samples of links and switches.
+    pub series: Vec<Sample>,
+    /// What switches saw of flows, by the flow's number.
+    pub flows: HashMap<u32, Seen>,
+    /// All else that was said, for `emulated` in the summary.
+    pub rest: Map<String, Value>,
+    links: HashMap<LinkId, LinkLine>,
+    /// Drops of switches, by reason.
+    dropped: BTreeMap<String, u64>,
+}
+
+impl Observed {
+    /// Reads what was seen of a run of `plan`.
+    ///
+    /// # Errors
+    /// It is not JSON of that form, or names a link, a node or a metric that the run does not have.
+    pub fn read(path: &Path, plan: &Plan) -> Result<Self, EmulatedError> {
+        let bytes =
+            fs::read(path).map_err(|source| EmulatedError::Unreadable { path: path.to_owned(), source })?;
+        Self::parse(&bytes, plan).map_err(|why| EmulatedError::Observed { path: path.to_owned(), why })
+    }
+
+    fn parse(bytes: &[u8], plan: &Plan) -> Result<Self, String> {
+        let mut text: Text = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        let names = Names::of(plan);
+        let mut untold = names.links.clone();
+        let mut links = HashMap::new();
+        for (at, line) in text.links.into_iter().enumerate() {
+            let label = format!("{}->{}", line.from, line.to);
+            let id = untold.get_mut(&label).and_then(VecDeque::pop_front);
+            let id = id.ok_or_else(|| format!("links[{at}]: the fabric has no further link `{label}`"))?;
+            links.insert(id, line);
+        }
+        let series = text.series.iter().enumerate();
+        let series =
+            series.map(|(at, line)| line.sample(&names).map_err(|why| format!("series[{at}]: {why}")));
+        let flows = text.flows.into_iter().map(|line| (line.flow, line.seen()));
+        let dropped = drops(&text.switches);
+        text.rest.insert("switches".to_owned(), json!(text.switches));
+        Ok(Self {
+            end: Time::from_ps(text.end_ps),
+            series: series.collect::<Result<_, _>>()?,
+            flows: flows.collect(),
+            rest: text.rest,
+            links,
+            dropped,
+        })
+    }
+
+    /// A link's counters.
+    pub fn link(&self, id: LinkId, up: bool) -> LinkAccount {
+        let line = self.links.get(&id).cloned().unwrap_or_default();
+        LinkAccount {
+            id,
+            bytes: line.bytes,
+            packets: line.packets,
+            drops: line.drops,
+            marks: line.marks,
+            max_queue_bytes: line.max_queue_bytes,
+            floods: Floods {
+                broadcasts: line.broadcasts,
+                broadcast_bytes: line.broadcast_bytes,
+                explorations: line.explorations,
+                exploration_bytes: line.exploration_bytes,
+            },
+            up,
+        }
+    }
+
+    /// What follows for all packets: those that hosts sent and got are those of their links.
+    pub fn packets(&self, fabric: &Fabric) -> Packets {
+        let sum = |which: &dyn Fn(LinkId) -> bool, of: &dyn Fn(&LinkLine) -> Option<u64>| {
+            let ids = (0..fabric.links().len() as u32).map(LinkId).filter(|id| which(*id));
+            ids.map(|id| self.links.get(&id).and_then(of)).sum::<Option<u64>>()
+        };
+        let packets = |line: &LinkLine| line.packets;
+        let is_host = |node| fabric.node(node).is_host();
+        let mut dropped = self.dropped.clone();
+        if let Some(full) = sum(&|_| true, &|line| line.drops).filter(|full| *full > 0) {
+            *dropped.entry(QUEUE_FULL.to_owned()).or_default() += full;
+        }
+        Packets {
+            sent: sum(&|id| is_host(fabric.link(id).from), &packets),
+            delivered: sum(&|id| is_host(fabric.link(id).to), &packets),
+            hops: sum(&|_| true, &packets),
+            dropped,
+            ..Packets::default()
+        }
+    }
+}
+
+/// What a run's links, nodes and metrics are called.
+struct Names {
+    /// Links by label; parallel ones in order.
+    links: HashMap<String, VecDeque<LinkId>>,
+    nodes: HashMap<String, u32>,
+    classes: HashMap<String, u32>,
+}
+
+impl Names {
+    fn of(plan: &Plan) -> Self {
+        let fabric = &plan.fabric;
+        let mut links: HashMap<String, VecDeque<LinkId>> = HashMap::new();
+        for id in (0..fabric.links().len() as u32).map(LinkId) {
+            links.entry(fabric.link_label(id)).or_default().push_back(id);
+        }
+        let nodes = fabric.nodes().iter().map(|node| node.name.clone()).zip(0..).collect();
+        Self { links, nodes, classes: plan.traffic.classes.iter().cloned().zip(0..).collect() }
+    }
+
+    /// The number of what a sample is about.
+    fn entity(&self, metric: Metric, name: &str) -> Result<u32, String> {
+        let (found, kind) = match metric {
+            Metric::LinkUtilisation | Metric::QueueBytes | Metric::QueuePackets | Metric::Drops => {
+                (self.links.get(name).and_then(VecDeque::front).map(|id| id.0), "link")
+            }
+            Metric::FlowEntries | Metric::StationEntries => (self.nodes.get(name).copied(), "switch"),
+            Metric::Throughput => (self.classes.get(name).copied(), "class"),
+            Metric::ActiveFlows => (Some(0), "entity"),
+        };
+        found.ok_or_else(|| format!("the run has no {kind} `{name}`"))
+    }
+}
+
+impl SeriesLine {
+    fn sample(&self, names: &Names) -> Result<Sample, String> {
+        let metric = Metric::ALL.into_iter().find(|metric| metric.name() == self.metric);
+        let metric = metric.ok_or_else(|| format!("there is no metric `{}`", self.metric))?;
+        let entity = names.entity(metric, &self.entity)?;
+        Ok(Sample { time: Time::from_ps(self.time_ps), metric, entity, value: self.value })
+    }
+}
+
+impl FlowLine {
+    fn seen(self) -> Seen {
+        Seen {
+            resolution: self.resolution_ps.map(Duration::from_ps),
+            exploration: self.exploration_ps.map(Duration::from_ps),
+            moves: self.moves,
+            path: self.path.join(" "),
+        }
+    }
+}
+
+/// The drops of all switches by reason: what each has under `dropped`.
+fn drops(switches: &Map<String, Value>) -> BTreeMap<String, u64> {
+    let mut dropped = BTreeMap::new();
+    let of_each = switches.values().filter_map(|switch| switch["dropped"].as_object());
+    for (reason, count) in of_each.flatten() {
+        *dropped.entry(reason.clone()).or_default() += count.as_u64().unwrap_or(0);
+    }
+    dropped.retain(|_, count| *count > 0);
+    dropped
+}

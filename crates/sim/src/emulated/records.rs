@@ -1,0 +1,240 @@
+//! [`Records`]: what the load generator wrote, a line a flow (docs/loadgen.md).
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use serde::Deserialize;
+use weft_scenario::Plan;
+use weft_units::{Duration, Time};
+
+use super::EmulatedError;
+use crate::record::{Metric, Sample};
+
+/// Kinds of errors that are told apart; others are counted together.
+const MAX_ERRORS: usize = 100;
+
+/// What became of a flow. Where two machines recorded it, both lines together.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// When its connection was opened.
+    pub start: Option<Time>,
+    /// When the receiving application had the last byte.
+    pub end: Option<Time>,
+    /// Data segments sent.
+    pub packets_sent: Option<u64>,
+    /// Data segments sent again.
+    pub retransmissions: Option<u64>,
+    /// Retransmission timeouts.
+    pub timeouts: Option<u64>,
+    /// Segments that arrived while an earlier one was missing.
+    pub out_of_order: Option<u64>,
+    /// Data segments that arrived.
+    pub segments_received: Option<u64>,
+    /// Segments that the receiver said were marked.
+    pub ecn_marks: Option<u64>,
+}
+
+impl Record {
+    /// From the opening of the connection to the last byte.
+    pub fn fct(&self) -> Option<Duration> {
+        Some(self.end?.saturating_since(self.start?))
+    }
+
+    /// Data segments that did not arrive, where the flow has ended and both ends are known.
+    pub fn drops(&self) -> Option<u64> {
+        self.fct()?;
+        Some(self.packets_sent?.saturating_sub(self.segments_received?))
+    }
+
+    /// A flow that never began: nothing was sent of it.
+    fn never_began() -> Self {
+        let none = Some(0);
+        Self {
+            packets_sent: none,
+            retransmissions: none,
+            timeouts: none,
+            segments_received: none,
+            out_of_order: none,
+            ecn_marks: none,
+            ..Self::default()
+        }
+    }
+
+    fn add(&mut self, line: &Line) {
+        let known = |value: &mut Option<u64>, more: Option<u64>| *value = value.or(more);
+        self.start = self.start.or(line.start_ps.map(Time::from_ps));
+        self.end = self.end.or(line.end_ps.map(Time::from_ps));
+        known(&mut self.packets_sent, line.packets_sent);
+        known(&mut self.retransmissions, line.retransmissions);
+        known(&mut self.timeouts, line.timeouts);
+        known(&mut self.out_of_order, line.out_of_order);
+        known(&mut self.segments_received, line.segments_received);
+        known(&mut self.ecn_marks, line.ecn_marks);
+    }
+}
+
+/// A line: of a flow, or a sample.
+#[derive(Deserialize)]
+struct Line {
+    flow: Option<u32>,
+    start_ps: Option<u64>,
+    end_ps: Option<u64>,
+    packets_sent: Option<u64>,
+    retransmissions: Option<u64>,
+    timeouts: Option<u64>,
+    out_of_order: Option<u64>,
+    segments_received: Option<u64>,
+    ecn_marks: Option<u64>,
+    error: Option<String>,
+    time_ps: Option<u64>,
+    class: Option<String>,
+    delivered_bytes: Option<u64>,
+}
+
+/// What the load generator wrote.
+#[derive(Debug)]
+pub struct Records {
+    /// Of each flow of the plan, in its order.
+    pub flows: Vec<Record>,
+    /// Samples of what was delivered, as bit/s, by class.
+    pub throughput: Vec<Sample>,
+    /// How often what went wrong, ports and addresses aside.
+    pub errors: BTreeMap<String, u64>,
+}
+
+impl Records {
+    /// Reads the records of a plan's flows.
+    ///
+    /// # Errors
+    /// A line that is no record, or is of a flow or class that the plan does not have.
+    pub fn read(path: &Path, plan: &Plan) -> Result<Self, EmulatedError> {
+        let unreadable = |source| EmulatedError::Unreadable { path: path.to_owned(), source };
+        let lines = BufReader::new(File::open(path).map_err(unreadable)?).lines();
+        let mut builder = Builder::new(plan);
+        for (at, line) in lines.enumerate() {
+            let line = line.map_err(unreadable)?;
+            let wrong = |why| EmulatedError::Record { path: path.to_owned(), line: at + 1, why };
+            if !line.trim().is_empty() {
+                let line = serde_json::from_str(&line).map_err(|error| wrong(error.to_string()))?;
+                builder.take(&line).map_err(wrong)?;
+            }
+        }
+        Ok(builder.finish())
+    }
+
+    /// When the last flow ended.
+    pub fn end(&self) -> Time {
+        let ends = self.flows.iter().filter_map(|record| record.end);
+        ends.chain(self.throughput.iter().map(|sample| sample.time)).max().unwrap_or(Time::ZERO)
+    }
+}
+
+struct Builder<'a> {
+    classes: HashMap<&'a str, u32>,
+    flows: Vec<Option<Record>>,
+    /// What was delivered, by time and class.
+    delivered: BTreeMap<(u64, u32), u64>,
+    errors: BTreeMap<String, u64>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(plan: &'a Plan) -> Self {
+        let classes = plan.traffic.classes.iter().map(String::as_str).zip(0..).collect();
+        let flows = vec![None; plan.traffic.flows.len()];
+        Self { classes, flows, delivered: BTreeMap::new(), errors: BTreeMap::new() }
+    }
+
+    fn take(&mut self, line: &Line) -> Result<(), String> {
+        let Some(flow) = line.flow else { return self.take_sample(line) };
+        let flows = self.flows.len();
+        let record = self.flows.get_mut(flow as usize);
+        let record = record.ok_or_else(|| format!("flow {flow}, and the run has {flows}, counted from 0"))?;
+        record.get_or_insert_default().add(line);
+        if let Some(error) = &line.error {
+            let kind = kind_of(error);
+            let kind = match self.errors.len() {
+                MAX_ERRORS.. if !self.errors.contains_key(&kind) => "others".to_owned(),
+                _ => kind,
+            };
+            *self.errors.entry(kind).or_default() += 1;
+        }
+        Ok(())
+    }
+
+    /// Adds a sample; those of two machines go together.
+    fn take_sample(&mut self, line: &Line) -> Result<(), String> {
+        let (Some(time), Some(class), Some(bytes)) = (line.time_ps, &line.class, line.delivered_bytes) else {
+            return Err(
+                "neither a record with `flow` nor a sample with `time_ps`, `class` and `delivered_bytes`"
+                    .to_owned(),
+            );
+        };
+        let number = self.classes.get(class.as_str());
+        let number =
+            number.ok_or_else(|| format!("the class `{class}`, and the run has none of that name"))?;
+        *self.delivered.entry((time, *number)).or_default() += bytes;
+        Ok(())
+    }
+
+    fn finish(self) -> Records {
+        let mut throughput = Vec::new();
+        let mut before = 0;
+        let mut now = 0;
+        for ((time, class), bytes) in self.delivered {
+            if time != now {
+                (before, now) = (now, time);
+            }
+            let seconds = (now - before) as f64 * 1e-12;
+            throughput.push(Sample {
+                time: Time::from_ps(time),
+                metric: Metric::Throughput,
+                entity: class,
+                value: if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 },
+            });
+        }
+        // A flow without a connection has sent nothing; of one without a record nothing is known.
+        let flows = self.flows.into_iter().map(|record| match record {
+            Some(record) if record.start.is_none() && record.end.is_none() => Record::never_began(),
+            record => record.unwrap_or_default(),
+        });
+        Records { flows: flows.collect(), throughput, errors: self.errors }
+    }
+}
+
+/// An error without what differs from flow to flow: addresses, ports, counts.
+fn kind_of(error: &str) -> String {
+    let mut kind = String::new();
+    let mut in_number = false;
+    for c in error.chars().take(200) {
+        match c {
+            '0'..='9' => {
+                if !in_number {
+                    kind.push('#');
+                }
+                in_number = true;
+            }
+            '.' | ':' if in_number => {}
+            c => {
+                in_number = false;
+                kind.push(c);
+            }
+        }
+    }
+    kind
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_one_kind_are_counted_together() {
+        assert_eq!(
+            kind_of("connect to 10.0.0.1:5001: Connection refused (os error 111)"),
+            "connect to # Connection refused (os error #)"
+        );
+        assert_eq!(kind_of("the limit of the run had come"), "the limit of the run had come");
+    }
+}

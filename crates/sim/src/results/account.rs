@@ -1,0 +1,144 @@
+//! [`Account`]: what a result says of a run as a whole, whoever measured it.
+
+use std::collections::BTreeMap;
+
+use weft_switching::DropReason;
+use weft_units::{LinkId, Time};
+
+use crate::record::{EventReport, LinkReport, RunReport};
+
+/// A run as a whole. A simulation knows all of it; what an emulation cannot know is `None`.
+#[derive(Clone, Debug)]
+pub struct Account {
+    /// When it ended.
+    pub end: Time,
+    /// Flows begun.
+    pub flows_started: u64,
+    /// Flows finished.
+    pub flows_finished: u64,
+    /// Sums over all packets.
+    pub packets: Packets,
+    /// Every link, in the fabric's order.
+    pub links: Vec<LinkAccount>,
+    /// Every event that happened, in order of time.
+    pub events: Vec<EventAccount>,
+    /// What is to be said of an emulation, which has it alone.
+    pub emulated: Option<serde_json::Value>,
+}
+
+/// Sums over all packets; see [`Counters`](crate::record::Counters).
+#[derive(Clone, Debug, Default)]
+pub struct Packets {
+    /// Packets that hosts sent.
+    pub sent: Option<u64>,
+    /// Copies that switches made of them to flood.
+    pub copied: Option<u64>,
+    /// Frames that switches made of their own.
+    pub of_switches: Option<u64>,
+    /// Packets that reached their host, and frames of switches that reached theirs.
+    pub delivered: Option<u64>,
+    /// Packets dropped, by the reasons that there were.
+    pub dropped: BTreeMap<String, u64>,
+    /// Packets still on their way at the end.
+    pub in_flight: Option<u64>,
+    /// Packets that crossed a link.
+    pub hops: Option<u64>,
+    /// Events of the simulator.
+    pub events: Option<u64>,
+}
+
+/// One link over a run.
+#[derive(Clone, Debug)]
+pub struct LinkAccount {
+    /// Which.
+    pub id: LinkId,
+    /// Bytes on the wire that left it.
+    pub bytes: Option<u64>,
+    /// Packets that left it.
+    pub packets: Option<u64>,
+    /// Packets dropped before it.
+    pub drops: Option<u64>,
+    /// Packets marked for congestion.
+    pub marks: Option<u64>,
+    /// The most that a packet found waiting.
+    pub max_queue_bytes: Option<u64>,
+    /// Of its packets those that were flooded: broadcasts of hosts, explorations of switches, each with
+    /// its bytes.
+    pub floods: Floods,
+    /// Whether it was up at the end.
+    pub up: bool,
+}
+
+/// Flooded packets of a link.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Floods {
+    /// Frames of hosts to everyone.
+    pub broadcasts: Option<u64>,
+    /// Their bytes on the wire.
+    pub broadcast_bytes: Option<u64>,
+    /// Frames by which switches explore.
+    pub explorations: Option<u64>,
+    /// Their bytes on the wire.
+    pub exploration_bytes: Option<u64>,
+}
+
+/// An event that happened, and what it cost where that is known.
+#[derive(Clone, Copy, Debug)]
+pub struct EventAccount {
+    /// When.
+    pub at: Time,
+    /// What it cost.
+    pub cost: Option<EventReport>,
+}
+
+impl From<&RunReport> for Account {
+    fn from(report: &RunReport) -> Self {
+        let counters = &report.counters;
+        let dropped = DropReason::ALL.iter().map(|reason| {
+            let count = counters.packets_dropped[*reason as usize];
+            (reason.name().to_owned(), count)
+        });
+        Self {
+            end: report.end,
+            flows_started: report.flows_started,
+            flows_finished: report.flows_finished,
+            packets: Packets {
+                sent: Some(counters.packets_sent),
+                copied: Some(counters.packets_copied),
+                of_switches: Some(counters.packets_of_switches),
+                delivered: Some(counters.packets_delivered),
+                dropped: dropped.filter(|(_, count)| *count > 0).collect(),
+                in_flight: Some(counters.packets_in_flight),
+                hops: Some(counters.packet_hops),
+                events: Some(counters.events),
+            },
+            links: report.links.iter().map(LinkAccount::from).collect(),
+            events: report
+                .events
+                .iter()
+                .map(|&cost| EventAccount { at: cost.at, cost: Some(cost) })
+                .collect(),
+            emulated: None,
+        }
+    }
+}
+
+impl From<&LinkReport> for LinkAccount {
+    fn from(report: &LinkReport) -> Self {
+        Self {
+            id: report.id,
+            bytes: Some(report.counters.wire_bytes),
+            packets: Some(report.counters.packets),
+            drops: Some(report.counters.drops),
+            marks: Some(report.counters.marks),
+            max_queue_bytes: Some(report.counters.max_backlog.0),
+            floods: Floods {
+                broadcasts: Some(report.floods.broadcasts),
+                broadcast_bytes: Some(report.floods.broadcast_bytes),
+                explorations: Some(report.floods.explorations),
+                exploration_bytes: Some(report.floods.exploration_bytes),
+            },
+            up: report.up,
+        }
+    }
+}

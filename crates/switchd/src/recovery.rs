@@ -1,0 +1,128 @@
+//! What a switch does for flows whose port is dead: it tells the other end's edge, or looks for another
+//! path, as `crates/switching/src/recovery.rs` has it. A frame that meets a dead port makes the program
+//! in the kernel do the same; this is for flows that send nothing.
+
+use std::collections::HashSet;
+
+use weft_switching::Kind;
+use weft_switching::path_table::LOCKED;
+use weft_wire::{EtherType, MIN_FRAME, MacAddr, PathHeader, PathType, Tuple};
+
+use crate::layout::{Flood, FloodKey, Flow, Path, Port, Settings};
+
+/// What the switch knows beside the flows.
+pub struct Known<'a> {
+    /// Its ports, by number.
+    pub ports: &'a [Port],
+    /// What the program was loaded with.
+    pub settings: &'a Settings,
+    /// Whether a station hangs on a host port of this switch.
+    pub is_attached: &'a dyn Fn(u64) -> bool,
+    /// Floods that can still be taken note of.
+    pub room: usize,
+    /// The time, in ns.
+    pub now: u64,
+}
+
+/// An entry on the dead port, and that of the flow's other direction, of those that have not expired.
+#[derive(Clone, Copy, Debug)]
+pub struct Broken {
+    /// The entry's key.
+    pub flow: Flow,
+    /// The entry.
+    pub path: Path,
+    /// The other direction's.
+    pub other: Option<Path>,
+}
+
+/// What is to be done, in this order.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Recovery {
+    /// Entries to be taken out of the maps `paths` and `locked`.
+    pub gone: Vec<Flow>,
+    /// Entries to be put into `locked`.
+    pub locked: Vec<(Flow, Path)>,
+    /// Floods that start here, to be put into `floods`.
+    pub floods: Vec<(FloodKey, Flood)>,
+    /// Frames to be sent, each out of all its ports; in which order is drawn where floods leave in random
+    /// order.
+    pub frames: Vec<(Vec<u16>, Vec<u8>)>,
+}
+
+impl Known<'_> {
+    fn is_fabric(&self, number: u16) -> bool {
+        self.ports.get(usize::from(number)).is_some_and(|port| port.neighbour_until > self.now)
+    }
+
+    fn is_host(&self, number: u16) -> bool {
+        self.ports.get(usize::from(number)).is_some_and(|port| port.up != 0 && port.host_from <= self.now)
+    }
+
+    fn flood(&self) -> Vec<u16> {
+        let up = |port: &Port| port.up != 0 && port.neighbour_until > self.now;
+        (0..).zip(self.ports).filter(|(_, port)| up(port)).map(|(number, _)| number).collect()
+    }
+
+    /// A frame about the flow from `flow.host` to its peer.
+    fn about(&self, flow: Flow, path_type: PathType, id: u32) -> Vec<u8> {
+        let end = |end: u64| {
+            let [a, b, c, d, e, f, high, low] = end.to_be_bytes();
+            (MacAddr([a, b, c, d, e, f]), u16::from_be_bytes([high, low]))
+        };
+        let ((source, source_port), (destination, destination_port)) = (end(flow.host), end(flow.peer));
+        let tuple = Tuple { source, source_port, destination, destination_port };
+        let mut frame = vec![0; MIN_FRAME];
+        let header = PathHeader { path_type, hops: 0, id, tuple };
+        let written = header.write(&[], EtherType(self.settings.path_type), &mut frame);
+        frame.truncate(written.unwrap_or(0));
+        frame
+    }
+
+    /// What becomes of the flows with an entry on a dead port. `draw` gives the number of a flow's
+    /// exploration, which nobody can foresee.
+    pub fn break_port(&self, mut broken: Vec<Broken>, mut draw: impl FnMut(&Flow) -> u32) -> Recovery {
+        broken.sort_unstable_by_key(|broken| (broken.flow.host, broken.flow.peer));
+        let (mut done, mut seen) = (Recovery::default(), HashSet::new());
+        for Broken { flow, path, other } in broken {
+            let back = Flow { host: flow.peer, peer: flow.host };
+            if seen.contains(&flow) {
+                continue;
+            }
+            seen.extend([flow, back]);
+            done.gone.extend([flow, back]);
+            match other {
+                Some(other) if self.is_fabric(other.port) => {
+                    let fail = self.about(flow, PathType::Fail, path.id);
+                    done.frames.push((vec![other.port], fail));
+                }
+                Some(other) if other.initiator != 0 && self.is_host(other.port) => {
+                    self.recover(back, other.port, &mut draw, &mut done);
+                }
+                _ => {}
+            }
+        }
+        done
+    }
+
+    /// Looks for a path for the flow of `flow.host`, which is on the host port `port`.
+    fn recover(&self, flow: Flow, port: u16, draw: &mut impl FnMut(&Flow) -> u32, done: &mut Recovery) {
+        if (self.is_attached)(flow.peer >> 16) || done.floods.len() >= self.room {
+            return;
+        }
+        let (id, until) = (draw(&flow), self.now + self.settings.lock);
+        let key = FloodKey {
+            from: flow.host >> 16,
+            to: flow.peer >> 16,
+            id,
+            sport: flow.host as u16,
+            dport: flow.peer as u16,
+            kind: Kind::RecoveryRequest as u64,
+        };
+        done.floods.push((key, Flood { expiry: until, port: u16::MAX, reserved: 0, lock: 0 }));
+        let made = (self.now / 1_000_000) as u32;
+        let class = LOCKED;
+        let path = Path { expiry: until, id, made, port, class, initiator: 1, explored: 1, reserved: [0; 3] };
+        done.locked.push((flow, path));
+        done.frames.push((self.flood(), self.about(flow, PathType::RecoveryRequest, id)));
+    }
+}

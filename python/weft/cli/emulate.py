@@ -1,0 +1,125 @@
+"""`weft emulate`: a scenario with real TCP on the Linux switch, in network namespaces of this machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from ..labels import plural
+from . import shell
+from .live import shown
+from .run import ScenarioFile, Sets, read, stopped
+
+
+@shell.guarded
+def emulate(
+    scenario: ScenarioFile,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Result directory (default: results/, the file's name without its ending, and -emulated).",
+        ),
+    ] = None,
+    sets: Sets = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N instead of the scenario's.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    prompt: Annotated[
+        bool,
+        typer.Option("--cli", help="Build the first run's network and open Mininet's prompt in it; send no flows."),
+    ] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep plans, records and the switches' logs in DIR.")] = False,
+) -> None:
+    """Emulate a scenario: its fabric out of network namespaces, the Linux switch, real TCP.
+
+    The results are those of [bold]weft run[/bold]: the same files, tables and figures. Needs root, and what
+    [bold]make emulation[/bold] installs. One run at a time, in real time.
+
+    [bold]Examples[/bold]
+
+      sudo weft emulate scenarios/emulation.toml
+
+      sudo weft emulate mine.toml --set 'fabric.rate="10 Mbps"' --seeds 3
+
+      sudo weft emulate mine.toml --cli
+    """
+    from ..emulation import sweep
+    from ..emulation.errors import EmulationError
+
+    plan = read(scenario).with_sets(sets or [])
+    if seeds is not None:
+        plan = plan.with_sets([f"run.seeds={list(range(1, seeds + 1))}"])
+    folder = out if out is not None else Path("results") / f"{scenario.stem}-emulated"
+    try:
+        for warning in sweep.check(plan):
+            shell.warn(warning)
+        if prompt:
+            sweep.open_prompt(plan)
+            return
+        with shown(scenario.stem, shell.err) as (_, feed):
+            outcome = sweep.emulate(plan, folder, feed, keep=keep)
+    except EmulationError as error:
+        raise shell.fail(str(error), error.hint) from None
+    except KeyboardInterrupt:
+        again = _again(scenario, out, sets, seeds, as_json=as_json, keep=keep)
+        shell.say(stopped(folder, again))
+        raise typer.Exit(shell.INTERRUPTED) from None
+    _tell(outcome)
+    if outcome.failed:
+        for entry in outcome.failed[:5]:
+            shell.err.print(f"  {entry['label'] or entry['run_id']}: {entry['error']}", markup=False, soft_wrap=True)
+        again = _again(scenario, out, sets, seeds, as_json=as_json, keep=keep)
+        raise shell.fail(f"{plural(len(outcome.failed), 'run')} failed", f"mend the cause, then {again}", shell.FAILED)
+    _show(folder, outcome.done + outcome.skipped, outcome.skipped, as_json=as_json)
+
+
+def _tell(outcome: object) -> None:
+    """Warn of results that are the machine's, or not whole."""
+    from ..emulation.sweep import Emulated
+
+    assert isinstance(outcome, Emulated)
+    for label in outcome.saturated:
+        shell.warn(
+            f"{label or 'the run'}: this machine had no processor time left for a while; it may have set the pace"
+        )
+    for label, remark in outcome.remarks:
+        shell.warn(f"{label or 'the run'}: {remark}")
+    for label, number in outcome.unfinished:
+        shell.warn(f"{label or 'the run'}: {plural(number, 'flow')} had not ended at the run's limit")
+
+
+def _show(folder: Path, runs: int, before: int, *, as_json: bool) -> None:
+    """Print the comparison, and what can be done with the results."""
+    from ..results import Results
+    from ..summary import summarise
+    from .comparison import show_summary
+
+    summary = summarise(Results(folder))
+    if as_json:
+        print(json.dumps(summary.as_dict(), indent=2, ensure_ascii=False))
+        return
+    show_summary(shell.out, summary)
+    kept = f" ({before} were there before)" if before else ""
+    shell.say(f"\n{plural(runs, 'run')} in {escape(str(folder))}{kept}. Next:")
+    shell.say(f"  {shell.command_line('report', folder)}   a page with figures, to open in a browser")
+
+
+def _again(
+    scenario: Path, out: Path | None, sets: list[str] | None, seeds: int | None, *, as_json: bool, keep: bool
+) -> str:
+    """The command that was given, as it can be typed again."""
+    words = ["emulate", str(scenario)]
+    words += ["-o", str(out)] if out is not None else []
+    words += [word for change in sets or [] for word in ("--set", change)]
+    words += ["--seeds", str(seeds)] if seeds is not None else []
+    words += ["--json"] if as_json else []
+    words += ["--keep"] if keep else []
+    return shell.typed(*words)

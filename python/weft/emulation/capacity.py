@@ -1,0 +1,141 @@
+"""Whether this machine can carry a scenario, estimated before and measured while it runs.
+
+An emulation goes by the real clock: on a machine that is too slow, hosts and switches wait for processors, and the
+result is one of that machine. So the work is estimated from the flows, a scenario far beyond the machine is refused,
+and what the processors did during the run goes into the result.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..quantity import percent, rate
+from .errors import EmulationError
+from .plan import Plan
+from .shaping import path_cables
+
+FRAME_HOPS_PER_CORE = 130_000
+"""Frames times links that a processor core carries in a second, segmentation off: measured, see docs/emulate.md."""
+_SEGMENT = 1448
+_ACKNOWLEDGED = 0.5
+"""ACKs a data segment."""
+_SWITCH_BYTES, _HOST_BYTES = 24_000_000, 3_000_000
+"""Memory of a switch with its tables, of a host, roughly."""
+_WARN, _REFUSE = 0.5, 1.5
+"""Shares of the machine from which a run is warned of, and refused."""
+_BUSY = 0.9
+"""Share of the processors' time in use or stolen from which a sample counts as saturated."""
+_SATURATED = 0.05
+"""Share of such samples from which a run does."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run asks of the machine.
+
+    Attributes:
+        frame_hops: Frames times links in a second of the busiest stretch.
+        goodput_bps: What the flows ask for there.
+        share: Of what the machine is thought to carry.
+    """
+
+    frame_hops: float
+    goodput_bps: float
+    share: float
+
+
+def estimate(plan: Plan, cores: int | None = None) -> Estimate:
+    """The work of a run in its busiest tenth: what flows ask for, at most what the hosts' links carry."""
+    hops = path_cables(plan)
+    span = max(plan.duration_ps / 1e12, 1e-3)
+    width = span / 10
+    bins: dict[int, float] = {}
+    for flow in plan.flows:
+        number = int(flow["start_ps"] / 1e12 / width)
+        bins[number] = bins.get(number, 0.0) + flow["bytes"]
+    sends = {flow["src"] for flow in plan.flows}
+    links = sum(end.rate_bps for cable in plan.cables for end in cable.ends if end.node in sends)
+    asked = min(max(bins.values(), default=0.0) * 8 / width, float(links))
+    work = asked / 8 / _SEGMENT * (1 + _ACKNOWLEDGED) * hops
+    return Estimate(work, asked, work / (FRAME_HOPS_PER_CORE * (cores or os.cpu_count() or 1)))
+
+
+def judge(plan: Plan) -> list[str]:
+    """Warnings about a run that may be too much for this machine.
+
+    Raises:
+        EmulationError: It is far too much, or there is not memory enough.
+    """
+    asked = estimate(plan)
+    room = _available_memory()
+    wanted = len(plan.switches) * _SWITCH_BYTES + len(plan.hosts) * _HOST_BYTES
+    if room is not None and wanted > room:
+        raise EmulationError(
+            f"{len(plan.hosts)} hosts and {len(plan.switches)} switches take about {wanted / 1e6:,.0f} MB, this machine"
+            f" has {room / 1e6:,.0f} MB free"
+        )
+    if asked.share <= _WARN:
+        return []
+    text = (
+        f"the flows ask for up to {rate(asked.goodput_bps)}, {asked.frame_hops:,.0f} frames a second over links,"
+        f" {percent(asked.share)} of what this machine's {os.cpu_count()} cores are thought to carry"
+    )
+    if asked.share > _REFUSE:
+        raise EmulationError(
+            text,
+            "slower links (`--set 'fabric.rate=\"10 Mbps\"'`), a smaller fabric or less load; or `weft run`",
+        )
+    return [text]
+
+
+def _available_memory() -> int | None:
+    for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+class Processors:
+    """What the machine's processors do, by samples."""
+
+    def __init__(self) -> None:
+        self._last = _times()
+        self._samples: list[tuple[float, float]] = []
+
+    def sample(self) -> None:
+        """Count what they did since the last sample."""
+        now = _times()
+        total = sum(now) - sum(self._last)
+        if total > 0:
+            idle = now[3] + now[4] - self._last[3] - self._last[4]
+            self._samples.append((1 - idle / total, (now[7] - self._last[7]) / total))
+            self._last = now
+
+    @property
+    def last(self) -> dict[str, float]:
+        """The last sample: shares of time in use and stolen."""
+        busy, stolen = self._samples[-1] if self._samples else (0.0, 0.0)
+        return {"busy": busy, "stolen": stolen}
+
+    def report(self) -> dict[str, Any]:
+        """Shares of time in use (mean, largest) and stolen by other machines, and whether the run was saturated."""
+        busy = [sample[0] for sample in self._samples] or [0.0]
+        stolen = [sample[1] for sample in self._samples] or [0.0]
+        full = sum(share >= _BUSY for share in busy) / len(busy)
+        return {
+            "cores": os.cpu_count(),
+            "mean_busy": sum(busy) / len(busy),
+            "max_busy": max(busy),
+            "mean_stolen": sum(stolen) / len(stolen),
+            "saturated_share": full,
+            "saturated": full >= _SATURATED,
+        }
+
+
+def _times() -> list[int]:
+    """The first eight counters of all processors: user, nice, system, idle, iowait, irq, softirq, steal (proc(5))."""
+    line = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0]
+    return [int(word) for word in line.split()[1:9]]

@@ -1,0 +1,50 @@
+"""Doing things in another network namespace without a process for each: entering it, and its settings.
+
+Python 3.11 has no `os.setns`, so the C library is asked. A namespace is entered by one thread; files below
+/proc/sys/net are then those of that namespace, and so are sockets and processes that the thread makes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_CLONE_NEWNET = 0x40000000
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def path_of(process: int) -> str:
+    """The network namespace of a process, as a path."""
+    return f"/proc/{process}/ns/net"
+
+
+@contextmanager
+def entered(path: str) -> Iterator[None]:
+    """Have this thread in the network namespace at `path` for the block."""
+    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        there = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            _set(there)
+        finally:
+            os.close(there)
+        try:
+            yield
+        finally:
+            _set(home)
+    finally:
+        os.close(home)
+
+
+def _set(namespace: int) -> None:
+    if _libc.setns(namespace, _CLONE_NEWNET) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def setting(name: str) -> Path:
+    """The file of a setting such as `net.ipv4.tcp_sack`, in the namespace that the thread is in."""
+    return Path("/proc/sys") / name.replace(".", "/")

@@ -1,0 +1,256 @@
+"""The plan of one run, as the engine writes it: hosts, switches, cables, flows, events.
+
+Numbers are as in the plan: ports from 0 in the order of a node's cables, times in picoseconds. What a node's port is
+called on Linux follows from them (`Plan.interface`), so that results, logs and `ip link` say the same.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+EXPLORING = ("arp_path", "tcp_path", "tfe")
+"""Schemes whose switches find their paths, and whose hosts ask for addresses."""
+ROUTED = ("ecmp", "spray")
+"""Schemes whose switches are told their next hops."""
+SCHEMES = (*EXPLORING, *ROUTED)
+"""What `weft-switchd` can do."""
+
+FRAMING = {"ethernet": 38, "ppp": 2, "none": 0}
+"""Bytes that a link of a scenario adds to an IP packet."""
+HEADER = 14
+"""Bytes of an Ethernet header, which is what Linux counts beside the IP packet."""
+_LONGEST_NAME = 9
+"""Characters of a node's name that leave room for `-eth` and a port in an interface's 15."""
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a cable, with the direction that leaves it.
+
+    Attributes:
+        node: Name of the host or switch.
+        port: Its port there.
+        rate_bps: Of the link, in bit/s, framing included.
+        delay_ps: Propagation delay.
+        queue_packets: What the queue before the link holds; None if that is counted in bytes.
+        queue_bytes: The same in bytes.
+        special: What else the queue is told to do (marking, several queues), if anything.
+        overhead: Framing: `ethernet`, `ppp` or `none`.
+    """
+
+    node: str
+    port: int
+    rate_bps: int
+    delay_ps: int
+    queue_packets: int | None
+    queue_bytes: int | None
+    special: dict[str, Any]
+    overhead: str
+
+    @classmethod
+    def from_json(cls, end: dict[str, Any]) -> End:
+        """An end as the engine writes it."""
+        queue = end.get("queue")
+        special = {key: value for key, value in queue.items() if key != "limit"} if isinstance(queue, dict) else {}
+        return cls(
+            end["node"],
+            end["port"],
+            end["rate_bps"],
+            end["delay_ps"],
+            end["queue_packets"],
+            end["queue_bytes"],
+            special,
+            end["overhead"],
+        )
+
+    @property
+    def full_frame_ps(self) -> int:
+        """How long a frame with 1500 bytes of IP takes, in picoseconds."""
+        return (1500 + FRAMING[self.overhead]) * 8 * 10**12 // self.rate_bps
+
+
+@dataclass(frozen=True)
+class Cable:
+    """A cable: two links, one from each end."""
+
+    a: End
+    b: End
+    up: bool
+
+    @property
+    def ends(self) -> tuple[End, End]:
+        """Both."""
+        return self.a, self.b
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host: its name, MAC address and IPv4 address with the length of the prefix."""
+
+    name: str
+    mac: str
+    address: str
+    prefix: int
+
+
+@dataclass(frozen=True)
+class SwitchNode:
+    """A switch: its name, its tier (1 next to the hosts), how many ports it has."""
+
+    name: str
+    tier: int
+    ports: int
+
+
+Routes = dict[str, dict[str, list[int]]]
+"""For each switch, for each host, the ports of the next hops in order."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Cables that go down or come up at a time, and the next hops from then on."""
+
+    at_ps: int
+    change: str
+    target: str
+    up: bool
+    cables: list[int]
+    routes: Routes | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything one run needs; `text` is the JSON it was read from."""
+
+    text: str
+    data: dict[str, Any]
+    hosts: list[Host]
+    switches: list[SwitchNode]
+    cables: list[Cable]
+    events: list[Event]
+
+    @classmethod
+    def from_json(cls, text: str) -> Plan:
+        """The plan that the engine wrote."""
+        data = json.loads(text)
+        return cls(
+            text,
+            data,
+            [Host(host["name"], host["mac"], host["address"], host["prefix"]) for host in data["hosts"]],
+            [SwitchNode(switch["name"], switch["tier"], switch["ports"]) for switch in data["switches"]],
+            [Cable(End.from_json(link["a"]), End.from_json(link["b"]), link["up"]) for link in data["links"]],
+            [_event(event) for event in data["events"]],
+        )
+
+    @classmethod
+    def from_file(cls, path: Path) -> Plan:
+        """The plan in a file."""
+        return cls.from_json(path.read_text(encoding="utf-8"))
+
+    @property
+    def id(self) -> str:
+        """Of the point of the sweep."""
+        return str(self.data["id"])
+
+    @property
+    def label(self) -> str:
+        """What people call the point."""
+        return str(self.data["label"])
+
+    @property
+    def scheme(self) -> str:
+        """How switches choose paths."""
+        return str(self.data["scheme"]["name"])
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The scheme's parameters, all of them."""
+        return dict(self.data["scheme"]["params"])
+
+    @property
+    def flows(self) -> list[dict[str, Any]]:
+        """The flows, as a workload has them."""
+        return list(self.data["flows"])
+
+    @property
+    def transport(self) -> dict[str, Any]:
+        """The TCP: `profile`, `congestion`, `parameters`."""
+        return dict(self.data["transport"])
+
+    @property
+    def duration_ps(self) -> int:
+        """Flows start for this long."""
+        return int(self.data["run"]["duration_ps"])
+
+    @property
+    def limit_ps(self) -> int:
+        """The run ends at this time at the latest."""
+        return int(self.data["run"]["limit_ps"])
+
+    @property
+    def interval_ps(self) -> int:
+        """Distance of samples."""
+        return int(self.data["measure"]["interval_ps"])
+
+    @property
+    def routes(self) -> Routes | None:
+        """Next hops at the start, for the schemes whose switches are told them."""
+        return self.data.get("routes")
+
+    @cached_property
+    def host_names(self) -> frozenset[str]:
+        """The names of the hosts."""
+        return frozenset(host.name for host in self.hosts)
+
+    @cached_property
+    def linux_names(self) -> dict[str, str]:
+        """What each node is called on Linux: its name, or `n` and its number where that would not do for interfaces."""
+        nodes = [*(host.name for host in self.hosts), *(switch.name for switch in self.switches)]
+        fits = re.compile(rf"[A-Za-z][A-Za-z0-9_]{{0,{_LONGEST_NAME - 1}}}")
+        if all(fits.fullmatch(name) for name in nodes):
+            return {name: name for name in nodes}
+        return {name: f"n{number}" for number, name in enumerate(nodes)}
+
+    def interface(self, end: End) -> str:
+        """The interface of that end of a cable, e.g. `l0-eth3`."""
+        return f"{self.linux_names[end.node]}-eth{end.port}"
+
+    def ports(self, node: str) -> list[End]:
+        """The ends of cables at a node, in order of port."""
+        ends = (end for cable in self.cables for end in cable.ends if end.node == node)
+        return sorted(ends, key=lambda end: end.port)
+
+    def link_name(self, cable: Cable, leaving: End) -> str:
+        """The direction of a cable that leaves that end, as results call it: `e0->a1`."""
+        other = cable.b if leaving is cable.a else cable.a
+        return f"{leaving.node}->{other.node}"
+
+    def stations(self, routes: Routes | None, switch: str) -> dict[str, list[int]] | None:
+        """A switch's next hops by the hosts' MAC addresses; None for schemes that find their own."""
+        if self.scheme not in ROUTED:
+            return None
+        macs = {host.name: host.mac for host in self.hosts}
+        return {macs[host]: ports for host, ports in (routes or {}).get(switch, {}).items()}
+
+
+def _event(event: dict[str, Any]) -> Event:
+    return Event(
+        event["at_ps"], event["change"], event["target"], event["up"], list(event["links"]), event.get("routes")
+    )
+
+
+def seconds(text: str) -> float:
+    """A time as the engine writes it, e.g. `"200 ms"`, in seconds."""
+    value, unit = text.split()
+    return float(value) * {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}[unit]
+
+
+def octets(text: str) -> int:
+    """A size as the engine writes it, e.g. `"3.145728 MB"`, in bytes."""
+    value, unit = text.split()
+    return round(float(value) * {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9}[unit])

@@ -1,0 +1,130 @@
+"""What links and switches did, over time and in all.
+
+The links' counters are tc's: bytes and frames that left, drops, backlog of every interface in one listing, so that a
+sample costs one process. Linux counts 14 bytes of each frame beside the IP packet; a scenario's link also
+carries preamble, check sequence and gap, which are added here so that utilisation means the same as in a simulation.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .namespace import entered
+from .plan import FRAMING, HEADER, End, Plan
+from .requirements import program
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Of a link's direction since it was shaped; bytes as the scenario's links count them."""
+
+    bytes: int
+    packets: int
+    drops: int
+    backlog_bytes: int
+    backlog_packets: int
+
+
+class Links:
+    """The directed links of a network: reads their counters, turns two readings into series."""
+
+    def __init__(self, plan: Plan, namespaces: Mapping[str, str]) -> None:
+        """For hosts in these namespaces, and switches in the one that the thread is in."""
+        self._plan = plan
+        self._namespaces = namespaces
+        self._ends: dict[str, tuple[str, End]] = {}
+        for cable in plan.cables:
+            for end in cable.ends:
+                self._ends[plan.interface(end)] = (plan.link_name(cable, end), end)
+        self._last: dict[str, Counters] = {}
+        self._zero: dict[str, Counters] = {}
+        self._most: dict[str, int] = {}
+
+    def begin(self) -> None:
+        """Count from now on."""
+        self._zero = self._read(everywhere=True)
+        self._last = {name: counters for name, counters in self._zero.items() if self._of_switch(name)}
+
+    def sample(self, time_ps: int, since_ps: int) -> list[dict[str, Any]]:
+        """Rows of `series` for the time since the last sample; links that leave switches, those that are not idle."""
+        now = self._read(everywhere=False)
+        rows = []
+        for interface, counters in now.items():
+            name, end = self._ends[interface]
+            last = self._last.get(interface, counters)
+            sent = counters.bytes - last.bytes
+            room = end.rate_bps / 8 * (time_ps - since_ps) / 1e12
+            values = {
+                "link_utilisation": min(sent / room, 1.0) if room > 0 else 0.0,
+                "queue_bytes": counters.backlog_bytes,
+                "queue_packets": counters.backlog_packets,
+                "drops": counters.drops - last.drops,
+            }
+            self._most[name] = max(self._most.get(name, 0), counters.backlog_bytes)
+            if any(values.values()):
+                rows += [
+                    {"time_ps": time_ps, "metric": metric, "entity": name, "value": float(value)}
+                    for metric, value in values.items()
+                ]
+        self._last = now
+        return rows
+
+    def totals(self) -> list[dict[str, Any]]:
+        """Of each directed link, in the plan's order: what left it since `begin`."""
+        now = self._read(everywhere=True)
+        rows = []
+        for interface, (name, _) in self._ends.items():
+            counters, zero = now[interface], self._zero[interface]
+            source, _, target = name.partition("->")
+            rows.append(
+                {
+                    "from": source,
+                    "to": target,
+                    "interface": interface,
+                    "bytes": counters.bytes - zero.bytes,
+                    "packets": counters.packets - zero.packets,
+                    "drops": counters.drops - zero.drops,
+                    "max_queue_bytes": self._most.get(name, 0),
+                }
+            )
+        return rows
+
+    def _of_switch(self, interface: str) -> bool:
+        return self._ends[interface][1].node not in self._plan.host_names
+
+    def _read(self, *, everywhere: bool) -> dict[str, Counters]:
+        listing = _listing()
+        if everywhere:
+            for path in self._namespaces.values():
+                with entered(path):
+                    listing += _listing()
+        return counters_of(listing, {interface: end for interface, (_, end) in self._ends.items()})
+
+
+def counters_of(listing: list[dict[str, Any]], ends: Mapping[str, End]) -> dict[str, Counters]:
+    """The counters of each interface by tc: HTB's of what left, the queue's of what waits and what was dropped."""
+    roots = {entry["dev"]: entry for entry in listing if entry.get("root") and entry["kind"] == "htb"}
+    queues = {entry["dev"]: entry for entry in listing if entry.get("parent") == "1:1"}
+    found = {}
+    for interface, root in roots.items():
+        if interface not in ends or interface not in queues:
+            continue
+        queue, beside = queues[interface], FRAMING[ends[interface].overhead] - HEADER
+        found[interface] = Counters(
+            root["bytes"] + beside * root["packets"],
+            root["packets"],
+            queue["drops"],
+            queue["backlog"] + beside * queue["qlen"],
+            queue["qlen"],
+        )
+    return found
+
+
+def _listing() -> list[dict[str, Any]]:
+    command = [str(program("tc")), "-j", "-s", "qdisc", "show"]
+    listing: list[dict[str, Any]] = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    return listing

@@ -1,0 +1,188 @@
+"""All runs of a scenario, one after the other, into a result directory; those that are there are not done again.
+
+One at a time, because an emulation goes by the clock and two would take each other's processors.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .. import _weft
+from ..errors import OutputError
+from ..scenario import Point, Scenario, refuse_file
+from . import requirements
+from .errors import EmulationError
+from .plan import Plan
+from .run import Prepared, carry_out, prepare, prompt
+
+KEPT = "emulation"
+"""The directory in a result's that `--keep` leaves working files in."""
+_BUILDING = 0.1
+"""Share of a run's bar that building the network takes."""
+
+
+@dataclass
+class Emulated:
+    """What `emulate` did.
+
+    Attributes:
+        done: Runs emulated now.
+        skipped: Runs that were there before.
+        failed: Runs that failed, each with `run_id`, `label`, `error` and `hint`.
+        saturated: Labels of runs during which the machine had no processor time left.
+        unfinished: Labels of runs with the number of flows that had not ended at the limit.
+        remarks: Labels of runs with what the load generator warned of.
+    """
+
+    done: int = 0
+    skipped: int = 0
+    failed: list[dict[str, Any]] = field(default_factory=list)
+    saturated: list[str] = field(default_factory=list)
+    unfinished: list[tuple[str, int]] = field(default_factory=list)
+    remarks: list[tuple[str, str]] = field(default_factory=list)
+
+
+def planned(scenario: Scenario, point: Point) -> Plan:
+    """The plan of a point of a scenario."""
+    text = _weft.plan(scenario.text, scenario.name, str(scenario.base_dir), list(scenario.sets), point.id)
+    return Plan.from_json(text)
+
+
+def check(scenario: Scenario) -> list[str]:
+    """Find out whether every run can be emulated here; returns warnings, each once.
+
+    Raises:
+        EmulationError: One of them cannot, or this machine cannot emulate at all.
+        ScenarioError: The scenario is not valid.
+    """
+    points, warnings = scenario.check()
+    requirements.check()
+    for point in points:
+        try:
+            warnings += prepare(planned(scenario, point)).warnings
+        except EmulationError as error:
+            where = f" ({point.label})" if len(points) > 1 and point.label else ""
+            raise EmulationError(f"{error}{where}", error.hint) from None
+    return list(dict.fromkeys(warnings))
+
+
+def emulate(scenario: Scenario, out: Path, told: Callable[[dict[str, Any]], None], *, keep: bool = False) -> Emulated:
+    """Emulate every run that `out` does not hold yet.
+
+    Args:
+        scenario: What to emulate; `check` has found that it can be.
+        out: The result directory; made if missing, continued if it holds this scenario's results.
+        told: Called with events as `weft.progress` takes them.
+        keep: Whether working files (plan, workload, records, logs) stay in `out`.
+
+    Raises:
+        OutputError: `out` holds something else, or cannot be written.
+        KeyboardInterrupt: Ctrl-C; finished runs stay.
+    """
+    refuse_file(out)
+    points, outcome = scenario.points(), Emulated()
+    there = _there(scenario, out)
+    told({"event": "sweep", "total": len(points)})
+    for point in points:
+        if point.id in there:
+            outcome.skipped += 1
+            told({"event": "run_skipped"})
+            continue
+        prepared = prepare(planned(scenario, point))
+        with tempfile.TemporaryDirectory(prefix="weft-") as work:
+            directory = Path(work)
+            try:
+                carry_out(prepared, directory, _follower(point, prepared, outcome, told))
+                _write(scenario, point, out, directory, outcome)
+            except EmulationError as error:
+                failure = {"run_id": point.id, "label": point.label, "error": str(error), "hint": error.hint}
+                outcome.failed.append(failure)
+                told({"event": "run_failed", **failure})
+            else:
+                outcome.done += 1
+                told({"event": "run_done", "run_id": point.id, "label": point.label, "fraction": 1.0})
+            finally:
+                if keep:
+                    shutil.copytree(directory, out / KEPT / point.id, dirs_exist_ok=True)
+    return outcome
+
+
+def open_prompt(scenario: Scenario) -> None:
+    """Build the network of the first run and open Mininet's prompt in it; no flows are sent and nothing is written.
+
+    Raises:
+        EmulationError: It could not be built.
+    """
+    prepared = prepare(planned(scenario, scenario.points()[0]))
+    with tempfile.TemporaryDirectory(prefix="weft-") as work:
+        prompt(prepared, Path(work))
+
+
+def _there(scenario: Scenario, out: Path) -> set[str]:
+    """The runs whose results `out` has; it is made where there is none."""
+    try:
+        there = _weft.open_emulated(scenario.text, scenario.name, str(scenario.base_dir), list(scenario.sets), str(out))
+    except OSError as error:
+        raise OutputError(str(error)) from error
+    return set(json.loads(there))
+
+
+def _write(scenario: Scenario, point: Point, out: Path, directory: Path, outcome: Emulated) -> None:
+    """Make a run's result of what the jail left."""
+    try:
+        _weft.write_emulated(
+            scenario.text,
+            scenario.name,
+            str(scenario.base_dir),
+            list(scenario.sets),
+            point.id,
+            str(out),
+            str(directory / "records.jsonl"),
+            str(directory / "observed.json"),
+        )
+    except OSError as error:
+        raise OutputError(str(error)) from error
+    observed = json.loads((directory / "observed.json").read_text(encoding="utf-8"))
+    if observed["processors"]["saturated"]:
+        outcome.saturated.append(point.label)
+    lines = (json.loads(line) for line in (directory / "records.jsonl").read_text(encoding="utf-8").splitlines())
+    unfinished = sum(line["end_ps"] is None for line in lines if "flow" in line)
+    if unfinished:
+        outcome.unfinished.append((point.label, unfinished))
+
+
+def _follower(
+    point: Point, prepared: Prepared, outcome: Emulated, told: Callable[[dict[str, Any]], None]
+) -> Callable[[dict[str, Any]], None]:
+    """Makes events of a sweep out of those of a run."""
+    duration, flows = prepared.plan.duration_ps / 1e12, len(prepared.plan.flows)
+
+    def follow(event: dict[str, Any]) -> None:
+        label = point.label or point.id
+        if event.get("event") == "stage":
+            share = float(event["fraction"]) * _BUILDING
+            told({"event": "progress", "run_id": point.id, "label": f"{label} ({event['stage']})", "fraction": share})
+        elif event.get("event") == "warning":
+            outcome.remarks.append((label, event["text"]))
+        elif event.get("event") == "progress":
+            ended = event["flows_done"] / flows if flows else 1.0
+            share = (min(event["time_s"] / duration, 1.0) + ended) / 2
+            told(
+                {
+                    "event": "progress",
+                    "run_id": point.id,
+                    "label": label,
+                    "fraction": _BUILDING + (1 - _BUILDING) * share,
+                    "flows_done": event["flows_done"],
+                    "flows_total": event["flows_total"],
+                    "sim_time_s": event["time_s"],
+                }
+            )
+
+    return follow

@@ -1,0 +1,90 @@
+"""Hosts ask for addresses when hosts of the simulator do."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+
+import pytest
+
+from plans import flow
+from weft.emulation import neighbours
+from weft.emulation.namespace import path_of
+
+FLOWS = [
+    flow(0, "h0", "h1", 0.0),
+    flow(1, "h1", "h0", 0.5),
+    flow(2, "h0", "h1", 1.5),
+    flow(3, "h0", "h2", 1.6),
+    flow(4, "h0", "h1", 4.0),
+]
+
+
+@pytest.mark.parametrize(
+    ("lifetime", "forgotten"),
+    [
+        (60.0, []),
+        # Who is asked remembers who asked, so flow 1 needs no question; flow 4 comes too late for that of flow 2.
+        (1.0, [(1.5, "h0", "h1"), (4.0, "h0", "h1")]),
+        (2.0, [(4.0, "h0", "h1")]),
+        (0.0, [(0.5, "h1", "h0"), (1.5, "h0", "h1"), (4.0, "h0", "h1")]),
+    ],
+)
+def test_an_address_is_forgotten_right_before_the_flow_that_has_to_ask_for_it(lifetime, forgotten):
+    assert neighbours.questions(FLOWS, lifetime) == forgotten
+
+
+def test_hosts_that_do_not_ask_know_those_they_have_flows_with_and_no_others():
+    macs = {name: f"02:00:00:00:00:0{name[1]}" for name in ("h0", "h1", "h2")}
+    addresses = {name: f"10.0.0.{int(name[1]) + 1}" for name in macs}
+    known = neighbours.permanent(FLOWS, macs, addresses)
+    assert known["h2"] == ["neigh replace 10.0.0.1 lladdr 02:00:00:00:00:00 dev {dev} nud permanent"]
+    assert len(known["h0"]) == 2
+
+
+def test_more_addresses_than_the_kernel_keeps_are_warned_of():
+    assert neighbours.crowded(FLOWS, 1024) is None
+    said = neighbours.crowded(FLOWS, 4)
+    assert said is not None
+    assert "4 addresses" in said
+    assert "gc_thresh3=8" in said
+
+
+def test_a_host_forgets_the_address_it_is_told_to_and_no_other(root):
+    holder = subprocess.Popen(
+        ["unshare", "--net", "sh", "-c", SETUP],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "ready\n"
+        forgetter = neighbours.Forgetter(
+            {"h0": path_of(holder.pid)}, {"h1": "10.0.0.2", "h2": "10.0.0.3"}, {"h0": "h0-eth0"}
+        )
+        assert known_to(holder.pid) == {"10.0.0.2", "10.0.0.3"}
+        forgetter.forget("h0", "h1")
+        time.sleep(0.05)
+        assert known_to(holder.pid) == {"10.0.0.3"}
+        forgetter.forget("h0", "h1")
+        forgetter.close()
+    finally:
+        holder.kill()
+        holder.wait()
+        holder.stdout.close()
+
+
+SETUP = """
+ip link add h0-eth0 type veth peer name other
+ip link set other up; ip address add 10.0.0.1/8 dev h0-eth0; ip link set h0-eth0 up
+ip neigh replace 10.0.0.2 lladdr 02:00:00:00:00:01 dev h0-eth0 nud reachable
+ip neigh replace 10.0.0.3 lladdr 02:00:00:00:00:02 dev h0-eth0 nud reachable
+echo ready; exec sleep 60
+"""
+
+
+def known_to(process: int) -> set[str]:
+    """The addresses that a namespace knows."""
+    command = ["nsenter", f"--net={path_of(process)}", "ip", "neigh", "show"]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    return {line.split()[0] for line in lines if "lladdr" in line}
