@@ -170,17 +170,23 @@ def _agreement(found: list[Cell]) -> StudyRow:
 
 
 def _reordering(name: str, part: Results) -> str:
-    """Segments that arrived out of order, and those sent again, as shares of those that arrived first, by scheme."""
-    sums = (
-        part.scan_flows(measured=True)
-        .group_by("scheme", maintain_order=True)
-        .agg(pl.col("out_of_order", "retransmissions", "packets_sent").sum())
-        .sort("scheme")
-        .collect()
-    )
+    """Segments sent again, and those that arrived out of order, as shares of those sent, by scheme.
+
+    Linux counts a segment that arrives while an earlier one is missing, whether that was late or lost; the simulator
+    counts first transmissions that a later one has overtaken.
+    """
+    sums = part.scan_flows(measured=True).group_by("scheme").agg(pl.col("retransmissions", "packets_sent").sum())
+    late: dict[str, float] = {}
+    if name == EMULATED:
+        for run, summary in zip(part.finished, part.summaries(), strict=True):
+            counted = sum(row["rcv_ooopack"] for row in summary["emulated"]["classes"].values())
+            late[run.scheme] = late.get(run.scheme, 0.0) + counted
+    else:
+        counts = part.scan_flows(measured=True).group_by("scheme").agg(pl.col("out_of_order").sum()).collect()
+        late = dict(counts.iter_rows())
     each = [
-        f"{scheme} {100 * late / sent:.1f} and {100 * again / sent:.2f} %"
-        for scheme, late, again, sent in sums.iter_rows()
+        f"{scheme} {100 * late[scheme] / sent:.1f} and {100 * again / sent:.2f} %"
+        for scheme, again, sent in sums.sort("scheme").collect().iter_rows()
         if sent
     ]
     return f"{_TITLES[name]}, segments out of order and sent again: {', '.join(each)}"
