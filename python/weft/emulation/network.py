@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,10 +13,6 @@ from .plan import EXPLORING, Plan
 from .requirements import find_mininet, program
 from .stack import Stack, offloads, route_there, write
 
-_WARM_UP_S = 30.0
-"""Seconds that switches have to find out what their ports lead to."""
-_LOOK_S = 0.1
-"""Seconds between two looks."""
 _ROUTE_PREFIX = "10.0.0.0/8"
 
 
@@ -129,28 +124,20 @@ class Network:
 
         try:
             self.net.start()
-            self._wait_for_roles()
         except ControlError as refusal:
             raise EmulationError(str(refusal)) from refusal
+        self._check_roles()
 
-    def _wait_for_roles(self) -> None:
-        """Wait until each switch knows of each of its ports whether it leads to a switch or to a host."""
-        until = time.monotonic() + _WARM_UP_S
-        waiting = {switch.name: self._expected(switch.name) for switch in self.plan.switches}
-        while True:
-            waiting = {name: roles for name, roles in waiting.items() if not roles.items() <= self.roles(name).items()}
-            if not waiting:
-                return
-            if time.monotonic() > until:
-                name, roles = next(iter(waiting.items()))
-                there = self.roles(name)
-                wrong = [f"port {port} is {there.get(port)}, not {role}" for port, role in roles.items()]
-                raise EmulationError(
-                    f"{len(waiting)} switches do not know their ports after {_WARM_UP_S:g} s; of {name} "
-                    f"{next(text for text, port in zip(wrong, roles, strict=True) if there.get(port) != roles[port])}: "
-                    f"{self.switches[name].last_words()}"
-                )
-            time.sleep(_LOOK_S)
+    def _check_roles(self) -> None:
+        """Check that each switch takes each of its ports for what it is."""
+        for name in self.switches:
+            there = self.roles(name)
+            for port, role in self._expected(name).items():
+                if there.get(port) != role:
+                    raise EmulationError(
+                        f"{name} takes its port {port} for `{there.get(port)}`, it is `{role}`:"
+                        f" {self.switches[name].last_words()}"
+                    )
 
     def _expected(self, switch: str) -> dict[int, str]:
         """The role of each port of a switch whose cable is not down from the start."""
