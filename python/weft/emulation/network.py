@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import neighbours, shaping
 from .errors import EmulationError
-from .namespace import entered, path_of
+from .namespace import entered, path_of, runs
 from .plan import EXPLORING, Plan
 from .requirements import find_mininet, program
 from .stack import Stack, offloads, route_there, write
 
+_LINKS_S = 60.0
+"""Seconds that the kernel has to start all interfaces: it does so in its own time, later on a busy machine."""
+_LOOK_S = 0.05
+"""Seconds between two looks."""
+_OWN = "/proc/self/ns/net"
+"""The namespace of the switches."""
 _ROUTE_PREFIX = "10.0.0.0/8"
 
 
@@ -126,7 +133,23 @@ class Network:
             self.net.start()
         except ControlError as refusal:
             raise EmulationError(str(refusal)) from refusal
+        self._wait_for_links()
         self._check_roles()
+
+    def _wait_for_links(self) -> None:
+        """Wait until every interface passes frames, those of cables that are down apart."""
+        until = time.monotonic() + _LINKS_S
+        for cable in self.plan.cables:
+            for end in cable.ends if cable.up else ():
+                path = self.namespaces.get(end.node, _OWN)
+                while not self._runs(path, self.plan.interface(end)):
+                    if time.monotonic() > until:
+                        raise EmulationError(f"{self.plan.interface(end)} carries nothing after {_LINKS_S:g} s")
+                    time.sleep(_LOOK_S)
+
+    def _runs(self, path: str, interface: str) -> bool:
+        with entered(path):
+            return runs(interface)
 
     def _check_roles(self) -> None:
         """Check that each switch takes each of its ports for what it is."""
