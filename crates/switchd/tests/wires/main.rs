@@ -166,7 +166,7 @@ fn a_real_connection_carries_data_over_explored_paths() {
             stream.write_all(&got[..1000])?;
             std::io::Result::Ok(got)
         });
-        let sent: Vec<u8> = (0..BYTES).map(|at| (at * 7 >> 3) as u8).collect();
+        let sent: Vec<u8> = (0..BYTES).map(|at| ((at * 7) >> 3) as u8).collect();
         let copy = sent.clone();
         let client = row.hosts[0].start(move || {
             let mut stream =

@@ -56,7 +56,7 @@ impl Segment {
         let ports = if back { [80, self.port] } else { [self.port, 80] };
         let mut tcp: Vec<u8> = ports.iter().flat_map(|port| port.to_be_bytes()).collect();
         tcp.extend([0, 0, 0, self.port as u8, 0, 0, 0, flags]);
-        tcp.extend([((20 + self.options) / 4 << 4) as u8, flags, 0xfa, 0xf0, 0, 0, 0, 0]);
+        tcp.extend([(((20 + self.options) / 4) << 4) as u8, flags, 0xfa, 0xf0, 0, 0, 0, 0]);
         tcp.resize(20 + self.options, 1);
         // The end tells one segment from another.
         tcp.extend((0..self.data).map(|at| at as u8));
