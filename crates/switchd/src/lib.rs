@@ -6,11 +6,19 @@
 //! frames. What a switch decides is written down in `weft-switching`; the tests here hold the program
 //! against it.
 
+pub mod attach;
+pub mod config;
 pub mod counters;
+pub mod ctl;
+pub mod daemon;
 pub mod layout;
 mod mode;
+mod names;
+pub mod pins;
 mod plane;
 pub mod recovery;
+pub mod tables;
+mod walk;
 
 pub use counters::{Counters, PortCounts, Reason};
 pub use mode::Mode;

@@ -1,8 +1,11 @@
 //! [`Plane`]: a mode's program in the kernel, and its maps.
 
 use std::borrow::Borrow;
+use std::io;
+use std::path::PathBuf;
 
 use aya::maps::{Array, HashMap, MapData, MapError, PerCpuArray, RingBuf};
+use aya::programs::links::LinkError;
 use aya::programs::{ProgramError, SchedClassifier, TestRun, TestRunOptions};
 use aya::{Ebpf, EbpfError, EbpfLoader, Pod};
 use thiserror::Error;
@@ -12,10 +15,11 @@ use weft_units::{PortId, Time};
 
 use crate::counters::{Counters, Counts, PortCounts};
 use crate::layout::{
-    COPY_BYTES, Copy, Flood, FloodKey, Flow, Load, MAX_PORTS, NEVER, Path, Port, Route, Settings, Station,
-    Test, ns, ns_at,
+    COPY_BYTES, Copy, Event, Flood, FloodKey, Flow, Load, MAX_PORTS, NEVER, Path, Port, Route, Settings,
+    Station, Test, ns, ns_at,
 };
 use crate::mode::Mode;
+use crate::pins::Pins;
 use crate::recovery::{Broken, Known, Recovery};
 
 /// Why the data plane could not be loaded, read or written.
@@ -27,12 +31,26 @@ pub enum PlaneError {
     /// The program was refused, or did not run.
     #[error("the program of the data plane: {0}")]
     Program(#[from] ProgramError),
+    /// An attachment could not be made, kept or taken away.
+    #[error("attaching the data plane: {0}")]
+    Link(#[from] LinkError),
     /// A map could not be read or written.
     #[error("a map of the data plane: {0}")]
     Map(#[from] MapError),
     /// The object lacks what belongs to every mode.
     #[error("the data plane has no `{0}`")]
     Missing(&'static str),
+    /// What is pinned could not be read or written.
+    #[error("{path}: {error}", path = path.display())]
+    Pin {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The object cannot be read.
+    #[error("the data plane is no object: {0}")]
+    Object(#[from] aya_obj::ParseError),
     /// More ports than a switch has.
     #[error("{0} ports are more than the {max} a switch has", max = MAX_PORTS)]
     Ports(usize),
@@ -45,6 +63,8 @@ pub struct Plane {
     ebpf: Ebpf,
     /// What a program that was loaded for a test writes down.
     sent: RingBuf<MapData>,
+    /// Events of explorations, while somebody wants them.
+    trace: RingBuf<MapData>,
     mode: Mode,
     settings: Settings,
     /// Floods that are remembered at most.
@@ -69,36 +89,105 @@ impl Plane {
         if ways.len() > usize::from(MAX_PORTS) {
             return Err(PlaneError::Ports(ways.len()));
         }
-        let mut loader = EbpfLoader::new();
-        loader.override_global("settings", &settings, true);
-        for (map, size) in Mode::sizes(config) {
-            loader.map_max_entries(map, u32::try_from(size).unwrap_or(u32::MAX));
-        }
-        if settings.testing == 0 {
-            // Nothing is written down: the least that a ring buffer can be.
-            loader.map_max_entries("sent", 4096);
-        }
-        let mut ebpf = loader.load(mode.object())?;
-        let program = ebpf.program_mut(mode.program()).ok_or(PlaneError::Missing("program"))?;
-        <&mut SchedClassifier>::try_from(program)?.load()?;
-        let sent = RingBuf::try_from(ebpf.take_map("sent").ok_or(PlaneError::Missing("sent"))?)?;
+        let ebpf = build(mode, config, settings, None)?;
         let hold = ns(config.hold);
         let ports = ways.iter().map(|way| port(*way, hold)).collect();
-        let sweep = ns(config.sweep);
-        let mut plane = Self {
+        let mut plane = Self::new(ebpf, mode, config, settings, ports)?;
+        (0..ways.len()).try_for_each(|number| plane.write_port(PortId(number as u16)))?;
+        Ok(plane)
+    }
+
+    /// Loads the program of `mode` over the maps that are pinned, as far as they are of the same make, and
+    /// pins those that are not there. It forwards nothing until it is attached.
+    ///
+    /// # Errors
+    /// As [`Plane::load`].
+    pub fn adopt(mode: Mode, config: &Exploration, settings: Settings, pins: &Pins) -> Result<Self> {
+        let ebpf = build(mode, config, settings, Some(pins))?;
+        let mut plane = Self::new(ebpf, mode, config, settings, Vec::new())?;
+        let map = Array::<_, Port>::try_from(plane.map("ports")?)?;
+        plane.ports = (0..u32::from(MAX_PORTS))
+            .map(|number| map.get(&number, 0))
+            .collect::<std::result::Result<_, _>>()?;
+        Ok(plane)
+    }
+
+    fn new(
+        mut ebpf: Ebpf,
+        mode: Mode,
+        config: &Exploration,
+        settings: Settings,
+        ports: Vec<Port>,
+    ) -> Result<Self> {
+        let sent = RingBuf::try_from(ebpf.take_map("sent").ok_or(PlaneError::Missing("sent"))?)?;
+        let trace = RingBuf::try_from(ebpf.take_map("trace").ok_or(PlaneError::Missing("trace"))?)?;
+        let (hold, sweep) = (ns(config.hold), ns(config.sweep));
+        let floods = config.floods;
+        Ok(Self {
             ebpf,
             sent,
+            trace,
             mode,
             settings,
-            floods: config.floods,
+            floods,
             hold,
             sweep,
             ports,
             looked: 0,
             dead: Vec::new(),
-        };
-        (0..ways.len()).try_for_each(|number| plane.write_port(PortId(number as u16)))?;
-        Ok(plane)
+        })
+    }
+
+    /// What the program knows of a port.
+    pub fn port(&self, number: PortId) -> Port {
+        self.ports.get(number.index()).copied().unwrap_or_default()
+    }
+
+    /// Tells the program what a port is.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn set_port(&mut self, number: PortId, port: Port) -> Result<()> {
+        self.change(number, |known| *known = port)
+    }
+
+    /// Tells the program which port an interface is; `None`: frames of the interface are dropped.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn set_interface(&mut self, ifindex: u32, number: Option<PortId>) -> Result<()> {
+        let mut map = HashMap::<_, u32, u32>::try_from(self.map_mut("interfaces")?)?;
+        match number {
+            Some(number) => Ok(map.insert(ifindex, u32::from(number.0), 0)?),
+            None => Ok(forget(&mut map, &ifindex)?),
+        }
+    }
+
+    /// The interfaces that the program knows, and their ports.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn interfaces(&self) -> Result<impl Iterator<Item = (u32, u32)> + use<>> {
+        entries(self.map("interfaces")?)
+    }
+
+    /// What was written down since the last call.
+    pub fn events(&mut self) -> Vec<Event> {
+        let mut events = Vec::new();
+        while let Some(item) = self.trace.next() {
+            events.extend(Event::read(&item));
+        }
+        events
+    }
+
+    /// What the program was loaded with.
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The mode whose program it is.
+    pub const fn mode(&self) -> Mode {
+        self.mode
     }
 
     fn write_port(&mut self, number: PortId) -> Result<()> {
@@ -106,12 +195,17 @@ impl Plane {
         Ok(Array::try_from(self.map_mut("ports")?)?.set(number.0.into(), port, 0)?)
     }
 
-    fn map(&self, name: &'static str) -> Result<&aya::maps::Map> {
+    pub(crate) fn map(&self, name: &'static str) -> Result<&aya::maps::Map> {
         self.ebpf.map(name).ok_or(PlaneError::Missing(name))
     }
 
     fn map_mut(&mut self, name: &'static str) -> Result<&mut aya::maps::Map> {
         self.ebpf.map_mut(name).ok_or(PlaneError::Missing(name))
+    }
+
+    pub(crate) fn program_mut(&mut self) -> Result<&mut SchedClassifier> {
+        let program = self.ebpf.program_mut(self.mode.program()).ok_or(PlaneError::Missing("program"))?;
+        Ok(program.try_into()?)
     }
 
     fn program(&self) -> Result<&SchedClassifier> {
@@ -304,6 +398,22 @@ impl Plane {
         Ok(HashMap::try_from(self.map_mut("routes")?)?.insert(station, route, 0)?)
     }
 
+    /// Sends by these routes and no others.
+    ///
+    /// # Errors
+    /// [`PlaneError`].
+    pub fn set_routes(&mut self, routes: &[(u64, Route)]) -> Result<()> {
+        let known: Vec<u64> =
+            entries::<u64, Route>(self.map("routes")?)?.map(|(station, _)| station).collect();
+        routes.iter().try_for_each(|(station, route)| self.set_route(*station, *route))?;
+        let mut map = HashMap::<_, u64, Route>::try_from(self.map_mut("routes")?)?;
+        let gone = known.iter().filter(|station| routes.iter().all(|(kept, _)| kept != *station));
+        for station in gone {
+            forget(&mut map, station)?;
+        }
+        Ok(())
+    }
+
     /// Whether events are written to the ring buffer `trace`.
     ///
     /// # Errors
@@ -357,6 +467,29 @@ fn forget<K: Pod, V: Pod>(
         Err(MapError::SyscallError(error)) if error.io_error.raw_os_error() == Some(ENOENT) => Ok(()),
         removed => removed,
     }
+}
+
+/// Loads the object of `mode` into the kernel, with the maps of `pins` where there are any.
+fn build(mode: Mode, config: &Exploration, settings: Settings, pins: Option<&Pins>) -> Result<Ebpf> {
+    let size = |entries: usize| u32::try_from(entries).unwrap_or(u32::MAX);
+    let mut sizes: Vec<_> = Mode::sizes(config).map(|(map, entries)| (map, size(entries))).into();
+    if settings.testing == 0 {
+        // Nothing is written down: the least that a ring buffer can be.
+        sizes.push(("sent", 4096));
+    }
+    let pinned = pins.map(|pins| pins.prepare(mode.object(), &sizes)).transpose()?;
+    let mut loader = EbpfLoader::new();
+    loader.override_global("settings", &settings, true);
+    for (map, size) in &sizes {
+        loader.map_max_entries(map, *size);
+    }
+    for (map, path) in pinned.iter().flatten() {
+        loader.map_pin_path(map, path.as_path());
+    }
+    let mut ebpf = loader.load(mode.object())?;
+    let program = ebpf.program_mut(mode.program()).ok_or(PlaneError::Missing("program"))?;
+    <&mut SchedClassifier>::try_from(program)?.load()?;
+    Ok(ebpf)
 }
 
 /// A port as it is before anything is heard.

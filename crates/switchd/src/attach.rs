@@ -1,0 +1,159 @@
+//! Attaching the program to the ingress of interfaces so that it stays when the daemon goes, and in place
+//! of the one before without a frame in between.
+
+use std::io;
+use std::path::Path;
+
+use aya::programs::links::{FdLink, PinnedLink};
+use aya::programs::tc::{
+    NlOptions, SchedClassifierLink, TcAttachOptions, TcError, TcHandle, qdisc_add_clsact,
+};
+use aya::programs::{LinkOrder, ProgramError, ProgramInfo, SchedClassifier, TcAttachType};
+
+use crate::Mode;
+use crate::pins::{Hook, Pins, list};
+use crate::plane::{Plane, PlaneError};
+
+/// Priority and handle of the filter, where there is no tcx.
+const PRIORITY: u16 = 1;
+const HANDLE: TcHandle = TcHandle::new(0, 1);
+
+type Result<T> = std::result::Result<T, PlaneError>;
+
+impl Plane {
+    /// Attaches the program to `interface`, which is port `number`: in the place of one that is pinned
+    /// there, else anew.
+    ///
+    /// # Errors
+    /// [`PlaneError`].
+    pub fn attach(&mut self, pins: &Pins, hook: Hook, number: u16, interface: &str) -> Result<()> {
+        let path = pins.attachment(hook, number, interface);
+        match hook {
+            Hook::Tcx => self.attach_link(pins, &path, interface),
+            Hook::Clsact => self.attach_filter(&path, interface),
+        }
+    }
+
+    fn attach_link(&mut self, pins: &Pins, path: &Path, interface: &str) -> Result<()> {
+        let program = self.program_mut()?;
+        // Its number may have been another.
+        let pinned = pins.attachments()?.into_iter();
+        let mut pinned = pinned.filter(|(hook, _, name, _)| *hook == Hook::Tcx && name == interface);
+        let mut id = None;
+        if let Some((.., old)) = pinned.next() {
+            let link = PinnedLink::from_pin(&old).and_then(|pinned| {
+                pinned.unpin().map_err(|io_error| aya::sys::SyscallError { call: "unlink", io_error }.into())
+            });
+            // A link whose interface went is good for nothing: no program can be put into it.
+            id = link
+                .ok()
+                .and_then(|link| program.attach_to_link(SchedClassifierLink::try_from(link).ok()?).ok());
+        }
+        let id = match id {
+            Some(id) => id,
+            None => {
+                let options = TcAttachOptions::TcxOrder(LinkOrder::default());
+                program.attach_with_options(interface, TcAttachType::Ingress, options)?
+            }
+        };
+        let link: FdLink = program.take_link(id)?.try_into()?;
+        link.pin(path)
+            .map_err(|error| PlaneError::Pin { path: path.to_owned(), error: io::Error::other(error) })?;
+        Ok(())
+    }
+
+    fn attach_filter(&mut self, path: &Path, interface: &str) -> Result<()> {
+        let program = self.program_mut()?;
+        // That it is there already is no fault; that it cannot be is what attaching says.
+        let _ = qdisc_add_clsact(interface);
+        let there = SchedClassifierLink::attached(interface, TcAttachType::Ingress, PRIORITY, HANDLE, None);
+        let there = there.map_err(|error| PlaneError::Pin { path: path.to_owned(), error })?;
+        let id = if path.exists() {
+            std::fs::remove_file(path).map_err(|error| PlaneError::Pin { path: path.to_owned(), error })?;
+            program.attach_to_link(there).ok()
+        } else {
+            // Dropped it would be taken away.
+            std::mem::forget(there);
+            None
+        };
+        let id = match id {
+            Some(id) => id,
+            None => {
+                let options = NlOptions { priority: PRIORITY, handle: HANDLE, classid: None };
+                program.attach_with_options(
+                    interface,
+                    TcAttachType::Ingress,
+                    TcAttachOptions::Netlink(options),
+                )?
+            }
+        };
+        std::mem::forget(program.take_link(id)?);
+        let pinned = program.pin(path);
+        pinned.map_err(|error| PlaneError::Pin { path: path.to_owned(), error: io::Error::other(error) })
+    }
+}
+
+/// Takes the attachment of an interface away, and its pin.
+///
+/// # Errors
+/// [`PlaneError`].
+pub fn detach(hook: Hook, interface: &str, path: &Path) -> Result<()> {
+    let failed = |error| PlaneError::Pin { path: path.to_owned(), error };
+    if hook == Hook::Clsact {
+        for mode in Mode::ALL {
+            match aya::programs::tc::qdisc_detach_program(interface, TcAttachType::Ingress, mode.program()) {
+                Err(TcError::IoError(_)) | Ok(()) => {}
+                Err(error) => return Err(ProgramError::from(error).into()),
+            }
+        }
+    }
+    // A link without a pin and a holder is gone.
+    std::fs::remove_file(path).map_err(failed)
+}
+
+/// Whose data plane is attached to an interface.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Owner {
+    /// The switch of this name.
+    Switch(String),
+    /// A program of ours that is pinned nowhere we see: its name.
+    Unknown(String),
+}
+
+/// The data plane at the ingress of `interface`, if one of ours is.
+///
+/// # Errors
+/// [`PlaneError::Program`] where the kernel cannot say.
+pub fn owner(root: &Path, hook: Hook, interface: &str) -> Result<Option<Owner>> {
+    if hook == Hook::Clsact {
+        let mut owners = list(root)?.into_iter().filter_map(|switch| named(&switch));
+        let owner = owners.find(|name| {
+            let pins = Pins::of(root, name).attachments().unwrap_or_default();
+            pins.iter().any(|(hook, _, at, _)| *hook == Hook::Clsact && at == interface)
+        });
+        return Ok(owner.map(Owner::Switch));
+    }
+    let (_, programs) = SchedClassifier::query_tcx(interface, TcAttachType::Ingress)?;
+    let ours = |info: &ProgramInfo| Mode::ALL.iter().any(|mode| info.name_as_str() == Some(mode.program()));
+    let Some(program) = programs.into_iter().find(ours) else { return Ok(None) };
+    for switch in list(root)? {
+        let Some(name) = named(&switch) else { continue };
+        for (_, _, _, path) in Pins::of(root, &name).attachments()? {
+            let info = PinnedLink::from_pin(&path).ok().and_then(|link| FdLink::from(link).info().ok());
+            if info.is_some_and(|info| info.program_id() == program.id()) {
+                return Ok(Some(Owner::Switch(name)));
+            }
+        }
+    }
+    Ok(Some(Owner::Unknown(program.name_as_str().unwrap_or_default().to_owned())))
+}
+
+fn named(path: &Path) -> Option<String> {
+    Some(path.file_name()?.to_str()?.to_owned())
+}
+
+/// Whether this kernel attaches by tcx links.
+pub fn has_tcx() -> bool {
+    // The loopback interface is in every network namespace.
+    SchedClassifier::query_tcx("lo", TcAttachType::Ingress).is_ok()
+}

@@ -1,0 +1,67 @@
+//! `[exploration]`: the parameters of the scheme, under the names, units and defaults of the simulator's
+//! registry, and sizes and times of the tables that a simulation does not set.
+
+use weft_switching::exploration::Exploration;
+use weft_switching::{ParamKind, ParamValue, SchemeSpec, contradiction, registry};
+use weft_units::Duration;
+
+use super::table::{Place, Table};
+
+/// Parameters of the registry that are not asked for here: Hello has a section of its own, and hosts are
+/// real.
+const ELSEWHERE: [&str; 2] = ["hello", "arp_cache"];
+
+/// Most entries of a table.
+const MOST_ENTRIES: u64 = 1 << 26;
+
+/// Reads the section for the scheme of this name.
+pub fn read(table: Table<'_>, scheme: &str, interval: Duration, hold: Duration) -> (SchemeSpec, Exploration) {
+    let mut spec = SchemeSpec { name: scheme.to_owned(), params: Default::default() };
+    let params = registry().iter().find(|info| info.name == scheme).map_or(&[][..], |info| info.params);
+    let mut places = Vec::new();
+    for param in params.iter().filter(|param| !ELSEWHERE.contains(&param.name)) {
+        let value = value(&table, param.name, param.kind);
+        if let Some((value, span)) = value {
+            spec.params.insert(param.name.to_owned(), value);
+            places.push((param.name, span));
+        }
+    }
+    // A simulated host's memory of addresses says nothing of real ones.
+    spec.params.insert("arp_cache".to_owned(), ParamValue::Duration(Duration::ZERO));
+    if let Some(wrong) = contradiction(&spec) {
+        let span = places.into_iter().find(|(name, _)| *name == wrong.param).map_or(0..0, |(_, span)| span);
+        table.problem(span, wrong.message.replace("scheme.", ""), wrong.expected);
+    }
+    spec.params.remove("arp_cache");
+    let (mut config, _) = Exploration::from_spec(&spec);
+    let set = |place: &mut Duration, value: Option<Place<Duration>>| {
+        if let Some((value, _)) = value {
+            *place = value;
+        }
+    };
+    set(&mut config.broadcast_lock, table.duration("broadcast_lock"));
+    set(&mut config.repair, table.duration("repair"));
+    if let Some((floods, _)) = table.number("flood_table", 1..MOST_ENTRIES) {
+        config.floods = floods as usize;
+    }
+    if let Some((hops, _)) = table.number("hops", 1..256) {
+        config.hops = hops as u8;
+    }
+    (config.hello, config.hold) = (interval, hold);
+    table.finish();
+    (spec, config)
+}
+
+fn value(table: &Table<'_>, name: &'static str, kind: ParamKind) -> Option<Place<ParamValue>> {
+    match kind {
+        ParamKind::Choice(words) => {
+            table.word(name, words).map(|(word, span)| (ParamValue::Text(word.to_owned()), span))
+        }
+        ParamKind::Duration => table.duration(name).map(|(time, span)| (ParamValue::Duration(time), span)),
+        ParamKind::Bytes => table.bytes(name).map(|(bytes, span)| (ParamValue::Bytes(bytes), span)),
+        ParamKind::Count => {
+            table.number(name, 1..MOST_ENTRIES).map(|(count, span)| (ParamValue::Count(count), span))
+        }
+        ParamKind::Switch => table.flag(name).map(|(flag, span)| (ParamValue::Switch(flag), span)),
+    }
+}

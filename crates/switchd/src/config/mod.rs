@@ -1,0 +1,76 @@
+//! The configuration of a switch: a TOML file, with flags of the command line before it. Keys, defaults and
+//! units are in docs/switchd.md.
+
+pub mod diagnostic;
+mod exploration;
+mod read;
+mod routes;
+mod table;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use weft_switching::SchemeSpec;
+use weft_switching::exploration::Exploration;
+use weft_units::Duration;
+
+use crate::Mode;
+
+pub use read::{ConfigError, Flags};
+pub use routes::Route;
+
+/// Shortest key of Hello, in bytes (docs/wire-format.md).
+pub const SHORTEST_KEY: usize = 16;
+
+/// What a switch is told.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The name of the switch on this machine: of its socket, pins and lock.
+    pub name: String,
+    /// How it forwards.
+    pub mode: Mode,
+    /// The names of its interfaces; the place in the list is the port's number.
+    pub ports: Vec<String>,
+    /// Its tier, 1 where hosts are attached; 0: not known.
+    pub tier: u8,
+    /// The ports that a Hello may make fabric ports; all where there is no list.
+    pub fabric_ports: Option<Vec<String>>,
+    /// What names the switch in Hellos; made of the first port's address where it is not given.
+    pub switch_id: Option<u64>,
+    /// The secret of Hello.
+    pub hello_key: Option<Vec<u8>>,
+    /// Between two Hellos.
+    pub hello_interval: Duration,
+    /// For how long a Hello of ours holds.
+    pub hello_hold: Duration,
+    /// Who may talk to the control socket.
+    pub control: Access,
+    /// Where metrics are served over TCP.
+    pub metrics: Option<SocketAddr>,
+    /// Longest packet of hosts, in bytes without the Ethernet header.
+    pub mtu: u32,
+    /// The scheme and its parameters, as the simulator has them.
+    pub scheme: SchemeSpec,
+    /// The same for what explores.
+    pub exploration: Exploration,
+    /// Next hops, of modes that are told them.
+    pub routes: Vec<Route>,
+    /// Where more of them are.
+    pub routes_file: Option<PathBuf>,
+}
+
+/// Who may talk to the control socket.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// The group that the socket belongs to; the daemon's where none is given.
+    pub group: Option<String>,
+    /// Its permissions.
+    pub mode: u32,
+}
+
+impl Config {
+    /// Whether a Hello makes the port `name` a fabric port.
+    pub fn may_be_fabric(&self, name: &str) -> bool {
+        self.fabric_ports.as_ref().is_none_or(|ports| ports.iter().any(|port| port == name))
+    }
+}

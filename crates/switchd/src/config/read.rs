@@ -1,0 +1,304 @@
+//! From text and flags to a [`Config`]: everything that is wrong is said at once, with its place.
+
+use std::cell::RefCell;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+use weft_units::Duration;
+
+use super::diagnostic::{Problem, Problems, suggest};
+use super::table::{Place, Table, parse};
+use super::{Access, Config, SHORTEST_KEY, exploration, routes};
+use crate::Mode;
+use crate::layout::MAX_PORTS;
+
+/// Shortest and longest interval of Hello.
+const INTERVALS: [Duration; 2] = [Duration::from_ms(50), Duration::from_secs(60)];
+
+/// What the command line says, before the file.
+#[derive(Clone, Debug, Default)]
+pub struct Flags {
+    /// The name of the switch.
+    pub name: Option<String>,
+    /// How it forwards.
+    pub mode: Option<String>,
+    /// Its interfaces.
+    pub ports: Vec<String>,
+    /// Its tier.
+    pub tier: Option<u8>,
+}
+
+/// Why there is no configuration.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// A file could not be read.
+    #[error("the configuration {path} cannot be read: {error}", path = path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// What is written in it is wrong.
+    #[error(transparent)]
+    Text(#[from] Problems),
+    /// The file of routes is wrong.
+    #[error("{0}")]
+    Routes(String),
+}
+
+impl Config {
+    /// Reads the file, where there is one, with flags before it.
+    ///
+    /// # Errors
+    /// [`ConfigError`], with everything that is wrong.
+    pub fn load(path: Option<&Path>, flags: &Flags) -> Result<Self, ConfigError> {
+        let text = path.map(std::fs::read_to_string).transpose();
+        let file = |error| ConfigError::File { path: path.map(Path::to_owned).unwrap_or_default(), error };
+        let text = text.map_err(file)?.unwrap_or_default();
+        let name = path.map_or_else(|| "command line".to_owned(), |path| path.display().to_string());
+        let folder = path.and_then(Path::parent).unwrap_or(Path::new("."));
+        let mut config = Self::read(&name, &text, folder, flags)?;
+        if let Some(path) = &config.routes_file {
+            let more = routes::read_file(path, &config.ports).map_err(ConfigError::Routes)?;
+            config.routes.extend(more);
+        }
+        Ok(config)
+    }
+
+    /// Reads a text that messages call `name`; files that it names are in `folder`.
+    ///
+    /// # Errors
+    /// Everything that is wrong.
+    pub fn read(name: &str, text: &str, folder: &Path, flags: &Flags) -> Result<Self, Problems> {
+        let entries = parse(text).map_err(|problem| Problems::new(name, text, vec![problem]))?;
+        let problems = RefCell::new(Vec::new());
+        let config = read(Table::top(entries.get_ref(), &problems), folder, flags, &problems);
+        match config {
+            Some(config) if problems.borrow().is_empty() => Ok(config),
+            _ => Err(Problems::new(name, text, problems.into_inner())),
+        }
+    }
+}
+
+fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Problem>>) -> Option<Config> {
+    let lacks = |what: &str, how: &str| problems.borrow_mut().push(Problem::whole(what, how));
+    let name = top.parsed("name", name).map(|(name, _)| name);
+    let name = match &flags.name {
+        Some(given) => match self::name(given) {
+            Ok(name) => Some(name),
+            Err(how) => {
+                lacks(&format!("the name {given:?}"), &how);
+                None
+            }
+        },
+        None => name.or_else(|| (!top.has("name")).then(|| "weft".to_owned())),
+    };
+    let mode = read_mode(&top, flags, &lacks);
+    let ports = read_ports(&top, flags, &lacks);
+    let tier = top.number("tier", 0..256).map_or(0, |(tier, _)| tier as u8);
+    let fabric_ports = read_fabric_ports(&top, &ports);
+    let switch_id = top.parsed("switch_id", switch_id).map(|(id, _)| id);
+    let hello_key = read_key(&top, folder);
+    let metrics = top.parsed("metrics", |text| {
+        text.parse::<SocketAddr>()
+            .map_err(|_| "expected an address and a port, such as \"127.0.0.1:9465\"".into())
+    });
+    let mtu = top.number("mtu", 576..65_536).map_or(1500, |(mtu, _)| mtu as u32);
+    let control = read_access(&top);
+    let (hello_interval, hello_hold) = read_hello(&top);
+    let scheme = mode.map_or("tcp_path", Mode::program);
+    let section = top.table("exploration", "[exploration]");
+    let (scheme, exploration) = exploration::read(section, scheme, hello_interval, hello_hold);
+    let routes = routes::read(&top, &ports);
+    let routes_file = top.text("routes_file").map(|(path, _)| folder.join(path));
+    top.finish();
+    Some(Config {
+        name: name?,
+        mode: mode?,
+        ports,
+        tier: flags.tier.unwrap_or(tier),
+        fabric_ports,
+        switch_id,
+        hello_key,
+        hello_interval,
+        hello_hold,
+        control,
+        metrics: metrics.map(|(address, _)| address),
+        mtu,
+        scheme,
+        exploration,
+        routes,
+        routes_file,
+    })
+}
+
+fn name(text: &str) -> Result<String, String> {
+    let right = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    if (1..=32).contains(&text.len()) && text.chars().all(right) {
+        return Ok(text.to_owned());
+    }
+    Err("expected 1 to 32 letters, digits, `-` and `_`: files and pins are called by it".to_owned())
+}
+
+fn mode(text: &str) -> Result<Mode, String> {
+    Mode::of_name(text).ok_or_else(|| suggest(text, Mode::ALL.iter().map(|mode| mode.name())))
+}
+
+fn read_mode(top: &Table<'_>, flags: &Flags, lacks: &dyn Fn(&str, &str)) -> Option<Mode> {
+    let written = top.parsed("mode", mode);
+    match &flags.mode {
+        Some(given) => mode(given).map_err(|how| lacks(&format!("unknown mode {given:?}"), &how)).ok(),
+        None => {
+            if !top.has("mode") {
+                lacks(
+                    "no `mode`",
+                    "say how it forwards: mode = \"tcp-path\" in the file, or --mode tcp-path",
+                );
+            }
+            written.map(|(mode, _)| mode)
+        }
+    }
+}
+
+fn read_ports(top: &Table<'_>, flags: &Flags, lacks: &dyn Fn(&str, &str)) -> Vec<String> {
+    let written = top.texts("ports");
+    if !flags.ports.is_empty() {
+        if let Some(wrong) = check_ports(flags.ports.iter().map(String::as_str)) {
+            lacks(&wrong.0, &wrong.1);
+        }
+        return flags.ports.clone();
+    }
+    let Some((ports, span)) = written else {
+        if !top.has("ports") {
+            lacks(
+                "no `ports`",
+                "name its interfaces: ports = [\"eth1\", \"eth2\"] in the file, or --port eth1 --port eth2",
+            );
+        }
+        return Vec::new();
+    };
+    if let Some((message, label)) = check_ports(ports.iter().map(|(port, _)| port.as_str())) {
+        top.problem(span, message, label);
+    }
+    ports.into_iter().map(|(port, _)| port).collect()
+}
+
+/// What is wrong with a list of ports.
+fn check_ports<'a>(ports: impl Iterator<Item = &'a str>) -> Option<(String, String)> {
+    let ports: Vec<&str> = ports.collect();
+    if ports.is_empty() {
+        return Some(("`ports` is empty".into(), "a switch needs at least one".into()));
+    }
+    if ports.len() > usize::from(MAX_PORTS) {
+        let label = format!(
+            "a switch has at most {MAX_PORTS}: give the others to a second one, with a name of its own"
+        );
+        return Some((format!("`ports` names {} interfaces", ports.len()), label));
+    }
+    let twice = (1..ports.len()).find(|&at| ports[..at].contains(&ports[at]));
+    if let Some(at) = twice {
+        return Some((format!("`ports` names {:?} twice", ports[at]), "a port is one interface".into()));
+    }
+    // IFNAMSIZ is 16 with the zero at the end.
+    let odd = |port: &&&str| port.is_empty() || port.len() > 15 || port.contains(['/', ' ']);
+    let odd = ports.iter().find(odd)?;
+    Some((
+        format!("{odd:?} is no interface name"),
+        "interfaces have names of 1 to 15 bytes without `/`".into(),
+    ))
+}
+
+fn read_fabric_ports(top: &Table<'_>, ports: &[String]) -> Option<Vec<String>> {
+    if top.is_text("fabric_ports") {
+        top.word("fabric_ports", &["any"]);
+        return None;
+    }
+    let (names, _) = top.texts("fabric_ports")?;
+    for (name, span) in &names {
+        if !ports.contains(name) {
+            let label = suggest(name, ports.iter().map(String::as_str));
+            top.problem(span.clone(), format!("{name:?} is no port of this switch"), label);
+        }
+    }
+    Some(names.into_iter().map(|(name, _)| name).collect())
+}
+
+fn switch_id(text: &str) -> Result<u64, String> {
+    let digits = text.len() == 16 && text.chars().all(|c| c.is_ascii_hexdigit());
+    let id = if digits { u64::from_str_radix(text, 16).ok() } else { None };
+    id.ok_or_else(|| "expected 16 hexadecimal digits, such as \"0123456789abcdef\"".to_owned())
+}
+
+/// The bytes of a key in hexadecimal.
+fn key(text: &str) -> Result<Vec<u8>, String> {
+    let expected = format!(
+        "expected at least {SHORTEST_KEY} bytes in hexadecimal, such as `openssl rand -hex 32` makes"
+    );
+    let text = text.trim();
+    let bytes: Option<Vec<u8>> = text
+        .as_bytes()
+        .chunks(2)
+        .map(|pair| {
+            let pair =
+                std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2 && !pair.starts_with('+'))?;
+            u8::from_str_radix(pair, 16).ok()
+        })
+        .collect();
+    match bytes {
+        None => Err(format!("these are not whole bytes in hexadecimal: {expected}")),
+        Some(bytes) if bytes.len() < SHORTEST_KEY => {
+            Err(format!("these are {} bytes: {expected}", bytes.len()))
+        }
+        Some(bytes) => Ok(bytes),
+    }
+}
+
+fn read_key(top: &Table<'_>, folder: &Path) -> Option<Vec<u8>> {
+    // The text of a key is not repeated in a message: logs are kept.
+    let secret = |given: Option<Place<String>>| {
+        let (text, span) = given?;
+        key(&text).map_err(|label| top.problem(span, "`hello_key` is no key", label)).ok()
+    };
+    let file = top.text("hello_key_file");
+    let direct = top.text("hello_key");
+    let Some((path, span)) = file else { return secret(direct) };
+    if direct.is_some() {
+        top.problem(span, "both `hello_key` and `hello_key_file`", "keep one of them");
+        return None;
+    }
+    let path = folder.join(path);
+    let text = std::fs::read_to_string(&path);
+    let text = text.map_err(|error| format!("{} cannot be read: {error}", path.display()));
+    text.and_then(|text| key(&text))
+        .map_err(|label| top.problem(span, "`hello_key_file` gives no key", label))
+        .ok()
+}
+
+fn read_access(top: &Table<'_>) -> Access {
+    let control = top.table("control", "[control]");
+    let group = control.text("group").map(|(group, _)| group);
+    let mode = control.parsed("mode", |text| {
+        let mode = u32::from_str_radix(text, 8).ok().filter(|mode| *mode <= 0o777);
+        mode.ok_or_else(|| "expected permissions in octal, such as \"0660\"".to_owned())
+    });
+    control.finish();
+    Access { group, mode: mode.map_or(0o600, |(mode, _)| mode) }
+}
+
+fn read_hello(top: &Table<'_>) -> (Duration, Duration) {
+    let hello = top.table("hello", "[hello]");
+    let [least, most] = INTERVALS;
+    let interval = match hello.duration("interval") {
+        Some((interval, span)) if interval < least || interval > most => {
+            hello.problem(span, format!("`interval` is {interval}"), format!("expected {least} to {most}"));
+            Duration::from_secs(1)
+        }
+        Some((interval, _)) => interval,
+        None => Duration::from_secs(1),
+    };
+    let hold = hello.number("hold", 2..101).map_or(3, |(hold, _)| hold);
+    hello.finish();
+    (interval, interval * hold)
+}

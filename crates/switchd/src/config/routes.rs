@@ -1,0 +1,78 @@
+//! `[[route]]`: the next hops of a station, for the modes that do not find paths themselves.
+
+use std::path::Path;
+
+use weft_switching::Mac;
+
+use super::diagnostic::{Problem, Problems, suggest};
+use super::table::{Table, parse};
+use std::cell::RefCell;
+
+/// Where frames to a station may leave.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Route {
+    /// The station.
+    pub station: Mac,
+    /// Numbers of ports, rising.
+    pub ports: Vec<u8>,
+}
+
+/// Reads all `[[route]]` of a table.
+pub fn read(table: &Table<'_>, ports: &[String]) -> Vec<Route> {
+    let mut routes: Vec<Route> = Vec::new();
+    for (route, place) in table.tables("route", "[[route]]") {
+        let station = route.parsed("station", mac);
+        let names = route.texts("ports");
+        if let (Some((station, span)), Some((names, _))) = (station, names) {
+            let mut numbers = Vec::new();
+            for (name, span) in names {
+                match ports.iter().position(|port| *port == name) {
+                    Some(number) => numbers.push(number as u8),
+                    None => {
+                        let label = suggest(&name, ports.iter().map(String::as_str));
+                        route.problem(span, format!("{name:?} is no port of this switch"), label);
+                    }
+                }
+            }
+            numbers.sort_unstable();
+            numbers.dedup();
+            if routes.iter().any(|other| other.station == station) {
+                route.problem(span, "a second route of this station", "name all of its ports in one route");
+            }
+            routes.push(Route { station, ports: numbers });
+        } else if !route.has("station") || !route.has("ports") {
+            route.problem(place, "a route without `station` and `ports`", "both are needed");
+        }
+        route.finish();
+    }
+    routes
+}
+
+/// Reads a file that has nothing but routes.
+///
+/// # Errors
+/// What cannot be read, and everything that is wrong.
+pub fn read_file(path: &Path, ports: &[String]) -> Result<Vec<Route>, String> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| format!("routes_file {name}: {error}"))?;
+    let failed = |problems| Problems::new(&name, &text, problems).to_string();
+    let entries = parse(&text).map_err(|problem: Problem| failed(vec![problem]))?;
+    let problems = RefCell::new(Vec::new());
+    let table = Table::top(entries.get_ref(), &problems);
+    let routes = read(&table, ports);
+    table.finish();
+    let problems = problems.into_inner();
+    if problems.is_empty() { Ok(routes) } else { Err(failed(problems)) }
+}
+
+/// An address as `02:00:00:00:00:01`.
+fn mac(text: &str) -> Result<Mac, String> {
+    let expected = || "expected an address such as \"02:00:00:00:00:01\"".to_owned();
+    let mut bytes = [0; 6];
+    let mut parts = text.split(':');
+    for byte in &mut bytes {
+        let part = parts.next().filter(|part| part.len() == 2).ok_or_else(expected)?;
+        *byte = u8::from_str_radix(part, 16).map_err(|_| expected())?;
+    }
+    if parts.next().is_some() { Err(expected()) } else { Ok(Mac(bytes)) }
+}

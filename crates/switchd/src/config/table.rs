@@ -1,0 +1,193 @@
+//! [`Table`]: a table of a configuration being read. Keys are asked for by name and kind; what is of
+//! another kind, and at the end what nobody asked for, is a problem with its place.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use weft_units::{Bytes, Duration};
+
+use super::diagnostic::{Problem, suggest};
+
+/// A table, and which of its keys were asked for.
+pub struct Table<'t> {
+    /// How messages call it: `[hello]`, or nothing for the top.
+    name: &'static str,
+    entries: Option<&'t DeTable<'t>>,
+    problems: &'t RefCell<Vec<Problem>>,
+    asked: RefCell<Vec<&'static str>>,
+}
+
+/// A value and its place.
+pub type Place<T> = (T, Range<usize>);
+
+impl<'t> Table<'t> {
+    /// The whole text.
+    pub fn top(entries: &'t DeTable<'t>, problems: &'t RefCell<Vec<Problem>>) -> Self {
+        Self { name: "", entries: Some(entries), problems, asked: RefCell::default() }
+    }
+
+    /// Notes something wrong.
+    pub fn problem(&self, span: Range<usize>, message: impl Into<String>, label: impl Into<String>) {
+        self.problems.borrow_mut().push(Problem::at(span, message, label));
+    }
+
+    fn value(&self, key: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
+        self.asked.borrow_mut().push(key);
+        self.entries?.iter().find(|(name, _)| name.get_ref() == key).map(|(_, value)| value)
+    }
+
+    /// The value of `key` where `read` knows it, else a problem that says what was `expected`.
+    fn read<T>(
+        &self,
+        key: &'static str,
+        expected: &str,
+        read: impl FnOnce(&'t DeValue<'t>) -> Option<T>,
+    ) -> Option<Place<T>> {
+        let value = self.value(key)?;
+        let read = read(value.get_ref());
+        if read.is_none() {
+            let found = describe(value.get_ref());
+            self.problem(value.span(), format!("`{key}` is {found}"), format!("expected {expected}"));
+        }
+        read.map(|read| (read, value.span()))
+    }
+
+    /// A text.
+    pub fn text(&self, key: &'static str) -> Option<Place<String>> {
+        self.read(key, "a text in quotes", |value| value.as_str().map(str::to_owned))
+    }
+
+    /// A text that `parse` turns into a value, or says what is wrong with.
+    pub fn parsed<T>(
+        &self,
+        key: &'static str,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Option<Place<T>> {
+        let (text, span) = self.text(key)?;
+        match parse(&text) {
+            Ok(value) => Some((value, span)),
+            Err(label) => {
+                self.problem(span, format!("`{key}` is {text:?}"), label);
+                None
+            }
+        }
+    }
+
+    /// A span of time.
+    pub fn duration(&self, key: &'static str) -> Option<Place<Duration>> {
+        let parse = |text: &str| {
+            text.parse::<Duration>()
+                .map_err(|error| format!("expected a time such as \"1 s\": {}", error.why))
+        };
+        self.parsed(key, parse)
+    }
+
+    /// A size.
+    pub fn bytes(&self, key: &'static str) -> Option<Place<Bytes>> {
+        let parse = |text: &str| {
+            text.parse::<Bytes>().map_err(|error| format!("expected a size such as \"1 MB\": {}", error.why))
+        };
+        self.parsed(key, parse)
+    }
+
+    /// A whole number of `range`.
+    pub fn number(&self, key: &'static str, range: Range<u64>) -> Option<Place<u64>> {
+        let expected = format!("a whole number from {} to {}", range.start, range.end - 1);
+        self.read(key, &expected, |value| {
+            let integer = value.as_integer()?;
+            u64::from_str_radix(integer.as_str(), integer.radix())
+                .ok()
+                .filter(|number| range.contains(number))
+        })
+    }
+
+    /// `true` or `false`.
+    pub fn flag(&self, key: &'static str) -> Option<Place<bool>> {
+        self.read(key, "true or false", DeValue::as_bool)
+    }
+
+    /// One of a few words.
+    pub fn word(&self, key: &'static str, words: &[&'static str]) -> Option<Place<&'static str>> {
+        self.parsed(key, |text| {
+            words
+                .iter()
+                .find(|word| **word == text)
+                .copied()
+                .ok_or_else(|| suggest(text, words.iter().copied()))
+        })
+    }
+
+    /// A list of texts.
+    pub fn texts(&self, key: &'static str) -> Option<Place<Vec<Place<String>>>> {
+        self.read(key, "a list of texts, such as [\"eth1\", \"eth2\"]", |value| {
+            let text = |item: &Spanned<DeValue<'_>>| Some((item.get_ref().as_str()?.to_owned(), item.span()));
+            value.as_array()?.iter().map(text).collect()
+        })
+    }
+
+    /// Whether there is a `key`.
+    pub fn has(&self, key: &str) -> bool {
+        self.entries.is_some_and(|entries| entries.iter().any(|(name, _)| name.get_ref() == key))
+    }
+
+    /// Whether `key` is a text.
+    pub fn is_text(&self, key: &str) -> bool {
+        let value = self.entries.and_then(|all| all.iter().find(|(name, _)| name.get_ref() == key));
+        value.is_some_and(|(_, value)| value.get_ref().is_str())
+    }
+
+    /// The table `key`, called `name` in messages; one without keys where there is none.
+    pub fn table(&self, key: &'static str, name: &'static str) -> Table<'t> {
+        let entries = self.read(key, "a table", DeValue::as_table).map(|(entries, _)| entries);
+        Table { name, entries, problems: self.problems, asked: RefCell::default() }
+    }
+
+    /// The tables of the list `key`, called `name` in messages.
+    pub fn tables(&self, key: &'static str, name: &'static str) -> Vec<Place<Table<'t>>> {
+        let expected = format!("tables, each begun with [[{key}]]");
+        let items = self.read(key, &expected, |value| {
+            let table = |item: &'t Spanned<DeValue<'t>>| Some((item.get_ref().as_table()?, item.span()));
+            value.as_array()?.iter().map(table).collect::<Option<Vec<_>>>()
+        });
+        let table = |(entries, span)| {
+            (Table { name, entries: Some(entries), problems: self.problems, asked: RefCell::default() }, span)
+        };
+        items.into_iter().flat_map(|(items, _)| items).map(table).collect()
+    }
+
+    /// Says of every key that was not asked for that it is unknown.
+    pub fn finish(self) {
+        let asked = self.asked.borrow();
+        for (key, _) in self.entries.into_iter().flat_map(|entries| entries.iter()) {
+            if !asked.iter().any(|known| key.get_ref() == known) {
+                let place = if self.name.is_empty() { String::new() } else { format!(" in {}", self.name) };
+                let label = suggest(key.get_ref(), asked.iter().copied());
+                self.problem(key.span(), format!("unknown key `{}`{place}", key.get_ref()), label);
+            }
+        }
+    }
+}
+
+fn describe(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(text) => format!("the text {text:?}"),
+        DeValue::Integer(number) => format!("the number {number}"),
+        DeValue::Float(number) => format!("the number {number}"),
+        DeValue::Boolean(flag) => flag.to_string(),
+        DeValue::Datetime(date) => format!("the date {date}"),
+        DeValue::Array(_) => "a list".to_owned(),
+        DeValue::Table(_) => "a table".to_owned(),
+    }
+}
+
+/// Reads a text as one table.
+///
+/// # Errors
+/// What the grammar of TOML says.
+pub fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, Problem> {
+    DeTable::parse(text).map_err(|error| {
+        Problem::at(error.span().unwrap_or_default(), "this is not TOML", error.message().replace('\n', ", "))
+    })
+}

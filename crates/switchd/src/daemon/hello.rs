@@ -1,0 +1,77 @@
+//! Hellos: which are believed, and what ours say (docs/wire-format.md).
+
+use std::collections::BTreeMap;
+
+use weft_wire::{EtherType, Hello, HelloFrame, Key, MacAddr, SwitchId};
+
+use super::memory::Memory;
+
+/// What a switch says of itself, and how it checks what others say.
+#[derive(Debug)]
+pub struct Hellos {
+    /// The switch.
+    pub id: u64,
+    /// Its tier; 0 is not known.
+    pub tier: u8,
+    /// For how long a Hello holds, in milliseconds.
+    pub hold_ms: u32,
+    /// The secret.
+    pub key: Option<Key>,
+    /// What outlives the daemon.
+    pub memory: Memory,
+    /// Hellos believed.
+    pub heard: u64,
+    /// Hellos sent.
+    pub sent: u64,
+    /// Hellos refused, by reason.
+    pub refused: BTreeMap<&'static str, u64>,
+}
+
+/// Every reason for which a Hello is refused: `port` is that of one on a port that no Hello makes a fabric
+/// port, `own` that of one of our own.
+pub const REASONS: [&str; 9] =
+    ["ethertype", "destination", "short", "version", "unsigned", "signature", "replay", "port", "own"];
+
+impl Hellos {
+    /// The frame that says who is here from a port with this address. A hold of 0 takes that back.
+    pub fn frame(&mut self, source: [u8; 6], port: u16, hold_ms: u32, since_1970: u64) -> [u8; 60] {
+        let mut frame = [0; 60];
+        let sequence = self.memory.next(since_1970);
+        let hello = Hello { tier: self.tier, hold_ms, switch: SwitchId(self.id), port, sequence };
+        // 60 bytes are what a Hello has.
+        let _ = hello.write(MacAddr(source), EtherType::HELLO, self.key.as_ref(), &mut frame);
+        self.sent += 1;
+        frame
+    }
+
+    /// What a frame says, if it is to be believed, and whether it was signed; else the reason.
+    ///
+    /// # Errors
+    /// One of [`REASONS`], which is counted.
+    pub fn read(&mut self, frame: &[u8], may_be_fabric: bool) -> Result<(Hello, bool), &'static str> {
+        let read = self.check(frame, may_be_fabric);
+        match read {
+            Ok(_) => self.heard += 1,
+            Err(reason) => *self.refused.entry(reason).or_default() += 1,
+        }
+        read
+    }
+
+    fn check(&mut self, frame: &[u8], may_be_fabric: bool) -> Result<(Hello, bool), &'static str> {
+        if !may_be_fabric {
+            return Err("port");
+        }
+        let frame = HelloFrame::parse(frame, EtherType::HELLO).map_err(|error| error.counter())?;
+        let hello = frame.hello();
+        if let Some(key) = &self.key {
+            frame.verify(key).map_err(|error| error.counter())?;
+        }
+        if hello.switch.0 == self.id {
+            return Err("own");
+        }
+        if self.key.is_some() && !self.memory.is_new((hello.switch.0, hello.port), hello.sequence) {
+            return Err("replay");
+        }
+        Ok((hello, self.key.is_some()))
+    }
+}

@@ -1,0 +1,173 @@
+//! The interfaces of this network namespace, by netlink: what they are at the start, and every change at
+//! the moment it happens.
+
+use std::io;
+
+use futures_util::TryStreamExt;
+use netlink_packet_core::{NetlinkMessage, NetlinkPayload};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkLayerType, LinkMessage};
+use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+use rtnetlink::{Handle, LinkUnspec};
+use tokio::io::unix::AsyncFd;
+
+/// `RTNLGRP_LINK`, as a group to join.
+const LINKS: u32 = 1;
+
+/// An interface as the kernel describes it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Interface {
+    /// Its number, of which there is no second one while it lives.
+    pub index: u32,
+    /// Its name, which may change.
+    pub name: String,
+    /// Its address.
+    pub mac: [u8; 6],
+    /// Longest packet, in bytes without the Ethernet header.
+    pub mtu: u32,
+    /// Whether frames can pass: it is set up, and has a carrier.
+    pub up: bool,
+    /// Whether it takes in frames to others.
+    pub promiscuous: bool,
+    /// Whether it has Ethernet frames.
+    pub ethernet: bool,
+    /// The bridge, bond or the like that it is part of.
+    pub controller: Option<u32>,
+}
+
+/// What was heard of interfaces.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// This is how one is now.
+    Is(Interface),
+    /// The one of this number is gone.
+    Gone(u32),
+    /// More happened than could be heard: look at all.
+    Missed,
+}
+
+fn read(message: LinkMessage) -> Interface {
+    let flags = message.header.flags;
+    let mut interface = Interface {
+        index: message.header.index,
+        name: String::new(),
+        mac: [0; 6],
+        mtu: 0,
+        up: flags.contains(LinkFlags::Up | LinkFlags::LowerUp),
+        promiscuous: flags.contains(LinkFlags::Promisc),
+        ethernet: message.header.link_layer_type == LinkLayerType::Ether,
+        controller: None,
+    };
+    for attribute in message.attributes {
+        match attribute {
+            LinkAttribute::IfName(name) => interface.name = name,
+            LinkAttribute::Mtu(mtu) => interface.mtu = mtu,
+            LinkAttribute::Address(address) => interface.mac = address.try_into().unwrap_or_default(),
+            LinkAttribute::Controller(index) if index > 0 => interface.controller = Some(index),
+            _ => {}
+        }
+    }
+    interface
+}
+
+/// Asks and tells the kernel.
+#[derive(Clone)]
+pub struct Links(Handle);
+
+impl Links {
+    /// Opens the way to the kernel; has to be called on a runtime.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn open() -> io::Result<Self> {
+        let (connection, handle, _) = rtnetlink::new_connection()?;
+        tokio::spawn(connection);
+        Ok(Self(handle))
+    }
+
+    /// All interfaces.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub async fn all(&self) -> io::Result<Vec<Interface>> {
+        let links = self.0.link().get().execute().map_ok(read);
+        links.try_collect().await.map_err(io::Error::other)
+    }
+
+    /// Has an interface take in frames to others, or no more.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub async fn set_promiscuous(&self, index: u32, on: bool) -> io::Result<()> {
+        let message = LinkUnspec::new_with_index(index).promiscuous(on).build();
+        self.0.link().set(message).execute().await.map_err(io::Error::other)
+    }
+}
+
+/// Changes of interfaces as they happen.
+pub struct Changes {
+    socket: AsyncFd<Socket>,
+    buffer: Vec<u8>,
+}
+
+impl Changes {
+    /// Begins to listen; has to be called on a runtime.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn open() -> io::Result<Self> {
+        let mut socket = Socket::new(NETLINK_ROUTE)?;
+        socket.bind(&SocketAddr::new(0, 0))?;
+        socket.add_membership(LINKS)?;
+        socket.set_non_blocking(true)?;
+        // SAFETY: a socket keeps its descriptor for as long as it lives.
+        let socket = unsafe { AsyncFd::register(socket) }?;
+        Ok(Self { socket, buffer: vec![0; 1 << 16] })
+    }
+
+    /// What happened next.
+    ///
+    /// # Errors
+    /// What the kernel says, but for what was missed.
+    pub async fn next(&mut self) -> io::Result<Vec<Event>> {
+        loop {
+            let mut ready = self.socket.readable().await?;
+            let buffer = &mut self.buffer;
+            let received = ready.try_io(|socket| socket.get_ref().recv(&mut &mut buffer[..], 0));
+            match received {
+                Ok(Ok(length)) => return Ok(events(&self.buffer[..length])),
+                // The kernel tells so once, and goes on.
+                Ok(Err(error)) if error.raw_os_error() == Some(libc::ENOBUFS) => {
+                    return Ok(vec![Event::Missed]);
+                }
+                Ok(Err(error)) => return Err(error),
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+/// The events in what was read from the kernel.
+fn events(mut bytes: &[u8]) -> Vec<Event> {
+    let mut events = Vec::new();
+    while let Ok(message) = NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes) {
+        match message.payload {
+            NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link)) => {
+                events.push(Event::Is(read(link)))
+            }
+            NetlinkPayload::InnerMessage(RouteNetlinkMessage::DelLink(link)) => {
+                // Leaving a bridge is told as the end of a link of the bridge's family.
+                if link.header.interface_family == netlink_packet_route::AddressFamily::Unspec {
+                    events.push(Event::Gone(link.header.index));
+                }
+            }
+            _ => {}
+        }
+        let length = (message.header.length as usize).next_multiple_of(4);
+        if length == 0 || length >= bytes.len() {
+            break;
+        }
+        bytes = &bytes[length..];
+    }
+    events
+}

@@ -1,0 +1,311 @@
+//! The daemon: what waits, and what it waits for. What is then done is in [`switch`], which waits for
+//! nothing; both share a lock that is never held while waiting.
+
+mod background;
+mod clock;
+mod control;
+mod hello;
+mod interfaces;
+mod links;
+mod memory;
+mod metrics;
+mod ports;
+mod privileges;
+mod quiet;
+mod refusal;
+mod reload;
+mod report;
+mod socket;
+mod start;
+mod switch;
+mod trace;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{Notify, broadcast, mpsc};
+use tokio::time::Instant;
+use weft_wire::EtherType;
+
+use crate::config::{Config, Flags};
+use crate::pins::{Hook, Pins};
+use interfaces::Saved;
+use links::{Changes, Event, Interface, Links};
+use socket::PortSocket;
+use switch::{Switch, Task};
+
+pub use refusal::Refusal;
+pub use start::Places;
+
+/// Hellos of a port that are read in a row, before others get their turn; then it rests.
+const ROUND: u32 = 64;
+/// How long a port rests that sends more Hellos than any switch.
+const REST: std::time::Duration = std::time::Duration::from_millis(10);
+
+/// How the daemon is started.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// The file, and what the command line says before it.
+    pub file: Option<std::path::PathBuf>,
+    /// See there.
+    pub flags: Flags,
+    /// Where it keeps what.
+    pub places: Places,
+    /// How the program is attached; the newest way that the kernel has, if this is not said.
+    pub hook: Option<Hook>,
+}
+
+/// The switch, and those who wait for it.
+#[derive(Clone)]
+pub(crate) struct Shared(Arc<Inner>);
+
+struct Inner {
+    switch: Mutex<Switch>,
+    /// That a deadline may have come nearer.
+    changed: Notify,
+    tasks: mpsc::UnboundedSender<Task>,
+    /// That it is to be taken down.
+    down: Notify,
+    /// Events of explorations, to those who want them.
+    trace: broadcast::Sender<serde_json::Value>,
+    /// How the daemon was started, to be read again.
+    start: Start,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Switch> {
+        self.0.switch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Something happened that may have brought a deadline nearer, and gave these tasks.
+    fn happened(&self, tasks: Vec<Task>) {
+        self.0.changed.notify_one();
+        self.hand(tasks);
+    }
+
+    /// Hands on what is to be done.
+    fn hand(&self, tasks: Vec<Task>) {
+        for task in tasks {
+            // The receiver lives as long as the daemon.
+            let _ = self.0.tasks.send(task);
+        }
+    }
+}
+
+/// Runs the daemon until it is told to stop.
+///
+/// # Errors
+/// [`Refusal`].
+pub async fn run(start: Start) -> Result<(), Refusal> {
+    let config = Config::load(start.file.as_deref(), &start.flags)?;
+    start::check_capabilities()?;
+    let _lock = start::lock(&start.places, &config.name)?;
+    let (name, control, metrics) = (config.name.clone(), config.control.clone(), config.metrics);
+    let links = Links::open().map_err(Refusal::system("opening netlink"))?;
+    // From before the first look, so that nothing is missed between the two.
+    let changes = Changes::open().map_err(Refusal::system("listening to netlink"))?;
+    let mut saved = Saved::open(start.places.run.join(format!("{name}.interfaces")));
+    let switch = start::start(config, &start.places, start.hook, &links, &mut saved).await?;
+    let (tasks, todo) = mpsc::unbounded_channel();
+    let inner = Inner {
+        switch: Mutex::new(switch),
+        changed: Notify::new(),
+        tasks,
+        down: Notify::new(),
+        trace: trace::channel(),
+        start: start.clone(),
+    };
+    let shared = Shared(Arc::new(inner));
+    let ports = shared.lock().ports.len() as u16;
+    for number in 0..ports {
+        listen(&shared, number);
+    }
+    let socket = control::serve(&shared, &start.places.run, &name, &control)?;
+    if let Some(address) = metrics {
+        metrics::serve(&shared, address).await?;
+    }
+    privileges::drop_all_but(&start::CAPABILITIES);
+    {
+        let switch = shared.lock();
+        tracing::info!(
+            name, mode = ?switch.config.mode, ports = switch.ports.len(), hook = ?switch.hook, adopted = switch.adopted,
+            id = format!("{:016x}", switch.hellos.id), "switching"
+        );
+    }
+    let sweeping = tokio::spawn(background::sweep(shared.clone()));
+    let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
+    let done = serve(&shared, &links, &mut saved, changes, todo).await;
+    let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Stopping]);
+    sweeping.abort();
+    let _ = std::fs::remove_file(socket);
+    done
+}
+
+/// Everything that happens while the switch runs.
+async fn serve(
+    shared: &Shared,
+    links: &Links,
+    saved: &mut Saved,
+    mut changes: Changes,
+    mut todo: mpsc::UnboundedReceiver<Task>,
+) -> Result<(), Refusal> {
+    let handle = |kind| signal(kind).map_err(Refusal::system("catching signals"));
+    let (mut stop, mut interrupt) = (handle(SignalKind::terminate())?, handle(SignalKind::interrupt())?);
+    let mut reload = handle(SignalKind::hangup())?;
+    loop {
+        let (tasks, role_ends, greeting) = {
+            let mut switch = shared.lock();
+            let (tasks, role_ends) = switch.expire();
+            (tasks, role_ends, switch.greet())
+        };
+        shared.hand(tasks);
+        let wake = Instant::now() + clock::until(role_ends.min(greeting));
+        tokio::select! {
+            biased;
+            heard = changes.next() => match heard {
+                Ok(events) => follow(shared, links, events).await,
+                Err(error) => return Err(Refusal::System { what: "listening to netlink", error }),
+            },
+            Some(task) = todo.recv() => work(shared, links, saved, task).await,
+            () = tokio::time::sleep_until(wake) => {}
+            () = shared.0.changed.notified() => {}
+            _ = reload.recv() => {
+                if let Err(error) = reload::reload(shared) {
+                    tracing::error!("nothing is changed: {error}");
+                }
+            }
+            _ = stop.recv() => break,
+            _ = interrupt.recv() => break,
+            () = shared.0.down.notified() => {
+                take_down(shared, links, saved).await?;
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Looks at what happened to interfaces.
+async fn follow(shared: &Shared, links: &Links, events: Vec<Event>) {
+    // What an interface is part of is named in messages, and only then looked up.
+    let about = |event: &Event| matches!(event, Event::Is(interface) if interface.controller.is_some());
+    let all = if events.iter().any(about) { links.all().await.unwrap_or_default() } else { Vec::new() };
+    for event in events {
+        let tasks = shared.lock().link(event, &all);
+        shared.hand(tasks);
+    }
+}
+
+async fn work(shared: &Shared, links: &Links, saved: &mut Saved, task: Task) {
+    match task {
+        Task::LookAgain => {
+            let Ok(all) = links.all().await else { return };
+            let known: Vec<u32> = {
+                let switch = shared.lock();
+                switch.ports.iter().filter_map(|port| Some(port.interface.as_ref()?.index)).collect()
+            };
+            let gone =
+                known.into_iter().filter(|index| !all.iter().any(|interface| interface.index == *index));
+            let events: Vec<Event> =
+                gone.map(Event::Gone).chain(all.iter().cloned().map(Event::Is)).collect();
+            for event in events {
+                let tasks = shared.lock().link(event, &all);
+                shared.hand(tasks);
+            }
+        }
+        Task::Appeared(number) => {
+            let interface = shared.lock().ports[usize::from(number)].interface.clone();
+            if let Some(interface) = interface
+                && let Err(error) = appear(shared, links, saved, number, &interface).await
+            {
+                tracing::error!(port = number, interface = interface.name, %error, "the interface is back and cannot be used");
+            }
+        }
+        Task::Broken(number) => background::broken(shared, number),
+    }
+}
+
+/// An interface is back.
+async fn appear(
+    shared: &Shared,
+    links: &Links,
+    saved: &mut Saved,
+    number: u16,
+    interface: &Interface,
+) -> Result<(), Refusal> {
+    shared.lock().attach(number)?;
+    saved.prepare(links, interface).await;
+    let socket = PortSocket::open(interface.index, EtherType::HELLO);
+    let socket = Arc::new(socket.map_err(Refusal::system("opening a packet socket"))?);
+    let all = links.all().await.unwrap_or_default();
+    tracing::info!(port = number, interface = interface.name, "the interface of a port is there");
+    let tasks = shared.lock().appeared(number, socket, &all);
+    shared.hand(tasks);
+    listen(shared, number);
+    Ok(())
+}
+
+/// Begins to read the Hellos of a port.
+fn listen(shared: &Shared, number: u16) {
+    let Some(socket) = shared.lock().ports[usize::from(number)].socket.clone() else { return };
+    let reading = shared.clone();
+    let task = tokio::spawn(async move {
+        let mut buffer = [0; 2048];
+        let mut in_a_row = 0;
+        loop {
+            match socket.receive(&mut buffer).await {
+                Ok(length) => {
+                    let tasks = reading.lock().hear(number, &buffer[..length]);
+                    reading.happened(tasks);
+                    in_a_row += 1;
+                    if in_a_row == ROUND {
+                        tokio::time::sleep(REST).await;
+                        in_a_row = 0;
+                    }
+                }
+                // The interface is down: netlink says so too, and when it is up again.
+                Err(error) if error.raw_os_error() == Some(libc::ENETDOWN) => in_a_row = 0,
+                Err(error) => {
+                    tracing::error!(port = number, %error, "Hellos cannot be read");
+                    return;
+                }
+            }
+        }
+    });
+    shared.lock().ports[usize::from(number)].reader = Some(task.abort_handle());
+}
+
+/// Takes the data plane and its pins away; neighbours are told.
+async fn take_down(shared: &Shared, links: &Links, saved: &mut Saved) -> Result<(), Refusal> {
+    {
+        let mut switch = shared.lock();
+        for number in 0..switch.ports.len() as u16 {
+            switch.say(number, 0);
+        }
+        remove(&switch.pins)?;
+    }
+    saved.restore(links).await;
+    Ok(())
+}
+
+fn remove(pins: &Pins) -> Result<(), Refusal> {
+    for (hook, _, name, path) in pins.attachments()? {
+        crate::attach::detach(hook, &name, &path)?;
+    }
+    Ok(pins.remove()?)
+}
+
+/// Takes away what a daemon of this name left, while none runs.
+///
+/// # Errors
+/// [`Refusal`].
+pub async fn take_away(places: &Places, name: &str) -> Result<bool, Refusal> {
+    start::check_capabilities()?;
+    let _lock = start::lock(places, name)?;
+    let links = Links::open().map_err(Refusal::system("opening netlink"))?;
+    let pins = Pins::of(&places.pins, name);
+    let was_there = pins.path().exists();
+    remove(&pins)?;
+    Saved::open(places.run.join(format!("{name}.interfaces"))).restore(&links).await;
+    Ok(was_there)
+}

@@ -1,0 +1,145 @@
+//! [`Port`]: an interface of the switch, and what it leads to.
+//!
+//! The program in the kernel is told decisions, not deadlines: a port is a fabric port, a host port or
+//! neither until it is told otherwise. So a daemon that is gone leaves the roles of its ports as they
+//! were, and the next one goes on from there.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use tokio::task::AbortHandle;
+use weft_switching::hello::Way;
+
+use super::links::Interface;
+use super::socket::PortSocket;
+use crate::layout::{self, NEVER};
+
+/// What a port leads to, as far as is known (crates/switching/src/hello.rs).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// There is no interface, or it has no carrier.
+    Down,
+    /// Nothing was heard yet: it carries nothing, and is a host port unless a Hello comes in time.
+    Listening,
+    /// To a host.
+    Host,
+    /// To another switch.
+    Fabric,
+    /// To a switch that has fallen silent: it carries nothing until something is heard.
+    Silent,
+    /// To a port of this switch: it carries nothing.
+    Looped,
+}
+
+/// The switch that was heard on a port.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Neighbour {
+    /// Its id.
+    pub switch: u64,
+    /// The port that it sends from.
+    pub port: u16,
+    /// Its tier; 0 is not known.
+    pub tier: u8,
+    /// For how long its last Hello holds, in milliseconds.
+    pub hold_ms: u32,
+    /// When that came in.
+    pub heard: u64,
+    /// Whether that was signed with our key.
+    pub authenticated: bool,
+}
+
+/// A port.
+#[derive(Debug)]
+pub struct Port {
+    /// The name of its interface.
+    pub name: String,
+    /// The interface, while there is one of that name.
+    pub interface: Option<Interface>,
+    /// Why the interface is not used though it is there.
+    pub unfit: Option<String>,
+    /// Whether a Hello makes it a fabric port.
+    pub may_be_fabric: bool,
+    /// What it leads to.
+    pub role: Role,
+    /// When the role ends unless something is heard; [`NEVER`].
+    pub until: u64,
+    /// Who was heard last.
+    pub neighbour: Option<Neighbour>,
+    /// What the program was told by the daemon before, until a Hello says more.
+    pub adopted: Option<layout::Port>,
+    /// Whether it takes no new paths.
+    pub draining: bool,
+    /// Hellos in and out.
+    pub socket: Option<Arc<PortSocket>>,
+    /// What reads the socket.
+    pub reader: Option<AbortHandle>,
+}
+
+impl std::fmt::Debug for PortSocket {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PortSocket")
+    }
+}
+
+impl Port {
+    /// A port of which nothing is known.
+    pub fn new(name: &str, may_be_fabric: bool) -> Self {
+        Self {
+            name: name.to_owned(),
+            interface: None,
+            unfit: None,
+            may_be_fabric,
+            role: Role::Down,
+            until: NEVER,
+            neighbour: None,
+            adopted: None,
+            draining: false,
+            socket: None,
+            reader: None,
+        }
+    }
+
+    /// To which tier it leads, seen from `tier`.
+    pub fn way(&self, tier: u8) -> Way {
+        match (self.role, &self.neighbour) {
+            (Role::Host, _) => Way::Host,
+            (Role::Fabric, Some(Neighbour { tier: theirs @ 1.., .. })) if tier > 0 => match theirs.cmp(&tier)
+            {
+                std::cmp::Ordering::Greater => Way::Up,
+                std::cmp::Ordering::Less => Way::Down,
+                std::cmp::Ordering::Equal => Way::Level,
+            },
+            (Role::Fabric, _) => Way::Level,
+            _ => Way::Unknown,
+        }
+    }
+
+    /// What the program is told.
+    pub fn told(&self, tier: u8) -> layout::Port {
+        let way = match (&self.neighbour, self.role, self.adopted) {
+            (None, Role::Fabric, Some(before)) => before.way,
+            _ => self.way(tier) as u8,
+        };
+        layout::Port {
+            neighbour_until: if self.role == Role::Fabric { NEVER } else { 0 },
+            host_from: if self.role == Role::Host { 0 } else { NEVER },
+            ifindex: self.interface.as_ref().map_or(0, |interface| interface.index),
+            // A fabric port that is not up is not flooded to, and still forwards.
+            up: (self.role != Role::Down && !self.draining).into(),
+            way,
+            may_be_fabric: self.may_be_fabric.into(),
+            ..layout::Port::default()
+        }
+    }
+
+    /// The role that the program was told by a daemon before this one.
+    pub const fn told_before(port: &layout::Port) -> Option<Role> {
+        match port {
+            layout::Port { neighbour_until: 1.., .. } => Some(Role::Fabric),
+            layout::Port { up: 0, .. } => None,
+            layout::Port { host_from: 0, .. } => Some(Role::Host),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Logs that outsiders cannot fill: of each kind of message at most one in ten seconds, which says how many
+//! were left out.
+
+use std::collections::HashMap;
+
+/// Nanoseconds between two messages of a kind.
+const GAP: u64 = 10_000_000_000;
+
+/// When what was said last. The kinds are few, and known when the daemon is compiled.
+#[derive(Debug, Default)]
+pub struct Quiet(HashMap<(u16, &'static str), (u64, u64)>);
+
+impl Quiet {
+    /// Whether to say something of this kind about a port at `now`; if so, how often it was left out since.
+    pub fn may_say(&mut self, port: u16, kind: &'static str, now: u64) -> Option<u64> {
+        let (last, left_out) = self.0.entry((port, kind)).or_insert((0, 0));
+        if *last != 0 && now < *last + GAP {
+            *left_out += 1;
+            return None;
+        }
+        *last = now.max(1);
+        Some(std::mem::take(left_out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_million_messages_are_one_in_ten_seconds() {
+        let mut quiet = Quiet::default();
+        let said: Vec<u64> =
+            (0..1_000_000).filter_map(|ms| quiet.may_say(0, "replay", ms * 1_000_000)).collect();
+        assert_eq!(said.len(), 100);
+        assert_eq!(said[1], 9_999);
+        assert_eq!(quiet.may_say(1, "replay", 1), Some(0), "another port has its own");
+    }
+}

@@ -1,0 +1,306 @@
+//! From a configuration to a switch that forwards: everything that can be wrong is found before anything
+//! is changed.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use caps::{CapSet, Capability};
+use weft_switching::tfe::Classifier;
+use weft_switching::{ParamValue, mix64};
+use weft_units::PortId;
+use weft_wire::{EtherType, Key};
+
+use super::clock;
+use super::hello::Hellos;
+use super::interfaces::{Saved, WRAP, find, unfit};
+use super::links::{Interface, Links};
+use super::memory::Memory;
+use super::ports::{Port, Role};
+use super::quiet::Quiet;
+use super::refusal::Refusal;
+use super::socket::PortSocket;
+use super::switch::Switch;
+use crate::attach::{Owner, detach, has_tcx, owner};
+use crate::config::Config;
+use crate::layout::{NEVER, Settings};
+use crate::pins::{Hook, Pins};
+use crate::plane::{Plane, PlaneError};
+use crate::tables::{Sizes, Tables};
+
+/// Where a daemon keeps what.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// Socket, lock and settings of interfaces.
+    pub run: PathBuf,
+    /// Pins.
+    pub pins: PathBuf,
+    /// What should outlive a restart of the machine: numbers of Hellos.
+    pub state: PathBuf,
+}
+
+/// What the daemon needs, and keeps while others go.
+pub const CAPABILITIES: [Capability; 4] =
+    [Capability::CAP_BPF, Capability::CAP_NET_ADMIN, Capability::CAP_NET_RAW, Capability::CAP_PERFMON];
+
+/// Makes sure that the daemon may do what it has to.
+///
+/// # Errors
+/// [`Refusal::Capabilities`].
+pub fn check_capabilities() -> Result<(), Refusal> {
+    let has = |cap: &Capability| caps::has_cap(None, CapSet::Effective, *cap).unwrap_or(false);
+    let lacks: Vec<String> = CAPABILITIES.iter().filter(|cap| !has(cap)).map(ToString::to_string).collect();
+    match lacks.is_empty() {
+        true => Ok(()),
+        false => {
+            let word = if lacks.len() == 1 { "is" } else { "are" };
+            Err(Refusal::Capabilities { lacks: format!("{} {word}", lacks.join(", ")) })
+        }
+    }
+}
+
+/// Opens a directory's file, making the directory.
+fn make(folder: &Path) -> Result<(), Refusal> {
+    fs::create_dir_all(folder).map_err(|error| Refusal::File { path: folder.to_owned(), error })
+}
+
+/// Takes the lock of a name.
+///
+/// # Errors
+/// [`Refusal::Running`] where another has it.
+pub fn lock(places: &Places, name: &str) -> Result<File, Refusal> {
+    make(&places.run)?;
+    let path = places.run.join(format!("{name}.lock"));
+    let failed = |error| Refusal::File { path: path.clone(), error };
+    let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+    let mut file = options.map_err(failed)?;
+    if file.try_lock().is_err() {
+        let mut pid = String::new();
+        let _ = file.read_to_string(&mut pid);
+        return Err(Refusal::Running { name: name.to_owned(), pid: pid.trim().to_owned() });
+    }
+    file.set_len(0).and_then(|()| file.rewind()).map_err(failed)?;
+    writeln!(file, "{}", std::process::id()).map_err(failed)?;
+    Ok(file)
+}
+
+/// Loads, attaches and sets up; the switch forwards when this is done.
+///
+/// # Errors
+/// [`Refusal`].
+pub async fn start(
+    config: Config,
+    places: &Places,
+    hook: Option<Hook>,
+    links: &Links,
+    saved: &mut Saved,
+) -> Result<Switch, Refusal> {
+    let all = links.all().await.map_err(Refusal::system("asking the kernel for interfaces"))?;
+    let before = known_before(places, &config);
+    let mut interfaces = Vec::new();
+    for (name, before) in config.ports.iter().zip(before) {
+        let interface = find(name, &all, before)?;
+        if let Some(why) = unfit(interface, &all, &config) {
+            return Err(Refusal::Unfit { name: name.clone(), why });
+        }
+        interfaces.push(interface.clone());
+    }
+    let hook = choose(hook)?;
+    // Two daemons that start at once look one after the other whose an interface is.
+    make(&places.run)?;
+    let path = places.run.join("attach.lock");
+    let failed = |error| Refusal::File { path: path.clone(), error };
+    let attaching = File::create(&path).map_err(failed)?;
+    attaching.lock().map_err(failed)?;
+    for name in &config.ports {
+        refuse_owned(places, hook, &config.name, name)?;
+    }
+    make(&places.state)?;
+    let memory = places.state.join(format!("{}.hellos", config.name));
+    let memory = Memory::open(&memory).map_err(|error| Refusal::File { path: memory.clone(), error })?;
+    let hellos = Hellos {
+        id: config.switch_id.unwrap_or_else(|| id_of(&interfaces)),
+        tier: config.tier,
+        hold_ms: u32::try_from(config.hello_hold.ps() / 1_000_000_000).unwrap_or(u32::MAX),
+        key: config.hello_key.as_deref().map(Key::new),
+        memory,
+        heard: 0,
+        sent: 0,
+        refused: Default::default(),
+    };
+    let pins = Pins::open(&places.pins, &config.name)?;
+    let mut switch = load(config, pins, hook, hellos, &interfaces)?;
+    adopt(&mut switch, &interfaces)?;
+    switch.set_routes()?;
+    for number in 0..switch.ports.len() as u16 {
+        let name = switch.ports[usize::from(number)].name.clone();
+        switch.attach(number).map_err(|error| explain(error, hook, &name))?;
+    }
+    drop(attaching);
+    for (number, interface) in (0..).zip(interfaces) {
+        saved.prepare(links, &interface).await;
+        let socket = PortSocket::open(interface.index, EtherType::HELLO);
+        let socket = socket.map_err(Refusal::system("opening a packet socket"))?;
+        switch.appeared(number, Arc::new(socket), &all);
+    }
+    Ok(switch)
+}
+
+/// The interfaces that the ports had under the daemon before, by number.
+fn known_before(places: &Places, config: &Config) -> Vec<Option<u32>> {
+    let map = places.pins.join(&config.name).join("maps/ports");
+    let ports = aya::maps::MapData::from_pin(map).ok().and_then(|data| {
+        aya::maps::Array::<_, crate::layout::Port>::try_from(aya::maps::Map::Array(data)).ok()
+    });
+    let index = |number: usize| {
+        let port = ports.as_ref()?.get(&(number as u32), 0).ok()?;
+        (port.ifindex > 0).then_some(port.ifindex)
+    };
+    (0..config.ports.len()).map(index).collect()
+}
+
+fn choose(hook: Option<Hook>) -> Result<Hook, Refusal> {
+    match hook {
+        Some(Hook::Tcx) if !has_tcx() => Err(too_old("attaches no programs by tcx")),
+        Some(hook) => Ok(hook),
+        None => Ok(if has_tcx() { Hook::Tcx } else { Hook::Clsact }),
+    }
+}
+
+/// The kernel's version, as it says itself.
+fn release() -> String {
+    let text = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    text.trim().to_owned()
+}
+
+fn too_old(lacks: &str) -> Refusal {
+    Refusal::Kernel { release: release(), lacks: lacks.to_owned() }
+}
+
+/// What it means that the program could not be attached.
+fn explain(error: PlaneError, hook: Hook, interface: &str) -> Refusal {
+    match hook {
+        Hook::Clsact => too_old(&format!(
+            "has neither tcx nor the clsact qdisc: attaching to `{interface}` failed ({error})"
+        )),
+        Hook::Tcx => error.into(),
+    }
+}
+
+fn refuse_owned(places: &Places, hook: Hook, own: &str, interface: &str) -> Result<(), Refusal> {
+    let why = match owner(&places.pins, hook, interface)? {
+        Some(Owner::Switch(name)) if name != own => format!(
+            "is a port of the switch `{name}` already: leave it out of one of the two, or take the other down \
+             (weftctl --name {name} down, or weft-switchd --name {name} --detach where it does not run)"
+        ),
+        Some(Owner::Unknown(program)) => format!(
+            "has the data plane of another switch attached (program {program}), whose pins are not in {}: give \
+             that one's --pin-dir, or take it away (bpftool net detach tcx_ingress dev {interface})",
+            places.pins.display()
+        ),
+        _ => return Ok(()),
+    };
+    Err(Refusal::Unfit { name: interface.to_owned(), why })
+}
+
+/// The id of a switch that is given none: its first port's address, and its place among numbers that no
+/// address is.
+fn id_of(interfaces: &[Interface]) -> u64 {
+    let mac = interfaces.first().map_or([0; 6], |interface| interface.mac);
+    let [a, b, c, d, e, f] = mac;
+    u64::from_be_bytes([0x80, 0, a, b, c, d, e, f])
+}
+
+/// Loads the program over what is pinned.
+fn load(
+    config: Config,
+    pins: Pins,
+    hook: Hook,
+    hellos: Hellos,
+    interfaces: &[Interface],
+) -> Result<Switch, Refusal> {
+    let shortest = interfaces.iter().map(|interface| interface.mtu).min().unwrap_or(config.mtu);
+    if config.mode.keeps_flows() && shortest < config.mtu + WRAP {
+        tracing::info!(
+            mtu = shortest,
+            wanted = config.mtu + WRAP,
+            "SYNs that carry so much data that they do not fit wrapped go by the default forwarding"
+        );
+    }
+    let shared_key =
+        matches!(config.scheme.params.get("hash_seed"), Some(ParamValue::Text(text)) if text == "shared");
+    let settings = Settings {
+        longest: shortest + 14,
+        hash_key: mix64(if shared_key { 0 } else { hellos.id }),
+        ..Settings::new(&config.exploration).classifying(&Classifier::from_spec(&config.scheme))
+    };
+    let plane = Plane::adopt(config.mode, &config.exploration, settings, &pins);
+    let plane = plane.map_err(|error| match error {
+        PlaneError::Load(_) | PlaneError::Program(_) => {
+            too_old(&format!("does not take the data plane ({error})"))
+        }
+        other => other.into(),
+    })?;
+    let tables = Tables::open(config.mode, settings, config.exploration.floods, &pins)?;
+    let ports = config.ports.iter().map(|name| Port::new(name, config.may_be_fabric(name))).collect();
+    let now = clock::now();
+    Ok(Switch {
+        plane,
+        tables,
+        sizes: Sizes::default(),
+        pins,
+        hook,
+        ports,
+        hellos,
+        quiet: Quiet::default(),
+        next_greeting: now,
+        started: now,
+        adopted: false,
+        config,
+    })
+}
+
+/// Takes over roles from the daemon before, and takes away what was its and is not ours.
+fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<(), Refusal> {
+    let now = clock::now();
+    let hold = switch.config.hello_hold.ps() / 1000;
+    for (hook, number, name, path) in switch.pins.attachments()? {
+        let ours = switch.config.ports.get(usize::from(number)) == Some(&name);
+        // One of another number is moved when the program is attached anew; of another kind it goes.
+        if hook != switch.hook || !switch.config.ports.contains(&name) {
+            tracing::info!(interface = name, "no port any more");
+            detach(hook, &name, &path)?;
+        } else if ours {
+            switch.adopted = true;
+        }
+    }
+    for (index, _) in switch.plane.interfaces()?.collect::<Vec<_>>() {
+        if !interfaces.iter().any(|interface| interface.index == index) {
+            switch.plane.set_interface(index, None)?;
+        }
+    }
+    for (number, interface) in interfaces.iter().enumerate() {
+        let before = switch.plane.port(PortId(number as u16));
+        let port = &mut switch.ports[number];
+        port.interface = Some(interface.clone());
+        if before.ifindex != interface.index || !interface.up {
+            continue;
+        }
+        if let Some(role) =
+            Port::told_before(&before).filter(|role| *role != Role::Fabric || port.may_be_fabric)
+        {
+            port.role = role;
+            port.draining = role == Role::Fabric && before.up == 0;
+            port.until = if role == Role::Fabric { now + hold } else { NEVER };
+            port.adopted = Some(before);
+        }
+    }
+    let empty = crate::layout::Port { host_from: NEVER, ..Default::default() };
+    for number in interfaces.len()..usize::from(crate::layout::MAX_PORTS) {
+        if switch.plane.port(PortId(number as u16)) != empty {
+            switch.plane.set_port(PortId(number as u16), empty)?;
+        }
+    }
+    Ok(())
+}

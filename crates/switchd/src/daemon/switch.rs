@@ -1,0 +1,332 @@
+//! [`Switch`]: the state of the daemon, and what it does when something happens. Everything here is quick
+//! and waits for nothing.
+
+use std::sync::Arc;
+
+use weft_units::PortId;
+
+use super::clock;
+use super::hello::Hellos;
+use super::interfaces::unfit;
+use super::links::{Event, Interface};
+use super::ports::{Neighbour, Port, Role};
+use super::quiet::Quiet;
+use super::socket::PortSocket;
+use crate::attach::detach;
+use crate::config::{Config, Route};
+use crate::layout::{self, NEVER};
+use crate::pins::{Hook, Pins};
+use crate::plane::{Plane, PlaneError};
+use crate::tables::{Sizes, Tables};
+
+/// A switch that runs.
+pub struct Switch {
+    /// What it was told.
+    pub config: Config,
+    /// The program and its maps.
+    pub plane: Plane,
+    /// What the program writes, for threads beside this one.
+    pub tables: Tables,
+    /// How many entries there were when last swept.
+    pub sizes: Sizes,
+    /// What outlives the daemon.
+    pub pins: Pins,
+    /// How the program is attached.
+    pub hook: Hook,
+    /// Its ports, by number.
+    pub ports: Vec<Port>,
+    /// Hello.
+    pub hellos: Hellos,
+    /// Logs with a limit.
+    pub quiet: Quiet,
+    /// When Hellos are due.
+    pub next_greeting: u64,
+    /// When it began.
+    pub started: u64,
+    /// Whether it went on where another daemon left off.
+    pub adopted: bool,
+}
+
+/// What there is to do after something happened, by those who may wait.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Task {
+    /// The port got an interface: it is to be attached, set up and listened to.
+    Appeared(u16),
+    /// Whatever goes over the port has to find another way.
+    Broken(u16),
+    /// All interfaces have to be looked at.
+    LookAgain,
+}
+
+impl Switch {
+    fn hold(&self) -> u64 {
+        self.config.hello_hold.ps() / 1000
+    }
+
+    /// Tells the program what the port is.
+    pub fn tell(&mut self, number: u16) {
+        let told = self.ports[usize::from(number)].told(self.config.tier);
+        if let Err(error) = self.plane.set_port(PortId(number), told) {
+            tracing::error!(port = number, %error, "the data plane cannot be told of a port");
+        }
+    }
+
+    /// The port has a role from now on.
+    fn play(&mut self, number: u16, role: Role, until: u64) {
+        let port = &mut self.ports[usize::from(number)];
+        port.until = until;
+        if port.role != role {
+            port.role = role;
+            let named = &port.name;
+            tracing::info!(port = number, interface = %named, role = ?role, "role of a port");
+        }
+        self.tell(number);
+    }
+
+    /// Whether the port went down, came up or lost its interface.
+    fn set_up(&mut self, number: u16, up: bool, now: u64) -> Vec<Task> {
+        let port = &mut self.ports[usize::from(number)];
+        let was_up = port.role != Role::Down;
+        if up == was_up {
+            return Vec::new();
+        }
+        if up {
+            self.play(number, Role::Listening, now + self.hold());
+            self.greet_on(number);
+            return Vec::new();
+        }
+        port.neighbour = None;
+        self.play(number, Role::Down, NEVER);
+        vec![Task::Broken(number)]
+    }
+
+    /// Something happened to an interface.
+    pub fn link(&mut self, event: Event, all: &[Interface]) -> Vec<Task> {
+        let now = clock::now();
+        let mut tasks = Vec::new();
+        match event {
+            Event::Missed => tasks.push(Task::LookAgain),
+            Event::Gone(index) => {
+                if let Some(number) = self.number_of(index) {
+                    tasks.extend(self.lose(number, now));
+                }
+            }
+            Event::Is(interface) => {
+                let known = self.number_of(interface.index);
+                let named =
+                    self.ports.iter().position(|port| port.name == interface.name).map(|at| at as u16);
+                if let Some(number) = known
+                    && named != known
+                {
+                    tracing::warn!(
+                        port = number,
+                        now = interface.name,
+                        "the interface of a port was renamed"
+                    );
+                    tasks.extend(self.lose(number, now));
+                }
+                if let Some(number) = named {
+                    tasks.extend(self.see(number, interface, all, now));
+                }
+            }
+        }
+        tasks
+    }
+
+    /// The interface of the port is as it is.
+    fn see(&mut self, number: u16, interface: Interface, all: &[Interface], now: u64) -> Vec<Task> {
+        let mut tasks = Vec::new();
+        let port = &mut self.ports[usize::from(number)];
+        let same = port.interface.as_ref().is_some_and(|known| known.index == interface.index);
+        if !same {
+            if port.interface.is_some() {
+                tasks.extend(self.lose(number, now));
+            }
+            let port = &mut self.ports[usize::from(number)];
+            port.interface = Some(interface);
+            tasks.push(Task::Appeared(number));
+            return tasks;
+        }
+        let why = unfit(&interface, all, &self.config);
+        let port = &mut self.ports[usize::from(number)];
+        if let Some(why) = why.as_ref().filter(|_| port.unfit != why) {
+            tracing::error!(port = number, interface = %port.name, "carries nothing: the interface {why}");
+        }
+        let up = interface.up && why.is_none() && port.socket.is_some();
+        port.unfit = why;
+        port.interface = Some(interface);
+        tasks.extend(self.set_up(number, up, now));
+        tasks
+    }
+
+    /// The port has no interface any more.
+    fn lose(&mut self, number: u16, now: u64) -> Vec<Task> {
+        let tasks = self.set_up(number, false, now);
+        let port = &mut self.ports[usize::from(number)];
+        let name = port.name.clone();
+        tracing::warn!(port = number, interface = %name, "the interface of a port is gone");
+        if let Some(reader) = port.reader.take() {
+            reader.abort();
+        }
+        port.socket = None;
+        if let Some(interface) = port.interface.take() {
+            let _ = self.plane.set_interface(interface.index, None);
+        }
+        let path = self.pins.attachment(self.hook, number, &name);
+        if path.exists()
+            && let Err(error) = detach(self.hook, &name, &path)
+        {
+            tracing::debug!(%error, "what was attached to an interface that is gone");
+        }
+        self.tell(number);
+        tasks
+    }
+
+    /// Tells the program the routes that are configured, in a mode that goes by them.
+    ///
+    /// # Errors
+    /// [`PlaneError`].
+    pub fn set_routes(&mut self) -> Result<(), PlaneError> {
+        if !self.config.mode.routes() {
+            return Ok(());
+        }
+        let route = |route: &Route| {
+            let ports = route.ports.iter().map(|port| u16::from(*port));
+            (layout::address(route.station), layout::Route::new(ports))
+        };
+        let routes: Vec<_> = self.config.routes.iter().map(route).collect();
+        self.plane.set_routes(&routes)
+    }
+
+    /// Whether the port takes no new paths.
+    pub fn set_draining(&mut self, number: u16, draining: bool) {
+        self.ports[usize::from(number)].draining = draining;
+        self.tell(number);
+    }
+
+    /// The program is attached to the port's interface, and there is a socket.
+    pub fn appeared(&mut self, number: u16, socket: Arc<PortSocket>, all: &[Interface]) -> Vec<Task> {
+        let port = &mut self.ports[usize::from(number)];
+        port.socket = Some(socket);
+        let Some(interface) = port.interface.clone() else { return Vec::new() };
+        if let Err(error) = self.plane.set_interface(interface.index, Some(PortId(number))) {
+            tracing::error!(port = number, %error, "the data plane cannot be told of an interface");
+        }
+        self.tell(number);
+        self.see(number, interface, all, clock::now())
+    }
+
+    /// Attaches the program to the interface of a port.
+    ///
+    /// # Errors
+    /// [`PlaneError`].
+    pub fn attach(&mut self, number: u16) -> Result<(), PlaneError> {
+        let name = self.ports[usize::from(number)].name.clone();
+        self.plane.attach(&self.pins, self.hook, number, &name)
+    }
+
+    fn number_of(&self, index: u32) -> Option<u16> {
+        let of = |port: &Port| port.interface.as_ref().is_some_and(|interface| interface.index == index);
+        self.ports.iter().position(of).map(|at| at as u16)
+    }
+
+    /// A frame of Hello's type came in on the port.
+    pub fn hear(&mut self, number: u16, frame: &[u8]) -> Vec<Task> {
+        let now = clock::now();
+        let port = &self.ports[usize::from(number)];
+        if port.role == Role::Down {
+            return Vec::new();
+        }
+        let (hello, authenticated) = match self.hellos.read(frame, port.may_be_fabric) {
+            Ok(read) => read,
+            Err(reason) => {
+                if reason == "own" {
+                    // A cable between two ports, or whoever sends our Hellos back.
+                    self.play(number, Role::Looped, now + self.hold());
+                }
+                if let Some(left_out) = self.quiet.may_say(number, reason, now) {
+                    tracing::warn!(port = number, interface = %self.ports[usize::from(number)].name, reason, left_out, "a Hello was refused");
+                }
+                return Vec::new();
+            }
+        };
+        let was_fabric = port.role == Role::Fabric;
+        let (tier, hold_ms) = (hello.tier, hello.hold_ms);
+        if hold_ms == 0 {
+            // It takes back what it said: as if the port had just come up.
+            self.ports[usize::from(number)].neighbour = None;
+            self.play(number, Role::Listening, now + self.hold());
+            return if was_fabric { vec![Task::Broken(number)] } else { Vec::new() };
+        }
+        let neighbour =
+            Neighbour { switch: hello.switch.0, port: hello.port, tier, hold_ms, heard: now, authenticated };
+        let port = &mut self.ports[usize::from(number)];
+        let other = port.neighbour.as_ref().map(|known| (known.switch, known.tier));
+        port.neighbour = Some(neighbour);
+        port.until = now + u64::from(hold_ms) * 1_000_000;
+        if !was_fabric || other != Some((hello.switch.0, tier)) {
+            let until = port.until;
+            if was_fabric && other.is_some_and(|(switch, _)| switch != hello.switch.0) {
+                tracing::warn!(port = number, switch = %hello.switch, "another switch is behind a port");
+            }
+            self.play(number, Role::Fabric, until);
+        }
+        Vec::new()
+    }
+
+    /// Ends roles that are over; gives what there is to do, and when the next one ends.
+    pub fn expire(&mut self) -> (Vec<Task>, u64) {
+        let now = clock::now();
+        let mut tasks = Vec::new();
+        for number in 0..self.ports.len() as u16 {
+            let port = &self.ports[usize::from(number)];
+            if port.until > now {
+                continue;
+            }
+            match port.role {
+                Role::Fabric => {
+                    tracing::warn!(port = number, interface = %port.name, "the neighbour has fallen silent");
+                    self.play(number, Role::Silent, NEVER);
+                    tasks.push(Task::Broken(number));
+                }
+                Role::Listening => self.play(number, Role::Host, NEVER),
+                Role::Looped => self.play(number, Role::Listening, now + self.hold()),
+                Role::Down | Role::Host | Role::Silent => self.ports[usize::from(number)].until = NEVER,
+            }
+        }
+        (tasks, self.ports.iter().map(|port| port.until).min().unwrap_or(NEVER))
+    }
+
+    /// Says Hello on every port that is up, if it is time to; gives when it is next.
+    pub fn greet(&mut self) -> u64 {
+        let now = clock::now();
+        if now >= self.next_greeting {
+            let interval = self.config.hello_interval.ps() / 1000;
+            // After a stop Hellos are not made up for.
+            self.next_greeting = (self.next_greeting + interval).max(now + interval / 2);
+            for number in 0..self.ports.len() as u16 {
+                self.greet_on(number);
+            }
+        }
+        self.next_greeting
+    }
+
+    fn greet_on(&mut self, number: u16) {
+        self.say(number, self.hellos.hold_ms);
+    }
+
+    /// Says Hello on a port that is up; a hold of 0 takes back what was said.
+    pub fn say(&mut self, number: u16, hold_ms: u32) {
+        let port = &self.ports[usize::from(number)];
+        let (Some(interface), Some(socket)) = (&port.interface, &port.socket) else { return };
+        if port.role == Role::Down {
+            return;
+        }
+        let frame = self.hellos.frame(interface.mac, number, hold_ms, clock::since_1970());
+        if let Err(error) = socket.send(&frame)
+            && let Some(left_out) = self.quiet.may_say(number, "send", clock::now())
+        {
+            tracing::warn!(port = number, interface = %port.name, %error, left_out, "a Hello could not be sent");
+        }
+    }
+}
