@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use aya::Pod;
 
-use crate::layout::{Flood, FloodKey, Flow, Path, Port, Settings, Station};
+use crate::layout::{Flood, FloodKey, Flow, Load, Path, Port, Settings, Station};
 use crate::mode::Mode;
 use crate::pins::Pins;
 use crate::plane::PlaneError;
@@ -20,11 +20,13 @@ pub struct Tables(Arc<Maps>);
 struct Maps {
     mode: Mode,
     settings: Settings,
-    stations: Walk<u64, Station>,
-    repairs: Walk<u64, u64>,
+    /// Where stations are, and those that are being looked for, in modes that explore.
+    stations: Option<(Walk<u64, Station>, Walk<u64, u64>)>,
     floods: Walk<FloodKey, Flood>,
     /// Confirmed flows, and those that are not.
     flows: Option<[Walk<Flow, Path>; 2]>,
+    /// What flows have carried.
+    carried: Option<Walk<Flow, Load>>,
     most_floods: usize,
 }
 
@@ -39,6 +41,8 @@ pub struct Sizes {
     pub floods: usize,
     /// Entries of flows, about two a flow.
     pub flows: usize,
+    /// Flows whose bytes are counted.
+    pub carried: usize,
 }
 
 impl Tables {
@@ -51,11 +55,19 @@ impl Tables {
             true => Some([Walk::open(&pins.map("paths"))?, Walk::open(&pins.map("locked"))?]),
             false => None,
         };
+        let stations = match mode.explores() {
+            true => Some((Walk::open(&pins.map("stations"))?, Walk::open(&pins.map("repairs"))?)),
+            false => None,
+        };
+        let carried = match mode.counts_flows() {
+            true => Some(Walk::open(&pins.map("carried"))?),
+            false => None,
+        };
         Ok(Self(Arc::new(Maps {
             mode,
             settings,
-            stations: Walk::open(&pins.map("stations"))?,
-            repairs: Walk::open(&pins.map("repairs"))?,
+            stations,
+            carried,
             floods: Walk::open(&pins.map("floods"))?,
             flows,
             most_floods,
@@ -76,7 +88,8 @@ impl Tables {
     /// # Errors
     /// What the kernel says.
     pub fn stations(&self, now: u64, mut see: impl FnMut(u64, Station)) -> io::Result<()> {
-        self.0.stations.each(|keys, values| {
+        let Some((stations, _)) = &self.0.stations else { return Ok(()) };
+        stations.each(|keys, values| {
             let live = keys.iter().zip(values).filter(|(_, station)| station.expiry > now);
             live.for_each(|(address, station)| see(*address, *station));
         })
@@ -100,12 +113,15 @@ impl Tables {
     /// # Errors
     /// What the kernel says.
     pub fn sweep(&self, now: u64) -> io::Result<Sizes> {
-        let mut sizes = Sizes {
-            stations: sweep(&self.0.stations, |station| station.expiry > now)?,
-            repairs: sweep(&self.0.repairs, |until| *until > now)?,
-            floods: sweep(&self.0.floods, |flood| flood.expiry > now)?,
-            flows: 0,
-        };
+        let mut sizes =
+            Sizes { floods: sweep(&self.0.floods, |flood| flood.expiry > now)?, ..Sizes::default() };
+        if let Some((stations, repairs)) = &self.0.stations {
+            sizes.stations = sweep(stations, |station| station.expiry > now)?;
+            sizes.repairs = sweep(repairs, |until| *until > now)?;
+        }
+        if let Some(carried) = &self.0.carried {
+            sizes.carried = sweep(carried, |load| load.expiry > now)?;
+        }
         for map in self.flows() {
             sizes.flows += sweep(map, |path| path.expiry > now)?;
         }
@@ -117,7 +133,7 @@ impl Tables {
     /// # Errors
     /// What the kernel says.
     pub fn forget_stations(&self) -> io::Result<usize> {
-        remove_where(&self.0.stations, |_| true)
+        self.0.stations.as_ref().map_or(Ok(0), |(stations, _)| remove_where(stations, |_| true))
     }
 
     /// Forgets all flows; gives how many entries there were.
@@ -133,7 +149,8 @@ impl Tables {
     /// # Errors
     /// What the kernel says.
     pub fn forget_behind(&self, port: u16) -> io::Result<usize> {
-        remove_where(&self.0.stations, |station| station.port == port)
+        let behind = |station: &Station| station.port == port;
+        self.0.stations.as_ref().map_or(Ok(0), |(stations, _)| remove_where(stations, behind))
     }
 
     /// The entries on a port, each with that of the other direction.
@@ -238,7 +255,8 @@ impl Deciding<'_> {
             port.is_some_and(|port| port.up != 0 && port.host_from <= self.now)
         };
         let is_attached = |station: u64| {
-            let station = self.tables.0.stations.get(&station).filter(|station| station.expiry > self.now);
+            let known = self.tables.0.stations.as_ref().and_then(|(stations, _)| stations.get(&station));
+            let station = known.filter(|station| station.expiry > self.now);
             station.is_some_and(|station| is_host(station.port))
         };
         let settings = &self.tables.0.settings;

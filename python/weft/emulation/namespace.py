@@ -7,12 +7,17 @@ Python 3.11 has no `os.setns`, so the C library is asked. A namespace is entered
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
+import socket
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 _CLONE_NEWNET = 0x40000000
+_SIOCGIFFLAGS = 0x8913
+_IFF_RUNNING = 0x40
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -48,3 +53,15 @@ def _set(namespace: int) -> None:
 def setting(name: str) -> Path:
     """The file of a setting such as `net.ipv4.tcp_sack`, in the namespace that the thread is in."""
     return Path("/proc/sys") / name.replace(".", "/")
+
+
+def runs(interface: str) -> bool:
+    """Whether an interface of the namespace that the thread is in passes frames.
+
+    It has a carrier before that: the kernel starts a device's queues later, in its own time (netdevice(7),
+    `IFF_RUNNING`), and until then what is sent is lost.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        request = struct.pack("16sh14x", interface.encode(), 0)
+        flags = struct.unpack("16sh14x", fcntl.ioctl(asking, _SIOCGIFFLAGS, request))[1]
+    return bool(flags & _IFF_RUNNING)

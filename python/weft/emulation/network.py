@@ -9,15 +9,17 @@ from typing import Any
 
 from . import neighbours, shaping
 from .errors import EmulationError
-from .namespace import entered, path_of
+from .namespace import entered, path_of, runs
 from .plan import EXPLORING, Plan
 from .requirements import find_mininet, program
 from .stack import Stack, offloads, route_there, write
 
-_WARM_UP_S = 30.0
-"""Seconds that switches have to find out what their ports lead to."""
-_LOOK_S = 0.1
+_LINKS_S = 60.0
+"""Seconds that the kernel has to start all interfaces: it does so in its own time, later on a busy machine."""
+_LOOK_S = 0.05
 """Seconds between two looks."""
+_OWN = "/proc/self/ns/net"
+"""The namespace of the switches."""
 _ROUTE_PREFIX = "10.0.0.0/8"
 
 
@@ -129,28 +131,36 @@ class Network:
 
         try:
             self.net.start()
-            self._wait_for_roles()
         except ControlError as refusal:
             raise EmulationError(str(refusal)) from refusal
+        self._wait_for_links()
+        self._check_roles()
 
-    def _wait_for_roles(self) -> None:
-        """Wait until each switch knows of each of its ports whether it leads to a switch or to a host."""
-        until = time.monotonic() + _WARM_UP_S
-        waiting = {switch.name: self._expected(switch.name) for switch in self.plan.switches}
-        while True:
-            waiting = {name: roles for name, roles in waiting.items() if not roles.items() <= self.roles(name).items()}
-            if not waiting:
-                return
-            if time.monotonic() > until:
-                name, roles = next(iter(waiting.items()))
-                there = self.roles(name)
-                wrong = [f"port {port} is {there.get(port)}, not {role}" for port, role in roles.items()]
-                raise EmulationError(
-                    f"{len(waiting)} switches do not know their ports after {_WARM_UP_S:g} s; of {name} "
-                    f"{next(text for text, port in zip(wrong, roles, strict=True) if there.get(port) != roles[port])}: "
-                    f"{self.switches[name].last_words()}"
-                )
-            time.sleep(_LOOK_S)
+    def _wait_for_links(self) -> None:
+        """Wait until every interface passes frames, those of cables that are down apart."""
+        until = time.monotonic() + _LINKS_S
+        for cable in self.plan.cables:
+            for end in cable.ends if cable.up else ():
+                path = self.namespaces.get(end.node, _OWN)
+                while not self._runs(path, self.plan.interface(end)):
+                    if time.monotonic() > until:
+                        raise EmulationError(f"{self.plan.interface(end)} carries nothing after {_LINKS_S:g} s")
+                    time.sleep(_LOOK_S)
+
+    def _runs(self, path: str, interface: str) -> bool:
+        with entered(path):
+            return runs(interface)
+
+    def _check_roles(self) -> None:
+        """Check that each switch takes each of its ports for what it is."""
+        for name in self.switches:
+            there = self.roles(name)
+            for port, role in self._expected(name).items():
+                if there.get(port) != role:
+                    raise EmulationError(
+                        f"{name} takes its port {port} for `{there.get(port)}`, it is `{role}`:"
+                        f" {self.switches[name].last_words()}"
+                    )
 
     def _expected(self, switch: str) -> dict[int, str]:
         """The role of each port of a switch whose cable is not down from the start."""

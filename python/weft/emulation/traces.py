@@ -7,9 +7,11 @@ kernel's monotonic clock, which is that of the run.
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
+from http.client import HTTPException
 from typing import Any
 
 from .network import Network
@@ -37,29 +39,34 @@ class Traces:
         """For a network whose switches run."""
         self._told: list[Told] = []
         self._lost = 0
-        self._connections = []
+        self._following: list[tuple[socket.socket, threading.Thread]] = []
         for name, switch in network.switches.items():
-            connection, lines = switch.follow("trace")
-            self._connections.append(connection)
-            threading.Thread(target=self._follow, args=(name, lines), daemon=True).start()
+            there, lines = switch.follow("trace")
+            thread = threading.Thread(target=self._follow, args=(name, lines), daemon=True)
+            thread.start()
+            self._following.append((there, thread))
 
     def _follow(self, switch: str, lines: Iterable[bytes]) -> None:
-        """Read one switch's events until its connection is closed."""
+        """Read one switch's events until its socket is shut down."""
         try:
             for line in lines:
+                # Late copies are most of what is told, and of no interest here.
+                if b'"late"' in line:
+                    continue
                 event = json.loads(line)
                 if event["what"] == "lost":
                     self._lost += int(event["events"])
                 elif event["what"] in _WANTED:
                     self._told.append(_told(switch, event))
-        except (OSError, ValueError, AttributeError):
-            # That is how a connection that another thread closes ends.
+        except (OSError, ValueError, HTTPException):
+            # That is how an answer ends whose socket is shut down.
             return
 
     def end(self) -> tuple[list[Told], int]:
         """Stop following; what was told, in order of time, and how many events were lost."""
-        for connection in self._connections:
-            connection.close()
+        for there, thread in self._following:
+            there.shutdown(socket.SHUT_RDWR)
+            thread.join()
         return sorted(self._told, key=lambda told: told.time_ns), self._lost
 
 

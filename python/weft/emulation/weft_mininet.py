@@ -23,6 +23,8 @@ from mininet.node import Switch
 
 READY_S = 20.0
 """Seconds that a daemon has to attach its program and answer."""
+_LOOK_S = 0.05
+"""Seconds between two looks at a daemon that is not ready."""
 _END_S = 5.0
 """Seconds that a daemon has to end."""
 _HELLO_KEYS = {"hello": "interval", "hold": "hold"}
@@ -123,12 +125,15 @@ class WeftSwitch(Switch):  # type: ignore[misc]
             )
         if not self.params.get("batch"):
             self.wait()
+            self.settle()
 
     @classmethod
     def batchStartup(cls, switches: Any, run: Any = None) -> Any:  # noqa: N802 (Mininet calls it)
-        """Wait until every switch forwards."""
+        """Wait until every switch forwards, and knows what its ports lead to."""
         for switch in switches:
             switch.wait()
+        for switch in switches:
+            switch.settle()
         return switches
 
     def wait(self) -> None:
@@ -148,7 +153,19 @@ class WeftSwitch(Switch):  # type: ignore[misc]
                     return
             if time.monotonic() > until:
                 raise ControlError(f"weft-switchd of {self.name} is not ready after {READY_S:g} s: {self.last_words()}")
-            time.sleep(0.02)
+            time.sleep(_LOOK_S)
+
+    def settle(self) -> None:
+        """Wait until it is known of each port whether a switch is behind it: until then a port carries nothing.
+
+        Raises:
+            ControlError: That takes too long.
+        """
+        until = time.monotonic() + READY_S
+        while any(port["role"] == "listening" for port in self.ask("ports")):
+            if time.monotonic() > until:
+                raise ControlError(f"ports of {self.name} still listen after {READY_S:g} s: {self.last_words()}")
+            time.sleep(_LOOK_S)
 
     def connected(self) -> bool:
         """Whether it forwards."""
@@ -209,8 +226,8 @@ class WeftSwitch(Switch):  # type: ignore[misc]
             raise ControlError(f"{self.name} refused `{what}` ({answer.status}): {body.strip()}")
         return json.loads(body) if body.strip() else None
 
-    def follow(self, what: str) -> tuple[Connection, Any]:
-        """A connection on which the switch tells of `what` (`trace`) until it is closed, and its lines as they come.
+    def follow(self, what: str) -> tuple[socket.socket, Any]:
+        """What the switch tells of `what` (`trace`), line by line, and the socket, which is shut down to end that.
 
         Raises:
             ControlError: It refused, or nobody answers.
@@ -218,13 +235,14 @@ class WeftSwitch(Switch):  # type: ignore[misc]
         connection = Connection(self.socket_path, None)
         try:
             connection.request("GET", f"/v1/{what}")
+            there = connection.sock
             answer = connection.getresponse()
         except OSError as error:
             raise ControlError(f"{self.name} does not answer: {error}") from error
         if answer.status != 200:
             connection.close()
             raise ControlError(f"{self.name} refused `{what}` ({answer.status})")
-        return connection, answer
+        return there, answer
 
     def drain(self, port: Any, undo: bool = False) -> Any:
         """Move traffic away from a port, e.g. `s1-eth2`, or let it back."""

@@ -106,6 +106,7 @@ fn registry(switch: &Switch) -> Registry {
         ("repairs", sizes.repairs),
         ("floods", sizes.floods),
         ("paths", sizes.flows),
+        ("carried", sizes.carried),
     ];
     let entries = tables.map(|(table, entries)| (with("table", table), entries as u64));
     gauge(&mut registry, "table_entries", "Entries at the last sweep", entries);

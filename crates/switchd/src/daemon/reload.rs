@@ -49,6 +49,7 @@ pub fn reload(shared: &Shared) -> Result<Vec<&'static str>, String> {
         switch.ports[usize::from(number)].may_be_fabric = may_be_fabric;
         switch.tell(number);
     }
+    switch.set_routes().map_err(|error| error.to_string())?;
     switch.next_greeting = super::clock::now();
     drop(switch);
     shared.0.changed.notify_one();

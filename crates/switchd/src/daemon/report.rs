@@ -35,7 +35,8 @@ pub fn status(switch: &Switch) -> Value {
         "hello_key": switch.hellos.key.is_some(),
         "pid": std::process::id(),
         "entries": {
-            "hosts": sizes.stations, "repairs": sizes.repairs, "floods": sizes.floods, "paths": sizes.flows
+            "hosts": sizes.stations, "repairs": sizes.repairs, "floods": sizes.floods, "paths": sizes.flows,
+            "carried": sizes.carried,
         },
     })
 }

@@ -13,8 +13,8 @@ use super::ports::{Neighbour, Port, Role};
 use super::quiet::Quiet;
 use super::socket::PortSocket;
 use crate::attach::detach;
-use crate::config::Config;
-use crate::layout::NEVER;
+use crate::config::{Config, Route};
+use crate::layout::{self, NEVER};
 use crate::pins::{Hook, Pins};
 use crate::plane::{Plane, PlaneError};
 use crate::tables::{Sizes, Tables};
@@ -180,6 +180,22 @@ impl Switch {
         }
         self.tell(number);
         tasks
+    }
+
+    /// Tells the program the routes that are configured, in a mode that goes by them.
+    ///
+    /// # Errors
+    /// [`PlaneError`].
+    pub fn set_routes(&mut self) -> Result<(), PlaneError> {
+        if !self.config.mode.routes() {
+            return Ok(());
+        }
+        let route = |route: &Route| {
+            let ports = route.ports.iter().map(|port| u16::from(*port));
+            (layout::address(route.station), layout::Route::new(ports))
+        };
+        let routes: Vec<_> = self.config.routes.iter().map(route).collect();
+        self.plane.set_routes(&routes)
     }
 
     /// Whether the port takes no new paths.
