@@ -101,7 +101,10 @@ pub fn sequence(setting: &Setting, seed: u64, length: u64, pair: &mut Pair) -> (
     };
     let mut steps = Vec::new();
     for _ in 0..length {
-        let step = draw.step();
+        let mut step = draw.step();
+        if let Event::Frame(_, bytes) = &mut step.event {
+            pad(bytes);
+        }
         let result = pair.step(&step);
         if let Event::Frame(_, bytes) = &step.event {
             draw.see(bytes.clone());
@@ -379,15 +382,18 @@ impl Draw {
             let len = 14 + self.below(frame.len() - 13);
             frame.truncate(len);
         }
-        // BPF_PROG_TEST_RUN itself refuses an IP packet shorter than its header, unless there is a tag.
-        let least = match frame[12..14] {
-            [0x08, 0x00] => 34,
-            [0x86, 0xdd] => 54,
-            _ => 14,
-        };
-        frame.resize(frame.len().max(least), 0);
         frame
     }
+}
+
+/// `BPF_PROG_TEST_RUN` itself refuses an IP packet shorter than its header, unless there is a tag.
+fn pad(frame: &mut Vec<u8>) {
+    let least = match frame[12..14] {
+        [0x08, 0x00] => 34,
+        [0x86, 0xdd] => 54,
+        _ => 14,
+    };
+    frame.resize(frame.len().max(least), 0);
 }
 
 /// An answer to `frame`: SYN+ACK to SYN, data to data, a reply to a request, wrapped where it was; `fail`:
