@@ -200,6 +200,8 @@ static __noinline int receive(struct __sk_buff *skb, const struct frame *f)
 
 	if (f->kind == HELLO)
 		return on_hello(f);
+	if (is_for_machine(f))
+		return consume(TC_ACT_OK);
 	refused = explores ? refuses(f) : takes(f);
 	if (refused != NO_REASON)
 		return drop(f, refused);

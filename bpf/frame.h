@@ -91,6 +91,12 @@ static __always_inline bool is_group(__u64 address)
 	return address >> 40 & 1;
 }
 
+/* Whether frames to it are for whoever is at the other end of the cable (IEEE 802.1Q, 8.6.3). */
+static __always_inline bool is_link_local(__u64 address)
+{
+	return (address & ~0xfULL) == 0x0180c2000000ULL;
+}
+
 /* Whether switches alone send such frames, to each other. */
 static __always_inline bool is_control(const struct frame *f)
 {

@@ -17,6 +17,12 @@ static __always_inline enum reason refuses(const struct frame *f)
 	return is_host(f->port, f->now) ? NO_REASON : UNKNOWN_PORT;
 }
 
+/* Spanning tree, LACP, LLDP and the like, which the machine itself may read: no switch forwards them. */
+static __always_inline bool is_for_machine(const struct frame *f)
+{
+	return is_link_local(f->dst) && !is_control(f);
+}
+
 /* The daemon reads Hellos, from ports that may lead to a switch. */
 static __always_inline int on_hello(const struct frame *f)
 {

@@ -74,6 +74,10 @@ static __always_inline bool is_settled(struct __sk_buff *skb, struct frame *f, i
 		*action = on_hello(f);
 		return true;
 	}
+	if (is_for_machine(f)) {
+		*action = consume(TC_ACT_OK);
+		return true;
+	}
 	refused = refuses_to_route(f);
 	if (refused != NO_REASON) {
 		*action = drop(f, refused);

@@ -370,6 +370,9 @@ impl ArpPathSwitch {
     #[cold]
     fn on_rare<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let now = ctx.now();
+        if header.dst.is_link_local() && !header.kind.is_control() {
+            return out.consume();
+        }
         let explores = header.kind == Kind::ArpRequest && header.dst.is_group();
         if (explores || header.kind.is_control())
             && let Some(reason) = self.refuses(ingress, header, now)

@@ -41,6 +41,13 @@ impl Mac {
         u64::from_be_bytes([0, 0, a, b, c, d, e, f])
     }
 
+    /// Whether frames to this address are for whoever is at the other end of the cable, as those of
+    /// spanning tree, LACP and LLDP: switches forward none of them (IEEE 802.1Q, 8.6.3).
+    #[inline]
+    pub const fn is_link_local(self) -> bool {
+        matches!(self.0, [0x01, 0x80, 0xc2, 0, 0, last] if last < 16)
+    }
+
     /// Whether the address names a group of stations (broadcast included).
     #[inline]
     pub const fn is_group(self) -> bool {
@@ -185,6 +192,7 @@ mod tests {
     fn a_host_is_known_by_its_address() {
         assert_eq!(Mac::of_host(HostId(70_000)).host(), Some(HostId(70_000)));
         assert_eq!(Mac::BROADCAST.host(), None);
+        assert!(Mac::NEIGHBOUR.is_link_local() && !Mac([1, 0x80, 0xc2, 0, 0, 16]).is_link_local());
         assert!(Mac::BROADCAST.is_group() && !Mac::of_host(HostId(1)).is_group());
     }
 }

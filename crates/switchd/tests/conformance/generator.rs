@@ -209,7 +209,11 @@ impl Draw {
     }
 
     fn group(&mut self) -> MacAddr {
-        if self.one_in(4) { MacAddr([0x33, 0x33, 0, 0, 0, 1]) } else { MacAddr::BROADCAST }
+        match pick(self.random.next_u64(), 16) {
+            0 => MacAddr([0x01, 0x80, 0xc2, 0, 0, 3]),
+            1..=3 => MacAddr([0x33, 0x33, 0, 0, 0, 1]),
+            _ => MacAddr::BROADCAST,
+        }
     }
 
     fn tags(&mut self) -> usize {

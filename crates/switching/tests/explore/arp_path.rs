@@ -55,6 +55,16 @@ fn a_late_copy_is_late_even_after_the_reply() {
 }
 
 #[test]
+fn what_is_for_the_other_end_of_the_cable_goes_no_further() {
+    let mut net = arp_path(small(), &Exploration::default(), 1);
+    let lacp = Header { kind: Kind::Other, dst: Mac([0x01, 0x80, 0xc2, 0, 0, 2]), ..request(0) };
+    let number = net.send(lacp);
+    net.run(Duration::from_ms(10));
+    assert_eq!(net.deliveries(number).len(), 0);
+    assert_eq!(net.dropped(DropReason::LateCopy), 0, "no second switch has seen it");
+}
+
+#[test]
 fn other_broadcasts_follow_the_same_rule_apart_from_requests() {
     let mut net = arp_path(small(), &Exploration::default(), 1);
     let broadcast =
