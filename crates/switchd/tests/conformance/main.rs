@@ -5,6 +5,7 @@
 //! Sequences are drawn from seeds, `WEFT_CONFORMANCE_STEPS` steps in all; one that fails is shortened and
 //! printed, and belongs into `cases.rs`.
 
+mod answer;
 mod cases;
 mod frames;
 mod full_table;
@@ -13,12 +14,14 @@ mod oracle;
 mod pair;
 mod read;
 mod routed;
+mod setting;
 mod talk;
 
 use std::time::Instant;
 
-use generator::{Setting, sequence};
+use generator::sequence;
 use pair::{Pair, replay, unable};
+use setting::Setting;
 
 /// Steps of a sequence.
 const LENGTH: u64 = 1000;

@@ -8,14 +8,13 @@ use weft_switchd::layout::{Flow, Route, Settings, Test, What, address, ns_at};
 use weft_switchd::{Counters, Plane, Reason};
 use weft_switching::arp_path::Flood;
 use weft_switching::exploration::FloodOrder;
-use weft_switching::hello::Way;
 use weft_switching::path_table::{End, FlowKey, PathEntry};
 use weft_switching::{DropReason, Mac};
 use weft_units::{Duration, HostId, PortId, Time};
 
-use crate::generator::Setting;
 use crate::oracle::{Machine, Oracle};
 use crate::routed::hash_key;
+use crate::setting::Setting;
 
 /// Why programs cannot be run here, if they cannot.
 pub fn unable() -> Option<String> {
@@ -363,6 +362,3 @@ impl fmt::Display for Tally {
         f.write_str(&each.join(", "))
     }
 }
-
-/// The way of a port of which nothing is known, and of those that are.
-pub const WAYS: [Way; 5] = [Way::Up, Way::Down, Way::Level, Way::Host, Way::Unknown];
