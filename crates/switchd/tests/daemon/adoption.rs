@@ -53,7 +53,10 @@ fn stations_flows_and_neighbours_are_adopted_and_numbers_of_hellos_grow() {
     let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
     crate::net::cable((&left, "a"), (&right, "a"));
     let hosts = [host(1, &left, "h"), host(2, &right, "h")];
-    let key = format!("mode = \"tcp-path\"\nports = [\"h\", \"a\"]\nhello_key = \"{}\"", "5a".repeat(32));
+    let key = format!(
+        "mode = \"tcp-path\"\nports = [\"h\", \"a\"]\nhello_key = \"{}\"\n[hello]\ninterval = \"600 ms\"",
+        "5a".repeat(32)
+    );
     let mut l = Switch::start(&left, &places, "l", &key);
     let r = Switch::start(&right, &places, "r", &key);
     for switch in [&l, &r] {
@@ -68,7 +71,7 @@ fn stations_flows_and_neighbours_are_adopted_and_numbers_of_hellos_grow() {
     assert!(stations.contains("02:00:00:00:00:01") && stations.contains("02:00:00:00:00:02"), "{stations}");
     assert_eq!(l.ask("show paths")["total"], 2);
     // Hellos of the new daemon are believed: their numbers go on.
-    std::thread::sleep(Duration::from_millis(500));
+    std::thread::sleep(Duration::from_millis(2500));
     assert_eq!(r.role("a"), "fabric");
     assert_eq!(r.ask("show counters")["hello"]["refused"], serde_json::json!({}));
     assert!(!r.log().contains("silent"), "{}", r.log());
