@@ -16,7 +16,7 @@ from weft.scenario import Scenario
 from weft.summary import METRICS
 
 COMMANDS = (
-    "new check run explore reproduce bench summary report plot fabric list schemes schema".split()  # noqa: SIM905
+    "new check run emulate explore reproduce bench summary report plot fabric list schemes schema".split()  # noqa: SIM905
 )
 
 

@@ -17,8 +17,8 @@ from .errors import EmulationError
 from .plan import Plan
 from .shaping import path_cables
 
-FRAME_HOPS_PER_CORE = 130_000
-"""Frames times links that a processor core carries in a second, segmentation off: measured, see docs/emulate.md."""
+FRAME_HOPS_PER_CORE = 48_000
+"""Frames times links that a processor core carries in a second: measured, see docs/emulate.md."""
 _SEGMENT = 1448
 _ACKNOWLEDGED = 0.5
 """ACKs a data segment."""

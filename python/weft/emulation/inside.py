@@ -33,8 +33,6 @@ _AHEAD_S = 1.0
 """Seconds between starting the load generator and time 0 of the run."""
 _OVERTIME_S = 15.0
 """Seconds after its limit that the load generator has to end."""
-_ALL_FINISHED, _SOME_DID_NOT = 0, 1
-"""Exit codes of the load generator with which there are records."""
 _SHORTEST_SAMPLE_S = 0.1
 """A sample takes processes and time that the run needs itself."""
 
@@ -172,7 +170,7 @@ class Replay:
         if self._traces is not None:
             told, self._lost = self._traces.end()
             self._flows = flows(plan, told)
-        if generator.returncode not in (_ALL_FINISHED, _SOME_DID_NOT):
+        if generator.returncode != 0:
             raise EmulationError(f"weft-loadgen ended with {generator.returncode}: {self._said}")
         if self._errors:
             raise self._errors[0]

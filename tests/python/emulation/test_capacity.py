@@ -30,7 +30,7 @@ def test_a_run_far_beyond_the_machine_is_refused_with_the_numbers(monkeypatch):
     ) as refused:
         capacity.judge(plan)
     assert "fabric.rate" in str(refused.value.hint)
-    near = plan_of(flows=flows, end={"rate_bps": 10**9})
+    near = plan_of(flows=flows, end={"rate_bps": 300 * 10**6})
     assert "cores are thought to carry" in capacity.judge(near)[0]
 
 
