@@ -51,7 +51,7 @@ pub fn unfit(interface: &Interface, all: &[Interface], config: &Config) -> Optio
              `{of}` as the port"
         ));
     }
-    if Path::new("/sys/class/net").join(name).join("bridge").exists() {
+    if interface.bridge {
         return Some(
             "is a bridge: name the interfaces that are in it instead, and take them out of it".to_owned(),
         );
