@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -57,6 +58,8 @@ def emulate(
     plan = read(scenario).with_sets(sets or [])
     if seeds is not None:
         plan = plan.with_sets([f"run.seeds={list(range(1, seeds + 1))}"])
+    # A service manager's way of saying Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = out if out is not None else Path("results") / f"{scenario.stem}-emulated"
     try:
         for warning in sweep.check(plan):

@@ -5,10 +5,13 @@ One at a time, because an emulation goes by the clock and two would take each ot
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -89,14 +92,13 @@ def emulate(scenario: Scenario, out: Path, told: Callable[[dict[str, Any]], None
     points, outcome = scenario.points(), Emulated()
     there = _there(scenario, out)
     told({"event": "sweep", "total": len(points)})
-    for point in points:
-        if point.id in there:
-            outcome.skipped += 1
-            told({"event": "run_skipped"})
-            continue
-        prepared = prepare(planned(scenario, point))
-        with tempfile.TemporaryDirectory(prefix="weft-") as work:
-            directory = Path(work)
+    with _workshop(out) as directory:
+        for point in points:
+            if point.id in there:
+                outcome.skipped += 1
+                told({"event": "run_skipped"})
+                continue
+            prepared = prepare(planned(scenario, point))
             try:
                 carry_out(prepared, directory, _follower(point, prepared, outcome, told))
                 _write(scenario, point, out, directory, outcome)
@@ -110,6 +112,7 @@ def emulate(scenario: Scenario, out: Path, told: Callable[[dict[str, Any]], None
             finally:
                 if keep:
                     shutil.copytree(directory, out / KEPT / point.id, dirs_exist_ok=True)
+                _clear(directory)
     return outcome
 
 
@@ -131,6 +134,41 @@ def _there(scenario: Scenario, out: Path) -> set[str]:
     except OSError as error:
         raise OutputError(str(error)) from error
     return set(json.loads(there))
+
+
+@contextmanager
+def _workshop(out: Path) -> Iterator[Path]:
+    """The directory in `out` that runs are carried out in, for as long as the block runs; nobody else has it.
+
+    Raises:
+        OutputError: Another emulation has it, or it cannot be made.
+    """
+    path = out / ".emulation"
+    try:
+        path.mkdir(exist_ok=True)
+        held = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise OutputError(f"{path} cannot be made: {error.strerror}") from error
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(held)
+        raise OutputError(
+            f"another weft emulate is writing to {out}: wait for it, or choose another directory with -o"
+        ) from None
+    try:
+        # What a killed emulation has left.
+        _clear(path)
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        os.close(held)
+
+
+def _clear(path: Path) -> None:
+    """Empty a directory of files."""
+    for entry in path.iterdir():
+        entry.unlink()
 
 
 def _write(scenario: Scenario, point: Point, out: Path, directory: Path, outcome: Emulated) -> None:

@@ -31,8 +31,10 @@ def test_mn_pings_across_a_tree_of_our_switches(switches, tmp_path, mode):
     words = ["mn", "--custom", CUSTOM, "--switch", switch, "--topo", "tree,depth=2", "--controller", "none"]
     with (tmp_path / "log").open("wb") as log:
         done = subprocess.run(
-            ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--"]
-            + [sys.executable, "-m", "mnjail", *map(str, words), "--test", "pingall"],
+            [
+                *("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--"),
+                *(sys.executable, "-m", "mnjail", *map(str, words), "--test", "pingall"),
+            ],
             env=os.environ | {"PYTHONPATH": str(tmp_path)},
             stdin=subprocess.DEVNULL,
             stderr=log,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -126,7 +126,7 @@ def veth(root):
 
 def path_of_is_home(process: int) -> bool:
     """Whether the process has not entered its namespace yet."""
-    return os.readlink(path_of(process)) == os.readlink("/proc/self/ns/net")
+    return Path(path_of(process)).readlink() == Path("/proc/self/ns/net").readlink()
 
 
 def ip(*words: str) -> None:
@@ -137,7 +137,8 @@ def test_the_kernels_own_report_is_read_and_compared(veth):
     wanted = {"h0-eth0": SHAPE}
     with entered(path_of(veth[0].pid)):
         shaping.apply(wanted)
-        subprocess.run("tc qdisc replace dev h0-eth0 parent 1:1 handle 10: pfifo limit 7".split(), check=True)
+        place = ("dev", "h0-eth0", "parent", "1:1", "handle", "10:")
+        subprocess.run(["tc", "qdisc", "replace", *place, "pfifo", "limit", "7"], check=True)
         reports = shaping.reports(wanted)
     assert shaping.differences(wanted, *reports) == ["h0-eth0 queues by pfifo limit 7, not pfifo limit 100"]
 

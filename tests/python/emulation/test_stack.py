@@ -96,5 +96,5 @@ def test_a_setting_that_the_kernel_changes_is_an_error(root, tmp_path, monkeypat
     file.write_text("")
     assert stack.write({"net.a": "1"}) == {"net.a": "1"}
     monkeypatch.setattr(type(file), "read_text", lambda *_, **__: "7\n")
-    with pytest.raises(EmulationError, match="net.a is '7' after it was set to '1'"):
+    with pytest.raises(EmulationError, match=r"net\.a is '7' after it was set to '1'"):
         stack.write({"net.a": "1"})
