@@ -29,6 +29,16 @@ static __always_inline void hear_host(const struct frame *f)
 		put_station(f, f->src, f->port, LEARNT);
 }
 
+/* A frame for a host of this switch has come from another one: its source is not on a port of ours,
+ * whoever has sent in its name there. */
+static __always_inline void hear_from_afar(const struct frame *f)
+{
+	__u64 src = f->src;
+
+	if (is_fabric(f->port, f->now) && attached(src, f->now) != NO_PORT)
+		bpf_map_delete_elem(&stations, &src);
+}
+
 /* Why a host's frame is not taken from a port, if it is not; the host on a port of its own is heard. */
 static __always_inline enum reason takes(const struct frame *f)
 {
@@ -110,6 +120,8 @@ static __always_inline int forward(struct __sk_buff *skb, const struct frame *f)
 		bpf_map_delete_elem(&stations, &dst);
 		return drop(f, RETURNED);
 	}
+	if (is_host(port, f->now))
+		hear_from_afar(f);
 	return forwarded(send(skb, port, f->own.type != 0));
 }
 

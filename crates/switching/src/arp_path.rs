@@ -196,6 +196,15 @@ impl ArpPathSwitch {
         }
     }
 
+    /// A frame for a host of this switch has come from another one: its source is not on a port of ours,
+    /// whoever has sent in its name there.
+    #[inline]
+    pub(crate) fn hear_from_afar(&mut self, ingress: PortId, source: Mac, now: Time) {
+        if self.ports.is_fabric(ingress, now) && self.attached(source, now).is_some() {
+            self.stations.remove(&source);
+        }
+    }
+
     #[cold]
     fn on_request<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let now = ctx.now();
@@ -253,6 +262,9 @@ impl ArpPathSwitch {
                 false
             }
             Some(port) => {
+                if self.ports.is_host(port, now) {
+                    self.hear_from_afar(ingress, header.src, now);
+                }
                 out.send(port);
                 true
             }

@@ -139,6 +139,7 @@ impl TcpPathSwitch {
         let Some(port) = self.base.attached(header.dst, now) else {
             return self.base.pass_on(ctx, ingress, out);
         };
+        self.base.hear_from_afar(ingress, header.src, now);
         if header.kind == Kind::PathRequest {
             out.rewrite(Rewrite::Unwrap);
             return out.send(port);

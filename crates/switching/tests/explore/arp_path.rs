@@ -55,6 +55,24 @@ fn a_late_copy_is_late_even_after_the_reply() {
 }
 
 #[test]
+fn an_address_that_a_host_has_claimed_is_the_owners_again_with_a_frame_of_the_owner() {
+    let mut net = arp_path(small(), &Exploration::default(), 1);
+    net.resolve(0, 2);
+    // Host 1, at the switch of host 0, sends in the name of host 2, which is elsewhere.
+    let other = net.fabric.host_node(HostId(1));
+    let claim = Header { kind: Kind::Other, ..segment(2, 0, 1, 1, 0, 1) };
+    net.send_from(other, PortId(0), claim);
+    net.run(Duration::from_ms(1));
+    assert!(net.data(0, 2, 1, 1).is_none(), "host 1 gets what is for host 2");
+    assert_eq!(net.dropped(DropReason::NoRoute), 0);
+    assert!(net.data(2, 0, 1, 1).is_some());
+    assert!(net.data(0, 2, 1, 1).is_none());
+    assert_eq!(net.dropped(DropReason::NoRoute), 1, "nobody here has the address: a repair begins");
+    net.run(Duration::from_ms(1_100));
+    assert_eq!(net.data(0, 2, 1, 1).unwrap().len(), 3, "found where its frames come from");
+}
+
+#[test]
 fn what_is_for_the_other_end_of_the_cable_goes_no_further() {
     let mut net = arp_path(small(), &Exploration::default(), 1);
     let lacp = Header { kind: Kind::Other, dst: Mac([0x01, 0x80, 0xc2, 0, 0, 2]), ..request(0) };
