@@ -71,7 +71,8 @@ def plan(text: str, name: str, base_dir: str, sets: list[str], point_id: str) ->
 
         * ``id``, ``label``, ``name``, ``seed``, ``overrides``, ``warnings``;
         * ``hosts``: ``[{"name", "mac", "address", "prefix"}]``, numbered from 10.0.0.1, the MAC as in a simulation;
-        * ``switches``: ``[{"name", "tier", "pod", "ports"}]``, ``ports`` how many it has;
+        * ``switches``: ``[{"name", "id", "tier", "pod", "ports"}]``, ``id`` 16 hexadecimal digits, with which a Linux
+          switch hashes flows as the simulated one does, ``ports`` how many it has;
         * ``links``: one entry a cable, ``{"a", "b", "up"}``; each end is ``{"node", "port", "rate_bps", "delay_ps",
           "queue_packets", "queue_bytes", "queue", "overhead"}`` with the properties of the direction that leaves
           it. Ports are numbered from 0 at each node; of ``queue_packets`` and ``queue_bytes`` one is null; ``queue``

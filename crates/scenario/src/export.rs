@@ -9,15 +9,16 @@ use std::net::Ipv4Addr;
 use serde::Serialize;
 use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use weft_fabric::{EqualCost, Fabric, Limit, Link, Overhead, QueueSpec};
+use weft_switching::ecmp::hash_id;
 use weft_switching::{Mac, ParamKind, ParamValue, SchemeSpec, registry};
 use weft_transport::{Config, CongestionControl};
-use weft_units::HostId;
+use weft_units::{HostId, NodeId};
 
 use crate::plan::Plan;
 use crate::sections::event::LinkStates;
 
 /// The schemes whose switches are told their next hops.
-const ROUTED: [&str; 2] = ["ecmp", "spray"];
+const ROUTED: [&str; 3] = ["ecmp", "single_path", "spray"];
 
 /// The network of the hosts' addresses, and how long its prefix is.
 const NETWORK: (u32, u8) = (10 << 24, 8);
@@ -32,7 +33,7 @@ impl Plan {
             seed: self.seed,
             overrides: &self.overrides,
             hosts: hosts(&self.fabric),
-            switches: switches(&self.fabric),
+            switches: switches(self),
             links: cables(&self.fabric),
             flows: Flows(self),
             scheme: Scheme { name: &self.scheme.name, params: parameters(&self.scheme) },
@@ -59,7 +60,7 @@ impl Plan {
     pub fn routes(&self, down: &[usize]) -> Routes<'_> {
         let down: BTreeSet<usize> = down.iter().copied().collect();
         let paths = EqualCost::compute_where(&self.fabric, |link| !down.contains(&(link.index() / 2)));
-        Routes { fabric: &self.fabric, paths }
+        Routes { fabric: &self.fabric, paths, single: is_single(self) }
     }
 
     /// The cables that are down when the run starts.
@@ -73,6 +74,20 @@ impl Plan {
 pub struct Routes<'a> {
     fabric: &'a Fabric,
     paths: EqualCost,
+    /// Whether of equal ones only that with the lowest number is told.
+    single: bool,
+}
+
+impl Routes<'_> {
+    fn next_hops(&self, switch: NodeId, host: HostId) -> Vec<u16> {
+        let ports = self.paths.next_hops(switch, host);
+        if !self.single {
+            return ports.iter().map(|port| port.0).collect();
+        }
+        let cables = self.fabric.ports(switch);
+        let lowest = ports.iter().min_by_key(|port| (self.fabric.link(cables[port.index()]).to, **port));
+        lowest.map(|port| port.0).into_iter().collect()
+    }
 }
 
 impl Serialize for Routes<'_> {
@@ -81,8 +96,7 @@ impl Serialize for Routes<'_> {
         for switch in self.fabric.switches() {
             let hosts = (0..self.fabric.host_count() as u32).map(HostId);
             let hops = hosts.filter_map(|host| {
-                let ports = self.paths.next_hops(switch, host);
-                let ports: Vec<u16> = ports.iter().map(|port| port.0).collect();
+                let ports = self.next_hops(switch, host);
                 (!ports.is_empty()).then(|| (self.fabric.host_name(host), ports))
             });
             map.serialize_entry(&self.fabric.node(switch).name, &hops.collect::<InOrder<_>>())?;
@@ -137,6 +151,7 @@ struct Host<'a> {
 #[derive(Serialize)]
 struct Switch<'a> {
     name: &'a str,
+    id: String,
     tier: u8,
     pod: Option<u32>,
     ports: usize,
@@ -248,9 +263,18 @@ fn hosts(fabric: &Fabric) -> Vec<Host<'_>> {
         .collect()
 }
 
-fn switches(fabric: &Fabric) -> Vec<Switch<'_>> {
-    let switches = fabric.switches().map(|id| (fabric.node(id), fabric.ports(id).len()));
-    switches.map(|(node, ports)| Switch { name: &node.name, tier: node.tier, pod: node.pod, ports }).collect()
+fn switches(plan: &Plan) -> Vec<Switch<'_>> {
+    let switch = |id| {
+        let node = plan.fabric.node(id);
+        Switch {
+            name: &node.name,
+            id: format!("{:016x}", hash_id(plan.seed, id)),
+            tier: node.tier,
+            pod: node.pod,
+            ports: plan.fabric.ports(id).len(),
+        }
+    };
+    plan.fabric.switches().map(switch).collect()
 }
 
 fn cables(fabric: &Fabric) -> Vec<Cable<'_>> {
@@ -297,6 +321,10 @@ fn has_routes(plan: &Plan) -> bool {
     ROUTED.contains(&plan.scheme.name.as_str())
 }
 
+fn is_single(plan: &Plan) -> bool {
+    plan.scheme.name == "single_path"
+}
+
 /// The events with the cables that they take down or bring up, and the next hops from then on.
 fn events(plan: &Plan) -> Vec<Event<'_>> {
     let fabric = &plan.fabric;
@@ -313,6 +341,7 @@ fn events(plan: &Plan) -> Vec<Event<'_>> {
             routes: has_routes(plan).then(|| Routes {
                 fabric,
                 paths: EqualCost::compute_where(fabric, |link| states.is_up(link)),
+                single: is_single(plan),
             }),
         }
     });

@@ -51,7 +51,10 @@ fn hosts_have_the_addresses_of_the_simulation_and_cables_their_ports_at_both_end
         export["hosts"][3],
         json!({"name": "h3", "mac": "02:00:00:00:00:03", "address": "10.0.0.4", "prefix": 8})
     );
-    assert_eq!(export["switches"][0], json!({"name": "l0", "tier": 1, "pod": null, "ports": 4}));
+    assert_eq!(
+        export["switches"][0],
+        json!({"name": "l0", "id": "b6bf613dbebb45db", "tier": 1, "pod": null, "ports": 4})
+    );
     let links = export["links"].as_array().unwrap();
     assert_eq!(links.len(), 8);
     let named =
@@ -142,4 +145,22 @@ fn next_hops_follow_the_cables_that_are_down() {
     };
     let cut = serde_json::to_value(plan.routes(&[uplink("l0-s0"), uplink("l0-s1")])).unwrap();
     assert_eq!(cut["l0"], json!({"h0": [0], "h1": [1]}), "what cannot be reached is left out");
+}
+
+#[test]
+fn a_single_path_is_the_next_hop_with_the_lowest_number() {
+    let routes = |scheme| serde_json::to_value(plan(scheme).routes(&[])).unwrap()["l0"]["h3"].clone();
+    let (all, single) = (routes("ecmp"), routes("single_path"));
+    assert_eq!(all.as_array().unwrap().len(), 2);
+    assert_eq!(single, json!([all[0]]));
+}
+
+#[test]
+fn switches_hash_as_simulated_ones() {
+    let export = export("ecmp");
+    let ids: Vec<_> =
+        export["switches"].as_array().unwrap().iter().map(|switch| switch["id"].clone()).collect();
+    let fabric = plan("ecmp").fabric;
+    let wanted = fabric.switches().map(|node| weft_switching::ecmp::hash_id(plan("ecmp").seed, node));
+    assert_eq!(ids, wanted.map(|id| json!(format!("{id:016x}"))).collect::<Vec<_>>());
 }

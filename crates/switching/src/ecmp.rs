@@ -42,9 +42,14 @@ impl Blueprint for Ecmp {
     type Switch = EcmpSwitch;
 
     fn switch(&self, _fabric: &Fabric, node: NodeId) -> EcmpSwitch {
-        let salt = if self.polarized { 0 } else { mix64(u64::from(node.0) + 1) };
-        EcmpSwitch { next_hops: self.routes.at(node), key: mix64(self.seed ^ salt) }
+        let id = if self.polarized { self.seed } else { hash_id(self.seed, node) };
+        EcmpSwitch { next_hops: self.routes.at(node), key: mix64(id) }
     }
+}
+
+/// The number that a switch's hash key is made of: a Linux switch with this id sends flows the same ways.
+pub const fn hash_id(seed: u64, node: NodeId) -> u64 {
+    seed ^ mix64(node.0 as u64 + 1)
 }
 
 /// One switch.

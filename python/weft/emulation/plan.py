@@ -15,8 +15,8 @@ from typing import Any
 
 EXPLORING = ("arp_path", "tcp_path", "tfe")
 """Schemes whose switches find their paths, and whose hosts ask for addresses."""
-ROUTED = ("ecmp", "spray")
-"""Schemes whose switches are told their next hops."""
+ROUTED = ("single_path", "ecmp", "spray")
+"""Schemes whose switches are told their next hops; of a single path that is one for each host."""
 SCHEMES = (*EXPLORING, *ROUTED)
 """What `weft-switchd` can do."""
 
@@ -100,9 +100,10 @@ class Host:
 
 @dataclass(frozen=True)
 class SwitchNode:
-    """A switch: its name, its tier (1 next to the hosts), how many ports it has."""
+    """A switch: name, the id that its hash key is made of, tier (1 next to the hosts), how many ports it has."""
 
     name: str
+    id: str
     tier: int
     ports: int
 
@@ -142,7 +143,7 @@ class Plan:
             text,
             data,
             [Host(host["name"], host["mac"], host["address"], host["prefix"]) for host in data["hosts"]],
-            [SwitchNode(switch["name"], switch["tier"], switch["ports"]) for switch in data["switches"]],
+            [SwitchNode(switch["name"], switch["id"], switch["tier"], switch["ports"]) for switch in data["switches"]],
             [Cable(End.from_json(link["a"]), End.from_json(link["b"]), link["up"]) for link in data["links"]],
             [_event(event) for event in data["events"]],
         )

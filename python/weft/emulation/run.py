@@ -48,7 +48,7 @@ def prepare(plan: Plan) -> Prepared:
     if plan.scheme not in SCHEMES:
         raise EmulationError(
             f"scheme `{plan.scheme}` cannot be emulated: the Linux switch does {', '.join(SCHEMES)}",
-            "`weft run` simulates it; or `--set 'scheme.name=\"tcp_path\"'`, or a sweep of those five",
+            "`weft run` simulates it; or `--set 'scheme.name=\"tcp_path\"'`, or a sweep of those",
         )
     for host in plan.hosts:
         ports = len(plan.ports(host.name))

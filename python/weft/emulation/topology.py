@@ -37,7 +37,8 @@ class FabricTopo(Topo):  # type: ignore[misc]
             told = {key: value for key, value in plan.params.items() if key not in _HOST_ONLY}
             self.addSwitch(
                 names[switch.name],
-                mode=plan.scheme,
+                mode="ecmp" if plan.scheme == "single_path" else plan.scheme,
+                switch_id=switch.id,
                 tier=switch.tier,
                 parameters=told | HELLO,
                 routes=plan.stations(plan.routes, switch.name),

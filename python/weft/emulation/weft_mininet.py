@@ -57,6 +57,7 @@ class WeftSwitch(Switch):  # type: ignore[misc]
 
     Args:
         mode: `arp-path`, `tcp-path`, `tfe`, `ecmp` or `spray`.
+        switch_id: 16 hexadecimal digits, different on every switch; none: made of an address.
         tier: Of the switch, 1 next to the hosts; none: explorations go everywhere.
         parameters: The scheme's parameters, by the names `weft schemes` lists; as an argument of `mn`, parameters of
             their own (`--switch weft,mode=tcp-path,exploration=full`).
@@ -69,6 +70,7 @@ class WeftSwitch(Switch):  # type: ignore[misc]
         self,
         name: str,
         mode: str = "tcp-path",
+        switch_id: str | None = None,
         tier: int | None = None,
         parameters: dict[str, Any] | None = None,
         routes: dict[str, list[int]] | None = None,
@@ -80,6 +82,7 @@ class WeftSwitch(Switch):  # type: ignore[misc]
         given = {key: params.pop(key) for key in list(params) if key not in known and key not in _NODE_PARAMETERS}
         super().__init__(name, **params)
         self.mode = mode.replace("_", "-")
+        self.switch_id = switch_id
         self.tier = tier
         self.parameters = {**(parameters or {}), **given}
         self.routes = routes
@@ -180,6 +183,8 @@ class WeftSwitch(Switch):  # type: ignore[misc]
         """The daemon's configuration file."""
         ports = [intf.name for intf in self.ports_by_number.values()]
         lines = [f"name = {json.dumps(self.name)}", f"mode = {json.dumps(self.mode)}", f"ports = {json.dumps(ports)}"]
+        if self.switch_id is not None:
+            lines.append(f"switch_id = {json.dumps(self.switch_id)}")
         if self.tier is not None:
             lines.append(f"tier = {int(self.tier)}")
         if self.routes is not None:

@@ -29,7 +29,7 @@ def plan_of(**changes: Any) -> Plan:
         "hosts": [
             {"name": f"h{n}", "mac": f"02:00:00:00:00:0{n}", "address": f"10.0.0.{n + 1}", "prefix": 8} for n in (0, 1)
         ],
-        "switches": [{"name": "l0", "tier": 1, "pod": None, "ports": 2}],
+        "switches": [{"name": "l0", "id": "00000000000000a0", "tier": 1, "pod": None, "ports": 2}],
         "links": [
             {"a": {"node": f"h{n}", "port": 0} | end, "b": {"node": "l0", "port": n} | end, "up": True} for n in (0, 1)
         ],
