@@ -4,8 +4,10 @@
  */
 #pragma once
 
-#include "send.h"
-#include "tables.h"
+#include "floods.h"
+#include "hello.h"
+#include "own.h"
+#include "stations.h"
 
 /* The port of a station, if that is a host port of this switch; else NO_PORT. */
 static __always_inline __u32 attached(__u64 address, __u64 now)
@@ -13,16 +15,6 @@ static __always_inline __u32 attached(__u64 address, __u64 now)
 	struct station *station = station_at(address, now);
 
 	return station && is_host(station->port, now) ? station->port : NO_PORT;
-}
-
-/* A Hello is taken from every port; what only switches may send from those with a switch behind. */
-static __always_inline enum reason refuses(const struct frame *f)
-{
-	if (f->kind == HELLO || is_fabric(f->port, f->now))
-		return NO_REASON;
-	if (is_control(f))
-		return UNTRUSTED;
-	return is_host(f->port, f->now) ? NO_REASON : UNKNOWN_PORT;
 }
 
 /* A station is known at its own edge while it sends; one that sends from elsewhere has moved. */
@@ -45,34 +37,6 @@ static __always_inline enum reason takes(const struct frame *f)
 	if (refused == NO_REASON)
 		hear_host(f);
 	return refused;
-}
-
-/* A copy of a flooded frame: those of a control frame are told by what it says, those of a request
- * and of any other broadcast by their source. */
-static __always_inline int note_copy(const struct frame *f)
-{
-	struct flood_key key = { .from = f->src, .to = BROADCAST, .kind = OTHER };
-
-	if (is_control(f)) {
-		key.to = f->dst;
-		key.id = f->id;
-		key.sport = f->sport;
-		key.dport = f->dport;
-	}
-	if (is_control(f) || f->kind == ARP_REQUEST)
-		key.kind = f->kind;
-	return note(&key, f->port, key.kind == OTHER ? settings.broadcast_lock : settings.lock, f->now);
-}
-
-/* A flooded frame about a path. */
-static __always_inline int admit(const struct frame *f)
-{
-	return f->hops >= settings.hops ? TOO_MANY_HOPS : note_copy(f);
-}
-
-static __always_inline int flood_on(struct __sk_buff *skb, const struct frame *f, bool to_hosts)
-{
-	return flood(skb, f->now, f->port, to_hosts) ? forwarded(TC_ACT_SHOT) : drop(f, DEAD_END);
 }
 
 static __always_inline int pass_on(struct __sk_buff *skb, const struct frame *f)
@@ -159,13 +123,6 @@ static __always_inline int on_request(struct __sk_buff *skb, const struct frame 
 	return flood_on(skb, f, true);
 }
 
-static __always_inline int on_broadcast(struct __sk_buff *skb, const struct frame *f)
-{
-	int reason = note_copy(f);
-
-	return reason == NO_REASON ? flood_on(skb, f, true) : drop(f, reason);
-}
-
 /* The source of a reply is found, and its destination has been asked for. */
 static __always_inline void on_answer(const struct frame *f)
 {
@@ -234,14 +191,6 @@ static __always_inline int on_control(struct __sk_buff *skb, const struct frame 
 	default:
 		return on_path_fail(skb, f);
 	}
-}
-
-/* The daemon reads Hellos, from ports that may lead to a switch. */
-static __always_inline int on_hello(const struct frame *f)
-{
-	struct port *port = port_at(f->port);
-
-	return port && port->may_be_fabric ? consume(TC_ACT_OK) : drop(f, UNTRUSTED);
 }
 
 static __noinline int receive(struct __sk_buff *skb, const struct frame *f)

@@ -7,10 +7,12 @@
  */
 #pragma once
 
+#include "packet.h"
 #include "ports.h"
 #include "reasons.h"
 
 #define ETHERTYPE_ARP 0x0806
+#define ETHERTYPE_IPV4 0x0800
 #define ETHERTYPE_VLAN 0x8100
 #define ETHERTYPE_IPV6 0x86dd
 #define ETHERTYPE_SERVICE_VLAN 0x88a8
@@ -59,7 +61,6 @@ struct frame {
 	__u32 port;
 	__u32 id;
 	__u32 payload;      /* of a segment, in bytes */
-	__u32 label;        /* of an IPv6 packet, which its host may change to ask for another path */
 	__u16 sport, dport; /* of a flow; both 0 where the frame is about none */
 	__u16 at;           /* where the EtherType is, behind the tags */
 	__u16 ethertype;
@@ -117,63 +118,6 @@ static __always_inline __u8 read_arp(struct __sk_buff *skb, __u32 at)
 	if (arp.operation == bpf_htons(1))
 		return ARP_REQUEST;
 	return arp.operation == bpf_htons(2) ? ARP_REPLY : OTHER;
-}
-
-/* An IP packet behind its headers. */
-struct packet {
-	__u32 at, end; /* where its payload begins and ends */
-	__u32 label;
-	__u8 protocol;
-	__u8 traffic_class;
-	__u8 hop_limit;
-	bool fragment;
-};
-
-static __always_inline bool is_extension(__u8 protocol)
-{
-	return protocol == 0 || protocol == 43 || protocol == 44 || protocol == 51 || protocol == 60;
-}
-
-/* The header of IPv6 and up to six extension headers. */
-static __always_inline bool read_ipv6(struct __sk_buff *skb, __u32 at, struct packet *p)
-{
-	struct {
-		__u8 version, label[3];
-		__be16 length;
-		__u8 next, hop_limit;
-		__u8 addresses[32];
-	} ip;
-	__u8 ext[8];
-	__u16 place;
-	__u32 len;
-
-	if (bpf_skb_load_bytes(skb, at, &ip, sizeof(ip)) || ip.version >> 4 != 6)
-		return false;
-	p->at = at + sizeof(ip);
-	p->end = skb->len;
-	len = bpf_ntohs(ip.length);
-	if (len && p->at + len < p->end)
-		p->end = p->at + len;
-	p->label = (ip.label[0] & 15) << 16 | ip.label[1] << 8 | ip.label[2];
-	p->traffic_class = ip.version << 4 | ip.label[0] >> 4;
-	p->protocol = ip.next;
-	p->hop_limit = ip.hop_limit;
-	p->fragment = false;
-	for (int i = 0; i < 6 && is_extension(p->protocol); i++) {
-		if (p->at + sizeof(ext) > p->end || bpf_skb_load_bytes(skb, p->at, ext, sizeof(ext)))
-			return false;
-		len = p->protocol == 44 ? 8 : p->protocol == 51 ? (ext[1] + 2) * 4 : (ext[1] + 1) * 8;
-		if (p->at + len > p->end)
-			return false;
-		place = p->protocol == 44 ? ext[2] << 8 | ext[3] : 0;
-		p->protocol = ext[0];
-		p->at += len;
-		/* RFC 6946: neither offset nor more to come is a whole packet. */
-		p->fragment |= (place & 0xfff9) != 0;
-		if (place & 0xfff8)
-			return true; /* what follows is the middle of something */
-	}
-	return !is_extension(p->protocol);
 }
 
 /* Neighbour discovery (RFC 4861, section 7.1), which plays the part of ARP. */

@@ -4,13 +4,11 @@
  */
 #pragma once
 
-#include "send.h"
-#include "tables.h"
+#include "floods.h"
 
 _Static_assert(sizeof(struct settings) == 128, "settings");
 _Static_assert(sizeof(struct test) == 24, "test");
 _Static_assert(sizeof(struct port) == 24, "port");
-_Static_assert(sizeof(struct station) == 16, "station");
 _Static_assert(sizeof(struct flood_key) == 32, "flood_key");
 _Static_assert(sizeof(struct flood) == 16, "flood");
 _Static_assert(sizeof(struct copy) == 2056, "copy");

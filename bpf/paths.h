@@ -7,7 +7,7 @@
 #pragma once
 
 #include "segment.h"
-#include "tables.h"
+#include "stations.h"
 
 enum path_class { PATH_LOCKED, PATH_CLOSING, PATH_CONFIRMED };
 
@@ -48,6 +48,9 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } limits SEC(".maps");
+
+_Static_assert(sizeof(struct flow) == 16, "flow");
+_Static_assert(sizeof(struct path) == 24, "path");
 
 static __always_inline struct flow to_destination(const struct frame *f)
 {

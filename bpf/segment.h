@@ -7,35 +7,10 @@
 
 #include "frame.h"
 
-#define ETHERTYPE_IPV4 0x0800
 #define FIN 0x01
 #define SYN 0x02
 #define RST 0x04
 #define ACK 0x10
-
-static __always_inline bool read_ipv4(struct __sk_buff *skb, __u32 at, struct packet *p)
-{
-	struct {
-		__u8 version, class;
-		__be16 length, id, place;
-		__u8 ttl, protocol;
-		__u8 rest[10];
-	} ip;
-	__u32 header, total;
-
-	if (bpf_skb_load_bytes(skb, at, &ip, sizeof(ip)) || ip.version >> 4 != 4)
-		return false;
-	header = (ip.version & 15) * 4;
-	total = bpf_ntohs(ip.length);
-	if (header < sizeof(ip) || (total && total < header))
-		return false;
-	p->at = at + header;
-	p->end = total && at + total < skb->len ? at + total : skb->len;
-	p->protocol = ip.protocol;
-	p->traffic_class = ip.class;
-	p->fragment = ip.place & bpf_htons(0x3fff);
-	return p->at <= p->end;
-}
 
 static __noinline int read_segment(struct __sk_buff *skb, struct frame *f)
 {

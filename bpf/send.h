@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * Frames out: the one at hand, its copies, and frames of the switch's own. A program cannot make a
- * frame out of nothing: its own are written over one that has reached its end.
+ * Frames out: the one at hand, or copies of it in random order.
  */
 #pragma once
 
 #include "counters.h"
 
-#define MIN_FRAME 60
 #define COPY_BYTES 2048
-#define CUT 128
 
 /* A frame that a test would have seen leave. */
 struct copy {
@@ -119,76 +116,4 @@ __noinline int flood(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 to_h
 	for (__u32 i = 0; i < MAX_PORTS && i < chosen->count; i++)
 		send(skb, chosen->ports[i], true);
 	return chosen->count;
-}
-
-/* One more hop in a Path frame. */
-static __always_inline void count_hop(struct __sk_buff *skb, const struct frame *f)
-{
-	__u8 hops = f->hops < 255 ? f->hops + 1 : 255;
-
-	bpf_skb_store_bytes(skb, f->at + 2 + __builtin_offsetof(struct path_header, hops), &hops, 1,
-			    BPF_F_RECOMPUTE_CSUM);
-}
-
-static __always_inline void put_address(__u8 *b, __u64 address)
-{
-	for (int i = 0; i < 6; i++)
-		b[i] = address >> (40 - 8 * i);
-}
-
-/* What a host's stack left of its checksum to others is not to be put into another frame. The kernel
- * forgets it where the place is cut off in front, as it can do with IP packets. */
-static __always_inline void forget_checksum(struct __sk_buff *skb, __u32 len)
-{
-	if (!bpf_skb_change_tail(skb, len + CUT, 0))
-		bpf_skb_adjust_room(skb, -CUT, BPF_ADJ_ROOM_MAC, 0);
-}
-
-/* Writes a frame of the switch's own over the one at hand, behind whose tags it stays; whether that
- * was possible. */
-static __noinline bool write_own(struct __sk_buff *skb, const struct frame *f, const struct own *own)
-{
-	/* The outer tag is not among the bytes. */
-	__u32 len = MIN_FRAME - (skb->vlan_present ? TAG_LEN : 0), at = f->at;
-	__u8 addresses[ADDRESSES_LEN];
-	struct {
-		__be16 ethertype;
-		struct path_header path;
-		__u8 padding[MIN_FRAME - ADDRESSES_LEN - 2 - sizeof(struct path_header)];
-	} __attribute__((packed)) rest = {
-		.ethertype = bpf_htons(settings.path_type),
-		.path = {
-			.version = 1,
-			.type = own->type,
-			.id = bpf_htonl(own->id),
-			.sport = bpf_htons(own->sport),
-			.dport = bpf_htons(own->dport),
-		},
-	};
-
-	put_address(rest.path.destination, own->to);
-	put_address(addresses, own->type == FLOW_REQUEST ? BROADCAST : own->to);
-	put_address(addresses + 6, own->from);
-	if (at < ADDRESSES_LEN || at > ADDRESSES_LEN + MAX_TAGS * TAG_LEN)
-		return false;
-	forget_checksum(skb, len);
-	/* Where the checksum could not be forgotten, the kernel wants its place kept. It is in the padding. */
-	if (bpf_skb_change_tail(skb, len, 0) && bpf_skb_change_tail(skb, len + CUT, 0))
-		return false;
-	len -= at;
-	if (len < sizeof(rest) - MAX_TAGS * TAG_LEN || len > sizeof(rest))
-		return false;
-	return !bpf_skb_store_bytes(skb, 0, addresses, sizeof(addresses), BPF_F_RECOMPUTE_CSUM) &&
-	       !bpf_skb_store_bytes(skb, at, &rest, len, BPF_F_RECOMPUTE_CSUM);
-}
-
-/* Writes it, and sends it. */
-static __noinline int send_own(struct __sk_buff *skb, const struct frame *f, const struct own *own)
-{
-	if (!write_own(skb, f, own))
-		return 0;
-	if (own->port == NO_PORT)
-		return flood(skb, f->now, NO_PORT, false);
-	send(skb, own->port, true);
-	return 1;
 }

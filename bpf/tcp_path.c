@@ -6,9 +6,6 @@
 #include "tcp_path.h"
 #include "layout.h"
 
-_Static_assert(sizeof(struct flow) == 16, "flow");
-_Static_assert(sizeof(struct path) == 24, "path");
-
 SEC("classifier")
 int tcp_path(struct __sk_buff *skb)
 {

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "send.h"
+#include "own.h"
 
 #define UNITS (sizeof(struct path_header) / TAG_LEN)
 

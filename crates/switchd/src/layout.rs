@@ -240,6 +240,40 @@ pub struct Path {
     pub reserved: [u8; 3],
 }
 
+/// `struct load`: what a flow has carried, until it is moved; its key is [`Flow`].
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Load {
+    /// When it is forgotten.
+    pub expiry: u64,
+    /// Payload in bytes.
+    pub bytes: u64,
+}
+
+/// `struct route`: the next hops of a station; its key is [`address`].
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Route {
+    /// How many there are.
+    pub count: u32,
+    /// Their numbers, in order.
+    pub ports: [u8; MAX_PORTS as usize],
+}
+
+impl Route {
+    /// The route over `ports`, each once and in order of their numbers; those beyond a switch's most are
+    /// left out.
+    pub fn new(ports: impl IntoIterator<Item = u16>) -> Self {
+        let mut ports: Vec<u8> =
+            ports.into_iter().filter(|port| *port < MAX_PORTS).map(|port| port as u8).collect();
+        ports.sort_unstable();
+        ports.dedup();
+        let mut route = Self { count: ports.len() as u32, ports: [0; MAX_PORTS as usize] };
+        route.ports[..ports.len()].copy_from_slice(&ports);
+        route
+    }
+}
+
 /// `struct event`: something about how stations and flows are found.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -362,6 +396,10 @@ unsafe impl Pod for Flood {}
 unsafe impl Pod for Flow {}
 // SAFETY: as above.
 unsafe impl Pod for Path {}
+// SAFETY: as above.
+unsafe impl Pod for Load {}
+// SAFETY: as above.
+unsafe impl Pod for Route {}
 
 /// A station's address as the programs keep it: a number of 48 bits.
 pub fn address(mac: Mac) -> u64 {
@@ -376,7 +414,7 @@ mod tests {
 
     #[test]
     fn values_have_the_sizes_that_the_headers_have() {
-        // `bpf/layout.h` and `bpf/tcp_path.c` assert the same numbers of their structures.
+        // The headers in `bpf/` assert the same numbers of their structures.
         let sizes = [
             size_of::<Settings>(),
             size_of::<Test>(),
@@ -386,12 +424,14 @@ mod tests {
             size_of::<Flood>(),
             size_of::<Flow>(),
             size_of::<Path>(),
+            size_of::<Load>(),
+            size_of::<Route>(),
             size_of::<Copy>() + COPY_BYTES,
             size_of::<PortCounts>(),
             size_of::<Event>(),
             size_of::<Counts>(),
         ];
-        assert_eq!(sizes, [128, 24, 24, 16, 32, 16, 16, 24, 2056, 40, 40, 160]);
+        assert_eq!(sizes, [128, 24, 24, 16, 32, 16, 16, 24, 16, 68, 2056, 40, 40, 160]);
     }
 
     #[test]

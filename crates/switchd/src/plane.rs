@@ -15,7 +15,8 @@ use weft_units::{PortId, Time};
 
 use crate::counters::{Counters, Counts, PortCounts};
 use crate::layout::{
-    COPY_BYTES, Copy, Flood, FloodKey, Flow, MAX_PORTS, NEVER, Path, Port, Settings, Station, Test, ns, ns_at,
+    COPY_BYTES, Copy, Flood, FloodKey, Flow, Load, MAX_PORTS, NEVER, Path, Port, Route, Settings, Station,
+    Test, ns, ns_at,
 };
 use crate::mode::Mode;
 use crate::pins::Pins;
@@ -247,10 +248,15 @@ impl Plane {
         dead.extend(
             due.into_iter().map(|(port, _)| port.0).filter(|&port| self.ports[usize::from(port)].up == 0),
         );
-        self.sweep::<u64, Station>("stations", |_, station| {
-            station.expiry > now && !dead.contains(&station.port)
-        })?;
-        self.sweep::<u64, u64>("repairs", |_, until| *until > now)?;
+        if self.mode.explores() {
+            self.sweep::<u64, Station>("stations", |_, station| {
+                station.expiry > now && !dead.contains(&station.port)
+            })?;
+            self.sweep::<u64, u64>("repairs", |_, until| *until > now)?;
+        }
+        if self.mode.counts_flows() {
+            self.sweep::<Flow, Load>("carried", |_, load| load.expiry > now)?;
+        }
         let floods = self.sweep::<FloodKey, Flood>("floods", |_, flood| flood.expiry > now)?;
         let mut frames = Vec::new();
         if self.mode.keeps_flows() {
@@ -345,6 +351,30 @@ impl Plane {
     pub fn paths(&self) -> Result<impl Iterator<Item = (Flow, Path)> + use<>> {
         let (paths, locked) = (entries(self.map("paths")?)?, entries(self.map("locked")?)?);
         Ok(paths.chain(locked))
+    }
+
+    /// What flows have carried until they are moved, expired ones included.
+    ///
+    /// # Errors
+    /// [`PlaneError`].
+    pub fn carried(&self) -> Result<impl Iterator<Item = (Flow, Load)> + use<>> {
+        entries(self.map("carried")?)
+    }
+
+    /// Sends what goes to a station by `route`.
+    ///
+    /// # Errors
+    /// [`PlaneError`]; a mode that explores has no routes.
+    pub fn set_route(&mut self, station: u64, route: Route) -> Result<()> {
+        Ok(HashMap::try_from(self.map_mut("routes")?)?.insert(station, route, 0)?)
+    }
+
+    /// Whether events are written to the ring buffer `trace`.
+    ///
+    /// # Errors
+    /// [`PlaneError`].
+    pub fn set_tracing(&mut self, wanted: bool) -> Result<()> {
+        Ok(Array::try_from(self.map_mut("tracing")?)?.set(0, u32::from(wanted), 0)?)
     }
 
     /// What became of frames.

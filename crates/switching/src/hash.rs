@@ -24,9 +24,14 @@ pub(crate) const fn fold_product(a: u64, b: u64) -> u64 {
 
 /// The hash of a TCP 5-tuple, as a host's packets carry it in [`crate::Header::flow_hash`].
 pub const fn flow_hash(src: HostId, dst: HostId, sport: u16, dport: u16) -> u32 {
-    const TCP: u64 = 6;
-    let stations = (src.0 as u64) << 32 | dst.0 as u64;
-    let ports = (sport as u64) << 24 | (dport as u64) << 8 | TCP;
+    const TCP: u8 = 6;
+    tuple_hash(src.0, dst.0, sport, dport, TCP)
+}
+
+/// The same of any protocol, by its number in IP; of what has no ports, all three are 0.
+pub const fn tuple_hash(src: u32, dst: u32, sport: u16, dport: u16, protocol: u8) -> u32 {
+    let stations = (src as u64) << 32 | dst as u64;
+    let ports = (sport as u64) << 24 | (dport as u64) << 8 | protocol as u64;
     (mix64(mix64(stations) ^ ports) >> 32) as u32
 }
 

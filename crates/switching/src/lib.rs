@@ -36,7 +36,7 @@ pub mod tfe;
 
 pub use action::{Action, Actions, DropReason, Rewrite};
 pub use forwarding::{Forwarding, NextHops};
-pub use hash::{flow_hash, mix64, pick};
+pub use hash::{flow_hash, mix64, pick, tuple_hash};
 pub use header::{Header, Kind, Mac};
 pub use registry::{
     Blueprint, Contradiction, ParamInfo, ParamKind, ParamValue, SchemeError, SchemeInfo, SchemeSpec,

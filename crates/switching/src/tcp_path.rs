@@ -218,7 +218,13 @@ impl TcpPathSwitch {
 
     /// Any other segment.
     #[inline(always)]
-    fn on_data<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+    pub(crate) fn on_data<C: Context>(
+        &mut self,
+        ctx: &mut C,
+        ingress: PortId,
+        header: &Header,
+        out: &mut Actions,
+    ) {
         let now = ctx.now();
         let key = FlowKey::to_destination(header);
         let Some(entry) = self.paths.refresh(&key, now).copied() else {
@@ -287,20 +293,6 @@ impl TcpPathSwitch {
             }
         }
         self.on_data(ctx, ingress, header, out);
-    }
-
-    /// A TCP segment of a flow that is not explored from its SYN on, but may have been moved.
-    #[inline(always)]
-    pub(crate) fn on_moved<C: Context>(
-        &mut self,
-        ctx: &mut C,
-        ingress: PortId,
-        header: &Header,
-        out: &mut Actions,
-    ) {
-        if self.base.takes(ingress, header, ctx.now(), out) {
-            self.on_data(ctx, ingress, header, out);
-        }
     }
 
     /// Anything that is not a TCP segment.

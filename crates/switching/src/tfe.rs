@@ -159,6 +159,16 @@ pub struct TfeSwitch {
 }
 
 impl TfeSwitch {
+    /// What finds paths.
+    pub const fn paths(&self) -> &TcpPathSwitch {
+        &self.paths
+    }
+
+    /// What flows have carried at `now` until they are moved, in bytes, and when that is forgotten.
+    pub fn carried(&self, now: Time) -> impl Iterator<Item = (FlowKey, u64, Time)> {
+        self.carried.entries(now).map(|(key, bytes, _, expiry)| (*key, *bytes, expiry))
+    }
+
     /// A switch whose ports lead as `ways` says; `secret` is unknown to outsiders.
     pub fn new(config: &Exploration, ways: Vec<Way>, classifier: Classifier, secret: u64) -> Self {
         Self {
@@ -168,7 +178,7 @@ impl TfeSwitch {
         }
     }
 
-    /// Counts a segment from a host port, and has its flow moved once it has carried enough.
+    /// Counts a segment that comes from a host port, and has its flow moved once it has carried enough.
     fn count<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let (now, key) = (ctx.now(), FlowKey::to_source(header));
         let Classifier::Auto(enough) = self.classifier else { return };
@@ -201,8 +211,10 @@ impl Switch for TfeSwitch {
     fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         match (header.kind, &self.classifier) {
             (Kind::Tcp, Classifier::Auto(_)) => {
-                self.paths.on_moved(ctx, ingress, header, out);
-                self.count(ctx, ingress, header, out);
+                if self.paths.base.takes(ingress, header, ctx.now(), out) {
+                    self.count(ctx, ingress, header, out);
+                    self.paths.on_data(ctx, ingress, header, out);
+                }
             }
             (Kind::Tcp, classifier)
                 if classifier.selects(header.sport, header.dport, header.traffic_class >> 2) =>

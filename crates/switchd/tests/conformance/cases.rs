@@ -3,6 +3,7 @@
 use weft_switchd::Mode;
 use weft_switching::exploration::Exploration;
 use weft_switching::hello::Way;
+use weft_switching::tfe::Classifier;
 use weft_wire::{EtherType, MacAddr, PathHeader, PathType, Tuple};
 
 use crate::frames::{arp, ethernet, ipv4, ipv6, tcp};
@@ -87,6 +88,9 @@ fn corners_are_the_same_on_both_sides() {
         config: Exploration { stations: 1024, floods: 1024, ..Exploration::default() },
         ways: vec![Way::Host, Way::Host, Way::Level, Way::Level],
         may_be_fabric: vec![true; 4],
+        classifier: Classifier::Dscp(10),
+        calm: true,
+        routes: Vec::new(),
     };
     for case in cases() {
         let mut pair = Pair::new(&setting);

@@ -33,6 +33,17 @@ pub fn ipv6(next: u8, hop_limit: u8, payload: &[u8]) -> Vec<u8> {
     [&[0x60, 0, 0, 0, len[0], len[1], next, hop_limit][..], &[0xfd; 32], payload].concat()
 }
 
+/// The packet with this DSCP and ECN.
+pub fn mark(mut packet: Vec<u8>, class: u8) -> Vec<u8> {
+    if packet[0] >> 4 == 4 {
+        packet[1] = class;
+    } else {
+        packet[0] = 0x60 | class >> 4;
+        packet[1] = class << 4;
+    }
+    packet
+}
+
 /// A Neighbour Solicitation (135) or Advertisement (136), behind as many destination options.
 pub fn neighbour(message: u8, code: u8, hop_limit: u8, options: usize) -> Vec<u8> {
     let mut payload = Vec::new();

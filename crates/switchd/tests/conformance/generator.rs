@@ -5,8 +5,9 @@ use rand_core::RngCore;
 use weft_switchd::Mode;
 use weft_switching::exploration::{Exploration, FloodOrder, OnMiss, Scope, WhileBroken};
 use weft_switching::hello::Way;
+use weft_switching::tfe::Classifier;
 use weft_switching::{Stream, pick, stream};
-use weft_units::{Duration, PortId};
+use weft_units::{Bytes, Duration, PortId};
 use weft_wire::{
     Arp, EtherType, Ethernet, Hello, MacAddr, PATH_HEADER_LEN, PathFrame, PathHeader, PathType, SwitchId,
     TcpFrame, Tuple, VlanTag, unwrap, wrap,
@@ -14,6 +15,7 @@ use weft_wire::{
 
 use crate::frames::{arp, ethernet, ipv4, ipv6, neighbour, tcp};
 use crate::pair::{Event, Pair, Step, WAYS};
+use crate::talk::Talk;
 
 /// A switch and its settings.
 #[derive(Clone, Debug)]
@@ -23,6 +25,12 @@ pub struct Setting {
     pub ways: Vec<Way>,
     /// Ports that a Hello makes fabric ports.
     pub may_be_fabric: Vec<bool>,
+    /// What tells elephants, mode `tfe`.
+    pub classifier: Classifier,
+    /// Whether most frames are those of orderly connections.
+    pub calm: bool,
+    /// The next hops of the stations 02:00:00:00:00:00 and on, modes `ecmp` and `spray`.
+    pub routes: Vec<Vec<u16>>,
 }
 
 impl Setting {
@@ -30,7 +38,13 @@ impl Setting {
     pub fn draw(seed: u64) -> Self {
         let mut random = stream(seed, "setting", 0);
         let mut flip = || random.next_u64() & 1 == 1;
-        let mode = if flip() { Mode::ArpPath } else { Mode::TcpPath };
+        let mode = match seed % 8 {
+            0 => Mode::ArpPath,
+            1..=3 => Mode::TcpPath,
+            4..=6 => Mode::Tfe,
+            _ if flip() => Mode::Ecmp,
+            _ => Mode::Spray,
+        };
         let config = Exploration {
             stations: 1024,
             flows: 4096,
@@ -51,16 +65,40 @@ impl Setting {
         if random.next_u64() & 1 == 1 {
             ways[1] = Way::Level;
         }
-        let may_be_fabric = (0..ports).map(|_| pick(random.next_u64(), 5) > 0).collect();
-        Self { mode, config, ways, may_be_fabric }
+        let calm = random.next_u64() & 1 == 1;
+        let distrust = if calm { 40 } else { 5 };
+        let may_be_fabric = (0..ports).map(|_| pick(random.next_u64(), distrust) > 0).collect();
+        let classifier = match random.next_u64() % 3 {
+            0 => Classifier::Ports(80, 90),
+            1 => Classifier::Dscp(10),
+            _ => Classifier::Auto(Bytes(1000)),
+        };
+        let mut route = || {
+            let hops = 1 + pick(random.next_u64(), 4);
+            let mut route: Vec<u16> = (0..hops).map(|_| pick(random.next_u64(), ports) as u16).collect();
+            route.sort_unstable();
+            route.dedup();
+            route
+        };
+        let routes = (0..7).map(|_| route()).collect();
+        Self { mode, config, ways, may_be_fabric, classifier, calm, routes }
     }
 }
 
 /// Draws a sequence while both take its steps; the steps, and the difference if one was found.
 pub fn sequence(setting: &Setting, seed: u64, length: u64, pair: &mut Pair) -> (Vec<Step>, Option<String>) {
     let random = stream(seed, "steps", 0);
-    let mut draw =
-        Draw { mode: setting.mode, random, seen: Vec::new(), sent: Vec::new(), ways: setting.ways.clone() };
+    let mut draw = Draw {
+        mode: setting.mode,
+        calm: setting.calm,
+        random,
+        seen: Vec::new(),
+        sent: Vec::new(),
+        talks: Vec::new(),
+        down: Vec::new(),
+        up: None,
+        ways: setting.ways.clone(),
+    };
     let mut steps = Vec::new();
     for _ in 0..length {
         let step = draw.step();
@@ -79,11 +117,17 @@ pub fn sequence(setting: &Setting, seed: u64, length: u64, pair: &mut Pair) -> (
 
 struct Draw {
     mode: Mode,
+    calm: bool,
     random: Stream,
     /// Frames that came in or left lately.
     seen: Vec<Vec<u8>>,
     /// Frames that left in the last steps, and where, the latest last.
     sent: Vec<(PortId, Vec<u8>)>,
+    /// Connections under way.
+    talks: Vec<Talk>,
+    /// Ports of a calm network that are down, and one that has come up.
+    down: Vec<u16>,
+    up: Option<u16>,
     ways: Vec<Way>,
 }
 
@@ -132,13 +176,60 @@ impl Draw {
 
     /// What the other end of a cable may answer to a frame that left lately.
     fn answer(&mut self) -> Option<Event> {
-        let at = self.below(self.sent.len().max(1));
+        let last = self.sent.len().saturating_sub(1);
+        let at = if self.calm { last } else { self.below(last + 1) };
         let (PortId(port), frame) = self.sent.get(at)?.clone();
-        let fail = self.one_in(3);
+        let fail = self.one_in(if self.calm { 10 } else { 3 });
+        if let Ok(path) = PathFrame::parse(&frame, EtherType::PATH)
+            && !fail
+        {
+            let path = path.header();
+            self.talks.iter_mut().for_each(|talk| talk.moves(&path.tuple, path.id, port));
+        }
         Some(Event::Frame(port, answer(&frame, fail)?))
     }
 
+    /// A step of one of the connections.
+    fn talk(&mut self) -> Event {
+        self.talks.retain(|talk| !talk.has_ended());
+        if self.talks.len() < 4 {
+            let explores = !self.mode.routes() && self.mode != Mode::ArpPath;
+            self.talks.push(Talk::draw(&mut self.random, &self.ways, explores));
+        }
+        let at = self.below(self.talks.len());
+        self.talks[at].next(&mut self.random)
+    }
+
+    /// A step of a network in which little is out of order.
+    fn calm_step(&mut self) -> Step {
+        let wait = if self.one_in(30) { WAITS[self.below(WAITS.len())] } else { WAITS[self.below(7)] };
+        let recovers = self.sent.last().is_some_and(|(_, frame)| {
+            let path = PathFrame::parse(frame, EtherType::PATH);
+            path.is_ok_and(|path| path.header().path_type == PathType::RecoveryRequest)
+        });
+        let port = self.below(self.ways.len()) as u16;
+        let event = match self.below(20) {
+            0 | 1 if self.ways[usize::from(port)] != Way::Host => Event::Frame(port, self.hello()),
+            2 | 3 if let Some(down) = self.down.pop() => {
+                self.up = Some(down);
+                Event::Up(down, true)
+            }
+            _ if let Some(up) = self.up.take() => Event::Frame(up, self.hello()),
+            3 if self.one_in(2) => Event::Tend,
+            4 => Event::Frame(port, self.frame()),
+            _ if recovers && !self.one_in(3) => self.answer().unwrap_or(Event::Tend),
+            _ => self.talk(),
+        };
+        if let Event::Up(port, false) = event {
+            self.down.push(port);
+        }
+        Step { wait, event }
+    }
+
     fn step(&mut self) -> Step {
+        if self.calm {
+            return self.calm_step();
+        }
         // Most steps follow soon, or nothing would be left of those before.
         let waits = if self.one_in(12) { WAITS.len() } else { 8 };
         let wait = WAITS[self.below(waits)];
@@ -196,12 +287,12 @@ impl Draw {
         let mut frame = vec![0; 60];
         let len = hello.write(MacAddr([2, 0, 0, 0, 1, 1]), EtherType::HELLO, None, &mut frame);
         assert_eq!(len, Ok(60));
-        if self.one_in(6) { self.spoil(frame) } else { frame }
+        if !self.calm && self.one_in(6) { self.spoil(frame) } else { frame }
     }
 
     fn frame(&mut self) -> Vec<u8> {
         let (src, dst, group, tags) = (self.host(), self.host(), self.group(), self.tags());
-        let kinds = if self.mode == Mode::TcpPath { 70 } else { 20 };
+        let kinds = if self.mode == Mode::ArpPath { 20 } else { 70 };
         let frame = match self.below(kinds) {
             20.. => self.segment(src, dst, tags.min(2)),
             0..=3 => ethernet(group, src, tags, EtherType::ARP, &arp(1, src, dst)),
@@ -229,7 +320,7 @@ impl Draw {
 
     /// A Path frame, of a flow or of two stations.
     fn path(&mut self, src: MacAddr, dst: MacAddr, tags: usize) -> Vec<u8> {
-        let flow = self.one_in(if self.mode == Mode::TcpPath { 2 } else { 5 });
+        let flow = self.one_in(if self.mode == Mode::ArpPath { 5 } else { 2 });
         let client = 1 + self.below(2) as u16;
         let ports = match flow {
             true if src.0 < dst.0 => [client, 80],

@@ -3,21 +3,23 @@
 
 use weft_switchd::{Counters, Mode, Reason};
 use weft_switching::arp_path::ArpPathSwitch;
-use weft_switching::exploration::Exploration;
-use weft_switching::hello::Way;
 use weft_switching::tcp_path::TcpPathSwitch;
-use weft_switching::{
-    Action, Actions, Context, DropReason, Header, Kind, Mac, Rewrite, Stream, Switch, stream,
-};
+use weft_switching::tfe::{Classifier, TfeSwitch};
+use weft_switching::{Action, Actions, Context, DropReason, Header, Kind, Rewrite, Stream, Switch, stream};
 use weft_units::{PortId, Time};
 use weft_wire::{
-    Arp, ArpOperation, EtherType, Ethernet, HelloFrame, Ip, MacAddr, Neighbor, NeighborOperation,
-    PATH_HEADER_LEN, PathFrame, PathHeader, PathType, TcpFrame, Tuple, VlanTag, count_hop, unwrap, wrap,
+    EtherType, Ethernet, HelloFrame, MacAddr, PATH_HEADER_LEN, PathHeader, PathType, Tuple, VlanTag,
+    count_hop, unwrap, wrap,
 };
 
-struct Ctx<'a> {
-    now: Time,
-    random: &'a mut Stream,
+use crate::generator::Setting;
+use crate::read::read;
+use crate::routed::Routed;
+
+/// What a switch may ask of the world.
+pub struct Ctx<'a> {
+    pub now: Time,
+    pub random: &'a mut Stream,
 }
 
 impl Context for Ctx<'_> {
@@ -58,20 +60,35 @@ impl Outcome {
 pub enum Machine {
     Arp(ArpPathSwitch),
     Tcp(TcpPathSwitch),
+    Tfe(Box<TfeSwitch>),
+    Routed(Box<Routed>),
 }
 
 impl Machine {
+    /// What does the default forwarding; of modes with routes, what knows ports and floods.
     pub fn base(&self) -> &ArpPathSwitch {
         match self {
             Self::Arp(switch) => switch,
-            Self::Tcp(switch) => switch.base(),
+            Self::Routed(switch) => &switch.base,
+            _ => self.paths().expect("it keeps flows").base(),
         }
     }
 
-    fn receive(&mut self, ctx: &mut Ctx<'_>, port: PortId, header: &Header, out: &mut Actions) {
+    /// What keeps flows.
+    pub fn paths(&self) -> Option<&TcpPathSwitch> {
+        match self {
+            Self::Arp(_) | Self::Routed(_) => None,
+            Self::Tcp(switch) => Some(switch),
+            Self::Tfe(switch) => Some(switch.paths()),
+        }
+    }
+
+    fn receive(&mut self, ctx: &mut Ctx<'_>, port: PortId, header: &Header, frame: &[u8], out: &mut Actions) {
         match self {
             Self::Arp(switch) => switch.receive(ctx, port, header, out),
             Self::Tcp(switch) => switch.receive(ctx, port, header, out),
+            Self::Tfe(switch) => switch.receive(ctx, port, header, out),
+            Self::Routed(switch) => switch.receive(ctx, port, header, frame, out),
         }
     }
 
@@ -79,6 +96,8 @@ impl Machine {
         match self {
             Self::Arp(switch) => switch.port_changed(ctx, port, up, out),
             Self::Tcp(switch) => switch.port_changed(ctx, port, up, out),
+            Self::Tfe(switch) => switch.port_changed(ctx, port, up, out),
+            Self::Routed(switch) => switch.base.port_changed(ctx, port, up, out),
         }
     }
 
@@ -86,6 +105,8 @@ impl Machine {
         match self {
             Self::Arp(switch) => switch.on_deadline(ctx, out),
             Self::Tcp(switch) => switch.on_deadline(ctx, out),
+            Self::Tfe(switch) => switch.on_deadline(ctx, out),
+            Self::Routed(switch) => switch.base.on_deadline(ctx, out),
         }
     }
 }
@@ -95,16 +116,33 @@ pub struct Oracle {
     pub switch: Machine,
     pub random: Stream,
     /// Ports that a Hello makes fabric ports.
-    pub may_be_fabric: Vec<bool>,
+    may_be_fabric: Vec<bool>,
+    /// Whether SYNs are wrapped, but for those that would be too long.
+    wraps: bool,
 }
 
 impl Oracle {
-    pub fn new(mode: Mode, config: &Exploration, ways: &[Way], may_be_fabric: &[bool]) -> Self {
-        let switch = match mode {
-            Mode::ArpPath => Machine::Arp(ArpPathSwitch::new(config, ways.to_vec(), 1)),
-            Mode::TcpPath => Machine::Tcp(TcpPathSwitch::new(config, ways.to_vec(), 1)),
+    pub fn new(setting: &Setting) -> Self {
+        let (config, ways) = (&setting.config, setting.ways.clone());
+        let switch = match setting.mode {
+            Mode::ArpPath => Machine::Arp(ArpPathSwitch::new(config, ways, 1)),
+            Mode::TcpPath => Machine::Tcp(TcpPathSwitch::new(config, ways, 1)),
+            Mode::Tfe => {
+                let classifier = setting.classifier.clone();
+                Machine::Tfe(Box::new(TfeSwitch::new(config, ways, classifier, 1)))
+            }
+            Mode::Ecmp | Mode::Spray => Machine::Routed(Box::new(Routed::new(setting))),
         };
-        Self { switch, random: stream(1, "conformance", 0), may_be_fabric: may_be_fabric.to_vec() }
+        Self {
+            switch,
+            random: stream(1, "conformance", 0),
+            may_be_fabric: setting.may_be_fabric.clone(),
+            wraps: match setting.mode {
+                Mode::TcpPath => true,
+                Mode::Tfe => !matches!(setting.classifier, Classifier::Auto(_)),
+                _ => false,
+            },
+        }
     }
 
     /// A frame comes in.
@@ -112,7 +150,7 @@ impl Oracle {
         let fabric = self.switch.base().ports().is_fabric(port, now);
         let header = match read(frame) {
             // What would be too long when wrapped is forwarded like any other frame.
-            Ok(header) if !fabric && opens(&header) && frame.len() + PATH_HEADER_LEN > 1514 => {
+            Ok(header) if self.wraps && !fabric && opens(&header) && frame.len() + PATH_HEADER_LEN > 1514 => {
                 Header { kind: Kind::Other, ..header }
             }
             Ok(header) => header,
@@ -125,7 +163,7 @@ impl Oracle {
             return self.on_hello(port, frame, &header, now);
         }
         let mut out = Actions::default();
-        self.switch.receive(&mut Ctx { now, random: &mut self.random }, port, &header, &mut out);
+        self.switch.receive(&mut Ctx { now, random: &mut self.random }, port, &header, frame, &mut out);
         outcome(frame, &out)
     }
 
@@ -136,7 +174,7 @@ impl Oracle {
         let hello = HelloFrame::parse(frame, EtherType::HELLO).is_ok();
         if hello {
             let ctx = &mut Ctx { now, random: &mut self.random };
-            self.switch.receive(ctx, port, header, &mut Actions::default());
+            self.switch.receive(ctx, port, header, frame, &mut Actions::default());
         }
         let counted = Counters { consumed: 1, ..Counters::default() };
         Outcome { counted, hello, ..Outcome::default() }
@@ -167,73 +205,6 @@ impl Oracle {
 /// Whether it is a segment that would be wrapped.
 fn opens(header: &Header) -> bool {
     header.tcp_flags & (Header::SYN | Header::RST) == Header::SYN
-}
-
-fn mac(address: MacAddr) -> Mac {
-    Mac(address.0)
-}
-
-/// What a switch may look at in a frame, or the counter of what is wrong with a Path frame.
-fn read(frame: &[u8]) -> Result<Header, &'static str> {
-    let address = |at: usize| Mac(frame[at..at + 6].try_into().expect("six bytes"));
-    let plain = Header { dst: address(0), src: address(6), kind: Kind::Other, ..Header::default() };
-    let Ok(ethernet) = Ethernet::parse(frame) else { return Ok(plain) };
-    match ethernet.ethertype() {
-        EtherType::HELLO => Ok(Header { kind: Kind::Hello, ..plain }),
-        EtherType::PATH => {
-            let path = PathFrame::parse(frame, EtherType::PATH).map_err(|error| error.counter())?.header();
-            read_path(&path, plain).ok_or("type")
-        }
-        _ => Ok(segment(frame, plain).unwrap_or(Header { kind: kind(&ethernet), ..plain })),
-    }
-}
-
-/// A TCP segment; one to a group is no flow's.
-fn segment(frame: &[u8], plain: Header) -> Option<Header> {
-    let read = TcpFrame::parse(frame).ok().filter(|_| !plain.dst.is_group())?;
-    let (sport, dport, tcp_flags) =
-        (read.tcp().source_port(), read.tcp().destination_port(), read.tcp().flags().0);
-    let mut header = Header { kind: Kind::Tcp, sport, dport, tcp_flags, ..plain };
-    header.set_exploration_id(read.tcp().sequence());
-    Some(header)
-}
-
-fn kind(ethernet: &Ethernet<'_>) -> Kind {
-    if let Ok(arp) = Arp::parse(ethernet) {
-        return match arp.operation() {
-            ArpOperation::Request => Kind::ArpRequest,
-            ArpOperation::Reply => Kind::ArpReply,
-        };
-    }
-    if let Ok(Ip::V6(ip)) = Ip::parse(ethernet)
-        && let Ok(neighbour) = Neighbor::parse(&ip)
-    {
-        return match neighbour.operation() {
-            NeighborOperation::Solicitation => Kind::ArpRequest,
-            NeighborOperation::Advertisement => Kind::ArpReply,
-        };
-    }
-    Kind::Other
-}
-
-/// Frames about the path between two stations travel as those of types 3 to 5 without TCP ports.
-fn read_path(path: &PathHeader, plain: Header) -> Option<Header> {
-    let Tuple { source_port: sport, destination_port: dport, destination, .. } = path.tuple;
-    let flow = sport != 0 || dport != 0;
-    let kind = match path.path_type {
-        PathType::Request | PathType::Reply if !flow => return None,
-        PathType::Request => Kind::PathRequest,
-        PathType::Reply => Kind::PathReply,
-        PathType::Fail => Kind::PathFail,
-        PathType::RecoveryRequest if flow => Kind::RecoveryRequest,
-        PathType::RecoveryRequest => Kind::PathRequest,
-        PathType::RecoveryReply if flow => Kind::RecoveryReply,
-        PathType::RecoveryReply => Kind::PathReply,
-    };
-    let mut header = Header { kind, sport, dport, dst: mac(destination), ..plain };
-    header.set_exploration_id(path.id);
-    header.overlay[4] = path.hops;
-    Some(header)
 }
 
 /// What is to be done, as bytes.

@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use rand_core::RngCore;
-use weft_switchd::layout::{Flow, Settings, Test, address, ns_at};
+use weft_switchd::layout::{Flow, Route, Settings, Test, address, ns_at};
 use weft_switchd::{Counters, Plane, Reason};
+use weft_switching::Mac;
 use weft_switching::arp_path::Flood;
 use weft_switching::exploration::FloodOrder;
 use weft_switching::hello::Way;
 use weft_switching::path_table::{End, FlowKey, PathEntry};
-use weft_units::{Duration, PortId, Time};
+use weft_units::{Duration, HostId, PortId, Time};
 
 use crate::generator::Setting;
 use crate::oracle::{Machine, Oracle};
+use crate::routed::hash_key;
 
 /// Why programs cannot be run here, if they cannot.
 pub fn unable() -> Option<String> {
@@ -69,15 +71,23 @@ pub struct Pair {
 
 impl Pair {
     pub fn new(setting: &Setting) -> Self {
-        let settings = Settings { testing: 1, sweep_gap: 0, ..Settings::new(&setting.config) };
+        let hash_key = if setting.mode.routes() { hash_key(setting) } else { 0 };
+        let settings = Settings { testing: 1, sweep_gap: 0, hash_key, ..Settings::new(&setting.config) };
+        let settings = settings.classifying(&setting.classifier);
         let mut plane = Plane::load(setting.mode, &setting.config, settings, &setting.ways)
             .expect("the kernel takes the program");
         for (port, may) in (0..).map(PortId).zip(&setting.may_be_fabric) {
             plane.set_may_be_fabric(port, *may).expect("a map that can be written");
         }
+        if setting.mode.routes() {
+            for (host, route) in (0..).map(HostId).zip(&setting.routes) {
+                let route = Route::new(route.iter().copied());
+                plane.set_route(address(Mac::of_host(host)), route).expect("a map that can be written");
+            }
+        }
         Self {
             plane,
-            oracle: Oracle::new(setting.mode, &setting.config, &setting.ways, &setting.may_be_fabric),
+            oracle: Oracle::new(setting),
             now: Time::ZERO,
             ordered: setting.config.order == FloodOrder::Fixed,
             before: Counters::default(),
@@ -145,13 +155,8 @@ impl Pair {
     fn tend(&mut self) -> Result<(), String> {
         let expected = self.oracle.tend(self.now);
         // Both draw the numbers of explorations, which are seen in the table.
-        let drawn: BTreeMap<(u64, u64), u32> = match &self.oracle.switch {
-            Machine::Tcp(switch) => {
-                let entries = switch.paths(self.now).map(|(key, entry, ..)| (ends(key), entry.id));
-                entries.collect()
-            }
-            Machine::Arp(_) => BTreeMap::new(),
-        };
+        let paths = self.oracle.switch.paths().into_iter().flat_map(|switch| switch.paths(self.now));
+        let drawn: BTreeMap<_, _> = paths.map(|(key, entry, ..)| (ends(key), entry.id)).collect();
         let draw = |flow: &Flow| drawn.get(&(flow.host, flow.peer)).copied().unwrap_or_default();
         let told = self.plane.tend(self.now, draw).map_err(|error| error.to_string())?;
         let each =
@@ -167,6 +172,19 @@ impl Pair {
     fn compare_tables(&self) -> Result<(), String> {
         let (now, switch) = (ns_at(self.now), self.oracle.switch.base());
         let text = |error: weft_switchd::PlaneError| error.to_string();
+        let wanted = switch.floods(self.now).map(|(flood, port, until)| {
+            let Flood { kind, from, to, ports: [sport, dport], id } = flood;
+            (address(from), address(to), id, sport, dport, kind as u64, port.0, ns_at(until))
+        });
+        let found = self.plane.floods().map_err(text)?.filter(|(_, flood)| flood.expiry > now);
+        let found = found.map(|(key, flood)| {
+            (key.from, key.to, key.id, key.sport, key.dport, key.kind, flood.port, flood.expiry)
+        });
+        same("floods", &sorted(wanted), &sorted(found))?;
+
+        if let Machine::Routed(_) = &self.oracle.switch {
+            return Ok(());
+        }
         let wanted = switch
             .stations(self.now)
             .map(|(mac, port, class, until)| (address(mac), port.0, class, ns_at(until)));
@@ -178,17 +196,7 @@ impl Pair {
         let found = self.plane.repairs().map_err(text)?.filter(|(_, until)| *until > now);
         same("repairs", &sorted(wanted), &sorted(found))?;
 
-        let wanted = switch.floods(self.now).map(|(flood, port, until)| {
-            let Flood { kind, from, to, ports: [sport, dport], id } = flood;
-            (address(from), address(to), id, sport, dport, kind as u64, port.0, ns_at(until))
-        });
-        let found = self.plane.floods().map_err(text)?.filter(|(_, flood)| flood.expiry > now);
-        let found = found.map(|(key, flood)| {
-            (key.from, key.to, key.id, key.sport, key.dport, key.kind, flood.port, flood.expiry)
-        });
-        same("floods", &sorted(wanted), &sorted(found))?;
-
-        let Machine::Tcp(switch) = &self.oracle.switch else { return Ok(()) };
+        let Some(switch) = self.oracle.switch.paths() else { return Ok(()) };
         let wanted = switch.paths(self.now).map(|(key, entry, class, until)| {
             let PathEntry { port, initiator, explored, id, made } = entry;
             let (host, peer) = ends(key);
@@ -200,7 +208,13 @@ impl Pair {
             let state = (path.port, path.class, path.initiator, path.explored, path.id, path.made);
             (flow.host, flow.peer, state, path.expiry)
         });
-        same("flows", &sorted(wanted), &sorted(found))
+        same("flows", &sorted(wanted), &sorted(found))?;
+
+        let Machine::Tfe(switch) = &self.oracle.switch else { return Ok(()) };
+        let wanted = switch.carried(self.now).map(|(key, bytes, until)| (ends(key), bytes, ns_at(until)));
+        let found = self.plane.carried().map_err(text)?.filter(|(_, load)| load.expiry > now);
+        let found = found.map(|(flow, load)| ((flow.host, flow.peer), load.bytes, load.expiry));
+        same("bytes carried", &sorted(wanted), &sorted(found))
     }
 }
 

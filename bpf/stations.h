@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * What the switch remembers: stations, repairs under way, and floods. Entries expire unless they
- * are used; an expired entry is no entry, whether or not the daemon has swept it. All tables are
- * bounded. Full ones of stations and repairs give up about the least recently used; a full one of
- * floods takes no more, since a flood that is not remembered might never end.
+ * What ARP-Path remembers: stations, and repairs under way. Entries expire unless they are used; an
+ * expired entry is no entry, whether or not the daemon has swept it. Full tables give up about the
+ * least recently used.
  */
 #pragma once
 
@@ -34,27 +33,7 @@ struct {
 	__type(value, __u64);
 } repairs SEC(".maps");
 
-/* What the copies of a flooded frame have in common. */
-struct flood_key {
-	__u64 from, to;
-	__u32 id;
-	__u16 sport, dport;
-	__u64 kind;
-};
-
-struct flood {
-	__u64 expiry;
-	__u16 port; /* where the first copy came in; NO_PORT: it started here */
-	__u16 reserved;
-	struct bpf_spin_lock lock; /* of two copies on two CPUs one is the first */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
-	__type(key, struct flood_key);
-	__type(value, struct flood);
-} floods SEC(".maps");
+_Static_assert(sizeof(struct station) == 16, "station");
 
 static __always_inline struct station *station_at(__u64 address, __u64 now)
 {
@@ -109,52 +88,4 @@ static __always_inline void start_repair(__u64 address, __u64 now)
 	__u64 until = now + settings.repair;
 
 	bpf_map_update_elem(&repairs, &address, &until, BPF_ANY);
-}
-
-static long forget_expired(void *map, const struct flood_key *key, struct flood *flood, __u64 *now)
-{
-	if (flood->expiry <= *now)
-		bpf_map_delete_elem(map, key);
-	return 0;
-}
-
-static __u64 last_sweep;
-
-/* Whether a full table of floods may have room now. */
-static __always_inline bool sweep_floods(__u64 now)
-{
-	if (now < last_sweep + settings.sweep_gap)
-		return false;
-	last_sweep = now;
-	bpf_for_each_map_elem(&floods, forget_expired, &now, 0);
-	return true;
-}
-
-/* Takes note of a copy that came in on `port`, or says why it goes no further. A copy on the port of
- * the first one is the frame sent again, and goes on. */
-static __noinline int note(const struct flood_key *key, __u32 port, __u64 span, __u64 now)
-{
-	struct flood *first, fresh = { .expiry = now + span, .port = port };
-	int reason = NO_REASON, error;
-
-	first = bpf_map_lookup_elem(&floods, key);
-	if (!first) {
-		error = bpf_map_update_elem(&floods, key, &fresh, BPF_NOEXIST);
-		if (error == -7 /* E2BIG */ && sweep_floods(now))
-			error = bpf_map_update_elem(&floods, key, &fresh, BPF_NOEXIST);
-		if (!error)
-			return NO_REASON;
-		first = bpf_map_lookup_elem(&floods, key);
-		if (!first)
-			return TABLE_FULL;
-	}
-	bpf_spin_lock(&first->lock);
-	if (first->expiry > now && first->port != port) {
-		reason = LATE_COPY;
-	} else {
-		first->port = port;
-		first->expiry = now + span;
-	}
-	bpf_spin_unlock(&first->lock);
-	return reason;
 }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * The mode `ecmp`: each flow on one of the next hops to its destination, chosen by a hash under the
+ * switch's key (crates/switching/src/ecmp.rs). Attached to the ingress of every port.
+ */
+#include "flow_hash.h"
+#include "routes.h"
+#include "layout.h"
+
+SEC("classifier")
+int ecmp(struct __sk_buff *skb)
+{
+	struct frame *frame = arrive(skb);
+	int action;
+
+	if (!frame)
+		return TC_ACT_SHOT;
+	if (frame->port == NO_PORT)
+		return drop(frame, UNKNOWN_PORT);
+	if (!read_frame(skb, frame))
+		return drop(frame, SHORT);
+	if (is_settled(skb, frame, &action))
+		return action;
+	return route(skb, frame, mix64(flow_hash(skb, frame) ^ settings.hash_key) >> 32);
+}
+
+char _license[] SEC("license") = "Dual MIT/GPL";

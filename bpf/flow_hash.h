@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * The hash of a flow, as crates/switching/src/hash.rs has it. A station is known by the last four bytes of
+ * its address: those are the number of a host in the simulator, where so the same flow has the same hash.
+ */
+#pragma once
+
+#include "frame.h"
+
+/* The finalizer of SplitMix64 (Steele, Lea, Flood 2014). */
+static __always_inline __u64 mix64(__u64 z)
+{
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+/* Of TCP and UDP by addresses, ports and protocol, of anything else and of fragments by addresses; an IPv6
+ * host may ask for another path by the flow label (RFC 6438). */
+static __noinline __u32 flow_hash(struct __sk_buff *skb, const struct frame *f)
+{
+	__u64 stations = f->src << 32 | (__u32)f->dst, flow = 0;
+	struct packet p = {};
+	__be16 ports[2];
+	bool is_ipv6 = f->ethertype == ETHERTYPE_IPV6 && read_ipv6(skb, f->at + 2, &p);
+
+	if (is_ipv6 || (f->ethertype == ETHERTYPE_IPV4 && read_ipv4(skb, f->at + 2, &p)))
+		if ((p.protocol == 6 || p.protocol == 17) && !p.fragment && p.at + 8 <= p.end &&
+		    !bpf_skb_load_bytes(skb, p.at, ports, sizeof(ports)))
+			flow = (__u64)bpf_ntohs(ports[0]) << 24 | bpf_ntohs(ports[1]) << 8 | p.protocol;
+	return mix64(mix64(stations) ^ flow) >> 32 ^ (is_ipv6 ? p.label : 0);
+}

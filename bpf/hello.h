@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * Which frames are taken from which ports (crates/switching/src/hello.rs). Hosts are not trusted: on a
+ * host port nothing counts that only switches may send.
+ */
+#pragma once
+
+#include "counters.h"
+
+/* A Hello is taken from every port; what only switches may send from those with a switch behind. */
+static __always_inline enum reason refuses(const struct frame *f)
+{
+	if (f->kind == HELLO || is_fabric(f->port, f->now))
+		return NO_REASON;
+	if (is_control(f))
+		return UNTRUSTED;
+	return is_host(f->port, f->now) ? NO_REASON : UNKNOWN_PORT;
+}
+
+/* The daemon reads Hellos, from ports that may lead to a switch. */
+static __always_inline int on_hello(const struct frame *f)
+{
+	struct port *port = port_at(f->port);
+
+	return port && port->may_be_fabric ? consume(TC_ACT_OK) : drop(f, UNTRUSTED);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * The headers of IP packets.
+ */
+#pragma once
+
+#include "settings.h"
+
+/* An IP packet behind its headers. */
+struct packet {
+	__u32 at, end; /* where its payload begins and ends */
+	__u32 label; /* of a flow, IPv6 */
+	__u8 protocol;
+	__u8 traffic_class;
+	__u8 hop_limit;
+	bool fragment;
+};
+
+static __always_inline bool is_extension(__u8 protocol)
+{
+	return protocol == 0 || protocol == 43 || protocol == 44 || protocol == 51 || protocol == 60;
+}
+
+/* The header of IPv6 and up to six extension headers. */
+static __always_inline bool read_ipv6(struct __sk_buff *skb, __u32 at, struct packet *p)
+{
+	struct {
+		__u8 version, label[3];
+		__be16 length;
+		__u8 next, hop_limit;
+		__u8 addresses[32];
+	} ip;
+	__u8 ext[8];
+	__u16 place;
+	__u32 len;
+
+	if (bpf_skb_load_bytes(skb, at, &ip, sizeof(ip)) || ip.version >> 4 != 6)
+		return false;
+	p->at = at + sizeof(ip);
+	p->end = skb->len;
+	len = bpf_ntohs(ip.length);
+	if (len && p->at + len < p->end)
+		p->end = p->at + len;
+	p->label = (ip.label[0] & 15) << 16 | ip.label[1] << 8 | ip.label[2];
+	p->traffic_class = ip.version << 4 | ip.label[0] >> 4;
+	p->protocol = ip.next;
+	p->hop_limit = ip.hop_limit;
+	p->fragment = false;
+	for (int i = 0; i < 6 && is_extension(p->protocol); i++) {
+		if (p->at + sizeof(ext) > p->end || bpf_skb_load_bytes(skb, p->at, ext, sizeof(ext)))
+			return false;
+		len = p->protocol == 44 ? 8 : p->protocol == 51 ? (ext[1] + 2) * 4 : (ext[1] + 1) * 8;
+		if (p->at + len > p->end)
+			return false;
+		place = p->protocol == 44 ? ext[2] << 8 | ext[3] : 0;
+		p->protocol = ext[0];
+		p->at += len;
+		/* RFC 6946: neither offset nor more to come is a whole packet. */
+		p->fragment |= (place & 0xfff9) != 0;
+		if (place & 0xfff8)
+			return true; /* what follows is the middle of something */
+	}
+	return !is_extension(p->protocol);
+}
+
+static __always_inline bool read_ipv4(struct __sk_buff *skb, __u32 at, struct packet *p)
+{
+	struct {
+		__u8 version, class;
+		__be16 length, id, place;
+		__u8 ttl, protocol;
+		__u8 rest[10];
+	} ip;
+	__u32 header, total;
+
+	if (bpf_skb_load_bytes(skb, at, &ip, sizeof(ip)) || ip.version >> 4 != 4)
+		return false;
+	header = (ip.version & 15) * 4;
+	total = bpf_ntohs(ip.length);
+	if (header < sizeof(ip) || (total && total < header))
+		return false;
+	p->at = at + header;
+	p->end = total && at + total < skb->len ? at + total : skb->len;
+	p->protocol = ip.protocol;
+	p->traffic_class = ip.class;
+	p->fragment = ip.place & bpf_htons(0x3fff);
+	return p->at <= p->end;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * Forwarding by routes, modes ecmp and spray: the next hops of each station, which the daemon writes.
+ * Frames to groups are flooded, the first copy of a source's only.
+ */
+#pragma once
+
+#include "floods.h"
+#include "hello.h"
+
+struct route {
+	__u32 count;
+	__u8 ports[MAX_PORTS]; /* in their order */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, __u64); /* address */
+	__type(value, struct route);
+} routes SEC(".maps");
+
+_Static_assert(sizeof(struct route) == 68, "route");
+
+/* One of the next hops to a station that lead somewhere, by 32 uniform bits (`pick` of
+ * crates/switching/src/hash.rs); NO_PORT where there is none. */
+static __noinline __u32 next_hop(const struct frame *f, __u32 random)
+{
+	__u64 dst = f->dst;
+	struct route *route = bpf_map_lookup_elem(&routes, &dst);
+	struct order *working;
+	__u32 zero = 0, at;
+
+	working = bpf_map_lookup_elem(&order, &zero);
+	if (!route || !working)
+		return NO_PORT;
+	working->count = 0;
+	for (__u32 i = 0; i < MAX_PORTS && i < route->count; i++)
+		if (is_known(route->ports[i], f->now))
+			working->ports[working->count++ % MAX_PORTS] = route->ports[i];
+	if (!working->count)
+		return NO_PORT;
+	at = (__u64)random * working->count >> 32;
+	return working->ports[at % MAX_PORTS];
+}
+
+/* Why a frame is not for a route to decide, if it is not. */
+static __always_inline enum reason refuses_to_route(const struct frame *f)
+{
+	enum reason refused = refuses(f);
+
+	if (refused != NO_REASON)
+		return refused;
+	if (f->malformed != NO_REASON)
+		return f->malformed;
+	return is_control(f) ? STALE : NO_REASON;
+}
+
+static __always_inline int route(struct __sk_buff *skb, struct frame *f, __u32 random)
+{
+	__u32 port = next_hop(f, random);
+
+	if (port == NO_PORT)
+		return drop(f, NO_ROUTE);
+	return port == f->port ? drop(f, SAME_PORT) : forwarded(send(skb, port, false));
+}
+
+/* Whether the frame was no route's to decide. */
+static __always_inline bool is_settled(struct __sk_buff *skb, struct frame *f, int *action)
+{
+	enum reason refused;
+
+	if (f->kind == HELLO) {
+		*action = on_hello(f);
+		return true;
+	}
+	refused = refuses_to_route(f);
+	if (refused != NO_REASON) {
+		*action = drop(f, refused);
+		return true;
+	}
+	if (!is_group(f->dst))
+		return false;
+	f->kind = OTHER;
+	*action = on_broadcast(skb, f);
+	return true;
+}

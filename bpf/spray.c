@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * The mode `spray`: each frame to a random one of the next hops to its destination, drawn independently
+ * (crates/switching/src/spray.rs). Attached to the ingress of every port.
+ */
+#include "routes.h"
+#include "layout.h"
+
+SEC("classifier")
+int spray(struct __sk_buff *skb)
+{
+	struct frame *frame = arrive(skb);
+	int action;
+
+	if (!frame)
+		return TC_ACT_SHOT;
+	if (frame->port == NO_PORT)
+		return drop(frame, UNKNOWN_PORT);
+	if (!read_frame(skb, frame))
+		return drop(frame, SHORT);
+	if (is_settled(skb, frame, &action))
+		return action;
+	return route(skb, frame, draw());
+}
+
+char _license[] SEC("license") = "Dual MIT/GPL";

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * The mode `tfe`: TCP-Path for elephant flows, ARP-Path for the rest. Attached to the ingress of every
+ * port.
+ */
+#include "tfe.h"
+#include "layout.h"
+
+SEC("classifier")
+int tfe(struct __sk_buff *skb)
+{
+	struct frame *frame = arrive(skb);
+
+	if (!frame)
+		return TC_ACT_SHOT;
+	if (frame->port == NO_PORT)
+		return drop(frame, UNKNOWN_PORT);
+	if (!read_frame(skb, frame))
+		return drop(frame, SHORT);
+	read_segment(skb, frame);
+	return then_tell(skb, frame, frame->kind == TCP ? on_segment(skb, frame) : on_other(skb, frame));
+}
+
+char _license[] SEC("license") = "Dual MIT/GPL";

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * TFE: TCP-Path for elephant flows, ARP-Path for the rest (crates/switching/src/tfe.rs). A flow is told by
+ * its TCP ports or its DSCP, and explored from its SYN on; or by what it has carried, and moved then.
+ */
+#pragma once
+
+#include "tcp_path.h"
+
+/* What a flow from a host port has carried, until it is moved. */
+struct load {
+	__u64 expiry;
+	__u64 bytes;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1 << 20);
+	__type(key, struct flow);
+	__type(value, struct load);
+} carried SEC(".maps");
+
+_Static_assert(sizeof(struct load) == 16, "load");
+
+static __always_inline bool is_in_range(__u16 port)
+{
+	return port >= settings.first_port && port <= settings.last_port;
+}
+
+/* Whether a flow is explored from its SYN on. */
+static __always_inline bool selects(const struct frame *f)
+{
+	return settings.classifier == BY_DSCP ? f->traffic_class >> 2 == settings.dscp :
+						is_in_range(f->sport) || is_in_range(f->dport);
+}
+
+/* Counts a segment from a host port, and has its flow moved once it has carried enough. */
+static __noinline int count(struct frame *f)
+{
+	struct flow flow = to_source(f);
+	struct load *load, fresh = { .expiry = f->now + settings.confirmed, .bytes = f->payload };
+	__u64 bytes = f->payload;
+
+	if (is_fabric(f->port, f->now) || !f->payload || path_at(&flow, f->now))
+		return 0;
+	load = bpf_map_lookup_elem(&carried, &flow);
+	if (load && load->expiry > f->now) {
+		load->expiry = fresh.expiry;
+		bytes += __sync_fetch_and_add(&load->bytes, bytes);
+	} else {
+		bpf_map_update_elem(&carried, &flow, &fresh, BPF_ANY);
+	}
+	if (bytes >= settings.elephant_bytes) {
+		bpf_map_delete_elem(&carried, &flow);
+		recover_for_host(f);
+	}
+	return 0;
+}
+
+/* A TCP segment of a flow that is not explored from its SYN on, but may have been moved. */
+static __always_inline int on_moved(struct __sk_buff *skb, struct frame *f)
+{
+	enum reason refused = takes(f);
+
+	if (refused != NO_REASON)
+		return drop(f, refused);
+	count(f);
+	return on_data(skb, f);
+}
+
+static __always_inline int on_segment(struct __sk_buff *skb, struct frame *f)
+{
+	if (settings.classifier == BY_BYTES)
+		return on_moved(skb, f);
+	return selects(f) ? on_tcp(skb, f) : receive(skb, f);
+}
