@@ -9,12 +9,16 @@
 pub mod attach;
 pub mod config;
 pub mod counters;
+pub mod ctl;
 pub mod daemon;
 pub mod layout;
 mod mode;
+mod names;
 pub mod pins;
 mod plane;
 pub mod recovery;
+pub mod tables;
+mod walk;
 
 pub use counters::{Counters, PortCounts, Reason};
 pub use mode::Mode;

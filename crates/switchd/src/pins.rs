@@ -17,7 +17,7 @@ use aya_obj::Object;
 use crate::plane::PlaneError;
 
 /// Maps that belong to a program or a test, not to the switch.
-const OWN: [&str; 4] = ["sent", "test", "order", "trace"];
+const OWN: [&str; 5] = ["sent", "test", "order", "trace", "tracing"];
 
 /// `BPF_FS_MAGIC`.
 const BPF_FS: i64 = 0xcafe_4a11;
@@ -82,6 +82,11 @@ impl Pins {
     /// Where they are.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Where a map is pinned.
+    pub fn map(&self, name: &str) -> PathBuf {
+        self.path.join("maps").join(name)
     }
 
     /// Where each map of the object is pinned or to be pinned; what is pinned there of another make, and

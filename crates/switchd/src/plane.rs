@@ -15,8 +15,8 @@ use weft_units::{PortId, Time};
 
 use crate::counters::{Counters, Counts, PortCounts};
 use crate::layout::{
-    COPY_BYTES, Copy, Flood, FloodKey, Flow, Load, MAX_PORTS, NEVER, Path, Port, Route, Settings, Station,
-    Test, ns, ns_at,
+    COPY_BYTES, Copy, Event, Flood, FloodKey, Flow, Load, MAX_PORTS, NEVER, Path, Port, Route, Settings,
+    Station, Test, ns, ns_at,
 };
 use crate::mode::Mode;
 use crate::pins::Pins;
@@ -63,6 +63,8 @@ pub struct Plane {
     ebpf: Ebpf,
     /// What a program that was loaded for a test writes down.
     sent: RingBuf<MapData>,
+    /// Events of explorations, while somebody wants them.
+    trace: RingBuf<MapData>,
     mode: Mode,
     settings: Settings,
     /// Floods that are remembered at most.
@@ -118,9 +120,22 @@ impl Plane {
         ports: Vec<Port>,
     ) -> Result<Self> {
         let sent = RingBuf::try_from(ebpf.take_map("sent").ok_or(PlaneError::Missing("sent"))?)?;
+        let trace = RingBuf::try_from(ebpf.take_map("trace").ok_or(PlaneError::Missing("trace"))?)?;
         let (hold, sweep) = (ns(config.hold), ns(config.sweep));
         let floods = config.floods;
-        Ok(Self { ebpf, sent, mode, settings, floods, hold, sweep, ports, looked: 0, dead: Vec::new() })
+        Ok(Self {
+            ebpf,
+            sent,
+            trace,
+            mode,
+            settings,
+            floods,
+            hold,
+            sweep,
+            ports,
+            looked: 0,
+            dead: Vec::new(),
+        })
     }
 
     /// What the program knows of a port.
@@ -154,6 +169,20 @@ impl Plane {
     /// [`PlaneError::Map`].
     pub fn interfaces(&self) -> Result<impl Iterator<Item = (u32, u32)> + use<>> {
         entries(self.map("interfaces")?)
+    }
+
+    /// What was written down since the last call.
+    pub fn events(&mut self) -> Vec<Event> {
+        let mut events = Vec::new();
+        while let Some(item) = self.trace.next() {
+            events.extend(Event::read(&item));
+        }
+        events
+    }
+
+    /// What the program was loaded with.
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// The mode whose program it is.
@@ -367,6 +396,22 @@ impl Plane {
     /// [`PlaneError`]; a mode that explores has no routes.
     pub fn set_route(&mut self, station: u64, route: Route) -> Result<()> {
         Ok(HashMap::try_from(self.map_mut("routes")?)?.insert(station, route, 0)?)
+    }
+
+    /// Sends by these routes and no others.
+    ///
+    /// # Errors
+    /// [`PlaneError`].
+    pub fn set_routes(&mut self, routes: &[(u64, Route)]) -> Result<()> {
+        let known: Vec<u64> =
+            entries::<u64, Route>(self.map("routes")?)?.map(|(station, _)| station).collect();
+        routes.iter().try_for_each(|(station, route)| self.set_route(*station, *route))?;
+        let mut map = HashMap::<_, u64, Route>::try_from(self.map_mut("routes")?)?;
+        let gone = known.iter().filter(|station| routes.iter().all(|(kept, _)| kept != *station));
+        for station in gone {
+            forget(&mut map, station)?;
+        }
+        Ok(())
     }
 
     /// Whether events are written to the ring buffer `trace`.

@@ -1,20 +1,39 @@
 //! The control socket: JSON over HTTP on a Unix socket, whose file permissions say who may use it. The
 //! paths are in docs/switchd.md.
 
-use std::net::SocketAddr;
+use std::convert::Infallible;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
-use axum::extract::State;
-use axum::routing::get;
+use axum::body::Body;
+use axum::extract::{Path as PathOf, Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
 use axum::{Json, Router};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::net::UnixListener;
+use tokio::sync::broadcast::error::RecvError;
 
-use super::Shared;
-use super::clock;
 use super::refusal::Refusal;
+use super::{Shared, background, metrics, reload, report, trace};
 use crate::config::Access;
+
+/// What went wrong, as `{"error": ...}`.
+struct Failure(StatusCode, String);
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        (self.0, Json(json!({"error": self.1}))).into_response()
+    }
+}
+
+type Answer = Result<Json<Value>, Failure>;
+
+fn internal(error: impl ToString) -> Failure {
+    Failure(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+}
 
 /// Opens the socket and answers on it; gives its path.
 ///
@@ -40,32 +59,141 @@ pub fn serve(shared: &Shared, folder: &Path, name: &str, access: &Access) -> Res
     Ok(path)
 }
 
-/// Serves metrics over TCP.
-///
-/// # Errors
-/// [`Refusal::System`] where the address cannot be had.
-pub async fn serve_metrics(_shared: &Shared, _address: SocketAddr) -> Result<(), Refusal> {
-    Ok(())
-}
-
-/// Reads the configuration again.
-///
-/// # Errors
-/// What is wrong with it; nothing is changed then.
-pub fn reload(_shared: &Shared) -> Result<(), String> {
-    Ok(())
-}
-
 fn router(shared: Shared) -> Router {
-    Router::new().route("/v1/ports", get(ports)).with_state(shared)
+    Router::new()
+        .route("/v1/status", get(async |State(shared): State<Shared>| Json(report::status(&shared.lock()))))
+        .route("/v1/ports", get(async |State(shared): State<Shared>| Json(report::ports(&shared.lock()))))
+        .route(
+            "/v1/neighbours",
+            get(async |State(shared): State<Shared>| Json(report::neighbours(&shared.lock()))),
+        )
+        .route(
+            "/v1/counters",
+            get(async |State(shared): State<Shared>| Json(report::counters(&shared.lock()))),
+        )
+        .route("/v1/hosts", get(hosts))
+        .route("/v1/paths", get(paths))
+        .route("/v1/trace", get(follow))
+        .route("/v1/ports/{port}/drain", post(drain).delete(undrain))
+        .route("/v1/flush", post(flush))
+        .route("/v1/reload", post(load_again))
+        .route("/v1/down", post(down))
+        .route("/metrics", get(metrics::answer))
+        .fallback(async || {
+            Failure(StatusCode::NOT_FOUND, "there is no such path: docs/switchd.md has them".into())
+        })
+        .with_state(shared)
 }
 
-async fn ports(State(shared): State<Shared>) -> Json<Value> {
-    let switch = shared.lock();
-    let now = clock::now();
-    let port = |(number, port): (usize, &super::ports::Port)| {
-        json!({"port": number, "interface": port.name, "role": port.role, "up": port.interface.as_ref().is_some_and(|i| i.up),
-               "ends_ms": (port.until < crate::layout::NEVER).then(|| port.until.saturating_sub(now) / 1_000_000)})
+/// How much of a table is asked for.
+#[derive(Deserialize)]
+struct Limit {
+    #[serde(default = "Limit::most")]
+    limit: usize,
+}
+
+impl Limit {
+    const fn most() -> usize {
+        10_000
+    }
+}
+
+/// What a table has, read on a thread of its own.
+async fn table(
+    shared: Shared,
+    read: impl FnOnce(report::Names, crate::tables::Tables) -> std::io::Result<Value> + Send + 'static,
+) -> Answer {
+    let (names, tables) = {
+        let switch = shared.lock();
+        (report::Names::of(&switch), switch.tables.clone())
     };
-    Json(switch.ports.iter().enumerate().map(port).collect())
+    let read = tokio::task::spawn_blocking(move || read(names, tables)).await;
+    read.map_err(internal)?.map(Json).map_err(internal)
+}
+
+async fn hosts(State(shared): State<Shared>, Query(Limit { limit }): Query<Limit>) -> Answer {
+    table(shared, move |names, tables| report::hosts(&names, &tables, limit)).await
+}
+
+async fn paths(State(shared): State<Shared>, Query(Limit { limit }): Query<Limit>) -> Answer {
+    table(shared, move |names, tables| report::paths(&names, &tables, limit)).await
+}
+
+/// Events as lines of JSON, until the reader goes.
+async fn follow(State(shared): State<Shared>) -> Response {
+    let first = shared.0.trace.receiver_count() == 0;
+    let events = shared.0.trace.subscribe();
+    if first {
+        tokio::spawn(trace::follow(shared));
+    }
+    let lines = futures_util::stream::unfold(events, async |mut events| {
+        let line = match events.recv().await {
+            Ok(event) => event,
+            Err(RecvError::Lagged(lost)) => json!({"what": "lost", "events": lost}),
+            Err(RecvError::Closed) => return None,
+        };
+        Some((Ok::<_, Infallible>(format!("{line}\n")), events))
+    });
+    Body::from_stream(lines).into_response()
+}
+
+/// The number of a port that is given by its number or its interface.
+fn number(shared: &Shared, given: &str) -> Result<u16, Failure> {
+    let switch = shared.lock();
+    let found = switch.ports.iter().position(|port| port.name == given);
+    let found = found.or_else(|| given.parse().ok().filter(|number| *number < switch.ports.len()));
+    found.map(|number| number as u16).ok_or_else(|| {
+        let names: Vec<&str> = switch.ports.iter().map(|port| port.name.as_str()).collect();
+        Failure(
+            StatusCode::NOT_FOUND,
+            format!("`{given}` is no port of this switch: it has {}", names.join(", ")),
+        )
+    })
+}
+
+async fn drain(State(shared): State<Shared>, PathOf(port): PathOf<String>) -> Answer {
+    let number = number(&shared, &port)?;
+    shared.lock().set_draining(number, true);
+    background::drained(&shared, number);
+    Ok(Json(json!({"port": number, "draining": true})))
+}
+
+async fn undrain(State(shared): State<Shared>, PathOf(port): PathOf<String>) -> Answer {
+    let number = number(&shared, &port)?;
+    shared.lock().set_draining(number, false);
+    Ok(Json(json!({"port": number, "draining": false})))
+}
+
+/// What is to be forgotten; both tables where it is not said.
+#[derive(Deserialize)]
+struct What {
+    what: Option<String>,
+}
+
+async fn flush(State(shared): State<Shared>, Query(What { what }): Query<What>) -> Answer {
+    let (hosts, paths) = match what.as_deref() {
+        None => (true, true),
+        Some("hosts") => (true, false),
+        Some("paths") => (false, true),
+        Some(other) => {
+            let message = format!("`{other}` cannot be flushed: hosts and paths can");
+            return Err(Failure(StatusCode::BAD_REQUEST, message));
+        }
+    };
+    table(shared, move |_, tables| {
+        let hosts = if hosts { tables.forget_stations()? } else { 0 };
+        let paths = if paths { tables.forget_paths()? } else { 0 };
+        Ok(json!({"hosts": hosts, "paths": paths}))
+    })
+    .await
+}
+
+async fn load_again(State(shared): State<Shared>) -> Answer {
+    let changed = reload::reload(&shared).map_err(|error| Failure(StatusCode::BAD_REQUEST, error))?;
+    Ok(Json(json!({"changed": changed})))
+}
+
+async fn down(State(shared): State<Shared>) -> Answer {
+    shared.0.down.notify_one();
+    Ok(Json(json!({"down": true})))
 }

@@ -1,24 +1,29 @@
 //! The daemon: what waits, and what it waits for. What is then done is in [`switch`], which waits for
 //! nothing; both share a lock that is never held while waiting.
 
+mod background;
 mod clock;
 mod control;
 mod hello;
 mod interfaces;
 mod links;
 mod memory;
+mod metrics;
 mod ports;
 mod privileges;
 mod quiet;
 mod refusal;
+mod reload;
+mod report;
 mod socket;
 mod start;
 mod switch;
+mod trace;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, broadcast, mpsc};
 use tokio::time::Instant;
 use weft_wire::EtherType;
 
@@ -61,6 +66,10 @@ struct Inner {
     tasks: mpsc::UnboundedSender<Task>,
     /// That it is to be taken down.
     down: Notify,
+    /// Events of explorations, to those who want them.
+    trace: broadcast::Sender<serde_json::Value>,
+    /// How the daemon was started, to be read again.
+    start: Start,
 }
 
 impl Shared {
@@ -98,7 +107,14 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     let mut saved = Saved::open(start.places.run.join(format!("{name}.interfaces")));
     let switch = start::start(config, &start.places, start.hook, &links, &mut saved).await?;
     let (tasks, todo) = mpsc::unbounded_channel();
-    let inner = Inner { switch: Mutex::new(switch), changed: Notify::new(), tasks, down: Notify::new() };
+    let inner = Inner {
+        switch: Mutex::new(switch),
+        changed: Notify::new(),
+        tasks,
+        down: Notify::new(),
+        trace: trace::channel(),
+        start: start.clone(),
+    };
     let shared = Shared(Arc::new(inner));
     let ports = shared.lock().ports.len() as u16;
     for number in 0..ports {
@@ -106,7 +122,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     }
     let socket = control::serve(&shared, &start.places.run, &name, &control)?;
     if let Some(address) = metrics {
-        control::serve_metrics(&shared, address).await?;
+        metrics::serve(&shared, address).await?;
     }
     privileges::drop_all_but(&start::CAPABILITIES);
     {
@@ -116,9 +132,11 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
             id = format!("{:016x}", switch.hellos.id), "switching"
         );
     }
+    let sweeping = tokio::spawn(background::sweep(shared.clone()));
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
     let done = serve(&shared, &links, &mut saved, changes, todo).await;
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Stopping]);
+    sweeping.abort();
     let _ = std::fs::remove_file(socket);
     done
 }
@@ -152,7 +170,7 @@ async fn serve(
             () = tokio::time::sleep_until(wake) => {}
             () = shared.0.changed.notified() => {}
             _ = reload.recv() => {
-                if let Err(error) = control::reload(shared) {
+                if let Err(error) = reload::reload(shared) {
                     tracing::error!("nothing is changed: {error}");
                 }
             }
@@ -203,7 +221,7 @@ async fn work(shared: &Shared, links: &Links, saved: &mut Saved, task: Task) {
                 tracing::error!(port = number, interface = interface.name, %error, "the interface is back and cannot be used");
             }
         }
-        Task::Broken(_) => {}
+        Task::Broken(number) => background::broken(shared, number),
     }
 }
 

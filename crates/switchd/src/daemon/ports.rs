@@ -125,7 +125,8 @@ impl Port {
             neighbour_until: if self.role == Role::Fabric { NEVER } else { 0 },
             host_from: if self.role == Role::Host { 0 } else { NEVER },
             ifindex: self.interface.as_ref().map_or(0, |interface| interface.index),
-            up: (self.role != Role::Down).into(),
+            // A fabric port that is not up is not flooded to, and still forwards.
+            up: (self.role != Role::Down && !self.draining).into(),
             way,
             may_be_fabric: self.may_be_fabric.into(),
             ..layout::Port::default()
@@ -135,8 +136,8 @@ impl Port {
     /// The role that the program was told by a daemon before this one.
     pub const fn told_before(port: &layout::Port) -> Option<Role> {
         match port {
-            layout::Port { up: 0, .. } => None,
             layout::Port { neighbour_until: 1.., .. } => Some(Role::Fabric),
+            layout::Port { up: 0, .. } => None,
             layout::Port { host_from: 0, .. } => Some(Role::Host),
             _ => None,
         }

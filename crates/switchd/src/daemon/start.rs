@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use caps::{CapSet, Capability};
+use weft_switching::tfe::Classifier;
+use weft_switching::{ParamValue, mix64};
 use weft_units::PortId;
 use weft_wire::{EtherType, Key};
 
@@ -20,12 +22,12 @@ use super::quiet::Quiet;
 use super::refusal::Refusal;
 use super::socket::PortSocket;
 use super::switch::Switch;
-use crate::Mode;
 use crate::attach::{Owner, detach, has_tcx, owner};
 use crate::config::Config;
 use crate::layout::{NEVER, Settings};
 use crate::pins::{Hook, Pins};
 use crate::plane::{Plane, PlaneError};
+use crate::tables::{Sizes, Tables};
 
 /// Where a daemon keeps what.
 #[derive(Clone, Debug)]
@@ -130,6 +132,7 @@ pub async fn start(
     let pins = Pins::open(&places.pins, &config.name)?;
     let mut switch = load(config, pins, hook, hellos, &interfaces)?;
     adopt(&mut switch, &interfaces)?;
+    switch.set_routes()?;
     for number in 0..switch.ports.len() as u16 {
         let name = switch.ports[usize::from(number)].name.clone();
         switch.attach(number).map_err(|error| explain(error, hook, &name))?;
@@ -218,14 +221,20 @@ fn load(
     interfaces: &[Interface],
 ) -> Result<Switch, Refusal> {
     let shortest = interfaces.iter().map(|interface| interface.mtu).min().unwrap_or(config.mtu);
-    if config.mode != Mode::ArpPath && shortest < config.mtu + WRAP {
+    if config.mode.keeps_flows() && shortest < config.mtu + WRAP {
         tracing::info!(
             mtu = shortest,
             wanted = config.mtu + WRAP,
             "SYNs that carry so much data that they do not fit wrapped go by the default forwarding"
         );
     }
-    let settings = Settings { longest: shortest + 14, ..Settings::new(&config.exploration) };
+    let shared_key =
+        matches!(config.scheme.params.get("hash_seed"), Some(ParamValue::Text(text)) if text == "shared");
+    let settings = Settings {
+        longest: shortest + 14,
+        hash_key: mix64(if shared_key { 0 } else { hellos.id }),
+        ..Settings::new(&config.exploration).classifying(&Classifier::from_spec(&config.scheme))
+    };
     let plane = Plane::adopt(config.mode, &config.exploration, settings, &pins);
     let plane = plane.map_err(|error| match error {
         PlaneError::Load(_) | PlaneError::Program(_) => {
@@ -233,10 +242,13 @@ fn load(
         }
         other => other.into(),
     })?;
+    let tables = Tables::open(config.mode, settings, config.exploration.floods, &pins)?;
     let ports = config.ports.iter().map(|name| Port::new(name, config.may_be_fabric(name))).collect();
     let now = clock::now();
     Ok(Switch {
         plane,
+        tables,
+        sizes: Sizes::default(),
         pins,
         hook,
         ports,
@@ -279,6 +291,7 @@ fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<(), Refusal> {
             Port::told_before(&before).filter(|role| *role != Role::Fabric || port.may_be_fabric)
         {
             port.role = role;
+            port.draining = role == Role::Fabric && before.up == 0;
             port.until = if role == Role::Fabric { now + hold } else { NEVER };
             port.adopted = Some(before);
         }

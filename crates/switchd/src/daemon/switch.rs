@@ -13,10 +13,11 @@ use super::ports::{Neighbour, Port, Role};
 use super::quiet::Quiet;
 use super::socket::PortSocket;
 use crate::attach::detach;
-use crate::config::Config;
-use crate::layout::NEVER;
+use crate::config::{Config, Route};
+use crate::layout::{self, NEVER};
 use crate::pins::{Hook, Pins};
 use crate::plane::{Plane, PlaneError};
+use crate::tables::{Sizes, Tables};
 
 /// A switch that runs.
 pub struct Switch {
@@ -24,6 +25,10 @@ pub struct Switch {
     pub config: Config,
     /// The program and its maps.
     pub plane: Plane,
+    /// What the program writes, for threads beside this one.
+    pub tables: Tables,
+    /// How many entries there were when last swept.
+    pub sizes: Sizes,
     /// What outlives the daemon.
     pub pins: Pins,
     /// How the program is attached.
@@ -175,6 +180,28 @@ impl Switch {
         }
         self.tell(number);
         tasks
+    }
+
+    /// Tells the program the routes that are configured, in a mode that goes by them.
+    ///
+    /// # Errors
+    /// [`PlaneError`].
+    pub fn set_routes(&mut self) -> Result<(), PlaneError> {
+        if !self.config.mode.routes() {
+            return Ok(());
+        }
+        let route = |route: &Route| {
+            let ports = route.ports.iter().map(|port| u16::from(*port));
+            (layout::address(route.station), layout::Route::new(ports))
+        };
+        let routes: Vec<_> = self.config.routes.iter().map(route).collect();
+        self.plane.set_routes(&routes)
+    }
+
+    /// Whether the port takes no new paths.
+    pub fn set_draining(&mut self, number: u16, draining: bool) {
+        self.ports[usize::from(number)].draining = draining;
+        self.tell(number);
     }
 
     /// The program is attached to the port's interface, and there is a socket.

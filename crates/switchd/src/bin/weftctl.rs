@@ -1,0 +1,160 @@
+//! Shows and steers a running `weft-switchd`.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use hyper::Method;
+use serde_json::Value;
+use weft_switchd::ctl::{Client, ClientError, event, table};
+
+const EXAMPLES: &str = "\
+Examples:
+  weftctl show ports                   of the switch `weft`
+  weftctl --name s1 show paths --limit 100
+  weftctl --json show counters | jq .dropped
+  weftctl trace                        explorations as they happen, until Ctrl-C
+  weftctl drain eth2                   before the cable is pulled; then `weftctl drain eth2 --undo`
+  weftctl down                         end forwarding and the daemon";
+
+/// Shows and steers a running weft-switchd.
+#[derive(Parser)]
+#[command(version, after_help = EXAMPLES)]
+struct Arguments {
+    /// Name of the switch on this machine
+    #[arg(long, default_value = "weft", global = true)]
+    name: String,
+    /// Its control socket, instead of the one of its name
+    #[arg(long, value_name = "PATH", global = true)]
+    socket: Option<PathBuf>,
+    /// Where sockets are
+    #[arg(long, value_name = "DIR", default_value = "/run/weft", global = true)]
+    run_dir: PathBuf,
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Print a table
+    Show {
+        #[arg(value_enum)]
+        what: Table,
+        /// Most rows of hosts and paths
+        #[arg(long, default_value_t = 1000)]
+        limit: usize,
+    },
+    /// Print how stations and flows are found, as it happens
+    Trace,
+    /// Take a port out of use: no new path goes over it, and flows are moved; it still forwards
+    Drain {
+        /// The port, by interface or number
+        port: String,
+        /// Take it into use again
+        #[arg(long)]
+        undo: bool,
+    },
+    /// Forget what was learnt; it is found again when it is needed
+    Flush {
+        /// Both, if this is not said
+        #[arg(value_enum)]
+        what: Option<Forgotten>,
+    },
+    /// Read the configuration again: key, Hello, tier, fabric ports, routes
+    Reload,
+    /// End forwarding, take everything out of the kernel, and end the daemon
+    Down,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Table {
+    Status,
+    Ports,
+    Neighbours,
+    Hosts,
+    Paths,
+    Counters,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Forgotten {
+    Hosts,
+    Paths,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let done = match runtime {
+        Ok(runtime) => runtime.block_on(run(arguments)),
+        Err(error) => Err(ClientError::Answer(error.to_string())),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints a line; whoever does not want more ends us.
+fn print(line: &str) {
+    if writeln!(std::io::stdout(), "{line}").is_err() {
+        std::process::exit(0);
+    }
+}
+
+async fn run(arguments: Arguments) -> Result<(), ClientError> {
+    let path = arguments.socket.unwrap_or_else(|| arguments.run_dir.join(format!("{}.sock", arguments.name)));
+    let client = Client::new(&path);
+    let json = arguments.json;
+    let say = |answer: &Value, text: &dyn Fn(&Value) -> String| {
+        print(&if json { answer.to_string() } else { text(answer) });
+    };
+    match arguments.command {
+        Command::Show { what, limit } => {
+            let what = what.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+            let answer = client.ask(Method::GET, &format!("/v1/{what}?limit={limit}")).await?;
+            say(&answer, &|answer| table(&what, answer));
+        }
+        Command::Trace => client.follow("/v1/trace", |line| say(&line, &event)).await?,
+        Command::Drain { port, undo } => {
+            let (method, what) =
+                if undo { (Method::DELETE, "takes paths again") } else { (Method::POST, "drains") };
+            let answer = client.ask(method, &format!("/v1/ports/{port}/drain")).await?;
+            say(&answer, &|_| format!("{port} {what}"));
+        }
+        Command::Flush { what } => {
+            let query = match what {
+                None => "",
+                Some(Forgotten::Hosts) => "?what=hosts",
+                Some(Forgotten::Paths) => "?what=paths",
+            };
+            let answer = client.ask(Method::POST, &format!("/v1/flush{query}")).await?;
+            say(&answer, &|answer| {
+                format!("forgot {} hosts and {} entries of flows", answer["hosts"], answer["paths"])
+            });
+        }
+        Command::Reload => {
+            let answer = client.ask(Method::POST, "/v1/reload").await?;
+            let keys = |answer: &Value| {
+                let keys = answer["changed"].as_array().into_iter().flatten().filter_map(Value::as_str);
+                keys.collect::<Vec<_>>().join(", ")
+            };
+            say(&answer, &|answer| match keys(answer) {
+                keys if keys.is_empty() => "nothing has changed".to_owned(),
+                keys => format!("changed: {keys}"),
+            });
+        }
+        Command::Down => {
+            let answer = client.ask(Method::POST, "/v1/down").await?;
+            say(&answer, &|_| "it is taken down".to_owned());
+        }
+    }
+    Ok(())
+}

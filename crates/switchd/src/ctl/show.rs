@@ -1,0 +1,163 @@
+//! JSON of the daemon as tables for people.
+
+use serde_json::Value;
+
+/// A column: its head, and what stands in it.
+type Column = (&'static str, fn(&Value) -> String);
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// A time as `1.2 s`.
+fn time(value: &Value) -> String {
+    value.as_i64().map_or("-".to_owned(), |ms| format!("{:.1} s", ms as f64 / 1000.0))
+}
+
+fn station(value: &Value) -> String {
+    format!("{} {}", text(&value["station"]), text(&value["tcp_port"]))
+}
+
+const PORTS: [Column; 9] = [
+    ("port", |row| text(&row["port"])),
+    ("interface", |row| text(&row["interface"])),
+    ("role", |row| match (&row["draining"], &row["unfit"]) {
+        (Value::Bool(true), _) => format!("{}, draining", text(&row["role"])),
+        (_, Value::String(why)) => format!("{}: {why}", text(&row["role"])),
+        _ => text(&row["role"]),
+    }),
+    ("way", |row| text(&row["way"])),
+    ("neighbour", |row| text(&row["neighbour"]["switch_id"])),
+    ("mtu", |row| text(&row["mtu"])),
+    ("received", |row| text(&row["received_frames"])),
+    ("sent", |row| text(&row["sent_frames"])),
+    ("dropped", |row| text(&row["dropped_frames"])),
+];
+
+const NEIGHBOURS: [Column; 8] = [
+    ("switch", |row| text(&row["switch_id"])),
+    ("its port", |row| text(&row["port"])),
+    ("tier", |row| match row["tier"].as_u64() {
+        Some(0) => "-".to_owned(),
+        _ => text(&row["tier"]),
+    }),
+    ("port", |row| text(&row["here"]["port"])),
+    ("interface", |row| text(&row["here"]["interface"])),
+    ("heard", |row| format!("{} ago", time(&row["heard_ms"]))),
+    ("holds", |row| time(&row["hold_ms"])),
+    ("signed", |row| text(&row["authenticated"])),
+];
+
+const HOSTS: [Column; 5] = [
+    ("station", |row| text(&row["station"])),
+    ("port", |row| text(&row["port"])),
+    ("interface", |row| text(&row["interface"])),
+    ("class", |row| text(&row["class"])),
+    ("expires in", |row| time(&row["expires_ms"])),
+];
+
+const PATHS: [Column; 7] = [
+    ("to", |row| station(&row["to"])),
+    ("from", |row| station(&row["from"])),
+    ("port", |row| text(&row["port"])),
+    ("interface", |row| text(&row["interface"])),
+    ("class", |row| text(&row["class"])),
+    ("age", |row| time(&row["age_ms"])),
+    ("expires in", |row| time(&row["expires_ms"])),
+];
+
+/// What `show` has asked for, as a table.
+pub fn table(what: &str, answer: &Value) -> String {
+    let (columns, rows): (&[Column], &Value) = match what {
+        "ports" => (&PORTS, answer),
+        "neighbours" => (&NEIGHBOURS, answer),
+        "hosts" => (&HOSTS, &answer["hosts"]),
+        "paths" => (&PATHS, &answer["paths"]),
+        _ => return pairs(answer),
+    };
+    let rows = rows.as_array().map_or(&[][..], Vec::as_slice);
+    let mut lines = vec![columns.iter().map(|(head, _)| (*head).to_owned()).collect::<Vec<_>>()];
+    lines.extend(rows.iter().map(|row| columns.iter().map(|(_, cell)| cell(row)).collect()));
+    let mut shown = align(&lines);
+    let total = answer["total"].as_u64().unwrap_or(0);
+    if total > rows.len() as u64 {
+        shown.push_str(&format!("\n{} of {total}; --limit N shows more", rows.len()));
+    }
+    shown
+}
+
+/// Names and values below each other, those of inner tables indented.
+fn pairs(answer: &Value) -> String {
+    fn flatten(prefix: &str, value: &Value, lines: &mut Vec<Vec<String>>) {
+        match value {
+            Value::Object(entries) => entries.iter().for_each(|(key, value)| {
+                let name = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+                flatten(&name, value, lines);
+            }),
+            value => lines.push(vec![prefix.to_owned(), text(value)]),
+        }
+    }
+    let mut lines = Vec::new();
+    flatten("", answer, &mut lines);
+    align(&lines)
+}
+
+fn align(lines: &[Vec<String>]) -> String {
+    let columns = lines.first().map_or(0, Vec::len);
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let row = |line: &Vec<String>| {
+        let cells = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    lines.iter().map(row).collect::<Vec<_>>().join("\n")
+}
+
+/// An event of `trace` as a line.
+pub fn event(event: &Value) -> String {
+    let seconds = event["time_ns"].as_u64().unwrap_or(0) as f64 / 1e9;
+    if event["what"] == "lost" {
+        return format!("{} events were lost: the reader is too slow", text(&event["events"]));
+    }
+    let end = |side: &str, port: &str| match event[port].as_u64() {
+        Some(1..) => format!("{} {}", text(&event[side]), text(&event[port])),
+        _ => text(&event[side]),
+    };
+    format!(
+        "{seconds:.6}  {:<14}  {} -> {}  {}  {} {:08x}",
+        text(&event["what"]),
+        end("src", "sport"),
+        end("dst", "dport"),
+        text(&event["interface"]),
+        text(&event["frame"]),
+        event["exploration"].as_u64().unwrap_or(0),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn tables_are_aligned_and_say_what_is_left_out() {
+        let answer = json!({"total": 3, "hosts": [
+            {"station": "02:00:00:00:00:01", "port": 0, "interface": "eth1", "class": "attached", "expires_ms": 1234},
+        ]});
+        assert_eq!(
+            table("hosts", &answer),
+            "station            port  interface  class     expires in\n\
+             02:00:00:00:00:01  0     eth1       attached  1.2 s\n1 of 3; --limit N shows more"
+        );
+        assert_eq!(
+            table("counters", &json!({"a": 1, "dropped": {"late_copy": 2}})),
+            "a                  1\ndropped.late_copy  2"
+        );
+    }
+}

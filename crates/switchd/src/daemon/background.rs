@@ -1,0 +1,141 @@
+//! What takes its time, on threads of its own: sweeping, and telling of flows whose port is dead.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::Shared;
+use super::clock;
+use super::socket::PortSocket;
+use crate::layout::{Flow, Port};
+use crate::recovery::Recovery;
+use crate::tables::Tables;
+
+/// Least time between two sweeps, and how much longer than a sweep it is.
+const REST: Duration = Duration::from_secs(1);
+const SHARE: u32 = 20;
+
+/// How often a frame is offered to a queue that is full, a millisecond apart.
+const TRIES: u32 = 50;
+
+/// What a thread needs of the switch.
+struct Snapshot {
+    tables: Tables,
+    ports: Vec<Port>,
+    sockets: Vec<Option<Arc<PortSocket>>>,
+    fixed_order: bool,
+}
+
+impl Snapshot {
+    fn take(shared: &Shared) -> Self {
+        let switch = shared.lock();
+        Self {
+            tables: switch.tables.clone(),
+            ports: switch.ports.iter().map(|port| port.told(switch.config.tier)).collect(),
+            sockets: switch.ports.iter().map(|port| port.socket.clone()).collect(),
+            fixed_order: switch.plane.settings().fixed_order != 0,
+        }
+    }
+
+    /// Sends frames, each out of all its ports.
+    fn send(&self, frames: Vec<(Vec<u16>, Vec<u8>)>) {
+        for (mut ports, frame) in frames {
+            if !self.fixed_order {
+                shuffle(&mut ports);
+            }
+            for port in ports {
+                let Some(Some(socket)) = self.sockets.get(usize::from(port)) else { continue };
+                for _ in 0..TRIES {
+                    match socket.send(&frame) {
+                        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::EAGAIN)) => {
+                            sleep(Duration::from_millis(1));
+                        }
+                        _ => break,
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A number that nobody can foresee.
+fn random() -> u32 {
+    let mut bytes = [0; 4];
+    // SAFETY: the pointer is to memory of the length that is given.
+    unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+    u32::from_ne_bytes(bytes)
+}
+
+fn shuffle(ports: &mut [u16]) {
+    for last in (1..ports.len()).rev() {
+        ports.swap(last, random() as usize % (last + 1));
+    }
+}
+
+fn draw(_: &Flow) -> u32 {
+    random()
+}
+
+/// The port is dead: what was behind it is forgotten, and of flows over it the edges are told.
+pub fn broken(shared: &Shared, number: u16) {
+    on_port(shared, number, "flows of a dead port", move |tables, ports| {
+        tables.forget_behind(number)?;
+        tables.break_port(number, ports, clock::now(), draw)
+    });
+}
+
+/// The port is to be taken out of use: flows over it are moved while it forwards.
+pub fn drained(shared: &Shared, number: u16) {
+    on_port(shared, number, "flows of a port that drains", move |tables, ports| {
+        tables.move_off(number, ports, clock::now(), draw)
+    });
+}
+
+fn on_port(
+    shared: &Shared,
+    number: u16,
+    what: &'static str,
+    decide: impl FnOnce(&Tables, &[Port]) -> io::Result<Recovery> + Send + 'static,
+) {
+    let snapshot = Snapshot::take(shared);
+    tokio::task::spawn_blocking(move || {
+        let began = Instant::now();
+        match decide(&snapshot.tables, &snapshot.ports) {
+            Ok(done) => {
+                let (frames, recovering) = (done.frames.len(), done.locked.len());
+                snapshot.send(done.frames);
+                if frames > 0 {
+                    tracing::info!(
+                        port = number,
+                        frames,
+                        recovering,
+                        ms = began.elapsed().as_millis() as u64,
+                        "{what}"
+                    );
+                }
+            }
+            Err(error) => tracing::error!(port = number, %error, "{what}"),
+        }
+    });
+}
+
+/// Forgets what has expired, again and again, in at most one part in twenty of the time.
+pub async fn sweep(shared: Shared) {
+    loop {
+        let tables = shared.lock().tables.clone();
+        let began = Instant::now();
+        let swept = tokio::task::spawn_blocking(move || tables.sweep(clock::now())).await;
+        match swept {
+            Ok(Ok(sizes)) => shared.lock().sizes = sizes,
+            Ok(Err(error)) => {
+                let may_say = shared.lock().quiet.may_say(0, "sweep", clock::now());
+                if let Some(left_out) = may_say {
+                    tracing::error!(%error, left_out, "sweeping");
+                }
+            }
+            Err(_) => return,
+        }
+        tokio::time::sleep(REST.max(began.elapsed() * SHARE)).await;
+    }
+}

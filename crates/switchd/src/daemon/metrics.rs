@@ -1,0 +1,114 @@
+//! Metrics in the text format of OpenMetrics, which Prometheus reads: on the control socket, and over TCP
+//! where an address is configured. They are read from the kernel when somebody asks.
+
+use std::net::SocketAddr;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use axum::routing::get;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+use tokio::net::TcpListener;
+
+use super::Shared;
+use super::ports::Role;
+use super::refusal::Refusal;
+use super::switch::Switch;
+use crate::counters::{PortCounts, Reason};
+
+type Labels = Vec<(&'static str, String)>;
+
+/// Serves metrics over TCP.
+///
+/// # Errors
+/// [`Refusal::System`] where the address cannot be had.
+pub async fn serve(shared: &Shared, address: SocketAddr) -> Result<(), Refusal> {
+    let listener = TcpListener::bind(address).await;
+    let listener = listener.map_err(Refusal::system("listening on the address of `metrics`"))?;
+    let app = Router::new().route("/metrics", get(answer)).with_state(shared.clone());
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    Ok(())
+}
+
+/// All metrics as text.
+pub async fn answer(State(shared): State<Shared>) -> impl IntoResponse {
+    let mut text = String::new();
+    let registry = registry(&shared.lock());
+    // Writing to a string does not fail.
+    let _ = encode(&mut text, &registry);
+    ([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text)
+}
+
+fn counter(registry: &mut Registry, name: &str, help: &str, values: impl IntoIterator<Item = (Labels, u64)>) {
+    let family = Family::<Labels, Counter>::default();
+    for (labels, value) in values {
+        family.get_or_create(&labels).inc_by(value);
+    }
+    registry.register(name, help, family);
+}
+
+fn gauge(registry: &mut Registry, name: &str, help: &str, values: impl IntoIterator<Item = (Labels, u64)>) {
+    let family = Family::<Labels, Gauge>::default();
+    for (labels, value) in values {
+        family.get_or_create(&labels).set(value as i64);
+    }
+    registry.register(name, help, family);
+}
+
+fn registry(switch: &Switch) -> Registry {
+    let mut registry = Registry::with_prefix("weft");
+    let own = || vec![("switch", switch.config.name.clone())];
+    let counters = switch.plane.counters().unwrap_or_default();
+    let one = |value| [(own(), value)];
+    counter(&mut registry, "frames_forwarded", "Frames sent on, a flooded one once", one(counters.forwarded));
+    counter(&mut registry, "frames_consumed", "Frames for the switch itself", one(counters.consumed));
+    let with = |name: &'static str, value: &str| {
+        let mut labels = own();
+        labels.push((name, value.to_owned()));
+        labels
+    };
+    let dropped =
+        |reason: Reason| counters.dropped.iter().find(|(other, _)| *other == reason).map_or(0, |of| of.1);
+    let drops = Reason::all().map(|reason| (with("reason", reason.name()), dropped(reason)));
+    counter(&mut registry, "frames_dropped", "Frames that went no further, by reason", drops);
+    let ports = switch.plane.port_counters().unwrap_or_default();
+    let by_port: [(&str, &str, fn(&PortCounts) -> u64); 5] = [
+        ("port_received_frames", "Frames that came in", |port| port.received),
+        ("port_received_bytes", "Bytes that came in", |port| port.received_bytes),
+        ("port_sent_frames", "Frames handed to the port", |port| port.sent),
+        ("port_sent_bytes", "Bytes handed to the port", |port| port.sent_bytes),
+        ("port_dropped_frames", "Frames dropped of those that came in", |port| port.dropped),
+    ];
+    for (name, help, of) in by_port {
+        let values =
+            switch.ports.iter().zip(&ports).map(|(port, counts)| (with("port", &port.name), of(counts)));
+        counter(&mut registry, name, help, values);
+    }
+    let up = switch.ports.iter().map(|port| (with("port", &port.name), u64::from(port.role != Role::Down)));
+    gauge(&mut registry, "port_up", "Whether the port is up", up);
+    let fabric =
+        switch.ports.iter().map(|port| (with("port", &port.name), u64::from(port.role == Role::Fabric)));
+    gauge(&mut registry, "port_fabric", "Whether the port leads to another switch", fabric);
+    counter(&mut registry, "hellos_sent", "Hellos sent", one(switch.hellos.sent));
+    counter(&mut registry, "hellos_heard", "Hellos believed", one(switch.hellos.heard));
+    let refused = super::hello::REASONS.map(|reason| {
+        (with("reason", reason), switch.hellos.refused.get(reason).copied().unwrap_or_default())
+    });
+    counter(&mut registry, "hellos_refused", "Hellos that were not believed, by reason", refused);
+    let sizes = switch.sizes;
+    let tables = [
+        ("hosts", sizes.stations),
+        ("repairs", sizes.repairs),
+        ("floods", sizes.floods),
+        ("paths", sizes.flows),
+        ("carried", sizes.carried),
+    ];
+    let entries = tables.map(|(table, entries)| (with("table", table), entries as u64));
+    gauge(&mut registry, "table_entries", "Entries at the last sweep", entries);
+    registry
+}

@@ -1,0 +1,55 @@
+//! What `weftctl trace` shows: events of explorations from the kernel's ring buffer, to any number of
+//! readers. The kernel writes them only while somebody reads.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::broadcast;
+
+use super::Shared;
+use crate::layout::Event;
+use crate::names::{kind, mac};
+use crate::plane::PlaneError;
+
+/// Lines that a slow reader may be behind before it loses some.
+const BEHIND: usize = 4096;
+/// Between two looks at the ring buffer, which has room for some thousand events.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The way to readers.
+pub fn channel() -> broadcast::Sender<Value> {
+    broadcast::channel(BEHIND).0
+}
+
+/// Reads the ring buffer for as long as there are readers, then has the kernel write no more.
+///
+/// # Errors
+/// What the kernel says.
+pub async fn follow(shared: Shared) -> Result<(), PlaneError> {
+    shared.lock().plane.set_tracing(true)?;
+    while shared.0.trace.receiver_count() > 0 {
+        let events = shared.lock().plane.events();
+        for event in events {
+            // That nobody listens any more is noticed above.
+            let _ = shared.0.trace.send(show(&shared, &event));
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    shared.lock().plane.set_tracing(false)
+}
+
+fn show(shared: &Shared, event: &Event) -> Value {
+    let interface = shared.lock().ports.get(usize::from(event.port)).map(|port| port.name.clone());
+    json!({
+        "time_ns": event.time,
+        "what": event.what().map_or("unknown", |what| what.name()),
+        "src": mac(event.src),
+        "sport": event.sport,
+        "dst": mac(event.dst),
+        "dport": event.dport,
+        "exploration": event.id,
+        "port": event.port,
+        "interface": interface,
+        "frame": kind(event.kind),
+    })
+}

@@ -1,0 +1,291 @@
+//! [`Tables`]: the maps that the data plane writes, for whoever looks at them, sweeps them or mends them
+//! beside it. Nothing here is quick; it is for threads that may take their time.
+
+use std::io;
+use std::sync::Arc;
+
+use aya::Pod;
+
+use crate::layout::{Flood, FloodKey, Flow, Load, Path, Port, Settings, Station};
+use crate::mode::Mode;
+use crate::pins::Pins;
+use crate::plane::PlaneError;
+use crate::recovery::{Broken, Known, Recovery};
+use crate::walk::Walk;
+
+/// The maps of a switch.
+#[derive(Clone)]
+pub struct Tables(Arc<Maps>);
+
+struct Maps {
+    mode: Mode,
+    settings: Settings,
+    /// Where stations are, and those that are being looked for, in modes that explore.
+    stations: Option<(Walk<u64, Station>, Walk<u64, u64>)>,
+    floods: Walk<FloodKey, Flood>,
+    /// Confirmed flows, and those that are not.
+    flows: Option<[Walk<Flow, Path>; 2]>,
+    /// What flows have carried.
+    carried: Option<Walk<Flow, Load>>,
+    most_floods: usize,
+}
+
+/// How many entries there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sizes {
+    /// Stations known.
+    pub stations: usize,
+    /// Repairs under way.
+    pub repairs: usize,
+    /// Floods remembered.
+    pub floods: usize,
+    /// Entries of flows, about two a flow.
+    pub flows: usize,
+    /// Flows whose bytes are counted.
+    pub carried: usize,
+}
+
+impl Tables {
+    /// Opens the maps that are pinned.
+    ///
+    /// # Errors
+    /// [`PlaneError`].
+    pub fn open(mode: Mode, settings: Settings, most_floods: usize, pins: &Pins) -> Result<Self, PlaneError> {
+        let flows = match mode.keeps_flows() {
+            true => Some([Walk::open(&pins.map("paths"))?, Walk::open(&pins.map("locked"))?]),
+            false => None,
+        };
+        let stations = match mode.explores() {
+            true => Some((Walk::open(&pins.map("stations"))?, Walk::open(&pins.map("repairs"))?)),
+            false => None,
+        };
+        let carried = match mode.counts_flows() {
+            true => Some(Walk::open(&pins.map("carried"))?),
+            false => None,
+        };
+        Ok(Self(Arc::new(Maps {
+            mode,
+            settings,
+            stations,
+            carried,
+            floods: Walk::open(&pins.map("floods"))?,
+            flows,
+            most_floods,
+        })))
+    }
+
+    /// The mode that writes them.
+    pub fn mode(&self) -> Mode {
+        self.0.mode
+    }
+
+    fn flows(&self) -> &[Walk<Flow, Path>] {
+        self.0.flows.as_ref().map_or(&[], |flows| flows)
+    }
+
+    /// Shows the stations that have not expired at `now`.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn stations(&self, now: u64, mut see: impl FnMut(u64, Station)) -> io::Result<()> {
+        let Some((stations, _)) = &self.0.stations else { return Ok(()) };
+        stations.each(|keys, values| {
+            let live = keys.iter().zip(values).filter(|(_, station)| station.expiry > now);
+            live.for_each(|(address, station)| see(*address, *station));
+        })
+    }
+
+    /// Shows the flows that have not expired at `now`.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn paths(&self, now: u64, mut see: impl FnMut(Flow, Path)) -> io::Result<()> {
+        self.flows().iter().try_for_each(|map| {
+            map.each(|keys, values| {
+                let live = keys.iter().zip(values).filter(|(_, path)| path.expiry > now);
+                live.for_each(|(flow, path)| see(*flow, *path));
+            })
+        })
+    }
+
+    /// Forgets what has expired at `now`; gives what is left.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn sweep(&self, now: u64) -> io::Result<Sizes> {
+        let mut sizes =
+            Sizes { floods: sweep(&self.0.floods, |flood| flood.expiry > now)?, ..Sizes::default() };
+        if let Some((stations, repairs)) = &self.0.stations {
+            sizes.stations = sweep(stations, |station| station.expiry > now)?;
+            sizes.repairs = sweep(repairs, |until| *until > now)?;
+        }
+        if let Some(carried) = &self.0.carried {
+            sizes.carried = sweep(carried, |load| load.expiry > now)?;
+        }
+        for map in self.flows() {
+            sizes.flows += sweep(map, |path| path.expiry > now)?;
+        }
+        Ok(sizes)
+    }
+
+    /// Forgets all stations; gives how many there were.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn forget_stations(&self) -> io::Result<usize> {
+        self.0.stations.as_ref().map_or(Ok(0), |(stations, _)| remove_where(stations, |_| true))
+    }
+
+    /// Forgets all flows; gives how many entries there were.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn forget_paths(&self) -> io::Result<usize> {
+        self.flows().iter().map(|map| remove_where(map, |_| true)).sum()
+    }
+
+    /// Forgets the stations behind a port; gives how many there were.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn forget_behind(&self, port: u16) -> io::Result<usize> {
+        let behind = |station: &Station| station.port == port;
+        self.0.stations.as_ref().map_or(Ok(0), |(stations, _)| remove_where(stations, behind))
+    }
+
+    /// The entries on a port, each with that of the other direction.
+    fn on_port(&self, port: u16, now: u64) -> io::Result<Vec<Broken>> {
+        let mut found = Vec::new();
+        self.paths(now, |flow, path| {
+            if path.port == port {
+                found.push((flow, path));
+            }
+        })?;
+        let other = |Flow { host, peer }| {
+            let back = Flow { host: peer, peer: host };
+            self.flows().iter().find_map(|map| map.get(&back).filter(|path| path.expiry > now))
+        };
+        Ok(found.into_iter().map(|(flow, path)| Broken { flow, path, other: other(flow) }).collect())
+    }
+
+    /// What is to be done for the flows of a port that is dead, and is done but for sending frames. `ports`
+    /// are as the program has been told; `draw` gives the number of a flow's exploration.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn break_port(
+        &self,
+        port: u16,
+        ports: &[Port],
+        now: u64,
+        draw: impl FnMut(&Flow) -> u32,
+    ) -> io::Result<Recovery> {
+        let broken = self.on_port(port, now)?;
+        let done = self.known(ports, now)?.decide(|known| known.break_port(broken, draw));
+        for map in self.flows() {
+            map.remove(&done.gone)?;
+        }
+        self.begin(&done)?;
+        Ok(done)
+    }
+
+    /// What moves flows off a port that still forwards, and is done but for sending frames: flows that were
+    /// explored from here look for another path while the one that they have stands; of the others both
+    /// edges are told that this path is no more.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn move_off(
+        &self,
+        port: u16,
+        ports: &[Port],
+        now: u64,
+        draw: impl FnMut(&Flow) -> u32,
+    ) -> io::Result<Recovery> {
+        let over = self.on_port(port, now)?;
+        let is_fabric =
+            |number: u16| ports.get(usize::from(number)).is_some_and(|port| port.neighbour_until > now);
+        let reversed = over.iter().filter_map(|entry| {
+            let other = entry.other.filter(|other| is_fabric(other.port))?;
+            let flow = Flow { host: entry.flow.peer, peer: entry.flow.host };
+            Some(Broken { flow, path: other, other: Some(entry.path) })
+        });
+        let reversed: Vec<Broken> = reversed.collect();
+        let mut draw = draw;
+        let done = self.known(ports, now)?.decide(|known| {
+            let mut done = known.break_port(over, &mut draw);
+            done.frames.extend(known.break_port(reversed, &mut draw).frames);
+            // What is on its way here still goes on.
+            done.gone.clear();
+            done
+        });
+        self.begin(&done)?;
+        Ok(done)
+    }
+
+    /// Takes note of explorations that begin here.
+    fn begin(&self, done: &Recovery) -> io::Result<()> {
+        for (key, flood) in &done.floods {
+            // A full table: copies that come back end at their hop limit, or at switches with room.
+            let _ = self.0.floods.insert(key, flood);
+        }
+        let Some([_, locked]) = &self.0.flows else { return Ok(()) };
+        done.locked.iter().try_for_each(|(flow, path)| locked.insert(flow, path))
+    }
+
+    fn known<'a>(&'a self, ports: &'a [Port], now: u64) -> io::Result<Deciding<'a>> {
+        let mut floods = 0;
+        self.0.floods.each(|keys, _| floods += keys.len())?;
+        Ok(Deciding { tables: self, ports, now, room: self.0.most_floods.saturating_sub(floods) })
+    }
+}
+
+/// What the switch knows while it decides.
+struct Deciding<'a> {
+    tables: &'a Tables,
+    ports: &'a [Port],
+    now: u64,
+    room: usize,
+}
+
+impl Deciding<'_> {
+    fn decide(&self, decide: impl FnOnce(&Known<'_>) -> Recovery) -> Recovery {
+        let is_host = |number: u16| {
+            let port = self.ports.get(usize::from(number));
+            port.is_some_and(|port| port.up != 0 && port.host_from <= self.now)
+        };
+        let is_attached = |station: u64| {
+            let known = self.tables.0.stations.as_ref().and_then(|(stations, _)| stations.get(&station));
+            let station = known.filter(|station| station.expiry > self.now);
+            station.is_some_and(|station| is_host(station.port))
+        };
+        let settings = &self.tables.0.settings;
+        let (ports, room, now) = (self.ports, self.room, self.now);
+        decide(&Known { ports, settings, is_attached: &is_attached, room, now })
+    }
+}
+
+/// Takes out what is not kept; gives what is left.
+fn sweep<K: Pod, V: Pod>(map: &Walk<K, V>, keep: impl Fn(&V) -> bool) -> io::Result<usize> {
+    let (mut kept, mut failed) = (0, None);
+    map.each(|keys, values| {
+        let gone: Vec<K> =
+            keys.iter().zip(values).filter(|(_, value)| !keep(value)).map(|(key, _)| *key).collect();
+        kept += keys.len() - gone.len();
+        failed = failed.take().or(map.remove(&gone).err());
+    })?;
+    failed.map_or(Ok(kept), Err)
+}
+
+fn remove_where<K: Pod, V: Pod>(map: &Walk<K, V>, of: impl Fn(&V) -> bool) -> io::Result<usize> {
+    let (mut removed, mut failed) = (0, None);
+    map.each(|keys, values| {
+        let gone: Vec<K> =
+            keys.iter().zip(values).filter(|(_, value)| of(value)).map(|(key, _)| *key).collect();
+        match map.remove(&gone) {
+            Ok(count) => removed += count,
+            Err(error) => failed = Some(error),
+        }
+    })?;
+    failed.map_or(Ok(removed), Err)
+}
