@@ -12,7 +12,8 @@
 #define UNITS (sizeof(struct path_header) / TAG_LEN)
 
 struct tag {
-	__be16 protocol, tci;
+	__be16 protocol;
+	__u16 tci;
 };
 
 /* The outer tag, which is not among the bytes; any tag where there is none. */
@@ -74,7 +75,8 @@ static __noinline bool wrap(struct __sk_buff *skb, const struct frame *f, __u8 t
 static __noinline bool unwrap(struct __sk_buff *skb, struct frame *f)
 {
 	bool tagged = skb->vlan_present;
-	struct tag tag = outer_tag(skb), units[UNITS] = { tag, tag, tag, tag, tag };
+	struct tag tag = outer_tag(skb), unit = { .protocol = tag.protocol, .tci = bpf_htons(tag.tci) };
+	struct tag units[UNITS] = { unit, unit, unit, unit, unit };
 	__u32 tags = f->at - ADDRESSES_LEN, at = ADDRESSES_LEN + TAG_LEN + sizeof(units);
 	__u8 inner[MAX_TAGS * TAG_LEN], destination[6];
 
