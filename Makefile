@@ -10,8 +10,8 @@ export CARGO_TERM_COLOR ?= auto
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
-.PHONY: quickstart build test test-rust test-python lint format bench fuzz conformance ns3 system system-bpf system-test \
-	clean help
+.PHONY: quickstart build test test-rust test-python lint format bench bench-switch fuzz conformance ns3 system system-bpf \
+	system-bench system-test clean help
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -27,6 +27,9 @@ system: ## compiler, Python and Rust, where they are missing
 
 system-bpf: ## what compiles the eBPF programs
 	@sh scripts/install-system.sh bpf
+
+system-bench: ## what the Linux switch is compared with, and what loads it
+	@sh scripts/install-system.sh bench
 
 system-test: ## what the tests need beside: a browser
 	@sh scripts/install-system.sh test
@@ -67,6 +70,10 @@ format: $(VENV)/.dev ## format all sources
 
 bench: build ## packet-hops per second and core, peak memory, ratios to ns-3 and ECMP
 	$(WEFT) bench
+
+bench-switch: $(VENV)/.weft | system-bpf system-bench ## the Linux switch against the bridge and Open vSwitch (root; an hour; BENCH="forward --quick")
+	cargo build --release --quiet -p weft-switchd --bins --examples
+	$(PYTHON) -m benches.switch $(BENCH)
 
 fuzz: | system ## fuzz parsers, frames and TCP for a minute each (needs a nightly toolchain and cargo-fuzz)
 	sh scripts/fuzz.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what Weft needs from the system where it is missing: `build` for compiler, Python and
-# Rust, `bpf` for what compiles the eBPF programs, `test` for a browser. Debian and Ubuntu; elsewhere it says what to install.
+# Rust, `bpf` for what compiles the eBPF programs, `bench` for what the Linux switch is compared with, `test` for a
+# browser. Debian and Ubuntu; elsewhere it says what to install.
 set -eu
 
 MINIMUM_RUST=1.89
@@ -52,11 +53,29 @@ bpf)
     # shellcheck disable=SC2086 # a list of package names
     [ -z "$missing" ] || apt_install $missing
     ;;
+bench)
+    missing=""
+    command -v ping >/dev/null || missing="$missing iputils-ping"
+    for tool in iperf3 ethtool; do
+        command -v "$tool" >/dev/null || missing="$missing $tool"
+    done
+    for tool in ip tc; do
+        command -v "$tool" >/dev/null || missing="$missing iproute2"
+    done
+    command -v sysctl >/dev/null || missing="$missing procps"
+    # shellcheck disable=SC2086 # a list of package names
+    [ -z "$missing" ] || apt_install $missing
+    if ! command -v ovs-vswitchd >/dev/null; then
+        apt_install openvswitch-switch
+        # The figures start a switch of their own: the service that came along is not to run.
+        ! command -v systemctl >/dev/null || systemctl disable --quiet --now openvswitch-switch 2>/dev/null || true
+    fi
+    ;;
 test)
     command -v chromium >/dev/null || apt_install chromium
     ;;
 *)
-    echo "usage: $0 build|bpf|test" >&2
+    echo "usage: $0 build|bpf|bench|test" >&2
     exit 2
     ;;
 esac
