@@ -56,12 +56,8 @@ bpf)
 bench)
     missing=""
     command -v ping >/dev/null || missing="$missing iputils-ping"
-    for tool in iperf3 ethtool; do
-        command -v "$tool" >/dev/null || missing="$missing $tool"
-    done
-    for tool in ip tc; do
-        command -v "$tool" >/dev/null || missing="$missing iproute2"
-    done
+    command -v ethtool >/dev/null || missing="$missing ethtool"
+    command -v tc >/dev/null || missing="$missing iproute2"
     command -v sysctl >/dev/null || missing="$missing procps"
     # shellcheck disable=SC2086 # a list of package names
     [ -z "$missing" ] || apt_install $missing

@@ -1,7 +1,8 @@
 """How fast one switch forwards between two hosts: TCP whose segments the kernel joins (GSO), and 60-byte frames.
 
-The switches take turns, each once a round, in an order that turns too. A second bridge is one of them: what it differs
-from the first by is what nothing can be told below.
+In a round the switches take turns of milliseconds, in an order drawn anew each time, so that what else the machine does
+slows each alike; Open vSwitch, whose own process would work on in the turns of others, is measured after them. A second
+bridge is one of the switches: what it differs from the first by is what nothing can be told below.
 """
 
 import json
@@ -9,15 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from benches.switch.lab import EXAMPLES, Lab, LabError, Space, address, mac, run, wait_for
+from benches.switch.lab import EXAMPLES, Lab, LabError, Space, address, mac, on_cpu, run, wait_for
 from benches.switch.peers import MODES, PINS, Bridge, OpenVSwitch, Switch, Weft, is_there
 from benches.switch.ratio import ratios, spread
 
 BASE = "bridge"
-FLOWS = 10_000
 FIRST_PORT = 10_000
 PORT = 5001
-IPERF_PORT = 5201
+BULK_PORT = 5002
 CLIENT_PORT = 40_000
 COUNTED = "02:00:00:00:00:99"
 """Where frames that are counted go: to the receiver's port, but not to its own address, so that it only counts."""
@@ -31,6 +31,30 @@ class Rig:
     switch: Switch
     sender: Space
     receiver: Space
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Flows of the sender's, with TCP ports one after the other."""
+
+    destination: str
+    port: int
+    first_port: int
+    count: int
+
+    def run(self, action: str, rig: Rig) -> int:
+        """Has `flows` put them into the switch's table, or count those that frames have hit since."""
+        command = [str(EXAMPLES / "flows"), action, str(PINS / rig.switch.name / "maps"), "--source", mac(1)]
+        command += ["--destination", self.destination, "--port", str(self.port)]
+        return int(run(*command, "--first-port", str(self.first_port), "--flows", str(self.count)))
+
+
+BULK = Flows(mac(2), BULK_PORT, CLIENT_PORT, 1)
+"""The connection of `bulk`."""
+MANY = Flows(COUNTED, PORT, FIRST_PORT, 10_000)
+FEW = Flows(COUNTED, PORT, FIRST_PORT, 100)
+KINDS = {"TCP with GSO": BULK, "60-byte frames, 10 000 flows": MANY, "60-byte frames, 100 flows": FEW}
+"""What is forwarded. Where flows have entries, those of all kinds are in the table all the time."""
 
 
 def build(lab: Lab, number: int, name: str, switch: Switch) -> Rig:
@@ -68,56 +92,37 @@ def switches(lab: Lab, names: list[str]) -> list[Rig]:
         else:
             switch = OpenVSwitch(lab, name) if name == "ovs" else Bridge(lab, name.replace(" ", "-"))
         rigs.append(build(lab, number, name, switch))
-        rigs[-1].receiver.start("iperf3", "-s", "-p", str(IPERF_PORT), cpu=0)
     return rigs
 
 
-def tcp(rig: Rig, seconds: float) -> float:
-    """Bits per second that arrive of one TCP connection."""
-    # iperf3 knows whole seconds only.
-    wanted = ["iperf3", "-c", address(2), "-p", str(IPERF_PORT), "-t", str(max(1, round(seconds))), "-C", "cubic", "-J"]
-    # One port each time: the entries of this connection are among those of the table.
-    output = rig.sender.run(*wanted, "--cport", str(CLIENT_PORT), cpu=0, limit=seconds + 20)
-    return float(json.loads(output)["end"]["sum_received"]["bits_per_second"])
+def tcp(rigs: list[Rig], seconds: float) -> list[float]:
+    """Bits per second that arrive of one TCP connection through each switch; one core does all of the work."""
+    command = [*on_cpu(0), str(EXAMPLES / "bulk"), "--address", address(2), "--port", str(BULK_PORT)]
+    command += ["--client-port", str(CLIENT_PORT), "--seconds", f"{seconds:g}"]
+    pairs = [space.path for rig in rigs for space in (rig.sender, rig.receiver)]
+    rows = json.loads(run(*command, *pairs, limit=60 + 10 * seconds * len(rigs)))
+    return [8 * row["bytes"] / row["seconds"] for row in rows]
 
 
-def frames(rig: Rig, seconds: float) -> float:
-    """Frames per second that arrive of 60-byte frames over many tuples."""
-    command = [str(EXAMPLES / "frames"), "eth0", "--source", mac(1), "--destination", COUNTED]
-    command += ["--flows", str(FLOWS), "--first-port", str(FIRST_PORT), "--port", str(PORT)]
-    before = rig.receiver.received("eth0")
-    sent = json.loads(rig.sender.run(*command, "--seconds", f"{seconds:g}", cpu=0))
-    return (rig.receiver.received("eth0") - before) / float(sent["seconds"])
+def frames(rigs: list[Rig], seconds: float, flows: Flows) -> list[float]:
+    """Frames per second that arrive through each switch, of 60-byte frames over many tuples.
+
+    Of seconds of the core's time: what others take of it in between does not count. Open vSwitch works on another core,
+    and its seconds are the clock's.
+    """
+    command = [*on_cpu(0), str(EXAMPLES / "frames"), "--source", mac(1), "--destination", COUNTED]
+    command += ["--flows", str(flows.count), "--first-port", str(FIRST_PORT), "--port", str(PORT)]
+    before = [rig.receiver.received("eth0") for rig in rigs]
+    rows = json.loads(run(*command, "--seconds", f"{seconds:g}", *[rig.sender.path for rig in rigs]))
+    after = [rig.receiver.received("eth0") for rig in rigs]
+    took = [row["seconds" if rig.name == "ovs" else "processor_seconds"] for rig, row in zip(rigs, rows, strict=True)]
+    return [(end - start) / time for start, end, time in zip(before, after, took, strict=True)]
 
 
 def announce(rig: Rig) -> None:
     """The receiver sends a frame from the address that is to be counted: now the switch knows where it is."""
-    command = [str(EXAMPLES / "frames"), "eth0", "--source", COUNTED, "--destination", mac(1), "--seconds", "0"]
-    rig.receiver.run(*command)
-
-
-@dataclass(frozen=True)
-class Flows:
-    """Flows of the sender's, with TCP ports one after the other."""
-
-    destination: str
-    port: int
-    first_port: int
-    count: int
-
-    def run(self, action: str, rig: Rig) -> int:
-        """Has `flows` put them into the switch's table, or count those that frames have hit since."""
-        command = [str(EXAMPLES / "flows"), action, str(PINS / rig.switch.name / "maps"), "--source", mac(1)]
-        command += ["--destination", self.destination, "--port", str(self.port)]
-        return int(run(*command, "--first-port", str(self.first_port), "--flows", str(self.count)))
-
-
-MANY = Flows(COUNTED, PORT, FIRST_PORT, FLOWS)
-ONE = Flows(mac(2), IPERF_PORT, CLIENT_PORT, 1)
-"""The data connection of iperf3."""
-
-
-KINDS: dict[str, Callable[[Rig, float], float]] = {"TCP with GSO": tcp, "60-byte frames": frames}
+    command = [str(EXAMPLES / "frames"), "--source", COUNTED, "--destination", mac(1), "--seconds", "0"]
+    run(*command, rig.receiver.path)
 
 
 def measure(names: list[str], rounds: int, seconds: float, progress: Callable[[str], None]) -> dict[str, Any]:
@@ -129,12 +134,12 @@ def measure(names: list[str], rounds: int, seconds: float, progress: Callable[[s
     values: dict[str, dict[str, list[float]]] = {kind: {name: [] for name in names} for kind in KINDS}
     with Lab() as lab:
         rigs = switches(lab, names)
-        for kind, take in KINDS.items():
+        for kind, flows in KINDS.items():
             for number in range(rounds):
                 progress(f"{kind}, round {number + 1} of {rounds}")
-                turn = number % len(rigs)
-                for rig in rigs[turn:] + rigs[:turn]:
-                    values[kind][rig.name].append(one(rig, take, kind, seconds))
+                for group in ([rig for rig in rigs if rig.name != "ovs"], [rig for rig in rigs if rig.name == "ovs"]):
+                    for rig, value in zip(group, one(group, flows, seconds), strict=True):
+                        values[kind][rig.name].append(value)
     return {
         kind: {
             name: {"ratio": ratios(taken, of[BASE]).json(), "absolute": spread(taken).json(), "rounds": taken}
@@ -144,21 +149,25 @@ def measure(names: list[str], rounds: int, seconds: float, progress: Callable[[s
     }
 
 
-def one(rig: Rig, take: Callable[[Rig, float], float], kind: str, seconds: float) -> float:
-    """One round of one switch."""
-    announce(rig)
-    keeps_flows = rig.name == "tcp-path"
-    if keeps_flows:
-        for flows in (MANY, ONE):
-            flows.run("fill", rig)
-    value = take(rig, seconds)
-    used = MANY if take is frames else ONE
-    hit = used.run("hit", rig) if keeps_flows else used.count
-    if hit != used.count:
-        raise LabError(f"only {hit} of {used.count} flows were forwarded by their entries")
-    if value <= 0:
-        raise LabError(f"{rig.name} forwarded nothing: {kind}")
-    return value
+def one(rigs: list[Rig], flows: Flows, seconds: float) -> list[float]:
+    """One round of switches that take turns."""
+    if not rigs:
+        return []
+    keeping = [rig for rig in rigs if rig.name == "tcp-path"]
+    for rig in rigs:
+        announce(rig)
+    for rig in keeping:
+        for live in (BULK, MANY):
+            live.run("fill", rig)
+    values = tcp(rigs, seconds) if flows is BULK else frames(rigs, seconds, flows)
+    for rig in keeping:
+        hit = flows.run("hit", rig)
+        if hit != flows.count:
+            raise LabError(f"only {hit} of {flows.count} flows were forwarded by their entries")
+    for rig, value in zip(rigs, values, strict=True):
+        if value <= 0:
+            raise LabError(f"{rig.name} forwarded nothing")
+    return values
 
 
 def present(names: list[str]) -> list[str]:

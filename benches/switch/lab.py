@@ -59,10 +59,15 @@ class Space:
     name: str
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
 
+    @property
+    def path(self) -> str:
+        """Where it has a name."""
+        return f"/run/netns/{self.name}"
+
     def enter(self, *command: str, cpu: int | None = None) -> list[str]:
         """The command, to be run in here."""
         # `ip netns exec` would hide the BPF file system.
-        return ["nsenter", f"--net=/run/netns/{self.name}", *on_cpu(cpu), *command]
+        return ["nsenter", f"--net={self.path}", *on_cpu(cpu), *command]
 
     def run(self, *command: str, cpu: int | None = None, limit: float = 60.0) -> str:
         """The output of a command that is run in here."""
@@ -135,6 +140,8 @@ class Lab:
         self.cable(host, "eth0", switch, port)
         run("ip", "-n", name, "link", "set", "eth0", "address", mac(number))
         run("ip", "-n", name, "address", "add", f"{address(number)}/24", "dev", "eth0")
+        # A connection whose turn it was not goes on as it was.
+        host.set("net.ipv4.tcp_slow_start_after_idle", "0")
         return host
 
 

@@ -32,8 +32,8 @@ class Peer:
 PEERS = (
     Peer("weft, Hello 1 s", 5, 1, 4, target_cut_ms=50, target_silent_ms=3000, hello="1 s"),
     Peer("weft, Hello 50 ms", 2, 1, 1, target_cut_ms=50, target_silent_ms=150, hello="50 ms"),
-    Peer("bridge, STP at its fastest", 12, 12, 18, stp=(4, 1, 6)),
-    Peer("bridge, STP", 45, 45, 60, stp=(15, 2, 20)),
+    Peer("bridge, STP at its fastest", 12, 20, 20, stp=(4, 1, 6)),
+    Peer("bridge, STP", 40, 60, 60, stp=(15, 2, 20)),
 )
 
 
@@ -46,11 +46,7 @@ def switches(lab: Lab, peer: Peer) -> list[Switch]:
 
 
 def measure(trials: int, slow: bool, progress: Callable[[str], None]) -> dict[str, Any]:
-    """Outages of each peer; with `slow` those of STP with its default timers too, once.
-
-    Raises:
-        LabError: where the flow never comes back.
-    """
+    """Outages of each peer; with `slow` those of STP with its default timers too, once."""
     result: dict[str, Any] = {}
     for peer in PEERS:
         if peer.name == "bridge, STP" and not slow:
@@ -79,12 +75,10 @@ def measure(trials: int, slow: bool, progress: Callable[[str], None]) -> dict[st
                         missing += 1
                     cable.mend(way != "silence")
                     time.sleep(peer.settle)
-                if not outages:
-                    raise LabError(f"{peer.name}, {way}: the flow never came back")
                 result.setdefault(peer.name, {})[way] = {
                     "not_back": missing,
-                    "outage_ms": spread([row["outage_ms"] for row in outages]).json(),
-                    "lost": spread([row["lost"] for row in outages]).json(),
+                    "outage_ms": spread([row["outage_ms"] for row in outages]).json() if outages else None,
+                    "lost": spread([row["lost"] for row in outages]).json() if outages else None,
                     "target_ms": target,
                     "trials": outages,
                 }

@@ -72,18 +72,12 @@ def recover(figures: dict[str, Any], console: Console) -> None:
     )
     for name, ways in figures.items():
         for way, row in ways.items():
-            outage = row["outage_ms"]
-            table.add_row(
-                name,
-                way,
-                f"{outage['median']:.1f}",
-                f"{outage['min']:.1f}",
-                f"{outage['max']:.1f}",
-                f"< {row['target_ms']:g}" if row["target_ms"] else "",
-                f"{row['lost']['median']:.0f}",
-                str(outage["rounds"] + row["not_back"]),
-                str(row["not_back"]),
-            )
+            outage, lost = row["outage_ms"], row["lost"]
+            times = [f"{outage[key]:.1f}" for key in ("median", "min", "max")] if outage else ["", "", ""]
+            target = f"< {row['target_ms']:g}" if row["target_ms"] else ""
+            trials = len(row["trials"]) + row["not_back"]
+            frames = f"{lost['median']:.0f}" if lost else ""
+            table.add_row(name, way, *times, target, frames, str(trials), str(row["not_back"]))
     console.print(table)
 
 

@@ -1,12 +1,21 @@
-//! Sends 60-byte TCP segments as fast as one core can, over many tuples in turn: the load of
-//! `make bench-switch`. They belong to no connection and their checksums are zero: they are for a
-//! switch to forward and for a receiver to count.
+//! Sends 60-byte TCP segments as fast as one core can, over many tuples in turn, to several switches in
+//! turn: the load of `make bench-switch`. They belong to no connection and their checksums are zero: they
+//! are for a switch to forward and for a receiver to count.
+//!
+//! Turns are short, so that whatever else the machine does slows each switch alike. What they took is told
+//! by the clock, and in processor time of this process: where the kernel forwards, it does so in the system
+//! call that sends, and what others take of the core does not count.
 
-use std::ffi::CString;
+use std::error::Error;
+use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Frames of one system call.
 const BATCH: usize = 64;
@@ -16,8 +25,9 @@ const SPORT: usize = 34;
 
 #[derive(Parser)]
 struct Arguments {
-    /// The interface they leave by.
-    interface: String,
+    /// Network namespaces (`/run/netns/h1`) whose interface `eth0` they leave by.
+    #[arg(required = true)]
+    namespaces: Vec<PathBuf>,
     /// Source address.
     #[arg(long)]
     source: String,
@@ -33,9 +43,12 @@ struct Arguments {
     /// TCP port of the destination.
     #[arg(long, default_value_t = 5001)]
     port: u16,
-    /// How long, in seconds; 0 sends one frame.
+    /// How long from each namespace, in seconds; 0 sends one frame.
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
+    /// How long a turn is, in milliseconds: long enough for every tuple to come several times.
+    #[arg(long, default_value_t = 100)]
+    turn: u64,
 }
 
 fn mac(text: &str) -> Result<[u8; 6], String> {
@@ -59,17 +72,18 @@ fn frame(arguments: &Arguments) -> Result<[u8; LENGTH], String> {
     Ok(frame)
 }
 
-/// A packet socket that sends on `interface`, past its queueing discipline.
-fn open(interface: &str) -> io::Result<i32> {
-    let name = CString::new(interface)?;
-    // SAFETY: a string that lives until the call returns.
-    let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
-    if index == 0 {
+/// A packet socket that sends on `eth0` of a namespace, past its queueing discipline.
+fn open(namespace: &Path) -> io::Result<i32> {
+    let entered = File::open(namespace)?;
+    // SAFETY: a descriptor that is open until the call returns.
+    if unsafe { libc::setns(entered.as_raw_fd(), libc::CLONE_NEWNET) } < 0 {
         return Err(io::Error::last_os_error());
     }
+    // SAFETY: a string that lives until the call returns.
+    let index = unsafe { libc::if_nametoindex(c"eth0".as_ptr()) };
     // SAFETY: no pointers; protocol 0 receives nothing.
     let socket = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
-    if socket < 0 {
+    if index == 0 || socket < 0 {
         return Err(io::Error::last_os_error());
     }
     let one: libc::c_int = 1;
@@ -92,40 +106,97 @@ fn open(interface: &str) -> io::Result<i32> {
     if bypass < 0 || bound < 0 { Err(io::Error::last_os_error()) } else { Ok(socket) }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let arguments = Arguments::parse();
-    let socket = open(&arguments.interface).map_err(|error| format!("{}: {error}", arguments.interface))?;
-    let mut frames = [frame(&arguments)?; BATCH];
-    let mut parts =
-        frames.each_mut().map(|frame| libc::iovec { iov_base: frame.as_mut_ptr().cast(), iov_len: LENGTH });
-    let mut messages = parts.each_mut().map(|part| {
-        // SAFETY: all zeros is a value of this structure: no address, no control data.
-        let mut message: libc::mmsghdr = unsafe { std::mem::zeroed() };
-        message.msg_hdr.msg_iov = part;
-        message.msg_hdr.msg_iovlen = 1;
-        message
-    });
-    let batch = if arguments.seconds > 0.0 { BATCH } else { 1 };
-    let (started, length) = (Instant::now(), Duration::from_secs_f64(arguments.seconds));
-    let (mut sent, mut next) = (0_u64, 0_u16);
-    loop {
-        for part in &parts[..batch] {
-            let port = (arguments.first_port + next).to_be_bytes();
-            // SAFETY: the frame that `part` is of lives, nobody else writes it, and SPORT + 2 is within it.
-            unsafe { std::ptr::copy_nonoverlapping(port.as_ptr(), part.iov_base.cast::<u8>().add(SPORT), 2) };
-            next = (next + 1) % arguments.flows.max(1);
+/// What is sent in a system call.
+struct Batch {
+    frames: [[u8; LENGTH]; BATCH],
+    first_port: u16,
+    flows: u16,
+    next: u16,
+}
+
+impl Batch {
+    /// Sends `count` frames of the flows whose turn it is; gives how many the interface took.
+    fn send(&mut self, socket: i32, count: usize) -> io::Result<u64> {
+        for frame in &mut self.frames[..count] {
+            frame[SPORT..SPORT + 2].copy_from_slice(&(self.first_port + self.next).to_be_bytes());
+            self.next = (self.next + 1) % self.flows;
         }
+        let mut parts = self
+            .frames
+            .each_mut()
+            .map(|frame| libc::iovec { iov_base: frame.as_mut_ptr().cast(), iov_len: LENGTH });
+        let mut messages = parts.each_mut().map(|part| {
+            // SAFETY: all zeros is a value of this structure: no address, no control data.
+            let mut message: libc::mmsghdr = unsafe { std::mem::zeroed() };
+            message.msg_hdr.msg_iov = part;
+            message.msg_hdr.msg_iovlen = 1;
+            message
+        });
         // SAFETY: the messages, their parts and the frames live until the call returns.
-        let done = unsafe { libc::sendmmsg(socket, messages.as_mut_ptr(), batch as u32, 0) };
-        match u64::try_from(done) {
-            Ok(done) => sent += done,
-            Err(_) if io::Error::last_os_error().raw_os_error() == Some(libc::ENOBUFS) => {}
-            Err(_) => return Err(io::Error::last_os_error().into()),
-        }
-        if started.elapsed() >= length {
-            break;
+        let sent = unsafe { libc::sendmmsg(socket, messages.as_mut_ptr(), count as u32, 0) };
+        match u64::try_from(sent) {
+            Ok(sent) => Ok(sent),
+            Err(_) if io::Error::last_os_error().raw_os_error() == Some(libc::ENOBUFS) => Ok(0),
+            Err(_) => Err(io::Error::last_os_error()),
         }
     }
-    println!("{{\"sent\": {sent}, \"seconds\": {}}}", started.elapsed().as_secs_f64());
+}
+
+/// What a namespace has sent.
+struct Sender {
+    socket: i32,
+    sent: u64,
+    took: Duration,
+    processor: Duration,
+}
+
+/// Processor time of this process.
+fn processor() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a value that lives until the call returns.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments = Arguments::parse();
+    let flows = arguments.flows.max(1);
+    let mut batch =
+        Batch { frames: [frame(&arguments)?; BATCH], first_port: arguments.first_port, flows, next: 0 };
+    let mut senders = Vec::new();
+    for namespace in &arguments.namespaces {
+        let socket = open(namespace).map_err(|error| format!("{}: {error}", namespace.display()))?;
+        senders.push(Sender { socket, sent: 0, took: Duration::ZERO, processor: Duration::ZERO });
+    }
+    let (turn, length) = (Duration::from_millis(arguments.turn), Duration::from_secs_f64(arguments.seconds));
+    if length.is_zero() {
+        batch.send(senders[0].socket, 1)?;
+        return Ok(());
+    }
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut order: Vec<usize> = (0..senders.len()).collect();
+    while senders.iter().any(|sender| sender.took < length) {
+        // In an order drawn anew: whose turn was before leaves something in the caches.
+        for last in (1..order.len()).rev() {
+            order.swap(last, random.next_u32() as usize % (last + 1));
+        }
+        for &at in &order {
+            let sender = &mut senders[at];
+            let (started, used) = (Instant::now(), processor());
+            while started.elapsed() < turn {
+                sender.sent += batch.send(sender.socket, BATCH)?;
+            }
+            sender.took += started.elapsed();
+            sender.processor += processor() - used;
+        }
+    }
+    let rows: Vec<String> = senders
+        .iter()
+        .map(|sender| {
+            let (took, processor) = (sender.took.as_secs_f64(), sender.processor.as_secs_f64());
+            format!("{{\"sent\": {}, \"seconds\": {took}, \"processor_seconds\": {processor}}}", sender.sent)
+        })
+        .collect();
+    println!("[{}]", rows.join(", "));
     Ok(())
 }
