@@ -10,8 +10,8 @@ export CARGO_TERM_COLOR ?= auto
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
-.PHONY: quickstart build test test-rust test-python lint format bench bench-switch fuzz conformance ns3 system system-bpf \
-	system-bench system-test clean help
+.PHONY: quickstart build test test-rust test-python lint format bench bench-switch fuzz conformance hostile deb ns3 \
+	system system-bpf system-bench system-test clean help
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -67,6 +67,14 @@ format: $(VENV)/.dev ## format all sources
 	cargo fmt --all
 	$(VENV)/bin/ruff format
 	$(VENV)/bin/ruff check --fix
+
+deb: | system system-bpf ## the Debian package of the Linux switch, in target/debian
+	package=$$(sh packaging/deb.sh) && echo "$$package" && dpkg-deb -I "$$package" && \
+	if command -v lintian >/dev/null; then lintian --fail-on error "$$package"; fi && \
+	WEFT_DEB="$(CURDIR)/$$package" cargo test --quiet -p weft-switchd --test daemon packaging
+
+hostile: | system system-bpf ## a million frames of a hostile host through a switch (root; minutes)
+	WEFT_HOSTILE_FRAMES=1000000 cargo test --release -p weft-switchd --test daemon hostile -- --nocapture
 
 bench: build ## packet-hops per second and core, peak memory, ratios to ns-3 and ECMP
 	$(WEFT) bench

@@ -33,6 +33,20 @@ static __always_inline void forget_checksum(struct __sk_buff *skb, __u32 len)
 		bpf_skb_adjust_room(skb, -CUT, BPF_ADJ_ROOM_MAC, 0);
 }
 
+/* Where the checksum could not be forgotten, the kernel wants its place kept. It is in the padding, which is
+ * longer then. */
+static __always_inline bool keep_place(struct __sk_buff *skb, __u32 len)
+{
+	__u64 zeros = 0;
+
+	if (bpf_skb_change_tail(skb, len + CUT, 0))
+		return false;
+	for (__u32 i = 0; i < CUT; i += sizeof(zeros))
+		if (bpf_skb_store_bytes(skb, len + i, &zeros, sizeof(zeros), BPF_F_RECOMPUTE_CSUM))
+			return false;
+	return true;
+}
+
 /* Writes a frame of the switch's own over the one at hand, behind whose tags it stays; whether that
  * was possible. */
 static __noinline bool write_own(struct __sk_buff *skb, const struct frame *f, const struct own *own)
@@ -61,8 +75,7 @@ static __noinline bool write_own(struct __sk_buff *skb, const struct frame *f, c
 	if (at < ADDRESSES_LEN || at > ADDRESSES_LEN + MAX_TAGS * TAG_LEN)
 		return false;
 	forget_checksum(skb, len);
-	/* Where the checksum could not be forgotten, the kernel wants its place kept. It is in the padding. */
-	if (bpf_skb_change_tail(skb, len, 0) && bpf_skb_change_tail(skb, len + CUT, 0))
+	if (bpf_skb_change_tail(skb, len, 0) && !keep_place(skb, len))
 		return false;
 	len -= at;
 	if (len < sizeof(rest) - MAX_TAGS * TAG_LEN || len > sizeof(rest))

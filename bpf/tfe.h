@@ -37,11 +37,12 @@ static __always_inline bool selects(const struct frame *f)
 /* Counts a segment from a host port, and has its flow moved once it has carried enough. */
 static __noinline int count(struct frame *f)
 {
-	struct flow flow = to_source(f);
+	struct flow flow = to_source(f), back = to_destination(f);
 	struct load *load, fresh = { .expiry = f->now + settings.confirmed, .bytes = f->payload };
 	__u64 bytes = f->payload;
 
-	if (is_fabric(f->port, f->now) || !f->payload || path_at(&flow, f->now))
+	/* One with an entry has been moved, in one direction at least. */
+	if (is_fabric(f->port, f->now) || !f->payload || path_at(&flow, f->now) || path_at(&back, f->now))
 		return 0;
 	load = bpf_map_lookup_elem(&carried, &flow);
 	if (load && load->expiry > f->now) {

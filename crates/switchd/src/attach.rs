@@ -2,7 +2,7 @@
 //! of the one before without a frame in between.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use aya::programs::links::{FdLink, PinnedLink};
 use aya::programs::tc::{
@@ -13,6 +13,7 @@ use aya::programs::{LinkOrder, ProgramError, ProgramInfo, SchedClassifier, TcAtt
 use crate::Mode;
 use crate::pins::{Hook, Pins, list};
 use crate::plane::{Plane, PlaneError};
+use crate::sys::{ifindex, programs_at};
 
 /// Priority and handle of the filter, where there is no tcx.
 const PRIORITY: u16 = 1;
@@ -133,19 +134,25 @@ pub fn owner(root: &Path, hook: Hook, interface: &str) -> Result<Option<Owner>> 
         });
         return Ok(owner.map(Owner::Switch));
     }
-    let (_, programs) = SchedClassifier::query_tcx(interface, TcAttachType::Ingress)?;
-    let ours = |info: &ProgramInfo| Mode::ALL.iter().any(|mode| info.name_as_str() == Some(mode.program()));
-    let Some(program) = programs.into_iter().find(ours) else { return Ok(None) };
+    let asking = |error| PlaneError::Pin { path: PathBuf::from(interface), error };
+    let programs = programs_at(ifindex(interface).map_err(asking)?).map_err(asking)?;
+    if programs.is_empty() {
+        return Ok(None);
+    }
     for switch in list(root)? {
         let Some(name) = named(&switch) else { continue };
         for (_, _, _, path) in Pins::of(root, &name).attachments()? {
             let info = PinnedLink::from_pin(&path).ok().and_then(|link| FdLink::from(link).info().ok());
-            if info.is_some_and(|info| info.program_id() == program.id()) {
+            if info.is_some_and(|info| programs.contains(&info.program_id())) {
                 return Ok(Some(Owner::Switch(name)));
             }
         }
     }
-    Ok(Some(Owner::Unknown(program.name_as_str().unwrap_or_default().to_owned())))
+    // What a program is called may be asked with CAP_SYS_ADMIN only.
+    let (_, programs) = SchedClassifier::query_tcx(interface, TcAttachType::Ingress).unwrap_or_default();
+    let ours = |info: &&ProgramInfo| Mode::ALL.iter().any(|mode| info.name_as_str() == Some(mode.program()));
+    let program = programs.iter().find(ours).and_then(ProgramInfo::name_as_str);
+    Ok(program.map(|name| Owner::Unknown(name.to_owned())))
 }
 
 fn named(path: &Path) -> Option<String> {
@@ -155,5 +162,5 @@ fn named(path: &Path) -> Option<String> {
 /// Whether this kernel attaches by tcx links.
 pub fn has_tcx() -> bool {
     // The loopback interface is in every network namespace.
-    SchedClassifier::query_tcx("lo", TcAttachType::Ingress).is_ok()
+    ifindex("lo").and_then(programs_at).is_ok()
 }

@@ -17,6 +17,7 @@ mod names;
 pub mod pins;
 mod plane;
 pub mod recovery;
+mod sys;
 pub mod tables;
 mod walk;
 

@@ -20,7 +20,7 @@ use crate::plane::PlaneError;
 const OWN: [&str; 5] = ["sent", "test", "order", "trace", "tracing"];
 
 /// `BPF_FS_MAGIC`.
-const BPF_FS: i64 = 0xcafe_4a11;
+const BPF_FS: libc::__fsword_t = 0xcafe_4a11;
 
 /// The directory of a switch's pins.
 #[derive(Clone, Debug)]
@@ -184,7 +184,7 @@ fn is_bpf_fs(path: &Path) -> io::Result<bool> {
     let mut stat: libc::statfs = unsafe { std::mem::zeroed() };
     // SAFETY: both pointers are to values that live until the call returns.
     match unsafe { libc::statfs(path.as_ptr(), &raw mut stat) } {
-        0 => Ok(i64::from(stat.f_type) == BPF_FS),
+        0 => Ok(stat.f_type == BPF_FS),
         _ => Err(io::Error::last_os_error()),
     }
 }

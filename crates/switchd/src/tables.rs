@@ -153,6 +153,17 @@ impl Tables {
         self.0.stations.as_ref().map_or(Ok(0), |(stations, _)| remove_where(stations, behind))
     }
 
+    /// Forgets all that is behind ports which are other interfaces now.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn forget_ports(&self, ports: &[u16]) -> io::Result<()> {
+        ports.iter().try_for_each(|port| self.forget_behind(*port).map(|_| ()))?;
+        self.flows()
+            .iter()
+            .try_for_each(|map| remove_where(map, |path: &Path| ports.contains(&path.port)).map(|_| ()))
+    }
+
     /// The entries on a port, each with that of the other direction.
     fn on_port(&self, port: u16, now: u64) -> io::Result<Vec<Broken>> {
         let mut found = Vec::new();
@@ -229,7 +240,9 @@ impl Tables {
             // A full table: copies that come back end at their hop limit, or at switches with room.
             let _ = self.0.floods.insert(key, flood);
         }
-        let Some([_, locked]) = &self.0.flows else { return Ok(()) };
+        let Some([confirmed, locked]) = &self.0.flows else { return Ok(()) };
+        // One entry a key: that of the exploration under way.
+        confirmed.remove(&done.locked.iter().map(|(flow, _)| *flow).collect::<Vec<_>>())?;
         done.locked.iter().try_for_each(|(flow, path)| locked.insert(flow, path))
     }
 

@@ -11,6 +11,7 @@ use aya::Pod;
 use aya::maps::MapData;
 
 use crate::plane::PlaneError;
+use crate::sys::bpf;
 
 const BPF_MAP_LOOKUP_ELEM: libc::c_long = 1;
 const BPF_MAP_UPDATE_ELEM: libc::c_long = 2;
@@ -44,18 +45,6 @@ struct ElementAttr {
     key: u64,
     value: u64,
     flags: u64,
-}
-
-/// Calls bpf(2).
-///
-/// # Safety
-/// The pointers in `attr` are to memory of the sizes that the command and the map say.
-unsafe fn bpf<T>(command: libc::c_long, attr: &mut T) -> io::Result<()> {
-    // SAFETY: the attributes live until the call returns; what they point to is the caller's promise.
-    match unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_mut(attr), size_of::<T>()) } {
-        -1 => Err(io::Error::last_os_error()),
-        _ => Ok(()),
-    }
 }
 
 fn pointer<T>(slice: &[T]) -> u64 {

@@ -185,7 +185,8 @@ impl TfeSwitch {
         if self.paths.base.ports.is_fabric(ingress, now) || header.payload == 0 {
             return;
         }
-        if self.paths.paths.get(&key, now).is_some() {
+        // It has been moved, in one direction at least.
+        if [key, key.reversed()].iter().any(|key| self.paths.paths.get(key, now).is_some()) {
             return;
         }
         let payload = u64::from(header.payload);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, ValueEnum};
+use clap::{CommandFactory, Parser, ValueEnum};
 use tracing_subscriber::EnvFilter;
 use weft_switchd::config::{Config, Flags};
 use weft_switchd::daemon::{self, Places, Refusal, Start};
@@ -57,6 +57,9 @@ struct Arguments {
     /// Take away the data plane of a daemon that does not run any more, and end
     #[arg(long, conflicts_with = "check")]
     detach: bool,
+    /// Print the manual page, and end
+    #[arg(long, hide = true)]
+    man: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -67,6 +70,13 @@ enum Attach {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    if arguments.man {
+        let page = clap_mangen::Man::new(Arguments::command()).section("8");
+        return match page.render(&mut std::io::stdout()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
+    }
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     // The journal has times of its own.
     let journal = std::env::var_os("JOURNAL_STREAM").is_some();

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use hyper::Method;
 use serde_json::Value;
 use weft_switchd::ctl::{Client, ClientError, event, table};
@@ -68,6 +68,9 @@ enum Command {
     Reload,
     /// End forwarding, take everything out of the kernel, and end the daemon
     Down,
+    /// Print the manual page
+    #[command(hide = true)]
+    Man,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -150,6 +153,10 @@ async fn run(arguments: Arguments) -> Result<(), ClientError> {
                 keys if keys.is_empty() => "nothing has changed".to_owned(),
                 keys => format!("changed: {keys}"),
             });
+        }
+        Command::Man => {
+            let page = clap_mangen::Man::new(Arguments::command()).section("8");
+            page.render(&mut std::io::stdout()).map_err(|error| ClientError::Answer(error.to_string()))?;
         }
         Command::Down => {
             let answer = client.ask(Method::POST, "/v1/down").await?;

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+use weft_switching::exploration::Scope;
 use weft_units::Duration;
 
 use super::diagnostic::{Problem, Problems, suggest};
@@ -113,12 +114,25 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
     let (scheme, exploration) = exploration::read(section, scheme, hello_interval, hello_hold);
     let routes = routes::read(&top, &ports);
     let routes_file = top.text("routes_file").map(|(path, _)| folder.join(path));
+    if let Some(mode) = mode.filter(|mode| !mode.routes())
+        && (!routes.is_empty() || routes_file.is_some())
+    {
+        let message = format!("routes, and `{}` finds its paths itself", mode.name());
+        lacks(&message, "leave them out, or take a mode that goes by routes: ecmp, spray");
+    }
+    let tier = flags.tier.unwrap_or(tier);
+    if exploration.scope == Scope::ValleyFree && tier == 0 {
+        lacks(
+            "`exploration` is \"valley-free\" and there is no `tier`",
+            "say which tier this is: tier = 1 where hosts are attached",
+        );
+    }
     top.finish();
     Some(Config {
         name: name?,
         mode: mode?,
         ports,
-        tier: flags.tier.unwrap_or(tier),
+        tier,
         fabric_ports,
         switch_id,
         hello_key,

@@ -1,5 +1,6 @@
 //! What takes its time, on threads of its own: sweeping, and telling of flows whose port is dead.
 
+use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::thread::sleep;
@@ -7,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use super::Shared;
 use super::clock;
+use super::ethtool;
 use super::socket::PortSocket;
+use super::switch::Task;
 use crate::layout::{Flow, Port};
 use crate::recovery::Recovery;
 use crate::tables::Tables;
@@ -15,6 +18,9 @@ use crate::tables::Tables;
 /// Least time between two sweeps, and how much longer than a sweep it is.
 const REST: Duration = Duration::from_secs(1);
 const SHARE: u32 = 20;
+
+/// Between two looks at carriers.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// How often a frame is offered to a queue that is full, a millisecond apart.
 const TRIES: u32 = 50;
@@ -116,6 +122,33 @@ fn on_port(
                 }
             }
             Err(error) => tracing::error!(port = number, %error, "{what}"),
+        }
+    });
+}
+
+/// Looks at the carriers of ports, again and again. The kernel tells of them by netlink, but of at most one
+/// a second on all of the machine's interfaces; that somebody looks makes it tell at once.
+pub fn watch_carriers(shared: &Shared) {
+    let shared = shared.clone();
+    // Looking waits for whoever changes interfaces, and Hellos must not.
+    std::thread::spawn(move || {
+        let mut seen = HashMap::new();
+        loop {
+            sleep(LOOK);
+            let known: Vec<(String, bool)> = {
+                let switch = shared.lock();
+                let interfaces = switch.ports.iter().filter_map(|port| port.interface.as_ref());
+                interfaces.map(|interface| (interface.name.clone(), interface.up)).collect()
+            };
+            // What a driver says otherwise than the kernel is worth one look, not one each time.
+            let mut changed = false;
+            for (name, up) in known {
+                let Ok(has) = ethtool::carrier(&name) else { continue };
+                changed |= seen.insert(name, has) != Some(has) && has != up;
+            }
+            if changed {
+                shared.hand(vec![Task::LookAgain]);
+            }
         }
     });
 }

@@ -35,11 +35,18 @@ fn internal(error: impl ToString) -> Failure {
     Failure(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
 }
 
-/// Opens the socket and answers on it; gives its path.
+/// A socket with the right permissions that nobody finds yet.
+pub struct Hidden {
+    listener: UnixListener,
+    temporary: PathBuf,
+    path: PathBuf,
+}
+
+/// Opens the socket.
 ///
 /// # Errors
 /// [`Refusal`].
-pub fn serve(shared: &Shared, folder: &Path, name: &str, access: &Access) -> Result<PathBuf, Refusal> {
+pub fn open(folder: &Path, name: &str, access: &Access) -> Result<Hidden, Refusal> {
     let path = folder.join(format!("{name}.sock"));
     let temporary = folder.join(format!(".{name}.sock"));
     let failed = |error| Refusal::File { path: path.clone(), error };
@@ -52,11 +59,21 @@ pub fn serve(shared: &Shared, folder: &Path, name: &str, access: &Access) -> Res
     }
     let permissions = std::fs::Permissions::from_mode(access.mode);
     std::fs::set_permissions(&temporary, permissions).map_err(failed)?;
-    // Nobody sees the socket before its permissions are right.
-    std::fs::rename(&temporary, &path).map_err(failed)?;
-    let app = router(shared.clone());
-    tokio::spawn(async move { axum::serve(listener, app).await });
-    Ok(path)
+    Ok(Hidden { listener, temporary, path })
+}
+
+impl Hidden {
+    /// Gives the socket its name and answers on it; gives its path.
+    ///
+    /// # Errors
+    /// [`Refusal::File`].
+    pub fn serve(self, shared: &Shared) -> Result<PathBuf, Refusal> {
+        let Self { listener, temporary, path } = self;
+        std::fs::rename(&temporary, &path).map_err(|error| Refusal::File { path: path.clone(), error })?;
+        let app = router(shared.clone());
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        Ok(path)
+    }
 }
 
 fn router(shared: Shared) -> Router {

@@ -3,13 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use weft_fabric::nearest;
 
+use super::ethtool;
 use super::links::{Interface, Links};
 use super::refusal::Refusal;
 use crate::config::Config;
@@ -51,7 +50,7 @@ pub fn unfit(interface: &Interface, all: &[Interface], config: &Config) -> Optio
              `{of}` as the port"
         ));
     }
-    if Path::new("/sys/class/net").join(name).join("bridge").exists() {
+    if interface.bridge {
         return Some(
             "is a bridge: name the interfaces that are in it instead, and take them out of it".to_owned(),
         );
@@ -131,7 +130,7 @@ impl Saved {
         if ipv6 && let Err(error) = fs::write(ipv6_switch(name), "1") {
             tracing::warn!(interface = name, %error, "IPv6 cannot be turned off: this machine speaks on it");
         }
-        match turn_off_lro(name) {
+        match ethtool::turn_off_lro(name) {
             Ok(true) => tracing::info!(interface = name, "large receive offload is turned off"),
             Ok(false) => {}
             Err(error) => tracing::warn!(
@@ -145,48 +144,4 @@ impl Saved {
 fn ipv6_switch(name: &str) -> PathBuf {
     // Interfaces are called as their directories are, with `/` for `.` and the other way round.
     Path::new("/proc/sys/net/ipv6/conf").join(name).join("disable_ipv6")
-}
-
-const ETHTOOL_GFLAGS: u32 = 0x25;
-const ETHTOOL_SFLAGS: u32 = 0x26;
-const ETH_FLAG_LRO: u32 = 1 << 15;
-
-#[repr(C)]
-struct EthtoolValue {
-    command: u32,
-    data: u32,
-}
-
-/// Turns large receive offload off, as a bridge does with its ports; whether it was on.
-fn turn_off_lro(name: &str) -> io::Result<bool> {
-    // SAFETY: no pointers.
-    let fd = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor is new and nobody else's.
-    let socket = unsafe { OwnedFd::from_raw_fd(fd) };
-    let ask = |value: &mut EthtoolValue| {
-        // SAFETY: all zeros is a value of this structure.
-        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-        let room = request.ifr_name.len() - 1;
-        for (to, from) in request.ifr_name[..room].iter_mut().zip(name.bytes()) {
-            *to = from as libc::c_char;
-        }
-        request.ifr_ifru.ifru_data = (value as *mut EthtoolValue).cast();
-        // SAFETY: the request and the value that it points to live until the call returns.
-        let done = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL, &raw mut request) };
-        if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-    };
-    let mut value = EthtoolValue { command: ETHTOOL_GFLAGS, data: 0 };
-    match ask(&mut value) {
-        // A driver without such flags does not merge.
-        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => return Ok(false),
-        asked => asked?,
-    }
-    if value.data & ETH_FLAG_LRO == 0 {
-        return Ok(false);
-    }
-    ask(&mut EthtoolValue { command: ETHTOOL_SFLAGS, data: value.data & !ETH_FLAG_LRO })?;
-    Ok(true)
 }

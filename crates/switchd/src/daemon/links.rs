@@ -5,8 +5,8 @@ use std::io;
 
 use futures_util::TryStreamExt;
 use netlink_packet_core::{NetlinkMessage, NetlinkPayload};
-use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkLayerType, LinkMessage};
+use netlink_packet_route::link::{InfoKind, LinkAttribute, LinkFlags, LinkInfo, LinkLayerType, LinkMessage};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use rtnetlink::{Handle, LinkUnspec};
 use tokio::io::unix::AsyncFd;
@@ -31,6 +31,8 @@ pub struct Interface {
     pub promiscuous: bool,
     /// Whether it has Ethernet frames.
     pub ethernet: bool,
+    /// Whether it is made of other interfaces that are ports of it: a bridge.
+    pub bridge: bool,
     /// The bridge, bond or the like that it is part of.
     pub controller: Option<u32>,
 }
@@ -56,6 +58,7 @@ fn read(message: LinkMessage) -> Interface {
         up: flags.contains(LinkFlags::Up | LinkFlags::LowerUp),
         promiscuous: flags.contains(LinkFlags::Promisc),
         ethernet: message.header.link_layer_type == LinkLayerType::Ether,
+        bridge: false,
         controller: None,
     };
     for attribute in message.attributes {
@@ -63,6 +66,10 @@ fn read(message: LinkMessage) -> Interface {
             LinkAttribute::IfName(name) => interface.name = name,
             LinkAttribute::Mtu(mtu) => interface.mtu = mtu,
             LinkAttribute::Address(address) => interface.mac = address.try_into().unwrap_or_default(),
+            LinkAttribute::LinkInfo(infos) => {
+                let kind = |info: &LinkInfo| matches!(info, LinkInfo::Kind(InfoKind::Bridge));
+                interface.bridge = infos.iter().any(kind);
+            }
             LinkAttribute::Controller(index) if index > 0 => interface.controller = Some(index),
             _ => {}
         }
@@ -155,11 +162,11 @@ fn events(mut bytes: &[u8]) -> Vec<Event> {
             NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link)) => {
                 events.push(Event::Is(read(link)))
             }
-            NetlinkPayload::InnerMessage(RouteNetlinkMessage::DelLink(link)) => {
-                // Leaving a bridge is told as the end of a link of the bridge's family.
-                if link.header.interface_family == netlink_packet_route::AddressFamily::Unspec {
-                    events.push(Event::Gone(link.header.index));
-                }
+            // Leaving a bridge is told as the end of a link of the bridge's family.
+            NetlinkPayload::InnerMessage(RouteNetlinkMessage::DelLink(link))
+                if link.header.interface_family == AddressFamily::Unspec =>
+            {
+                events.push(Event::Gone(link.header.index));
             }
             _ => {}
         }

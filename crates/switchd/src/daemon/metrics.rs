@@ -21,6 +21,7 @@ use super::refusal::Refusal;
 use super::switch::Switch;
 use crate::counters::{PortCounts, Reason};
 
+type CountOf = fn(&PortCounts) -> u64;
 type Labels = Vec<(&'static str, String)>;
 
 /// Serves metrics over TCP.
@@ -77,7 +78,7 @@ fn registry(switch: &Switch) -> Registry {
     let drops = Reason::all().map(|reason| (with("reason", reason.name()), dropped(reason)));
     counter(&mut registry, "frames_dropped", "Frames that went no further, by reason", drops);
     let ports = switch.plane.port_counters().unwrap_or_default();
-    let by_port: [(&str, &str, fn(&PortCounts) -> u64); 5] = [
+    let by_port: [(&str, &str, CountOf); 5] = [
         ("port_received_frames", "Frames that came in", |port| port.received),
         ("port_received_bytes", "Bytes that came in", |port| port.received_bytes),
         ("port_sent_frames", "Frames handed to the port", |port| port.sent),

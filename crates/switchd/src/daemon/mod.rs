@@ -4,6 +4,7 @@
 mod background;
 mod clock;
 mod control;
+mod ethtool;
 mod hello;
 mod interfaces;
 mod links;
@@ -120,11 +121,14 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     for number in 0..ports {
         listen(&shared, number);
     }
-    let socket = control::serve(&shared, &start.places.run, &name, &control)?;
+    let socket = control::open(&start.places.run, &name, &control)?;
     if let Some(address) = metrics {
         metrics::serve(&shared, address).await?;
     }
+    // Threads have the privileges of the one that starts them: none is started before.
     privileges::drop_all_but(&start::CAPABILITIES);
+    background::watch_carriers(&shared);
+    let socket = socket.serve(&shared)?;
     {
         let switch = shared.lock();
         tracing::info!(

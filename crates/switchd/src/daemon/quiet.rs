@@ -6,19 +6,19 @@ use std::collections::HashMap;
 /// Nanoseconds between two messages of a kind.
 const GAP: u64 = 10_000_000_000;
 
-/// When what was said last. The kinds are few, and known when the daemon is compiled.
+/// When what may be said again, and how often it was not. The kinds are few, and known when the daemon is compiled.
 #[derive(Debug, Default)]
 pub struct Quiet(HashMap<(u16, &'static str), (u64, u64)>);
 
 impl Quiet {
     /// Whether to say something of this kind about a port at `now`; if so, how often it was left out since.
     pub fn may_say(&mut self, port: u16, kind: &'static str, now: u64) -> Option<u64> {
-        let (last, left_out) = self.0.entry((port, kind)).or_insert((0, 0));
-        if *last != 0 && now < *last + GAP {
+        let (next, left_out) = self.0.entry((port, kind)).or_insert((0, 0));
+        if now < *next {
             *left_out += 1;
             return None;
         }
-        *last = now.max(1);
+        *next = now + GAP;
         Some(std::mem::take(left_out))
     }
 }

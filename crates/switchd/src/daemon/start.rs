@@ -265,8 +265,12 @@ fn load(
 fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<(), Refusal> {
     let now = clock::now();
     let hold = switch.config.hello_hold.ps() / 1000;
+    let mut others = Vec::new();
     for (hook, number, name, path) in switch.pins.attachments()? {
         let ours = switch.config.ports.get(usize::from(number)) == Some(&name);
+        if !ours {
+            others.push(number);
+        }
         // One of another number is moved when the program is attached anew; of another kind it goes.
         if hook != switch.hook || !switch.config.ports.contains(&name) {
             tracing::info!(interface = name, "no port any more");
@@ -275,6 +279,7 @@ fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<(), Refusal> {
             switch.adopted = true;
         }
     }
+    switch.tables.forget_ports(&others).map_err(Refusal::system("forgetting what was behind other ports"))?;
     for (index, _) in switch.plane.interfaces()?.collect::<Vec<_>>() {
         if !interfaces.iter().any(|interface| interface.index == index) {
             switch.plane.set_interface(index, None)?;

@@ -3,87 +3,19 @@
 
 use rand_core::RngCore;
 use weft_switchd::Mode;
-use weft_switching::exploration::{Exploration, FloodOrder, OnMiss, Scope, WhileBroken};
 use weft_switching::hello::Way;
-use weft_switching::tfe::Classifier;
 use weft_switching::{Stream, pick, stream};
-use weft_units::{Bytes, Duration, PortId};
+use weft_units::PortId;
 use weft_wire::{
-    Arp, EtherType, Ethernet, Hello, MacAddr, PATH_HEADER_LEN, PathFrame, PathHeader, PathType, SwitchId,
-    TcpFrame, Tuple, VlanTag, unwrap, wrap,
+    EtherType, Hello, MacAddr, PATH_HEADER_LEN, PathFrame, PathHeader, PathType, SwitchId, Tuple, VlanTag,
+    wrap,
 };
 
+use crate::answer::answer;
 use crate::frames::{arp, ethernet, ipv4, ipv6, neighbour, tcp};
-use crate::pair::{Event, Pair, Step, WAYS};
+use crate::pair::{Event, Pair, Step};
+use crate::setting::Setting;
 use crate::talk::Talk;
-
-/// A switch and its settings.
-#[derive(Clone, Debug)]
-pub struct Setting {
-    pub mode: Mode,
-    pub config: Exploration,
-    pub ways: Vec<Way>,
-    /// Ports that a Hello makes fabric ports.
-    pub may_be_fabric: Vec<bool>,
-    /// What tells elephants, mode `tfe`.
-    pub classifier: Classifier,
-    /// Whether most frames are those of orderly connections.
-    pub calm: bool,
-    /// The next hops of the stations 02:00:00:00:00:00 and on, modes `ecmp` and `spray`.
-    pub routes: Vec<Vec<u16>>,
-}
-
-impl Setting {
-    /// The one that belongs to a seed.
-    pub fn draw(seed: u64) -> Self {
-        let mut random = stream(seed, "setting", 0);
-        let mut flip = || random.next_u64() & 1 == 1;
-        let mode = match seed % 8 {
-            0 => Mode::ArpPath,
-            1..=3 => Mode::TcpPath,
-            4..=6 => Mode::Tfe,
-            _ if flip() => Mode::Ecmp,
-            _ => Mode::Spray,
-        };
-        let config = Exploration {
-            stations: 1024,
-            flows: 4096,
-            // A bucket that a sequence empties.
-            rate: if flip() { 10 } else { 10_000 },
-            burst: if flip() { 5 } else { 1_000 },
-            floods: if flip() && flip() { 6 } else { 2048 },
-            scope: if flip() { Scope::Full } else { Scope::ValleyFree },
-            order: if flip() { FloodOrder::Fixed } else { FloodOrder::Random },
-            on_miss: if flip() { OnMiss::Recover } else { OnMiss::DefaultForwarding },
-            while_broken: if flip() { WhileBroken::Detour } else { WhileBroken::Drop },
-            refresh_after: if flip() { Duration::from_ms(50) } else { Duration::ZERO },
-            ..Exploration::default()
-        };
-        let ports = 2 + pick(random.next_u64(), 7);
-        let mut ways: Vec<Way> = (0..ports).map(|_| WAYS[pick(random.next_u64(), WAYS.len())]).collect();
-        ways[0] = Way::Host;
-        if random.next_u64() & 1 == 1 {
-            ways[1] = Way::Level;
-        }
-        let calm = random.next_u64() & 1 == 1;
-        let distrust = if calm { 40 } else { 5 };
-        let may_be_fabric = (0..ports).map(|_| pick(random.next_u64(), distrust) > 0).collect();
-        let classifier = match random.next_u64() % 3 {
-            0 => Classifier::Ports(80, 90),
-            1 => Classifier::Dscp(10),
-            _ => Classifier::Auto(Bytes(1000)),
-        };
-        let mut route = || {
-            let hops = 1 + pick(random.next_u64(), 4);
-            let mut route: Vec<u16> = (0..hops).map(|_| pick(random.next_u64(), ports) as u16).collect();
-            route.sort_unstable();
-            route.dedup();
-            route
-        };
-        let routes = (0..7).map(|_| route()).collect();
-        Self { mode, config, ways, may_be_fabric, classifier, calm, routes }
-    }
-}
 
 /// Draws a sequence while both take its steps; the steps, and the difference if one was found.
 pub fn sequence(setting: &Setting, seed: u64, length: u64, pair: &mut Pair) -> (Vec<Step>, Option<String>) {
@@ -101,7 +33,10 @@ pub fn sequence(setting: &Setting, seed: u64, length: u64, pair: &mut Pair) -> (
     };
     let mut steps = Vec::new();
     for _ in 0..length {
-        let step = draw.step();
+        let mut step = draw.step();
+        if let Event::Frame(_, bytes) = &mut step.event {
+            pad(bytes);
+        }
         let result = pair.step(&step);
         if let Event::Frame(_, bytes) = &step.event {
             draw.see(bytes.clone());
@@ -379,60 +314,16 @@ impl Draw {
             let len = 14 + self.below(frame.len() - 13);
             frame.truncate(len);
         }
-        // BPF_PROG_TEST_RUN itself refuses an IP packet shorter than its header, unless there is a tag.
-        let least = match frame[12..14] {
-            [0x08, 0x00] => 34,
-            [0x86, 0xdd] => 54,
-            _ => 14,
-        };
-        frame.resize(frame.len().max(least), 0);
         frame
     }
 }
 
-/// An answer to `frame`: SYN+ACK to SYN, data to data, a reply to a request, wrapped where it was; `fail`:
-/// that the way it went is no more.
-fn answer(frame: &[u8], fail: bool) -> Option<Vec<u8>> {
-    let path = PathFrame::parse(frame, EtherType::PATH).ok().map(|path| path.header());
-    let mut original = vec![0; frame.len()];
-    match path {
-        Some(path) if path.path_type == PathType::Request => {
-            let len = unwrap(frame, EtherType::PATH, &mut original).ok()?;
-            original.truncate(len);
-        }
-        Some(path) => {
-            let back = PathHeader {
-                path_type: PathType::RecoveryReply,
-                hops: 0,
-                tuple: path.tuple.reverse(),
-                ..path
-            };
-            let back = if fail { PathHeader { path_type: PathType::Fail, ..back } } else { back };
-            let mut frame = vec![0; 60];
-            back.write(&[], EtherType::PATH, &mut frame).ok()?;
-            return Some(frame);
-        }
-        None => original.copy_from_slice(frame),
-    }
-    let ethernet = Ethernet::parse(&original).ok()?;
-    if let Ok(request) = Arp::parse(&ethernet) {
-        let (from, to) = (MacAddr([2, 0, 0, 0, 0, 1 + request.sender().0[5] % 5]), ethernet.source());
-        return Some(self::ethernet(to, from, 0, EtherType::ARP, &arp(2, from, to)));
-    }
-    let read = TcpFrame::parse(&original).ok()?;
-    let tuple = read.tuple().reverse();
-    if fail {
-        let id = path.map_or(0, |path| path.id);
-        let fail = PathHeader { path_type: PathType::Fail, hops: 1, id, tuple };
-        let mut frame = vec![0; 60];
-        fail.write(&[], EtherType::PATH, &mut frame).ok()?;
-        return Some(frame);
-    }
-    let flags = if read.tcp().is_syn() { 0x12 } else { 0x10 };
-    let segment = tcp(tuple.source_port, tuple.destination_port, 9, flags, &[]);
-    let back = self::ethernet(tuple.destination, tuple.source, 0, EtherType::IPV4, &ipv4(6, &segment));
-    let Some(path) = path else { return Some(back) };
-    let mut wrapped = vec![0; back.len() + PATH_HEADER_LEN];
-    wrap(&back, PathType::Reply, path.id, EtherType::PATH, &mut wrapped).ok()?;
-    Some(wrapped)
+/// `BPF_PROG_TEST_RUN` itself refuses an IP packet shorter than its header, unless there is a tag.
+fn pad(frame: &mut Vec<u8>) {
+    let least = match frame[12..14] {
+        [0x08, 0x00] => 34,
+        [0x86, 0xdd] => 54,
+        _ => 14,
+    };
+    frame.resize(frame.len().max(least), 0);
 }

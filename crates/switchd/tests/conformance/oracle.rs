@@ -12,9 +12,9 @@ use weft_wire::{
     count_hop, unwrap, wrap,
 };
 
-use crate::generator::Setting;
 use crate::read::read;
 use crate::routed::Routed;
+use crate::setting::Setting;
 
 /// What a switch may ask of the world.
 pub struct Ctx<'a> {

@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use rand_core::RngCore;
-use weft_switchd::layout::{Flow, Route, Settings, Test, address, ns_at};
+use weft_switchd::layout::{Flow, Route, Settings, Test, What, address, ns_at};
 use weft_switchd::{Counters, Plane, Reason};
-use weft_switching::Mac;
 use weft_switching::arp_path::Flood;
 use weft_switching::exploration::FloodOrder;
-use weft_switching::hello::Way;
 use weft_switching::path_table::{End, FlowKey, PathEntry};
+use weft_switching::{DropReason, Mac};
 use weft_units::{Duration, HostId, PortId, Time};
 
-use crate::generator::Setting;
 use crate::oracle::{Machine, Oracle};
 use crate::routed::hash_key;
+use crate::setting::Setting;
 
 /// Why programs cannot be run here, if they cannot.
 pub fn unable() -> Option<String> {
@@ -66,6 +65,9 @@ pub struct Pair {
     now: Time,
     ordered: bool,
     before: Counters,
+    steps: u64,
+    /// Tables are compared after so many steps each.
+    pub every: u64,
     pub counted: BTreeMap<&'static str, u64>,
 }
 
@@ -79,6 +81,7 @@ impl Pair {
         for (port, may) in (0..).map(PortId).zip(&setting.may_be_fabric) {
             plane.set_may_be_fabric(port, *may).expect("a map that can be written");
         }
+        plane.set_tracing(true).expect("a map that can be written");
         if setting.mode.routes() {
             for (host, route) in (0..).map(HostId).zip(&setting.routes) {
                 let route = Route::new(route.iter().copied());
@@ -91,6 +94,8 @@ impl Pair {
             now: Time::ZERO,
             ordered: setting.config.order == FloodOrder::Fixed,
             before: Counters::default(),
+            steps: 0,
+            every: 1,
             counted: BTreeMap::new(),
         }
     }
@@ -110,7 +115,10 @@ impl Pair {
                 Vec::new()
             }
         };
-        self.compare_tables()?;
+        self.steps += 1;
+        if self.steps.is_multiple_of(self.every) {
+            self.compare_tables()?;
+        }
         Ok(sent)
     }
 
@@ -141,6 +149,9 @@ impl Pair {
         }
         *self.counted.entry("consumed").or_default() += expected.counted.consumed;
         *self.counted.entry("forwarded").or_default() += expected.counted.forwarded;
+        let late = DropReason::LateCopy.name();
+        let late = expected.counted.dropped.iter().filter(|(reason, _)| reason.name() == late);
+        self.check_events(late.map(|(_, count)| count).sum())?;
         for deed in expected.deeds {
             *self.counted.entry(deed).or_default() += 1;
         }
@@ -149,6 +160,35 @@ impl Pair {
             self.plane.heard(port, self.now).map_err(|error| error.to_string())?;
         }
         Ok(sent)
+    }
+
+    /// What the program tells of the step is what the tables say.
+    fn check_events(&mut self, late: u64) -> Result<(), String> {
+        let events = self.plane.events();
+        let told = events.iter().filter(|event| event.what() == Some(What::Late)).count() as u64;
+        same("late copies told", &late, &told)?;
+        for event in events {
+            let what = event.what().ok_or("an event without a meaning")?;
+            *self.counted.entry(what.name()).or_default() += 1;
+            let key = (event.src << 16 | u64::from(event.sport), event.dst << 16 | u64::from(event.dport));
+            let kept = match what {
+                What::FlowLocked | What::Confirmed => {
+                    let switch = self.oracle.switch.paths().ok_or("an event about a flow")?;
+                    let mut known = switch.paths(self.now).filter(|(flow, ..)| ends(*flow) == key);
+                    known.next().map(|(_, entry, ..)| (entry.port.0, entry.id))
+                }
+                What::StationLocked | What::StationLearnt => {
+                    let mut known = self.oracle.switch.base().stations(self.now);
+                    let known = known.find(|(mac, ..)| address(*mac) == event.src);
+                    // A frame to its own source may take out what it has put in.
+                    let Some((_, port, ..)) = known else { continue };
+                    Some((port.0, event.id))
+                }
+                _ => continue,
+            };
+            same(what.name(), &kept, &Some((event.port, event.id)))?;
+        }
+        Ok(())
     }
 
     /// The daemon's part: tables are swept, and flows of dead ports told.
@@ -309,7 +349,7 @@ impl Tally {
     pub fn unseen(&self) -> Vec<&'static str> {
         // Queues and memory are the kernel's, hosts the simulator's.
         let never = ["queue_full", "not_for_me", "no_memory"];
-        let names = Reason::all().map(Reason::name).chain(DEEDS);
+        let names = Reason::all().map(Reason::name).chain(DEEDS).chain(What::ALL.map(What::name));
         names
             .filter(|name| !never.contains(name) && self.0.get(name).is_none_or(|count| *count == 0))
             .collect()
@@ -322,6 +362,3 @@ impl fmt::Display for Tally {
         f.write_str(&each.join(", "))
     }
 }
-
-/// The way of a port of which nothing is known, and of those that are.
-pub const WAYS: [Way; 5] = [Way::Up, Way::Down, Way::Level, Way::Host, Way::Unknown];

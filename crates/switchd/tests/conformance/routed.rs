@@ -14,9 +14,9 @@ use weft_switching::{
 };
 use weft_units::{NodeId, PortId, Time};
 
-use crate::generator::Setting;
 use crate::oracle::Ctx;
 use crate::read;
+use crate::setting::Setting;
 
 /// A part of the hash key.
 const SEED: u64 = 7;

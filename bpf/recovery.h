@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * What TCP-Path does when a path breaks, or has grown old (crates/switching/src/recovery.rs). Both sides of
+ * the break tell the ends that they still reach; the edge where the flow was explored from explores again.
+ * The frame that causes it goes its way first: what is to be told is written over it then. Flows that
+ * send nothing are the daemon's (crates/switchd/src/recovery.rs).
+ */
+#pragma once
+
+#include "arp_path.h"
+#include "paths.h"
+
+/* Takes note of a flood about a flow that starts here. */
+static __always_inline bool note_own(const struct flow *flow, __u8 kind, __u32 id, __u64 now)
+{
+	struct flood_key key = {
+		.from = flow->host >> 16, .to = flow->peer >> 16, .id = id, .kind = kind,
+		.sport = flow->host, .dport = flow->peer,
+	};
+
+	return note(&key, NO_PORT, settings.lock, now) == NO_REASON;
+}
+
+/* Has a frame about the flow from `flow->host` to its peer written over the one at hand, when that is sent. */
+static __always_inline void tell(struct frame *f, const struct flow *flow, __u8 type, __u32 id, __u16 port)
+{
+	f->own.from = flow->host >> 16;
+	f->own.to = flow->peer >> 16;
+	f->own.sport = flow->host;
+	f->own.dport = flow->peer;
+	f->own.id = id;
+	f->own.type = type;
+	f->own.port = port;
+	if (type == FAIL)
+		trace_flow(f, FAILED, flow, id, port);
+}
+
+/* Whether a flow's other end is elsewhere, and nobody looks for a path to it yet. */
+static __always_inline bool may_recover(const struct flow *flow, __u64 now)
+{
+	struct path *path = path_at(flow, now);
+
+	return attached(flow->peer >> 16, now) == NO_PORT && !(path && path->class == PATH_LOCKED);
+}
+
+/* Looks for a path for the flow of `flow->host`, which is on the host port `port`. */
+static __noinline int look_for_path(struct frame *f, const struct flow *flow, __u32 port)
+{
+	__u32 id = draw();
+
+	if (!note_own(flow, RECOVERY_REQUEST, id, f->now))
+		return 0;
+	trace_flow(f, RECOVERING, flow, id, port);
+	lock_path(f, flow, port, id);
+	tell(f, flow, FLOW_REQUEST, id, NO_PORT);
+	return 0;
+}
+
+static __always_inline void recover(struct frame *f, const struct flow *flow, __u32 port)
+{
+	if (may_recover(flow, f->now))
+		look_for_path(f, flow, port);
+}
+
+/* The same where a host's frames are the cause: no more often than its port may explore. */
+static __noinline int recover_for_host(struct frame *f)
+{
+	struct flow flow = to_source(f);
+
+	if (may_recover(&flow, f->now) && may_explore(f->port, f->now))
+		look_for_path(f, &flow, f->port);
+	return 0;
+}
+
+/* The entry of `flow` leads nowhere: tells the other end's edge. */
+static __noinline int break_path(struct frame *f, const struct flow *flow)
+{
+	struct flow back = reversed(flow);
+	struct path *path = path_at(flow, f->now), *other = path_at(&back, f->now);
+	__u32 id = path ? path->id : 0, port = other ? other->port : NO_PORT;
+	bool initiator = other && other->initiator;
+
+	remove_path(flow);
+	remove_path(&back);
+	if (is_fabric(port, f->now))
+		tell(f, flow, FAIL, id, port);
+	else if (initiator && is_host(port, f->now))
+		recover(f, &back, port);
+	return 0;
+}
+
+/* At the edge of the flow's source: looks for a better path once the one it has is old. */
+static __always_inline void refresh_path(struct frame *f, const struct flow *back)
+{
+	struct path *path = path_at(back, f->now);
+
+	if (path && path->initiator && path->port == f->port && path->class == PATH_CONFIRMED &&
+	    is_host(f->port, f->now) &&
+	    (__u64)((__u32)(f->now / 1000000) - path->made) * 1000000 >= settings.refresh_after)
+		recover_for_host(f);
+}
+
+/* Path Fail: the source cannot be reached the way it came. */
+static __noinline int on_flow_fail(struct __sk_buff *skb, struct frame *f)
+{
+	struct flow broken = to_source(f), reached = to_destination(f);
+	struct path *path = path_at(&broken, f->now);
+	bool initiator;
+	__u32 port;
+
+	if (!path || path->port != f->port)
+		return drop(f, STALE);
+	remove_path(&broken);
+	path = path_at(&reached, f->now);
+	if (!path)
+		return consume(TC_ACT_SHOT);
+	port = path->port;
+	initiator = path->initiator;
+	remove_path(&reached);
+	if (is_fabric(port, f->now) && port != f->port) {
+		count_hop(skb, f);
+		return forwarded(send(skb, port, false));
+	}
+	if (initiator && is_host(port, f->now))
+		recover(f, &reached, port);
+	return consume(TC_ACT_SHOT);
+}
+
+/* The frame has been sent, or goes no further: what is to be told about its flow is written over it. */
+static __always_inline int then_tell(struct __sk_buff *skb, const struct frame *f, int action)
+{
+	if (!f->own.type)
+		return action;
+	send_own(skb, f, &f->own);
+	return TC_ACT_SHOT;
+}

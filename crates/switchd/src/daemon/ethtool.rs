@@ -1,0 +1,65 @@
+//! What is asked of a driver, and told: ethtool(8)'s ioctl.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+const GET_LINK: u32 = 0x0a;
+const GET_FLAGS: u32 = 0x25;
+const SET_FLAGS: u32 = 0x26;
+const LRO: u32 = 1 << 15;
+
+/// `struct ethtool_value`.
+#[repr(C)]
+struct Value {
+    command: u32,
+    data: u32,
+}
+
+/// Asks or tells the driver of an interface; what comes back.
+fn ask(name: &str, command: u32, data: u32) -> io::Result<u32> {
+    // SAFETY: no pointers.
+    let fd = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor is new and nobody else's.
+    let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+    let mut value = Value { command, data };
+    // SAFETY: all zeros is a value of this structure.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    let room = request.ifr_name.len() - 1;
+    for (to, from) in request.ifr_name[..room].iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    request.ifr_ifru.ifru_data = (&raw mut value).cast();
+    // SAFETY: the request and the value that it points to live until the call returns.
+    match unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL, &raw mut request) } {
+        0.. => Ok(value.data),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Whether the interface is set up and has a carrier.
+///
+/// # Errors
+/// What the kernel says; some drivers do not know.
+pub fn carrier(name: &str) -> io::Result<bool> {
+    Ok(ask(name, GET_LINK, 0)? != 0)
+}
+
+/// Turns large receive offload off, as a bridge does with its ports; whether it was on.
+///
+/// # Errors
+/// What the kernel says.
+pub fn turn_off_lro(name: &str) -> io::Result<bool> {
+    let flags = match ask(name, GET_FLAGS, 0) {
+        // A driver without such flags does not merge.
+        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => return Ok(false),
+        flags => flags?,
+    };
+    if flags & LRO == 0 {
+        return Ok(false);
+    }
+    ask(name, SET_FLAGS, flags & !LRO)?;
+    Ok(true)
+}

@@ -1,0 +1,71 @@
+//! bpf(2) where the library has no call for it.
+
+use std::io;
+
+const BPF_PROG_QUERY: libc::c_long = 16;
+const BPF_TCX_INGRESS: u32 = 46;
+
+/// Programs of an interface that are looked at: the kernel allows 64.
+const MOST: usize = 64;
+
+/// Calls bpf(2).
+///
+/// # Safety
+/// The pointers in `attr` are to memory of the sizes that the command and the map say.
+pub(crate) unsafe fn bpf<T>(command: libc::c_long, attr: &mut T) -> io::Result<()> {
+    // SAFETY: the attributes live until the call returns; what they point to is the caller's promise.
+    match unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_mut(attr), size_of::<T>()) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+/// `struct { ... } query` of `union bpf_attr`.
+#[repr(C)]
+#[derive(Default)]
+struct QueryAttr {
+    target_ifindex: u32,
+    attach_type: u32,
+    query_flags: u32,
+    attach_flags: u32,
+    prog_ids: u64,
+    count: u32,
+    reserved: u32,
+    prog_attach_flags: u64,
+    link_ids: u64,
+    link_attach_flags: u64,
+    revision: u64,
+}
+
+/// The numbers of the programs at the tcx ingress of an interface. What else is asked of a program by its
+/// number would take CAP_SYS_ADMIN.
+///
+/// # Errors
+/// What the kernel says: without tcx (before Linux 6.6) that it does not know this.
+pub fn programs_at(ifindex: u32) -> io::Result<Vec<u32>> {
+    let mut ids = vec![0_u32; MOST];
+    let mut attr = QueryAttr {
+        target_ifindex: ifindex,
+        attach_type: BPF_TCX_INGRESS,
+        prog_ids: ids.as_mut_ptr() as u64,
+        count: MOST as u32,
+        ..QueryAttr::default()
+    };
+    // SAFETY: there is room for `count` numbers.
+    unsafe { bpf(BPF_PROG_QUERY, &mut attr) }?;
+    ids.truncate(attr.count as usize);
+    Ok(ids)
+}
+
+/// The number of an interface.
+///
+/// # Errors
+/// There is none of this name.
+pub fn ifindex(name: &str) -> io::Result<u32> {
+    let name = std::ffi::CString::new(name)?;
+    // SAFETY: the pointer is to a string that lives until the call returns.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => Err(io::Error::last_os_error()),
+        index => Ok(index),
+    }
+}

@@ -1,0 +1,80 @@
+//! A switch and its settings, drawn from a seed.
+
+use rand_core::RngCore;
+use weft_switchd::Mode;
+use weft_switching::exploration::{Exploration, FloodOrder, OnMiss, Scope, WhileBroken};
+use weft_switching::hello::Way;
+use weft_switching::tfe::Classifier;
+use weft_switching::{pick, stream};
+use weft_units::{Bytes, Duration};
+
+/// The way of a port of which nothing is known, and of those that are.
+const WAYS: [Way; 5] = [Way::Up, Way::Down, Way::Level, Way::Host, Way::Unknown];
+
+/// A switch and its settings.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    pub mode: Mode,
+    pub config: Exploration,
+    pub ways: Vec<Way>,
+    /// Ports that a Hello makes fabric ports.
+    pub may_be_fabric: Vec<bool>,
+    /// What tells elephants, mode `tfe`.
+    pub classifier: Classifier,
+    /// Whether most frames are those of orderly connections.
+    pub calm: bool,
+    /// The next hops of the stations 02:00:00:00:00:00 and on, modes `ecmp` and `spray`.
+    pub routes: Vec<Vec<u16>>,
+}
+
+impl Setting {
+    /// The one that belongs to a seed.
+    pub fn draw(seed: u64) -> Self {
+        let mut random = stream(seed, "setting", 0);
+        let mut flip = || random.next_u64() & 1 == 1;
+        let mode = match seed % 8 {
+            0 => Mode::ArpPath,
+            1..=3 => Mode::TcpPath,
+            4..=6 => Mode::Tfe,
+            _ if flip() => Mode::Ecmp,
+            _ => Mode::Spray,
+        };
+        let config = Exploration {
+            stations: 1024,
+            flows: 4096,
+            // A bucket that a sequence empties.
+            rate: if flip() { 10 } else { 10_000 },
+            burst: if flip() { 5 } else { 1_000 },
+            floods: if flip() && flip() { 6 } else { 2048 },
+            scope: if flip() { Scope::Full } else { Scope::ValleyFree },
+            order: if flip() { FloodOrder::Fixed } else { FloodOrder::Random },
+            on_miss: if flip() { OnMiss::Recover } else { OnMiss::DefaultForwarding },
+            while_broken: if flip() { WhileBroken::Detour } else { WhileBroken::Drop },
+            refresh_after: if flip() { Duration::from_ms(50) } else { Duration::ZERO },
+            ..Exploration::default()
+        };
+        let ports = 2 + pick(random.next_u64(), 7);
+        let mut ways: Vec<Way> = (0..ports).map(|_| WAYS[pick(random.next_u64(), WAYS.len())]).collect();
+        ways[0] = Way::Host;
+        if random.next_u64() & 1 == 1 {
+            ways[1] = Way::Level;
+        }
+        let calm = random.next_u64() & 1 == 1;
+        let distrust = if calm { 40 } else { 5 };
+        let may_be_fabric = (0..ports).map(|_| pick(random.next_u64(), distrust) > 0).collect();
+        let classifier = match random.next_u64() % 3 {
+            0 => Classifier::Ports(80, 90),
+            1 => Classifier::Dscp(10),
+            _ => Classifier::Auto(Bytes(1000)),
+        };
+        let mut route = || {
+            let hops = 1 + pick(random.next_u64(), 4);
+            let mut route: Vec<u16> = (0..hops).map(|_| pick(random.next_u64(), ports) as u16).collect();
+            route.sort_unstable();
+            route.dedup();
+            route
+        };
+        let routes = (0..7).map(|_| route()).collect();
+        Self { mode, config, ways, may_be_fabric, classifier, calm, routes }
+    }
+}

@@ -1,0 +1,96 @@
+//! A daemon that is killed, stopped or replaced loses no frame, and the next one goes on from there.
+
+use std::time::Duration;
+
+use crate::net::{Netns, host};
+use crate::or_skip;
+use crate::switch::{Places, Switch};
+use crate::traffic::{Connection, Stream, reaches};
+
+#[test]
+fn no_frame_is_lost_while_daemons_are_killed_and_started_under_load() {
+    or_skip!();
+    for attach in ["", "clsact"] {
+        let (netns, places) = (Netns::new(), Places::new());
+        let hosts = [host(1, &netns, "h1"), host(2, &netns, "h2")];
+        let config = "mode = \"tcp-path\"\nports = [\"h1\", \"h2\"]";
+        let mut switch = match attach {
+            "" => Switch::start(&netns, &places, "s", config),
+            hook => Switch::start_with(&netns, &places, "s", config, &["--attach", hook]),
+        };
+        switch.wait_roles(&[("h1", "host"), ("h2", "host")]);
+        assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"), "{attach}");
+        let mut connection = Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80");
+        let stream = Stream::start(&hosts[0], &hosts[1], "10.0.0.2:9", Duration::from_micros(100));
+        for round in 0..6 {
+            std::thread::sleep(Duration::from_millis(100));
+            if round % 2 == 0 {
+                switch.kill()
+            } else {
+                switch.stop()
+            }
+            // For longer than any hold.
+            std::thread::sleep(Duration::from_millis(if round == 0 { 600 } else { 50 }));
+            connection.send(1_000_000);
+            switch.begin();
+            assert_eq!(switch.ask("show status")["adopted"], true);
+            assert_eq!(switch.role("h1"), "host", "roles are taken over");
+        }
+        let outcome = stream.end();
+        println!("{attach}: {} datagrams, longest gap {:?}", outcome.sent, outcome.gap);
+        assert!(outcome.sent > 5_000);
+        assert_eq!(outcome.received, outcome.sent, "{attach}: frames lost");
+        let output = switch.ctl("down");
+        assert!(output.status.success(), "{output:?}");
+        crate::switch::wait_for("pins are gone", 5, || !places.pins.join("s").exists());
+        assert!(!reaches(&hosts[0], &hosts[1], "10.0.0.2:7"), "{attach}: nothing forwards any more");
+    }
+}
+
+#[test]
+fn stations_flows_and_neighbours_are_adopted_and_numbers_of_hellos_grow() {
+    or_skip!();
+    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
+    crate::net::cable((&left, "a"), (&right, "a"));
+    let hosts = [host(1, &left, "h"), host(2, &right, "h")];
+    let key = format!(
+        "mode = \"tcp-path\"\nports = [\"h\", \"a\"]\nhello_key = \"{}\"\n[hello]\ninterval = \"600 ms\"",
+        "5a".repeat(32)
+    );
+    let mut l = Switch::start(&left, &places, "l", &key);
+    let r = Switch::start(&right, &places, "r", &key);
+    for switch in [&l, &r] {
+        switch.wait_roles(&[("h", "host"), ("a", "fabric")]);
+    }
+    let mut connection = Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80");
+    connection.send(1000);
+    l.kill();
+    l.begin();
+    assert_eq!(l.role("a"), "fabric");
+    let stations = l.ask("show hosts").to_string();
+    assert!(stations.contains("02:00:00:00:00:01") && stations.contains("02:00:00:00:00:02"), "{stations}");
+    assert_eq!(l.ask("show paths")["total"], 2);
+    // Hellos of the new daemon are believed: their numbers go on.
+    std::thread::sleep(Duration::from_millis(2500));
+    assert_eq!(r.role("a"), "fabric");
+    assert_eq!(r.ask("show counters")["hello"]["refused"], serde_json::json!({}));
+    assert!(!r.log().contains("silent"), "{}", r.log());
+    connection.send(1000);
+}
+
+#[test]
+fn ports_that_are_left_out_or_change_their_number_are_let_go() {
+    or_skip!();
+    let (netns, places) = (Netns::new(), Places::new());
+    let hosts = [host(1, &netns, "h1"), host(2, &netns, "h2"), host(3, &netns, "h3")];
+    let mut switch =
+        Switch::start(&netns, &places, "s", "mode = \"arp-path\"\nports = [\"h1\", \"h2\", \"h3\"]");
+    switch.wait_roles(&[("h1", "host"), ("h2", "host"), ("h3", "host")]);
+    assert!(reaches(&hosts[0], &hosts[2], "10.0.0.3:7"));
+    switch.stop();
+    let mut switch = Switch::start(&netns, &places, "s", "mode = \"arp-path\"\nports = [\"h3\", \"h1\"]");
+    switch.wait_roles(&[("h1", "host"), ("h3", "host")]);
+    assert!(reaches(&hosts[0], &hosts[2], "10.0.0.3:7"), "under new numbers");
+    assert!(!reaches(&hosts[0], &hosts[1], "10.0.0.2:7"), "h2 is no port any more");
+    switch.stop();
+}

@@ -1,0 +1,106 @@
+//! Interfaces that go, come back, are renamed or put to other use while the switch runs.
+
+use crate::net::{Netns, cable, host};
+use crate::or_skip;
+use crate::switch::{Places, Switch, wait_for};
+use crate::traffic::reaches;
+
+#[test]
+fn a_port_that_vanishes_is_down_and_comes_back_under_its_name() {
+    or_skip!();
+    let (netns, places) = (Netns::new(), Places::new());
+    let (first, second) = (host(1, &netns, "h1"), host(2, &netns, "h2"));
+    let switch = Switch::start(&netns, &places, "s", "mode = \"tcp-path\"\nports = [\"h1\", \"h2\"]");
+    switch.wait_roles(&[("h1", "host"), ("h2", "host")]);
+    assert!(reaches(&first, &second, "10.0.0.2:7"));
+    netns.ip("link del dev h2");
+    switch.wait_roles(&[("h2", "down")]);
+    let again = host(2, &netns, "h2");
+    switch.wait_roles(&[("h2", "host")]);
+    first.ip("neigh flush all");
+    wait_for("the new host is reached", 10, || reaches(&first, &again, "10.0.0.2:7"));
+    assert!(switch.log().contains("gone"), "{}", switch.log());
+}
+
+#[test]
+fn a_port_that_is_renamed_is_down_until_it_has_its_name_again() {
+    or_skip!();
+    let (netns, places) = (Netns::new(), Places::new());
+    let _hosts = (host(1, &netns, "h1"), host(2, &netns, "h2"));
+    let switch = Switch::start(&netns, &places, "s", "mode = \"arp-path\"\nports = [\"h1\", \"h2\"]");
+    switch.wait_roles(&[("h1", "host"), ("h2", "host")]);
+    netns.ip("link set dev h2 down");
+    switch.wait_roles(&[("h2", "down")]);
+    netns.ip("link set dev h2 name other up");
+    wait_for("the interface is let go", 5, || switch.ask("show ports")[1]["ifindex"].is_null());
+    netns.ip("link set dev other down");
+    netns.ip("link set dev other name h2 up");
+    switch.wait_roles(&[("h2", "host")]);
+}
+
+#[test]
+fn a_port_that_is_put_into_a_bridge_carries_nothing_and_says_why() {
+    or_skip!();
+    let (netns, places) = (Netns::new(), Places::new());
+    let _hosts = (host(1, &netns, "h1"), host(2, &netns, "h2"));
+    let switch = Switch::start(&netns, &places, "s", "mode = \"arp-path\"\nports = [\"h1\", \"h2\"]");
+    switch.wait_roles(&[("h1", "host"), ("h2", "host")]);
+    netns.ip("link add name br0 type bridge");
+    netns.ip("link set dev h2 master br0");
+    switch.wait_roles(&[("h2", "down")]);
+    let why = switch.ask("show ports")[1]["unfit"].as_str().unwrap_or_default().to_owned();
+    assert!(why.contains("part of `br0`"), "{why}");
+    netns.ip("link set dev h2 nomaster");
+    switch.wait_roles(&[("h2", "host")]);
+    netns.ip("link set dev h2 mtu 1000");
+    switch.wait_roles(&[("h2", "down")]);
+    netns.ip("link set dev h2 mtu 1500");
+    switch.wait_roles(&[("h2", "host")]);
+}
+
+#[test]
+fn a_carrier_that_is_lost_reaches_the_data_plane_within_milliseconds() {
+    or_skip!();
+    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
+    cable((&left, "a"), (&right, "a"));
+    let switch = Switch::start(&left, &places, "l", "mode = \"tcp-path\"\nports = [\"a\"]");
+    wait_for("it is up", 5, || switch.role("a") != "down");
+    let map = places.pins.join("l/maps/ports");
+    let up = || {
+        let data = aya::maps::MapData::from_pin(&map).expect("the map");
+        let map = aya::maps::Map::Array(data);
+        let ports = aya::maps::Array::<_, weft_switchd::layout::Port>::try_from(&map).expect("an array");
+        ports.get(&0, 0).expect("a port").up
+    };
+    assert_eq!(up(), 1);
+    // The other end goes down: this one is left without a carrier.
+    right.ip("link set dev a down");
+    let took = wait_for("the data plane knows", 2, || up() == 0);
+    println!("the data plane knows of a lost carrier {took:?} after `ip` was back");
+    assert!(took.as_millis() < 50, "{took:?}");
+}
+
+#[test]
+fn what_was_set_of_interfaces_is_set_back_when_the_switch_is_taken_down() {
+    or_skip!();
+    let (netns, places) = (Netns::new(), Places::new());
+    let _host = host(1, &netns, "h1");
+    let promiscuous = || {
+        let output = netns.command("ip").args(["-d", "link", "show", "h1"]).output().expect("iproute2");
+        String::from_utf8_lossy(&output.stdout).contains("promiscuity 1")
+    };
+    let ipv6 = || {
+        netns.run(|| {
+            std::fs::read_to_string("/proc/thread-self/net/if_inet6").unwrap_or_default().contains("h1")
+        })
+    };
+    wait_for("it speaks IPv6", 5, ipv6);
+    let mut switch = Switch::start(&netns, &places, "s", "mode = \"arp-path\"\nports = [\"h1\"]");
+    assert!(promiscuous());
+    assert!(!ipv6());
+    switch.kill();
+    assert!(promiscuous(), "a daemon that is gone leaves the port as it needs to be");
+    switch.begin();
+    assert!(switch.ctl("down").status.success());
+    wait_for("it is as before", 5, || !promiscuous() && ipv6());
+}

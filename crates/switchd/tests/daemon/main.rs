@@ -1,0 +1,14 @@
+//! The daemon and `weftctl` as users run them: in network namespaces of the tests' own, with veth pairs
+//! for cables. Skipped, with the reason, where that is not possible.
+
+mod adoption;
+mod control;
+mod hello;
+mod hostile;
+mod interfaces;
+mod net;
+mod packaging;
+mod paths;
+mod refusals;
+mod switch;
+mod traffic;
