@@ -79,7 +79,7 @@ hostile: | system system-bpf ## a million frames of a hostile host through a swi
 bench: build ## packet-hops per second and core, peak memory, ratios to ns-3 and ECMP
 	$(WEFT) bench
 
-bench-switch: $(VENV)/.weft | system-bpf system-bench ## the Linux switch against the bridge and Open vSwitch (root; an hour; BENCH="forward --quick")
+bench-switch: $(VENV)/.weft | system-bpf system-bench ## the Linux switch against the bridge and Open vSwitch (root; 20 minutes; BENCH="forward --quick")
 	cargo build --release --quiet -p weft-switchd --bins --examples
 	$(PYTHON) -m benches.switch $(BENCH)
 

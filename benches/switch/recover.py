@@ -32,8 +32,8 @@ class Peer:
 PEERS = (
     Peer("weft, Hello 1 s", 5, 1, 4, target_cut_ms=50, target_silent_ms=3000, hello="1 s"),
     Peer("weft, Hello 50 ms", 2, 1, 1, target_cut_ms=50, target_silent_ms=150, hello="50 ms"),
-    Peer("bridge, STP at its fastest", 12, 20, 20, stp=(4, 1, 6)),
-    Peer("bridge, STP", 40, 60, 60, stp=(15, 2, 20)),
+    Peer("bridge, STP at its fastest", 12, 25, 25, stp=(4, 1, 6)),
+    Peer("bridge, STP", 40, 70, 70, stp=(15, 2, 20)),
 )
 
 

@@ -13,11 +13,12 @@ use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use weft_switchd::layout::{Flow, Path, Settings, Station, address};
 use weft_switchd::pins::Pins;
+use weft_switchd::tables::Tables;
 use weft_switchd::{Mode, Plane};
 use weft_switching::Mac;
 use weft_switching::exploration::Exploration;
 use weft_switching::path_table::CONFIRMED;
-use weft_units::{PortId, Time};
+use weft_units::PortId;
 
 #[derive(Parser)]
 struct Arguments {
@@ -119,7 +120,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         filled = filled.max(*entries);
         let mut took = Vec::new();
         for _ in 0..arguments.frames {
-            let number = (u64::from(random.next_u32()) * u64::from(*entries) >> 32) as u32;
+            let number = ((u64::from(random.next_u32()) * u64::from(*entries)) >> 32) as u32;
             took.push(plane.time(INTERFACE, &frame(number), 1)?.as_nanos() as u64);
         }
         took.sort_unstable();
@@ -132,9 +133,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             at(90)
         ));
     }
-    let held = plane.paths()?.count();
+    let tables = Tables::open(Mode::TcpPath, Settings::new(&config), config.floods, &pins)?;
     let started = Instant::now();
-    plane.tend(Time::from_ps(now() * 1000), |_| 0)?;
+    let held = tables.sweep(now())?.flows;
     let sweep = started.elapsed().as_secs_f64();
     let bytes: Vec<String> = ["paths", "locked", "stations", "repairs", "floods"]
         .iter()

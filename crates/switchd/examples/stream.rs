@@ -236,9 +236,8 @@ fn receive(arguments: &Arguments, socket: &Socket) -> Result<(), Box<dyn Error>>
             if patience <= 0 {
                 return Err("nothing comes in any more".into());
             }
-            if arrived.is_empty() {
-                socket.send(&announcement)?;
-            }
+            // A host says something now and then, if only who it is.
+            socket.send(&announcement)?;
             continue;
         };
         patience = PATIENCE;
