@@ -13,7 +13,7 @@ BPF_SOURCES := $(wildcard bpf/*)
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
 .PHONY: quickstart build emulation test test-rust test-python lint format bench bench-switch fuzz conformance hostile deb \
-	ns3 system system-bpf system-emulation system-test clean help
+	ns3 system system-bpf system-bench system-emulation system-test clean help
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -34,6 +34,9 @@ system-bpf: ## what compiles the eBPF programs
 
 system-emulation: ## what emulation needs: Mininet, iproute2, ethtool
 	@sh scripts/install-system.sh emulation
+
+system-bench: ## what the Linux switch is compared with, and what loads it
+	@sh scripts/install-system.sh bench
 
 system-test: ## what the tests need beside: a browser
 	@sh scripts/install-system.sh test
@@ -87,6 +90,10 @@ hostile: | system system-bpf ## a million frames of a hostile host through a swi
 
 bench: build ## packet-hops per second and core, peak memory, ratios to ns-3 and ECMP
 	$(WEFT) bench
+
+bench-switch: $(VENV)/.weft | system-bpf system-bench ## the Linux switch against the bridge and Open vSwitch (root; 20 minutes; BENCH="forward --quick")
+	cargo build --release --quiet -p weft-switchd --bins --examples
+	$(PYTHON) -m benches.switch $(BENCH)
 
 fuzz: | system ## fuzz parsers, frames and TCP for a minute each (needs a nightly toolchain and cargo-fuzz)
 	sh scripts/fuzz.sh

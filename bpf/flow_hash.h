@@ -21,12 +21,12 @@ static __noinline __u32 flow_hash(struct __sk_buff *skb, const struct frame *f)
 {
 	__u64 stations = f->src << 32 | (__u32)f->dst, flow = 0;
 	struct packet p = {};
-	__be16 ports[2];
+	__be16 ports[2] ALIGNED;
 	bool is_ipv6 = f->ethertype == ETHERTYPE_IPV6 && read_ipv6(skb, f->at + 2, &p);
 
 	if (is_ipv6 || (f->ethertype == ETHERTYPE_IPV4 && read_ipv4(skb, f->at + 2, &p)))
 		if ((p.protocol == 6 || p.protocol == 17) && !p.fragment && p.at + 8 <= p.end &&
-		    !bpf_skb_load_bytes(skb, p.at, ports, sizeof(ports)))
+		    load(skb, p.at, ports, sizeof(ports)))
 			flow = (__u64)bpf_ntohs(ports[0]) << 24 | bpf_ntohs(ports[1]) << 8 | p.protocol;
 	return mix64(mix64(stations) ^ flow) >> 32 ^ (is_ipv6 ? p.label : 0);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
  * Bytes to what a switch may look at, by the rules of docs/wire-format.md and as crates/wire reads
- * them. Bytes are copied out by bpf_skb_load_bytes, which fails where there are none: nothing here
- * reads beyond a frame. A header that is refused belongs to no flow and no protocol that is known
- * here: the frame is of kind OTHER, and forwarded by its addresses.
+ * them. A header that is refused belongs to no flow and no protocol that is known here: the frame is of
+ * kind OTHER, and forwarded by its addresses.
  */
 #pragma once
 
@@ -116,9 +115,9 @@ static __always_inline __u8 read_arp(struct __sk_buff *skb, __u32 at)
 		__u8 lengths[2];
 		__be16 operation;
 		__u8 addresses[20];
-	} arp;
+	} arp ALIGNED;
 
-	if (bpf_skb_load_bytes(skb, at, &arp, sizeof(arp)) || arp.hardware != bpf_htons(1) ||
+	if (!load(skb, at, &arp, sizeof(arp)) || arp.hardware != bpf_htons(1) ||
 	    arp.protocol != bpf_htons(0x0800) || arp.lengths[0] != 6 || arp.lengths[1] != 4)
 		return OTHER;
 	if (arp.operation == bpf_htons(1))
@@ -130,10 +129,10 @@ static __always_inline __u8 read_arp(struct __sk_buff *skb, __u32 at)
 static __always_inline __u8 read_neighbour(struct __sk_buff *skb, __u32 at)
 {
 	struct packet p = {};
-	__u8 message[24];
+	__u8 message[24] ALIGNED;
 
 	if (!read_ipv6(skb, at, &p) || p.protocol != 58 || p.fragment || p.hop_limit != 255 ||
-	    p.at + sizeof(message) > p.end || bpf_skb_load_bytes(skb, p.at, message, sizeof(message)) ||
+	    p.at + sizeof(message) > p.end || !load(skb, p.at, message, sizeof(message)) ||
 	    message[1])
 		return OTHER;
 	return message[0] == 135 ? ARP_REQUEST : message[0] == 136 ? ARP_REPLY : OTHER;
@@ -158,11 +157,11 @@ static __always_inline __u8 path_kind(__u8 type, bool about_flow)
 
 static __always_inline void read_path(struct __sk_buff *skb, struct frame *f)
 {
-	struct path_header path;
+	struct path_header path ALIGNED;
 
 	f->kind = PATH_FAIL; /* as good as any while it is malformed: switches alone send it */
 	f->malformed = SHORT;
-	if (bpf_skb_load_bytes(skb, f->at + 2, &path, sizeof(path)))
+	if (!load(skb, f->at + 2, &path, sizeof(path)))
 		return;
 	f->malformed = VERSION;
 	if (path.version != 1)
@@ -184,23 +183,26 @@ static __noinline bool read_frame(struct __sk_buff *skb, struct frame *f)
 {
 	/* The kernel has taken the outer tag out of the bytes. */
 	int tags = skb->vlan_present ? 1 : 0;
-	__u8 addresses[ADDRESSES_LEN];
-	__be16 type;
+	struct {
+		__u8 dst[6], src[6];
+		__be16 type;
+	} ethernet ALIGNED;
+	__be16 type ALIGNED;
 
 	f->kind = OTHER;
 	f->malformed = NO_REASON;
 	f->at = ADDRESSES_LEN;
-	if (bpf_skb_load_bytes(skb, 0, addresses, sizeof(addresses)) ||
-	    bpf_skb_load_bytes(skb, f->at, &type, sizeof(type)))
+	if (!load(skb, 0, &ethernet, sizeof(ethernet)))
 		return false;
-	f->dst = address(addresses);
-	f->src = address(addresses + 6);
+	f->dst = address(ethernet.dst);
+	f->src = address(ethernet.src);
+	type = ethernet.type;
 	for (; tags < MAX_TAGS; tags++) {
 		f->ethertype = bpf_ntohs(type);
 		if (f->ethertype != ETHERTYPE_VLAN && f->ethertype != ETHERTYPE_SERVICE_VLAN)
 			break;
 		f->at += TAG_LEN;
-		if (bpf_skb_load_bytes(skb, f->at, &type, sizeof(type))) {
+		if (!load(skb, f->at, &type, sizeof(type))) {
 			f->at = ADDRESSES_LEN;
 			f->ethertype = 0;
 			return true;

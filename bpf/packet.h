@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "settings.h"
+#include "load.h"
 
 /* An IP packet behind its headers. */
 struct packet {
@@ -29,12 +29,12 @@ static __always_inline bool read_ipv6(struct __sk_buff *skb, __u32 at, struct pa
 		__be16 length;
 		__u8 next, hop_limit;
 		__u8 addresses[32];
-	} ip;
-	__u8 ext[8];
+	} ip ALIGNED;
+	__u8 ext[8] ALIGNED;
 	__u16 place;
 	__u32 len;
 
-	if (bpf_skb_load_bytes(skb, at, &ip, sizeof(ip)) || ip.version >> 4 != 6)
+	if (!load(skb, at, &ip, sizeof(ip)) || ip.version >> 4 != 6)
 		return false;
 	p->at = at + sizeof(ip);
 	p->end = skb->len;
@@ -47,7 +47,7 @@ static __always_inline bool read_ipv6(struct __sk_buff *skb, __u32 at, struct pa
 	p->hop_limit = ip.hop_limit;
 	p->fragment = false;
 	for (int i = 0; i < 6 && is_extension(p->protocol); i++) {
-		if (p->at + sizeof(ext) > p->end || bpf_skb_load_bytes(skb, p->at, ext, sizeof(ext)))
+		if (p->at + sizeof(ext) > p->end || !load(skb, p->at, ext, sizeof(ext)))
 			return false;
 		len = p->protocol == 44 ? 8 : p->protocol == 51 ? (ext[1] + 2) * 4 : (ext[1] + 1) * 8;
 		if (p->at + len > p->end)
@@ -70,10 +70,10 @@ static __always_inline bool read_ipv4(struct __sk_buff *skb, __u32 at, struct pa
 		__be16 length, id, place;
 		__u8 ttl, protocol;
 		__u8 rest[10];
-	} ip;
+	} ip ALIGNED;
 	__u32 header, total;
 
-	if (bpf_skb_load_bytes(skb, at, &ip, sizeof(ip)) || ip.version >> 4 != 4)
+	if (!load(skb, at, &ip, sizeof(ip)) || ip.version >> 4 != 4)
 		return false;
 	header = (ip.version & 15) * 4;
 	total = bpf_ntohs(ip.length);

@@ -20,7 +20,7 @@ static __noinline int read_segment(struct __sk_buff *skb, struct frame *f)
 		__be32 sequence, acknowledgement;
 		__u8 offset, flags;
 		__u8 rest[6];
-	} tcp;
+	} tcp ALIGNED;
 
 	if (f->kind != OTHER || is_group(f->dst))
 		return 0;
@@ -28,7 +28,7 @@ static __noinline int read_segment(struct __sk_buff *skb, struct frame *f)
 	    !(f->ethertype == ETHERTYPE_IPV6 && read_ipv6(skb, f->at + 2, &p)))
 		return 0;
 	if (p.protocol != 6 || p.fragment || p.at + sizeof(tcp) > p.end ||
-	    bpf_skb_load_bytes(skb, p.at, &tcp, sizeof(tcp)) || tcp.offset >> 4 < 5 ||
+	    !load(skb, p.at, &tcp, sizeof(tcp)) || tcp.offset >> 4 < 5 ||
 	    p.at + (tcp.offset >> 4) * 4 > p.end || (!tcp.sport && !tcp.dport))
 		return 0;
 	f->kind = TCP;

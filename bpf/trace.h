@@ -49,7 +49,7 @@ static __noinline int write_event(const struct frame *f, __u32 what, __u64 from,
 
 	if (!event)
 		return 0;
-	event->time = f->now;
+	event->time = settings.testing ? f->now : bpf_ktime_get_ns();
 	event->src = from >> 16;
 	event->dst = to >> 16;
 	event->id = id;

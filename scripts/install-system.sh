@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what Weft needs from the system where it is missing: `build` for compiler, Python and
 # Rust, `bpf` for what compiles the eBPF programs, `emulation` for Mininet and what it and the tests of emulations run,
-# `test` for a browser. Debian and Ubuntu; elsewhere it says what to install.
+# `bench` for what the Linux switch is compared with, `test` for a browser. Debian and Ubuntu; elsewhere it says what to
+# install.
 set -eu
 
 MINIMUM_RUST=1.89
@@ -60,16 +61,31 @@ emulation)
     [ -x /usr/sbin/ethtool ] || [ -x /sbin/ethtool ] || missing="$missing ethtool"
     [ -x /usr/sbin/ifconfig ] || [ -x /sbin/ifconfig ] || missing="$missing net-tools"
     command -v iperf3 >/dev/null || missing="$missing iperf3"
+    command -v ping >/dev/null || missing="$missing iputils-ping"
     command -v setpriv >/dev/null || missing="$missing util-linux"
     command -v mount >/dev/null || missing="$missing mount"
     # shellcheck disable=SC2086 # a list of package names
     [ -z "$missing" ] || apt_install $missing
     ;;
+bench)
+    missing=""
+    command -v ping >/dev/null || missing="$missing iputils-ping"
+    command -v ethtool >/dev/null || missing="$missing ethtool"
+    command -v tc >/dev/null || missing="$missing iproute2"
+    command -v sysctl >/dev/null || missing="$missing procps"
+    # shellcheck disable=SC2086 # a list of package names
+    [ -z "$missing" ] || apt_install $missing
+    if ! command -v ovs-vswitchd >/dev/null; then
+        apt_install openvswitch-switch
+        # The figures start a switch of their own: the service that came along is not to run.
+        ! command -v systemctl >/dev/null || systemctl disable --quiet --now openvswitch-switch 2>/dev/null || true
+    fi
+    ;;
 test)
     command -v chromium >/dev/null || apt_install chromium
     ;;
 *)
-    echo "usage: $0 build|bpf|emulation|test" >&2
+    echo "usage: $0 build|bpf|emulation|bench|test" >&2
     exit 2
     ;;
 esac

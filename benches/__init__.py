@@ -1,0 +1,1 @@
+"""Benchmarks that need more than one of the rooms."""

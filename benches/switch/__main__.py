@@ -1,0 +1,127 @@
+"""`python -m benches.switch`: takes the figures, shows them, and writes them down."""
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from benches.switch import connect, forward, jail, kill, recover, show, table
+from benches.switch.lab import BINARIES, EXAMPLES, LabError
+from benches.switch.peers import MODES
+
+PARTS = ("forward", "connect", "recover", "kill", "table")
+FORWARDERS = ("bridge", *MODES, "ovs", "bridge again")
+LIMIT = 3 * 3600.0
+CONSOLE = Console(stderr=True, highlight=False)
+
+
+def steal() -> float:
+    """Seconds that the machine below has kept this one's cores waiting."""
+    fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()
+    return int(fields[8]) / os.sysconf("SC_CLK_TCK")
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were taken on."""
+    models = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    return {
+        "kernel": platform.release(),
+        "cpu": models[0].split(":", 1)[1].strip() if models else platform.machine(),
+        "cores": len(os.sched_getaffinity(0)),
+    }
+
+
+def take(
+    parts: list[str],
+    names: list[str],
+    rounds: int,
+    seconds: float,
+    trials: int,
+    quick: bool,
+    tell: Callable[[str], None],
+) -> dict[str, Any]:
+    """The figures of the parts asked for."""
+    result: dict[str, Any] = {}
+    for part in parts:
+        before, stolen, at = os.getloadavg()[0], steal(), datetime.now(UTC)
+
+        def progress(what: str, part: str = part) -> None:
+            tell(f"{part}: {what}")
+
+        if part == "forward":
+            figures = forward.measure(forward.present(names), rounds, seconds, progress)
+        elif part == "connect":
+            figures = connect.measure(["arp-path", "tcp-path"], rounds, seconds, progress)
+        elif part == "recover":
+            figures = recover.measure(trials, not quick, progress)
+        elif part == "kill":
+            figures = kill.measure(trials, progress)
+        else:
+            figures = table.measure(trials, [1000, 10_000] if quick else [1000, 10_000, 100_000, 1_000_000], progress)
+        noise = {"load_before": before, "load_after": os.getloadavg()[0], "stolen_s": round(steal() - stolen, 2)}
+        took = (datetime.now(UTC) - at).total_seconds()
+        result[part] = {"figures": figures, "noise": noise, "took_s": round(took, 1)}
+    return result
+
+
+def main(
+    parts: Annotated[list[str] | None, typer.Argument(help=f"any of {', '.join(PARTS)} [default: all]")] = None,
+    switches: Annotated[str, typer.Option(help="of forward, with commas; a bridge is the base")] = ",".join(FORWARDERS),
+    rounds: Annotated[int, typer.Option(min=1, help="turns of each switch, forward and connect")] = 15,
+    seconds: Annotated[float, typer.Option(min=0.05, help="of one turn")] = 1.0,
+    trials: Annotated[int, typer.Option(min=1, help="of each failure; runs of table")] = 5,
+    quick: Annotated[bool, typer.Option("--quick", help="three short turns, two trials: does it work at all?")] = False,
+    output: Annotated[Path | None, typer.Option("--json", help="write all figures there")] = None,
+) -> None:
+    """Figures of the Linux switch, as ratios to others in the same run (docs/switch-figures.md)."""
+    parts = parts or list(PARTS)
+    names = switches.split(",")
+    refuse("part", parts, PARTS)
+    refuse("switch", names, FORWARDERS)
+    if forward.BASE not in names:
+        raise typer.BadParameter(f"ratios are to the {forward.BASE}: add it to --switches")
+    if quick:
+        rounds, seconds, trials = 3, min(seconds, 1.0), 2
+    if not jail.is_inside():
+        missing = [path for path in (EXAMPLES / "frames", BINARIES / "weft-switchd") if not path.exists()]
+        if missing:
+            CONSOLE.print(f"{missing[0]} is not built: make bench-switch builds it")
+            raise typer.Exit(2)
+        raise typer.Exit(jail.run(sys.argv[1:], LIMIT))
+    jail.furnish()
+    with CONSOLE.status("") as status:
+        tell = status.update if CONSOLE.is_terminal else CONSOLE.print
+        result = take(parts, names, rounds, seconds, trials, quick, tell)
+    document = {"machine": machine(), "at": datetime.now(UTC).isoformat(timespec="seconds"), **result}
+    show.tables(document, Console(highlight=False, width=None if sys.stdout.isatty() else 132))
+    if output:
+        output.write_text(json.dumps(document, indent=1) + "\n")
+
+
+def refuse(what: str, given: list[str], known: tuple[str, ...]) -> None:
+    """Refuses a name that is not known."""
+    for name in given:
+        if name not in known:
+            raise typer.BadParameter(f"no {what} is called {name}; there are {', '.join(known)}")
+
+
+def run() -> None:
+    """The command line, with faults as sentences."""
+    try:
+        typer.run(main)
+    except (LabError, jail.JailError) as error:
+        CONSOLE.print(f"[red]error:[/red] {error}")
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,98 @@
+//! Opens TCP connections one after the other and resets each once the other end has taken it: what a new
+//! connection costs, for `make bench-switch`.
+
+use std::error::Error;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+use clap::{Parser, ValueEnum};
+
+/// A connection that takes longer has lost a segment: the first timeout of TCP is a second.
+const LATE: Duration = Duration::from_millis(900);
+
+#[derive(Parser)]
+struct Arguments {
+    role: Role,
+    /// Where to listen, or to connect to.
+    address: SocketAddr,
+    /// How long, in seconds.
+    #[arg(long, default_value_t = 1.0)]
+    seconds: f64,
+    /// How many are opened at a time.
+    #[arg(long, default_value_t = 1)]
+    at_once: usize,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Role {
+    Serve,
+    Open,
+}
+
+/// Closing resets the connection: nothing waits for the other end, and its port is free again.
+fn reset(stream: &TcpStream) {
+    let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+    // SAFETY: the option is this structure, which outlives the call.
+    unsafe {
+        libc::setsockopt(
+            stream.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_LINGER,
+            (&raw const linger).cast(),
+            size_of_val(&linger) as u32,
+        )
+    };
+}
+
+/// Opens connections until `end`, at least one; what each took.
+fn open(address: SocketAddr, end: Instant) -> std::io::Result<Vec<Duration>> {
+    let mut took = Vec::new();
+    loop {
+        let started = Instant::now();
+        let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(5))?;
+        took.push(started.elapsed());
+        // No more than are opened at a time wait to be taken.
+        stream.read_exact(&mut [0])?;
+        reset(&stream);
+        if Instant::now() >= end {
+            return Ok(took);
+        }
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments = Arguments::parse();
+    if let Role::Serve = arguments.role {
+        let listener = TcpListener::bind(arguments.address)?;
+        println!("ready");
+        for mut stream in listener.incoming().filter_map(Result::ok) {
+            // The other end may be gone.
+            let _ = stream.write_all(&[0]);
+        }
+        return Ok(());
+    }
+    let started = Instant::now();
+    let end = started + Duration::from_secs_f64(arguments.seconds);
+    let threads: Vec<_> = (0..arguments.at_once.max(1))
+        .map(|_| std::thread::spawn(move || open(arguments.address, end)))
+        .collect();
+    let mut took = Vec::new();
+    for thread in threads {
+        took.extend(thread.join().map_err(|_| "a thread panicked")??);
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    took.sort_unstable();
+    let at = |part: f64| {
+        took.get((took.len() as f64 * part) as usize).map_or(0.0, |took| took.as_secs_f64() * 1e6)
+    };
+    let late = took.iter().filter(|took| **took > LATE).count();
+    println!(
+        "{{\"opened\": {}, \"seconds\": {seconds}, \"p50_us\": {}, \"p99_us\": {}, \"late\": {late}}}",
+        took.len(),
+        at(0.5),
+        at(0.99)
+    );
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! What a table of flows takes in memory, and what a frame costs that is forwarded by one of its entries, by
+//! how many there are: for `make bench-switch`. The program is run by BPF_PROG_TEST_RUN, over frames whose
+//! flows are drawn anew each time.
+
+use std::error::Error;
+use std::path::{Path as FilePath, PathBuf};
+use std::time::Instant;
+
+use aya::Pod;
+use aya::maps::{HashMap, Map, MapData};
+use clap::Parser;
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use weft_switchd::layout::{Flow, Path, Settings, Station, address};
+use weft_switchd::pins::Pins;
+use weft_switchd::tables::Tables;
+use weft_switchd::{Mode, Plane};
+use weft_switching::Mac;
+use weft_switching::exploration::Exploration;
+use weft_switching::path_table::CONFIRMED;
+use weft_units::PortId;
+
+#[derive(Parser)]
+struct Arguments {
+    /// A directory of a BPF file system, for pins that stay until that goes.
+    pins: PathBuf,
+    /// Entries of the table, one after the other; each at most the last.
+    #[arg(long, value_delimiter = ',', default_value = "1000,10000,100000,1000000")]
+    entries: Vec<u32>,
+    /// Frames that are timed, one by one.
+    #[arg(long, default_value_t = 200_000)]
+    frames: u32,
+}
+
+const SOURCE: Mac = Mac([2, 0, 0, 0, 0, 1]);
+const DESTINATION: Mac = Mac([2, 0, 0, 0, 0, 2]);
+/// The loopback interface is everywhere, and frames that are only timed go nowhere.
+const INTERFACE: u32 = 1;
+
+/// The flow of a number: its destination's TCP port is the upper half.
+fn ports(number: u32) -> (u16, u16) {
+    (number as u16, 1 + (number >> 16) as u16)
+}
+
+fn frame(number: u32) -> [u8; 60] {
+    let (sport, dport) = ports(number);
+    let mut frame = [0; 60];
+    frame[..6].copy_from_slice(&DESTINATION.0);
+    frame[6..12].copy_from_slice(&SOURCE.0);
+    frame[12..34]
+        .copy_from_slice(&[8, 0, 0x45, 0, 0, 40, 0, 0, 0, 0, 64, 6, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2]);
+    frame[34..36].copy_from_slice(&sport.to_be_bytes());
+    frame[36..38].copy_from_slice(&dport.to_be_bytes());
+    frame[46..48].copy_from_slice(&[0x50, 0x10]);
+    frame
+}
+
+fn flow(number: u32) -> Flow {
+    let (sport, dport) = ports(number);
+    Flow {
+        host: address(DESTINATION) << 16 | u64::from(dport),
+        peer: address(SOURCE) << 16 | u64::from(sport),
+    }
+}
+
+fn open<K: Pod, V: Pod>(path: &FilePath) -> Result<HashMap<MapData, K, V>, Box<dyn Error>> {
+    Ok(Map::from_map_data(MapData::from_pin(path)?)?.try_into()?)
+}
+
+/// Bytes of kernel memory that a pinned map has.
+fn memory(path: &FilePath) -> Result<u64, Box<dyn Error>> {
+    use std::os::fd::{AsFd, AsRawFd};
+    let map = MapData::from_pin(path)?;
+    let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", map.fd().as_fd().as_raw_fd()))?;
+    let line = info.lines().find_map(|line| line.strip_prefix("memlock:"));
+    Ok(line.ok_or("this kernel does not tell the memory of a map")?.trim().parse()?)
+}
+
+fn now() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a value that lives until the call returns.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments = Arguments::parse();
+    let config = Exploration::default();
+    let pins = Pins::open(&arguments.pins, "lookup")?;
+    let mut plane = Plane::adopt(Mode::TcpPath, &config, Settings::new(&config), &pins)?;
+    for number in [0, 1] {
+        let port = weft_switchd::layout::Port { up: 1, ifindex: INTERFACE, ..Default::default() };
+        plane.set_port(PortId(number), port)?;
+    }
+    plane.set_interface(INTERFACE, Some(PortId(0)))?;
+    let maps = pins.path().join("maps");
+    let mut paths = open::<Flow, Path>(&maps.join("paths"))?;
+    let mut stations = open::<u64, Station>(&maps.join("stations"))?;
+    let expiry = now() + 3600 * 1_000_000_000;
+    for (station, port) in [(SOURCE, 0), (DESTINATION, 1)] {
+        stations.insert(address(station), Station { expiry, port, class: 2, reserved: [0; 5] }, 0)?;
+    }
+    let path = Path {
+        expiry,
+        id: 1,
+        made: 0,
+        port: 1,
+        class: CONFIRMED,
+        initiator: 0,
+        explored: 0,
+        reserved: [0; 3],
+    };
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut filled = 0;
+    let mut rows = Vec::new();
+    for entries in &arguments.entries {
+        for number in filled..*entries {
+            paths.insert(flow(number), path, 0)?;
+        }
+        filled = filled.max(*entries);
+        let mut took = Vec::new();
+        for _ in 0..arguments.frames {
+            let number = ((u64::from(random.next_u32()) * u64::from(*entries)) >> 32) as u32;
+            took.push(plane.time(INTERFACE, &frame(number), 1)?.as_nanos() as u64);
+        }
+        took.sort_unstable();
+        let at = |part: usize| took.get(took.len() * part / 100).copied().unwrap_or_default();
+        let warm = plane.time(INTERFACE, &frame(0), 1_000_000)?.as_nanos();
+        rows.push(format!(
+            "{{\"entries\": {entries}, \"p50_ns\": {}, \"p10_ns\": {}, \"p90_ns\": {}, \"same_flow_ns\": {warm}}}",
+            at(50),
+            at(10),
+            at(90)
+        ));
+    }
+    let tables = Tables::open(Mode::TcpPath, Settings::new(&config), config.floods, &pins)?;
+    let started = Instant::now();
+    let held = tables.sweep(now())?.flows;
+    let sweep = started.elapsed().as_secs_f64();
+    let bytes: Vec<String> = ["paths", "locked", "stations", "repairs", "floods"]
+        .iter()
+        .map(|map| Ok(format!("\"{map}\": {}", memory(&maps.join(map))?)))
+        .collect::<Result<_, Box<dyn Error>>>()?;
+    println!(
+        "{{\"held\": {held}, \"sweep_s\": {sweep}, \"bytes\": {{{}}}, \"rows\": [{}]}}",
+        bytes.join(", "),
+        rows.join(", ")
+    );
+    Ok(())
+}

@@ -1,0 +1,68 @@
+"""The benchmark of the Linux switch: that it runs and what it writes; how fast the switch is, it says itself."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benches.switch.ratio import ratios, spread
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILT = [ROOT / "target/release/weft-switchd", ROOT / "target/release/examples/frames"]
+
+
+def unable() -> str | None:
+    """Why the benchmark cannot run here."""
+    if os.geteuid() != 0:
+        return "namespaces and BPF need root"
+    missing = [tool for tool in ("unshare", "nsenter", "ping", "tc") if not shutil.which(tool)]
+    missing += [str(path) for path in BUILT if not path.exists()]
+    return f"not there: {', '.join(missing)} (make bench-switch)" if missing else None
+
+
+def test_the_interval_of_a_median_has_the_confidence_that_it_states() -> None:
+    few, some, many = (
+        spread([3.0, 1.0, 2.0]),
+        spread([float(n) for n in range(6)]),
+        spread([float(n) for n in range(15)]),
+    )
+    assert (few.median, few.low, few.high, few.confidence) == (2.0, 1.0, 3.0, 0.75)
+    assert (some.low, some.high, some.confidence) == (0.0, 5.0, 1 - 2 / 64)
+    # The 4th lowest and the 4th highest of 15: Conover, Practical Nonparametric Statistics, table A3.
+    assert (many.low, many.high) == (3.0, 11.0)
+    assert 0.95 <= many.confidence < 0.97
+
+
+def test_a_ratio_is_taken_round_by_round() -> None:
+    assert ratios([1.0, 20.0, 3.0], [2.0, 40.0, 6.0]).max == 0.5
+
+
+@pytest.mark.skipif(unable() is not None, reason=str(unable()))
+def test_a_quick_run_measures_the_switch_beside_the_bridge_and_leaves_nothing(tmp_path: Path) -> None:
+    def left() -> tuple[list[str], str]:
+        links = subprocess.run(["ip", "-br", "link"], capture_output=True, text=True, check=True).stdout
+        return sorted(path.name for path in Path("/run").glob("netns/*")), links
+
+    before, out = left(), tmp_path / "figures.json"
+    command = [sys.executable, "-m", "benches.switch", "forward", "--quick", "--seconds", "1", "--json", str(out)]
+    command += ["--switches", "bridge,tcp-path"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(out.read_text())
+    assert set(document) == {"machine", "at", "forward"}
+    assert set(document["forward"]["noise"]) == {"load_before", "load_after", "stolen_s"}
+    kinds = {"TCP with GSO", "60-byte frames, 10 000 flows", "60-byte frames, 100 flows"}
+    assert set(document["forward"]["figures"]) == kinds
+    for of in document["forward"]["figures"].values():
+        assert set(of) == {"bridge", "tcp-path"}
+        assert of["bridge"]["ratio"]["median"] == 1
+        row = of["tcp-path"]
+        assert row["ratio"]["rounds"] == len(row["rounds"]) == 3
+        assert row["ratio"]["min"] <= row["ratio"]["low"] <= row["ratio"]["median"] <= row["ratio"]["high"]
+        # Neither ten times slower nor faster: that would not be the switch.
+        assert 0.1 < row["ratio"]["median"] < 10
+    assert left() == before
