@@ -152,7 +152,7 @@ class Replay:
         )
         threads = [
             threading.Thread(target=self._guarded, args=(work,), daemon=True)
-            for work in (self._carry_out_events, self._forget, self._sample)
+            for work in (self._carry_out_events, self._remember, self._sample)
         ]
         threads.append(threading.Thread(target=self._follow, args=(generator,), daemon=True))
         for thread in threads:
@@ -209,15 +209,15 @@ class Replay:
                 return
             self._events.append(self._faults.happen(event, self._begin_s))
 
-    def _forget(self) -> None:
-        forgetter = self._network.forgetter
-        if forgetter is None:
+    def _remember(self) -> None:
+        memories = self._network.memories
+        if memories is None:
             return
         remembered = self._plan.params.get("arp_cache", "60 s")
-        for at_s, host, other in neighbours.questions(self._plan.flows, seconds(remembered)):
-            if not self._until(at_s - neighbours.LEAD_S):
+        for change in neighbours.changes(self._plan.flows, seconds(remembered)):
+            if not self._until(change.at_s):
                 return
-            forgetter.forget(host, other)
+            memories.change(change)
 
     def _sample(self) -> None:
         interval = max(self._plan.interval_ps / 1e12, _SHORTEST_SAMPLE_S)

@@ -5,6 +5,10 @@ ask, and remember for the scheme's `arp_cache` as in the simulator: a flow whose
 for that long asks anew. Linux remembers otherwise (an entry is used on, and confirmed by the connections that use it);
 so it is told to keep entries, and the one in question is deleted right before a flow for which it would be too old.
 What is left: other connections between the two hosts wait for the answer too, a millisecond or two.
+
+The kernel has one table for the hosts of all namespaces, this machine's own among them, and forgets entries, or refuses
+new ones, once there are 1024. So an entry is marked as kept by somebody (`NTF_EXT_LEARNED`) soon after it has come
+about: such ones do not count.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from __future__ import annotations
 import socket
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .namespace import entered
@@ -25,11 +30,16 @@ SETTINGS = {
 """How the hosts of an exploring fabric are told not to forget by themselves; before their interfaces are made."""
 LEAD_S = 0.002
 """How long before a flow an entry that is too old is deleted, in seconds."""
-_PACKET_TABLE = 1024
-"""Entries that Linux keeps for all namespaces together unless it is told otherwise (`gc_thresh3`)."""
+LEARNT_S = 0.5
+"""How long after a flow's start its hosts are taken to know each other, in seconds."""
+_RTM_NEWNEIGH = 28
 _RTM_DELNEIGH = 29
-_NLM_F_REQUEST = 1
+_NLM_F_REQUEST = 0x1
+_NLM_F_REPLACE = 0x100
 _NDA_DST = 1
+_NDA_LLADDR = 2
+_NUD_REACHABLE = 0x2
+_NTF_EXT_LEARNED = 0x10
 
 
 def permanent(flows: Sequence[Mapping[str, Any]], macs: Mapping[str, str], addresses: Mapping[str, str]) -> Any:
@@ -47,60 +57,76 @@ def permanent(flows: Sequence[Mapping[str, Any]], macs: Mapping[str, str], addre
     }
 
 
-def questions(flows: Sequence[Mapping[str, Any]], lifetime_s: float) -> list[tuple[float, str, str]]:
-    """When which host has to forget which other, in order of time in seconds.
+@dataclass(frozen=True, order=True)
+class Change:
+    """At a time in seconds a host is to forget another's address, or what it has learnt of it is to be kept."""
+
+    at_s: float
+    keeps: bool
+    host: str
+    other: str
+
+
+def changes(flows: Sequence[Mapping[str, Any]], lifetime_s: float) -> list[Change]:
+    """What is to be changed, in order of time.
 
     The simulator's rule: a flow's source asks if it has not asked for the destination, or been asked by it, within
-    `lifetime_s`. The first question of a pair needs no forgetting.
+    `lifetime_s`. The first question of a pair needs no forgetting; after each, both know each other.
     """
     known_until: dict[tuple[str, str], float] = {}
-    forget = []
+    found = []
     for flow in sorted(flows, key=lambda flow: int(flow["start_ps"])):
-        start, pair = flow["start_ps"] / 1e12, (flow["src"], flow["dst"])
-        until = known_until.get(pair)
+        start, (host, other) = flow["start_ps"] / 1e12, (flow["src"], flow["dst"])
+        until = known_until.get((host, other))
         if until is not None and until > start:
             continue
         if until is not None:
-            forget.append((start, *pair))
-        known_until[pair] = known_until[pair[1], pair[0]] = start + lifetime_s
-    return forget
+            found.append(Change(start - LEAD_S, False, host, other))
+        found += [Change(start + LEARNT_S, True, *pair) for pair in ((host, other), (other, host))]
+        known_until[host, other] = known_until[other, host] = start + lifetime_s
+    return sorted(found)
 
 
-def crowded(flows: Sequence[Mapping[str, Any]], table: int | None) -> str | None:
-    """A warning if hosts may know more of each other than the kernel's one table holds; `table`: its size, if known."""
-    room = table if table is not None else _PACKET_TABLE
-    pairs = {pair for flow in flows for pair in ((flow["src"], flow["dst"]), (flow["dst"], flow["src"]))}
-    if len(pairs) <= 0.9 * room:
-        return None
-    return (
-        f"hosts may come to know {len(pairs)} addresses of each other, the kernel keeps {room} for all namespaces"
-        f" together and forgets some before their time: `sysctl -w net.ipv4.neigh.default.gc_thresh3={2 * len(pairs)}`"
-    )
-
-
-class Forgetter:
-    """Deletes entries from hosts' tables; keeps a socket in each host's namespace, so that none has to be entered."""
+class Memories:
+    """Changes what hosts know; keeps a socket in each host's namespace, so that none has to be entered."""
 
     def __init__(
-        self, namespaces: Mapping[str, str], addresses: Mapping[str, str], interfaces: Mapping[str, str]
+        self,
+        namespaces: Mapping[str, str],
+        addresses: Mapping[str, str],
+        macs: Mapping[str, str],
+        interfaces: Mapping[str, str],
     ) -> None:
-        """Open a socket for each host: by name the path of its namespace, its address, its interface."""
+        """Open a socket for each host: by name the path of its namespace, its addresses, its interface."""
         self._addresses = {name: socket.inet_aton(address) for name, address in addresses.items()}
+        self._macs = {name: bytes.fromhex(mac.replace(":", "")) for name, mac in macs.items()}
         self._sockets: dict[str, tuple[socket.socket, int]] = {}
         for name, path in namespaces.items():
             with entered(path):
                 opened = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
                 self._sockets[name] = (opened, socket.if_nametoindex(interfaces[name]))
 
-    def forget(self, host: str, other: str) -> None:
-        """Have a host forget another's address; nothing happens if it did not know it."""
+    def change(self, change: Change) -> None:
+        """Carry a change out; nothing happens if the host does not know the other."""
+        address = _attribute(_NDA_DST, self._addresses[change.other])
+        if change.keeps:
+            mac = _attribute(_NDA_LLADDR, self._macs[change.other])
+            self._send(change.host, _RTM_NEWNEIGH, _NLM_F_REPLACE, (_NUD_REACHABLE, _NTF_EXT_LEARNED), address + mac)
+        else:
+            self._send(change.host, _RTM_DELNEIGH, 0, (0, 0), address)
+
+    def _send(self, host: str, kind: int, flags: int, state: tuple[int, int], attributes: bytes) -> None:
+        """A message about a neighbour (rtnetlink(7): nlmsghdr, ndmsg, attributes); nobody waits for the answer."""
         opened, index = self._sockets[host]
-        # struct nlmsghdr, struct ndmsg, one attribute (rtnetlink(7)); nobody waits for the answer.
-        body = struct.pack("=BxxxiHBB", socket.AF_INET, index, 0, 0, 0)
-        body += struct.pack("=HH4s", 8, _NDA_DST, self._addresses[other])
-        opened.send(struct.pack("=IHHII", 16 + len(body), _RTM_DELNEIGH, _NLM_F_REQUEST, 0, 0) + body)
+        body = struct.pack("=BxxxiHBB", socket.AF_INET, index, *state, 0) + attributes
+        opened.send(struct.pack("=IHHII", 16 + len(body), kind, _NLM_F_REQUEST | flags, 0, 0) + body)
 
     def close(self) -> None:
         """Close the sockets."""
         for opened, _ in self._sockets.values():
             opened.close()
+
+
+def _attribute(kind: int, value: bytes) -> bytes:
+    padding = b"\0" * (-len(value) % 4)
+    return struct.pack("=HH", 4 + len(value), kind) + value + padding

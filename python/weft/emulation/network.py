@@ -32,7 +32,7 @@ class Network:
         switches: The `WeftSwitch`es by their name in the plan.
         settings: What the hosts' settings were when read back.
         route: What their routes carried then.
-        forgetter: Deletes what hosts know of each other; None where they know all.
+        memories: Changes what hosts know of each other; None where they know all.
     """
 
     def __init__(self, plan: Plan, stack: Stack, delays: bool) -> None:
@@ -57,7 +57,7 @@ class Network:
         self.switches: dict[str, Any] = {switch.name: self.net[names[switch.name]] for switch in plan.switches}
         self.settings: dict[str, str] = {}
         self.route = ""
-        self.forgetter: neighbours.Forgetter | None = None
+        self.memories: neighbours.Memories | None = None
 
     @property
     def namespaces(self) -> dict[str, str]:
@@ -83,7 +83,7 @@ class Network:
             told((number + 1) / len(hosts))
         if explores:
             devices = {name: str(host.defaultIntf()) for name, host in self.hosts.items()}
-            self.forgetter = neighbours.Forgetter(self.namespaces, addresses, devices)
+            self.memories = neighbours.Memories(self.namespaces, addresses, macs, devices)
 
     def _configure_host(
         self, name: str, shapes: Mapping[str, shaping.Shape], address: str, known: list[str], explores: bool

@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from . import capacity, neighbours, shaping
+from . import capacity, shaping
 from .errors import EmulationError
 from .jail import Jail
-from .plan import EXPLORING, SCHEMES, Plan
+from .plan import SCHEMES, Plan
 from .stack import Stack, choose
 
 Told = Callable[[dict[str, Any]], None]
@@ -61,9 +61,6 @@ def prepare(plan: Plan) -> Prepared:
     delays, more = shaping.delay_matters(plan)
     chosen, about_tcp = choose(plan.transport, plan.flows)
     warnings += more + about_tcp + capacity.judge(plan)
-    if plan.scheme in EXPLORING:
-        crowd = neighbours.crowded(plan.flows, _neighbour_table())
-        warnings += [crowd] if crowd else []
     return Prepared(plan, chosen, delays, warnings)
 
 
@@ -133,9 +130,3 @@ def _read(line: bytes) -> dict[str, Any]:
     except ValueError:
         event = {"event": "text", "text": line.decode(errors="replace")}
     return event if isinstance(event, dict) else {}
-
-
-def _neighbour_table() -> int | None:
-    """How many entries the kernel keeps for all namespaces; only the first one says so."""
-    file = Path("/proc/sys/net/ipv4/neigh/default/gc_thresh3")
-    return int(file.read_text(encoding="ascii")) if file.exists() else None

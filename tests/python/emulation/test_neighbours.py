@@ -31,7 +31,18 @@ FLOWS = [
     ],
 )
 def test_an_address_is_forgotten_right_before_the_flow_that_has_to_ask_for_it(lifetime, forgotten):
-    assert neighbours.questions(FLOWS, lifetime) == forgotten
+    found = [change for change in neighbours.changes(FLOWS, lifetime) if not change.keeps]
+    assert [(change.at_s + neighbours.LEAD_S, change.host, change.other) for change in found] == forgotten
+
+
+def test_what_both_hosts_have_learnt_is_kept_soon_after_each_question():
+    found = neighbours.changes(FLOWS, 60.0)
+    assert [(change.at_s - neighbours.LEARNT_S, change.host, change.other) for change in found] == [
+        (0.0, "h0", "h1"),
+        (0.0, "h1", "h0"),
+        (1.6, "h0", "h2"),
+        (1.6, "h2", "h0"),
+    ]
 
 
 def test_hosts_that_do_not_ask_know_those_they_have_flows_with_and_no_others():
@@ -40,14 +51,6 @@ def test_hosts_that_do_not_ask_know_those_they_have_flows_with_and_no_others():
     known = neighbours.permanent(FLOWS, macs, addresses)
     assert known["h2"] == ["neigh replace 10.0.0.1 lladdr 02:00:00:00:00:00 dev {dev} nud permanent"]
     assert len(known["h0"]) == 2
-
-
-def test_more_addresses_than_the_kernel_keeps_are_warned_of():
-    assert neighbours.crowded(FLOWS, 1024) is None
-    said = neighbours.crowded(FLOWS, 4)
-    assert said is not None
-    assert "4 addresses" in said
-    assert "gc_thresh3=8" in said
 
 
 def test_a_host_forgets_the_address_it_is_told_to_and_no_other(root):
@@ -59,15 +62,25 @@ def test_a_host_forgets_the_address_it_is_told_to_and_no_other(root):
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "ready\n"
-        forgetter = neighbours.Forgetter(
-            {"h0": path_of(holder.pid)}, {"h1": "10.0.0.2", "h2": "10.0.0.3"}, {"h0": "h0-eth0"}
+        memories = neighbours.Memories(
+            {"h0": path_of(holder.pid)},
+            {"h1": "10.0.0.2", "h2": "10.0.0.3", "h3": "10.0.0.4"},
+            {name: f"02:00:00:00:00:0{name[1]}" for name in ("h1", "h2", "h3")},
+            {"h0": "h0-eth0"},
         )
         assert known_to(holder.pid) == {"10.0.0.2", "10.0.0.3"}
-        forgetter.forget("h0", "h1")
+        forget = neighbours.Change(0.0, False, "h0", "h1")
+        memories.change(forget)
         time.sleep(0.05)
         assert known_to(holder.pid) == {"10.0.0.3"}
-        forgetter.forget("h0", "h1")
-        forgetter.close()
+        memories.change(forget)
+        # What is known is kept by somebody from now on; what is not known stays unknown.
+        memories.change(neighbours.Change(0.0, True, "h0", "h2"))
+        memories.change(neighbours.Change(0.0, True, "h0", "h3"))
+        time.sleep(0.05)
+        assert known_to(holder.pid) == {"10.0.0.3"}
+        assert "extern_learn" in said_of(holder.pid)
+        memories.close()
     finally:
         holder.kill()
         holder.wait()
@@ -83,8 +96,12 @@ echo ready; exec sleep 60
 """
 
 
+def said_of(process: int) -> str:
+    """What `ip` says of the addresses that a namespace knows."""
+    command = ["nsenter", f"--net={path_of(process)}", "ip", "neigh", "show"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 def known_to(process: int) -> set[str]:
     """The addresses that a namespace knows."""
-    command = ["nsenter", f"--net={path_of(process)}", "ip", "neigh", "show"]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    return {line.split()[0] for line in lines if "lladdr" in line}
+    return {line.split()[0] for line in said_of(process).splitlines() if "lladdr" in line}
