@@ -48,7 +48,7 @@ class Estimate:
 
 
 def estimate(plan: Plan, cores: int | None = None) -> Estimate:
-    """The work of a run in its busiest tenth: what flows ask for, at most what the hosts' links carry."""
+    """The work of a run in its busiest tenth: what flows ask for, at most what the links of senders and of receivers carry."""
     hops = path_cables(plan)
     span = max(plan.duration_ps / 1e12, 1e-3)
     width = span / 10
@@ -56,9 +56,12 @@ def estimate(plan: Plan, cores: int | None = None) -> Estimate:
     for flow in plan.flows:
         number = int(flow["start_ps"] / 1e12 / width)
         bins[number] = bins.get(number, 0.0) + flow["bytes"]
-    sends = {flow["src"] for flow in plan.flows}
-    links = sum(end.rate_bps for cable in plan.cables for end in cable.ends if end.node in sends)
-    asked = min(max(bins.values(), default=0.0) * 8 / width, float(links))
+
+    def links(side: str) -> float:
+        hosts = {flow[side] for flow in plan.flows}
+        return float(sum(end.rate_bps for cable in plan.cables for end in cable.ends if end.node in hosts))
+
+    asked = min(max(bins.values(), default=0.0) * 8 / width, links("src"), links("dst"))
     work = asked / 8 / _SEGMENT * (1 + _ACKNOWLEDGED) * hops
     return Estimate(work, asked, work / (FRAME_HOPS_PER_CORE * (cores or os.cpu_count() or 1)))
 

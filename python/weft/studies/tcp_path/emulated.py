@@ -93,6 +93,9 @@ CLAIMS = (
 )
 
 
+_PLURALS = {"mouse": "mice", "rabbit": "rabbits", "elephant": "elephants"}
+
+
 def _row(ident: str, claim: str, classes: tuple[str, ...], found: list[Cell]) -> StudyRow:
     """T9 holds if all ratios of its classes are within `SAME` of 1, T9b if emulated mice complete sooner by more."""
     judged = [
@@ -114,7 +117,7 @@ def _row(ident: str, claim: str, classes: tuple[str, ...], found: list[Cell]) ->
     within = sum(abs(one.mean - 1) <= SAME for _, _, one in judged)
     note = (
         f"{within} of {len(judged)} means within {100 * SAME:.0f} %; "
-        f"farthest: {LABELS[name]} of {cell.klass}s, {cell.scheme}, {cell.point}"
+        f"farthest: {LABELS[name]} of {_PLURALS[cell.klass]}, {cell.scheme}, {cell.point}"
     )
     verdict = Verdict.held if holds else Verdict.did_not_hold
     return StudyRow(ident, claim, verdict, off.mean, off.low, off.high, unit, note)
