@@ -65,6 +65,8 @@ struct Inner {
     /// That a deadline may have come nearer.
     changed: Notify,
     tasks: mpsc::UnboundedSender<Task>,
+    /// Ports whose flows are being looked through.
+    walks: background::Walks,
     /// That it is to be taken down.
     down: Notify,
     /// Events of explorations, to those who want them.
@@ -112,6 +114,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
         switch: Mutex::new(switch),
         changed: Notify::new(),
         tasks,
+        walks: background::Walks::default(),
         down: Notify::new(),
         trace: trace::channel(),
         start: start.clone(),
