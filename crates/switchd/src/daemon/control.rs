@@ -50,12 +50,15 @@ pub fn open(folder: &Path, name: &str, access: &Access) -> Result<Hidden, Refusa
     let path = folder.join(format!("{name}.sock"));
     let temporary = folder.join(format!(".{name}.sock"));
     let failed = |error| Refusal::File { path: path.clone(), error };
+    let id = |group: &String| {
+        let found = nix::unistd::Group::from_name(group).ok().flatten();
+        found.map(|group| group.gid.as_raw()).ok_or_else(|| Refusal::Group(group.clone()))
+    };
+    let group = access.group.as_ref().map(id).transpose()?;
     let _ = std::fs::remove_file(&temporary);
     let listener = UnixListener::bind(&temporary).map_err(failed)?;
-    if let Some(group) = &access.group {
-        let found = nix::unistd::Group::from_name(group).ok().flatten();
-        let id = found.ok_or_else(|| Refusal::Group(group.clone()))?.gid.as_raw();
-        chown(&temporary, None, Some(id)).map_err(failed)?;
+    if group.is_some() {
+        chown(&temporary, None, group).map_err(failed)?;
     }
     let permissions = std::fs::Permissions::from_mode(access.mode);
     std::fs::set_permissions(&temporary, permissions).map_err(failed)?;
@@ -63,6 +66,11 @@ pub fn open(folder: &Path, name: &str, access: &Access) -> Result<Hidden, Refusa
 }
 
 impl Hidden {
+    /// Takes it away: the daemon does not start.
+    pub fn discard(&self) {
+        let _ = std::fs::remove_file(&self.temporary);
+    }
+
     /// Gives the socket its name and answers on it; gives its path.
     ///
     /// # Errors

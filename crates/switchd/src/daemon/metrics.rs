@@ -24,16 +24,19 @@ use crate::counters::{PortCounts, Reason};
 type CountOf = fn(&PortCounts) -> u64;
 type Labels = Vec<(&'static str, String)>;
 
-/// Serves metrics over TCP.
+/// Takes the address of metrics.
 ///
 /// # Errors
-/// [`Refusal::System`] where the address cannot be had.
-pub async fn serve(shared: &Shared, address: SocketAddr) -> Result<(), Refusal> {
+/// [`Refusal::System`] where it cannot be had.
+pub async fn bind(address: SocketAddr) -> Result<TcpListener, Refusal> {
     let listener = TcpListener::bind(address).await;
-    let listener = listener.map_err(Refusal::system("listening on the address of `metrics`"))?;
+    listener.map_err(Refusal::system("listening on the address of `metrics`"))
+}
+
+/// Serves metrics over TCP.
+pub fn serve(shared: &Shared, listener: TcpListener) {
     let app = Router::new().route("/metrics", get(answer)).with_state(shared.clone());
     tokio::spawn(async move { axum::serve(listener, app).await });
-    Ok(())
 }
 
 /// All metrics as text.

@@ -107,8 +107,15 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     let links = Links::open().map_err(Refusal::system("opening netlink"))?;
     // From before the first look, so that nothing is missed between the two.
     let changes = Changes::open().map_err(Refusal::system("listening to netlink"))?;
+    // What may be refused is had before anything is changed.
+    let metrics = match metrics {
+        Some(address) => Some(metrics::bind(address).await?),
+        None => None,
+    };
+    let socket = control::open(&start.places.run, &name, &control)?;
     let mut saved = Saved::open(start.places.run.join(format!("{name}.interfaces")));
-    let switch = start::start(config, &start.places, start.hook, &links, &mut saved).await?;
+    let switch = start::start(config, &start.places, start.hook, &links, &mut saved).await;
+    let switch = switch.inspect_err(|_| socket.discard())?;
     let (tasks, todo) = mpsc::unbounded_channel();
     let inner = Inner {
         switch: Mutex::new(switch),
@@ -124,9 +131,8 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     for number in 0..ports {
         listen(&shared, number);
     }
-    let socket = control::open(&start.places.run, &name, &control)?;
-    if let Some(address) = metrics {
-        metrics::serve(&shared, address).await?;
+    if let Some(listener) = metrics {
+        metrics::serve(&shared, listener);
     }
     // Threads have the privileges of the one that starts them: none is started before.
     privileges::drop_all_but(&start::CAPABILITIES);
