@@ -121,32 +121,40 @@ pub enum Owner {
     Unknown(String),
 }
 
-/// The data plane at the ingress of `interface`, if one of ours is.
+/// The data plane at the ingress of `interface`, by whichever hook, if one is that is not of the switch `own`.
 ///
 /// # Errors
-/// [`PlaneError::Program`] where the kernel cannot say.
-pub fn owner(root: &Path, hook: Hook, interface: &str) -> Result<Option<Owner>> {
-    if hook == Hook::Clsact {
-        let mut owners = list(root)?.into_iter().filter_map(|switch| named(&switch));
-        let owner = owners.find(|name| {
-            let pins = Pins::of(root, name).attachments().unwrap_or_default();
-            pins.iter().any(|(hook, _, at, _)| *hook == Hook::Clsact && at == interface)
-        });
-        return Ok(owner.map(Owner::Switch));
+/// [`PlaneError::Pin`] where the kernel cannot say.
+pub fn other_owner(root: &Path, own: &str, interface: &str) -> Result<Option<Owner>> {
+    let switches: Vec<String> = list(root)?.iter().filter_map(|switch| named(switch)).collect();
+    for name in switches.iter().filter(|name| *name != own) {
+        let pins = Pins::of(root, name).attachments()?;
+        if pins.iter().any(|(hook, _, at, _)| *hook == Hook::Clsact && at == interface) {
+            return Ok(Some(Owner::Switch(name.clone())));
+        }
+    }
+    if !has_tcx() {
+        return Ok(None);
     }
     let asking = |error| PlaneError::Pin { path: PathBuf::from(interface), error };
     let programs = programs_at(ifindex(interface).map_err(asking)?).map_err(asking)?;
     if programs.is_empty() {
         return Ok(None);
     }
-    for switch in list(root)? {
-        let Some(name) = named(&switch) else { continue };
+    let mut is_own = false;
+    for name in switches {
         for (_, _, _, path) in Pins::of(root, &name).attachments()? {
             let info = PinnedLink::from_pin(&path).ok().and_then(|link| FdLink::from(link).info().ok());
             if info.is_some_and(|info| programs.contains(&info.program_id())) {
-                return Ok(Some(Owner::Switch(name)));
+                match name == own {
+                    true => is_own = true,
+                    false => return Ok(Some(Owner::Switch(name))),
+                }
             }
         }
+    }
+    if is_own {
+        return Ok(None);
     }
     // What a program is called may be asked with CAP_SYS_ADMIN only.
     let (_, programs) = SchedClassifier::query_tcx(interface, TcAttachType::Ingress).unwrap_or_default();
