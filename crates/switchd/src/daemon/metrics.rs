@@ -14,6 +14,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 
 use super::Shared;
 use super::ports::Role;
@@ -33,10 +34,13 @@ pub async fn bind(address: SocketAddr) -> Result<TcpListener, Refusal> {
     listener.map_err(Refusal::system("listening on the address of `metrics`"))
 }
 
-/// Serves metrics over TCP.
-pub fn serve(shared: &Shared, listener: TcpListener) {
+/// Serves metrics over TCP, until the task is aborted.
+pub fn serve(shared: &Shared, listener: TcpListener) -> JoinHandle<()> {
     let app = Router::new().route("/metrics", get(answer)).with_state(shared.clone());
-    tokio::spawn(async move { axum::serve(listener, app).await });
+    tokio::spawn(async move {
+        // It does not end by itself, nor fail.
+        let _ = axum::serve(listener, app).await;
+    })
 }
 
 /// All metrics as text.
