@@ -40,23 +40,20 @@ impl Plane {
         // Its number may have been another.
         let pinned = pins.attachments()?.into_iter();
         let mut pinned = pinned.filter(|(hook, _, name, _)| *hook == Hook::Tcx && name == interface);
-        let mut id = None;
         if let Some((.., old)) = pinned.next() {
-            let link = PinnedLink::from_pin(&old).and_then(|pinned| {
-                pinned.unpin().map_err(|io_error| aya::sys::SyscallError { call: "unlink", io_error }.into())
-            });
-            // A link whose interface went is good for nothing: no program can be put into it.
-            id = link
-                .ok()
-                .and_then(|link| program.attach_to_link(SchedClassifierLink::try_from(link).ok()?).ok());
-        }
-        let id = match id {
-            Some(id) => id,
-            None => {
-                let options = TcAttachOptions::TcxOrder(LinkOrder::default());
-                program.attach_with_options(interface, TcAttachType::Ingress, options)?
+            let failed = |error| PlaneError::Pin { path: old.clone(), error };
+            let link = PinnedLink::from_pin(&old).ok().map(FdLink::from);
+            let link = link.and_then(|link| SchedClassifierLink::try_from(link).ok());
+            if let Some(id) = link.and_then(|link| program.attach_to_link(link).ok()) {
+                // The pin holds the link, also without us: it is never without one.
+                drop(program.take_link(id)?);
+                return std::fs::rename(&old, path).map_err(failed);
             }
-        };
+            // A link whose interface went is good for nothing: no program can be put into it.
+            std::fs::remove_file(&old).map_err(failed)?;
+        }
+        let options = TcAttachOptions::TcxOrder(LinkOrder::default());
+        let id = program.attach_with_options(interface, TcAttachType::Ingress, options)?;
         let link: FdLink = program.take_link(id)?.try_into()?;
         link.pin(path)
             .map_err(|error| PlaneError::Pin { path: path.to_owned(), error: io::Error::other(error) })?;
