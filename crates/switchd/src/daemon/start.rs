@@ -210,10 +210,10 @@ fn too_old(lacks: &str) -> Refusal {
 /// What it means that the program could not be attached.
 fn explain(error: PlaneError, hook: Hook, interface: &str) -> Refusal {
     match hook {
-        Hook::Clsact => too_old(&format!(
+        Hook::Clsact if error.is_of_kernel() => too_old(&format!(
             "has neither tcx nor the clsact qdisc: attaching to `{interface}` failed ({error})"
         )),
-        Hook::Tcx => error.into(),
+        Hook::Clsact | Hook::Tcx => error.into(),
     }
 }
 
@@ -266,7 +266,7 @@ fn load(
     };
     let plane = Plane::adopt(config.mode, &config.exploration, settings, &pins);
     let plane = plane.map_err(|error| match error {
-        PlaneError::Load(_) | PlaneError::Program(_) => {
+        PlaneError::Load(_) | PlaneError::Program(_) if error.is_of_kernel() => {
             too_old(&format!("does not take the data plane ({error})"))
         }
         other => other.into(),
