@@ -109,6 +109,14 @@ fn a_configuration_that_is_wrong_is_refused_with_its_line_and_what_was_expected(
     let many: Vec<String> = (0..65).map(|number| format!("\"e{number}\"")).collect();
     let text = format!("mode = \"tcp-path\"\nports = [{}]", many.join(", "));
     says(&refused(&netns, &places, &text, &["--check"]), "too many", &["65 interfaces", "at most 64"]);
+    let secret = "mode = \"tcp-path\"\nports = [\"a\"]\nhello_key = \"5ec2e7\"";
+    let output = refused(&netns, &places, secret, &["--check"]);
+    says(&output, "a short key", &["3 | hello_key = \"******\"", "these are 3 bytes"]);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("5ec2e7"), "{output:?}");
+    let number = "mode = \"tcp-path\"\nports = [\"a\"]\nhello_key = 527";
+    let output = refused(&netns, &places, number, &["--check"]);
+    says(&output, "a key without quotes", &["`hello_key` is of another kind", "expected a text in quotes"]);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("527"), "{output:?}");
     let two = "mode = \"x\"\nports = []\nwhat = 1\n";
     says(&refused(&netns, &places, two, &["--check"]), "all at once", &[":1:8", ":2:9", ":3:1"]);
 }
