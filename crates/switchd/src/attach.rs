@@ -40,23 +40,20 @@ impl Plane {
         // Its number may have been another.
         let pinned = pins.attachments()?.into_iter();
         let mut pinned = pinned.filter(|(hook, _, name, _)| *hook == Hook::Tcx && name == interface);
-        let mut id = None;
         if let Some((.., old)) = pinned.next() {
-            let link = PinnedLink::from_pin(&old).and_then(|pinned| {
-                pinned.unpin().map_err(|io_error| aya::sys::SyscallError { call: "unlink", io_error }.into())
-            });
-            // A link whose interface went is good for nothing: no program can be put into it.
-            id = link
-                .ok()
-                .and_then(|link| program.attach_to_link(SchedClassifierLink::try_from(link).ok()?).ok());
-        }
-        let id = match id {
-            Some(id) => id,
-            None => {
-                let options = TcAttachOptions::TcxOrder(LinkOrder::default());
-                program.attach_with_options(interface, TcAttachType::Ingress, options)?
+            let failed = |error| PlaneError::Pin { path: old.clone(), error };
+            let link = PinnedLink::from_pin(&old).ok().map(FdLink::from);
+            let link = link.and_then(|link| SchedClassifierLink::try_from(link).ok());
+            if let Some(id) = link.and_then(|link| program.attach_to_link(link).ok()) {
+                // The pin holds the link, also without us: it is never without one.
+                drop(program.take_link(id)?);
+                return std::fs::rename(&old, path).map_err(failed);
             }
-        };
+            // A link whose interface went is good for nothing: no program can be put into it.
+            std::fs::remove_file(&old).map_err(failed)?;
+        }
+        let options = TcAttachOptions::TcxOrder(LinkOrder::default());
+        let id = program.attach_with_options(interface, TcAttachType::Ingress, options)?;
         let link: FdLink = program.take_link(id)?.try_into()?;
         link.pin(path)
             .map_err(|error| PlaneError::Pin { path: path.to_owned(), error: io::Error::other(error) })?;
@@ -121,32 +118,40 @@ pub enum Owner {
     Unknown(String),
 }
 
-/// The data plane at the ingress of `interface`, if one of ours is.
+/// The data plane at the ingress of `interface`, by whichever hook, if one is that is not of the switch `own`.
 ///
 /// # Errors
-/// [`PlaneError::Program`] where the kernel cannot say.
-pub fn owner(root: &Path, hook: Hook, interface: &str) -> Result<Option<Owner>> {
-    if hook == Hook::Clsact {
-        let mut owners = list(root)?.into_iter().filter_map(|switch| named(&switch));
-        let owner = owners.find(|name| {
-            let pins = Pins::of(root, name).attachments().unwrap_or_default();
-            pins.iter().any(|(hook, _, at, _)| *hook == Hook::Clsact && at == interface)
-        });
-        return Ok(owner.map(Owner::Switch));
+/// [`PlaneError::Pin`] where the kernel cannot say.
+pub fn other_owner(root: &Path, own: &str, interface: &str) -> Result<Option<Owner>> {
+    let switches: Vec<String> = list(root)?.iter().filter_map(|switch| named(switch)).collect();
+    for name in switches.iter().filter(|name| *name != own) {
+        let pins = Pins::of(root, name).attachments()?;
+        if pins.iter().any(|(hook, _, at, _)| *hook == Hook::Clsact && at == interface) {
+            return Ok(Some(Owner::Switch(name.clone())));
+        }
+    }
+    if !has_tcx() {
+        return Ok(None);
     }
     let asking = |error| PlaneError::Pin { path: PathBuf::from(interface), error };
     let programs = programs_at(ifindex(interface).map_err(asking)?).map_err(asking)?;
     if programs.is_empty() {
         return Ok(None);
     }
-    for switch in list(root)? {
-        let Some(name) = named(&switch) else { continue };
+    let mut is_own = false;
+    for name in switches {
         for (_, _, _, path) in Pins::of(root, &name).attachments()? {
             let info = PinnedLink::from_pin(&path).ok().and_then(|link| FdLink::from(link).info().ok());
             if info.is_some_and(|info| programs.contains(&info.program_id())) {
-                return Ok(Some(Owner::Switch(name)));
+                match name == own {
+                    true => is_own = true,
+                    false => return Ok(Some(Owner::Switch(name))),
+                }
             }
         }
+    }
+    if is_own {
+        return Ok(None);
     }
     // What a program is called may be asked with CAP_SYS_ADMIN only.
     let (_, programs) = SchedClassifier::query_tcx(interface, TcAttachType::Ingress).unwrap_or_default();

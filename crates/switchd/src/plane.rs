@@ -57,6 +57,28 @@ pub enum PlaneError {
     Ports(usize),
 }
 
+impl PlaneError {
+    /// Whether the kernel does not know what it was asked for, or its verifier says no; rather than that
+    /// memory or a privilege was missing, or that something is in the way.
+    pub fn is_of_kernel(&self) -> bool {
+        /// `ENOTSUPP` of the kernel's own, which no header has.
+        const UNSUPPORTED: i32 = 524;
+        let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(self);
+        while let Some(error) = cause {
+            if let Some(code) = error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
+                let unknown = [libc::EINVAL, libc::E2BIG, libc::ENOSYS, libc::EOPNOTSUPP, UNSUPPORTED];
+                return unknown.contains(&code)
+                    // That is how the verifier refuses; whoever lacks a privilege gets EPERM.
+                    || code == libc::EACCES
+                    // There is no such qdisc, or no such filter.
+                    || code == libc::ENOENT;
+            }
+            cause = error.source();
+        }
+        false
+    }
+}
+
 type Result<T> = std::result::Result<T, PlaneError>;
 
 /// A program, its maps, and what the daemon knows of its ports.
@@ -547,4 +569,22 @@ fn copy(item: &[u8]) -> Option<(PortId, Vec<u8>)> {
     let number = |bytes: &[u8]| bytes.try_into().map(u32::from_ne_bytes).ok();
     let (port, len) = (number(port)?, number(len)? as usize);
     (len <= COPY_BYTES).then(|| Some((PortId(port as u16), bytes.get(..len)?.to_vec())))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_that_is_too_old_is_told_from_one_that_has_no_memory() {
+        let create = |code| {
+            let io_error = io::Error::from_raw_os_error(code);
+            PlaneError::Load(EbpfError::MapError(MapError::CreateError { name: "paths".into(), io_error }))
+        };
+        assert!(create(libc::EINVAL).is_of_kernel());
+        assert!(!create(libc::ENOMEM).is_of_kernel());
+        assert!(!create(libc::EPERM).is_of_kernel());
+        let missing = PlaneError::Missing("program");
+        assert!(!missing.is_of_kernel());
+    }
 }

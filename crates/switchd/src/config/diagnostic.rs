@@ -53,13 +53,25 @@ impl Problems {
         let end = self.text[at..].find('\n').map_or(self.text.len(), |end| at + end);
         let (line, column) =
             (self.text[..start].matches('\n').count() + 1, self.text[start..at].chars().count());
-        let excerpt = self.text[start..end].trim_end_matches('\r').replace('\t', " ");
+        let excerpt = mask(self.text[start..end].trim_end_matches('\r')).replace('\t', " ");
         let marked = self.text.get(at..span.end.clamp(at, end)).map_or(0, |marked| marked.chars().count());
         let gutter = " ".repeat(line.to_string().len());
         write!(f, "\n{gutter}--> {}:{line}:{}\n{gutter} |\n{line} | {excerpt}", self.name, column + 1)?;
         write!(f, "\n{gutter} | {}{}", " ".repeat(column), "^".repeat(marked.max(1)))?;
         if label.is_empty() { Ok(()) } else { write!(f, " {label}") }
     }
+}
+
+/// A line without what only those know who have a key: a wrong one is often a right one misspelt, and logs
+/// are kept.
+fn mask(line: &str) -> String {
+    let Some(at) = line.find("key").map(|at| at + "key".len()) else { return line.to_owned() };
+    if line[at..].starts_with("_file") {
+        return line.to_owned();
+    }
+    let at = line[at..].find('=').map_or(at, |equals| at + equals);
+    let masked = line[at..].chars().map(|c| if c.is_alphanumeric() { '*' } else { c });
+    line[..at].chars().chain(masked).collect()
 }
 
 impl std::error::Error for Problems {}
@@ -90,6 +102,20 @@ pub fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str> + C
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_is_not_repeated() {
+        let lines = [
+            ("hello_key = \"00ffG\"", "hello_key = \"*****\""),
+            ("helo_key=\"00ff", "helo_key=\"****"),
+            ("hello_key 00ff", "hello_key ****"),
+            ("hello_key_file = \"a.key\"", "hello_key_file = \"a.key\""),
+            ("ports = [\"a\"]", "ports = [\"a\"]"),
+        ];
+        for (line, shown) in lines {
+            assert_eq!(mask(line), shown);
+        }
+    }
 
     #[test]
     fn a_message_shows_the_line_the_mark_and_what_was_expected() {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use http_body_util::{BodyExt, Empty};
 use hyper::body::{Bytes, Incoming};
@@ -10,6 +11,9 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use thiserror::Error;
 use tokio::net::UnixStream;
+
+/// How long an answer may take; a trace may take for ever.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why there is no answer.
 #[derive(Debug, Error)]
@@ -31,6 +35,15 @@ pub enum ClientError {
          daemon's configuration gives the socket to", path = path.display()
     )]
     Forbidden {
+        /// The socket.
+        path: PathBuf,
+    },
+    /// The daemon is there and says nothing.
+    #[error(
+        "the daemon on {path} has not answered for {} s: its log says what holds it up (journalctl -u \
+         'weft-switchd@*'); frames are forwarded without it", PATIENCE.as_secs(), path = path.display()
+    )]
+    Stuck {
         /// The socket.
         path: PathBuf,
     },
@@ -71,11 +84,16 @@ impl Client {
         sender.send_request(request).await.map_err(unreadable)
     }
 
-    /// Asks, and reads the whole answer.
+    /// Asks, and reads the whole answer, which may take 10 s.
     ///
     /// # Errors
     /// [`ClientError`].
     pub async fn ask(&self, method: Method, what: &str) -> Result<Value, ClientError> {
+        let answer = tokio::time::timeout(PATIENCE, self.answer(method, what)).await;
+        answer.unwrap_or_else(|_| Err(ClientError::Stuck { path: self.path.clone() }))
+    }
+
+    async fn answer(&self, method: Method, what: &str) -> Result<Value, ClientError> {
         let answer = self.send(method, what).await?;
         let good = answer.status().is_success();
         let bytes = answer.into_body().collect().await.map_err(unreadable)?.to_bytes();

@@ -1,8 +1,9 @@
 //! What takes its time, on threads of its own: sweeping, and telling of flows whose port is dead.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,9 @@ use crate::tables::Tables;
 /// Least time between two sweeps, and how much longer than a sweep it is.
 const REST: Duration = Duration::from_secs(1);
 const SHARE: u32 = 20;
+
+/// Least time between two looks through the flows of one port.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Between two looks at carriers.
 const LOOK: Duration = Duration::from_millis(20);
@@ -83,47 +87,101 @@ fn draw(_: &Flow) -> u32 {
     random()
 }
 
+/// Ports whose flows are being looked through because they are dead, and whether that is to be done once
+/// more: of each port there is one thread at most, however often it breaks.
+#[derive(Default)]
+pub struct Walks(Mutex<HashMap<u16, bool>>);
+
+impl Walks {
+    fn ports(&self) -> MutexGuard<'_, HashMap<u16, bool>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a walk has to be started; one that is on its way is followed by another.
+    fn begin(&self, port: u16) -> bool {
+        match self.ports().entry(port) {
+            Entry::Occupied(mut again) => {
+                again.insert(true);
+                false
+            }
+            Entry::Vacant(free) => {
+                free.insert(false);
+                true
+            }
+        }
+    }
+
+    /// Whether another has to follow the one that is over.
+    fn again(&self, port: u16) -> bool {
+        let mut ports = self.ports();
+        let again = ports.insert(port, false) == Some(true);
+        if !again {
+            ports.remove(&port);
+        }
+        again
+    }
+}
+
 /// The port is dead: what was behind it is forgotten, and of flows over it the edges are told.
 pub fn broken(shared: &Shared, number: u16) {
-    on_port(shared, number, "flows of a dead port", move |tables, ports| {
-        tables.forget_behind(number)?;
-        tables.break_port(number, ports, clock::now(), draw)
+    if !shared.0.walks.begin(number) {
+        return;
+    }
+    let shared = shared.clone();
+    tokio::task::spawn_blocking(move || {
+        loop {
+            let began = Instant::now();
+            look_through(&shared, number, "flows of a dead port", |tables, ports| {
+                tables.forget_behind(number)?;
+                tables.break_port(number, ports, clock::now(), draw)
+            });
+            if !shared.0.walks.again(number) {
+                return;
+            }
+            // A neighbour that comes and goes takes half of a processor's time at most.
+            sleep(began.elapsed().max(PAUSE));
+        }
     });
 }
 
 /// The port is to be taken out of use: flows over it are moved while it forwards.
 pub fn drained(shared: &Shared, number: u16) {
-    on_port(shared, number, "flows of a port that drains", move |tables, ports| {
-        tables.move_off(number, ports, clock::now(), draw)
+    let shared = shared.clone();
+    tokio::task::spawn_blocking(move || {
+        look_through(&shared, number, "flows of a port that drains", |tables, ports| {
+            tables.move_off(number, ports, clock::now(), draw)
+        });
     });
 }
 
-fn on_port(
+/// Does what `decide` finds to do about the flows of a port.
+fn look_through(
     shared: &Shared,
     number: u16,
     what: &'static str,
-    decide: impl FnOnce(&Tables, &[Port]) -> io::Result<Recovery> + Send + 'static,
+    decide: impl FnOnce(&Tables, &[Port]) -> io::Result<Recovery>,
 ) {
     let snapshot = Snapshot::take(shared);
-    tokio::task::spawn_blocking(move || {
-        let began = Instant::now();
-        match decide(&snapshot.tables, &snapshot.ports) {
-            Ok(done) => {
-                let (frames, recovering) = (done.frames.len(), done.locked.len());
-                snapshot.send(done.frames);
-                if frames > 0 {
-                    tracing::info!(
-                        port = number,
-                        frames,
-                        recovering,
-                        ms = began.elapsed().as_millis() as u64,
-                        "{what}"
-                    );
-                }
+    let began = Instant::now();
+    let done = decide(&snapshot.tables, &snapshot.ports);
+    let may_say = || shared.lock().quiet.may_say(number, what, clock::now());
+    match done {
+        Ok(done) => {
+            let (frames, recovering) = (done.frames.len(), done.locked.len());
+            snapshot.send(done.frames);
+            if frames > 0
+                && let Some(left_out) = may_say()
+            {
+                let ms = began.elapsed().as_millis() as u64;
+                tracing::info!(port = number, frames, recovering, ms, left_out, "{what}");
             }
-            Err(error) => tracing::error!(port = number, %error, "{what}"),
         }
-    });
+        Err(error) => {
+            if let Some(left_out) = may_say() {
+                tracing::error!(port = number, %error, left_out, "{what}");
+            }
+        }
+    }
 }
 
 /// Looks at the carriers of ports, again and again. The kernel tells of them by netlink, but of at most one
@@ -170,5 +228,20 @@ pub async fn sweep(shared: Shared) {
             Err(_) => return,
         }
         tokio::time::sleep(REST.max(began.elapsed() * SHARE)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_that_breaks_often_is_looked_at_by_one_and_once_more() {
+        let walks = Walks::default();
+        assert_eq!((0..1000).filter(|_| walks.begin(3)).count(), 1);
+        assert!(walks.begin(4), "another port has its own");
+        assert!(walks.again(3), "it broke meanwhile");
+        assert!(!walks.again(3), "and not since");
+        assert!(walks.begin(3), "it breaks again, and nobody looks");
     }
 }

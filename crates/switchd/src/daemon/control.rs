@@ -4,8 +4,10 @@
 use std::convert::Infallible;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use axum::body::Body;
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path as PathOf, Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -15,6 +17,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::net::UnixListener;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 use super::refusal::Refusal;
 use super::{Shared, background, metrics, reload, report, trace};
@@ -28,6 +32,9 @@ impl IntoResponse for Failure {
         (self.0, Json(json!({"error": self.1}))).into_response()
     }
 }
+
+/// How long the last answers may take.
+const FAREWELL: Duration = Duration::from_millis(500);
 
 type Answer = Result<Json<Value>, Failure>;
 
@@ -50,12 +57,15 @@ pub fn open(folder: &Path, name: &str, access: &Access) -> Result<Hidden, Refusa
     let path = folder.join(format!("{name}.sock"));
     let temporary = folder.join(format!(".{name}.sock"));
     let failed = |error| Refusal::File { path: path.clone(), error };
+    let id = |group: &String| {
+        let found = nix::unistd::Group::from_name(group).ok().flatten();
+        found.map(|group| group.gid.as_raw()).ok_or_else(|| Refusal::Group(group.clone()))
+    };
+    let group = access.group.as_ref().map(id).transpose()?;
     let _ = std::fs::remove_file(&temporary);
     let listener = UnixListener::bind(&temporary).map_err(failed)?;
-    if let Some(group) = &access.group {
-        let found = nix::unistd::Group::from_name(group).ok().flatten();
-        let id = found.ok_or_else(|| Refusal::Group(group.clone()))?.gid.as_raw();
-        chown(&temporary, None, Some(id)).map_err(failed)?;
+    if group.is_some() {
+        chown(&temporary, None, group).map_err(failed)?;
     }
     let permissions = std::fs::Permissions::from_mode(access.mode);
     std::fs::set_permissions(&temporary, permissions).map_err(failed)?;
@@ -63,16 +73,46 @@ pub fn open(folder: &Path, name: &str, access: &Access) -> Result<Hidden, Refusa
 }
 
 impl Hidden {
-    /// Gives the socket its name and answers on it; gives its path.
+    /// Takes it away: the daemon does not start.
+    pub fn discard(&self) {
+        let _ = std::fs::remove_file(&self.temporary);
+    }
+
+    /// Gives the socket its name and answers on it.
     ///
     /// # Errors
     /// [`Refusal::File`].
-    pub fn serve(self, shared: &Shared) -> Result<PathBuf, Refusal> {
+    pub fn serve(self, shared: &Shared) -> Result<Control, Refusal> {
         let Self { listener, temporary, path } = self;
         std::fs::rename(&temporary, &path).map_err(|error| Refusal::File { path: path.clone(), error })?;
         let app = router(shared.clone());
-        tokio::spawn(async move { axum::serve(listener, app).await });
-        Ok(path)
+        let (last, end) = oneshot::channel();
+        let task = tokio::spawn(async move {
+            let told = async { end.await.unwrap_or_default() };
+            // It fails at nothing once it listens.
+            let _ = axum::serve(listener, app).with_graceful_shutdown(told).await;
+        });
+        Ok(Control { path, last, task })
+    }
+}
+
+/// The socket as it is served.
+pub struct Control {
+    path: PathBuf,
+    last: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl Control {
+    /// Takes the socket's name away: nobody finds it any more.
+    pub fn hide(&self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+
+    /// Gives the answers that are on their way, and ends; a trace does not end by itself and is cut off.
+    pub async fn end(self) {
+        let _ = self.last.send(());
+        let _ = tokio::time::timeout(FAREWELL, self.task).await;
     }
 }
 
@@ -128,11 +168,21 @@ async fn table(
     read.map_err(internal)?.map(Json).map_err(internal)
 }
 
-async fn hosts(State(shared): State<Shared>, Query(Limit { limit }): Query<Limit>) -> Answer {
+/// What stands behind `?`, where it can be read.
+type Asked<T> = Result<Query<T>, QueryRejection>;
+
+fn read<T>(asked: Asked<T>) -> Result<T, Failure> {
+    let wrong = |why: QueryRejection| Failure(StatusCode::BAD_REQUEST, why.body_text());
+    asked.map(|Query(what)| what).map_err(wrong)
+}
+
+async fn hosts(State(shared): State<Shared>, asked: Asked<Limit>) -> Answer {
+    let Limit { limit } = read(asked)?;
     table(shared, move |names, tables| report::hosts(&names, &tables, limit)).await
 }
 
-async fn paths(State(shared): State<Shared>, Query(Limit { limit }): Query<Limit>) -> Answer {
+async fn paths(State(shared): State<Shared>, asked: Asked<Limit>) -> Answer {
+    let Limit { limit } = read(asked)?;
     table(shared, move |names, tables| report::paths(&names, &tables, limit)).await
 }
 
@@ -187,7 +237,8 @@ struct What {
     what: Option<String>,
 }
 
-async fn flush(State(shared): State<Shared>, Query(What { what }): Query<What>) -> Answer {
+async fn flush(State(shared): State<Shared>, asked: Asked<What>) -> Answer {
+    let What { what } = read(asked)?;
     let (hosts, paths) = match what.as_deref() {
         None => (true, true),
         Some("hosts") => (true, false),
@@ -210,7 +261,11 @@ async fn load_again(State(shared): State<Shared>) -> Answer {
     Ok(Json(json!({"changed": changed})))
 }
 
+/// Answers when the data plane is away and interfaces are as they were.
 async fn down(State(shared): State<Shared>) -> Answer {
-    shared.0.down.notify_one();
+    let (waiting, done) = oneshot::channel();
+    let busy = || Failure(StatusCode::CONFLICT, "the daemon is ending already".to_owned());
+    shared.0.down.try_send(waiting).map_err(|_| busy())?;
+    done.await.map_err(|_| busy())?.map_err(internal)?;
     Ok(Json(json!({"down": true})))
 }

@@ -4,7 +4,7 @@
 use std::io;
 
 use futures_util::TryStreamExt;
-use netlink_packet_core::{NetlinkMessage, NetlinkPayload};
+use netlink_packet_core::{NetlinkBuffer, NetlinkMessage, NetlinkPayload};
 use netlink_packet_route::link::{InfoKind, LinkAttribute, LinkFlags, LinkInfo, LinkLayerType, LinkMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
@@ -157,24 +157,55 @@ impl Changes {
 /// The events in what was read from the kernel.
 fn events(mut bytes: &[u8]) -> Vec<Event> {
     let mut events = Vec::new();
-    while let Ok(message) = NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes) {
-        match message.payload {
-            NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link)) => {
-                events.push(Event::Is(read(link)))
+    while let Ok(header) = NetlinkBuffer::new_checked(bytes) {
+        let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes);
+        match message.map(|message| message.payload) {
+            // What is told of here cannot be read; the kernel is asked, which may say it otherwise.
+            Err(_) => events.push(Event::Missed),
+            Ok(NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link))) => {
+                events.push(Event::Is(read(link)));
             }
             // Leaving a bridge is told as the end of a link of the bridge's family.
-            NetlinkPayload::InnerMessage(RouteNetlinkMessage::DelLink(link))
+            Ok(NetlinkPayload::InnerMessage(RouteNetlinkMessage::DelLink(link)))
                 if link.header.interface_family == AddressFamily::Unspec =>
             {
                 events.push(Event::Gone(link.header.index));
             }
-            _ => {}
+            Ok(_) => {}
         }
-        let length = (message.header.length as usize).next_multiple_of(4);
+        let length = (header.length() as usize).next_multiple_of(4);
         if length == 0 || length >= bytes.len() {
             break;
         }
         bytes = &bytes[length..];
     }
     events
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A message of the kernel's: its length, kind, flags, number and sender, and what it says.
+    fn message(kind: u16, says: &[u8]) -> Vec<u8> {
+        let mut bytes = (16 + says.len() as u32).to_ne_bytes().to_vec();
+        bytes.extend(kind.to_ne_bytes());
+        bytes.extend([0; 10]);
+        bytes.extend(says);
+        bytes
+    }
+
+    #[test]
+    fn a_message_that_cannot_be_read_does_not_hide_those_after_it() {
+        // RTM_DELLINK is 17: family, padding, kind, index, flags and change of the interface 7.
+        let gone = message(17, &[0, 0, 1, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        let spoilt = message(16, &[0; 4]);
+        let all = [spoilt.clone(), gone.clone()].concat();
+        assert_eq!(events(&all), [Event::Missed, Event::Gone(7)]);
+        assert_eq!(events(&gone), [Event::Gone(7)]);
+        assert_eq!(events(&[]), []);
+        let mut endless = spoilt;
+        endless[..4].fill(0);
+        assert_eq!(events(&endless), []);
+    }
 }

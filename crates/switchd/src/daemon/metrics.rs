@@ -14,6 +14,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 
 use super::Shared;
 use super::ports::Role;
@@ -24,16 +25,22 @@ use crate::counters::{PortCounts, Reason};
 type CountOf = fn(&PortCounts) -> u64;
 type Labels = Vec<(&'static str, String)>;
 
-/// Serves metrics over TCP.
+/// Takes the address of metrics.
 ///
 /// # Errors
-/// [`Refusal::System`] where the address cannot be had.
-pub async fn serve(shared: &Shared, address: SocketAddr) -> Result<(), Refusal> {
+/// [`Refusal::System`] where it cannot be had.
+pub async fn bind(address: SocketAddr) -> Result<TcpListener, Refusal> {
     let listener = TcpListener::bind(address).await;
-    let listener = listener.map_err(Refusal::system("listening on the address of `metrics`"))?;
+    listener.map_err(Refusal::system("listening on the address of `metrics`"))
+}
+
+/// Serves metrics over TCP, until the task is aborted.
+pub fn serve(shared: &Shared, listener: TcpListener) -> JoinHandle<()> {
     let app = Router::new().route("/metrics", get(answer)).with_state(shared.clone());
-    tokio::spawn(async move { axum::serve(listener, app).await });
-    Ok(())
+    tokio::spawn(async move {
+        // It does not end by itself, nor fail.
+        let _ = axum::serve(listener, app).await;
+    })
 }
 
 /// All metrics as text.

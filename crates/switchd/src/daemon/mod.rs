@@ -24,7 +24,7 @@ mod trace;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{Notify, broadcast, mpsc};
+use tokio::sync::{Notify, broadcast, mpsc, oneshot};
 use tokio::time::Instant;
 use weft_wire::EtherType;
 
@@ -65,13 +65,18 @@ struct Inner {
     /// That a deadline may have come nearer.
     changed: Notify,
     tasks: mpsc::UnboundedSender<Task>,
-    /// That it is to be taken down.
-    down: Notify,
+    /// Ports whose flows are being looked through.
+    walks: background::Walks,
+    /// That it is to be taken down, and who waits until it is.
+    down: mpsc::Sender<Waiting>,
     /// Events of explorations, to those who want them.
     trace: broadcast::Sender<serde_json::Value>,
     /// How the daemon was started, to be read again.
     start: Start,
 }
+
+/// Who asked for the end, and is told what came of it.
+type Waiting = oneshot::Sender<Result<(), String>>;
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Switch> {
@@ -100,19 +105,28 @@ impl Shared {
 pub async fn run(start: Start) -> Result<(), Refusal> {
     let config = Config::load(start.file.as_deref(), &start.flags)?;
     start::check_capabilities()?;
-    let _lock = start::lock(&start.places, &config.name)?;
+    let lock = start::lock(&start.places, &config.name)?;
     let (name, control, metrics) = (config.name.clone(), config.control.clone(), config.metrics);
     let links = Links::open().map_err(Refusal::system("opening netlink"))?;
     // From before the first look, so that nothing is missed between the two.
     let changes = Changes::open().map_err(Refusal::system("listening to netlink"))?;
+    // What may be refused is had before anything is changed.
+    let metrics = match metrics {
+        Some(address) => Some(metrics::bind(address).await?),
+        None => None,
+    };
+    let socket = control::open(&start.places.run, &name, &control)?;
     let mut saved = Saved::open(start.places.run.join(format!("{name}.interfaces")));
-    let switch = start::start(config, &start.places, start.hook, &links, &mut saved).await?;
+    let switch = start::start(config, &start.places, start.hook, &links, &mut saved).await;
+    let switch = switch.inspect_err(|_| socket.discard())?;
     let (tasks, todo) = mpsc::unbounded_channel();
+    let (down, asked) = mpsc::channel(1);
     let inner = Inner {
         switch: Mutex::new(switch),
         changed: Notify::new(),
         tasks,
-        down: Notify::new(),
+        walks: background::Walks::default(),
+        down,
         trace: trace::channel(),
         start: start.clone(),
     };
@@ -121,14 +135,11 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     for number in 0..ports {
         listen(&shared, number);
     }
-    let socket = control::open(&start.places.run, &name, &control)?;
-    if let Some(address) = metrics {
-        metrics::serve(&shared, address).await?;
-    }
+    let metrics = metrics.map(|listener| metrics::serve(&shared, listener));
     // Threads have the privileges of the one that starts them: none is started before.
     privileges::drop_all_but(&start::CAPABILITIES);
     background::watch_carriers(&shared);
-    let socket = socket.serve(&shared)?;
+    let control = socket.serve(&shared)?;
     {
         let switch = shared.lock();
         tracing::info!(
@@ -138,21 +149,32 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     }
     let sweeping = tokio::spawn(background::sweep(shared.clone()));
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
-    let done = serve(&shared, &links, &mut saved, changes, todo).await;
+    let ended = serve(&shared, &links, &mut saved, changes, todo, asked).await;
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Stopping]);
     sweeping.abort();
-    let _ = std::fs::remove_file(socket);
+    control.hide();
+    if let Some(metrics) = metrics {
+        metrics.abort();
+        let _ = metrics.await;
+    }
+    let Some(waiting) = ended? else { return Ok(()) };
+    let done = take_down(&shared, &links, &mut saved).await;
+    // Whoever is told that it is over may start another at once.
+    drop(lock);
+    let _ = waiting.send(done.as_ref().map_or_else(|error| Err(error.to_string()), |()| Ok(())));
+    control.end().await;
     done
 }
 
-/// Everything that happens while the switch runs.
+/// Everything that happens while the switch runs; gives who asked to have it taken down, if somebody did.
 async fn serve(
     shared: &Shared,
     links: &Links,
     saved: &mut Saved,
     mut changes: Changes,
     mut todo: mpsc::UnboundedReceiver<Task>,
-) -> Result<(), Refusal> {
+    mut asked: mpsc::Receiver<Waiting>,
+) -> Result<Option<Waiting>, Refusal> {
     let handle = |kind| signal(kind).map_err(Refusal::system("catching signals"));
     let (mut stop, mut interrupt) = (handle(SignalKind::terminate())?, handle(SignalKind::interrupt())?);
     let mut reload = handle(SignalKind::hangup())?;
@@ -166,6 +188,9 @@ async fn serve(
         let wake = Instant::now() + clock::until(role_ends.min(greeting));
         tokio::select! {
             biased;
+            Some(waiting) = asked.recv() => return Ok(Some(waiting)),
+            _ = stop.recv() => return Ok(None),
+            _ = interrupt.recv() => return Ok(None),
             heard = changes.next() => match heard {
                 Ok(events) => follow(shared, links, events).await,
                 Err(error) => return Err(Refusal::System { what: "listening to netlink", error }),
@@ -178,15 +203,8 @@ async fn serve(
                     tracing::error!("nothing is changed: {error}");
                 }
             }
-            _ = stop.recv() => break,
-            _ = interrupt.recv() => break,
-            () = shared.0.down.notified() => {
-                take_down(shared, links, saved).await?;
-                break;
-            }
         }
     }
-    Ok(())
 }
 
 /// Looks at what happened to interfaces.

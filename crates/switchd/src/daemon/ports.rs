@@ -32,6 +32,20 @@ pub enum Role {
     Looped,
 }
 
+impl Role {
+    /// Its name, which is also that of its kind of message.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Down => "down",
+            Self::Listening => "listening",
+            Self::Host => "host",
+            Self::Fabric => "fabric",
+            Self::Silent => "silent",
+            Self::Looped => "looped",
+        }
+    }
+}
+
 /// The switch that was heard on a port.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Neighbour {

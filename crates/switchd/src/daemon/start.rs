@@ -1,10 +1,11 @@
 //! From a configuration to a switch that forwards: everything that can be wrong is found before anything
 //! is changed.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Seek, Write};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use caps::{CapSet, Capability};
 use weft_switching::tfe::Classifier;
@@ -22,7 +23,7 @@ use super::quiet::Quiet;
 use super::refusal::Refusal;
 use super::socket::PortSocket;
 use super::switch::Switch;
-use crate::attach::{Owner, detach, has_tcx, owner};
+use crate::attach::{Owner, detach, has_tcx, other_owner};
 use crate::config::Config;
 use crate::layout::{NEVER, Settings};
 use crate::pins::{Hook, Pins};
@@ -43,6 +44,9 @@ pub struct Places {
 /// What the daemon needs, and keeps while others go.
 pub const CAPABILITIES: [Capability; 4] =
     [Capability::CAP_BPF, Capability::CAP_NET_ADMIN, Capability::CAP_NET_RAW, Capability::CAP_PERFMON];
+
+/// How long others that start are waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Makes sure that the daemon may do what it has to.
 ///
@@ -85,6 +89,34 @@ pub fn lock(places: &Places, name: &str) -> Result<File, Refusal> {
     Ok(file)
 }
 
+/// Takes the lock that all daemons have in common, whose name no switch has.
+///
+/// # Errors
+/// [`Refusal::File`] where another has it for longer than any start takes.
+async fn lock_all(places: &Places) -> Result<File, Refusal> {
+    let path = places.run.join(".attach.lock");
+    let failed = |error| Refusal::File { path: path.clone(), error };
+    let file = File::create(&path).map_err(failed)?;
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            Err(TryLockError::WouldBlock) => {
+                let why = format!(
+                    "another weft-switchd holds it and has been starting for {} s: `fuser {}` says which, end that one",
+                    PATIENCE.as_secs(),
+                    path.display()
+                );
+                return Err(failed(io::Error::new(io::ErrorKind::TimedOut, why)));
+            }
+        }
+    }
+}
+
 /// Loads, attaches and sets up; the switch forwards when this is done.
 ///
 /// # Errors
@@ -109,12 +141,9 @@ pub async fn start(
     let hook = choose(hook)?;
     // Two daemons that start at once look one after the other whose an interface is.
     make(&places.run)?;
-    let path = places.run.join("attach.lock");
-    let failed = |error| Refusal::File { path: path.clone(), error };
-    let attaching = File::create(&path).map_err(failed)?;
-    attaching.lock().map_err(failed)?;
+    let attaching = lock_all(places).await?;
     for name in &config.ports {
-        refuse_owned(places, hook, &config.name, name)?;
+        refuse_owned(places, &config.name, name)?;
     }
     make(&places.state)?;
     let memory = places.state.join(format!("{}.hellos", config.name));
@@ -181,16 +210,16 @@ fn too_old(lacks: &str) -> Refusal {
 /// What it means that the program could not be attached.
 fn explain(error: PlaneError, hook: Hook, interface: &str) -> Refusal {
     match hook {
-        Hook::Clsact => too_old(&format!(
+        Hook::Clsact if error.is_of_kernel() => too_old(&format!(
             "has neither tcx nor the clsact qdisc: attaching to `{interface}` failed ({error})"
         )),
-        Hook::Tcx => error.into(),
+        Hook::Clsact | Hook::Tcx => error.into(),
     }
 }
 
-fn refuse_owned(places: &Places, hook: Hook, own: &str, interface: &str) -> Result<(), Refusal> {
-    let why = match owner(&places.pins, hook, interface)? {
-        Some(Owner::Switch(name)) if name != own => format!(
+fn refuse_owned(places: &Places, own: &str, interface: &str) -> Result<(), Refusal> {
+    let why = match other_owner(&places.pins, own, interface)? {
+        Some(Owner::Switch(name)) => format!(
             "is a port of the switch `{name}` already: leave it out of one of the two, or take the other down \
              (weftctl --name {name} down, or weft-switchd --name {name} --detach where it does not run)"
         ),
@@ -199,7 +228,7 @@ fn refuse_owned(places: &Places, hook: Hook, own: &str, interface: &str) -> Resu
              that one's --pin-dir, or take it away (bpftool net detach tcx_ingress dev {interface})",
             places.pins.display()
         ),
-        _ => return Ok(()),
+        None => return Ok(()),
     };
     Err(Refusal::Unfit { name: interface.to_owned(), why })
 }
@@ -237,7 +266,7 @@ fn load(
     };
     let plane = Plane::adopt(config.mode, &config.exploration, settings, &pins);
     let plane = plane.map_err(|error| match error {
-        PlaneError::Load(_) | PlaneError::Program(_) => {
+        PlaneError::Load(_) | PlaneError::Program(_) if error.is_of_kernel() => {
             too_old(&format!("does not take the data plane ({error})"))
         }
         other => other.into(),

@@ -78,7 +78,9 @@ impl Switch {
         if port.role != role {
             port.role = role;
             let named = &port.name;
-            tracing::info!(port = number, interface = %named, role = ?role, "role of a port");
+            if let Some(left_out) = self.quiet.may_say(number, role.name(), clock::now()) {
+                tracing::info!(port = number, interface = %named, role = ?role, left_out, "role of a port");
+            }
         }
         self.tell(number);
     }
@@ -266,8 +268,11 @@ impl Switch {
         port.until = now + u64::from(hold_ms) * 1_000_000;
         if !was_fabric || other != Some((hello.switch.0, tier)) {
             let until = port.until;
-            if was_fabric && other.is_some_and(|(switch, _)| switch != hello.switch.0) {
-                tracing::warn!(port = number, switch = %hello.switch, "another switch is behind a port");
+            if was_fabric
+                && other.is_some_and(|(switch, _)| switch != hello.switch.0)
+                && let Some(left_out) = self.quiet.may_say(number, "another switch", now)
+            {
+                tracing::warn!(port = number, switch = %hello.switch, left_out, "another switch is behind a port");
             }
             self.play(number, Role::Fabric, until);
         }
@@ -285,7 +290,10 @@ impl Switch {
             }
             match port.role {
                 Role::Fabric => {
-                    tracing::warn!(port = number, interface = %port.name, "the neighbour has fallen silent");
+                    if let Some(left_out) = self.quiet.may_say(number, "silence", now) {
+                        let named = &port.name;
+                        tracing::warn!(port = number, interface = %named, left_out, "the neighbour has fallen silent");
+                    }
                     self.play(number, Role::Silent, NEVER);
                     tasks.push(Task::Broken(number));
                 }

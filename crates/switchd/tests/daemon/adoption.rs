@@ -94,3 +94,26 @@ fn ports_that_are_left_out_or_change_their_number_are_let_go() {
     assert!(!reaches(&hosts[0], &hosts[1], "10.0.0.2:7"), "h2 is no port any more");
     switch.stop();
 }
+
+#[test]
+fn a_link_keeps_its_pin_when_its_program_is_replaced_and_when_its_port_has_another_number() {
+    use std::os::unix::fs::MetadataExt;
+    or_skip!();
+    let (netns, places) = (Netns::new(), Places::new());
+    let hosts = [host(1, &netns, "h1"), host(2, &netns, "h2")];
+    let config = |ports: &str| format!("mode = \"tcp-path\"\nports = [{ports}]");
+    let pin = |path: &str| std::fs::metadata(places.pins.join("s/links").join(path)).expect("a pin").ino();
+    let mut switch =
+        Switch::start_with(&netns, &places, "s", &config("\"h1\", \"h2\""), &["--attach", "tcx"]);
+    let first = [pin("0:h1"), pin("1:h2")];
+    switch.kill();
+    switch.begin();
+    assert_eq!([pin("0:h1"), pin("1:h2")], first);
+    switch.stop();
+    drop(switch);
+    let switch = Switch::start_with(&netns, &places, "s", &config("\"h2\", \"h1\""), &["--attach", "tcx"]);
+    assert_eq!([pin("1:h1"), pin("0:h2")], first);
+    assert_eq!(std::fs::read_dir(places.pins.join("s/links")).expect("pins").count(), 2);
+    switch.wait_roles(&[("h1", "host"), ("h2", "host")]);
+    assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"));
+}

@@ -144,3 +144,54 @@ fn the_daemon_keeps_the_privileges_that_it_needs_and_no_others() {
     assert_eq!((value("CapAmb:"), value("CapInh:")), ("0000000000000000", "0000000000000000"));
     assert_eq!(value("NoNewPrivs:"), "1");
 }
+
+#[test]
+fn down_has_happened_when_it_is_answered_whatever_comes_after() {
+    or_skip!();
+    let (netns, places) = (Netns::new(), Places::new());
+    let _host = host(1, &netns, "h");
+    let config = "mode = \"tcp-path\"\nports = [\"h\"]\nmetrics = \"127.0.0.1:9465\"";
+    let mut switch = Switch::start(&netns, &places, "s", config);
+    let promiscuous = || {
+        let output = netns.command("ip").args(["-d", "link", "show", "dev", "h"]).output().expect("iproute2");
+        String::from_utf8_lossy(&output.stdout).contains("promiscuity 1")
+    };
+    for _ in 0..5 {
+        assert!(promiscuous() && places.pins.join("s").exists());
+        assert_eq!(switch.ask("down"), json!({"down": true}));
+        assert!(!promiscuous() && !places.pins.join("s").exists(), "{}", switch.log());
+        assert!(!places.run.join("s.sock").exists());
+        // It may have ended by now, and may be started again though it has not.
+        switch.stop();
+        switch.begin();
+    }
+    let output = switch.ctl("down");
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn questions_that_cannot_be_read_and_daemons_that_say_nothing_are_told_of() {
+    use std::io::{Read, Write};
+    or_skip!();
+    let (netns, places) = (Netns::new(), Places::new());
+    let _host = host(1, &netns, "h");
+    let switch = Switch::start(&netns, &places, "s", "mode = \"tcp-path\"\nports = [\"h\"]");
+    let socket = places.run.join("s.sock");
+    for path in ["GET /v1/hosts?limit=x", "GET /v1/paths?limit=-1", "POST /v1/flush?what=x"] {
+        let mut stream = std::os::unix::net::UnixStream::connect(&socket).expect("the socket");
+        write!(stream, "{path} HTTP/1.0\r\n\r\n").expect("a connection");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("text");
+        let (head, body) = text.split_once("\r\n\r\n").expect("an answer");
+        assert!(head.starts_with("HTTP/1.0 400"), "{path}: {text}");
+        let body: serde_json::Value = serde_json::from_str(body).expect("JSON");
+        assert!(body["error"].is_string(), "{path}: {text}");
+    }
+    let stuck = std::os::unix::net::UnixListener::bind(places.run.join("t.sock")).expect("a socket");
+    let began = std::time::Instant::now();
+    let output = switch.ctl(&format!("--socket {} show ports", places.run.join("t.sock").display()));
+    let _ = stuck;
+    assert!(output.status.code() == Some(1), "{output:?}");
+    assert!((9..13).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("has not answered for 10 s"), "{output:?}");
+}

@@ -109,6 +109,14 @@ fn a_configuration_that_is_wrong_is_refused_with_its_line_and_what_was_expected(
     let many: Vec<String> = (0..65).map(|number| format!("\"e{number}\"")).collect();
     let text = format!("mode = \"tcp-path\"\nports = [{}]", many.join(", "));
     says(&refused(&netns, &places, &text, &["--check"]), "too many", &["65 interfaces", "at most 64"]);
+    let secret = "mode = \"tcp-path\"\nports = [\"a\"]\nhello_key = \"5ec2e7\"";
+    let output = refused(&netns, &places, secret, &["--check"]);
+    says(&output, "a short key", &["3 | hello_key = \"******\"", "these are 3 bytes"]);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("5ec2e7"), "{output:?}");
+    let number = "mode = \"tcp-path\"\nports = [\"a\"]\nhello_key = 527";
+    let output = refused(&netns, &places, number, &["--check"]);
+    says(&output, "a key without quotes", &["`hello_key` is of another kind", "expected a text in quotes"]);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("527"), "{output:?}");
     let two = "mode = \"x\"\nports = []\nwhat = 1\n";
     says(&refused(&netns, &places, two, &["--check"]), "all at once", &[":1:8", ":2:9", ":3:1"]);
 }
@@ -143,6 +151,28 @@ fn interfaces_that_cannot_be_ports_are_refused_with_what_to_do() {
 }
 
 #[test]
+fn a_start_that_is_refused_leaves_nothing_behind() {
+    or_skip!();
+    let (netns, places) = (Netns::new(), Places::new());
+    let _host = host(1, &netns, "h1");
+    let config = "mode = \"tcp-path\"\nports = [\"h1\"]\n";
+    let _taken = netns.run(|| std::net::TcpListener::bind("127.0.0.1:9465").expect("an address"));
+    let interface = || {
+        let output = netns.command("ip").args(["-d", "link", "show", "dev", "h1"]).output();
+        String::from_utf8(output.expect("iproute2").stdout).expect("text")
+    };
+    let before = interface();
+    for (more, expected) in [
+        ("control = { group = \"no-such-group\" }", "no group `no-such-group`"),
+        ("metrics = \"127.0.0.1:9465\"", "listening on the address of `metrics`"),
+    ] {
+        says(&refused(&netns, &places, &format!("{config}{more}"), &[]), more, &[expected]);
+        assert_eq!(interface(), before, "{more}");
+        assert!(!places.pins.join("weft").exists(), "{more}");
+    }
+}
+
+#[test]
 fn a_second_daemon_of_a_name_or_on_an_interface_is_refused() {
     or_skip!();
     for attach in ["tcx", "clsact"] {
@@ -160,7 +190,10 @@ fn a_second_daemon_of_a_name_or_on_an_interface_is_refused() {
         );
         let second = "name = \"second\"\nmode = \"arp-path\"\nports = [\"h2\"]";
         let expected = ["`h2` is a port of the switch `first` already", "weftctl --name first down"];
-        says(&refused(&netns, &places, second, &flags), "interface", &expected);
+        for other in ["tcx", "clsact"] {
+            let flags = ["--attach", other];
+            says(&refused(&netns, &places, second, &flags), &format!("{attach}, {other}"), &expected);
+        }
         // One that is gone still has its ports, until it is taken away.
         switch.kill();
         says(&refused(&netns, &places, second, &flags), "left behind", &expected);
@@ -202,4 +235,19 @@ fn weftctl_without_a_daemon_says_how_to_start_one() {
         .output()
         .expect("it runs");
     says(&output, "no daemon", &["/nonexistent/nobody.sock", "weft-switchd --config"]);
+}
+
+#[test]
+fn a_switch_may_have_any_name_and_who_holds_the_common_lock_for_long_is_not_waited_for() {
+    or_skip!();
+    let (netns, places) = (Netns::new(), Places::new());
+    let _host = host(1, &netns, "h1");
+    let config = "mode = \"tcp-path\"\nports = [\"h1\"]";
+    let switch = Switch::start(&netns, &places, "attach", config);
+    switch.wait_roles(&[("h1", "host")]);
+    drop(switch);
+    let lock = std::fs::File::create(places.run.join(".attach.lock")).expect("a file");
+    lock.lock().expect("a lock");
+    let output = refused(&netns, &places, config, &[]);
+    says(&output, "the lock", &[".attach.lock", "another weft-switchd holds it"]);
 }

@@ -10,6 +10,14 @@ pub const VICTIMS: [[u8; 6]; 2] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
 /// Its own.
 pub const OWN: [u8; 6] = [2, 0, 0, 0, 0, 3];
 
+/// A Hello without a key.
+pub fn hello(switch: u64, hold_ms: u32, sequence: u64) -> Vec<u8> {
+    let mut frame = vec![0; 60];
+    let hello = Hello { tier: 1, hold_ms, switch: SwitchId(switch + 1), port: 0, sequence };
+    hello.write(MacAddr(OWN), EtherType::HELLO, None, &mut frame).expect("room");
+    frame
+}
+
 pub struct Frames(Xoshiro256PlusPlus);
 
 impl Frames {

@@ -180,3 +180,36 @@ fn a_host_whose_address_is_taken_has_it_back_with_its_next_frame() {
         assert!(reaches(&first, &second, "10.0.0.2:7"));
     }
 }
+
+#[test]
+fn a_host_that_comes_and_goes_as_a_switch_fills_neither_logs_nor_threads() {
+    or_skip!();
+    let (netns, places) = (Netns::new(), Places::new());
+    let hostile = host(3, &netns, "h3");
+    let _other = host(1, &netns, "h1");
+    let config = "mode = \"tcp-path\"\nports = [\"h1\", \"h3\"]\nfabric_ports = \"any\"";
+    let switch = Switch::start(&netns, &places, "s", config);
+    switch.wait_roles(&[("h1", "host")]);
+    let socket = raw(&hostile);
+    let threads = || std::fs::read_dir(format!("/proc/{}/task", switch.pid())).expect("procfs").count();
+    let before = [threads(), switch.log().lines().count()];
+    let heard = || switch.ask("show counters")["hello"]["heard"].as_u64().expect("a number");
+    let (mut most, heard_before, began) = (0, heard(), Instant::now());
+    let mut sequence = 0;
+    while began.elapsed() < Duration::from_secs(2) {
+        for _ in 0..64 {
+            // It is one switch, then another, then gone; or for so short that it falls silent.
+            let hold_ms = [60_000, 60_000, 0, 1][sequence as usize % 4];
+            sequence += 1;
+            send(&socket, &frames::hello(sequence % 2, hold_ms, sequence));
+        }
+        most = most.max(threads());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let believed = heard() - heard_before;
+    let lines = switch.log().lines().count() - before[1];
+    println!("{believed} Hellos believed, {lines} lines, {most} threads");
+    assert!(believed > 1000, "{believed} Hellos believed");
+    assert!(most <= before[0] + 4, "{most} threads, {} before", before[0]);
+    assert!(lines < 20, "{lines} lines:\n{}", switch.log());
+}
