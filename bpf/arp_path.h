@@ -30,13 +30,12 @@ static __always_inline void hear_host(const struct frame *f)
 }
 
 /* A frame for a host of this switch has come from another one: its source is not on a port of ours,
- * whoever has sent in its name there. */
-static __always_inline void hear_from_afar(const struct frame *f)
+ * whoever has sent in its name there. Verified once, on its own. */
+__noinline int hear_from_afar(__u64 src, __u32 ingress, __u32 egress, __u64 now)
 {
-	__u64 src = f->src;
-
-	if (is_fabric(f->port, f->now) && attached(src, f->now) != NO_PORT)
+	if (is_host(egress, now) && is_fabric(ingress, now) && attached(src, now) != NO_PORT)
 		bpf_map_delete_elem(&stations, &src);
+	return 0;
 }
 
 /* Why a host's frame is not taken from a port, if it is not; the host on a port of its own is heard. */
@@ -120,8 +119,7 @@ static __always_inline int forward(struct __sk_buff *skb, const struct frame *f)
 		bpf_map_delete_elem(&stations, &dst);
 		return drop(f, RETURNED);
 	}
-	if (is_host(port, f->now))
-		hear_from_afar(f);
+	hear_from_afar(f->src, f->port, port, f->now);
 	return forwarded(send(skb, port, f->own.type != 0));
 }
 

@@ -115,9 +115,9 @@ static __always_inline __u8 read_arp(struct __sk_buff *skb, __u32 at)
 		__u8 lengths[2];
 		__be16 operation;
 		__u8 addresses[20];
-	} arp ALIGNED;
+	} arp;
 
-	if (!load(skb, at, &arp, sizeof(arp)) || arp.hardware != bpf_htons(1) ||
+	if (bpf_skb_load_bytes(skb, at, &arp, sizeof(arp)) || arp.hardware != bpf_htons(1) ||
 	    arp.protocol != bpf_htons(0x0800) || arp.lengths[0] != 6 || arp.lengths[1] != 4)
 		return OTHER;
 	if (arp.operation == bpf_htons(1))
@@ -129,10 +129,10 @@ static __always_inline __u8 read_arp(struct __sk_buff *skb, __u32 at)
 static __always_inline __u8 read_neighbour(struct __sk_buff *skb, __u32 at)
 {
 	struct packet p = {};
-	__u8 message[24] ALIGNED;
+	__u8 message[24];
 
 	if (!read_ipv6(skb, at, &p) || p.protocol != 58 || p.fragment || p.hop_limit != 255 ||
-	    p.at + sizeof(message) > p.end || !load(skb, p.at, message, sizeof(message)) ||
+	    p.at + sizeof(message) > p.end || bpf_skb_load_bytes(skb, p.at, message, sizeof(message)) ||
 	    message[1])
 		return OTHER;
 	return message[0] == 135 ? ARP_REQUEST : message[0] == 136 ? ARP_REPLY : OTHER;
@@ -157,11 +157,11 @@ static __always_inline __u8 path_kind(__u8 type, bool about_flow)
 
 static __always_inline void read_path(struct __sk_buff *skb, struct frame *f)
 {
-	struct path_header path ALIGNED;
+	struct path_header path;
 
 	f->kind = PATH_FAIL; /* as good as any while it is malformed: switches alone send it */
 	f->malformed = SHORT;
-	if (!load(skb, f->at + 2, &path, sizeof(path)))
+	if (bpf_skb_load_bytes(skb, f->at + 2, &path, sizeof(path)))
 		return;
 	f->malformed = VERSION;
 	if (path.version != 1)

@@ -30,7 +30,7 @@ static __always_inline bool read_ipv6(struct __sk_buff *skb, __u32 at, struct pa
 		__u8 next, hop_limit;
 		__u8 addresses[32];
 	} ip ALIGNED;
-	__u8 ext[8] ALIGNED;
+	__u8 ext[8];
 	__u16 place;
 	__u32 len;
 
@@ -47,7 +47,7 @@ static __always_inline bool read_ipv6(struct __sk_buff *skb, __u32 at, struct pa
 	p->hop_limit = ip.hop_limit;
 	p->fragment = false;
 	for (int i = 0; i < 6 && is_extension(p->protocol); i++) {
-		if (p->at + sizeof(ext) > p->end || !load(skb, p->at, ext, sizeof(ext)))
+		if (p->at + sizeof(ext) > p->end || bpf_skb_load_bytes(skb, p->at, ext, sizeof(ext)))
 			return false;
 		len = p->protocol == 44 ? 8 : p->protocol == 51 ? (ext[1] + 2) * 4 : (ext[1] + 1) * 8;
 		if (p->at + len > p->end)

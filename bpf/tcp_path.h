@@ -125,7 +125,7 @@ static __noinline int on_flow_request(struct __sk_buff *skb, struct frame *f)
 	port = attached(f->dst, f->now);
 	if (port == NO_PORT)
 		return pass_on(skb, f);
-	hear_from_afar(f);
+	hear_from_afar(f->src, f->port, port, f->now);
 	if (f->kind == PATH_REQUEST)
 		return deliver(skb, f, port);
 	confirm(f, &flow, port, f->id);
