@@ -23,7 +23,7 @@ mod trace;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Notify, broadcast, mpsc, oneshot};
 use tokio::time::Instant;
 use weft_wire::EtherType;
@@ -98,6 +98,23 @@ impl Shared {
     }
 }
 
+/// The signals that the daemon is told things by.
+struct Signals {
+    stop: Signal,
+    interrupt: Signal,
+    reload: Signal,
+}
+
+impl Signals {
+    fn catch() -> std::io::Result<Self> {
+        Ok(Self {
+            stop: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            reload: signal(SignalKind::hangup())?,
+        })
+    }
+}
+
 /// Runs the daemon until it is told to stop.
 ///
 /// # Errors
@@ -139,6 +156,8 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     // Threads have the privileges of the one that starts them: none is started before.
     privileges::drop_all_but(&start::CAPABILITIES);
     background::watch_carriers(&shared);
+    // Before anybody can see that it runs, and end it.
+    let signals = Signals::catch().map_err(Refusal::system("catching signals"))?;
     let control = socket.serve(&shared)?;
     {
         let switch = shared.lock();
@@ -149,7 +168,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     }
     let sweeping = tokio::spawn(background::sweep(shared.clone()));
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
-    let ended = serve(&shared, &links, &mut saved, changes, todo, asked).await;
+    let ended = serve(&shared, &links, &mut saved, signals, changes, todo, asked).await;
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Stopping]);
     sweeping.abort();
     control.hide();
@@ -171,13 +190,11 @@ async fn serve(
     shared: &Shared,
     links: &Links,
     saved: &mut Saved,
+    Signals { mut stop, mut interrupt, mut reload }: Signals,
     mut changes: Changes,
     mut todo: mpsc::UnboundedReceiver<Task>,
     mut asked: mpsc::Receiver<Waiting>,
 ) -> Result<Option<Waiting>, Refusal> {
-    let handle = |kind| signal(kind).map_err(Refusal::system("catching signals"));
-    let (mut stop, mut interrupt) = (handle(SignalKind::terminate())?, handle(SignalKind::interrupt())?);
-    let mut reload = handle(SignalKind::hangup())?;
     loop {
         let (tasks, role_ends, greeting) = {
             let mut switch = shared.lock();

@@ -160,7 +160,7 @@ pub async fn start(
     };
     let pins = Pins::open(&places.pins, &config.name)?;
     let mut switch = load(config, pins, hook, hellos, &interfaces)?;
-    adopt(&mut switch, &interfaces)?;
+    let others = adopt(&mut switch, &interfaces)?;
     switch.set_routes()?;
     for number in 0..switch.ports.len() as u16 {
         let name = switch.ports[usize::from(number)].name.clone();
@@ -173,6 +173,8 @@ pub async fn start(
         let socket = socket.map_err(Refusal::system("opening a packet socket"))?;
         switch.appeared(number, Arc::new(socket), &all);
     }
+    // Not before: the program of the daemon before goes on learning until it is replaced.
+    switch.tables.forget_ports(&others).map_err(Refusal::system("forgetting what was behind other ports"))?;
     Ok(switch)
 }
 
@@ -290,8 +292,9 @@ fn load(
     })
 }
 
-/// Takes over roles from the daemon before, and takes away what was its and is not ours.
-fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<(), Refusal> {
+/// Takes over roles from the daemon before, and takes away what was its and is not ours; gives the
+/// numbers of ports behind which there is something else now.
+fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Vec<u16>, Refusal> {
     let now = clock::now();
     let hold = switch.config.hello_hold.ps() / 1000;
     let mut others = Vec::new();
@@ -308,7 +311,6 @@ fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<(), Refusal> {
             switch.adopted = true;
         }
     }
-    switch.tables.forget_ports(&others).map_err(Refusal::system("forgetting what was behind other ports"))?;
     for (index, _) in switch.plane.interfaces()?.collect::<Vec<_>>() {
         if !interfaces.iter().any(|interface| interface.index == index) {
             switch.plane.set_interface(index, None)?;
@@ -336,5 +338,5 @@ fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<(), Refusal> {
             switch.plane.set_port(PortId(number as u16), empty)?;
         }
     }
-    Ok(())
+    Ok(others)
 }
