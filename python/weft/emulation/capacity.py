@@ -48,7 +48,7 @@ class Estimate:
 
 
 def estimate(plan: Plan, cores: int | None = None) -> Estimate:
-    """The work of a run in its busiest tenth: what flows ask for, at most what the links of senders and of receivers carry."""
+    """The work of a run in its busiest tenth: what flows ask for, at most what senders' and receivers' links carry."""
     hops = path_cables(plan)
     span = max(plan.duration_ps / 1e12, 1e-3)
     width = span / 10
