@@ -146,7 +146,7 @@ def _series(ax: Any, frame: pl.DataFrame, value: str, schemes: Sequence[str]) ->
     for scheme, style in styles(schemes).items():
         part = frame.filter(pl.col("scheme") == scheme)
         ax.plot(part["time_s"], part[value], color=style.color, linewidth=1.0, label=scheme)
-    ax.set_xlabel("simulated time")
+    ax.set_xlabel("time in the run")
     ax.xaxis.set_major_locator(MaxNLocator(4))
     ax.set_ylim(bottom=0)
     label_with(ax.xaxis, quantity.seconds)

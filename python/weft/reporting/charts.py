@@ -206,7 +206,7 @@ def _point() -> alt.Parameter:
 def _time_axis(ticks: int) -> alt.X:
     """Simulated time."""
     axis = alt.Axis(labelExpr=SECONDS, tickCount=ticks, grid=False, labelOverlap=True)
-    return alt.X("time_s:Q", title="simulated time", axis=axis)
+    return alt.X("time_s:Q", title="time in the run", axis=axis)
 
 
 def completion(

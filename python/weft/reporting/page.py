@@ -79,7 +79,7 @@ def _header(content: Content) -> str:
     facts = [
         f"{', '.join(dict.fromkeys(str(fabric.get('name', 'fabric')) for fabric in fabrics))}, {hosts} hosts",
         f"transport {', '.join(profiles)}",
-        f"{simulated} simulated a run",
+        f"{simulated} {'emulated' if any('emulated' in s for s in content.summaries) else 'simulated'} a run",
     ]
     missing = len(results.runs) - len(results.finished)
     if missing:
