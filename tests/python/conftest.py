@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 import sample
 from chromium import CHROMIUM, FLAGS
+from tiny import TINY
 from weft.cli import app
 from weft.results import Results
 from weft.scenario import Scenario
@@ -25,34 +26,6 @@ def sample_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def results(sample_dir: Path) -> Results:
     return Results(sample_dir)
-
-
-TINY = """
-name = "tiny"
-
-[fabric]
-kind = "spine-leaf"
-spines = 2
-leaves = 2
-hosts_per_leaf = 2
-rate = "1 Gbps"
-delay = "5 us"
-
-[traffic]
-sizes = { fixed = "30 kB" }
-load = 0.3
-
-[scheme]
-name = "ecmp"
-
-[run]
-duration = "5 ms"
-seeds = 2
-
-[sweep]
-"scheme.name" = ["ecmp", "spray"]
-"""
-"""A scenario that runs in a moment."""
 
 
 @pytest.fixture

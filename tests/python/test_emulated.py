@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import weft as api
-from conftest import TINY
+from tiny import TINY
 from weft import _weft, paths
 from weft.results import Results
 from weft.summary import summarise

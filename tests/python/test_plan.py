@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import weft as api
-from conftest import TINY
+from tiny import TINY
 from weft import _weft
 
 

@@ -7,7 +7,7 @@ import shutil
 import pytest
 from rich.console import Console
 
-from conftest import TINY
+from tiny import TINY
 from weft.cli import live
 from weft.cli.live import View, shown, status
 from weft.progress import Tracker

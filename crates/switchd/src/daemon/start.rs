@@ -45,8 +45,8 @@ pub struct Places {
 pub const CAPABILITIES: [Capability; 4] =
     [Capability::CAP_BPF, Capability::CAP_NET_ADMIN, Capability::CAP_NET_RAW, Capability::CAP_PERFMON];
 
-/// How long others that start are waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long others that start are waited for: each takes some 0.3 s, and a machine may start many.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Makes sure that the daemon may do what it has to.
 ///
