@@ -71,7 +71,7 @@ pub fn refused(netns: &Netns, places: &Places, config: &str, flags: &[&str]) -> 
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the daemon");
     let began = Instant::now();
     while child.try_wait().expect("a child").is_none() {
-        if began.elapsed() > Duration::from_secs(10) {
+        if began.elapsed() > Duration::from_secs(45) {
             child.kill().expect("a child");
         }
         std::thread::sleep(Duration::from_millis(10));
