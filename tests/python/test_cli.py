@@ -12,6 +12,7 @@ import typer
 
 import sample
 from weft.cli import app, shell
+from weft.emulation import sweep
 from weft.scenario import Scenario
 from weft.summary import METRICS
 
@@ -146,7 +147,7 @@ def test_the_report_says_where_it_is(weft, sample_dir, tmp_path):
     "line",
     [
         "run tiny.toml -o r --set traffic.load=0.2 --set run.seeds=3 --seeds 4 --jobs 2 --baseline ecmp --quiet",
-        "reproduce packet-spraying --size paper -o r --jobs 2 --json",
+        "reproduce packet-spraying --emulated --size paper -o r --jobs 2 --json",
     ],
 )
 def test_after_ctrl_c_the_command_is_repeated_with_every_option(weft, tiny, monkeypatch, line):
@@ -155,6 +156,8 @@ def test_after_ctrl_c_the_command_is_repeated_with_every_option(weft, tiny, monk
 
     monkeypatch.chdir(tiny.parent)
     monkeypatch.setattr(Scenario, "execute", interrupted)
+    # Whether this machine can emulate is asked before anything is run.
+    monkeypatch.setattr(sweep, "check", lambda _: [])
     result = weft(*line.split())
     assert result.exit_code == 130
     assert result.stderr.splitlines()[-1] == f"  weft {line}"

@@ -50,6 +50,7 @@ def reproduce(
 
       sudo weft reproduce tcp-path --emulated
     """
+    again = resume_command(study, size, out, jobs, emulated=emulated, as_json=as_json)
     study = f"{study}-emulated" if emulated and not study.endswith("-emulated") else study
     found = next((candidate for candidate in studies.ALL if candidate.name == study), None)
     if found is None:
@@ -62,7 +63,6 @@ def reproduce(
         try:
             outcome = found.run(folder, size, jobs=jobs, progress=feed)
         except KeyboardInterrupt:
-            again = resume_command(study, size, out, jobs, as_json=as_json)
             there = f"{tracker.finished + tracker.skipped} of {plural(runs, 'run')} finished and kept in {folder}"
             shell.say(f"Stopped: {escape(there)}. To go on from there:\n  [bold]{escape(again)}[/bold]")
             raise typer.Exit(shell.INTERRUPTED) from None
@@ -78,9 +78,9 @@ def reproduce(
     shell.say(f"  {shell.command_line('report', folder / parts[0].name)}   a page on one of its scenarios")
 
 
-def resume_command(study: str, size: Size, out: Path | None, jobs: int | None, *, as_json: bool) -> str:
+def resume_command(study: str, size: Size, out: Path | None, jobs: int | None, *, emulated: bool, as_json: bool) -> str:
     """The command that was given, as it can be typed again."""
-    words = ["reproduce", study, "--size", size.value]
+    words = ["reproduce", study, *(["--emulated"] if emulated else []), "--size", size.value]
     words += ["-o", str(out)] if out is not None else []
     words += ["--jobs", str(jobs)] if jobs is not None else []
     words += ["--json"] if as_json else []
