@@ -280,25 +280,25 @@ impl Deciding<'_> {
 
 /// Takes out what is not kept; gives what is left.
 fn sweep<K: Pod, V: Pod>(map: &Walk<K, V>, keep: impl Fn(&V) -> bool) -> io::Result<usize> {
-    let (mut kept, mut failed) = (0, None);
-    map.each(|keys, values| {
-        let gone: Vec<K> =
-            keys.iter().zip(values).filter(|(_, value)| !keep(value)).map(|(key, _)| *key).collect();
-        kept += keys.len() - gone.len();
-        failed = failed.take().or(map.remove(&gone).err());
-    })?;
-    failed.map_or(Ok(kept), Err)
+    take_out(map, |value| !keep(value)).map(|(_, kept)| kept)
 }
 
+/// Takes out those of which `of` says so; gives how many were there.
 fn remove_where<K: Pod, V: Pod>(map: &Walk<K, V>, of: impl Fn(&V) -> bool) -> io::Result<usize> {
-    let (mut removed, mut failed) = (0, None);
+    take_out(map, of).map(|(removed, _)| removed)
+}
+
+/// Takes out those of which `of` says so, all that can be; gives how many were there, and how many are left.
+fn take_out<K: Pod, V: Pod>(map: &Walk<K, V>, of: impl Fn(&V) -> bool) -> io::Result<(usize, usize)> {
+    let (mut removed, mut kept, mut failed) = (0, 0, None);
     map.each(|keys, values| {
-        let gone: Vec<K> =
-            keys.iter().zip(values).filter(|(_, value)| of(value)).map(|(key, _)| *key).collect();
+        let entries = keys.iter().zip(values);
+        let gone: Vec<K> = entries.filter(|(_, value)| of(value)).map(|(key, _)| *key).collect();
+        kept += keys.len() - gone.len();
         match map.remove(&gone) {
             Ok(count) => removed += count,
-            Err(error) => failed = Some(error),
+            Err(error) => failed = failed.take().or(Some(error)),
         }
     })?;
-    failed.map_or(Ok(removed), Err)
+    failed.map_or(Ok((removed, kept)), Err)
 }

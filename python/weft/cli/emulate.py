@@ -13,7 +13,7 @@ from rich.markup import escape
 from ..labels import plural
 from . import shell
 from .live import shown
-from .run import ScenarioFile, Sets, read, stopped
+from .run import ScenarioFile, Seeds, Sets, read, stopped
 
 
 @shell.guarded
@@ -29,9 +29,7 @@ def emulate(
         ),
     ] = None,
     sets: Sets = None,
-    seeds: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N instead of the scenario's.")
-    ] = None,
+    seeds: Seeds = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     prompt: Annotated[
         bool,

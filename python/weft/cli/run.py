@@ -20,6 +20,7 @@ Sets = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario; may be given several times."),
 ]
+Seeds = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N instead of the scenario's.")]
 
 
 @shell.guarded
@@ -35,9 +36,7 @@ def run(
         ),
     ] = None,
     sets: Sets = None,
-    seeds: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N instead of the scenario's.")
-    ] = None,
+    seeds: Seeds = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at a time (default: one a core).")
     ] = None,
