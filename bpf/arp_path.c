@@ -9,14 +9,10 @@
 SEC("classifier")
 int arp_path(struct __sk_buff *skb)
 {
-	struct frame *frame = arrive(skb);
+	struct frame *frame = take_in(skb);
 
 	if (!frame)
 		return TC_ACT_SHOT;
-	if (frame->port == NO_PORT)
-		return drop(frame, UNKNOWN_PORT);
-	if (!read_frame(skb, frame))
-		return drop(frame, SHORT);
 	return receive(skb, frame);
 }
 

@@ -102,3 +102,21 @@ static __always_inline int forwarded(int action)
 		count->forwarded++;
 	return action;
 }
+
+/* Takes a frame in and reads it; NULL where it goes no further. */
+static __always_inline struct frame *take_in(struct __sk_buff *skb)
+{
+	struct frame *f = arrive(skb);
+
+	if (!f)
+		return NULL;
+	if (f->port == NO_PORT) {
+		drop(f, UNKNOWN_PORT);
+		return NULL;
+	}
+	if (!read_frame(skb, f)) {
+		drop(f, SHORT);
+		return NULL;
+	}
+	return f;
+}

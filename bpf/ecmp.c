@@ -10,15 +10,11 @@
 SEC("classifier")
 int ecmp(struct __sk_buff *skb)
 {
-	struct frame *frame = arrive(skb);
+	struct frame *frame = take_in(skb);
 	int action;
 
 	if (!frame)
 		return TC_ACT_SHOT;
-	if (frame->port == NO_PORT)
-		return drop(frame, UNKNOWN_PORT);
-	if (!read_frame(skb, frame))
-		return drop(frame, SHORT);
 	if (is_settled(skb, frame, &action))
 		return action;
 	return route(skb, frame, mix64(flow_hash(skb, frame) ^ settings.hash_key) >> 32);

@@ -9,15 +9,11 @@
 SEC("classifier")
 int spray(struct __sk_buff *skb)
 {
-	struct frame *frame = arrive(skb);
+	struct frame *frame = take_in(skb);
 	int action;
 
 	if (!frame)
 		return TC_ACT_SHOT;
-	if (frame->port == NO_PORT)
-		return drop(frame, UNKNOWN_PORT);
-	if (!read_frame(skb, frame))
-		return drop(frame, SHORT);
 	if (is_settled(skb, frame, &action))
 		return action;
 	return route(skb, frame, draw());
