@@ -231,7 +231,7 @@ class Controller:
                 * ``paths``: how many paths a set has (8; 1 to 64);
                 * ``order``: ``"paper"`` (default, Algorithm 1) or ``"disjoint"``;
                 * ``proactive_paths``: how many paths of a set are installed as soon as a connection is seen, the first
-                  among them (4; 1 to `paths`; 1 is the paper's reactive way);
+                  among them (4; 1 to 64, `paths` at most; 1 is the paper's reactive way);
                 * ``idle_timeout_s``: of rules of flows and stations (10; 1 to 3600);
                 * ``remember_s``: how long a flow without rules keeps its place in its connection (60; 0 to 86400);
                 * ``settle_s``: how long a port that came up must be without LLDP before it counts as a host's (1.0);
