@@ -1,8 +1,8 @@
 //! What the engine does for a switch beyond handing one frame on: copies, rewriting, frames of the
 //! switch's own, its deadlines; and for hosts that ask for addresses.
 
-use weft_switching::{Action, Actions, DropReason, Header, Kind, Switch};
-use weft_units::{Duration, HostId, Time};
+use weft_switching::{Action, Actions, DropReason, Header, Kind, Report, Switch};
+use weft_units::{Duration, HostId, PortId, Time};
 
 use crate::engine::{ASK, Engine, SWITCH, SwitchContext};
 use crate::observe::Observer;
@@ -17,17 +17,28 @@ const LEAST_PAYLOAD: u16 = 46;
 impl<S: Switch> Engine<'_, S> {
     /// Does what the switch `number` wants done with `packet`.
     #[cold]
-    pub(crate) fn act<R: Recorder>(&mut self, number: usize, packet: PacketId, recorder: &mut R) {
+    pub(crate) fn act<R: Recorder>(
+        &mut self,
+        number: usize,
+        ingress: PortId,
+        packet: PacketId,
+        recorder: &mut R,
+    ) {
         let mut actions = std::mem::take(&mut self.actions);
         let first_link = self.switches[number].first_link;
+        let (now, count) = (self.net.now, actions.all().count());
+        for report in actions.reports() {
+            if let Report::Frame(cookie) = *report {
+                self.report_frame((number, ingress), cookie, packet, count == 0);
+            }
+        }
         let frame = self.net.packets.get_mut(packet);
         if let Some(id) = frame.endpoint() {
             let seen = &mut self.connections.shared[id as usize / 2].seen;
             Observer::rewritten(self.net.now, frame.header.kind, actions.rewriting(), seen);
         }
         actions.rewriting().apply(&mut frame.header);
-        let (now, count) = (self.net.now, actions.all().count());
-        if count == 0 {
+        if count == 0 && actions.reports().is_empty() {
             self.drop(packet, DropReason::NoRoute, recorder);
         }
         for (place, action) in actions.all().enumerate() {
@@ -61,7 +72,7 @@ impl<S: Switch> Engine<'_, S> {
         self.actions = actions;
     }
 
-    fn copy(&mut self, packet: PacketId) -> PacketId {
+    pub(crate) fn copy(&mut self, packet: PacketId) -> PacketId {
         if let Some(endpoint) = self.net.packets.get(packet).endpoint() {
             self.connections.shared[endpoint as usize / 2].in_flight += 1;
         }
@@ -99,7 +110,7 @@ impl<S: Switch> Engine<'_, S> {
         }
     }
 
-    fn arm(&mut self, number: usize) {
+    pub(crate) fn arm(&mut self, number: usize) {
         let switch = &mut self.switches[number];
         let deadline = switch.scheme.next_deadline();
         if deadline < switch.armed {
@@ -133,6 +144,11 @@ impl<S: Switch> Engine<'_, S> {
             self.trace_kept(number, recorder);
         }
         self.emit(first_link, &actions, recorder);
+        for report in actions.reports() {
+            if let Report::RuleRemoved { cookie, packets, bytes } = *report {
+                self.report_removed(number, cookie, packets, bytes);
+            }
+        }
         actions.clear();
         self.actions = actions;
         self.arm(number);

@@ -14,6 +14,7 @@ use weft_traffic::Flow;
 use weft_transport::{Config, Flags, Segment};
 use weft_units::{HostId, LinkId, NodeId, PortId, Time};
 
+use crate::central::ControlPlane;
 use crate::event_queue::Due;
 use crate::fault::{Fault, FaultKind};
 use crate::host::{Connections, EndpointId};
@@ -67,6 +68,8 @@ pub(crate) const ASK: u32 = 1 << 29;
 const FLOW_START: u32 = TIMER - 1;
 const SAMPLE: u32 = TIMER - 2;
 const FAULT: u32 = TIMER - 3;
+/// Something of the central controller's is due.
+pub(crate) const CENTRAL: u32 = TIMER - 4;
 
 /// Events between two looks at [`Progress`].
 const PROGRESS_EVERY: u32 = 1 << 16;
@@ -114,6 +117,8 @@ pub struct Engine<'a, S> {
     pub(crate) connections: Connections,
     /// Where hosts have to ask for addresses.
     pub(crate) resolver: Option<Resolver>,
+    /// The central controller, where the scheme has one.
+    pub(crate) central: Option<ControlPlane>,
     next_flow: usize,
     next_fault: usize,
     finished: u64,
@@ -137,8 +142,10 @@ impl<'a, S: Switch> Engine<'a, S> {
             node,
             armed: Time::MAX,
         });
+        let switches: Vec<_> = switches.collect();
         Self {
-            switches: switches.collect(),
+            central: blueprint.central().map(|central| ControlPlane::new(central, switches.len())),
+            switches,
             net,
             routes,
             connections: Connections::default(),
@@ -160,6 +167,7 @@ impl<'a, S: Switch> Engine<'a, S> {
     pub fn run<R: Recorder>(&mut self, progress: &Progress, recorder: &mut R) -> RunReport {
         self.schedule_next_flow();
         self.schedule_next_fault();
+        self.start_central();
         self.start_switches();
         if let Some(first) = self.setup.probe.start() {
             self.net.queue.schedule(SAMPLE, first);
@@ -223,18 +231,30 @@ impl<'a, S: Switch> Engine<'a, S> {
             Ok(number) => number,
             Err(host) => return self.deliver(host, packet, recorder),
         };
-        let switch = &mut self.switches[number as usize];
+        self.switch_receives(number as usize, PortId(far_port), packet, recorder);
+    }
+
+    /// The switch `number` decides on a packet that came in on `ingress`.
+    #[inline(always)]
+    pub(crate) fn switch_receives<R: Recorder>(
+        &mut self,
+        number: usize,
+        ingress: PortId,
+        packet: PacketId,
+        recorder: &mut R,
+    ) {
+        let (net, switch) = (&mut self.net, &mut self.switches[number]);
         let first = switch.first_link;
         let mut context = SwitchContext { now: net.now, net, first_link: first, random: &mut switch.random };
         let header = &net.packets.get(packet).header;
-        switch.scheme.receive(&mut context, PortId(far_port), header, &mut self.actions);
+        switch.scheme.receive(&mut context, ingress, header, &mut self.actions);
         if R::TRACES {
-            self.trace_kept(number as usize, recorder);
+            self.trace_kept(number, recorder);
         }
         match self.actions.take_only() {
             Some(Action::Send(port)) => self.send(first + u32::from(port.0), packet, recorder),
             Some(Action::Drop(reason)) => self.drop(packet, reason, recorder),
-            _ => self.act(number as usize, packet, recorder),
+            _ => self.act(number, ingress, packet, recorder),
         }
     }
 
@@ -436,6 +456,7 @@ impl<'a, S: Switch> Engine<'a, S> {
             FLOW_START => self.start_flow(recorder),
             SAMPLE => self.sample(recorder),
             FAULT => self.fault(recorder),
+            CENTRAL => self.run_central(recorder),
             id if id & SWITCH != 0 => self.wake_switch((id & !SWITCH) as usize, time, recorder),
             id => self.ask(id & !ASK, recorder),
         }
@@ -506,7 +527,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         self.schedule_next_fault();
         let fabric = self.setup.fabric;
         self.observer.event(self.net.now, if up { &[] } else { &links }, &mut self.connections);
-        for id in links {
+        for &id in &links {
             let (from, port) = (fabric.link(id).from, fabric.link(id).from_port);
             if R::TRACES {
                 recorder.trace(self.net.now, TraceEvent::LinkChanged { link: id, up });
@@ -520,6 +541,7 @@ impl<'a, S: Switch> Engine<'a, S> {
                 });
             }
         }
+        self.tell_central(&links, up);
         self.routes = Arc::new(Forwarding::new(fabric, |link| self.net.is_up(link)));
         for switch in &mut self.switches {
             switch.scheme.routes_changed(&self.routes);
@@ -558,6 +580,7 @@ impl<'a, S: Switch> Engine<'a, S> {
             flows_finished: self.finished,
             links: links.map(|id| LinkReport::new(id, &self.net, self.observer.floods[id.index()])).collect(),
             events: self.observer.events.clone(),
+            controller: self.central.as_ref().map(ControlPlane::report),
             state_bytes: (self.net.memory() + self.connections.memory()) as u64,
         }
     }

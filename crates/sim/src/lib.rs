@@ -7,6 +7,7 @@
 
 mod act;
 pub mod bench;
+mod central;
 mod class_queue;
 pub mod emulated;
 pub mod engine;

@@ -190,6 +190,11 @@ impl Slab {
         }
     }
 
+    /// The sequence number of packet `id`.
+    pub fn sequence(&self, id: PacketId) -> u32 {
+        self.get(id).seq
+    }
+
     /// Copies packet `id`, for a flood.
     pub fn duplicate(&mut self, id: PacketId) -> PacketId {
         let mut packet = *self.get(id);

@@ -260,6 +260,20 @@ impl LinkReport {
     }
 }
 
+/// What a central controller did.
+#[derive(Clone, Debug)]
+pub struct ControllerReport {
+    /// Frames that switches sent it.
+    pub packet_ins: u64,
+    /// Rules that it sent, those in place at the start included.
+    pub rules: u64,
+    /// How long each path took to be set up, from when its first frame left for the controller until the last switch's
+    /// confirmation came back; in rising order.
+    pub setups: Vec<Duration>,
+    /// The controller's own counters.
+    pub counters: Vec<(&'static str, u64)>,
+}
+
 /// A run as a whole.
 #[derive(Clone, Debug)]
 pub struct RunReport {
@@ -277,6 +291,8 @@ pub struct RunReport {
     pub links: Vec<LinkReport>,
     /// Every event that happened, in order of time.
     pub events: Vec<EventReport>,
+    /// What the central controller did, where there was one.
+    pub controller: Option<ControllerReport>,
     /// Memory of packets, links and connections at the end, in bytes.
     pub state_bytes: u64,
 }

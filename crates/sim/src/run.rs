@@ -13,7 +13,7 @@ use weft_units::{Duration, LinkId, NodeId, Time};
 use crate::engine::{Engine, Progress, Setup};
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Probe;
-use crate::record::{Recorder, RunReport};
+use crate::record::{ControllerReport, Recorder, RunReport};
 use crate::results::{Account, LinkAccount, ResultError, ResultWriter};
 
 /// Fabrics with more switches than this have no samples of tables.
@@ -216,10 +216,30 @@ pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value) -> Value {
         "nodes": nodes_json(fabric),
         "warnings": plan.warnings,
     });
+    if let Some(controller) = &account.controller {
+        summary["controller"] = controller_json(controller);
+    }
     if let Some(emulated) = &account.emulated {
         summary["emulated"] = emulated.clone();
     }
     summary
+}
+
+/// What the central controller did.
+fn controller_json(report: &ControllerReport) -> Value {
+    let setups = &report.setups;
+    let counters = report.counters.iter().map(|&(name, count)| (name.to_owned(), count.into()));
+    let counters = counters.collect::<serde_json::Map<_, _>>();
+    let quantile = |share: f64| setups.get((share * setups.len() as f64) as usize).or(setups.last());
+    json!({
+        "packet_ins": report.packet_ins,
+        "rules": report.rules,
+        "path_setups": setups.len(),
+        "path_setup_p50_ps": quantile(0.5).map(|time| time.ps()),
+        "path_setup_p99_ps": quantile(0.99).map(|time| time.ps()),
+        "path_setup_max_ps": setups.last().map(|time| time.ps()),
+        "counters": counters,
+    })
 }
 
 /// How evenly the lowest switches that have several links up use them: Jain's index of the bytes on

@@ -1,6 +1,6 @@
 //! What a switch wants done with a frame, as data.
 
-use weft_units::PortId;
+use weft_units::{Mac, PortId};
 
 use crate::header::{Header, Kind};
 
@@ -36,11 +36,15 @@ pub enum DropReason {
     TableFull,
     /// The frame came back to the switch that its source hangs on.
     Returned,
+    /// A rule of the switch says so.
+    Rule,
+    /// The central controller, where the frame waited, had no way for it.
+    NotReleased,
 }
 
 impl DropReason {
     /// Every reason, in order of its number.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::QueueFull,
         Self::LinkDown,
         Self::NoRoute,
@@ -55,6 +59,8 @@ impl DropReason {
         Self::UnknownPort,
         Self::TableFull,
         Self::Returned,
+        Self::Rule,
+        Self::NotReleased,
     ];
 
     /// The name by which results count the reason.
@@ -74,6 +80,8 @@ impl DropReason {
             Self::UnknownPort => "unknown_port",
             Self::TableFull => "table_full",
             Self::Returned => "returned",
+            Self::Rule => "rule",
+            Self::NotReleased => "not_released",
         }
     }
 }
@@ -101,6 +109,8 @@ pub enum Rewrite {
     Unwrap,
     /// A frame about a path counts one more hop.
     Hop,
+    /// It carries a label in place of its destination's address, or, where the label is that address, none any more.
+    Label(Mac),
 }
 
 /// Bytes that a frame about a path has before what it wraps, its EtherType not counted.
@@ -122,8 +132,25 @@ impl Rewrite {
                 header.ip_bytes = header.ip_bytes.saturating_sub(PATH_HEADER_BYTES);
             }
             Self::Hop => header.overlay[4] = header.overlay[4].saturating_add(1),
+            Self::Label(label) => header.set_label(label),
         }
     }
+}
+
+/// What a switch tells its central controller.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Report {
+    /// The frame, because the rule of this cookie says so; one of which nothing else becomes waits there.
+    Frame(u64),
+    /// A rule of which it wants to know has idled out.
+    RuleRemoved {
+        /// The rule's.
+        cookie: u64,
+        /// Frames that it was applied to.
+        packets: u64,
+        /// Their bytes.
+        bytes: u64,
+    },
 }
 
 /// The actions that a switch asks for, reused from frame to frame.
@@ -133,6 +160,7 @@ pub struct Actions {
     rest: Vec<Action>,
     rewrite: Rewrite,
     emitted: Vec<(PortId, Header)>,
+    reports: Vec<Report>,
     /// Whether there is more than sending or dropping the frame as it is.
     more: bool,
 }
@@ -168,6 +196,12 @@ impl Actions {
         self.more = true;
     }
 
+    /// Tells the central controller.
+    pub fn report(&mut self, report: Report) {
+        self.reports.push(report);
+        self.more = true;
+    }
+
     #[inline]
     fn push(&mut self, action: Action) {
         if self.first.is_none() {
@@ -200,12 +234,18 @@ impl Actions {
         &self.emitted
     }
 
+    /// What the central controller is told, in order.
+    pub fn reports(&self) -> &[Report] {
+        &self.reports
+    }
+
     /// Forgets all actions.
     pub fn clear(&mut self) {
         self.first = None;
         self.rest.clear();
         self.rewrite = Rewrite::Keep;
         self.emitted.clear();
+        self.reports.clear();
         self.more = false;
     }
 }

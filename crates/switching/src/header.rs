@@ -112,6 +112,19 @@ impl Header {
         self.overlay[..4].copy_from_slice(&id.to_be_bytes());
     }
 
+    /// The destination address that the frame carries on its way: a label that a switch has put into its place
+    /// (`06:57` and four bytes), or the destination's own.
+    pub const fn label(&self) -> Mac {
+        let [.., a, b, c, d] = self.overlay;
+        if let [0, 0, 0, 0] = [a, b, c, d] { self.dst } else { Mac([0x06, 0x57, a, b, c, d]) }
+    }
+
+    /// Puts a label into the place of the destination address, or, where it is that address, takes it away.
+    pub fn set_label(&mut self, label: Mac) {
+        let [.., a, b, c, d] = label.0;
+        self.overlay[4..].copy_from_slice(&if label == self.dst { [0; 4] } else { [a, b, c, d] });
+    }
+
     /// Whether a frame about a path is about that of a flow, not of two stations.
     pub const fn is_about_flow(&self) -> bool {
         self.sport != 0 || self.dport != 0

@@ -5,7 +5,7 @@
 //! a packet, so the same state machine runs in the simulator, in a property test and beside a
 //! kernel data plane that is held against it.
 //!
-//! One file a scheme: [`ecmp`], [`single_path`], [`spray`], [`spanning_tree`], and the exploration
+//! One file a scheme: [`ecmp`], [`single_path`], [`spray`], [`spanning_tree`], [`smoc`] with its [`rule_table`], and the exploration
 //! family [`arp_path`], [`tcp_path`], [`tfe`], which shares [`exploration`], [`hello`] and the
 //! [`path_table`]. A scheme that a simulation can run is known by its entry in [`registry`], from
 //! which the command line, the scenario schema and the documentation take names and parameters.
@@ -25,7 +25,9 @@ pub mod path_table;
 mod rate_limit;
 mod recovery;
 mod registry;
+mod rule_table;
 pub mod single_path;
+pub mod smoc;
 mod soft_table;
 pub mod spanning_tree;
 pub mod spray;
@@ -34,13 +36,13 @@ mod switch;
 pub mod tcp_path;
 pub mod tfe;
 
-pub use action::{Action, Actions, DropReason, Rewrite};
+pub use action::{Action, Actions, DropReason, Report, Rewrite};
 pub use forwarding::{Forwarding, NextHops};
 pub use hash::{flow_hash, mix64, pick, tuple_hash};
 pub use header::{Header, Kind};
 pub use registry::{
-    Blueprint, Contradiction, ParamInfo, ParamKind, ParamValue, SchemeError, SchemeInfo, SchemeSpec,
-    SchemeVisitor, contradiction, explores, registry, visit_scheme,
+    Blueprint, Central, Contradiction, ParamInfo, ParamKind, ParamValue, SchemeError, SchemeInfo, SchemeSpec,
+    SchemeVisitor, Timing, contradiction, explores, registry, visit_scheme,
 };
 pub use soft_table::{Inserted, SoftKey, SoftTable};
 pub use streams::{Stream, stream};

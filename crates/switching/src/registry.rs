@@ -10,7 +10,7 @@ use weft_fabric::Fabric;
 use weft_units::{Bytes, Duration, NodeId};
 
 use crate::{
-    Forwarding, Switch, arp_path, ecmp, exploration, single_path, spanning_tree, spray, tcp_path, tfe,
+    Forwarding, Switch, arp_path, ecmp, exploration, single_path, smoc, spanning_tree, spray, tcp_path, tfe,
 };
 
 /// What may stand for a parameter.
@@ -95,6 +95,7 @@ const SCHEMES: &[SchemeInfo] = &[
     arp_path::INFO,
     ecmp::INFO,
     single_path::INFO,
+    smoc::INFO,
     spanning_tree::INFO,
     spray::INFO,
     tcp_path::INFO,
@@ -111,6 +112,36 @@ pub fn explores(name: &str) -> bool {
     matches!(name, "arp_path" | "tcp_path" | "tfe")
 }
 
+/// The central controller of a scheme.
+pub struct Central {
+    /// What it decides.
+    pub controller: Box<dyn weft_control::Controller>,
+    /// How long its words take.
+    pub timing: Timing,
+}
+
+/// How long it takes until what a central controller wants is so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timing {
+    /// Between a switch and the controller, one way.
+    pub control_delay: Duration,
+    /// What the controller takes before what it has decided leaves it.
+    pub install_delay: Duration,
+    /// What a switch takes for a rule; it does one at a time.
+    pub rule_latency: Duration,
+}
+
+/// As with Open vSwitch and a controller on one machine.
+impl Default for Timing {
+    fn default() -> Self {
+        Self {
+            control_delay: Duration::from_us(100),
+            install_delay: Duration::ZERO,
+            rule_latency: Duration::from_us(150),
+        }
+    }
+}
+
 /// A scheme ready to make its switches.
 pub trait Blueprint {
     /// The state machine of one switch.
@@ -118,6 +149,11 @@ pub trait Blueprint {
 
     /// The switch at `node`.
     fn switch(&self, fabric: &Fabric, node: NodeId) -> Self::Switch;
+
+    /// The controller that tells the switches what to do, where there is one.
+    fn central(&self) -> Option<Central> {
+        None
+    }
 
     /// Where hosts have to ask for addresses: how long they remember them.
     fn arp_cache(&self) -> Option<Duration> {
@@ -138,6 +174,9 @@ pub struct Contradiction {
 
 /// The first contradiction among the parameters of `spec`.
 pub fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
+    if spec.name == "smoc" {
+        return smoc::contradiction(spec);
+    }
     if !explores(&spec.name) {
         return None;
     }
@@ -170,6 +209,7 @@ pub fn visit_scheme<V: SchemeVisitor>(
         "arp_path" => visitor.visit(arp_path::ArpPath::new(seed, spec)),
         "ecmp" => visitor.visit(ecmp::Ecmp::new(routes, seed, spec)),
         "single_path" => visitor.visit(single_path::SinglePath::new(routes)),
+        "smoc" => visitor.visit(smoc::Smoc::new(spec)),
         "spanning_tree" => visitor.visit(spanning_tree::SpanningTreeScheme::new(routes, spec)),
         "spray" => visitor.visit(spray::Spray::new(routes)),
         "tcp_path" => visitor.visit(tcp_path::TcpPath::new(seed, spec)),

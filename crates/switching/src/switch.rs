@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use weft_control::RuleChange;
 use weft_units::{PortId, Time};
 
 use crate::{Actions, Forwarding, Header, Stream};
@@ -55,6 +56,9 @@ pub trait Switch {
 
     /// The fabric's equal-cost paths and its tree were computed anew after links changed.
     fn routes_changed(&mut self, _routes: &Arc<Forwarding>) {}
+
+    /// The central controller changes the switch's rules.
+    fn apply(&mut self, _now: Time, _change: &RuleChange) {}
 
     /// What the switch keeps of the flow whose segments have this `header`; nothing where it explores no
     /// paths.

@@ -193,6 +193,7 @@ impl Run<'_> {
             packets: self.observed.packets(&plan.fabric),
             links: ids.map(|id| self.observed.link(id, state.is_up(id))).collect(),
             events,
+            controller: None,
             emulated: Some(self.emulated()),
         }
     }

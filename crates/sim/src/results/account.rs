@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use weft_switching::DropReason;
 use weft_units::{LinkId, Time};
 
-use crate::record::{EventReport, LinkReport, RunReport};
+use crate::record::{ControllerReport, EventReport, LinkReport, RunReport};
 
 /// A run as a whole. A simulation knows all of it; what an emulation cannot know is `None`.
 #[derive(Clone, Debug)]
@@ -22,6 +22,8 @@ pub struct Account {
     pub links: Vec<LinkAccount>,
     /// Every event that happened, in order of time.
     pub events: Vec<EventAccount>,
+    /// What the central controller did, where there was one.
+    pub controller: Option<ControllerReport>,
     /// What is to be said of an emulation, which has it alone.
     pub emulated: Option<serde_json::Value>,
 }
@@ -118,6 +120,7 @@ impl From<&RunReport> for Account {
                 .iter()
                 .map(|&cost| EventAccount { at: cost.at, cost: Some(cost) })
                 .collect(),
+            controller: report.controller.clone(),
             emulated: None,
         }
     }

@@ -1,0 +1,256 @@
+//! [`RuleTable`]: the table of an OpenFlow switch, filled by a [`weft_control::Controller`].
+//!
+//! Rules of one priority that look at the same fields are one hash table (tuple space search, Srinivasan et al.,
+//! SIGCOMM 1999); what a frame found there is remembered until the table changes, so that a flow's frames cost
+//! one look.
+
+use std::net::IpAddr;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use weft_control::{Match, Rule, RuleAction, RuleChange};
+use weft_units::{Duration, Mac, Time};
+
+/// Frames of different kinds that are remembered at most.
+const REMEMBERED: usize = 1 << 16;
+
+/// A rule, and what became of it.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The rule.
+    pub rule: Rule,
+    /// Frames that it was applied to.
+    pub packets: u64,
+    /// Their bytes, as IP counts them.
+    pub bytes: u64,
+    /// When the last one came, or the rule itself.
+    used: Time,
+}
+
+impl Entry {
+    fn expiry(&self) -> Time {
+        match self.rule.idle_timeout_s {
+            0 => Time::MAX,
+            seconds => self.used + Duration::from_secs(u64::from(seconds)),
+        }
+    }
+}
+
+/// Which fields the rules of a group look at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Shape {
+    in_port: bool,
+    eth_dst: Option<Mac>,
+    eth_type: bool,
+    ip_proto: bool,
+    ip_src: bool,
+    ip_dst: bool,
+    tcp_src: bool,
+    tcp_dst: bool,
+    icmpv6_type: bool,
+}
+
+impl Shape {
+    fn of(matches: &Match) -> Self {
+        Self {
+            in_port: matches.in_port.is_some(),
+            eth_dst: matches.eth_dst.map(|(_, mask)| mask),
+            eth_type: matches.eth_type.is_some(),
+            ip_proto: matches.ip_proto.is_some(),
+            ip_src: matches.ip_src.is_some(),
+            ip_dst: matches.ip_dst.is_some(),
+            tcp_src: matches.tcp_src.is_some(),
+            tcp_dst: matches.tcp_dst.is_some(),
+            icmpv6_type: matches.icmpv6_type.is_some(),
+        }
+    }
+
+    /// What a rule of this shape has to say to match a frame with these fields.
+    fn key(&self, frame: &Match) -> Match {
+        let masked = |mask: Mac| {
+            let address = frame.eth_dst.map_or_else(Mac::default, |(address, _)| address);
+            (and(address, mask), mask)
+        };
+        Match {
+            in_port: frame.in_port.filter(|_| self.in_port),
+            eth_dst: self.eth_dst.map(masked),
+            eth_type: frame.eth_type.filter(|_| self.eth_type),
+            ip_proto: frame.ip_proto.filter(|_| self.ip_proto),
+            ip_src: frame.ip_src.filter(|_| self.ip_src),
+            ip_dst: frame.ip_dst.filter(|_| self.ip_dst),
+            tcp_src: frame.tcp_src.filter(|_| self.tcp_src),
+            tcp_dst: frame.tcp_dst.filter(|_| self.tcp_dst),
+            icmpv6_type: frame.icmpv6_type.filter(|_| self.icmpv6_type),
+        }
+    }
+}
+
+fn and(Mac(address): Mac, Mac(mask): Mac) -> Mac {
+    Mac(std::array::from_fn(|at| address[at] & mask[at]))
+}
+
+/// What is matched, with the bits that do not count cleared.
+fn canonical(matches: &Match) -> Match {
+    Match { eth_dst: matches.eth_dst.map(|(value, mask)| (and(value, mask), mask)), ..*matches }
+}
+
+struct Group {
+    priority: u16,
+    shape: Shape,
+    /// The slots of the rules.
+    rules: HashMap<Match, u32, FxBuildHasher>,
+}
+
+/// The rules of a switch.
+#[derive(Default)]
+pub struct RuleTable {
+    /// By falling priority.
+    groups: Vec<Group>,
+    slots: Vec<Option<Entry>>,
+    free: Vec<u32>,
+    /// The slots of rules by their cookies.
+    by_cookie: HashMap<u64, u32, FxBuildHasher>,
+    /// The slot of the rule by what frames say, `None` where there is none.
+    found: HashMap<Match, Option<u32>, FxBuildHasher>,
+    /// No rule idles out before.
+    first_expiry: Option<Time>,
+}
+
+impl RuleTable {
+    /// How many rules there are.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Whether there is no rule.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The rules, in no promised order.
+    pub fn rules(&self) -> impl Iterator<Item = &Entry> {
+        self.slots.iter().flatten()
+    }
+
+    /// Carries a change out at `now`.
+    pub fn apply(&mut self, now: Time, change: &RuleChange) {
+        self.found.clear();
+        match change {
+            RuleChange::Add(rule) => self.add(now, rule.clone()),
+            RuleChange::Modify(rule) => {
+                let slot = self.slot(rule.priority, &rule.matches);
+                let entry = slot.and_then(|slot| self.slots[slot as usize].as_mut());
+                if let Some(entry) = entry.filter(|entry| entry.rule.cookie == rule.cookie) {
+                    entry.rule.actions = rule.actions.clone();
+                }
+            }
+            RuleChange::Remove { cookie, .. } => {
+                let slot = self.by_cookie.get(cookie).copied();
+                slot.and_then(|slot| self.take_out(slot));
+            }
+        }
+    }
+
+    fn slot(&self, priority: u16, matches: &Match) -> Option<u32> {
+        let shape = Shape::of(matches);
+        let group = self.groups.iter().find(|group| group.priority == priority && group.shape == shape)?;
+        group.rules.get(&canonical(matches)).copied()
+    }
+
+    fn add(&mut self, now: Time, rule: Rule) {
+        let (priority, shape, key) = (rule.priority, Shape::of(&rule.matches), canonical(&rule.matches));
+        let cookie = rule.cookie;
+        let entry = Entry { rule, packets: 0, bytes: 0, used: now };
+        let expiry = entry.expiry();
+        if expiry < Time::MAX {
+            self.first_expiry = Some(self.first_expiry.map_or(expiry, |first| first.min(expiry)));
+        }
+        let known = self.groups.iter().position(|group| group.priority == priority && group.shape == shape);
+        let group = known.unwrap_or_else(|| {
+            let at = self.groups.partition_point(|group| group.priority >= priority);
+            self.groups.insert(at, Group { priority, shape, rules: HashMap::default() });
+            at
+        });
+        let rules = &mut self.groups[group].rules;
+        let slot = *rules.entry(key).or_insert_with(|| {
+            self.free.pop().unwrap_or_else(|| {
+                self.slots.push(None);
+                self.slots.len() as u32 - 1
+            })
+        });
+        self.by_cookie.insert(entry.rule.cookie, slot);
+        let before = self.slots[slot as usize].replace(entry);
+        if let Some(before) = before.filter(|before| before.rule.cookie != cookie) {
+            self.by_cookie.remove(&before.rule.cookie);
+        }
+    }
+
+    /// Takes out the rule in a slot.
+    fn take_out(&mut self, slot: u32) -> Option<Entry> {
+        let entry = self.slots[slot as usize].take()?;
+        self.free.push(slot);
+        self.by_cookie.remove(&entry.rule.cookie);
+        let (priority, shape) = (entry.rule.priority, Shape::of(&entry.rule.matches));
+        let group = self.groups.iter().position(|group| group.priority == priority && group.shape == shape)?;
+        self.groups[group].rules.remove(&canonical(&entry.rule.matches));
+        if self.groups[group].rules.is_empty() {
+            self.groups.remove(group);
+        }
+        Some(entry)
+    }
+
+    /// The rule for a frame of `bytes` with these fields (each that it has is set, its address with a mask of
+    /// ones), which takes note of it; `None` where none matches.
+    pub fn find(&mut self, now: Time, frame: &Match, bytes: u16) -> Option<&Rule> {
+        let slot = match self.found.get(frame) {
+            Some(slot) => *slot,
+            None => self.search(frame),
+        };
+        let entry = self.slots[slot? as usize].as_mut()?;
+        entry.packets += 1;
+        entry.bytes += u64::from(bytes);
+        entry.used = now;
+        Some(&entry.rule)
+    }
+
+    fn search(&mut self, frame: &Match) -> Option<u32> {
+        let slot = self.groups.iter().find_map(|group| group.rules.get(&group.shape.key(frame))).copied();
+        if self.found.len() >= REMEMBERED {
+            self.found.clear();
+        }
+        self.found.insert(*frame, slot);
+        slot
+    }
+
+    /// No rule idles out before this.
+    pub fn next_expiry(&self) -> Time {
+        self.first_expiry.unwrap_or(Time::MAX)
+    }
+
+    /// Takes out the rules that have idled out by `now`, in order of their cookies.
+    pub fn expire(&mut self, now: Time) -> Vec<Entry> {
+        if self.next_expiry() > now {
+            return Vec::new();
+        }
+        self.found.clear();
+        let over = |slot: &u32| self.slots[*slot as usize].as_ref().is_some_and(|entry| entry.expiry() <= now);
+        let over: Vec<u32> = (0..self.slots.len() as u32).filter(over).collect();
+        let mut gone: Vec<Entry> = over.into_iter().filter_map(|slot| self.take_out(slot)).collect();
+        gone.sort_by_key(|entry| entry.rule.cookie);
+        self.first_expiry = self.rules().map(Entry::expiry).filter(|at| *at < Time::MAX).min();
+        gone
+    }
+}
+
+/// The fields of a TCP segment between two addresses.
+pub fn tcp_fields(ip: (IpAddr, IpAddr), ports: (u16, u16)) -> Match {
+    Match {
+        eth_type: Some(0x0800),
+        ip_proto: Some(6),
+        ip_src: Some(ip.0),
+        ip_dst: Some(ip.1),
+        tcp_src: Some(ports.0),
+        tcp_dst: Some(ports.1),
+        ..Match::ALL
+    }
+}

@@ -1,0 +1,236 @@
+//! smoc: a central controller gives each subflow of a Multipath TCP connection a path of its own.
+//!
+//! The switches know nothing but rules (OpenFlow 1.3); what the rules are is decided by [`weft_control::Smoc`], the same
+//! that sits behind real switches (Nakasan et al., "A simple multipath OpenFlow controller using topology-based
+//! algorithm for Multipath TCP", Concurrency and Computation 2017).
+//!
+//! Where a frame carries a label, it stands in the frame's overlay ([`Header::label`]): hosts keep their place in
+//! `dst`, where a real frame has the label too. A host's IPv4 address is 10.0.0.1 plus its number.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use weft_control::{Match, PortNo, RuleAction, RuleChange, Settings, SwitchId};
+use weft_fabric::Fabric;
+use weft_units::{Duration, HostId, Mac, NodeId, PortId, Time};
+
+use crate::action::{Report, Rewrite};
+use crate::header::{Header, Kind};
+use crate::registry::{Blueprint, Central, Contradiction, ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec, Timing};
+use crate::rule_table::RuleTable;
+use crate::{Actions, Context, DropReason, Switch, TableEntries};
+
+/// The scheme's entry in the registry.
+pub const INFO: SchemeInfo = SchemeInfo {
+    name: "smoc",
+    summary: "a central controller gives each subflow of a Multipath TCP connection a path of its own",
+    params: &[
+        ParamInfo {
+            name: "paths",
+            kind: ParamKind::Count,
+            default: "8",
+            doc: "paths of a set, 1 to 64; subflows beyond them begin again with the first",
+        },
+        ParamInfo {
+            name: "order",
+            kind: ParamKind::Choice(&["paper", "disjoint"]),
+            default: "paper",
+            doc: "order of a set's paths: by what they share with the first, or with all before them",
+        },
+        ParamInfo {
+            name: "proactive_paths",
+            kind: ParamKind::Count,
+            default: "4",
+            doc: "paths of a set that are installed as soon as a connection is seen; 1: each when it is needed",
+        },
+        ParamInfo {
+            name: "idle_timeout",
+            kind: ParamKind::Duration,
+            default: "10 s",
+            doc: "rules of flows end after this time without a frame; whole seconds, 1 s to 1 h",
+        },
+        ParamInfo {
+            name: "control_delay",
+            kind: ParamKind::Duration,
+            default: "100 us",
+            doc: "between a switch and the controller, one way",
+        },
+        ParamInfo {
+            name: "install_delay",
+            kind: ParamKind::Duration,
+            default: "0 s",
+            doc: "how long the controller takes before what it has decided leaves it",
+        },
+        ParamInfo {
+            name: "rule_latency",
+            kind: ParamKind::Duration,
+            default: "150 us",
+            doc: "how long a switch takes for a rule; it does one at a time",
+        },
+    ],
+};
+
+/// Makes the switches and the controller.
+pub struct Smoc {
+    settings: Settings,
+    timing: Timing,
+}
+
+impl Smoc {
+    /// The scheme with the parameters of `spec`.
+    pub fn new(spec: &SchemeSpec) -> Self {
+        let mut settings = Settings { settle_s: 0.0, ..Settings::default() };
+        let mut timing = Timing::default();
+        for (name, value) in &spec.params {
+            match (name.as_str(), value) {
+                ("paths", ParamValue::Count(paths)) => settings.paths = *paths as usize,
+                ("order", ParamValue::Text(order)) if order == "disjoint" => {
+                    settings.order = weft_control::PathOrder::Disjoint;
+                }
+                ("proactive_paths", ParamValue::Count(paths)) => settings.proactive_paths = *paths as usize,
+                ("idle_timeout", ParamValue::Duration(time)) => {
+                    settings.idle_timeout_s = time.as_secs_f64() as u16;
+                }
+                ("control_delay", ParamValue::Duration(time)) => timing.control_delay = *time,
+                ("install_delay", ParamValue::Duration(time)) => timing.install_delay = *time,
+                ("rule_latency", ParamValue::Duration(time)) => timing.rule_latency = *time,
+                _ => {}
+            }
+        }
+        settings.install_deadline_s += timing.install_delay.as_secs_f64();
+        settings.proactive_paths = settings.proactive_paths.min(settings.paths);
+        Self { settings, timing }
+    }
+}
+
+/// The first parameter beyond its range.
+pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
+    let count = |name, default| match spec.params.get(name) {
+        Some(ParamValue::Count(value)) => *value,
+        _ => default,
+    };
+    let wrong = |param, value: String, expected: String| Contradiction {
+        param,
+        message: format!("`{param}` cannot be {value}"),
+        expected,
+    };
+    let (paths, proactive) = (count("paths", 8), count("proactive_paths", 4));
+    if paths > 64 {
+        return Some(wrong("paths", paths.to_string(), "1 to 64".to_owned()));
+    }
+    if proactive > paths && spec.params.contains_key("proactive_paths") {
+        return Some(wrong("proactive_paths", proactive.to_string(), format!("1 to {paths}, which is `paths`")));
+    }
+    match spec.params.get("idle_timeout") {
+        Some(ParamValue::Duration(time))
+            if !(1.0..=3600.0).contains(&time.as_secs_f64()) || time.as_secs_f64().fract() != 0.0 =>
+        {
+            Some(wrong("idle_timeout", time.to_string(), "whole seconds, 1 s to 3600 s".to_owned()))
+        }
+        _ => None,
+    }
+}
+
+impl Blueprint for Smoc {
+    type Switch = SmocSwitch;
+
+    fn switch(&self, _fabric: &Fabric, _node: NodeId) -> SmocSwitch {
+        SmocSwitch::default()
+    }
+
+    fn central(&self) -> Option<Central> {
+        let controller = Box::new(weft_control::Smoc::new(self.settings.clone()));
+        Some(Central { controller, timing: self.timing })
+    }
+}
+
+/// What the controller calls the switch at `node`.
+pub const fn switch_id(node: NodeId) -> SwitchId {
+    SwitchId(node.0 as u64 + 1)
+}
+
+/// What the controller calls a port.
+pub const fn port_no(port: PortId) -> PortNo {
+    PortNo(port.0 as u32 + 1)
+}
+
+/// The port that the controller calls so.
+pub const fn port_id(port: PortNo) -> PortId {
+    PortId(port.0.saturating_sub(1) as u16)
+}
+
+/// The address of a simulated host.
+pub const fn address(host: HostId) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::from_bits(0x0a00_0001_u32.wrapping_add(host.0)))
+}
+
+/// One switch.
+#[derive(Default)]
+pub struct SmocSwitch {
+    table: RuleTable,
+}
+
+/// What rules can look at in a frame.
+fn fields(ingress: PortId, header: &Header) -> Match {
+    let ip = |mac: Mac| mac.host().map(address);
+    let is_tcp = header.kind == Kind::Tcp;
+    Match {
+        in_port: Some(port_no(ingress)),
+        eth_dst: Some((header.label(), weft_control::EXACT)),
+        eth_type: Some(match header.kind {
+            Kind::Tcp => 0x0800,
+            Kind::ArpRequest | Kind::ArpReply => 0x0806,
+            _ => 0x88b5,
+        }),
+        ip_proto: is_tcp.then_some(6),
+        ip_src: ip(header.src).filter(|_| is_tcp),
+        ip_dst: ip(header.dst).filter(|_| is_tcp),
+        tcp_src: is_tcp.then_some(header.sport),
+        tcp_dst: is_tcp.then_some(header.dport),
+        icmpv6_type: None,
+    }
+}
+
+impl Switch for SmocSwitch {
+    fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        let frame = fields(ingress, header);
+        let Some(rule) = self.table.find(ctx.now(), &frame, header.ip_bytes) else {
+            return out.drop(DropReason::Rule);
+        };
+        let mut moved = false;
+        for action in &rule.actions {
+            match *action {
+                RuleAction::SetDestination(label) => out.rewrite(Rewrite::Label(label)),
+                // By OpenFlow's rule never back.
+                RuleAction::Output(port) if port_id(port) == ingress => {}
+                RuleAction::Output(port) => out.send(port_id(port)),
+                RuleAction::Controller { .. } => out.report(Report::Frame(rule.cookie)),
+            }
+            moved |= !matches!(action, RuleAction::SetDestination(_));
+        }
+        if !moved {
+            out.drop(DropReason::Rule);
+        }
+    }
+
+    fn apply(&mut self, now: Time, change: &RuleChange) {
+        self.table.apply(now, change);
+    }
+
+    fn next_deadline(&self) -> Time {
+        self.table.next_expiry()
+    }
+
+    fn on_deadline<C: Context>(&mut self, ctx: &mut C, out: &mut Actions) {
+        for entry in self.table.expire(ctx.now()) {
+            if entry.rule.notify_removed {
+                let (cookie, packets, bytes) = (entry.rule.cookie, entry.packets, entry.bytes);
+                out.report(Report::RuleRemoved { cookie, packets, bytes });
+            }
+        }
+    }
+
+    fn table_entries(&mut self, _now: Time) -> TableEntries {
+        let flows = self.table.rules().filter(|entry| entry.rule.matches.tcp_src.is_some()).count();
+        TableEntries { flows, stations: self.table.len() - flows }
+    }
+}
