@@ -11,7 +11,7 @@ mod reno;
 
 use weft_units::Time;
 
-use crate::config::{Config, CongestionControl};
+use crate::config::{Config, CongestionControl, WindowGrowth};
 use cubic::Cubic;
 use dctcp::Dctcp;
 use reno::Reno;
@@ -40,6 +40,23 @@ impl Window {
     #[inline]
     pub(crate) fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
+    }
+
+    /// Grows in slow start by what `bytes` acknowledged allow; the bytes left for congestion avoidance, `None` where
+    /// slow start has used them all.
+    #[inline]
+    fn slow_start(&mut self, cfg: &Config, bytes: u32) -> Option<u32> {
+        if !self.in_slow_start() {
+            return Some(bytes);
+        }
+        let mss = cfg.segment();
+        let used = match cfg.window_growth {
+            WindowGrowth::PerByte => bytes.min(self.ssthresh - self.cwnd),
+            WindowGrowth::PerAck if bytes >= mss => mss,
+            WindowGrowth::PerAck => 0,
+        };
+        self.grow(used);
+        (used < bytes).then(|| bytes - used)
     }
 
     #[inline]
