@@ -718,10 +718,13 @@ impl Connection {
         }
     }
 
-    /// Whether this side has nothing more to do for its own sake: all subflows are closed, or in TIME-WAIT. Both sides
-    /// closed: the connection can go.
+    /// Whether this side has nothing more to do for its own sake: all subflows are closed, in TIME-WAIT, or, once all data
+    /// has arrived both ways, wait only for the other side's FIN. Both sides closed: the connection can go.
     pub fn is_closed(&self) -> bool {
-        let over = |subflow: &Subflow| subflow.endpoint.is_closed();
+        let over = |subflow: &Subflow| {
+            let endpoint = &subflow.endpoint;
+            endpoint.is_closed() || self.finishing && endpoint.state == State::FinWait2
+        };
         let never_came = |subflow: &Subflow| subflow.endpoint.state == State::Listen;
         let (first, others) = (&self.subflows[0], &self.subflows[1..]);
         over(first) && others.iter().all(|subflow| over(subflow) || never_came(subflow))

@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 
 use crate::seq::{at_or_before, before, later, span};
 
-/// `len` bytes of the subflow from sequence number `start` on are the data from `data` on.
+/// `len` bytes of the subflow from sequence number `start` on are the data from `data` on. What the other side says may lie
+/// anywhere, so it is counted on a circle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Mapping {
     pub(crate) start: u32,
@@ -24,7 +25,7 @@ impl Mapping {
 
     #[inline]
     fn continues_at(&self, start: u32, data: u64) -> bool {
-        self.end() == start && self.data + u64::from(self.len) == data
+        self.end() == start && self.data.wrapping_add(u64::from(self.len)) == data
     }
 }
 
@@ -58,7 +59,7 @@ impl Mappings {
             self.0.get(above.checked_sub(1)?)?
         };
         let offset = span(found.start, seq);
-        (offset < found.len).then(|| (found.data + u64::from(offset), found.len - offset))
+        (offset < found.len).then(|| (found.data.wrapping_add(u64::from(offset)), found.len - offset))
     }
 
     /// Forgets what lies before `seq`.
@@ -72,7 +73,7 @@ impl Mappings {
                 let gone = span(first.start, seq);
                 first.start = seq;
                 first.len -= gone;
-                first.data += u64::from(gone);
+                first.data = first.data.wrapping_add(u64::from(gone));
                 return;
             }
             self.0.pop_front();
@@ -85,7 +86,7 @@ impl Mappings {
         let mut at = self.0.partition_point(|mapping| before(mapping.start, start));
         if let Some(previous) = at.checked_sub(1).and_then(|at| self.0.get(at)) {
             let from = later(start, previous.end());
-            data += u64::from(span(start, from));
+            data = data.wrapping_add(u64::from(span(start, from)));
             start = from;
         }
         while before(start, end) {
@@ -106,7 +107,7 @@ impl Mappings {
                     at += 1;
                 }
             }
-            data += u64::from(span(start, later(resume, start)));
+            data = data.wrapping_add(u64::from(span(start, later(resume, start))));
             start = later(resume, start);
             at += 1;
         }
