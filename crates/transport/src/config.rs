@@ -83,6 +83,42 @@ pub enum EcnMode {
     Dctcp,
 }
 
+/// Whether connections are multipath TCP, and which further subflows one opens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mptcp {
+    /// Plain TCP.
+    Off,
+    /// One subflow for each pair of an address of the one host and an address of the other.
+    Fullmesh,
+    /// `subflows` between the same two addresses, each with a source port of its own.
+    Ndiffports,
+}
+
+/// Which subflow takes the next data of a multipath connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MptcpScheduler {
+    /// That with the least smoothed round-trip time of those whose windows have room.
+    LowestRtt,
+    /// Each of those whose windows have room in turn, a segment at a time.
+    RoundRobin,
+}
+
+/// How the windows of a connection's subflows are coupled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MptcpCongestion {
+    /// Not at all: each has its own `congestion_control`.
+    Uncoupled,
+    /// RFC 6356.
+    Lia,
+    /// Opportunistic linked increases (Khalili et al., IEEE/ACM ToN 2013).
+    Olia,
+    /// Balanced linked adaptation (Peng et al., IEEE/ACM ToN 2016).
+    Balia,
+}
+
 /// The tick of the timestamps that segments carry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum TimestampClock {
@@ -233,6 +269,20 @@ pub struct Config {
     pub dctcp_gain: f64,
     /// DCTCP's estimate of the marked fraction before the first mark.
     pub dctcp_initial_alpha: f64,
+
+    /// Whether connections are multipath TCP, and which further subflows one opens.
+    pub mptcp: Mptcp,
+    /// Subflows of a connection with `mptcp = "ndiffports"`, the first included: 1 to 32.
+    pub subflows: u8,
+    /// Version of multipath TCP: 0 (RFC 6824) or 1 (RFC 8684).
+    pub mptcp_version: u8,
+    /// Which subflow takes the next data.
+    pub mptcp_scheduler: MptcpScheduler,
+    /// How the windows of the subflows are coupled.
+    pub mptcp_congestion: MptcpCongestion,
+    /// Timeouts in a row after which a subflow is stale: it gets no more data, and what it has sent goes to the
+    /// others too (Linux: `stale_loss_cnt`).
+    pub mptcp_stale_timeouts: u8,
 }
 
 /// A parameter that no TCP can have.
@@ -338,7 +388,16 @@ impl Config {
             "dctcp_initial_alpha",
             &self.dctcp_initial_alpha,
             "0 to 1",
-        )
+        )?;
+        check((1..=32).contains(&self.subflows), "subflows", &self.subflows, "1 to 32")?;
+        check(self.mptcp_version <= 1, "mptcp_version", &self.mptcp_version, "0 or 1")?;
+        check(
+            self.mptcp_stale_timeouts >= 1,
+            "mptcp_stale_timeouts",
+            &self.mptcp_stale_timeouts,
+            "at least 1",
+        )?;
+        check(self.mptcp == Mptcp::Off || self.mss >= 56, "mss", &self.mss, "at least 56 bytes with mptcp")
     }
 
     /// Bytes of a full segment.

@@ -84,6 +84,14 @@ impl Endpoint {
         }
     }
 
+    /// Answers a SYN with a reset, for good (RFC 9293, section 3.10.7.1).
+    pub(crate) fn refuse_syn(&mut self, seg: &Segment) {
+        self.todo = todo::RST;
+        self.abort();
+        self.snd_nxt = 0;
+        self.rcv_nxt = seg.seq.wrapping_add(1);
+    }
+
     /// RFC 9293, section 3.10.7.2.
     fn on_listen(&mut self, cfg: &Config, now: Time, seg: &Segment) {
         if seg.flags.any(Flags::RST | Flags::ACK | Flags::FIN) || !seg.flags.has(Flags::SYN) {

@@ -11,6 +11,7 @@
 //!   receives (`receiver.rs`, `reassembly.rs`), sends (`sender.rs`) and waits (`timers.rs`).
 //! * What was sent and may be lost: `sent.rs`, the scoreboard; `recovery/`, one file a way of recovery.
 //! * How much may be sent: `congestion/`, one file a controller.
+//! * [`mptcp`]: one connection over several endpoints.
 //!
 //! # Rules of the house
 //! * After each [`Endpoint::on_segment`], [`Endpoint::on_timeout`], [`Endpoint::write`] and
@@ -23,6 +24,7 @@ mod config;
 mod congestion;
 mod connection;
 mod endpoint;
+pub mod mptcp;
 pub mod profile;
 mod reassembly;
 mod receiver;
@@ -35,8 +37,8 @@ mod seq;
 mod timers;
 
 pub use config::{
-    Config, ConfigError, CongestionControl, EcnMode, HyStart, LossRecovery, RtoFloor, RttSource,
-    TimestampClock, WindowGrowth,
+    Config, ConfigError, CongestionControl, EcnMode, HyStart, LossRecovery, Mptcp, MptcpCongestion,
+    MptcpScheduler, RtoFloor, RttSource, TimestampClock, WindowGrowth,
 };
 pub use endpoint::{Endpoint, State, Stats};
 pub use segment::{Ecn, Flags, IP_HEADER, Segment, TCP_HEADER};

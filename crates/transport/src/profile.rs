@@ -6,8 +6,8 @@
 use weft_units::{Bytes, Duration};
 
 use crate::config::{
-    Config, CongestionControl, EcnMode, HyStart, LossRecovery, RtoFloor, RttSource, TimestampClock,
-    WindowGrowth,
+    Config, CongestionControl, EcnMode, HyStart, LossRecovery, Mptcp, MptcpCongestion, MptcpScheduler,
+    RtoFloor, RttSource, TimestampClock, WindowGrowth,
 };
 
 /// A profile's name and what it stands for.
@@ -92,6 +92,12 @@ fn ns3_37() -> Config {
         hystart_delay_max: Duration::from_ms(1000),
         dctcp_gain: 1.0 / 16.0,
         dctcp_initial_alpha: 1.0,
+        mptcp: Mptcp::Off,
+        subflows: 4,
+        mptcp_version: 1,
+        mptcp_scheduler: MptcpScheduler::LowestRtt,
+        mptcp_congestion: MptcpCongestion::Lia,
+        mptcp_stale_timeouts: 4,
     }
 }
 
@@ -150,6 +156,8 @@ fn linux() -> Config {
         cubic_delay_ignore: Duration::ZERO,
         hystart_half_train: true,
         hystart_delay_max: Duration::from_ms(16),
+        // Mainline Linux has no coupled controller.
+        mptcp_congestion: MptcpCongestion::Uncoupled,
         ..ns3_37()
     }
 }

@@ -14,7 +14,7 @@ use crate::seq::{at_or_before, before, earlier, later, span};
 use crate::timers::Timer;
 
 /// A SYN announces at most this, for its window is not scaled (RFC 7323, section 2.2).
-const SYN_WINDOW: u32 = 65_535;
+pub(crate) const SYN_WINDOW: u32 = 65_535;
 
 impl Endpoint {
     /// Writes the next segment to send into `out` and gives `true`, or gives `false` if there is none.
@@ -66,6 +66,20 @@ impl Endpoint {
         if u64::from(span(self.snd_una, self.snd_nxt)) + len > cfg.send_buffer.0 { 0 } else { len as u32 }
     }
 
+    /// Whether `len` bytes more than are waiting would leave at once, for all that can be told before recovery decides.
+    #[inline]
+    pub(crate) fn has_room_for(&self, len: u32) -> bool {
+        let lost = match &self.loss {
+            Some(loss) if self.is(fact::SPLIT) => loss.sent.lost().saturating_sub(loss.sent.retrans()),
+            _ => 0,
+        };
+        let waiting = u64::from(lost) + u64::from(span(self.snd_nxt, self.snd_max)) + self.unsent;
+        let ahead = waiting + u64::from(len);
+        self.carries_data()
+            && u64::from(self.pipe()) + ahead <= u64::from(self.window.cwnd)
+            && ahead <= u64::from(self.room())
+    }
+
     #[inline]
     fn poll_data(&mut self, cfg: &Config, now: Time, out: &mut Segment) -> bool {
         if self.is(fact::SPLIT) {
@@ -99,8 +113,8 @@ impl Endpoint {
         true
     }
 
-    /// RFC 5681, section 4.1.
-    fn restart_after_idle(&mut self, cfg: &Config, now: Time) {
+    /// RFC 5681, section 4.1, before the first data after a pause.
+    pub(crate) fn restart_after_idle(&mut self, cfg: &Config, now: Time) {
         let idle = now.saturating_since(self.last_sent);
         if cfg.restart_after_idle && self.acked > 0 && idle > self.rtt.timeout(cfg, 0) {
             let initial = u64::from(cfg.initial_window) * u64::from(cfg.mss);
@@ -109,7 +123,7 @@ impl Endpoint {
     }
 
     /// With nothing in flight, only a probe can find out that a closed window has opened (RFC 9293, section 3.8.6.1).
-    fn window_is_full(&mut self, cfg: &Config, now: Time) {
+    pub(crate) fn window_is_full(&mut self, cfg: &Config, now: Time) {
         if self.snd_una == self.snd_nxt && self.send_timer_at == Time::MAX {
             self.timer = Timer::WindowProbe;
             self.send_timer_at = self.rtt.deadline(cfg, now, self.backoff);
@@ -456,7 +470,7 @@ fn syn_options(cfg: &Config) -> u8 {
 }
 
 /// Option bytes of an ACK with `count` blocks: Linux aligns timestamps and blocks, ns-3 only the sum.
-fn sack_options(cfg: &Config, count: u8) -> u8 {
+pub(crate) fn sack_options(cfg: &Config, count: u8) -> u8 {
     if cfg.loss_recovery == LossRecovery::Standard {
         cfg.plain_options() + 4 + 8 * count
     } else {

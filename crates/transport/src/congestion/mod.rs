@@ -4,17 +4,24 @@
 //! indirect call. A controller sees bytes acknowledged, round trips, losses and marks, and changes a
 //! [`Window`]; what to send, and what was lost, is not its business.
 
+mod balia;
+mod coupled;
 mod cubic;
 mod dctcp;
 mod hystart;
+mod lia;
+mod olia;
 mod reno;
 
 use weft_units::Time;
 
-use crate::config::{Config, CongestionControl};
+use crate::config::{Config, CongestionControl, MptcpCongestion, WindowGrowth};
+use coupled::Coupled;
 use cubic::Cubic;
 use dctcp::Dctcp;
 use reno::Reno;
+
+pub(crate) use coupled::Path;
 
 /// No window grows beyond this: RFC 7323's largest.
 const LARGEST: u32 = 1 << 30;
@@ -40,6 +47,23 @@ impl Window {
     #[inline]
     pub(crate) fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
+    }
+
+    /// Grows in slow start by what `bytes` acknowledged allow; the bytes left for congestion avoidance, `None` where
+    /// slow start has used them all.
+    #[inline]
+    fn slow_start(&mut self, cfg: &Config, bytes: u32) -> Option<u32> {
+        if !self.in_slow_start() {
+            return Some(bytes);
+        }
+        let mss = cfg.segment();
+        let used = match cfg.window_growth {
+            WindowGrowth::PerByte => bytes.min(self.ssthresh - self.cwnd),
+            WindowGrowth::PerAck if bytes >= mss => mss,
+            WindowGrowth::PerAck => 0,
+        };
+        self.grow(used);
+        (used < bytes).then(|| bytes - used)
     }
 
     #[inline]
@@ -81,6 +105,7 @@ enum Controller {
     Reno(Reno),
     Cubic(Cubic),
     Dctcp(Dctcp),
+    Coupled(Coupled),
 }
 
 impl Controller {
@@ -129,6 +154,7 @@ impl Congestion {
             _ if !may_grow => {}
             Controller::Reno(reno) => reno.increase(cfg, window, ack),
             Controller::Dctcp(dctcp) => dctcp.increase(cfg, window, ack),
+            Controller::Coupled(coupled) => coupled.increase(cfg, window, ack),
         }
     }
 
@@ -141,6 +167,7 @@ impl Congestion {
             // RFC 8257, section 3.5: a loss is answered as by any TCP.
             Controller::Dctcp(_) if cause == Cause::Loss => (window.cwnd / 2).max(least),
             Controller::Dctcp(dctcp) => dctcp.ssthresh(cfg, window),
+            Controller::Coupled(coupled) => coupled.ssthresh(cfg, window, flight),
         }
     }
 
@@ -163,6 +190,29 @@ impl Congestion {
         match self.0.as_deref() {
             Some(Controller::Dctcp(dctcp)) => Some(dctcp.alpha()),
             _ => None,
+        }
+    }
+
+    /// Has the controller that a multipath connection's windows are coupled by, if they are.
+    pub(crate) fn couple(&mut self, kind: MptcpCongestion) {
+        if let Some(coupled) = Coupled::new(kind) {
+            self.0 = Some(Box::new(Controller::Coupled(coupled)));
+        }
+    }
+
+    /// Shows a coupled controller the subflows of the connection, of which `own` is its own.
+    #[inline]
+    pub(crate) fn observe(&mut self, paths: &[Path], own: usize, acked: u64) {
+        if let Some(Controller::Coupled(coupled)) = self.0.as_deref_mut() {
+            coupled.observe(paths, own, acked);
+        }
+    }
+
+    /// Bytes acknowledged between losses, for OLIA; 0 for other controllers.
+    pub(crate) fn between_losses(&self, acked: u64) -> f64 {
+        match self.0.as_deref() {
+            Some(Controller::Coupled(coupled)) => coupled.between_losses(acked),
+            _ => 0.0,
         }
     }
 

@@ -22,16 +22,8 @@ impl Reno {
     /// RFC 3465 without its limit on one ACK, as Linux does it: what is left at the threshold counts
     /// for congestion avoidance, which adds a segment when a window has been acknowledged.
     #[inline]
-    fn per_byte(&mut self, cfg: &Config, window: &mut Window, mut bytes: u32) {
-        if window.in_slow_start() {
-            let room = window.ssthresh - window.cwnd;
-            let slow = bytes.min(room);
-            window.grow(slow);
-            bytes -= slow;
-            if bytes == 0 {
-                return;
-            }
-        }
+    fn per_byte(&mut self, cfg: &Config, window: &mut Window, bytes: u32) {
+        let Some(bytes) = window.slow_start(cfg, bytes) else { return };
         self.counted = self.counted.saturating_add(bytes);
         if self.counted >= window.cwnd {
             self.counted -= window.cwnd;
@@ -44,12 +36,9 @@ impl Reno {
 /// RFC 5681, (2) and (3), as ns-3 reads them: an ACK for less than a segment counts for nothing until it is one,
 /// an ACK for several counts for one; the segment that crosses the threshold leaves the rest for congestion avoidance.
 #[inline]
-fn per_ack(cfg: &Config, window: &mut Window, mut bytes: u32) {
+fn per_ack(cfg: &Config, window: &mut Window, bytes: u32) {
     let mss = cfg.segment();
-    if window.in_slow_start() && bytes >= mss {
-        window.grow(mss);
-        bytes -= mss;
-    }
+    let Some(bytes) = window.slow_start(cfg, bytes) else { return };
     if !window.in_slow_start() && bytes >= mss {
         window.grow(square_over(mss, window.cwnd));
     }

@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 pub mod hand;
+pub mod world;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -27,6 +28,11 @@ impl Random {
     /// Whether something of probability `per_mille` / 1000 happens.
     pub fn hit(&mut self, per_mille: u64) -> bool {
         self.next() % 1000 < per_mille
+    }
+
+    /// Whether something of probability `ppm` / 1 000 000 happens.
+    pub fn hit_ppm(&mut self, ppm: u64) -> bool {
+        ppm > 0 && self.next() % 1_000_000 < ppm
     }
 }
 

@@ -1,0 +1,54 @@
+//! [`Lia`]: linked increases (RFC 6356). All subflows together grow as one TCP on the best path would.
+
+use super::coupled::Path;
+
+/// State of one subflow.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lia {
+    /// Alpha over the sum of all windows, per byte; 0: the subflow is alone.
+    share: f64,
+}
+
+impl Lia {
+    /// RFC 6356, section 3, (2).
+    pub(super) fn observe(&mut self, paths: &[Path]) {
+        let best = paths.iter().map(|path| path.window / (path.rtt * path.rtt)).fold(0.0, f64::max);
+        let rate: f64 = paths.iter().map(Path::rate).sum();
+        // The sum of all windows is a factor of alpha and of what alpha is divided by.
+        self.share = if paths.len() > 1 && rate > 0.0 { best / (rate * rate) } else { 0.0 };
+    }
+
+    /// Bytes of growth for each byte acknowledged (RFC 6356, section 3, (1)).
+    #[inline]
+    pub(super) fn growth(&self, cwnd: f64, mss: f64) -> f64 {
+        let alone = mss / cwnd;
+        if self.share > 0.0 { alone.min(self.share * mss) } else { alone }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(window: f64, rtt: f64) -> Path {
+        Path { window, rtt, between_losses: 0.0 }
+    }
+
+    #[test]
+    fn a_subflow_alone_grows_as_reno() {
+        let mut lia = Lia::default();
+        lia.observe(&[path(50_000.0, 0.1)]);
+        assert_eq!(lia.growth(50_000.0, 1000.0), 1.0 / 50.0);
+    }
+
+    #[test]
+    fn alpha_is_that_of_the_rfc() {
+        // Windows of 10 and 40 segments, 10 and 100 ms: alpha = 50 * max(10/.01², 40/.1²) / (10/.01 + 40/.1)².
+        let alpha = 50.0 * (10.0 / 0.0001) / (1000.0_f64 + 400.0).powi(2);
+        let mut lia = Lia::default();
+        lia.observe(&[path(10_000.0, 0.01), path(40_000.0, 0.1)]);
+        let expected = alpha * 1000.0 / 50_000.0;
+        assert!((lia.growth(10_000.0, 1000.0) / expected - 1.0).abs() < 1e-12);
+        assert_eq!(lia.growth(80_000.0, 1000.0), 1.0 / 80.0, "never more than a TCP alone");
+    }
+}

@@ -1,0 +1,115 @@
+//! [`Olia`]: opportunistic linked increases (Khalili, Gast, Popovic, Le Boudec: MPTCP is not Pareto-optimal, IEEE/ACM ToN
+//! 2013; draft-khalili-mptcp-congestion-control-05). As LIA, and in addition windows move from the paths that have the
+//! largest to those that are best.
+
+use super::coupled::Path;
+
+/// State of one subflow.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Olia {
+    /// Bytes acknowledged before the last loss but one, before the last, and now.
+    marks: [u64; 3],
+    /// (w/rtt²) / (Σ w/rtt)² of this path, per byte.
+    share: f64,
+    /// What moves between paths: in segments a window.
+    alpha: f64,
+}
+
+impl Olia {
+    pub(super) fn observe(&mut self, paths: &[Path], own: usize, acked: u64) {
+        self.marks[2] = acked;
+        self.share = 0.0;
+        self.alpha = 0.0;
+        let Some(path) = paths.get(own) else { return };
+        let rate: f64 = paths.iter().map(Path::rate).sum();
+        if rate > 0.0 {
+            self.share = path.rate() / path.rtt / (rate * rate);
+        }
+        // B: the best paths; M: those with the largest windows.
+        let quality = |path: &Path| path.between_losses / (path.rtt * path.rtt);
+        let best = paths.iter().map(quality).fold(0.0, f64::max);
+        let largest = paths.iter().map(|path| path.window).fold(0.0, f64::max);
+        let is_large = |path: &Path| path.window >= largest;
+        let is_only_best = |path: &Path| quality(path) >= best && !is_large(path);
+        let only_best = paths.iter().filter(|path| is_only_best(path)).count();
+        if only_best == 0 {
+            return;
+        }
+        let all = paths.len() as f64;
+        if is_only_best(path) {
+            self.alpha = 1.0 / (all * only_best as f64);
+        } else if is_large(path) {
+            self.alpha = -1.0 / (all * paths.iter().filter(|path| is_large(path)).count() as f64);
+        }
+    }
+
+    /// Bytes of growth for each byte acknowledged; may be negative.
+    #[inline]
+    pub(super) fn growth(&self, cwnd: f64, mss: f64) -> f64 {
+        let linked = if self.share > 0.0 { self.share } else { 1.0 / cwnd };
+        mss * (linked + self.alpha / cwnd)
+    }
+
+    /// A loss: a new interval begins, unless nothing was acknowledged in this one.
+    pub(super) fn lost(&mut self) {
+        if self.marks[2] != self.marks[1] {
+            self.marks = [self.marks[1], self.marks[2], self.marks[2]];
+        }
+    }
+
+    /// The longer of the last interval between losses and what has been acknowledged since.
+    pub(super) fn between_losses(&self, acked: u64) -> f64 {
+        (self.marks[1] - self.marks[0]).max(acked.saturating_sub(self.marks[1])) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(window: f64, between_losses: f64) -> Path {
+        Path { window, rtt: 0.1, between_losses }
+    }
+
+    fn alphas(paths: &[Path]) -> Vec<f64> {
+        let alpha = |own| {
+            let mut olia = Olia::default();
+            olia.observe(paths, own, 0);
+            olia.alpha
+        };
+        (0..paths.len()).map(alpha).collect()
+    }
+
+    #[test]
+    fn windows_move_from_the_largest_to_the_best() {
+        // Path 1 is best and small; paths 0 and 2 have the largest windows.
+        let paths = [path(30e3, 1e5), path(10e3, 9e5), path(30e3, 1e5), path(20e3, 1e5)];
+        assert_eq!(alphas(&paths), [-0.125, 0.25, -0.125, 0.0]);
+        let best_is_largest = [path(30e3, 9e5), path(10e3, 1e5)];
+        assert_eq!(alphas(&best_is_largest), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn equal_paths_share_the_growth_of_one() {
+        let paths = [path(20e3, 1e5), path(20e3, 1e5)];
+        let mut olia = Olia::default();
+        olia.observe(&paths, 0, 0);
+        // Reno's 1/20 for each of two windows would be twice that of one of 40 kB: a quarter of it is not.
+        assert!((olia.growth(20e3, 1000.0) - 0.25 / 20.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn intervals_are_measured_between_losses() {
+        let mut olia = Olia::default();
+        let paths = [path(20e3, 0.0)];
+        olia.observe(&paths, 0, 700);
+        assert_eq!(olia.between_losses(700), 700.0);
+        olia.lost();
+        olia.lost();
+        assert_eq!(olia.between_losses(900), 700.0, "the second loss of a window begins nothing");
+        assert_eq!(olia.between_losses(1500), 800.0);
+        olia.observe(&paths, 0, 900);
+        olia.lost();
+        assert_eq!(olia.between_losses(900), 200.0);
+    }
+}

@@ -1,0 +1,311 @@
+//! How connections begin and subflows join: what the options of SYN, SYN+ACK and third ACK must say (RFC 8684, sections 3.1
+//! and 3.2).
+//!
+//! The endpoint of a subflow does not see a segment whose option is not there yet: to it, such a segment was lost. What
+//! is wrong for good is reset.
+
+use weft_units::Time;
+
+use super::connection::{Connection, Mode};
+use super::keys::{Party, first_half, initial_sequence, join_hmac, token};
+use super::subflow::Stage;
+use super::{Capable, Config, Dss, Join, Options};
+use crate::congestion::{Congestion, Window};
+use crate::endpoint::{State, todo};
+use crate::segment::{Flags, Segment};
+
+/// What a side knows of a connection's keys.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keys {
+    pub(crate) own: u64,
+    /// Number of the first byte that this side sends.
+    pub(crate) own_first: u64,
+    pub(crate) peer: Option<u64>,
+    /// Number of the first byte that the other side sends.
+    pub(crate) peer_first: u64,
+}
+
+impl Keys {
+    pub(crate) fn new(cfg: &Config, own: u64) -> Self {
+        let own_first = initial_sequence(cfg.version(), own).wrapping_add(1);
+        Self { own, own_first, peer: None, peer_first: 0 }
+    }
+
+    fn learn(&mut self, cfg: &Config, peer: u64) {
+        self.peer = Some(peer);
+        self.peer_first = initial_sequence(cfg.version(), peer).wrapping_add(1);
+    }
+}
+
+impl Connection {
+    /// A segment on a subflow whose handshake is not over.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn on_handshake(
+        &mut self,
+        cfg: &Config,
+        number: usize,
+        now: Time,
+        seg: &Segment,
+        options: &Options,
+    ) {
+        let subflow = &self.subflows[number];
+        let unanswered = seg.flags.any(Flags::RST)
+            || seg.flags.has(Flags::SYN) && subflow.endpoint.state == State::SynReceived;
+        if unanswered {
+            return self.deliver(cfg, number, now, seg, None);
+        }
+        match (number, subflow.opened_here, subflow.endpoint.state) {
+            (0, true, _) => self.on_first_answer(cfg, now, seg, options),
+            (0, false, State::Listen) => self.on_first_syn(cfg, now, seg, options),
+            (0, false, _) => self.on_first_ack(cfg, now, seg, options),
+            (_, true, State::SynSent) => self.on_join_answer(cfg, number, now, seg, options),
+            (_, true, _) => self.on_join_confirmation(cfg, number, now, seg, options),
+            (_, false, State::Listen) => self.on_join_syn(cfg, number, now, seg, options),
+            (_, false, _) => self.on_join_ack(cfg, number, now, seg, options),
+        }
+    }
+
+    /// The SYN+ACK of the first subflow.
+    fn on_first_answer(&mut self, cfg: &Config, now: Time, seg: &Segment, options: &Options) {
+        self.deliver(cfg, 0, now, seg, None);
+        let subflow = &mut self.subflows[0];
+        match (subflow.endpoint.state, options) {
+            (State::SynSent | State::Closed, _) => {}
+            (State::Established, Options::Capable(Capable { version, sender_key: Some(key), .. }))
+                if *version == cfg.version() =>
+            {
+                subflow.answers_syn = true;
+                subflow.stage = Stage::Confirmed;
+                self.mode = Mode::Multipath;
+                self.keys.learn(cfg, *key);
+                self.outgoing.on_data_ack(0, seg.window);
+                self.stats.subflows += 1;
+            }
+            // The other side cannot do it, or both have opened at once.
+            _ => self.fall_back(cfg, seg),
+        }
+    }
+
+    /// The SYN of a connection.
+    fn on_first_syn(&mut self, cfg: &Config, now: Time, seg: &Segment, options: &Options) {
+        if seg.flags.has(Flags::SYN) && matches!(options, Options::Join(_)) {
+            self.subflows[0].endpoint.refuse_syn(seg);
+            return;
+        }
+        self.deliver(cfg, 0, now, seg, None);
+        if self.subflows[0].endpoint.state != State::SynReceived {
+            return;
+        }
+        match options {
+            Options::Capable(Capable { version: 0, sender_key: Some(key), .. }) if cfg.version() == 0 => {
+                self.keys.learn(cfg, *key);
+            }
+            Options::Capable(Capable { version: 1, .. }) if cfg.version() == 1 => {}
+            _ => return self.fall_back(cfg, seg),
+        }
+        self.outgoing.on_data_ack(0, seg.window);
+    }
+
+    /// The third ACK of a connection, or the first data in its place.
+    fn on_first_ack(&mut self, cfg: &Config, now: Time, seg: &Segment, options: &Options) {
+        let data = match options {
+            Options::Capable(Capable { sender_key: Some(peer), receiver_key: Some(own), .. }) => {
+                let known = cfg.version() == 1 || self.keys.peer == Some(*peer);
+                if *own != self.keys.own || !known {
+                    return;
+                }
+                self.keys.learn(cfg, *peer);
+                (cfg.version() == 1).then_some(0)
+            }
+            // In version 1 the other side's key is not known yet: the segment came before the one that has it. (Linux
+            // falls back to TCP here, and calls it a weakness.)
+            Options::Dss(_) if self.keys.peer.is_none() => return,
+            Options::Dss(dss) => dss.dsn.map(|dsn| dsn.wrapping_sub(self.keys.peer_first)),
+            Options::None => {
+                self.deliver(cfg, 0, now, seg, None);
+                if self.subflows[0].endpoint.state != State::SynReceived {
+                    self.fall_back(cfg, seg);
+                }
+                return;
+            }
+            Options::Capable(_) | Options::Join(_) => return,
+        };
+        self.deliver(cfg, 0, now, seg, data);
+        let subflow = &mut self.subflows[0];
+        if matches!(subflow.endpoint.state, State::SynReceived | State::Closed) {
+            return;
+        }
+        subflow.stage = Stage::Confirmed;
+        self.mode = Mode::Multipath;
+        self.confirmed = true;
+        self.stats.subflows += 1;
+        match options {
+            Options::Dss(dss) => self.on_dss(seg, dss),
+            _ => self.outgoing.on_data_ack(0, seg.window),
+        }
+    }
+
+    /// The SYN+ACK of a join.
+    fn on_join_answer(&mut self, cfg: &Config, number: usize, now: Time, seg: &Segment, options: &Options) {
+        let subflow = &mut self.subflows[number];
+        if !seg.flags.has(Flags::SYN | Flags::ACK) || seg.ack != subflow.endpoint.snd_una {
+            return;
+        }
+        let own = Party { key: self.keys.own, nonce: subflow.own_nonce };
+        let good = match (options, self.keys.peer) {
+            (Options::Join(Join::SynAck { hmac, nonce, .. }), Some(key)) => {
+                subflow.peer_nonce = *nonce;
+                *hmac == first_half(&join_hmac(cfg.version(), Party { key, nonce: *nonce }, own))
+            }
+            _ => false,
+        };
+        if !good {
+            subflow.endpoint.rcv_nxt = seg.seq.wrapping_add(1);
+            return self.refuse(number);
+        }
+        self.deliver(cfg, number, now, seg, None);
+        let subflow = &mut self.subflows[number];
+        if subflow.endpoint.state == State::Established {
+            subflow.stage = Stage::Unconfirmed;
+        }
+    }
+
+    /// The fourth segment of a join: what shows that the other side has the third.
+    fn on_join_confirmation(
+        &mut self,
+        cfg: &Config,
+        number: usize,
+        now: Time,
+        seg: &Segment,
+        options: &Options,
+    ) {
+        match options {
+            // A SYN+ACK again: the endpoint answers, and every answer carries the HMAC until it is confirmed.
+            _ if seg.flags.has(Flags::SYN) => self.deliver(cfg, number, now, seg, None),
+            Options::Dss(_) => {
+                let subflow = &mut self.subflows[number];
+                subflow.stage = Stage::Confirmed;
+                subflow.endpoint.ack_timer_at = Time::MAX;
+                self.stats.subflows += 1;
+                self.on_confirmed(cfg, number, now, seg, options);
+            }
+            Options::None => self.refuse(number),
+            Options::Capable(_) | Options::Join(_) => {}
+        }
+    }
+
+    /// The SYN of a join.
+    fn on_join_syn(&mut self, cfg: &Config, number: usize, now: Time, seg: &Segment, options: &Options) {
+        let wanted = token(cfg.version(), self.keys.own);
+        match options {
+            _ if !seg.flags.has(Flags::SYN) || seg.flags.any(Flags::ACK | Flags::FIN) => {}
+            Options::Join(Join::Syn { token, nonce, .. })
+                if *token == wanted && self.mode == Mode::Multipath && !self.is_complete() =>
+            {
+                self.subflows[number].peer_nonce = *nonce;
+                self.deliver(cfg, number, now, seg, None);
+            }
+            _ => {
+                self.stats.refused += 1;
+                self.subflows[number].endpoint.refuse_syn(seg);
+            }
+        }
+    }
+
+    /// The third ACK of a join.
+    fn on_join_ack(&mut self, cfg: &Config, number: usize, now: Time, seg: &Segment, options: &Options) {
+        let Options::Join(Join::Ack { hmac }) = options else { return };
+        let subflow = &self.subflows[number];
+        let own = Party { key: self.keys.own, nonce: subflow.own_nonce };
+        let peer = Party { key: self.keys.peer.unwrap_or_default(), nonce: subflow.peer_nonce };
+        if *hmac != join_hmac(cfg.version(), peer, own) {
+            return self.refuse(number);
+        }
+        self.deliver(cfg, number, now, seg, None);
+        let subflow = &mut self.subflows[number];
+        if subflow.endpoint.state == State::Established {
+            subflow.stage = Stage::Confirmed;
+            subflow.endpoint.todo |= todo::ACK;
+            self.stats.subflows += 1;
+        }
+    }
+
+    /// Ends a join that is not what it should be.
+    fn refuse(&mut self, number: usize) {
+        self.stats.refused += 1;
+        self.subflows[number].reset();
+    }
+
+    /// The option of a SYN or SYN+ACK of this side's.
+    pub(super) fn syn_option(&self, cfg: &Config, number: usize) -> Options {
+        let subflow = &self.subflows[number];
+        let version = cfg.version();
+        let own = Party { key: self.keys.own, nonce: subflow.own_nonce };
+        match (number, subflow.opened_here) {
+            (0, true) => {
+                let sender_key = (version == 0).then_some(own.key);
+                Options::Capable(Capable { version, sender_key, receiver_key: None })
+            }
+            (0, false) => {
+                Options::Capable(Capable { version, sender_key: Some(own.key), receiver_key: None })
+            }
+            (_, true) => {
+                let token = token(version, self.keys.peer.unwrap_or_default());
+                Options::Join(Join::Syn { token, nonce: own.nonce, address: subflow.local })
+            }
+            (_, false) => {
+                let peer = Party { key: self.keys.peer.unwrap_or_default(), nonce: subflow.peer_nonce };
+                let hmac = first_half(&join_hmac(version, own, peer));
+                Options::Join(Join::SynAck { hmac, nonce: own.nonce, address: subflow.local })
+            }
+        }
+    }
+
+    /// The option of a third ACK.
+    pub(super) fn third_ack_option(&self, cfg: &Config, number: usize) -> Options {
+        if number == 0 {
+            return Options::Capable(Capable {
+                version: cfg.version(),
+                sender_key: Some(self.keys.own),
+                receiver_key: self.keys.peer,
+            });
+        }
+        let subflow = &self.subflows[number];
+        let own = Party { key: self.keys.own, nonce: subflow.own_nonce };
+        let peer = Party { key: self.keys.peer.unwrap_or_default(), nonce: subflow.peer_nonce };
+        Options::Join(Join::Ack { hmac: join_hmac(cfg.version(), own, peer) })
+    }
+
+    /// The other side does not speak multipath TCP on this connection: the first subflow becomes all of it. Nothing but
+    /// what the first subflow has carried was sent so far, so its numbers are those of the data.
+    #[cold]
+    pub(super) fn fall_back(&mut self, cfg: &Config, seg: &Segment) {
+        self.mode = Mode::Plain;
+        self.outgoing.fin_timer = Time::MAX;
+        let (outgoing, incoming) = (&self.outgoing, &self.incoming);
+        let subflow = &mut self.subflows[0];
+        let endpoint = &mut subflow.endpoint;
+        endpoint.rcv_wnd = incoming.window;
+        endpoint.snd_wnd = seg.window;
+        if subflow.coupled {
+            endpoint.congestion = Congestion::default();
+        }
+        if endpoint.snd_max == subflow.first {
+            endpoint.window = Window::new(&cfg.plain);
+        }
+        endpoint.write(outgoing.written - outgoing.mapped);
+        if outgoing.finished {
+            endpoint.close();
+        }
+    }
+
+    /// The numbers of a DSS.
+    pub(super) fn dss(&self, dsn: Option<u64>, data_fin: bool) -> Options {
+        Options::Dss(Dss {
+            data_ack: self.keys.peer_first.wrapping_add(self.incoming.expected()),
+            dsn: dsn.map(|data| self.keys.own_first.wrapping_add(data)),
+            data_fin,
+        })
+    }
+}

@@ -1,0 +1,89 @@
+//! [`PathManager`]: which subflows a connection opens. When, the connection says: once it is fully established, as Linux.
+
+use super::{Config, MAX_SUBFLOWS};
+use crate::config::Mptcp;
+
+/// How many addresses the two hosts of a connection have for it, both at least 1. Both know them from the start: ADD_ADDR
+/// is not modelled. The first subflow runs between address 0 of the one and address 0 of the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Addresses {
+    /// Those of this side.
+    pub local: u8,
+    /// Those of the other.
+    pub remote: u8,
+}
+
+impl Default for Addresses {
+    fn default() -> Self {
+        Self { local: 1, remote: 1 }
+    }
+}
+
+/// A subflow to open: its SYN waits in `poll_transmit`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NewSubflow {
+    /// Its number on this side.
+    pub subflow: usize,
+    /// From which of this side's addresses. The source port is to differ from those of all other subflows.
+    pub local: u8,
+    /// To which of the other side's addresses.
+    pub remote: u8,
+}
+
+/// What there is still to open.
+#[derive(Clone, Debug)]
+pub(crate) struct PathManager {
+    addresses: Addresses,
+    /// Subflows named so far, the first included.
+    named: u16,
+}
+
+impl PathManager {
+    pub(crate) fn new(addresses: Addresses) -> Self {
+        Self { addresses, named: 1 }
+    }
+
+    /// The addresses of the next subflow.
+    pub(crate) fn next(&mut self, cfg: &Config) -> Option<(u8, u8)> {
+        let Addresses { local, remote } = self.addresses;
+        let (local, remote) = (u16::from(local.max(1)), u16::from(remote.max(1)));
+        let number = self.named;
+        let (all, pair) = match cfg.plain.mptcp {
+            Mptcp::Off => return None,
+            Mptcp::Fullmesh => (local * remote, ((number / remote) as u8, (number % remote) as u8)),
+            Mptcp::Ndiffports => (u16::from(cfg.plain.subflows), (0, 0)),
+        };
+        if number >= all.min(MAX_SUBFLOWS as u16) {
+            return None;
+        }
+        self.named += 1;
+        Some(pair)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config;
+
+    fn opened(mptcp: Mptcp, local: u8, remote: u8) -> Vec<(u8, u8)> {
+        let plain = config::Config { mptcp, subflows: 3, ..config::Config::profile("linux").unwrap() };
+        let cfg = Config::new(&plain).unwrap();
+        let mut manager = PathManager::new(Addresses { local, remote });
+        std::iter::from_fn(|| manager.next(&cfg)).collect()
+    }
+
+    #[test]
+    fn fullmesh_opens_every_pair_but_the_first() {
+        assert_eq!(opened(Mptcp::Fullmesh, 2, 2), [(0, 1), (1, 0), (1, 1)]);
+        assert_eq!(opened(Mptcp::Fullmesh, 3, 1), [(1, 0), (2, 0)]);
+        assert_eq!(opened(Mptcp::Fullmesh, 1, 1), []);
+        assert_eq!(opened(Mptcp::Fullmesh, 255, 255).len(), MAX_SUBFLOWS - 1);
+        assert_eq!(opened(Mptcp::Fullmesh, 0, 0), [], "no address is one");
+    }
+
+    #[test]
+    fn ndiffports_opens_between_the_same_two_addresses() {
+        assert_eq!(opened(Mptcp::Ndiffports, 4, 4), [(0, 0), (0, 0)]);
+    }
+}

@@ -1,0 +1,118 @@
+//! [`Incoming`]: the data that a connection receives, put together from what its subflows received in order.
+
+use super::Config;
+use super::reassembly::Reassembly;
+
+/// The data of the other side, counted from 0.
+#[derive(Clone, Debug)]
+pub(crate) struct Incoming {
+    /// Received in order: what the application has.
+    pub(crate) delivered: u64,
+    /// Bytes that may come from there on: what every segment announces.
+    pub(crate) window: u32,
+    /// Where the data ends, once a DATA_FIN has told.
+    end: Option<u64>,
+    /// Everything up to the DATA_FIN was received.
+    pub(crate) finished: bool,
+    held: Reassembly,
+    /// Pieces that came before others.
+    pub(crate) early: u32,
+    /// Bytes that were there already.
+    pub(crate) twice: u64,
+}
+
+impl Incoming {
+    pub(crate) fn new(cfg: &Config) -> Self {
+        let plain = &cfg.plain;
+        let window = plain.initial_receive_window.0.min(plain.receive_buffer.0).min(1 << 30) as u32;
+        Self {
+            delivered: 0,
+            window,
+            end: None,
+            finished: false,
+            held: Reassembly::default(),
+            early: 0,
+            twice: 0,
+        }
+    }
+
+    /// What is expected next, the DATA_FIN counted as a byte: the data acknowledgement.
+    #[inline]
+    pub(crate) fn expected(&self) -> u64 {
+        self.delivered + u64::from(self.finished)
+    }
+
+    /// `len` bytes from `data` on arrive.
+    #[inline]
+    pub(crate) fn receive(&mut self, cfg: &Config, data: u64, len: u32) {
+        let limit = (self.delivered + u64::from(self.window)).min(self.end.unwrap_or(u64::MAX));
+        let (start, end) = (data.max(self.delivered), data.saturating_add(u64::from(len)).min(limit));
+        if start >= end {
+            self.twice += u64::from(len);
+        } else if start > self.delivered {
+            self.early += 1;
+            if !self.held.insert(start, end) {
+                self.twice += end - start;
+            }
+        } else if self.held.is_empty() {
+            self.take(cfg, end);
+        } else {
+            let end = self.held.advance(end);
+            self.take(cfg, end);
+        }
+    }
+
+    /// The data ends at `end`. The first that is told counts.
+    pub(crate) fn on_data_fin(&mut self, end: u64) {
+        let highest = self.held.end().unwrap_or(0).max(self.delivered);
+        let limit = self.delivered + u64::from(self.window);
+        if self.end.is_none() && highest <= end && end <= limit {
+            self.end = Some(end);
+            self.finished = end == self.delivered;
+        }
+    }
+
+    /// Everything below `next` is there; the window follows as that of an endpoint does.
+    #[inline]
+    fn take(&mut self, cfg: &Config, next: u64) {
+        let bytes = (next - self.delivered).min(1 << 30) as u32;
+        self.delivered = next;
+        self.finished = self.end == Some(next);
+        let most = cfg.plain.receive_buffer.0.min(1 << 30) as u32;
+        if self.window < most {
+            self.window = self.window.saturating_add(bytes.saturating_mul(2)).min(most);
+        }
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.held.heap_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{self, Mptcp};
+
+    #[test]
+    fn data_of_several_subflows_is_delivered_once_and_in_order() {
+        let plain = config::Config { mptcp: Mptcp::Fullmesh, ..config::Config::profile("linux").unwrap() };
+        let cfg = Config::new(&plain).unwrap();
+        let mut incoming = Incoming::new(&cfg);
+        incoming.receive(&cfg, 2000, 1000);
+        incoming.on_data_fin(2500);
+        assert_eq!(incoming.expected(), 0, "an end before what has arrived is no end");
+        incoming.on_data_fin(4000);
+        incoming.receive(&cfg, 500, 500);
+        incoming.receive(&cfg, 0, 1000);
+        assert_eq!(incoming.delivered, 1000);
+        incoming.receive(&cfg, 0, 3500);
+        assert_eq!((incoming.delivered, incoming.finished), (3500, false));
+        incoming.receive(&cfg, 3000, 5000);
+        assert_eq!((incoming.delivered, incoming.finished, incoming.expected()), (4000, true, 4001));
+        incoming.receive(&cfg, 0, 1000);
+        incoming.receive(&cfg, u64::MAX - 10, 1000);
+        assert_eq!(incoming.delivered, 4000);
+    }
+}

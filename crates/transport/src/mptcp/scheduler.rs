@@ -1,0 +1,38 @@
+//! [`Scheduler`]: which subflow takes the next data.
+
+use super::Config;
+use super::subflow::Subflow;
+use crate::config::MptcpScheduler;
+
+/// What has to be remembered between two choices.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scheduler {
+    /// Where the next turn begins.
+    turn: usize,
+}
+
+impl Scheduler {
+    /// A subflow that would send `len` bytes at once; `None` where none has room.
+    #[inline]
+    pub(crate) fn choose(&mut self, cfg: &Config, subflows: &[Subflow], len: u32) -> Option<usize> {
+        match cfg.scheduler() {
+            MptcpScheduler::LowestRtt => {
+                let with_room = subflows.iter().enumerate().filter(|(_, subflow)| subflow.has_room(len));
+                with_room.min_by_key(|(_, subflow)| subflow.endpoint.srtt()).map(|(number, _)| number)
+            }
+            MptcpScheduler::RoundRobin => {
+                let count = subflows.len();
+                let numbers = (0..count).map(|i| (self.turn + i) % count);
+                let chosen = numbers.into_iter().find(|&number| subflows[number].has_room(len))?;
+                self.turn = chosen + 1;
+                Some(chosen)
+            }
+        }
+    }
+
+    /// The subflow for what is no data: that with the least round-trip time of those that may send.
+    pub(crate) fn best(subflows: &[Subflow]) -> Option<usize> {
+        let usable = subflows.iter().enumerate().filter(|(_, subflow)| subflow.is_usable());
+        usable.min_by_key(|(_, subflow)| subflow.endpoint.srtt()).map(|(number, _)| number)
+    }
+}

@@ -1,0 +1,163 @@
+//! [`Subflow`]: an [`Endpoint`] with what the connection keeps for it.
+
+use weft_units::Time;
+
+use super::mapping::Mappings;
+use crate::config::{Config, MptcpCongestion};
+use crate::congestion::Path;
+use crate::endpoint::{Endpoint, Phase, State, fact, todo};
+
+/// How far the handshake of a subflow is, beside its endpoint's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stage {
+    /// Not every option of the handshake has been seen.
+    Opening,
+    /// The third ACK was sent; the other side has not shown that it has its option (RFC 8684, section 3.2, PRE_ESTABLISHED).
+    Unconfirmed,
+    /// Both sides have proved what they had to.
+    Confirmed,
+}
+
+/// One subflow.
+#[derive(Clone, Debug)]
+pub(crate) struct Subflow {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) stage: Stage,
+    /// It was too long without progress: it gets no data.
+    pub(crate) stale: bool,
+    /// What it still held went to others when it ended.
+    pub(crate) buried: bool,
+    /// A SYN+ACK came: the next ACK carries the option of the third one.
+    pub(crate) answers_syn: bool,
+    /// The next ACK carries the DATA_FIN.
+    pub(crate) tells_fin: bool,
+    /// How often the third ACK was sent.
+    pub(crate) third_acks: u8,
+    /// The endpoint has the connection's controller.
+    pub(crate) coupled: bool,
+    /// This side opened it.
+    pub(crate) opened_here: bool,
+    /// The number of this side's address.
+    pub(crate) local: u8,
+    /// The nonces of a join.
+    pub(crate) own_nonce: u32,
+    pub(crate) peer_nonce: u32,
+    /// Sequence number of the first byte sent.
+    pub(crate) first: u32,
+    /// What was given to the endpoint and is not acknowledged on the subflow.
+    pub(crate) sent: Mappings,
+    /// What has arrived beyond a hole of the subflow.
+    pub(crate) held: Mappings,
+}
+
+impl Subflow {
+    pub(crate) fn new(endpoint: Endpoint, opened_here: bool, local: u8, own_nonce: u32) -> Self {
+        Self {
+            first: endpoint.snd_una,
+            endpoint,
+            stage: Stage::Opening,
+            stale: false,
+            buried: false,
+            answers_syn: false,
+            tells_fin: false,
+            third_acks: 0,
+            coupled: false,
+            opened_here,
+            local,
+            own_nonce,
+            peer_nonce: 0,
+            sent: Mappings::default(),
+            held: Mappings::default(),
+        }
+    }
+
+    /// Whether it may send what is no data of its own: its handshake is done and the endpoint open for sending.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        let open = matches!(self.endpoint.state, State::Established | State::CloseWait);
+        open && self.stage == Stage::Confirmed && !self.endpoint.is(fact::FINISHED)
+    }
+
+    /// Whether it may be given data.
+    #[inline]
+    pub(crate) fn is_usable(&self) -> bool {
+        self.is_open() && !self.stale
+    }
+
+    /// Whether `len` bytes of data would leave at once.
+    #[inline]
+    pub(crate) fn has_room(&self, len: u32) -> bool {
+        self.is_usable() && self.endpoint.has_room_for(len)
+    }
+
+    /// Whether it has data in the network.
+    #[inline]
+    pub(crate) fn is_outstanding(&self) -> bool {
+        self.endpoint.snd_una != self.endpoint.snd_max || self.endpoint.unsent > 0
+    }
+
+    /// Gives the endpoint `len` bytes, the data from `data` on.
+    pub(crate) fn give(&mut self, kind: MptcpCongestion, data: u64, len: u32) {
+        if !self.coupled {
+            self.coupled = true;
+            self.endpoint.congestion.couple(kind);
+        }
+        let waiting = self.endpoint.unsent as u32;
+        self.sent.push(self.endpoint.snd_max.wrapping_add(waiting), len, data);
+        self.endpoint.write(u64::from(len));
+    }
+
+    /// What the controllers of the others must know of it; `None` before there is anything to know.
+    pub(crate) fn path(&self) -> Option<Path> {
+        let srtt = self.endpoint.rtt.srtt().as_secs_f64();
+        if !self.is_open() || srtt <= 0.0 {
+            return None;
+        }
+        let window = &self.endpoint.window;
+        // RFC 6356, section 3: in fast recovery the window is that which it ends with.
+        let reducing = matches!(self.endpoint.phase, Phase::Recovery | Phase::Reduced);
+        let bytes = if reducing { window.ssthresh } else { window.cwnd };
+        Some(Path {
+            window: f64::from(bytes.max(1)),
+            rtt: srtt,
+            between_losses: self.endpoint.congestion.between_losses(self.endpoint.acked),
+        })
+    }
+
+    /// Ends it with a reset.
+    pub(crate) fn reset(&mut self) {
+        if self.endpoint.state != State::Closed {
+            self.endpoint.todo = todo::RST;
+            self.endpoint.abort();
+        }
+    }
+
+    /// Begins to end it, once the connection has nothing more to send on it.
+    pub(crate) fn finish(&mut self, cfg: &Config) {
+        match self.endpoint.state {
+            State::Closed => {}
+            State::SynSent => self.endpoint.abort(),
+            State::SynReceived => self.reset(),
+            State::Listen => self.endpoint.close(),
+            _ if self.stale || self.endpoint.backoff >= cfg.mptcp_stale_timeouts => self.reset(),
+            _ => self.endpoint.close(),
+        }
+    }
+
+    /// Has an ACK with the DATA_FIN sent.
+    pub(crate) fn tell_fin(&mut self) {
+        self.tells_fin = true;
+        self.endpoint.todo |= todo::ACK;
+    }
+
+    /// Sends the third ACK again if nothing comes on it.
+    pub(crate) fn await_confirmation(&mut self, cfg: &Config, now: Time) {
+        self.third_acks = self.third_acks.saturating_add(1);
+        self.endpoint.ack_timer_at = self.endpoint.rtt.deadline(cfg, now, self.third_acks - 1);
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.endpoint.heap_bytes() + self.sent.heap_bytes() + self.held.heap_bytes()
+    }
+}
