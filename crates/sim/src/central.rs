@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use weft_control::{
-    Command, Content, Controller, End, FrameOut, FrameRef, MadeFrame, Mptcp, Packet, PortNo, RuleChange, SwitchId,
+    Command, Content, Controller, End, FrameOut, FrameRef, MadeFrame, Packet, PortNo, RuleChange, SwitchId,
     SwitchPort, Tcp, Transaction,
 };
 use weft_fabric::Fabric;
@@ -16,6 +16,7 @@ use weft_switching::{Actions, Central, DropReason, Header, Kind, Switch, Timing}
 use weft_units::{Duration, LinkId, PortId, Time};
 
 use crate::engine::{CENTRAL, Engine};
+use crate::multipath;
 use crate::packet::PacketId;
 use crate::record::{ControllerReport, Recorder};
 
@@ -413,16 +414,11 @@ impl<S: Switch> Engine<'_, S> {
                 destination: End { address: address(dst), port: header.dport },
                 flags: header.tcp_flags & !0x20,
                 sequence: self.net.packets.sequence(id),
-                mptcp: self.shown_mptcp(id),
+                mptcp: multipath::seen(&self.net.packets.options(id)),
             }),
             _ => Content::Other,
         };
         Packet { eth_src: header.src, eth_dst: header.label(), content }
-    }
-
-    /// What a packet says of Multipath TCP.
-    fn shown_mptcp(&self, _id: PacketId) -> Option<Mptcp> {
-        None
     }
 }
 

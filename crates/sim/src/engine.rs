@@ -19,6 +19,7 @@ use crate::event_queue::Due;
 use crate::fault::{Fault, FaultKind};
 use crate::host::{Connections, EndpointId};
 use crate::ideal::Ideal;
+use crate::multipath::Multipath;
 use crate::network::Network;
 use crate::observe::Observer;
 use crate::packet::{PacketId, WATCHED};
@@ -60,7 +61,7 @@ pub struct Progress {
     pub stop: AtomicBool,
 }
 
-const TIMER: u32 = 1 << 31;
+pub(crate) const TIMER: u32 = 1 << 31;
 /// With the number of a switch: its deadline.
 pub(crate) const SWITCH: u32 = 1 << 30;
 /// With the number of a flow: its source asks for an address again.
@@ -111,7 +112,7 @@ impl Context for SwitchContext<'_> {
 /// A run of one scheme.
 pub struct Engine<'a, S> {
     pub(crate) setup: Setup<'a>,
-    routes: Arc<Forwarding>,
+    pub(crate) routes: Arc<Forwarding>,
     pub(crate) net: Network,
     pub(crate) switches: Vec<SwitchNode<S>>,
     pub(crate) connections: Connections,
@@ -119,15 +120,17 @@ pub struct Engine<'a, S> {
     pub(crate) resolver: Option<Resolver>,
     /// The central controller, where the scheme has one.
     pub(crate) central: Option<ControlPlane>,
+    /// Connections, where hosts speak Multipath TCP.
+    pub(crate) multipath: Option<Multipath>,
     next_flow: usize,
     next_fault: usize,
-    finished: u64,
-    finished_bytes: Vec<u64>,
-    ideal: Ideal,
+    pub(crate) finished: u64,
+    pub(crate) finished_bytes: Vec<u64>,
+    pub(crate) ideal: Ideal,
     pub(crate) counters: Counters,
     pub(crate) observer: Observer,
     pub(crate) actions: Actions,
-    segment: Segment,
+    pub(crate) segment: Segment,
 }
 
 impl<'a, S: Switch> Engine<'a, S> {
@@ -149,6 +152,7 @@ impl<'a, S: Switch> Engine<'a, S> {
             net,
             routes,
             connections: Connections::default(),
+            multipath: Multipath::new(setup.transport, setup.flows),
             resolver: blueprint.arp_cache().map(Resolver::new),
             next_flow: 0,
             next_fault: 0,
@@ -299,6 +303,9 @@ impl<'a, S: Switch> Engine<'a, S> {
         if R::TRACES {
             recorder.trace(self.net.now, TraceEvent::Delivered { frame: packet });
         }
+        if self.multipath.is_some() {
+            return self.deliver_multipath(id, packet, recorder);
+        }
         self.net.packets.read_segment(packet, &mut self.segment);
         self.net.packets.remove(packet);
         self.counters.packets_delivered += 1;
@@ -364,6 +371,9 @@ impl<'a, S: Switch> Engine<'a, S> {
             return;
         }
         side.armed = Time::MAX;
+        if self.multipath.is_some() {
+            return self.multipath_timer(id, recorder);
+        }
         if side.endpoint.next_timeout() <= time {
             side.endpoint.on_timeout(self.setup.transport, time);
         }
@@ -403,6 +413,9 @@ impl<'a, S: Switch> Engine<'a, S> {
     /// Gives a connection's place back once its packets are gone and both sides have closed, or one
     /// has given up.
     fn release<R: Recorder>(&mut self, number: u32, recorder: &mut R) {
+        if self.multipath.is_some() {
+            return self.release_multipath(number, recorder);
+        }
         let at = number as usize;
         let shared = &self.connections.shared[at];
         let [client, server] = [0, 1].map(|side| &self.connections.sides[at * 2 + side].endpoint);
@@ -414,6 +427,9 @@ impl<'a, S: Switch> Engine<'a, S> {
     }
 
     fn record<R: Recorder>(&mut self, number: u32, recorder: &mut R) {
+        if self.multipath.is_some() {
+            return self.record_multipath(number, recorder);
+        }
         let at = number as usize;
         let shared = &self.connections.shared[at];
         let (ideal, hops) =
@@ -425,6 +441,7 @@ impl<'a, S: Switch> Engine<'a, S> {
             end: shared.end,
             ideal,
             hops,
+            subflows: 1,
             packets_sent: u64::from(sender.data_segments_sent),
             retransmissions: u64::from(sender.retransmissions),
             timeouts: u64::from(sender.timeouts),
@@ -479,6 +496,9 @@ impl<'a, S: Switch> Engine<'a, S> {
     /// Opens the connection of flow `number`.
     pub(crate) fn open<R: Recorder>(&mut self, number: u32, recorder: &mut R) {
         let flow = self.setup.flows[number as usize];
+        if self.multipath.is_some() {
+            return self.open_multipath(&flow, recorder);
+        }
         let nics = self.nics(&flow);
         let id = self.connections.open(self.setup.transport, self.net.now, &flow, nics);
         self.pump(id, recorder);
@@ -500,11 +520,15 @@ impl<'a, S: Switch> Engine<'a, S> {
         let mut class_bytes = self.finished_bytes.clone();
         let mut active = 0;
         for (number, shared) in self.connections.shared.iter().enumerate().filter(|(_, shared)| shared.live) {
-            active += u64::from(shared.end.is_none());
-            if shared.end.is_none() {
-                class_bytes[usize::from(shared.flow.class)] +=
-                    self.connections.sides[number * 2 + 1].endpoint.delivered();
+            if shared.end.is_some() {
+                continue;
             }
+            let delivered = match &self.multipath {
+                Some(multipath) => multipath.delivered(number as u32),
+                None => Some(self.connections.sides[number * 2 + 1].endpoint.delivered()),
+            };
+            active += u64::from(delivered.is_some());
+            class_bytes[usize::from(shared.flow.class)] += delivered.unwrap_or(0);
         }
         let (probe, fabric) = (&mut self.setup.probe, self.setup.fabric);
         let next = probe.sample(fabric, &self.net, &class_bytes, active, recorder);
@@ -547,7 +571,7 @@ impl<'a, S: Switch> Engine<'a, S> {
             switch.scheme.routes_changed(&self.routes);
         }
         for number in 0..self.connections.shared.len() {
-            let nics = self.nics(&self.connections.shared[number].flow);
+            let nics = self.nics_of(number);
             let sides = &mut self.connections.sides[number * 2..];
             sides.iter_mut().zip(nics).for_each(|(side, nic)| side.nic = nic);
         }
@@ -566,12 +590,13 @@ impl<'a, S: Switch> Engine<'a, S> {
             self.connections.open(self.setup.transport, self.net.now, flow, [0; 2]);
         }
         for number in 0..self.connections.shared.len() {
-            if self.connections.shared[number].live {
+            if self.connections.shared[number].live && self.stands_for_connection(number as u32) {
                 self.record(number as u32, recorder);
             }
         }
         self.counters.packets_in_flight = self.net.packets.live() as u64;
         let links = (0..self.setup.fabric.links().len() as u32).map(LinkId);
+        let multipath = self.multipath.as_ref().map_or(0, Multipath::memory);
         RunReport {
             stopped,
             end: self.net.now,
@@ -581,7 +606,7 @@ impl<'a, S: Switch> Engine<'a, S> {
             links: links.map(|id| LinkReport::new(id, &self.net, self.observer.floods[id.index()])).collect(),
             events: self.observer.events.clone(),
             controller: self.central.as_ref().map(ControlPlane::report),
-            state_bytes: (self.net.memory() + self.connections.memory()) as u64,
+            state_bytes: (self.net.memory() + self.connections.memory() + multipath) as u64,
         }
     }
 }

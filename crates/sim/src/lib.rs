@@ -17,6 +17,7 @@ pub mod fault;
 pub mod host;
 pub mod ideal;
 pub mod link;
+mod multipath;
 pub mod network;
 mod observe;
 pub mod packet;

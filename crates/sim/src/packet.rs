@@ -1,6 +1,7 @@
 //! Packets: 64 bytes each in one slab, so that a hop touches one cache line of the packet.
 
 use weft_switching::Header;
+use weft_transport::mptcp::Options;
 use weft_transport::{Ecn, Flags, Segment};
 
 /// Number of a packet in the [`Slab`].
@@ -11,13 +12,14 @@ pub const WATCHED: u32 = 1 << 31;
 /// The owner of a packet that belongs to no connection; such packets are watched too.
 const NOBODY: u32 = u32::MAX;
 
-/// What a segment carries beyond what fits a [`Packet`]: SACK blocks, which are rare.
+/// What a segment carries beyond what fits a [`Packet`]: SACK blocks, which are rare, and options of Multipath TCP.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extra {
     ts_val: u32,
     ts_ecr: u32,
     sack_count: u8,
     sacks: [(u32, u32); 4],
+    options: Options,
 }
 
 /// A packet in flight or in a queue.
@@ -28,7 +30,7 @@ pub struct Packet {
     pub header: Header,
     seq: u32,
     ack: u32,
-    /// The timestamps, or in `ts_val` the number of an [`Extra`] where there are SACK blocks.
+    /// The timestamps, or in `ts_val` the number of an [`Extra`] where there is one.
     ts_val: u32,
     ts_ecr: u32,
     /// The receive window in the lower 30 bits, above it [`Packet::EXTRA`] and [`Packet::RESENT`].
@@ -109,8 +111,21 @@ impl Slab {
     /// seen, with the addresses of `template`.
     #[inline(always)]
     pub fn packet_of(&mut self, template: &Header, owner: u32, segment: &Segment) -> PacketId {
+        self.packet_with_options(template, owner, segment, Options::None)
+    }
+
+    /// The same of a segment with an option of Multipath TCP.
+    #[inline(always)]
+    pub fn packet_with_options(
+        &mut self,
+        template: &Header,
+        owner: u32,
+        segment: &Segment,
+        options: Options,
+    ) -> PacketId {
         let id = self.place();
-        let extra = if segment.sack_count > 0 { Some(self.extra_of(segment)) } else { None };
+        let more = segment.sack_count > 0 || options != Options::None;
+        let extra = if more { Some(self.extra_of(segment, options)) } else { None };
         let packet = &mut self.packets[id as usize];
         packet.header = *template;
         packet.header.tcp_flags = segment.flags.0;
@@ -139,13 +154,14 @@ impl Slab {
         id
     }
 
-    #[cold]
-    fn extra_of(&mut self, segment: &Segment) -> u32 {
+    #[inline(never)]
+    fn extra_of(&mut self, segment: &Segment, options: Options) -> u32 {
         self.insert_extra(Extra {
             ts_val: segment.ts_val,
             ts_ecr: segment.ts_ecr,
             sack_count: segment.sack_count,
             sacks: segment.sacks,
+            options,
         })
     }
 
@@ -187,6 +203,15 @@ impl Slab {
             segment.ts_ecr = extra.ts_ecr;
             segment.sack_count = extra.sack_count;
             segment.sacks = extra.sacks;
+        }
+    }
+
+    /// The option of Multipath TCP that packet `id` has.
+    pub fn options(&self, id: PacketId) -> Options {
+        let packet = self.get(id);
+        match packet.window & Packet::EXTRA {
+            0 => Options::None,
+            _ => self.extras[packet.ts_val as usize].options,
         }
     }
 

@@ -38,6 +38,8 @@ pub struct FlowRecord {
     pub ideal: Duration,
     /// Links on a shortest path.
     pub hops: u32,
+    /// Subflows that were established; 1 for a TCP connection.
+    pub subflows: u32,
     /// Data segments sent, retransmissions among them.
     pub packets_sent: u64,
     /// Data segments sent again.

@@ -4,11 +4,9 @@
 //! SIGCOMM 1999); what a frame found there is remembered until the table changes, so that a flow's frames cost
 //! one look.
 
-use std::net::IpAddr;
-
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use weft_control::{Match, Rule, RuleAction, RuleChange};
+use weft_control::{Match, Rule, RuleChange};
 use weft_units::{Duration, Mac, Time};
 
 /// Frames of different kinds that are remembered at most.
@@ -120,11 +118,6 @@ impl RuleTable {
     /// How many rules there are.
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.len()
-    }
-
-    /// Whether there is no rule.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// The rules, in no promised order.
@@ -239,18 +232,5 @@ impl RuleTable {
         gone.sort_by_key(|entry| entry.rule.cookie);
         self.first_expiry = self.rules().map(Entry::expiry).filter(|at| *at < Time::MAX).min();
         gone
-    }
-}
-
-/// The fields of a TCP segment between two addresses.
-pub fn tcp_fields(ip: (IpAddr, IpAddr), ports: (u16, u16)) -> Match {
-    Match {
-        eth_type: Some(0x0800),
-        ip_proto: Some(6),
-        ip_src: Some(ip.0),
-        ip_dst: Some(ip.1),
-        tcp_src: Some(ports.0),
-        tcp_dst: Some(ports.1),
-        ..Match::ALL
     }
 }

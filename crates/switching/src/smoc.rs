@@ -11,7 +11,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use weft_control::{Match, PortNo, RuleAction, RuleChange, Settings, SwitchId};
 use weft_fabric::Fabric;
-use weft_units::{Duration, HostId, Mac, NodeId, PortId, Time};
+use weft_units::{HostId, Mac, NodeId, PortId, Time};
 
 use crate::action::{Report, Rewrite};
 use crate::header::{Header, Kind};

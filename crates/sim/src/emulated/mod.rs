@@ -135,6 +135,8 @@ impl Run<'_> {
                 end,
                 ideal,
                 hops,
+                // Hosts speak TCP: a plan with Multipath TCP is not exported.
+                subflows: Some(1),
                 packets_sent: record.packets_sent,
                 retransmissions: record.retransmissions,
                 timeouts: record.timeouts,

@@ -16,6 +16,8 @@ pub struct FlowRow<'a> {
     pub ideal: Duration,
     /// Links on a shortest path.
     pub hops: u32,
+    /// Subflows that were established; 1 for a TCP connection.
+    pub subflows: Option<u32>,
     /// Data segments sent, retransmissions among them.
     pub packets_sent: Option<u64>,
     /// Data segments sent again.
@@ -49,6 +51,7 @@ impl<'a> FlowRow<'a> {
             end: record.end,
             ideal: record.ideal,
             hops: record.hops,
+            subflows: Some(record.subflows),
             packets_sent: Some(record.packets_sent),
             retransmissions: Some(record.retransmissions),
             timeouts: Some(record.timeouts),

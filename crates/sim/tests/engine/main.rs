@@ -7,6 +7,7 @@ mod exploration;
 mod failures;
 mod hosts;
 mod measures;
+mod multipath;
 mod paths;
 mod queues;
 mod scenarios;

@@ -1,0 +1,371 @@
+//! [`Multipath`]: the connections of a run whose hosts speak Multipath TCP.
+//!
+//! A connection is a [`Bundle`]: both sides, and a place among [`crate::host::Connections`] for each of its subflows.
+//! A place has the addresses, ports and packets of the subflow, as that of a TCP connection has; what the two
+//! endpoints there would do, the sides of the bundle do. The first place stands for the whole.
+
+use std::collections::BTreeSet;
+
+use weft_control::{Join as SeenJoin, Mptcp as SeenMptcp};
+use weft_switching::{Switch, mix64};
+use weft_traffic::{EPHEMERAL, Flow};
+use weft_transport::mptcp::{Addresses, Config, Connection, Join, NewSubflow, Options};
+use weft_transport::{Flags, Mptcp};
+use weft_units::HostId;
+
+use crate::engine::{Engine, TIMER};
+use crate::host::EndpointId;
+use crate::packet::{PacketId, WATCHED};
+use crate::record::{FlowRecord, Recorder};
+use crate::trace::TraceEvent;
+
+/// One connection.
+struct Bundle {
+    flow: Flow,
+    /// The source's and the destination's.
+    sides: [Connection; 2],
+    /// The places of the subflows; the first is that of the first.
+    places: Vec<u32>,
+    /// By side: the place of each of its subflows, by the side's own number.
+    place_of: [Vec<u32>; 2],
+}
+
+/// What a place has beside what a TCP connection's has.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    bundle: u32,
+    /// The numbers of the subflow at the source and at the destination.
+    numbers: [usize; 2],
+    /// The numbers of its addresses there, where hosts have several.
+    addresses: Option<[u8; 2]>,
+}
+
+/// All multipath connections.
+pub(crate) struct Multipath {
+    config: Config,
+    fullmesh: bool,
+    bundles: Vec<Option<Box<Bundle>>>,
+    free: Vec<u32>,
+    /// By place.
+    places: Vec<Place>,
+    /// Addresses and ports that are taken.
+    taken: BTreeSet<(HostId, HostId, u16, u16)>,
+}
+
+impl Multipath {
+    /// None yet; `None` where hosts speak TCP.
+    pub(crate) fn new(transport: &weft_transport::Config, flows: &[Flow]) -> Option<Self> {
+        Some(Self {
+            config: Config::new(transport)?,
+            fullmesh: transport.mptcp == Mptcp::Fullmesh,
+            bundles: Vec::new(),
+            free: Vec::new(),
+            places: Vec::new(),
+            taken: flows.iter().map(|flow| (flow.src, flow.dst, flow.sport, flow.dport)).collect(),
+        })
+    }
+
+    fn bundle(&self, place: u32) -> Option<&Bundle> {
+        let number = self.places.get(place as usize)?.bundle;
+        self.bundles.get(number as usize)?.as_deref()
+    }
+
+    fn bundle_mut(&mut self, place: u32) -> Option<&mut Bundle> {
+        let number = self.places.get(place as usize)?.bundle;
+        self.bundles.get_mut(number as usize)?.as_deref_mut()
+    }
+
+    /// Bytes that the destination has of the connection whose first place is `place`; `None` for places of others.
+    pub(crate) fn delivered(&self, place: u32) -> Option<u64> {
+        let bundle = self.bundle(place)?;
+        (bundle.places.first() == Some(&place)).then(|| bundle.sides[1].delivered())
+    }
+
+    /// Bytes of memory held.
+    pub(crate) fn memory(&self) -> usize {
+        let heap = |side: &Connection| size_of::<Connection>() + side.heap_bytes();
+        let bundles = self.bundles.iter().flatten();
+        bundles.map(|bundle| bundle.sides.iter().map(heap).sum::<usize>()).sum::<usize>()
+            + self.places.capacity() * size_of::<Place>()
+    }
+
+    /// A source port for subflow `number` of `flow` that no other connection between the hosts has, if there is one.
+    fn port(&mut self, flow: &Flow, number: usize) -> Option<u16> {
+        let count = u64::from(EPHEMERAL.end - EPHEMERAL.start);
+        let first = mix64(u64::from(flow.id.0) << 8 | number as u64);
+        let ports = (0..count).map(|step| EPHEMERAL.start + (first.wrapping_add(step) % count) as u16);
+        let taken = &mut self.taken;
+        ports.into_iter().find(|port| taken.insert((flow.src, flow.dst, *port, flow.dport)))
+    }
+}
+
+/// A number for one purpose of a flow; `purpose` differs by what it is for.
+fn drawn(flow: &Flow, purpose: u64) -> u64 {
+    mix64(mix64(u64::from(flow.id.0)) ^ purpose.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+impl<S: Switch> Engine<'_, S> {
+    /// Opens the multipath connection of a flow.
+    pub(crate) fn open_multipath<R: Recorder>(&mut self, flow: &Flow, recorder: &mut R) {
+        let now = self.net.now;
+        let links = |host| self.setup.fabric.ports(self.setup.fabric.host_node(host)).len().min(32) as u8;
+        let addresses = Addresses { local: links(flow.src), remote: links(flow.dst) };
+        let Some(multipath) = &mut self.multipath else { return };
+        let cfg = &multipath.config;
+        let isn = mix64(u64::from(flow.id.0)) as u32;
+        let mut client = Connection::connect(cfg, now, drawn(flow, 1), isn, addresses);
+        client.write(flow.bytes);
+        client.close();
+        let server = Connection::listen(cfg, drawn(flow, 2), isn.rotate_left(16));
+        let bundle = Bundle {
+            flow: *flow,
+            sides: [client, server],
+            places: Vec::new(),
+            place_of: [Vec::new(), Vec::new()],
+        };
+        let number = multipath.free.pop().unwrap_or_else(|| {
+            multipath.bundles.push(None);
+            multipath.bundles.len() as u32 - 1
+        });
+        multipath.bundles[number as usize] = Some(Box::new(bundle));
+        let addresses = multipath.fullmesh.then_some([0, 0]);
+        let place = self.add_place(flow, Place { bundle: number, numbers: [0, 0], addresses });
+        self.pump_multipath(place * 2, recorder);
+    }
+
+    /// A place for a subflow whose addresses and ports are those of `flow`.
+    fn add_place(&mut self, flow: &Flow, place: Place) -> u32 {
+        let nics = self.subflow_nics(flow, place.addresses);
+        let number = self.connections.open(self.setup.transport, self.net.now, flow, nics) / 2;
+        if let Some(multipath) = &mut self.multipath {
+            let at = number as usize;
+            if multipath.places.len() <= at {
+                multipath.places.resize(at + 1, Place::default());
+            }
+            multipath.places[at] = place;
+            if let Some(bundle) = multipath.bundle_mut(number) {
+                bundle.places.push(number);
+                for (places, of_side) in bundle.place_of.iter_mut().zip(place.numbers) {
+                    if places.len() <= of_side {
+                        places.resize(of_side + 1, number);
+                    }
+                    places[of_side] = number;
+                }
+            }
+        }
+        number
+    }
+
+    /// The links by which a subflow's packets leave: those of its addresses, where hosts have several.
+    fn subflow_nics(&self, flow: &Flow, addresses: Option<[u8; 2]>) -> [u32; 2] {
+        let Some(addresses) = addresses else { return self.nics(flow) };
+        let first = |host| self.net.first_link[self.setup.fabric.host_node(host).index()];
+        [first(flow.src) + u32::from(addresses[0]), first(flow.dst) + u32::from(addresses[1])]
+    }
+
+    /// After links have changed: the links by which the packets of place `number` leave.
+    pub(crate) fn nics_of(&self, number: usize) -> [u32; 2] {
+        let place = self.multipath.as_ref().and_then(|multipath| multipath.places.get(number));
+        self.subflow_nics(&self.connections.shared[number].flow, place.and_then(|place| place.addresses))
+    }
+
+    /// A packet of a subflow reaches its host.
+    pub(crate) fn deliver_multipath<R: Recorder>(
+        &mut self,
+        id: EndpointId,
+        packet: PacketId,
+        recorder: &mut R,
+    ) {
+        let options = self.net.packets.options(packet);
+        self.net.packets.read_segment(packet, &mut self.segment);
+        self.net.packets.remove(packet);
+        self.counters.packets_delivered += 1;
+        let (place, side) = (id / 2, id as usize & 1);
+        self.connections.shared[place as usize].in_flight -= 1;
+        let now = self.net.now;
+        if let Some(Multipath { config, bundles, places, .. }) = &mut self.multipath {
+            let Place { bundle, numbers, .. } = places[place as usize];
+            if let Some(bundle) = &mut bundles[bundle as usize] {
+                bundle.sides[side].on_segment(config, numbers[side], now, &self.segment, &options);
+            }
+        }
+        self.pump_multipath(id, recorder);
+    }
+
+    /// A timer event of a connection comes up at its first place.
+    pub(crate) fn multipath_timer<R: Recorder>(&mut self, id: EndpointId, recorder: &mut R) {
+        let now = self.net.now;
+        if let Some(Multipath { config, bundles, places, .. }) = &mut self.multipath
+            && let Some(bundle) = &mut bundles[places[id as usize / 2].bundle as usize]
+        {
+            let side = &mut bundle.sides[id as usize & 1];
+            if side.next_timeout() <= now {
+                side.on_timeout(config, now);
+            }
+        }
+        self.pump_multipath(id, recorder);
+    }
+
+    /// Sends what one side of a connection has to send, after anything that may have given it cause at one of its
+    /// endpoints.
+    fn pump_multipath<R: Recorder>(&mut self, id: EndpointId, recorder: &mut R) {
+        let (now, side) = (self.net.now, id as usize & 1);
+        loop {
+            let Some(Multipath { config, bundles, places, .. }) = &mut self.multipath else { return };
+            let Some(bundle) = &mut bundles[places[id as usize / 2].bundle as usize] else { return };
+            let (flow, first) = (bundle.flow, bundle.places.first().copied().unwrap_or(id / 2));
+            let connection = &mut bundle.sides[side];
+            let shared = &mut self.connections.shared[first as usize];
+            if side == 1 && shared.end.is_none() && connection.delivered() >= flow.bytes {
+                shared.end = Some(now);
+                connection.close();
+                self.finished += 1;
+                self.finished_bytes[usize::from(flow.class)] += flow.bytes;
+            }
+            let mut options = Options::None;
+            if let Some(number) = connection.poll_transmit(config, now, &mut self.segment, &mut options) {
+                let place = bundle.place_of[side].get(number).copied().unwrap_or(first);
+                self.transmit_subflow(place * 2 + side as u32, &options, recorder);
+                continue;
+            }
+            let random = drawn(&flow, 3 + bundle.places.len() as u64);
+            if side == 0
+                && let Some(new) = connection.poll_open(config, now, random)
+            {
+                self.open_subflow(id / 2, &flow, new);
+                continue;
+            }
+            let deadline = connection.next_timeout();
+            let armed = &mut self.connections.sides[first as usize * 2 + side].armed;
+            if deadline < *armed {
+                *armed = deadline;
+                self.net.queue.schedule(TIMER | (first * 2 + side as u32), deadline);
+            }
+            break;
+        }
+        self.release_multipath(id / 2, recorder);
+    }
+
+    /// Makes a place for a subflow that the source of `flow` opens, and has the destination wait for it.
+    fn open_subflow(&mut self, of: u32, flow: &Flow, new: NewSubflow) {
+        let Some(multipath) = &mut self.multipath else { return };
+        let number = multipath.places[of as usize].bundle;
+        // Where all ports are taken, packets of two subflows are alike to switches.
+        let sport = multipath.port(flow, new.subflow).unwrap_or(flow.sport);
+        let addresses = multipath.fullmesh.then_some([new.local, new.remote]);
+        let random = drawn(flow, 0x100 + new.subflow as u64);
+        let config = &multipath.config;
+        let Some(bundle) = &mut multipath.bundles[number as usize] else { return };
+        let accepted = bundle.sides[1].accept(config, new.remote, random).unwrap_or(usize::MAX >> 1);
+        let numbers = [new.subflow, accepted.min(u8::MAX.into())];
+        self.add_place(&Flow { sport, ..*flow }, Place { bundle: number, numbers, addresses });
+    }
+
+    /// Sends the segment of a subflow, as [`Engine::pump`] does that of a TCP connection.
+    fn transmit_subflow<R: Recorder>(&mut self, id: EndpointId, options: &Options, recorder: &mut R) {
+        let (now, number) = (self.net.now, id as usize / 2);
+        let (side, shared) = (&self.connections.sides[id as usize], &mut self.connections.shared[number]);
+        let followed = id & 1 == 0 && self.segment.len > 0 && shared.seen.watch;
+        let watched = followed || self.segment.flags.has(Flags::SYN);
+        let owner = if watched { (id ^ 1) | WATCHED } else { id ^ 1 };
+        let packet = self.net.packets.packet_with_options(&side.template, owner, &self.segment, *options);
+        if followed {
+            shared.seen.follow(packet);
+        }
+        self.counters.packets_sent += 1;
+        shared.in_flight += 1;
+        if R::TRACES {
+            let (link, header) = (self.net.id(side.nic), &self.net.packets.get(packet).header);
+            recorder.trace(now, TraceEvent::Sent { frame: packet, link, header });
+        }
+        if let Err(reason) = self.net.transmit(side.nic, packet) {
+            if R::TRACES {
+                recorder.trace(now, TraceEvent::Dropped { frame: packet, reason });
+            }
+            self.counters.count_drop(reason);
+            shared.in_flight -= 1;
+            shared.drops += u32::from(self.segment.len > 0);
+            shared.seen.watch |= followed;
+            self.net.packets.remove(packet);
+        }
+    }
+
+    /// Gives the places of a connection back, as [`Engine::release`] does that of a TCP connection.
+    pub(crate) fn release_multipath<R: Recorder>(&mut self, place: u32, recorder: &mut R) {
+        let Some(multipath) = &self.multipath else { return };
+        let Some(bundle) = multipath.bundle(place) else { return };
+        let [client, server] = &bundle.sides;
+        let over = client.is_closed() && server.is_closed() || client.is_aborted() || server.is_aborted();
+        let idle = |place: &u32| self.connections.shared[*place as usize].in_flight == 0;
+        if !over || !bundle.places.iter().all(idle) {
+            return;
+        }
+        self.record_multipath(place, recorder);
+        let Some(multipath) = &mut self.multipath else { return };
+        let number = multipath.places[place as usize].bundle;
+        let Some(bundle) = multipath.bundles[number as usize].take() else { return };
+        multipath.free.push(number);
+        for place in bundle.places {
+            let flow = self.connections.shared[place as usize].flow;
+            multipath.taken.remove(&(flow.src, flow.dst, flow.sport, flow.dport));
+            self.connections.close(place);
+        }
+    }
+
+    /// Records the connection of a place, if that is its first.
+    pub(crate) fn record_multipath<R: Recorder>(&mut self, place: u32, recorder: &mut R) {
+        let Some(bundle) = self.multipath.as_ref().and_then(|multipath| multipath.bundle(place)) else { return };
+        let Some(&first) = bundle.places.first() else { return };
+        let (flow, [client, server]) = (bundle.flow, &bundle.sides);
+        let (sender, receiver) = (client.totals(), server.totals());
+        let subflows = client.stats().subflows;
+        let of_places = |count: fn(&crate::host::Connection) -> u32| -> u32 {
+            bundle.places.iter().map(|place| count(&self.connections.shared[*place as usize])).sum()
+        };
+        let (drops, moves) = (of_places(|shared| shared.drops), of_places(|shared| shared.seen.moves));
+        let (ideal, hops) =
+            self.ideal.fct(self.setup.fabric, self.routes.routes(), self.setup.transport, &flow);
+        let shared = &self.connections.shared[first as usize];
+        recorder.flow(&FlowRecord {
+            flow,
+            end: shared.end,
+            ideal,
+            hops,
+            subflows,
+            packets_sent: u64::from(sender.data_segments_sent),
+            retransmissions: u64::from(sender.retransmissions),
+            timeouts: u64::from(sender.timeouts),
+            out_of_order: u64::from(receiver.out_of_order),
+            first_transmissions_received: u64::from(receiver.first_transmissions_received),
+            ecn_marks: u64::from(receiver.ecn_marks),
+            drops: u64::from(drops),
+            resolution: shared.opened.saturating_since(shared.flow.start),
+            exploration: shared.seen.exploration,
+            moves,
+            path: shared.seen.path.clone(),
+        });
+    }
+
+    /// Whether `place` is the first of its connection, or that of a TCP connection.
+    pub(crate) fn stands_for_connection(&self, place: u32) -> bool {
+        let bundle = self.multipath.as_ref().and_then(|multipath| multipath.bundle(place));
+        bundle.is_none_or(|bundle| bundle.places.first() == Some(&place))
+    }
+}
+
+/// What a central controller sees of an option.
+pub(crate) fn seen(options: &Options) -> Option<SeenMptcp> {
+    Some(match *options {
+        Options::None => return None,
+        Options::Capable(capable) => SeenMptcp::Capable {
+            version: capable.version,
+            sender_key: capable.sender_key,
+            receiver_key: capable.receiver_key,
+        },
+        Options::Join(Join::Syn { token, nonce, .. }) => SeenMptcp::Join(SeenJoin::Syn { token, nonce }),
+        Options::Join(Join::SynAck { hmac, nonce, .. }) => SeenMptcp::Join(SeenJoin::SynAck { hmac, nonce }),
+        Options::Join(Join::Ack { hmac }) => SeenMptcp::Join(SeenJoin::Ack { hmac }),
+        Options::Dss(_) => SeenMptcp::Other,
+    })
+}
+

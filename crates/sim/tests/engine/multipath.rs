@@ -1,0 +1,120 @@
+//! Multipath TCP over fabrics: subflows share paths or have one each.
+
+use proptest::prelude::*;
+use weft_fabric::Fabric;
+use weft_switching::ParamValue;
+use weft_transport::{Config, Mptcp, MptcpCongestion, MptcpScheduler};
+use weft_units::Duration;
+
+use crate::common::{Outcome, Trial, cases, profile, scheme, scheme_with};
+
+const MIB: u64 = 1 << 20;
+
+/// A fabric of the smoc study.
+fn study(name: &str) -> Fabric {
+    let path = format!("{}/../../scenarios/smoc/{name}.fabric.toml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    weft_fabric::read::toml(&text).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// Hosts that open `subflows` subflows.
+fn hosts(subflows: u8) -> Config {
+    Config {
+        mptcp: Mptcp::Ndiffports,
+        subflows,
+        mptcp_congestion: MptcpCongestion::Uncoupled,
+        ..profile("linux")
+    }
+}
+
+/// Megabits per second of a long transfer from its first second on, over `scheme`.
+fn rate(fabric: &Fabric, scheme: &str, config: Config) -> f64 {
+    let trial = Trial::new(fabric, crate::common::scheme(scheme), config)
+        .flow(0, 1, 1 << 40, Duration::ZERO)
+        .limit(Duration::from_secs(6))
+        .sampled(Duration::from_ms(100));
+    trial.run().rates(Duration::from_secs(1))[0] / 1e6
+}
+
+#[test]
+fn smoc_uses_every_path_and_a_tree_one() {
+    // Of 100 Mbps Ethernet leaves 94.1 for a segment's payload with timestamps, 92.3 with a mapping too.
+    let (four, shared) = (study("topology1"), study("topology2"));
+    let single = rate(&four, "spanning_tree", hosts(4));
+    assert!((85.0..95.0).contains(&single), "{single}");
+    let smoc = rate(&four, "smoc", hosts(4));
+    assert!((340.0..380.0).contains(&smoc), "{smoc}");
+    let smoc = rate(&shared, "smoc", hosts(4));
+    assert!((170.0..190.0).contains(&smoc), "{smoc}");
+}
+
+#[test]
+fn smoc_gives_plain_tcp_the_shortest_path_and_sets_it_up_in_milliseconds() {
+    let fabric = study("topology2");
+    let outcome = Trial::new(&fabric, scheme("smoc"), profile("linux")).flow(0, 1, MIB, Duration::ZERO).run();
+    assert_eq!(outcome.flows[0].path.len(), 4, "a, s1, s3, s2, b");
+    assert_eq!(outcome.flows[0].subflows, 1);
+    let controller = outcome.report.controller.expect("a central scheme");
+    assert_eq!(controller.packet_ins, 1, "the SYN: {controller:?}");
+    assert!(controller.setups.iter().all(|time| *time < Duration::from_ms(5)), "{controller:?}");
+}
+
+#[test]
+fn a_slow_controller_delays_each_path() {
+    let fabric = study("topology1");
+    let slow = ParamValue::Duration(Duration::from_ms(2_500));
+    let trial = Trial::new(&fabric, scheme_with("smoc", "install_delay", slow), hosts(1));
+    let outcome = trial.flow(0, 1, MIB, Duration::ZERO).run();
+    assert!(outcome.fct(0) > Duration::from_ms(2_500));
+    let controller = outcome.report.controller.expect("a central scheme");
+    assert!(controller.setups.first().is_some_and(|time| *time > Duration::from_ms(2_500)), "{controller:?}");
+}
+
+#[test]
+fn a_subflow_whose_path_is_cut_is_moved_and_the_transfer_goes_on() {
+    let fabric = study("topology1");
+    let trial = Trial::new(&fabric, scheme("smoc"), hosts(4))
+        .flow(0, 1, 100 * MIB, Duration::ZERO)
+        .fail(Duration::from_ms(1_000), "s1-s3");
+    let outcome = trial.run();
+    // Three quarters of the capacity from the first second on, and a timeout where the path was.
+    assert!(outcome.fct(0) < Duration::from_ms(3_600), "{}", outcome.fct(0));
+}
+
+fn trial<'a>(fabric: &'a Fabric, scheme: &str, config: Config, seed: u64) -> Trial<'a> {
+    let trial = Trial::new(fabric, crate::common::scheme(scheme), config).seed(seed);
+    (0..6).fold(trial, |trial, flow| {
+        trial.flow(flow % 2, (flow + 1) % 2, (u64::from(flow) + 1) * 100_000, Duration::from_ms(flow.into()))
+    })
+}
+
+fn completed(outcome: &Outcome) -> bool {
+    outcome.flows.iter().all(|flow| flow.end.is_some())
+}
+
+proptest! {
+    #![proptest_config(cases(24))]
+
+    #[test]
+    fn every_flow_ends_and_every_packet_is_accounted_for(
+        seed in 0_u64..1_000,
+        subflows in 1_u8..=8,
+        scheme in prop::sample::select(vec!["smoc", "ecmp", "spanning_tree", "spray", "tcp_path"]),
+        cut in prop::option::of((0_u64..40, prop::sample::select(vec!["s1-s3", "s1-s4", "s6-s2"]))),
+        round_robin: bool,
+        version in 0_u8..=1,
+    ) {
+        let fabric = study("topology2");
+        let mptcp_scheduler =
+            if round_robin { MptcpScheduler::RoundRobin } else { MptcpScheduler::LowestRtt };
+        let config = Config { mptcp_scheduler, mptcp_version: version, ..hosts(subflows) };
+        let mut trial = trial(&fabric, scheme, config, seed);
+        if let Some((at, cable)) = cut {
+            trial = trial.fail(Duration::from_ms(at), cable).heal(Duration::from_ms(at + 500), cable);
+        }
+        let outcome = trial.run();
+        prop_assert!(completed(&outcome), "{:?}", outcome.flows);
+        let again = trial.run();
+        prop_assert_eq!(outcome.fct(5), again.fct(5), "the same seed");
+    }
+}
