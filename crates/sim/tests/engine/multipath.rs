@@ -1,7 +1,7 @@
 //! Multipath TCP over fabrics: subflows share paths or have one each.
 
 use proptest::prelude::*;
-use weft_fabric::Fabric;
+use weft_fabric::{Fabric, LinkSpec};
 use weft_switching::ParamValue;
 use weft_transport::{Config, Mptcp, MptcpCongestion, MptcpScheduler};
 use weft_units::Duration;
@@ -14,7 +14,7 @@ const MIB: u64 = 1 << 20;
 fn study(name: &str) -> Fabric {
     let path = format!("{}/../../scenarios/smoc/{name}.fabric.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    weft_fabric::read::toml(&text).unwrap_or_else(|error| panic!("{path}: {error}"))
+    weft_fabric::read::toml(&text, name, &LinkSpec::default()).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 /// Hosts that open `subflows` subflows.
