@@ -238,8 +238,15 @@ fn values(error: &Error) -> Vec<usize> {
         Error::Protocol(protocol) => vec![protocol.0.into()],
         Error::Unsupported { value, .. } => vec![value.into()],
         Error::Tags(count) => vec![count],
+        Error::OptionLength { given, .. } => vec![given],
+        Error::Unwritable { kind } => vec![kind.into()],
         Error::NoOriginal(path_type) | Error::NeedsOriginal(path_type) => vec![path_type as usize],
-        Error::Destination(_) | Error::Fragment | Error::Extensions | Error::Unsigned | Error::Signature => {
+        Error::Destination(_)
+        | Error::Fragment
+        | Error::Extensions
+        | Error::Unsigned
+        | Error::Signature
+        | Error::Misplaced { .. } => {
             vec![]
         }
     }
