@@ -215,8 +215,8 @@ Rule: TypeAlias = tuple[
   a mask of all ones, to any port and group; ``priority`` is 0, ``match`` is ``()`` or the rule's, ``actions`` ``()``).
 * ``match``: pairs of an OXM field in os-ken's names and its value: ``in_port``, ``eth_type``, ``ip_proto``,
   ``tcp_src``, ``tcp_dst``, ``icmpv6_type`` are numbers, ``ipv4_src``, ``ipv4_dst``, ``ipv6_src``, ``ipv6_dst`` text;
-  ``eth_dst`` is text, or a pair of texts ``(value, mask)``. Fields that others need stand before them. ``()`` matches
-  everything.
+  ``eth_src`` is text, ``eth_dst`` text or a pair of texts ``(value, mask)``. Fields that others need stand before
+  them. ``()`` matches everything.
 * ``actions``: applied in order: ``("set_eth_dst", "06:57:00:00:08:01")``, ``("output", port)``, ``("controller",
   max_len)`` (output to ``OFPP_CONTROLLER``). ``()`` drops. They go into one apply-actions instruction.
 * ``idle_timeout``: seconds, 0 for none. There are no hard timeouts.

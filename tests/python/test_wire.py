@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-SCRIPT = ROOT / "crates" / "wire" / "vectors.py"
+import tcp_options
+import vectors
 
-spec = importlib.util.spec_from_file_location("vectors", SCRIPT)
-vectors = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(vectors)
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_committed_vectors_are_what_the_script_makes():
