@@ -38,6 +38,7 @@ impl Entry {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Shape {
     in_port: bool,
+    eth_src: bool,
     eth_dst: Option<Mac>,
     eth_type: bool,
     ip_proto: bool,
@@ -52,6 +53,7 @@ impl Shape {
     fn of(matches: &Match) -> Self {
         Self {
             in_port: matches.in_port.is_some(),
+            eth_src: matches.eth_src.is_some(),
             eth_dst: matches.eth_dst.map(|(_, mask)| mask),
             eth_type: matches.eth_type.is_some(),
             ip_proto: matches.ip_proto.is_some(),
@@ -71,6 +73,7 @@ impl Shape {
         };
         Match {
             in_port: frame.in_port.filter(|_| self.in_port),
+            eth_src: frame.eth_src.filter(|_| self.eth_src),
             eth_dst: self.eth_dst.map(masked),
             eth_type: frame.eth_type.filter(|_| self.eth_type),
             ip_proto: frame.ip_proto.filter(|_| self.ip_proto),

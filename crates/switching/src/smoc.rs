@@ -82,13 +82,13 @@ impl Smoc {
         let mut timing = Timing::default();
         for (name, value) in &spec.params {
             match (name.as_str(), value) {
-                ("paths", ParamValue::Count(paths)) => settings.paths = *paths as usize,
+                ("paths", ParamValue::Count(paths)) => settings.paths = (*paths).clamp(1, 64) as usize,
                 ("order", ParamValue::Text(order)) if order == "disjoint" => {
                     settings.order = weft_control::PathOrder::Disjoint;
                 }
                 ("proactive_paths", ParamValue::Count(paths)) => settings.proactive_paths = *paths as usize,
                 ("idle_timeout", ParamValue::Duration(time)) => {
-                    settings.idle_timeout_s = time.as_secs_f64() as u16;
+                    settings.idle_timeout_s = (time.as_secs_f64() as u16).clamp(1, 3600);
                 }
                 ("control_delay", ParamValue::Duration(time)) => timing.control_delay = *time,
                 ("install_delay", ParamValue::Duration(time)) => timing.install_delay = *time,
@@ -138,8 +138,9 @@ impl Blueprint for Smoc {
     }
 
     fn central(&self) -> Option<Central> {
-        let controller = Box::new(weft_control::Smoc::new(self.settings.clone()));
-        Some(Central { controller, timing: self.timing })
+        // The settings were brought into their ranges.
+        let controller = weft_control::Smoc::new(self.settings.clone()).ok()?;
+        Some(Central { controller: Box::new(controller), timing: self.timing })
     }
 }
 
@@ -175,6 +176,7 @@ fn fields(ingress: PortId, header: &Header) -> Match {
     let is_tcp = header.kind == Kind::Tcp;
     Match {
         in_port: Some(port_no(ingress)),
+        eth_src: Some(header.src),
         eth_dst: Some((header.label(), weft_control::EXACT)),
         eth_type: Some(match header.kind {
             Kind::Tcp => 0x0800,
