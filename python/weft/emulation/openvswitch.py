@@ -1,22 +1,27 @@
-"""Open vSwitch of an emulation's own: database and daemon in the jail, forwarding in user space, OpenFlow outwards.
+"""Open vSwitch of an emulation's own: database and daemon in the jail, bridges that speak OpenFlow.
 
 Nothing of the machine's Open vSwitch is used or changed but its programs: database, sockets and logs are in a directory
-of the caller's, and datapaths are `netdev`, which need no kernel module. One `OpenVSwitch` is one `ovs-vswitchd` in the
-network namespace of the thread that starts it, with any number of bridges. A namespace has room for one: it makes an
-interface `ovs-netdev` there.
+of the caller's. Frames are forwarded by the kernel where it has Open vSwitch's datapath, else by the daemon
+(`datapath`). One `OpenVSwitch` is one `ovs-vswitchd` in the network namespace of the thread that starts it, with any number of
+bridges; a namespace has room for one. A bridge that no controller has told anything forwards nothing
+(`fail_mode=secure`).
 
-A bridge that no controller has told anything forwards nothing (`fail_mode=secure`).
+A daemon that forwards by itself sends the frames of all its ports through one socket, and a frame counts against that
+socket's buffer until it has left its link; where that is full, frames are dropped that a link's queue had room for. So
+the buffers of these sockets are made larger than all queues together (`_widen`).
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -28,10 +33,20 @@ PROGRAMS = ("ovsdb-tool", "ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovs-ofct
 """Of Debian's and Ubuntu's packages openvswitch-switch and openvswitch-common."""
 SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 """Where those packages put the layout of the database."""
-DATAPATH = "netdev"
-"""Forwarding in the daemon itself; the kernel's would be `system`."""
-_OWN_INTERFACE = "ovs-netdev"
+KERNEL, USER_SPACE = "system", "netdev"
+"""What Open vSwitch calls forwarding by the kernel and by its daemon."""
+_OWN_INTERFACES = {KERNEL: "ovs-system", USER_SPACE: "ovs-netdev"}
 """Made by a daemon that has a bridge with that datapath."""
+_NOBODYS_FRAME = "ffffffffffff0657000000ff88b5" + 46 * "00"
+"""In hexadecimal; its EtherType is for experiments (IEEE 802), which nobody here listens to."""
+SEND_BUFFER, RECEIVE_BUFFER = 32 * 2**20, 2**20
+"""Bytes: more than the frames in all queues of an emulated fabric take; some 400 frames that a port's have to wait."""
+_SO_SNDBUFFORCE, _SO_RCVBUFFORCE, _PIDFD_GETFD = 32, 33, 438
+"""Of <asm-generic/socket.h> and <asm-generic/unistd.h>; Python has no names for them."""
+_NETLINK_GENERIC, _NLM_F_REQUEST, _NLMSG_ERROR = 16, 1, 2
+_GENL_ID_CTRL, _CTRL_CMD_GETFAMILY, _CTRL_ATTR_FAMILY_NAME = 16, 3, 2
+"""Of <linux/netlink.h> and <linux/genetlink.h>."""
+_libc = ctypes.CDLL(None, use_errno=True)
 _READY_S = 20.0
 """Seconds that a daemon, a bridge or a command has."""
 _END_S = 5.0
@@ -73,6 +88,7 @@ class OpenVSwitch:
 
     directory: Path
     _daemons: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    _datapath: str = USER_SPACE
 
     def __enter__(self) -> Self:
         self.start()
@@ -88,11 +104,12 @@ class OpenVSwitch:
             EmulationError: Open vSwitch is not installed, or a daemon does not start.
         """
         check()
-        if _OWN_INTERFACE in (name for _, name in socket.if_nameindex()):
+        for interface in {name for _, name in socket.if_nameindex()} & set(_OWN_INTERFACES.values()):
             raise EmulationError(
-                f"there is an interface {_OWN_INTERFACE}: another ovs-vswitchd forwards in this network namespace",
+                f"there is an interface {interface}: another ovs-vswitchd forwards in this network namespace",
                 "give it the bridges too, or start this one in another namespace",
             )
+        self._datapath = datapath()
         self.directory.mkdir(parents=True, exist_ok=True)
         database = self.directory / "conf.db"
         _run([_path("ovsdb-tool"), "create", str(database), str(SCHEMA)])
@@ -116,19 +133,26 @@ class OpenVSwitch:
                 daemon.wait()
 
     def add(self, bridges: Iterable[Bridge]) -> None:
-        """Make bridges and wait until they and all their ports are there.
+        """Make bridges and wait until they and all their ports are there; then they connect to their controllers.
 
         Raises:
             EmulationError: A name or a port is not as it should be, or an interface is missing.
         """
         for bridge in bridges:
             _check(bridge)
-            self._configure(*_words(bridge))
+            self._configure(*_words(bridge, self._datapath))
             # ovs-vsctl may end well where an interface cannot be opened: the database says so.
             wrong = self._port_errors(bridge)
             if wrong:
                 self.remove(bridge.name)
                 raise EmulationError(f"bridge {bridge.name}: {'; '.join(wrong)}")
+            if self._datapath == USER_SPACE and bridge.ports:
+                # The socket that sends is made with the first frame.
+                first = f"in_port=controller,packet={_NOBODYS_FRAME},actions=output:{min(bridge.ports)}"
+                _run([*self._ofctl("packet-out", bridge.name), first])
+                self._widen()
+            if bridge.controllers:
+                self._configure(*_controller_words(bridge))
 
     def remove(self, name: str) -> None:
         """Take a bridge away, as a switch that fails does: its ports stay as interfaces, without a switch.
@@ -222,6 +246,27 @@ class OpenVSwitch:
                 wrong.append(f"port {number} ({interface}): {error}")
         return wrong
 
+    def _widen(self) -> None:
+        """Give the daemon's packet sockets the buffers that it has no setting for."""
+        for packet_socket in _packet_sockets(self._daemons[-1].pid):
+            with packet_socket:
+                packet_socket.setsockopt(socket.SOL_SOCKET, _SO_SNDBUFFORCE, SEND_BUFFER)
+                packet_socket.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, RECEIVE_BUFFER)
+
+    def buffers(self) -> list[tuple[int, int]]:
+        """Bytes that the switch's packet sockets send from and receive into; none where the kernel forwards.
+
+        Raises:
+            EmulationError: The switch does not run, or its sockets are out of reach.
+        """
+        found = []
+        for packet_socket in _packet_sockets(self._daemons[-1].pid):
+            with packet_socket:
+                options = (socket.SO_SNDBUF, socket.SO_RCVBUF)
+                send, receive = (packet_socket.getsockopt(socket.SOL_SOCKET, option) for option in options)
+                found.append((send, receive))
+        return found
+
     def _launch(self, name: str, words: list[str], serves: Callable[[], bool]) -> None:
         log = self.directory / f"{name}.log"
         own = {"OVS_RUNDIR": str(self.directory), "OVS_LOGDIR": str(self.directory), "OVS_DBDIR": str(self.directory)}
@@ -261,6 +306,24 @@ def check() -> None:
         )
 
 
+def datapath() -> str:
+    """`system` where the kernel has Open vSwitch's datapath (the module is loaded if there is one), else `netdev`."""
+    return KERNEL if has_family("ovs_datapath") else USER_SPACE
+
+
+def has_family(name: str) -> bool:
+    """Whether the kernel knows a family of generic netlink, loading a module for it if it can."""
+    word = name.encode("ascii") + b"\0"
+    attribute = struct.pack("=HH", 4 + len(word), _CTRL_ATTR_FAMILY_NAME) + word + b"\0" * (-len(word) % 4)
+    payload = struct.pack("=BBH", _CTRL_CMD_GETFAMILY, 1, 0) + attribute
+    message = struct.pack("=IHHII", 16 + len(payload), _GENL_ID_CTRL, _NLM_F_REQUEST, 1, 0) + payload
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_GENERIC) as asking:
+        asking.settimeout(_READY_S)
+        asking.sendto(message, (0, 0))
+        answer = asking.recv(65536)
+    return bool(struct.unpack_from("=H", answer, 4)[0] != _NLMSG_ERROR)
+
+
 def version() -> str:
     """Of Open vSwitch, e.g. `3.1.0`.
 
@@ -272,22 +335,65 @@ def version() -> str:
     return match.group(1) if match else said.strip()
 
 
-def _words(bridge: Bridge) -> list[str]:
+def _words(bridge: Bridge, datapath_type: str) -> list[str]:
     """What `ovs-vsctl` is told to make a bridge, in one transaction."""
-    words = ["add-br", bridge.name, "--", "set", "bridge", bridge.name, f"datapath_type={DATAPATH}", "fail_mode=secure"]
+    words = [
+        "add-br",
+        bridge.name,
+        "--",
+        "set",
+        "bridge",
+        bridge.name,
+        f"datapath_type={datapath_type}",
+        "fail_mode=secure",
+    ]
     words += [f"other-config:datapath-id={bridge.dpid:016x}", f"protocols={','.join(bridge.protocols)}"]
     # Frames to an address of the bridge's own are none of the network's.
     words += ["other-config:disable-in-band=true", "mcast_snooping_enable=false"]
     for number, interface in sorted(bridge.ports.items()):
         words += ["--", "add-port", bridge.name, interface, "--", "set", "interface", interface]
         words.append(f"ofport_request={number}")
+    if bridge.ports:
+        # Without this the daemon takes away what `shaping` has put on an interface (ovs-vswitchd.conf.db(5), QoS).
+        words += ["--", "--id=@theirs", "create", "qos", "type=linux-noop"]
+        words += [
+            word for interface in bridge.ports.values() for word in ("--", "set", "port", interface, "qos=@theirs")
+        ]
+    return words
+
+
+def _controller_words(bridge: Bridge) -> list[str]:
+    """What `ovs-vsctl` is told to have a bridge connect to its controllers."""
     ids = [f"@controller{number}" for number in range(len(bridge.controllers))]
+    words = ["set", "bridge", bridge.name, f"controller=[{','.join(ids)}]"]
     for ident, target in zip(ids, bridge.controllers, strict=True):
         words += ["--", f"--id={ident}", "create", "controller", f'target="{target}"']
         words += [f"inactivity_probe={bridge.probe_ms}", "max_backoff=1000"]
-    if ids:
-        words += ["--", "set", "bridge", bridge.name, f"controller=[{','.join(ids)}]"]
     return words
+
+
+def _packet_sockets(process: int) -> Iterator[socket.socket]:
+    """The packet sockets of another process, each as a second descriptor of the same socket (pidfd_getfd(2)).
+
+    Raises:
+        EmulationError: The kernel gives no descriptors of others: it is older than 5.6, or this is not root.
+    """
+    holder = os.pidfd_open(process)
+    try:
+        for entry in Path(f"/proc/{process}/fd").iterdir():
+            if not str(entry.readlink()).startswith("socket:"):
+                continue
+            found = _libc.syscall(_PIDFD_GETFD, holder, int(entry.name), 0)
+            if found < 0:
+                reason = os.strerror(ctypes.get_errno())
+                raise EmulationError(f"a socket of ovs-vswitchd cannot be reached (pidfd_getfd): {reason}")
+            own = socket.socket(fileno=found)
+            if own.family == socket.AF_PACKET:
+                yield own
+            else:
+                own.close()
+    finally:
+        os.close(holder)
 
 
 def _check(bridge: Bridge) -> None:

@@ -57,6 +57,7 @@ def test_a_bridge_forwards_by_its_rules_alone_and_nothing_is_left_of_it(installe
                 seen["port_down"] = pings()
                 switch.set_port("s1", 7, up=True)
                 seen["port_up"] = pings()
+                seen["buffers"] = switch.buffers()
                 switch.remove("s1")
                 seen["removed"] = pings()
             seen["left"] = [name for name in os.listdir("/sys/class/net") if not name.startswith(("lo", "s1-eth"))]
@@ -74,6 +75,11 @@ def test_a_bridge_forwards_by_its_rules_alone_and_nothing_is_left_of_it(installe
     )
     assert (seen["before_rules"], seen["rules"]) == ([], 2)
     assert "dpid:0000000000005701" in seen["shown"]
+    if openvswitch.datapath() == openvswitch.USER_SPACE:
+        # Linux doubles what it is asked for; beside those of the ports there is the socket that sends.
+        wanted = [2 * openvswitch.SEND_BUFFER, 2 * openvswitch.RECEIVE_BUFFER]
+        assert len(seen["buffers"]) >= 3
+        assert all(found == wanted for found in seen["buffers"])
     assert (seen["left"], seen["processes"]) == ([], [])
 
 
@@ -149,6 +155,11 @@ def test_what_is_wrong_with_a_bridge_is_said_and_the_bridge_is_not_there(install
     assert len(said) == len(expected)
     for found, wanted in zip(said, expected, strict=True):
         assert wanted in found
+
+
+def test_the_kernel_says_which_families_of_netlink_it_knows(root):
+    assert openvswitch.has_family("nlctrl")
+    assert not openvswitch.has_family("weft_is_none")
 
 
 def test_a_machine_without_it_is_told_the_packages(monkeypatch, tmp_path):
