@@ -2,8 +2,8 @@
 
 Nothing of the machine's Open vSwitch is used or changed but its programs: database, sockets and logs are in a directory
 of the caller's. Frames are forwarded by the kernel where it has Open vSwitch's datapath, else by the daemon
-(`datapath`). One `OpenVSwitch` is one `ovs-vswitchd` in the network namespace of the thread that starts it, with any number of
-bridges; a namespace has room for one. A bridge that no controller has told anything forwards nothing
+(`datapath`). One `OpenVSwitch` is one `ovs-vswitchd` in the network namespace of the thread that starts it, with any
+number of bridges; a namespace has room for one. A bridge that no controller has told anything forwards nothing
 (`fail_mode=secure`).
 
 A daemon that forwards by itself sends the frames of all its ports through one socket, and a frame counts against that
