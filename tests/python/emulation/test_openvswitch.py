@@ -60,6 +60,7 @@ def test_a_bridge_forwards_by_its_rules_alone_and_nothing_is_left_of_it(installe
                 seen["buffers"] = switch.buffers()
                 switch.remove("s1")
                 seen["removed"] = pings()
+                switch.add([Bridge("s2", 2, {1: "s1-eth1"})])
             seen["left"] = [name for name in os.listdir("/sys/class/net") if not name.startswith(("lo", "s1-eth"))]
             seen["processes"] = [pid for pid in os.listdir("/proc") if pid.isdigit() and pid != "1"]
             print(json.dumps(seen))
