@@ -89,7 +89,7 @@ class Installer:
 
     def refused(self, dpid: int, xid: int, reason: str) -> None:
         """A switch has answered with an error."""
-        self.counts["errors"] += 1
+        self.counts["errors_received"] += 1
         failure = self.transactions.refused(dpid, xid)
         self._seldom.warning(("refused", dpid, reason), f"switch {self._name(dpid)} refused a message: {reason}")
         if failure is not None:
