@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -21,9 +23,6 @@ def lab():
     """Runs Python in a jail beside `lab`, whose names it has."""
     if sys.platform != "linux":
         pytest.skip("network namespaces are Linux's")
-    import os
-    import subprocess
-
     if os.geteuid() != 0:
         pytest.skip("network namespaces need root")
     pytest.importorskip("os_ken", reason="the Python package os-ken is not installed (`make controller`)")
@@ -37,5 +36,6 @@ def lab():
             module.check()
         except EmulationError as error:
             pytest.skip(f"{error}; {error.hint}")
-    prologue = f"import sys; sys.path.insert(0, {str(HERE)!r})\nfrom lab import *\n"
+    places = [str(HERE), str(HERE.parents[2])]
+    prologue = f"import sys; sys.path[:0] = {places}\nfrom benches.controller.lab import *\n"
     return lambda code, limit_s=90.0: in_jail(prologue, code, limit_s=limit_s)

@@ -12,7 +12,9 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from weft.controller import client
 from weft.controller.errors import ControllerError
@@ -29,14 +31,15 @@ LINKS = 16
 """Directions between switches."""
 
 
-def sh(command, check=True):
+def sh(command: str, check: bool = True) -> str:
+    """What a shell's command prints."""
     done = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
     if check and done.returncode:
         sys.exit(f"{command}: {done.stderr or done.stdout}")
     return done.stdout
 
 
-def until(what, condition, patience_s=READY_S):
+def until(what: str, condition: Callable[[], Any], patience_s: float = READY_S) -> float:
     """Wait until something is so; returns how long that took."""
     began = time.monotonic()
     while not condition():
@@ -46,7 +49,7 @@ def until(what, condition, patience_s=READY_S):
     return time.monotonic() - began
 
 
-def logs():
+def logs() -> str:
     """What all controllers have said."""
     return "\n".join(path.read_text() for path in sorted(Path("/run").glob("controller-*.log")))
 
@@ -54,47 +57,49 @@ def logs():
 class Controller:
     """A `weft controller` in a process of its own."""
 
-    def __init__(self, *arguments, port=PORT):
+    def __init__(self, *arguments: str, port: int = PORT, wrapper: Sequence[str] = ()) -> None:
+        """`wrapper` are words of Python's own before the module."""
         self.port = port
         self.socket = Path(f"/run/controller-{port}.sock")
         self.log_file = Path(f"/run/controller-{port}.log")
         self.arguments = arguments
+        self.wrapper = wrapper
         self.start()
 
-    def start(self):
+    def start(self) -> None:
         """Start it, and wait until it can be asked."""
-        command = [sys.executable, "-m", "weft", "controller", "--listen", f"127.0.0.1:{self.port}"]
+        command = [sys.executable, *self.wrapper, "-m", "weft", "controller", "--listen", f"127.0.0.1:{self.port}"]
         with self.log_file.open("ab") as log:
             self.process = subprocess.Popen([*command, "--control", self.socket, *self.arguments], stderr=log)
         until("the controller answers", lambda: self.process.poll() is not None or self.answers())
 
-    def stop(self, number=15):
+    def stop(self, number: int = 15) -> int:
         """End it by a signal; returns its exit code."""
         self.process.send_signal(number)
         return self.process.wait(10)
 
-    def answers(self):
+    def answers(self) -> bool:
         """Whether it can be asked."""
         with contextlib.suppress(ControllerError):
             return bool(self.show("status"))
         return False
 
-    def show(self, what):
+    def show(self, what: str) -> dict[str, Any]:
         """What it tells."""
         return client.ask(self.socket, what, 1000)
 
-    def counter(self, name):
+    def counter(self, name: str) -> int:
         """One of its counters."""
-        return self.show("status")["counters"].get(name, 0)
+        return int(self.show("status")["counters"].get(name, 0))
 
-    def log(self):
+    def log(self) -> str:
         """What it has said."""
         return self.log_file.read_text()
 
-    def ready(self, switches=6, links=LINKS):
+    def ready(self, switches: int = 6, links: int = LINKS) -> float:
         """Wait until it has found the fabric and taken the hosts' ports for hosts'; returns how long that took."""
 
-        def found():
+        def found() -> bool:
             if len([row for row in self.show("switches")["switches"] if row["connection"] == "ready"]) != switches:
                 return False
             roles = [port["role"] for row in self.show("switches")["switches"] for port in row["ports"]]
@@ -102,14 +107,13 @@ class Controller:
 
         return until(f"{switches} switches and {links} links are found", found)
 
-    def middles(self):
+    def middles(self) -> list[str]:
         """For the MPTCP connection with most subflows, the middle switch of each of its subflows that is installed."""
-        shown = self.show("connections")["connections"]
-        most = max(shown, key=lambda one: len(one["subflows"]), default={"subflows": []})
-        return sorted(flow["switches"][1] for flow in most["subflows"] if len(flow["switches"]) == 3)
+        flows = [one["subflows"] for one in self.show("connections")["connections"]]
+        return sorted(flow["switches"][1] for flow in max(flows, key=len, default=[]) if len(flow["switches"]) == 3)
 
 
-def network(rate_bps=20_000_000, subflows=4, controllers=(PORT,)):
+def network(rate_bps: int = 20_000_000, subflows: int = 4, controllers: Sequence[int] = (PORT,)) -> OpenFlowNetwork:
     """Switches and hosts; the file of the fabric is `FABRIC`."""
     sh("ip link set lo up")
     FABRIC.write_text(fabric(Topology.isolated, rate_bps))
@@ -117,37 +121,42 @@ def network(rate_bps=20_000_000, subflows=4, controllers=(PORT,)):
     return OpenFlowNetwork(plan_of(FABRIC), controllers=targets, subflows=subflows, openers=["a"])
 
 
-def run_in(net, host, command, check=True):
+def run_in(net: OpenFlowNetwork, host: str, command: str, check: bool = True) -> str:
     """What a command prints in a host."""
     return sh(f"nsenter --net={net.namespaces[host]} {command}", check)
 
 
-def pings(net, target="b", count=5, patience_s=8, source="a", more=""):
+def pings(
+    net: OpenFlowNetwork, target: str = "b", count: int = 5, patience_s: float = 8, source: str = "a", more: str = ""
+) -> int:
     """How many pings come back."""
     address = net.address(target) if target in net.hosts else target
     said = run_in(net, source, f"ping -n -i 0.1 -c {count} -w {patience_s} {more} {address}", check=False)
-    return int(re.search(r"(\d+) received", said)[1])
+    found = re.search(r"(\d+) received", said)
+    return int(found[1]) if found else 0
 
 
-def frames(net, what="rx_packets"):
+def frames(net: OpenFlowNetwork, what: str = "rx_packets") -> dict[str, int]:
     """Frames that all ports of switches have taken in, by interface."""
     names = [net.plan.interface(end) for switch in net.plan.switches for end in net.plan.ports(switch.name)]
     return {name: int(Path(f"/sys/class/net/{name}/statistics/{what}").read_text()) for name in names}
 
 
-def interface(net, switch, neighbour):
+def interface(net: OpenFlowNetwork, switch: str, neighbour: str) -> str:
     """The interface of a switch that leads to a neighbour."""
     number = net.port(switch, neighbour) - 1
     return next(net.plan.interface(end) for end in net.plan.ports(switch) if end.port == number)
 
 
-def middle_bytes(net):
+def middle_bytes(net: OpenFlowNetwork) -> dict[str, int]:
     """Bytes that came from s1 at each of the middle switches."""
     taken = frames(net, "rx_bytes")
     return {middle: taken[interface(net, middle, "s1")] for middle in MIDDLE}
 
 
-def transfer(net, seconds, meanwhile=None, wrapped=True):
+def transfer(
+    net: OpenFlowNetwork, seconds: float, meanwhile: Callable[[], Any] | None = None, wrapped: bool = True
+) -> iperf.Transfer:
     """Send from a to b as fast as it goes."""
     return iperf.transfer(
         net.namespaces["a"],
@@ -160,7 +169,9 @@ def transfer(net, seconds, meanwhile=None, wrapped=True):
     )
 
 
-def sockets(net, family, kind, address, port):
+def sockets(
+    net: OpenFlowNetwork, family: int, kind: int, address: str, port: int
+) -> tuple[socket.socket, socket.socket]:
     """A socket of a that talks to a socket of b, both connected for TCP."""
     with entered(net.namespaces["b"]):
         there = socket.socket(family, kind)
@@ -178,7 +189,7 @@ def sockets(net, family, kind, address, port):
     return here, there
 
 
-def exchanged(net, family, kind, address, port):
+def exchanged(net: OpenFlowNetwork, family: int, kind: int, address: str, port: int) -> bool:
     """Whether a message of a comes back from b."""
     here, there = sockets(net, family, kind, address, port)
     with here, there:
@@ -188,6 +199,6 @@ def exchanged(net, family, kind, address, port):
         return said == b"there" and here.recv(100) == b"back"
 
 
-def tell(**seen):
+def tell(**seen: Any) -> None:
     """Print what was seen, for the test."""
     print(json.dumps(seen))
