@@ -23,7 +23,10 @@ pub enum Content {
     /// A whole TCP header in IPv4 or IPv6.
     Tcp(Tcp),
     /// Another IP packet, a fragment, or one whose transport header cannot be read.
-    Ip,
+    Ip {
+        /// What it carries, as in the IP header.
+        protocol: u8,
+    },
     /// ARP for IPv4.
     Arp(Arp),
     /// A Neighbour Solicitation or Advertisement.

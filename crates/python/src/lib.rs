@@ -8,6 +8,7 @@ mod explore;
 mod files;
 mod listing;
 mod openflow;
+mod path_set;
 mod plan;
 mod run;
 
@@ -37,6 +38,8 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(openflow::flow_mods, module)?)?;
     module.add_function(wrap_pyfunction!(openflow::packet_out, module)?)?;
     module.add_function(wrap_pyfunction!(openflow::packet_in, module)?)?;
+    module.add_function(wrap_pyfunction!(path_set::nearest, module)?)?;
+    module.add_function(wrap_pyfunction!(path_set::path_set, module)?)?;
     module.add_function(wrap_pyfunction!(plan::plan, module)?)?;
     module.add_function(wrap_pyfunction!(plan::routes, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)
