@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from pathlib import Path
@@ -31,8 +32,7 @@ def test_seeds_for_a_fuzzer_are_the_frames(tmp_path):
 
 def test_the_committed_openflow_messages_are_what_os_ken_makes():
     pytest.importorskip("os_ken")
-    import openflow_vectors as openflow
-
+    openflow = importlib.import_module("openflow_vectors")
     assert openflow.OUTPUT.read_text() == openflow.text(), "python crates/wire/openflow_vectors.py writes them anew"
 
 
