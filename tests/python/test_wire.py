@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from pathlib import Path
 
+import pytest
 import tcp_options
 import vectors
 
@@ -26,6 +28,12 @@ def test_seeds_for_a_fuzzer_are_the_frames(tmp_path):
     vectors.write_seeds(tmp_path / "seeds")
     seeds = {seed.read_bytes().hex() for seed in (tmp_path / "seeds").iterdir()}
     assert {member["frame"] for member in json.loads(vectors.OUTPUT.read_text())["invalid"]} <= seeds
+
+
+def test_the_committed_openflow_messages_are_what_os_ken_makes():
+    pytest.importorskip("os_ken")
+    openflow = importlib.import_module("openflow_vectors")
+    assert openflow.OUTPUT.read_text() == openflow.text(), "python crates/wire/openflow_vectors.py writes them anew"
 
 
 PAGE = (ROOT / "docs" / "wire-format.md").read_text()

@@ -1,0 +1,1 @@
+"""smoc: multipath TCP whose subflows a controller puts on paths of their own."""
