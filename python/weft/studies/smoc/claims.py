@@ -98,7 +98,7 @@ def _one_path(runs: Sequence[Measured]) -> StudyRow:
     low, high = ABOUT_95
     holds = all(low <= found.mean <= high for found in means.values() if found is not None)
     notes = [f"topology {topology:d}: {_spelled(found)} %" for topology, found in means.items() if found is not None]
-    return _row("S1", claim, holds, together.scaled(100), unit, [*notes, _saturation(each[Topology.isolated])])
+    return _row("S1", claim, holds, together.scaled(100), unit, [*notes, _share_of_machine(each[Topology.isolated])])
 
 
 def _all_paths(runs: Sequence[Measured], ident: str, claim: str, topology: Topology) -> StudyRow:
@@ -117,7 +117,7 @@ def _all_paths(runs: Sequence[Measured], ident: str, claim: str, topology: Topol
     ]
     if wanted:
         notes.append(f"paths whose links are busy for {100 * USED:.0f} % of the time: {min(used)} at least")
-    notes.append(_saturation(found))
+    notes.append(_share_of_machine(found))
     return _row(ident, claim, holds, mean.scaled(100), unit, notes)
 
 
@@ -186,6 +186,7 @@ def _spelled(found: Estimate) -> str:
     return f"{100 * found.mean:.1f}{interval}"
 
 
-def _saturation(runs: Sequence[Measured]) -> str:
-    number = sum(run.saturated for run in runs)
-    return f"the machine had no processor time left in {number} of {len(runs)} runs" if number else ""
+def _share_of_machine(runs: Sequence[Measured]) -> str:
+    """What a run took of the machine; above some four fifths it is the machine that is measured."""
+    shares = [run.own_share for run in runs if run.own_share is not None]
+    return f"switches and hosts took {100 * max(shares):.0f} % of the processors at most" if shares else ""

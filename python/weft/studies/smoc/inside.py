@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ...emulation import iperf, mptcp, openvswitch, stack
-from ...emulation.capacity import Processors, go_first
+from ...emulation.capacity import Processors, go_first, own_seconds
 from ...emulation.controlled import LISTEN, Controller
 from ...emulation.inside import main, say
 from ...emulation.namespace import entered
@@ -60,6 +60,7 @@ class Transfer:
         self._setup, self._network, self._controller = setup, network, controller
         self._links = Links(network.plan, network.namespaces)
         self._processors = Processors()
+        self._own_share = 0.0
         self._series: list[dict[str, Any]] = []
         self._subflows: list[mptcp.Subflow] = []
         self._shown: dict[str, Any] = {}
@@ -99,7 +100,7 @@ class Transfer:
             "series": self._series,
             "mptcp": counters,
             "controller": self._shown | self._controller.ask("status"),
-            "processors": self._processors.report(),
+            "processors": self._processors.report() | {"own_share": self._own_share},
             "stack": {
                 "congestion": network.stack.congestion,
                 "route": network.route,
@@ -114,7 +115,7 @@ class Transfer:
     def _look(self) -> None:
         """Sample until shortly before the end, then ask sender and controller about subflows and their paths."""
         setup = self._setup
-        begin = time.monotonic()
+        begin, before = time.monotonic(), own_seconds()
         last_ps, number = 0, 0
         while True:
             number += 1
@@ -127,6 +128,7 @@ class Transfer:
             say("progress", time_s=now_ps / 1e12, **self._processors.last)
             if at >= setup.seconds - _LAST_S:
                 break
+        self._own_share = (own_seconds() - before) / (time.monotonic() - begin) / (os.cpu_count() or 1)
         with entered(self._network.namespaces[SENDER]):
             self._subflows = mptcp.subflows(iperf.PORT)
         self._shown = self._controller.ask("connections")

@@ -36,7 +36,7 @@ class Measured:
         subflow_bytes: Of each subflow, in order of their sources; empty where nobody counted.
         subflow_paths: Of each its switches, `s1 s3 s2`; None where nobody said.
         set_up_s: How long each path took from the packet that wanted it until it was there.
-        saturated: Whether the machine had no processor time left for a part of the run.
+        own_share: Of the processors' time, what switches, hosts' programs and controller took; None of a simulation.
     """
 
     setup: Setup
@@ -46,7 +46,7 @@ class Measured:
     subflow_bytes: tuple[int, ...]
     subflow_paths: tuple[str | None, ...]
     set_up_s: tuple[float, ...]
-    saturated: bool
+    own_share: float | None
 
     def mean_bps(self, begin_s: float = STEADY_S, end_s: float = float("inf")) -> float:
         """Throughput from one time to another."""
@@ -103,5 +103,5 @@ def _run(summary: dict[str, Any], arrived: pl.DataFrame, flows: pl.DataFrame) ->
         tuple(flows["bytes"].to_list()),
         tuple(flows["path"].cast(pl.String).to_list()),
         tuple(took.get("last_s", ())),
-        bool(emulated.get("processors", {}).get("saturated", False)),
+        emulated.get("processors", {}).get("own_share"),
     )

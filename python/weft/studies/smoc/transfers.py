@@ -60,11 +60,11 @@ class Transfers(Part):
 
     def __init__(self, name: str, setups: list[Setup]) -> None:
         self.name = name
-        self._setups = setups
+        self.setups = setups
 
     def runs(self) -> int:
         """How many there are."""
-        return len(self._setups)
+        return len(self.setups)
 
     def check(self) -> None:
         """Refuse a machine without what the runs need."""
@@ -83,7 +83,7 @@ class Transfers(Part):
         self._claim(out)
         failed = []
         with workshop(out) as directory:
-            for setup in self._setups:
+            for setup in self.setups:
                 target = out / "runs" / setup.id
                 if (target / "summary.json").is_file():
                     told({"event": "run_skipped"})
@@ -135,7 +135,7 @@ class Transfers(Part):
                     "path": f"runs/{setup.id}",
                     "setup": setup.as_json(),
                 }
-                for setup in self._setups
+                for setup in self.setups
             ],
         }
 
