@@ -16,6 +16,17 @@ if [ -n "$wanting" ]; then
     exit 1
 fi
 
+# Messages of the test vectors, a file each.
+openflow_seeds() {
+    python3 - "$1" <<'END'
+import json, pathlib, sys
+directory = pathlib.Path(sys.argv[1])
+directory.mkdir(parents=True, exist_ok=True)
+for at, vector in enumerate(json.loads(pathlib.Path("crates/wire/openflow_vectors.json").read_text())):
+    (directory / f"{at:03}").write_bytes(bytes.fromhex(vector["message"]))
+END
+}
+
 # Good and bad inputs that the repository has anyway are where a target starts from.
 seeds() {
     case "$1" in
@@ -24,6 +35,7 @@ seeds() {
     cdf) echo crates/scenario/tests/bad_input/files ;;
     trace_csv) echo crates/scenario/tests/bad_input/files validation/ns3/cases ;;
     trace_parquet) echo fuzz/seeds/trace_parquet ;;
+    openflow) openflow_seeds fuzz/corpus/openflow_vectors && echo fuzz/corpus/openflow_vectors ;;
     wire) python3 crates/wire/vectors.py --seeds fuzz/corpus/wire_vectors && echo fuzz/corpus/wire_vectors ;;
     esac
 }

@@ -339,3 +339,24 @@ class Controller:
 
         ``memory_bytes_now`` is what the tables hold.
         """
+
+def flow_mods(first_xid: int, rules: list[Rule], barrier: bool) -> bytes:
+    """OpenFlow 1.3 flow-mods for `rules`, with consecutive transaction ids, and a barrier request after them.
+
+    Raises:
+        ValueError: A rule is not what `Rule` says, or longer than a message can be.
+    """
+
+def packet_out(xid: int, in_port: int, ports: list[int], frame: bytes) -> bytes:
+    """An OpenFlow 1.3 packet-out of `frame`, as if it had come in at `in_port`, by each of `ports`.
+
+    Raises:
+        ValueError: It is longer than a message can be.
+    """
+
+def packet_in(message: bytes) -> tuple[int, int, bytes]:
+    """Port, cookie and frame of an OpenFlow 1.3 packet-in.
+
+    Raises:
+        ValueError: It is none.
+    """

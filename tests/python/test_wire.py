@@ -7,6 +7,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "crates" / "wire" / "vectors.py"
 
@@ -29,6 +31,14 @@ def test_seeds_for_a_fuzzer_are_the_frames(tmp_path):
     vectors.write_seeds(tmp_path / "seeds")
     seeds = {seed.read_bytes().hex() for seed in (tmp_path / "seeds").iterdir()}
     assert {member["frame"] for member in json.loads(vectors.OUTPUT.read_text())["invalid"]} <= seeds
+
+
+def test_the_committed_openflow_messages_are_what_os_ken_makes():
+    pytest.importorskip("os_ken")
+    script = importlib.util.spec_from_file_location("openflow_vectors", SCRIPT.with_name("openflow_vectors.py"))
+    openflow = importlib.util.module_from_spec(script)
+    script.loader.exec_module(openflow)
+    assert openflow.OUTPUT.read_text() == openflow.text(), "python crates/wire/openflow_vectors.py writes them anew"
 
 
 PAGE = (ROOT / "docs" / "wire-format.md").read_text()

@@ -27,9 +27,9 @@ pub enum Error {
     /// A Hello to another address than [`MacAddr::HELLO`]: it may come from further than the other end of the
     /// cable.
     Destination(MacAddr),
-    /// A version of Hello, Path or IP that is not the one read here.
+    /// A version of Hello, Path, IP or OpenFlow that is not the one read here.
     Version(u8),
-    /// A type of Path frame or ICMPv6 message that is not among those read here.
+    /// A type of Path frame, ICMPv6 or OpenFlow message that is not among those read here.
     Type(u8),
     /// A header whose length field is less than the header has.
     HeaderLength {
@@ -50,6 +50,16 @@ pub enum Error {
         field: &'static str,
         /// Its value.
         value: u16,
+    },
+    /// A field without which the others have no meaning is not there.
+    Missing {
+        /// The field's name.
+        field: &'static str,
+    },
+    /// A field that is there once at most is there again.
+    Repeated {
+        /// The field's name.
+        field: &'static str,
     },
     /// More VLAN tags than [`Ethernet::MAX_TAGS`](crate::Ethernet::MAX_TAGS) to be written.
     Tags(usize),
@@ -78,6 +88,8 @@ impl Error {
             Self::Fragment => "fragment",
             Self::Extensions => "extensions",
             Self::Unsupported { .. } => "unsupported",
+            Self::Missing { .. } => "missing",
+            Self::Repeated { .. } => "repeated",
             Self::Tags(_) => "tags",
             Self::NoOriginal(_) => "no_original",
             Self::NeedsOriginal(_) => "needs_original",
@@ -107,6 +119,8 @@ impl fmt::Display for Error {
                 write!(f, "the packet has more than {} IPv6 extension headers", crate::Ipv6::MAX_EXTENSIONS)
             }
             Self::Unsupported { field, value } => write!(f, "{field} {value} is not supported"),
+            Self::Missing { field } => write!(f, "{field} is missing"),
+            Self::Repeated { field } => write!(f, "{field} is given twice"),
             Self::Tags(count) => {
                 write!(f, "{count} VLAN tags are more than the {} a frame has", crate::Ethernet::MAX_TAGS)
             }

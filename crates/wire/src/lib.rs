@@ -3,7 +3,8 @@
 //! What a switch reads of ordinary frames ([`Ethernet`], [`Arp`], [`Ip`], [`Neighbor`], [`TcpFrame`]) and the
 //! two protocols that Weft's switches speak among themselves: [`Hello`] and Path frames ([`PathHeader`],
 //! [`wrap`], [`unwrap`]). `docs/wire-format.md` describes those two so that others can speak them;
-//! `vectors.json` beside this crate has frames to try it with.
+//! `vectors.json` beside this crate has frames to try it with. [`openflow`] has the messages between a controller
+//! and its switches.
 //!
 //! Each file reads in one order: a view of bytes that were checked once, what it says as a value, how that is
 //! written, tests. A view borrows the frame and copies nothing; writing goes into the caller's buffer.
@@ -32,6 +33,7 @@ mod ip;
 mod ipv4;
 mod ipv6;
 mod key;
+pub mod openflow;
 mod path;
 mod tcp;
 mod tuple;

@@ -3,7 +3,7 @@
 use crate::Error;
 
 /// What is left to write of a frame.
-pub(crate) struct Writer<'a> {
+pub struct Writer<'a> {
     rest: &'a mut [u8],
 }
 
@@ -12,7 +12,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     /// [`Error::Buffer`] if `out` is shorter.
-    pub(crate) fn new(out: &'a mut [u8], need: usize) -> Result<Self, Error> {
+    pub fn new(out: &'a mut [u8], need: usize) -> Result<Self, Error> {
         let have = out.len();
         let rest = out.get_mut(..need).ok_or(Error::Buffer { need, have })?;
         rest.fill(0);
@@ -20,10 +20,15 @@ impl<'a> Writer<'a> {
     }
 
     /// The next bytes. What is more than the writer was made for is left out.
-    pub(crate) fn put(&mut self, bytes: &[u8]) {
+    pub fn put(&mut self, bytes: &[u8]) {
         if let Some((next, rest)) = core::mem::take(&mut self.rest).split_at_mut_checked(bytes.len()) {
             next.copy_from_slice(bytes);
             self.rest = rest;
         }
+    }
+
+    /// Leaves the next `len` bytes zero.
+    pub fn skip(&mut self, len: usize) {
+        self.rest = core::mem::take(&mut self.rest).get_mut(len..).unwrap_or_default();
     }
 }

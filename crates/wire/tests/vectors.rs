@@ -239,7 +239,13 @@ fn values(error: &Error) -> Vec<usize> {
         Error::Unsupported { value, .. } => vec![value.into()],
         Error::Tags(count) => vec![count],
         Error::NoOriginal(path_type) | Error::NeedsOriginal(path_type) => vec![path_type as usize],
-        Error::Destination(_) | Error::Fragment | Error::Extensions | Error::Unsigned | Error::Signature => {
+        Error::Missing { .. }
+        | Error::Repeated { .. }
+        | Error::Destination(_)
+        | Error::Fragment
+        | Error::Extensions
+        | Error::Unsigned
+        | Error::Signature => {
             vec![]
         }
     }

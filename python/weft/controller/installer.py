@@ -89,7 +89,7 @@ class Installer:
 
     def refused(self, dpid: int, xid: int, reason: str) -> None:
         """A switch has answered with an error."""
-        self.counts["errors"] += 1
+        self.counts["errors_received"] += 1
         failure = self.transactions.refused(dpid, xid)
         self._seldom.warning(("refused", dpid, reason), f"switch {self._name(dpid)} refused a message: {reason}")
         if failure is not None:
@@ -132,15 +132,13 @@ class Installer:
     def _send(self, switch: Switch, rules: list[Rule], transaction: Transaction | None) -> None:
         """Send rules, with a barrier request after them if somebody waits for them."""
         first = switch.xids(len(rules) + 1)
-        messages = [codec.flow_mod(first + place, rule) for place, rule in enumerate(rules)]
         self.counts["flow_mods"] += len(rules)
         if transaction is not None:
-            last = first + len(rules)
-            messages.append(codec.barrier_request(last))
-            if self.transactions.sent(transaction, switch.dpid, first, last) > _BACKLOG:
+            unanswered = self.transactions.sent(transaction, switch.dpid, first, first + len(rules))
+            if unanswered > _BACKLOG:
                 switch.close(f"it has left {_BACKLOG} barrier requests unanswered")
                 return
-        switch.send(b"".join(messages))
+        switch.send(codec.flow_mods(first, rules, barrier=transaction is not None))
 
     def _installed(self, transaction: Transaction) -> None:
         """All switches have confirmed: frames that waited go on their way."""

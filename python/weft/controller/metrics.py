@@ -36,17 +36,16 @@ class _Reader(Collector):
         """All metrics."""
         service = self._service
         reasons = CounterMetricFamily(
-            f"{_PREFIX}_drops", "Packets that were not taken up, by reason", labels=["reason"]
+            f"{_PREFIX}_drops", "Frames that went no further or had no say, by reason", labels=["reason"]
         )
         for name, value in sorted(status.counters(service).items()):
-            if name.startswith(_DROPPED):
-                reasons.add_metric([name.removeprefix(_DROPPED)], value)
+            if name in _DROPS:
+                reasons.add_metric([name], value)
             elif name.endswith("_now"):
                 text = name.removesuffix("_now")
                 yield GaugeMetricFamily(f"{_PREFIX}_{text}", f"{_sentence(text)}, now", value=value)
             else:
                 yield CounterMetricFamily(f"{_PREFIX}_{name}", f"{_sentence(name)}, since the start", value=value)
-        reasons.add_metric(["port_over_limit"], service.counts["packet_ins_over_limit"])
         yield reasons
         ready = sum(switch.is_ready for switch in service.switches.values())
         yield GaugeMetricFamily(f"{_PREFIX}_switches_ready", "Switches that can be steered", value=ready)
@@ -58,8 +57,14 @@ class _Reader(Collector):
         yield histogram
 
 
-_DROPPED = "dropped_"
-"""With which the core's counters of drops begin; the rest is the reason."""
+_DROPS = frozenset(
+    (
+        *("addresses_forged", "addresses_limited", "claims_refuted", "floods_limited", "frames_dropped"),
+        *("frames_filtered", "frames_relay_limited", "frames_without_path", "joins_forged", "joins_refused"),
+        *("packet_ins_from_nowhere", "packet_ins_over_limit", "packet_outs_without_switch", "stations_refused"),
+    )
+)
+"""Counters of frames that went no further, or had no say: the reasons of `drops`."""
 
 
 async def serve(service: Service, address: Address) -> asyncio.AbstractServer:

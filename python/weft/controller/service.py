@@ -203,7 +203,7 @@ class Service:
                     self._stranger(found)
             self._arm()
             return
-        self.counts["packet_ins"] += 1
+        self.counts["packet_ins_received"] += 1
         if not self._may(end, switch.arrived):
             self.counts["packet_ins_over_limit"] += 1
             return

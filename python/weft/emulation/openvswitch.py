@@ -117,7 +117,7 @@ class OpenVSwitch:
         try:
             self._launch("ovsdb-server", [str(database), f"--remote=p{self._remote}"], lambda: self._socket.is_socket())
             self._configure("--no-wait", "init")
-            self._launch("ovs-vswitchd", [self._remote], lambda: bool(self._datapath_types()))
+            self._launch_switch()
         except EmulationError:
             self.stop()
             raise
@@ -141,6 +141,22 @@ class OpenVSwitch:
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
+
+    def crash(self) -> None:
+        """Kill the switch: bridges stay in the database, their rules are gone, nothing is forwarded."""
+        daemon = self._daemons.pop()
+        daemon.kill()
+        daemon.wait()
+
+    def recover(self) -> None:
+        """Start the switch again after `crash`, and wait until it serves.
+
+        Raises:
+            EmulationError: It does not start.
+        """
+        self._launch_switch()
+        if self._datapath == USER_SPACE:
+            self._widen()
 
     def add(self, bridges: Iterable[Bridge]) -> None:
         """Make bridges and wait until they and all their ports are there; then they connect to their controllers.
@@ -276,6 +292,9 @@ class OpenVSwitch:
                 send, receive = (packet_socket.getsockopt(socket.SOL_SOCKET, option) for option in options)
                 found.append((send, receive))
         return found
+
+    def _launch_switch(self) -> None:
+        self._launch("ovs-vswitchd", [self._remote], lambda: bool(self._datapath_types()))
 
     def _launch(self, name: str, words: list[str], serves: Callable[[], bool]) -> None:
         log = self.directory / f"{name}.log"

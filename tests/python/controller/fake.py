@@ -55,7 +55,7 @@ class Core:
 
     def counters(self):
         """A few."""
-        return {"packets": 3, "dropped_spoofed": 2, "connections_now": 1}
+        return {"packets": 3, "frames_without_path": 2, "connections_now": 1}
 
     def show(self, what, limit=1000):
         """One switch, and nothing else."""

@@ -136,9 +136,9 @@ def test_metrics_have_the_histogram_counters_and_drops_by_reason(tmp_path):
             for line in (
                 "weft_controller_path_setup_seconds_count 1.0",
                 'weft_controller_path_setup_seconds_bucket{le="+Inf"} 1.0',
-                'weft_controller_drops_total{reason="spoofed"} 2.0',
+                'weft_controller_drops_total{reason="frames_without_path"} 2.0',
                 "weft_controller_connections 1.0",
-                "weft_controller_packet_ins_total 1.0",
+                "weft_controller_packet_ins_received_total 1.0",
                 "weft_controller_flow_mods_total 1.0",
                 "weft_controller_transactions_installed_total 1.0",
                 "weft_controller_switches_ready 1.0",

@@ -285,7 +285,7 @@ def test_a_port_that_sends_up_too_much_is_held_to_its_share(network):
         for _ in range(500):
             switch.packet_in(3)
         switch.packet_in(2)
-        await until(lambda: network.service.counts["packet_ins"] == 501)
+        await until(lambda: network.service.counts["packet_ins_received"] == 501)
         taken = network.core.calls("packet_in")
         # Where a second ends meanwhile, a port has its share twice.
         assert sum(call[1] == 3 for call in taken) in (100, 200)

@@ -1,0 +1,159 @@
+//! The fields of a match (OXM, section 7.2.3.2): how a value of each type stands in one.
+
+use core::net::{Ipv4Addr, Ipv6Addr};
+
+use super::PortNumber;
+use super::reader::Reader;
+use crate::writer::Writer;
+use crate::{Error, EtherType, IpProtocol, MacAddr};
+
+/// The class of the fields of the specification.
+const BASIC: u16 = 0x8000;
+/// The bytes before a field's value.
+pub const FIELD_HEADER_LEN: usize = 4;
+
+/// A MAC address of which some bits count.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Masked {
+    value: MacAddr,
+    mask: MacAddr,
+}
+
+impl Masked {
+    /// All bits count.
+    pub const fn exact(value: MacAddr) -> Self {
+        Self { value, mask: MacAddr::BROADCAST }
+    }
+
+    /// The bits that are 1 in `mask` count.
+    pub fn new(value: MacAddr, mask: MacAddr) -> Self {
+        let mut cut = value;
+        cut.0.iter_mut().zip(mask.0).for_each(|(byte, mask)| *byte &= mask);
+        Self { value: cut, mask }
+    }
+
+    /// The bits that count; the others are 0.
+    pub const fn value(&self) -> MacAddr {
+        self.value
+    }
+
+    /// Which bits count.
+    pub const fn mask(&self) -> MacAddr {
+        self.mask
+    }
+
+    const fn is_exact(&self) -> bool {
+        self.mask.is_broadcast()
+    }
+}
+
+/// A type of value that a field has.
+pub trait Value: Copy + PartialEq {
+    /// The bytes of the value, of its mask too where it has one.
+    fn encoded_len(&self) -> usize;
+    /// Whether a mask follows it.
+    fn has_mask(&self) -> bool {
+        false
+    }
+    /// Reads it, with its mask where `masked`.
+    fn read(reader: &mut Reader, masked: bool) -> Result<Self, Error>;
+    /// Writes it.
+    fn put(&self, writer: &mut Writer);
+    /// What is left of it where only the bits count that do in `shape`; `None` if one of these does not here.
+    fn cut(&self, shape: &Self) -> Option<Self>;
+    /// A value like any other of which the same bits count.
+    fn shape(&self) -> Self;
+}
+
+macro_rules! values {
+    ($($type:ty, $len:literal, $zero:expr, |$value:ident| $to:expr, |$bytes:ident| $from:expr;)*) => {$(
+        impl Value for $type {
+            fn encoded_len(&self) -> usize {
+                $len
+            }
+
+            fn read(reader: &mut Reader, masked: bool) -> Result<Self, Error> {
+                if masked {
+                    return Err(Error::Unsupported { field: "mask of a match field", value: 1 });
+                }
+                let $bytes = reader.array::<$len>()?;
+                Ok($from)
+            }
+
+            fn put(&self, writer: &mut Writer) {
+                let $value = self;
+                writer.put(&$to);
+            }
+
+            fn cut(&self, _: &Self) -> Option<Self> {
+                Some(*self)
+            }
+
+            fn shape(&self) -> Self {
+                $zero
+            }
+        }
+    )*};
+}
+
+values! {
+    u8, 1, 0, |value| value.to_be_bytes(), |bytes| u8::from_be_bytes(bytes);
+    u16, 2, 0, |value| value.to_be_bytes(), |bytes| u16::from_be_bytes(bytes);
+    PortNumber, 4, PortNumber(0), |port| port.0.to_be_bytes(), |bytes| PortNumber(u32::from_be_bytes(bytes));
+    MacAddr, 6, MacAddr([0; 6]), |address| address.0, |bytes| MacAddr(bytes);
+    EtherType, 2, EtherType(0), |of| of.0.to_be_bytes(), |bytes| EtherType(u16::from_be_bytes(bytes));
+    IpProtocol, 1, IpProtocol(0), |protocol| [protocol.0], |bytes| IpProtocol(bytes[0]);
+    Ipv4Addr, 4, Ipv4Addr::UNSPECIFIED, |address| address.octets(), |bytes| Ipv4Addr::from(bytes);
+    Ipv6Addr, 16, Ipv6Addr::UNSPECIFIED, |address| address.octets(), |bytes| Ipv6Addr::from(bytes);
+}
+
+impl Value for Masked {
+    fn encoded_len(&self) -> usize {
+        if self.is_exact() { 6 } else { 12 }
+    }
+
+    fn has_mask(&self) -> bool {
+        !self.is_exact()
+    }
+
+    fn read(reader: &mut Reader, masked: bool) -> Result<Self, Error> {
+        let value = MacAddr(reader.array()?);
+        let mask = if masked { MacAddr(reader.array()?) } else { MacAddr::BROADCAST };
+        // Section 7.2.3.5: bits of the value that do not count are 0.
+        let read = Self::new(value, mask);
+        if read.value != value {
+            return Err(Error::Unsupported { field: "bits of a match field that do not count", value: 1 });
+        }
+        Ok(read)
+    }
+
+    fn put(&self, writer: &mut Writer) {
+        writer.put(&self.value.0);
+        if !self.is_exact() {
+            writer.put(&self.mask.0);
+        }
+    }
+
+    fn cut(&self, shape: &Self) -> Option<Self> {
+        let known = shape.mask.0.iter().zip(self.mask.0).all(|(asked, mask)| asked & mask == *asked);
+        known.then(|| Self::new(self.value, shape.mask))
+    }
+
+    fn shape(&self) -> Self {
+        Self { value: MacAddr([0; 6]), mask: self.mask }
+    }
+}
+
+/// The header of a field and what its value has.
+pub fn read_header(reader: &mut Reader) -> Result<(Option<u8>, bool, usize), Error> {
+    let (class, [number, len]) = (reader.u16()?, reader.array()?);
+    Ok(((class == BASIC).then_some(number >> 1), number & 1 == 1, len.into()))
+}
+
+/// Writes a field with its header.
+pub fn put<T: Value>(writer: &mut Writer, number: u8, value: &T) {
+    writer.put(&BASIC.to_be_bytes());
+    // No value has more than 16 bytes.
+    writer.put(&[number << 1 | u8::from(value.has_mask()), value.encoded_len() as u8]);
+    value.put(writer);
+}

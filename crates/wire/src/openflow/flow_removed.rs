@@ -1,0 +1,90 @@
+//! [`FlowRemoved`]: a rule is gone (section 7.4.2).
+
+use super::Match;
+use super::reader::Reader;
+use crate::Error;
+use crate::writer::Writer;
+
+/// Why a rule is gone.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum RemovedReason {
+    /// It had no packet for its idle timeout.
+    IdleTimeout = 0,
+    /// Its hard timeout is over.
+    HardTimeout = 1,
+    /// The controller deleted it.
+    Delete = 2,
+    /// A group that it used is gone.
+    GroupDelete = 3,
+}
+
+/// A rule that is gone, and what it counted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FlowRemoved {
+    /// What the controller knows it by.
+    pub cookie: u64,
+    /// Its priority.
+    pub priority: u16,
+    /// Why it is gone.
+    pub reason: RemovedReason,
+    /// Its table.
+    pub table: u8,
+    /// For how long it was there: the whole seconds.
+    pub duration_s: u32,
+    /// And the nanoseconds above them.
+    pub duration_ns: u32,
+    /// Its idle timeout, in seconds.
+    pub idle_timeout: u16,
+    /// Its hard timeout, in seconds.
+    pub hard_timeout: u16,
+    /// The packets that it matched.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Which packets these were.
+    pub matching: Match,
+}
+
+impl FlowRemoved {
+    pub(crate) fn encoded_len(&self) -> usize {
+        40 + self.matching.encoded_len()
+    }
+
+    pub(crate) fn read(reader: &mut Reader) -> Result<Self, Error> {
+        let (cookie, priority) = (reader.u64()?, reader.u16()?);
+        let reason = match reader.u8()? {
+            0 => RemovedReason::IdleTimeout,
+            1 => RemovedReason::HardTimeout,
+            2 => RemovedReason::Delete,
+            3 => RemovedReason::GroupDelete,
+            other => return Err(Error::Unsupported { field: "reason of a removal", value: other.into() }),
+        };
+        Ok(Self {
+            cookie,
+            priority,
+            reason,
+            table: reader.u8()?,
+            duration_s: reader.u32()?,
+            duration_ns: reader.u32()?,
+            idle_timeout: reader.u16()?,
+            hard_timeout: reader.u16()?,
+            packets: reader.u64()?,
+            bytes: reader.u64()?,
+            matching: Match::read(reader)?,
+        })
+    }
+
+    pub(crate) fn put(&self, writer: &mut Writer) {
+        writer.put(&self.cookie.to_be_bytes());
+        writer.put(&self.priority.to_be_bytes());
+        writer.put(&[self.reason as u8, self.table]);
+        writer.put(&self.duration_s.to_be_bytes());
+        writer.put(&self.duration_ns.to_be_bytes());
+        writer.put(&self.idle_timeout.to_be_bytes());
+        writer.put(&self.hard_timeout.to_be_bytes());
+        writer.put(&self.packets.to_be_bytes());
+        writer.put(&self.bytes.to_be_bytes());
+        self.matching.put(writer);
+    }
+}

@@ -1,0 +1,133 @@
+//! [`FlowStats`]: a rule of a switch, and what it has counted (section 7.3.5.2).
+
+use super::action::{instructions_len, put_instructions, read_instructions};
+use super::list::{Codec, List};
+use super::reader::Reader;
+use super::{Action, FlowFlags, Match, PortNumber};
+use crate::Error;
+use crate::writer::Writer;
+
+/// Which rules are asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FlowStatsRequest {
+    /// The table; [`FlowMod::ALL_TABLES`](super::FlowMod::ALL_TABLES) for all.
+    pub table: u8,
+    /// They output there, unless it is [`PortNumber::ANY`].
+    pub out_port: PortNumber,
+    /// Likewise, a group; [`FlowMod::ANY_GROUP`](super::FlowMod::ANY_GROUP) for any.
+    pub out_group: u32,
+    /// What their cookies are,
+    pub cookie: u64,
+    /// in these bits.
+    pub cookie_mask: u64,
+    /// Their packets are among these.
+    pub matching: Match,
+}
+
+impl FlowStatsRequest {
+    pub(crate) fn encoded_len(&self) -> usize {
+        32 + self.matching.encoded_len()
+    }
+
+    pub(crate) fn read(reader: &mut Reader) -> Result<Self, Error> {
+        let table = reader.u8()?;
+        reader.skip(3)?;
+        let (out_port, out_group) = (PortNumber(reader.u32()?), reader.u32()?);
+        reader.skip(4)?;
+        let (cookie, cookie_mask) = (reader.u64()?, reader.u64()?);
+        Ok(Self { table, out_port, out_group, cookie, cookie_mask, matching: Match::read(reader)? })
+    }
+
+    pub(crate) fn put(&self, writer: &mut Writer) {
+        writer.put(&[self.table]);
+        writer.skip(3);
+        writer.put(&self.out_port.0.to_be_bytes());
+        writer.put(&self.out_group.to_be_bytes());
+        writer.skip(4);
+        writer.put(&self.cookie.to_be_bytes());
+        writer.put(&self.cookie_mask.to_be_bytes());
+        self.matching.put(writer);
+    }
+}
+
+/// A rule.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FlowStats<'a> {
+    /// Its table.
+    pub table: u8,
+    /// For how long it has been there: the whole seconds.
+    pub duration_s: u32,
+    /// And the nanoseconds above them.
+    pub duration_ns: u32,
+    /// Its priority.
+    pub priority: u16,
+    /// Its idle timeout, in seconds.
+    pub idle_timeout: u16,
+    /// Its hard timeout, in seconds.
+    pub hard_timeout: u16,
+    /// How it is kept.
+    pub flags: FlowFlags,
+    /// What the controller knows it by.
+    pub cookie: u64,
+    /// The packets that it has matched.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Which packets these are.
+    pub matching: Match,
+    /// What is done with them.
+    pub actions: List<'a, Action>,
+}
+
+impl<'a> Codec<'a> for FlowStats<'a> {
+    fn encoded_len(&self) -> usize {
+        48 + self.matching.encoded_len() + instructions_len(&self.actions)
+    }
+
+    fn read(reader: &mut Reader<'a>) -> Result<Self, Error> {
+        let len = usize::from(reader.u16()?);
+        let mut entry =
+            reader.part(len.checked_sub(2).ok_or(Error::HeaderLength { least: 48, given: len })?)?;
+        let table = entry.u8()?;
+        entry.skip(1)?;
+        let (duration_s, duration_ns) = (entry.u32()?, entry.u32()?);
+        let (priority, idle_timeout, hard_timeout) = (entry.u16()?, entry.u16()?, entry.u16()?);
+        let flags = FlowFlags(entry.u16()?);
+        entry.skip(4)?;
+        let (cookie, packets, bytes) = (entry.u64()?, entry.u64()?, entry.u64()?);
+        let matching = Match::read(&mut entry)?;
+        let actions = read_instructions(&mut entry)?;
+        Ok(Self {
+            table,
+            duration_s,
+            duration_ns,
+            priority,
+            idle_timeout,
+            hard_timeout,
+            flags,
+            cookie,
+            packets,
+            bytes,
+            matching,
+            actions,
+        })
+    }
+
+    fn put(&self, writer: &mut Writer) {
+        // Longer ones do not fit a message, whose length is checked.
+        writer.put(&(self.encoded_len() as u16).to_be_bytes());
+        writer.put(&[self.table, 0]);
+        writer.put(&self.duration_s.to_be_bytes());
+        writer.put(&self.duration_ns.to_be_bytes());
+        writer.put(&self.priority.to_be_bytes());
+        writer.put(&self.idle_timeout.to_be_bytes());
+        writer.put(&self.hard_timeout.to_be_bytes());
+        writer.put(&self.flags.0.to_be_bytes());
+        writer.skip(4);
+        writer.put(&self.cookie.to_be_bytes());
+        writer.put(&self.packets.to_be_bytes());
+        writer.put(&self.bytes.to_be_bytes());
+        self.matching.put(writer);
+        put_instructions(writer, &self.actions);
+    }
+}

@@ -1,0 +1,64 @@
+//! OpenFlow 1.3 (Open Networking Foundation, TS-006 and its later editions 1.3.x): what a controller and a
+//! switch say to each other while connections come and go, read and written in both directions.
+//!
+//! [`Messages`] cuts a stream into messages, [`Message`] reads and writes any of them. There is a message of a
+//! kind for each thing that a path through a fabric needs: switches and their ports, packets up and down, rules
+//! that match up to TCP's ports and output, barriers, roles. What is in none of them (groups, meters, queues,
+//! other tables than by their number) is refused by name, so that the other side can be told.
+//!
+//! Values borrow from the message that they were read from. Lists ([`List`]) are read where they stand, one
+//! element after the other, after all were checked once.
+
+mod action;
+mod config;
+mod error_message;
+mod features;
+mod field;
+mod flow_mod;
+mod flow_removed;
+mod flow_stats;
+mod framer;
+mod header;
+mod hello;
+mod list;
+mod matching;
+mod message;
+mod multipart;
+mod packet_in;
+mod packet_out;
+mod port;
+mod reader;
+mod role;
+
+pub use action::Action;
+pub use config::SwitchConfig;
+pub use error_message::ErrorMessage;
+pub use features::{Features, SwitchDescription};
+pub use field::Masked;
+pub use flow_mod::{FlowCommand, FlowFlags, FlowMod};
+pub use flow_removed::{FlowRemoved, RemovedReason};
+pub use flow_stats::{FlowStats, FlowStatsRequest};
+pub use framer::Messages;
+pub use header::{Header, MessageType, VERSION};
+pub use hello::Hello;
+pub use list::{Element, List};
+pub use matching::Match;
+pub use message::Message;
+pub use multipart::{MultipartReply, MultipartRequest};
+pub use packet_in::{PacketIn, PacketInReason};
+pub use packet_out::PacketOut;
+pub use port::{Port, PortNumber, PortReason, PortStatus};
+pub use role::{Role, RoleMessage};
+
+/// The id of no buffer: the packet is in the message.
+pub(crate) const NO_BUFFER: u32 = 0xffff_ffff;
+
+/// A buffer's id from its bytes.
+const fn buffer(id: u32) -> Option<u32> {
+    if id == NO_BUFFER { None } else { Some(id) }
+}
+
+/// The zeros after `len` bytes that fill them up to a multiple of eight.
+const fn padding(len: usize) -> usize {
+    len.wrapping_neg() % 8
+}

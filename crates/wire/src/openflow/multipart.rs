@@ -1,0 +1,121 @@
+//! Questions whose answers may take several messages (section 7.3.5): what a switch is, its ports, its rules.
+
+use super::list::List;
+use super::reader::Reader;
+use super::{FlowStats, FlowStatsRequest, Port, SwitchDescription};
+use crate::Error;
+use crate::writer::Writer;
+
+const DESCRIPTION: u16 = 0;
+const FLOWS: u16 = 1;
+const PORTS: u16 = 13;
+/// The flag of all messages of an answer but its last.
+const MORE: u16 = 1;
+/// The bytes before the body.
+const LEN: usize = 8;
+
+/// What is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum MultipartRequest {
+    /// What the switch is.
+    Description,
+    /// Its rules.
+    Flows(FlowStatsRequest),
+    /// Its ports.
+    Ports,
+}
+
+impl MultipartRequest {
+    pub(crate) fn encoded_len(&self) -> usize {
+        LEN + match self {
+            Self::Description | Self::Ports => 0,
+            Self::Flows(request) => request.encoded_len(),
+        }
+    }
+
+    pub(crate) fn read(reader: &mut Reader) -> Result<Self, Error> {
+        let (kind, flags) = (reader.u16()?, reader.u16()?);
+        reader.skip(4)?;
+        if flags & MORE != 0 {
+            return Err(Error::Unsupported { field: "multipart request in parts", value: kind });
+        }
+        match kind {
+            DESCRIPTION => Ok(Self::Description),
+            FLOWS => FlowStatsRequest::read(reader).map(Self::Flows),
+            PORTS => Ok(Self::Ports),
+            _ => Err(Error::Unsupported { field: "multipart request", value: kind }),
+        }
+    }
+
+    pub(crate) fn put(&self, writer: &mut Writer) {
+        let kind = match self {
+            Self::Description => DESCRIPTION,
+            Self::Flows(_) => FLOWS,
+            Self::Ports => PORTS,
+        };
+        writer.put(&kind.to_be_bytes());
+        writer.skip(LEN - 2);
+        if let Self::Flows(request) = self {
+            request.put(writer);
+        }
+    }
+}
+
+/// What is answered.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum MultipartReply<'a> {
+    /// What the switch is.
+    Description(SwitchDescription<'a>),
+    /// Some of its rules.
+    Flows {
+        /// These.
+        flows: List<'a, FlowStats<'a>>,
+        /// Another message has more.
+        more: bool,
+    },
+    /// Some of its ports.
+    Ports {
+        /// These.
+        ports: List<'a, Port>,
+        /// Another message has more.
+        more: bool,
+    },
+}
+
+impl<'a> MultipartReply<'a> {
+    pub(crate) fn encoded_len(&self) -> usize {
+        LEN + match self {
+            Self::Description(description) => description.encoded_len(),
+            Self::Flows { flows, .. } => flows.encoded_len(),
+            Self::Ports { ports, .. } => ports.encoded_len(),
+        }
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Self, Error> {
+        let (kind, flags) = (reader.u16()?, reader.u16()?);
+        reader.skip(4)?;
+        let more = flags & MORE != 0;
+        match kind {
+            DESCRIPTION => SwitchDescription::read(reader).map(Self::Description),
+            FLOWS => Ok(Self::Flows { flows: List::read(*reader)?, more }),
+            PORTS => Ok(Self::Ports { ports: List::read(*reader)?, more }),
+            _ => Err(Error::Unsupported { field: "multipart reply", value: kind }),
+        }
+    }
+
+    pub(crate) fn put(&self, writer: &mut Writer) {
+        let (kind, more) = match self {
+            Self::Description(_) => (DESCRIPTION, false),
+            Self::Flows { more, .. } => (FLOWS, *more),
+            Self::Ports { more, .. } => (PORTS, *more),
+        };
+        writer.put(&kind.to_be_bytes());
+        writer.put(&if more { MORE } else { 0 }.to_be_bytes());
+        writer.skip(4);
+        match self {
+            Self::Description(description) => description.put(writer),
+            Self::Flows { flows, .. } => flows.put(writer),
+            Self::Ports { ports, .. } => ports.put(writer),
+        }
+    }
+}

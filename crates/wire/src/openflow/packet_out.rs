@@ -1,0 +1,43 @@
+//! [`PacketOut`]: the controller sends a packet (section 7.3.7).
+
+use super::reader::Reader;
+use super::{Action, List, NO_BUFFER, PortNumber, buffer};
+use crate::Error;
+use crate::writer::Writer;
+
+/// A packet on its way down.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PacketOut<'a> {
+    /// By what id the switch holds it, if it does.
+    pub buffer: Option<u32>,
+    /// The port by which it came, or is to have come; [`PortNumber::CONTROLLER`] for none.
+    pub in_port: PortNumber,
+    /// What is done with it.
+    pub actions: List<'a, Action>,
+    /// The packet, where the switch does not hold it.
+    pub data: &'a [u8],
+}
+
+impl<'a> PacketOut<'a> {
+    pub(crate) fn encoded_len(&self) -> usize {
+        16 + self.actions.encoded_len() + self.data.len()
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Self, Error> {
+        let (buffer, in_port) = (buffer(reader.u32()?), PortNumber(reader.u32()?));
+        let len = reader.u16()?;
+        reader.skip(6)?;
+        let actions = List::read(reader.part(len.into())?)?;
+        Ok(Self { buffer, in_port, actions, data: reader.rest() })
+    }
+
+    pub(crate) fn put(&self, writer: &mut Writer) {
+        writer.put(&self.buffer.unwrap_or(NO_BUFFER).to_be_bytes());
+        writer.put(&self.in_port.0.to_be_bytes());
+        // Longer lists do not fit a message, whose length is checked.
+        writer.put(&(self.actions.encoded_len() as u16).to_be_bytes());
+        writer.skip(6);
+        self.actions.put(writer);
+        writer.put(self.data);
+    }
+}

@@ -1,0 +1,16 @@
+//! A stream is cut into messages; what is read of one can be written, and is read again.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use weft_wire::openflow::{Message, Messages};
+
+fuzz_target!(|stream: &[u8]| {
+    let mut out = vec![0; usize::from(u16::MAX)];
+    for bytes in Messages::new(stream).map_while(Result::ok) {
+        if let Ok((xid, message)) = Message::parse(bytes) {
+            let len = message.write(xid, &mut out).expect("there is room");
+            assert_eq!(Message::parse(&out[..len]), Ok((xid, message)));
+        }
+    }
+});
