@@ -188,7 +188,7 @@ def observed(setup: Setup, **changes) -> dict:
         "links": links,
         "series": [sample],
         "mptcp": {},
-        "controller": {"connections": connections, "status": {"path_set_up": {"last_s": [0.001, 0.002]}}},
+        "controller": {"connections": connections, "status": {"path_set_ups_s": [0.001, 0.002]}},
         "processors": {"cores": 2, "own_share": 0.4, "saturated": False},
         "versions": {"openvswitch": "3.1.0", "datapath": "netdev", "kernel": "6.18", "iperf3": "3.12"},
         "warnings": ["a warning"],

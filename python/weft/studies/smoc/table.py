@@ -94,7 +94,7 @@ def _run(summary: dict[str, Any], arrived: pl.DataFrame, flows: pl.DataFrame) ->
     busy = {(link["from"], link["to"]): float(link["utilisation"]) for link in summary["links"]}
     path_use = [min(busy[pair] for pair in pairwise(path)) for path in SHAPES[setup.topology].paths]
     emulated = summary.get("emulated", {})
-    took = emulated.get("controller", {}).get("status", {}).get("path_set_up") or {}
+    took = emulated.get("controller", {}).get("status", {}).get("path_set_ups_s", ())
     return Measured(
         setup,
         tuple(arrived["time_s"].to_list()),
@@ -102,6 +102,6 @@ def _run(summary: dict[str, Any], arrived: pl.DataFrame, flows: pl.DataFrame) ->
         tuple(path_use),
         tuple(flows["bytes"].to_list()),
         tuple(flows["path"].cast(pl.String).to_list()),
-        tuple(took.get("last_s", ())),
+        tuple(took),
         emulated.get("processors", {}).get("own_share"),
     )
