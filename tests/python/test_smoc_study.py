@@ -334,4 +334,7 @@ def test_without_netem_the_wide_area_is_said_to_be_unmeasured(jail, tmp_path):
     assert "no netem" in outcome.rows[-1].note
     assert outcome.remarks[0].startswith("Open vSwitch 3.1.0 forwarding in user space (datapath netdev), Linux 6.18")
     assert f"topology 1, {SMOC}, subflows {SUBFLOWS}: 94.0 ±0.0 Mbps of 100.0 Mbps" in outcome.remarks[4]
-    assert study.draw(results, tmp_path / "figures", ["pdf"])
+    for topology in LOCAL:
+        (tmp_path / f"{topology:d}").rename(tmp_path / f"topology-{topology:d}")
+    (tmp_path / "study.json").write_text(json.dumps({"study": study.name, "size": "quick", "rows": []}))
+    assert [file.name for file in study.plot(tmp_path, None, ["pdf"])] == ["throughput-over-time.pdf", "subflows.pdf"]

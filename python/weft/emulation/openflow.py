@@ -109,6 +109,8 @@ class OpenFlowNetwork(Nodes):
         def told(switch: SwitchNode) -> dict[str, Any]:
             return {"dpid": f"{dpids[switch.name]:x}"}
 
+        # The way to controllers on this machine.
+        ip_batch(["link set dev lo up"], "the loopback interface cannot be used")
         super().__init__(plan, BridgeSwitch, told)
         self.switch = OpenVSwitch(_DIRECTORY)
         self.dpids = dpids

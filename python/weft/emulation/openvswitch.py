@@ -21,6 +21,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -337,7 +338,7 @@ def check() -> None:
 
 def datapath() -> str:
     """`system` where the kernel has Open vSwitch's datapath (the module is loaded if there is one), else `netdev`."""
-    return KERNEL if has_family("ovs_datapath") else USER_SPACE
+    return KERNEL if sys.platform == "linux" and has_family("ovs_datapath") else USER_SPACE
 
 
 def has_family(name: str) -> bool:

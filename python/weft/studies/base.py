@@ -189,12 +189,18 @@ class Study(ABC):
             out: Where to; default ``figures`` in the directory.
             formats: File types that matplotlib knows.
         """
+        results = self.results(directory, Size(read_index(directory)["size"]))
+        return self.draw(results, out if out is not None else directory / "figures", formats)
+
+    def results(self, directory: Path, size: Size) -> dict[str, Results]:
+        """What `run` wrote of each part.
+
+        Raises:
+            ResultsError: The directory lacks a part.
+        """
         from ..results import Results
 
-        index = read_index(directory)
-        names = [part.name for part in self.parts(Size(index["size"]))]
-        results = {name: Results(directory / name) for name in names}
-        return self.draw(results, out if out is not None else directory / "figures", formats)
+        return {part.name: Results(directory / part.name) for part in self.parts(size)}
 
     def _claim_directory(self, out: Path, size: Size) -> None:
         if (out / INDEX).is_file():

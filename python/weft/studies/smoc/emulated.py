@@ -71,6 +71,13 @@ class SmocEmulated(Study):
         local = [run for run in runs if run.setup.topology in LOCAL]
         return Outcome([*claims.judge(local), _s5(runs)], [_network(list(results.values())), *remarks(local)])
 
+    def results(self, directory: Path, size: Size) -> dict[str, Results]:
+        """Those that are there: whether there is a wide area depends on the machine that ran it."""
+        from ...results import Results
+
+        there = [_name(topology) for topology in Topology if (directory / _name(topology)).is_dir()]
+        return {name: Results(directory / name) for name in there}
+
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """Throughput over time, and by number of subflows."""
         from . import figures

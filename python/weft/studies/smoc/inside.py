@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import time
 from dataclasses import asdict
@@ -20,7 +19,6 @@ from ...emulation.controlled import LISTEN, Controller
 from ...emulation.inside import main, say
 from ...emulation.namespace import entered
 from ...emulation.openflow import OpenFlowNetwork, plan_of
-from ...emulation.requirements import program
 from ...emulation.sampling import Links
 from .setup import Setup
 from .topologies import RECEIVER, SENDER, fabric
@@ -36,7 +34,6 @@ def run(directory: Path, options: dict[str, Any]) -> None:
     setup = Setup.from_json(options["setup"])
     go_first()
     say("stage", stage="building", fraction=0.0)
-    subprocess.run([str(program("ip")), "link", "set", "lo", "up"], check=True)
     file = directory / "topology.fabric.toml"
     file.write_text(fabric(setup.topology, setup.rate_bps), encoding="utf-8")
     log = directory / "controller.log"
