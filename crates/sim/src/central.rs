@@ -110,12 +110,10 @@ impl ControlPlane {
 
     /// What the controller did.
     pub(crate) fn report(&self) -> ControllerReport {
-        let mut setups = self.setups.clone();
-        setups.sort_unstable();
         ControllerReport {
             packet_ins: self.packet_ins,
             rules: self.rules,
-            setups,
+            setups: self.setups.clone(),
             counters: self.controller.counters(),
         }
     }

@@ -270,7 +270,7 @@ pub struct ControllerReport {
     /// Rules that it sent, those in place at the start included.
     pub rules: u64,
     /// How long each path took to be set up, from when its first frame left for the controller until the last switch's
-    /// confirmation came back; in rising order.
+    /// confirmation came back; in order of time.
     pub setups: Vec<Duration>,
     /// The controller's own counters.
     pub counters: Vec<(&'static str, u64)>,

@@ -18,6 +18,8 @@ use crate::results::{Account, LinkAccount, ResultError, ResultWriter};
 
 /// Fabrics with more switches than this have no samples of tables.
 const MAX_SAMPLED_SWITCHES: usize = 500;
+/// So many times of path set-ups are listed, the first.
+const MAX_SETUPS: usize = 1_000;
 /// Fabrics with more links than this are sampled by class only, so that a series stays small.
 const MAX_SAMPLED_LINKS: usize = 2_000;
 
@@ -227,7 +229,8 @@ pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value) -> Value {
 
 /// What the central controller did.
 fn controller_json(report: &ControllerReport) -> Value {
-    let setups = &report.setups;
+    let mut setups = report.setups.clone();
+    setups.sort_unstable();
     let counters = report.counters.iter().map(|&(name, count)| (name.to_owned(), count.into()));
     let counters = counters.collect::<serde_json::Map<_, _>>();
     let quantile = |share: f64| setups.get((share * setups.len() as f64) as usize).or(setups.last());
@@ -235,6 +238,7 @@ fn controller_json(report: &ControllerReport) -> Value {
         "packet_ins": report.packet_ins,
         "rules": report.rules,
         "path_setups": setups.len(),
+        "path_setups_ps": report.setups.iter().take(MAX_SETUPS).map(|time| time.ps()).collect::<Vec<_>>(),
         "path_setup_p50_ps": quantile(0.5).map(|time| time.ps()),
         "path_setup_p99_ps": quantile(0.99).map(|time| time.ps()),
         "path_setup_max_ps": setups.last().map(|time| time.ps()),

@@ -53,8 +53,6 @@ def reproduce(
     again = resume_command(study, size, out, jobs, emulated=emulated, as_json=as_json)
     study = f"{study}-emulated" if emulated and not study.endswith("-emulated") else study
     found = next((candidate for candidate in studies.ALL if candidate.name == study), None)
-    if found is None and any(candidate.name == f"{study}-emulated" for candidate in studies.ALL):
-        raise shell.fail(f"`{study}` cannot be simulated", f"`sudo weft reproduce {study} --emulated` emulates it")
     if found is None:
         raise shell.fail(f"there is no study `{study}`", f"one of {', '.join(s.name for s in studies.ALL)}")
     folder = out if out is not None else Path("results") / f"{study}-{size.value}"

@@ -8,6 +8,7 @@ from .base import INDEX, Size, Study, StudyRow, Verdict, read_index
 from .packet_spraying import PacketSpraying
 from .packet_spraying.emulated import PacketSprayingEmulated
 from .smoc.emulated import SmocEmulated
+from .smoc.simulated import Smoc
 from .tcp_path import TcpPath
 from .tcp_path.emulated import TcpPathEmulated
 
@@ -16,6 +17,7 @@ __all__ = ["ALL", "Size", "Study", "StudyRow", "Verdict", "of_directory"]
 ALL: tuple[Study, ...] = (
     PacketSpraying(),
     PacketSprayingEmulated(),
+    Smoc(),
     SmocEmulated(),
     TcpPath(),
     TcpPathEmulated(),

@@ -15,7 +15,7 @@ from ...emulation import openvswitch, shaping
 from ...statistics import estimate
 from ..base import Outcome, Part, Size, Study, StudyRow
 from . import claims
-from .setup import COUNTS, SCHEMES, SMOC, SPANNING_TREE, SUBFLOWS, Setup, setups
+from .setup import COUNTS, SCHEMES, SMOC, SPANNING_TREE, SUBFLOWS, WIDE_STREAMS, Setup, setups
 from .table import Measured, gather
 from .topologies import LOCAL, Topology
 from .transfers import Transfers
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 RATES_BPS = {openvswitch.KERNEL: 100_000_000, openvswitch.USER_SPACE: 25_000_000}
 """Of links between switches, by who forwards."""
-WIDE_STREAMS = 12
-"""Connections at a time in the wide area (the paper's `iperf -P 12`)."""
 
 
 @dataclass(frozen=True)

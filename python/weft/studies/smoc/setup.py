@@ -11,10 +11,14 @@ from .topologies import SHAPES, Topology
 SMOC, SPANNING_TREE = "smoc", "spanning_tree"
 SCHEMES = (SMOC, SPANNING_TREE)
 """As results call them."""
+ECMP = "ecmp"
+"""Beside them in simulation: each subflow on a path that a hash draws."""
 SUBFLOWS = 4
 """Of a connection, where nothing else is said: as many as topology 1 has paths."""
 COUNTS = (1, 2, 4, 8)
 """Numbers of subflows that are compared."""
+WIDE_STREAMS = 12
+"""Connections at a time in the wide area (the paper's `iperf -P 12`)."""
 
 
 @dataclass(frozen=True)

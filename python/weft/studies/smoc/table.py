@@ -14,7 +14,7 @@ import polars as pl
 
 from ...results import Results
 from .setup import Setup
-from .topologies import SHAPES
+from .topologies import SHAPES, Topology, name
 
 REACHED = 370 / 400
 """Share of what all paths carry together that counts as all of it: what TCP leaves of a link, and a little."""
@@ -90,11 +90,16 @@ def _part(part: Results) -> list[Measured]:
 
 
 def _run(summary: dict[str, Any], arrived: pl.DataFrame, flows: pl.DataFrame) -> Measured:
-    setup = Setup.from_json(summary["setup"])
+    setup = Setup.from_json(summary["setup"]) if "setup" in summary else _simulated(summary)
     busy = {(link["from"], link["to"]): float(link["utilisation"]) for link in summary["links"]}
     path_use = [min(busy[pair] for pair in pairwise(path)) for path in SHAPES[setup.topology].paths]
-    emulated = summary.get("emulated", {})
-    took = emulated.get("controller", {}).get("status", {}).get("path_set_ups_s", ())
+    emulated = summary.get("emulated")
+    if emulated is None:
+        took = [ps / 1e12 for ps in summary.get("controller", {}).get("path_setups_ps", ())]
+        flows = flows.clear()
+        emulated = {}
+    else:
+        took = emulated.get("controller", {}).get("status", {}).get("path_set_ups_s", ())
     return Measured(
         setup,
         tuple(arrived["time_s"].to_list()),
@@ -104,4 +109,19 @@ def _run(summary: dict[str, Any], arrived: pl.DataFrame, flows: pl.DataFrame) ->
         tuple(flows["path"].cast(pl.String).to_list()),
         tuple(took),
         emulated.get("processors", {}).get("own_share"),
+    )
+
+
+def _simulated(summary: dict[str, Any]) -> Setup:
+    """What a simulated run was, from what its summary says of every run."""
+    topology = next(one for one in Topology if summary["fabric"]["name"] == name(one))
+    between = [link["rate_bps"] for link in summary["links"] if link["from"][0] == link["to"][0] == "s"]
+    return Setup(
+        topology,
+        summary["scheme"]["name"],
+        summary["transport"]["parameters"]["subflows"],
+        summary["seed"],
+        between[0],
+        summary["duration_ps"] / 1e12,
+        summary["traffic"]["flows"],
     )

@@ -11,9 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from pathlib import Path
 
 HOST_RATE_BPS = 1_000_000_000
 """Of the links to the hosts, which are not to be what limits."""
+FABRICS = Path(__file__).parent / "fabrics"
+"""What `fabric` says of links of 100 Mbps, in files for scenarios: `topology1`, `topology2`, `topology-wan`."""
 SENDER, RECEIVER = "a", "b"
 _HOST_CABLES = (("a", "s1"), ("b", "s2"))
 _LOCAL_QUEUE = 100
@@ -69,15 +72,19 @@ SHAPES = {
 }
 
 
+def name(topology: Topology) -> str:
+    """What its fabric is called."""
+    return "smoc, wide area" if topology is Topology.wide else f"smoc, topology {topology:d}"
+
+
 def fabric(topology: Topology, rate_bps: int) -> str:
     """The text of a fabric file with this rate between switches.
 
     Queues hold 100 packets, on links that delay half of what a round trip of 180 ms has on the way.
     """
     shape = SHAPES[topology]
-    name = "wide area" if topology is Topology.wide else f"topology {topology:d}"
     queue = max(round(rate_bps * 0.18 / 2 / 12_000), _LOCAL_QUEUE) if shape.delays_ms else _LOCAL_QUEUE
-    lines = [f'name = "smoc, {name}"', "", "[defaults]", f'rate = "{rate_bps} bps"', 'delay = "0 s"']
+    lines = [f'name = "{name(topology)}"', "", "[defaults]", f'rate = "{rate_bps} bps"', 'delay = "0 s"']
     lines += [f'queue = "{queue} packets"', 'overhead = "none"', ""]
     roles = [*((host, "host") for host in (SENDER, RECEIVER)), *((switch, "switch") for switch in shape.switches)]
     lines += [line for name, role in roles for line in ("[[node]]", f'name = "{name}"', f'role = "{role}"', "")]
