@@ -72,6 +72,11 @@ def choose(transport: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> 
         if ignored:
             names = ", ".join(f"`transport.{name}`" for name in ignored)
             warnings.append(f"Linux has no setting for {names}: hosts have Linux's own")
+    if parameters["mptcp"] != "off":
+        raise EmulationError(
+            "`weft emulate` has hosts with TCP, not with Multipath TCP (`transport.mptcp`)",
+            "`weft run` simulates them; `sudo weft reproduce smoc --emulated` runs the kernel's",
+        )
     congestion = str(parameters["congestion_control"])
     available = setting("net.ipv4.tcp_available_congestion_control").read_text(encoding="ascii").split()
     if congestion not in available:
