@@ -11,6 +11,7 @@ pub mod config;
 pub mod counters;
 pub mod ctl;
 pub mod daemon;
+mod error;
 pub mod layout;
 mod mode;
 mod names;
@@ -22,5 +23,6 @@ pub mod tables;
 mod walk;
 
 pub use counters::{Counters, PortCounts, Reason};
+pub use error::PlaneError;
 pub use mode::Mode;
-pub use plane::{Plane, PlaneError};
+pub use plane::Plane;

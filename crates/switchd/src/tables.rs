@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use aya::Pod;
 
+use crate::error::PlaneError;
 use crate::layout::{Flood, FloodKey, Flow, Load, Path, Port, Settings, Station};
 use crate::mode::Mode;
 use crate::pins::Pins;
-use crate::plane::PlaneError;
 use crate::recovery::{Broken, Known, Recovery};
 use crate::walk::Walk;
 

@@ -25,9 +25,10 @@ use super::socket::PortSocket;
 use super::switch::Switch;
 use crate::attach::{Owner, detach, has_tcx, other_owner};
 use crate::config::Config;
+use crate::error::PlaneError;
 use crate::layout::{NEVER, Settings};
 use crate::pins::{Hook, Pins};
-use crate::plane::{Plane, PlaneError};
+use crate::plane::Plane;
 use crate::tables::{Sizes, Tables};
 
 /// Where a daemon keeps what.

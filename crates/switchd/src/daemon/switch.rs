@@ -14,9 +14,10 @@ use super::quiet::Quiet;
 use super::socket::PortSocket;
 use crate::attach::detach;
 use crate::config::{Config, Route};
+use crate::error::PlaneError;
 use crate::layout::{self, NEVER};
 use crate::pins::{Hook, Pins};
-use crate::plane::{Plane, PlaneError};
+use crate::plane::Plane;
 use crate::tables::{Sizes, Tables};
 
 /// A switch that runs.
