@@ -7,6 +7,7 @@
 //! against it.
 
 pub mod attach;
+pub mod clock;
 pub mod config;
 pub mod counters;
 pub mod ctl;
@@ -14,13 +15,13 @@ pub mod daemon;
 mod error;
 pub mod layout;
 mod mode;
-mod names;
+pub mod names;
 pub mod pins;
 mod plane;
 pub mod recovery;
 mod sys;
 pub mod tables;
-mod walk;
+pub mod walk;
 
 pub use counters::{Counters, PortCounts, Reason};
 pub use error::PlaneError;

@@ -8,10 +8,10 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::Shared;
-use super::clock;
 use super::ethtool;
 use super::socket::PortSocket;
 use super::switch::Task;
+use crate::clock;
 use crate::layout::{Flow, Port};
 use crate::recovery::Recovery;
 use crate::tables::Tables;

@@ -13,7 +13,6 @@ use weft_switching::{ParamValue, mix64};
 use weft_units::PortId;
 use weft_wire::{EtherType, Key};
 
-use super::clock;
 use super::hello::Hellos;
 use super::interfaces::{Saved, WRAP, find, unfit};
 use super::links::{Interface, Links};
@@ -24,6 +23,7 @@ use super::refusal::Refusal;
 use super::socket::PortSocket;
 use super::switch::Switch;
 use crate::attach::{Owner, detach, has_tcx, other_owner};
+use crate::clock;
 use crate::config::Config;
 use crate::error::PlaneError;
 use crate::layout::{NEVER, Settings};
