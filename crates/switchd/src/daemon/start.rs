@@ -333,7 +333,7 @@ fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Vec<u16>, Refu
             port.adopted = Some(before);
         }
     }
-    let empty = crate::layout::Port { host_from: NEVER, ..Default::default() };
+    let empty = crate::layout::Port::decided(false, false);
     for number in interfaces.len()..usize::from(crate::layout::MAX_PORTS) {
         if switch.plane.port(PortId(number as u16)) != empty {
             switch.plane.set_port(PortId(number as u16), empty)?;
