@@ -9,8 +9,6 @@ use aya::programs::ProgramError;
 use aya::programs::links::LinkError;
 use thiserror::Error;
 
-use crate::layout::MAX_PORTS;
-
 /// Why the data plane could not be loaded, read or written.
 #[derive(Debug, Error)]
 pub enum PlaneError {
@@ -40,9 +38,6 @@ pub enum PlaneError {
     /// The object cannot be read.
     #[error("the data plane is no object: {0}")]
     Object(#[from] aya_obj::ParseError),
-    /// More ports than a switch has.
-    #[error("{0} ports are more than the {max} a switch has", max = MAX_PORTS)]
-    Ports(usize),
 }
 
 impl PlaneError {

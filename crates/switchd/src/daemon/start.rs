@@ -267,7 +267,7 @@ fn load(
         hash_key: mix64(if shared_key { 0 } else { hellos.id }),
         ..Settings::new(&config.exploration).classifying(&Classifier::from_spec(&config.scheme))
     };
-    let plane = Plane::adopt(config.mode, &config.exploration, settings, &pins);
+    let plane = Plane::load(config.mode, &config.exploration, settings, &pins);
     let plane = plane.map_err(|error| match error {
         PlaneError::Load(_) | PlaneError::Program(_) if error.is_of_kernel() => {
             too_old(&format!("does not take the data plane ({error})"))
@@ -312,13 +312,13 @@ fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Vec<u16>, Refu
             switch.adopted = true;
         }
     }
-    for (index, _) in switch.plane.interfaces()?.collect::<Vec<_>>() {
+    for (index, _) in switch.plane.interfaces()? {
         if !interfaces.iter().any(|interface| interface.index == index) {
             switch.plane.set_interface(index, None)?;
         }
     }
     for (number, interface) in interfaces.iter().enumerate() {
-        let before = switch.plane.port(PortId(number as u16));
+        let before = switch.plane.port(PortId(number as u16))?;
         let port = &mut switch.ports[number];
         port.interface = Some(interface.clone());
         if before.ifindex != interface.index || !interface.up {
@@ -335,7 +335,7 @@ fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Vec<u16>, Refu
     }
     let empty = crate::layout::Port::decided(false, false);
     for number in interfaces.len()..usize::from(crate::layout::MAX_PORTS) {
-        if switch.plane.port(PortId(number as u16)) != empty {
+        if switch.plane.port(PortId(number as u16))? != empty {
             switch.plane.set_port(PortId(number as u16), empty)?;
         }
     }
