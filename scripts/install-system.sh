@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what Weft needs from the system where it is missing: `build` for compiler, Python and
 # Rust, `bpf` for what compiles the eBPF programs, `emulation` for Mininet and what it and the tests of emulations run,
-# `bench` for what the Linux switch is compared with, `test` for a browser. Debian and Ubuntu; elsewhere it says what to
-# install.
+# `bench` for what the Linux switch is compared with, `oracles` for what Rust tests compare with, `test` for a browser.
+# Debian and Ubuntu; elsewhere it says what to install.
 set -eu
 
 MINIMUM_RUST=1.89
@@ -81,11 +81,14 @@ bench)
         ! command -v systemctl >/dev/null || systemctl disable --quiet --now openvswitch-switch 2>/dev/null || true
     fi
     ;;
+oracles)
+    command -v tshark >/dev/null || apt_install tshark
+    ;;
 test)
     command -v chromium >/dev/null || apt_install chromium
     ;;
 *)
-    echo "usage: $0 build|bpf|emulation|bench|test" >&2
+    echo "usage: $0 build|bpf|emulation|bench|oracles|test" >&2
     exit 2
     ;;
 esac

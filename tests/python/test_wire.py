@@ -6,8 +6,11 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 import tcp_options
 import vectors
+from captures import library
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,6 +29,33 @@ def test_seeds_for_a_fuzzer_are_the_frames(tmp_path):
     vectors.write_seeds(tmp_path / "seeds")
     seeds = {seed.read_bytes().hex() for seed in (tmp_path / "seeds").iterdir()}
     assert {member["frame"] for member in json.loads(vectors.OUTPUT.read_text())["invalid"]} <= seeds
+
+
+@pytest.mark.parametrize("vector", vectors.vectors()["option"], ids=lambda vector: vector["name"])
+def test_an_option_that_is_written_is_read(vector):
+    assert tcp_options.read(bytes.fromhex(vector["bytes"])) == [vector["option"]]
+
+
+@pytest.mark.parametrize("vector", vectors.vectors()["malformed_option"], ids=lambda vector: vector["name"])
+def test_a_malformed_option_is_refused(vector):
+    with pytest.raises(ValueError, match=r"option|DSS|ADD_ADDR|Multipath TCP"):
+        tcp_options.read(bytes.fromhex(vector["bytes"]))
+
+
+CAPTURES = json.loads(library.OUTPUT.read_text())["captures"]
+DRAWN = ("connection", "handshake", "options")
+
+
+@pytest.mark.parametrize("stored", CAPTURES, ids=lambda capture: capture["name"])
+def test_the_conclusions_of_a_capture_follow_from_its_frames(stored):
+    frames = [{key: value for key, value in frame.items() if key not in DRAWN} for frame in stored["frames"]]
+    assert library.capture(stored["name"], stored["description"], frames, stored["made"]) == stored
+
+
+def test_the_file_of_captures_is_laid_out_as_it_is_written():
+    assert len({capture["name"] for capture in CAPTURES}) == len(CAPTURES)
+    lines = library.OUTPUT.read_text().splitlines()[1:]
+    assert lines == library.text(CAPTURES).splitlines()[1:]
 
 
 PAGE = (ROOT / "docs" / "wire-format.md").read_text()
