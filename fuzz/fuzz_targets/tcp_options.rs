@@ -1,5 +1,5 @@
-//! The options of a segment are read to their end whatever they are; what is read is written and read again as the same,
-//! and a handshake is one of them.
+//! The options of a segment are read to their end whatever they are; what is read is written and read again
+//! as the same, and a handshake is one of them.
 
 #![no_main]
 

@@ -212,8 +212,8 @@ proptest! {
             Ok(found) => prop_assert!(handshakes.eq(found)),
             Err(wrong) => prop_assert!(wrong.at < tcp.header_len() - Tcp::MIN_HEADER_LEN),
         }
-        if let Ok(Some(Handshake::Capable(capable))) = Handshake::read(&tcp) {
-            prop_assert!(capable.belongs(tcp.flags()));
+        if let Ok(Some(Handshake::Join(join))) = Handshake::read(&tcp) {
+            prop_assert!(mptcp::Option::Join(join).belongs(tcp.flags()));
         }
     }
 

@@ -1,5 +1,5 @@
-//! Every option of `captures.json` as tshark decodes it, and the tokens and initial data sequence numbers that
-//! it computes: a third implementation, which knows both versions. Skipped where there is none.
+//! Every option of `captures.json` as tshark decodes it, and the tokens and initial data sequence numbers
+//! that it computes: a third implementation, which knows both versions. Skipped where there is none.
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
@@ -175,8 +175,8 @@ impl Decoded {
     }
 }
 
-/// A frame of the capture with this number, among addresses that no other has: tshark takes equal ones for one
-/// connection.
+/// A frame of the capture with this number, among addresses that no other has: tshark takes equal ones for
+/// one connection.
 fn apart(mut frame: Vec<u8>, capture: usize) -> Vec<u8> {
     if frame[12..14] == [0x08, 0x00] {
         (frame[27], frame[31]) = (capture as u8, capture as u8);
@@ -204,8 +204,8 @@ fn tshark_decodes_the_same() {
     let file: Value = serde_json::from_str(include_str!("../../captures.json")).unwrap();
     let (mut frames, mut names) = (Vec::new(), Vec::new());
     let captures = file["captures"].as_array().unwrap().iter();
-    // tshark takes all under a token for one connection: it is not shown the same frames in another order, nor
-    // tokens that collide.
+    // tshark takes all under a token for one connection: it is not shown the same frames in another order,
+    // nor tokens that collide.
     let captures = captures.filter(|capture| {
         let reordered = capture["made"].as_str().unwrap().starts_with("reordered");
         !reordered && capture["name"] != "tokens that collide"
