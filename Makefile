@@ -12,8 +12,8 @@ PROGRAMS := weft-switchd weftctl weft-loadgen
 BPF_SOURCES := $(wildcard bpf/*)
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
-.PHONY: quickstart build emulation controller test test-rust test-python lint format bench bench-switch fuzz conformance hostile deb \
-	ns3 system system-bpf system-bench system-emulation system-test clean help
+.PHONY: quickstart build emulation controller test test-rust test-python lint format bench bench-switch fuzz conformance \
+	hostile deb ns3 captures system system-bpf system-bench system-emulation system-oracles system-test clean help
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -39,6 +39,9 @@ system-emulation: ## what emulation needs: Mininet, Open vSwitch, iproute2, etht
 
 system-bench: ## what the Linux switch is compared with, and what loads it
 	@sh scripts/install-system.sh bench
+
+system-oracles: ## what Rust tests compare with
+	@sh scripts/install-system.sh oracles
 
 system-test: ## what the tests need beside: a browser
 	@sh scripts/install-system.sh test
@@ -67,7 +70,7 @@ $(VENV)/.dev: $(VENV)/.weft
 
 test: lint test-rust test-python ## format, lints, dependency direction, tests of all languages, docs' examples
 
-test-rust: | system system-bpf ## the tests of all crates
+test-rust: | system system-bpf system-oracles ## the tests of all crates
 	cargo test --workspace --quiet
 
 test-python: $(VENV)/.dev $(VENV)/.emulation | system-test ## the tests of the command line, the report and these pages
@@ -109,6 +112,9 @@ conformance: | system system-bpf ## a million steps through the eBPF program and
 
 ns3: ## make the ns-3 reference results anew (minutes)
 	bash validation/ns3/run.sh
+
+captures: | system-emulation ## make the captures of the kernel's Multipath TCP anew (root; a minute)
+	cd crates/wire && python3 -m captures
 
 clean: ## remove what was built
 	rm -rf target $(VENV) $(RESULTS)

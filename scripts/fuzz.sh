@@ -36,7 +36,7 @@ seeds() {
     trace_csv) echo crates/scenario/tests/bad_input/files validation/ns3/cases ;;
     trace_parquet) echo fuzz/seeds/trace_parquet ;;
     openflow) openflow_seeds fuzz/corpus/openflow_vectors && echo fuzz/corpus/openflow_vectors ;;
-    wire) python3 crates/wire/vectors.py --seeds fuzz/corpus/wire_vectors && echo fuzz/corpus/wire_vectors ;;
+    wire | tcp_options) python3 crates/wire/vectors.py --seeds fuzz/corpus/wire_vectors && echo fuzz/corpus/wire_vectors ;;
     esac
 }
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what Weft needs from the system where it is missing: `build` for compiler, Python and
 # Rust, `bpf` for what compiles the eBPF programs, `emulation` for Mininet, Open vSwitch and what emulations and their tests
-# run, `bench` for what the Linux switch is compared with, `test` for a browser. Debian and Ubuntu; elsewhere it says what
-# to install.
+# run, `bench` for what the Linux switch is compared with, `oracles` for what Rust tests compare with, `test` for a browser.
+# Debian and Ubuntu; elsewhere it says what to install.
 set -eu
 
 MINIMUM_RUST=1.89
@@ -87,11 +87,14 @@ bench)
     [ -z "$missing" ] || apt_install $missing
     install_openvswitch
     ;;
+oracles)
+    command -v tshark >/dev/null || apt_install tshark
+    ;;
 test)
     command -v chromium >/dev/null || apt_install chromium
     ;;
 *)
-    echo "usage: $0 build|bpf|emulation|bench|test" >&2
+    echo "usage: $0 build|bpf|emulation|bench|oracles|test" >&2
     exit 2
     ;;
 esac

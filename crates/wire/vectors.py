@@ -468,15 +468,23 @@ def text() -> str:
     return json.dumps(vectors(), indent=1) + "\n"
 
 
-def write_seeds(directory: Path) -> None:
-    """Write every frame as a file of its bytes, named by what they are."""
-    directory.mkdir(parents=True, exist_ok=True)
+def seeds() -> list[bytes]:
+    """Every frame, those of `captures.json` too, and every list of options behind a byte of flags."""
+    made = []
     for group in vectors().values():
         for vector in group:
-            for key in ("frame", "original", "path"):
-                if key in vector:
-                    frame = bytes.fromhex(vector[key])
-                    (directory / hashlib.sha256(frame).hexdigest()[:16]).write_bytes(frame)
+            made += [bytes.fromhex(vector[key]) for key in ("frame", "original", "path") if key in vector]
+            if "bytes" in vector:
+                made += [bytes([flags]) + bytes.fromhex(vector["bytes"]) + b"\1\1\1" for flags in (SYN, SYN | ACK, ACK)]
+    captures = json.loads(OUTPUT.with_name("captures.json").read_text())["captures"]
+    return made + [bytes.fromhex(frame["frame"]) for capture in captures for frame in capture["frames"]]
+
+
+def write_seeds(directory: Path) -> None:
+    """Write every seed as a file of its bytes, named by what they are."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for seed in seeds():
+        (directory / hashlib.sha256(seed).hexdigest()[:16]).write_bytes(seed)
 
 
 if __name__ == "__main__":

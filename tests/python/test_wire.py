@@ -8,8 +8,10 @@ import re
 from pathlib import Path
 
 import pytest
+
 import tcp_options
 import vectors
+from captures import library
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,6 +36,31 @@ def test_the_committed_openflow_messages_are_what_os_ken_makes():
     pytest.importorskip("os_ken")
     openflow = importlib.import_module("openflow_vectors")
     assert openflow.OUTPUT.read_text() == openflow.text(), "python crates/wire/openflow_vectors.py writes them anew"
+@pytest.mark.parametrize("vector", vectors.vectors()["option"], ids=lambda vector: vector["name"])
+def test_an_option_that_is_written_is_read(vector):
+    assert tcp_options.read(bytes.fromhex(vector["bytes"])) == [vector["option"]]
+
+
+@pytest.mark.parametrize("vector", vectors.vectors()["malformed_option"], ids=lambda vector: vector["name"])
+def test_a_malformed_option_is_refused(vector):
+    with pytest.raises(ValueError, match=r"option|DSS|ADD_ADDR|Multipath TCP"):
+        tcp_options.read(bytes.fromhex(vector["bytes"]))
+
+
+CAPTURES = json.loads(library.OUTPUT.read_text())["captures"]
+DRAWN = ("connection", "handshake", "options")
+
+
+@pytest.mark.parametrize("stored", CAPTURES, ids=lambda capture: capture["name"])
+def test_the_conclusions_of_a_capture_follow_from_its_frames(stored):
+    frames = [{key: value for key, value in frame.items() if key not in DRAWN} for frame in stored["frames"]]
+    assert library.capture(stored["name"], stored["description"], frames, stored["made"]) == stored
+
+
+def test_the_file_of_captures_is_laid_out_as_it_is_written():
+    assert len({capture["name"] for capture in CAPTURES}) == len(CAPTURES)
+    lines = library.OUTPUT.read_text().splitlines()[1:]
+    assert lines == library.text(CAPTURES).splitlines()[1:]
 
 
 PAGE = (ROOT / "docs" / "wire-format.md").read_text()

@@ -165,9 +165,11 @@ def version_0() -> Capture:
     talk.say("client", ends, ACK, [announced | {"address_id": 2, "address": "10.0.0.11", "port": 9001}])
     third = (("02:00:00:00:00:02", "10.0.0.2", 49154), ("02:00:00:00:00:01", "10.0.0.11", 9001))
     talk.join(both[::-1], third, 0, keys[::-1], (0, 2), ("05060708", "a5a6a7a8"))
+    for number, port in ((4, None), (5, 9002)):
+        talk.say("client", ends, ACK, [announced | {"address_id": number, "address": "2001:db8::1", "port": port}])
     talk.say("client", ends, ACK, [{"option": "mp_prio", "backup": True, "address_id": 3}])
     talk.say("client", second, ACK, [{"option": "mp_prio", "backup": False, "address_id": None}])
-    talk.say("client", ends, ACK, [{"option": "remove_addr", "address_ids": [2]}])
+    talk.say("client", ends, ACK, [{"option": "remove_addr", "address_ids": [2, 4, 5]}])
     ended = {"is_long": True, "data_sequence": place[1], "subflow_sequence": 0, "length": 1}
     check = vectors.checksum(struct.pack("!QIHH", place[1], 0, 1, 0))
     talk.say("server", ends[::-1], ACK, [dss | {"data_fin": True, "mapping": ended | {"checksum": check}}])

@@ -180,7 +180,7 @@ class Network:
         """Put a frame on the wire as if the host had sent it."""
         self._carry(host, path, frame)
 
-    def settle(self, quiet: float = 0.15, limit: float = 8.0) -> None:
+    def settle(self, quiet: float = 0.15, limit: float = 20.0) -> None:
         """Carry frames until none has come for so many seconds."""
         end = time.monotonic() + limit
         while time.monotonic() < end:

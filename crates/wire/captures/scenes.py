@@ -212,6 +212,20 @@ def lost_answers() -> Capture:
         )
 
 
+def given_up() -> Capture:
+    """No SYN with MP_CAPABLE gets through."""
+    with Network() as network:
+        network.meddler = lambda seen: None if Segment.read(seen.frame).said else seen.frame
+        client, server = opened(network, quiet=4.5)
+        talk(network, client, server)
+        return captured(
+            "Multipath TCP given up by the client",
+            "The network loses every SYN with MP_CAPABLE; the client repeats it, and at last without the option but "
+            "with the same sequence number: the connection is one of plain TCP.",
+            network,
+        )
+
+
 def opened_by_data(network: Network) -> tuple[socket.socket, socket.socket]:
     """A connection whose third ACK is lost, so that the listener sees it with the first data."""
     listener = network.listen("server", PORT)
@@ -361,6 +375,21 @@ def ipv6() -> Capture:
         )
 
 
+def ipv6_paths() -> Capture:
+    """Over IPv6 and two paths."""
+    with Network() as network:
+        family = socket.AF_INET6
+        network.endpoint("server", "add", address("server", 1, family), "dev", "eth1", "signal")
+        client, server = opened(network, family=family)
+        talk(network, client, server)
+        return captured(
+            "IPv6 over two paths",
+            "A connection over IPv6; the server announces its second interface (ADD_ADDR, echoed), and the client "
+            "joins over the second path.",
+            network,
+        )
+
+
 def checksums() -> Capture:
     """Checksums, and a wrong one."""
     with Network(sysctls={"mptcp.checksum_enabled": "1"}) as network:
@@ -434,9 +463,11 @@ SCENES = (
     forged_join,
     refused,
     taken_out,
+    given_up,
     version_0,
     ports_again,
     ipv6,
+    ipv6_paths,
     checksums,
     wrong_checksum_alone,
     plain,

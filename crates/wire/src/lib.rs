@@ -1,10 +1,11 @@
 //! Bytes to headers and back.
 //!
-//! What a switch reads of ordinary frames ([`Ethernet`], [`Arp`], [`Ip`], [`Neighbor`], [`TcpFrame`], [`Udp`]),
-//! and a controller ([`TcpOption`], [`mptcp`]); and the two protocols that Weft's switches speak among themselves:
-//! [`Hello`] and Path frames ([`PathHeader`], [`wrap`], [`unwrap`]). `docs/wire-format.md` describes those two so
-//! that others can speak them; `vectors.json` beside this crate has frames to try it with. [`openflow`] has the
-//! messages between a controller and its switches.
+//! What switches read of ordinary frames ([`Ethernet`], [`Arp`], [`Ip`], [`Neighbor`], [`TcpFrame`],
+//! [`Udp`]), what controllers read of TCP's options ([`TcpOption`], [`mptcp`]), and the two protocols that
+//! Weft's switches speak among themselves: [`Hello`] and Path frames ([`PathHeader`], [`wrap`], [`unwrap`]).
+//! `docs/wire-format.md` describes those two so that others can speak them; `vectors.json` beside this crate
+//! has frames to try it with, `captures.json` connections of Multipath TCP. [`openflow`] has the messages between
+//! a controller and its switches.
 //!
 //! Each file reads in one order: a view of bytes that were checked once, what it says as a value, how that is
 //! written, tests. A view borrows the frame and copies nothing; writing goes into the caller's buffer.

@@ -150,6 +150,11 @@ impl<'a> TcpOption<'a> {
 pub struct SackBlocks<'a>(&'a [[u8; 8]]);
 
 impl<'a> SackBlocks<'a> {
+    /// Runs as they stand in the option.
+    pub const fn new(blocks: &'a [[u8; 8]]) -> Self {
+        Self(blocks)
+    }
+
     /// The runs: the sequence number of the first byte, and that behind the last.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + use<'a> {
         self.0.iter().map(|&[a, b, c, d, e, f, g, h]| {

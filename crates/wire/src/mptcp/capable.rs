@@ -89,8 +89,7 @@ impl Capable {
         }
     }
 
-    /// Whether an option of this form belongs into a segment with these flags.
-    pub const fn belongs(&self, flags: TcpFlags) -> bool {
+    pub(super) const fn belongs(&self, flags: TcpFlags) -> bool {
         let (syn, ack) = (flags.contains(TcpFlags::SYN), flags.contains(TcpFlags::ACK));
         match (self.version, self.keys) {
             (_, Keys::None) => syn && !ack,

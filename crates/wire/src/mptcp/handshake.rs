@@ -30,15 +30,13 @@ impl Handshake {
             }
             let malformed = |error| MalformedOption { kind, at, error };
             let option = MptcpOption::parse(data).map_err(malformed)?;
-            let (option, handshake, belongs) = match option {
-                MptcpOption::Capable(capable) => {
-                    ("MP_CAPABLE", Self::Capable(capable), capable.belongs(tcp.flags()))
-                }
-                MptcpOption::Join(join) => ("MP_JOIN", Self::Join(join), join.belongs(tcp.flags())),
+            let (name, handshake) = match option {
+                MptcpOption::Capable(capable) => ("MP_CAPABLE", Self::Capable(capable)),
+                MptcpOption::Join(join) => ("MP_JOIN", Self::Join(join)),
                 _ => continue,
             };
-            if !belongs || found.replace(handshake).is_some() {
-                return Err(malformed(Error::Misplaced { option }));
+            if !option.belongs(tcp.flags()) || found.replace(handshake).is_some() {
+                return Err(malformed(Error::Misplaced { option: name }));
             }
         }
         Ok(found)

@@ -50,8 +50,7 @@ impl Join {
         }
     }
 
-    /// Whether an option of this form belongs into a segment with these flags.
-    pub const fn belongs(&self, flags: TcpFlags) -> bool {
+    pub(super) const fn belongs(&self, flags: TcpFlags) -> bool {
         let (syn, ack) = (flags.contains(TcpFlags::SYN), flags.contains(TcpFlags::ACK));
         match self {
             Self::Syn { .. } => syn && !ack,

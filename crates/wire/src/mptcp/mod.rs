@@ -1,9 +1,9 @@
-//! Multipath TCP of both versions (RFC 6824, version 0; RFC 8684, version 1): its [`Option`] in each form, what
-//! follows from a connection's keys ([`Key`], [`Token`]), and what proves that a join belongs to it
+//! Multipath TCP of both versions (RFC 6824, version 0; RFC 8684, version 1): its [`Option`] in each form,
+//! what follows from a connection's keys ([`Key`], [`Token`]), and what proves that a join belongs to it
 //! ([`join_hmac`]).
 //!
 //! Only [`Capable`] says its version. All other options either look the same in both or are told apart by
-//! their bytes, so that none needs to be read with a connection at hand: [`Handshake::read`] does for whoever
+//! their bytes, so that none needs to be read with a connection at hand. [`Handshake::read`] is for whoever
 //! only wants to know which connection a segment opens or joins.
 
 mod address;

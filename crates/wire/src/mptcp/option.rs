@@ -72,12 +72,13 @@ impl<'a> Option<'a> {
         }
     }
 
-    /// Whether an option of this form belongs into a segment with these flags. Only handshakes are in
-    /// segments with SYN.
+    /// Whether an option of this form belongs into a segment with these flags: a handshake into its own,
+    /// MP_TCPRST into a reset, others into any without SYN.
     pub const fn belongs(&self, flags: TcpFlags) -> bool {
         match self {
             Self::Capable(capable) => capable.belongs(flags),
             Self::Join(join) => join.belongs(flags),
+            Self::Reset(_) => flags.contains(TcpFlags::RST),
             Self::Unknown { .. } => true,
             _ => !flags.contains(TcpFlags::SYN),
         }

@@ -1,10 +1,10 @@
 //! What is read of TCP options in the JSON of `tcp_options.py`, for tests that compare both.
 
 use serde_json::{Value, json};
-use weft_wire::TcpOption;
 use weft_wire::mptcp::{
     AddAddr, Announcement, Capable, DataSequence, Dss, FirstData, Join, Key, Keys, Option as Mptcp,
 };
+use weft_wire::{Error, MalformedOption, TcpOption};
 
 pub fn bytes(text: &str) -> Vec<u8> {
     assert!(text.len().is_multiple_of(2), "{text}");
@@ -13,6 +13,11 @@ pub fn bytes(text: &str) -> Vec<u8> {
 
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A number in hexadecimal digits.
+pub fn number(digits: &Value) -> u64 {
+    u64::from_str_radix(digits.as_str().unwrap_or_else(|| panic!("{digits} is no number")), 16).unwrap()
 }
 
 fn key(key: Key) -> Value {
@@ -115,4 +120,16 @@ fn add_addr(option: &AddAddr) -> Value {
         "option": "add_addr", "version": version, "echo": echo, "address_id": option.address_id,
         "address": option.address.to_string(), "port": option.port, "hmac": hmac,
     })
+}
+
+pub fn malformed(malformed: &MalformedOption) -> Value {
+    let values = match malformed.error {
+        Error::Short { need, have } => vec![need, have],
+        Error::HeaderLength { least, given } => vec![least, given],
+        Error::OptionLength { given, .. } => vec![given],
+        Error::Version(number) => vec![number.into()],
+        other => panic!("{other}: not what is wrong with an option"),
+    };
+    let error = json!({"counter": malformed.error.counter(), "values": values});
+    json!({"kind": malformed.kind, "at": malformed.at, "error": error})
 }

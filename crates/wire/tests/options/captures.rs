@@ -1,18 +1,17 @@
 //! The connections of `captures.json`, most of them the kernel's: every option is read as the second
 //! implementation reads it, and keys, tokens, sequence numbers and HMACs fit together.
 
-mod notation;
-
-use notation::{bytes, hex};
 use serde_json::Value;
 use weft_wire::mptcp::{
     Announcement, DataSequence, Handshake, Join, Key, Option as Mptcp, Party, Token, Version,
 };
 use weft_wire::{TcpFrame, TcpOption};
 
+use crate::notation::{self, bytes, hex, number};
+
 /// Calls `check` with each capture.
 fn each(mut check: impl FnMut(&Value)) {
-    let file: Value = serde_json::from_str(include_str!("../captures.json")).unwrap();
+    let file: Value = serde_json::from_str(include_str!("../../captures.json")).unwrap();
     let captures = file["captures"].as_array().unwrap();
     assert!(captures.len() > 20);
     captures.iter().for_each(&mut check);
@@ -20,10 +19,6 @@ fn each(mut check: impl FnMut(&Value)) {
 
 fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value[key].as_array().unwrap_or_else(|| panic!("no {key} in {value}"))
-}
-
-fn number(digits: &Value) -> u64 {
-    u64::from_str_radix(digits.as_str().unwrap_or_else(|| panic!("{digits} is no number")), 16).unwrap()
 }
 
 /// The frame and what it is called in a message.
