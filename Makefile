@@ -34,7 +34,7 @@ system: ## compiler, Python and Rust, where they are missing
 system-bpf: ## what compiles the eBPF programs
 	@sh scripts/install-system.sh bpf
 
-system-emulation: ## what emulation needs: Mininet, iproute2, ethtool
+system-emulation: ## what emulation needs: Mininet, Open vSwitch, iproute2, ethtool, iperf3, mptcpize
 	@sh scripts/install-system.sh emulation
 
 system-bench: ## what the Linux switch is compared with, and what loads it

@@ -39,6 +39,10 @@ class Latency:
             rows.append((bound, float(so_far)))
         return rows
 
+    def last(self, limit: int) -> list[float]:
+        """The last of them, at most `limit`, in seconds and in their order."""
+        return list(self._last)[max(len(self._last) - limit, 0) :]
+
     def quantiles(self) -> dict[str, float] | None:
         """Median, 99th percentile and maximum of the last few thousand, in seconds; None when there were none."""
         if not self._last:

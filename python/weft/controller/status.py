@@ -14,14 +14,14 @@ WHAT = ("status", "switches", "connections", "paths", "stations")
 def show(service: Service, what: str, limit: int) -> dict[str, Any]:
     """One of `WHAT`, with at most `limit` rows."""
     if what == "status":
-        return _status(service)
+        return _status(service, limit)
     shown: dict[str, Any] = json.loads(service.core.show(what, limit))
     if what == "switches":
         _add_connections(service, shown)
     return shown
 
 
-def _status(service: Service) -> dict[str, Any]:
+def _status(service: Service, limit: int) -> dict[str, Any]:
     settings, discovery = service.settings, service.discovery
     return {
         "status": {
@@ -32,6 +32,7 @@ def _status(service: Service) -> dict[str, Any]:
             "links": discovery.links,
             "installing": len(service.installer.transactions),
             "path_set_up": service.installer.set_up.quantiles(),
+            "path_set_ups_s": service.installer.set_up.last(limit),
         },
         "counters": counters(service),
     }

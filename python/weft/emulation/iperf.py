@@ -81,6 +81,18 @@ def check() -> None:
         raise EmulationError("missing: iperf3", "`make emulation` installs the package iperf3 (Debian, Ubuntu)")
 
 
+def version() -> str:
+    """Of iperf3, e.g. `3.12`.
+
+    Raises:
+        EmulationError: It is not installed.
+    """
+    check()
+    said = subprocess.run([str(program("iperf3")), "--version"], capture_output=True, text=True, check=False).stdout
+    words = said.split()
+    return words[1] if len(words) > 1 else said.strip()
+
+
 def transfer(
     source: str,
     destination: str,

@@ -1,17 +1,17 @@
 """A fabric of Open vSwitches under a controller, and hosts with Linux's TCP or MPTCP; to be built in a jail.
 
 Node, cable and interface names are those of the plan. Port 0 of a switch in the plan is port 1 in OpenFlow, and so on;
-its datapath id is the number at the end of its name.
+its datapath id follows from its name, as for `weft controller --fabric`.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from ..controller.settings import dpid_of
 from ..scenario import Scenario
 from . import mptcp, shaping
 from .errors import EmulationError
@@ -54,15 +54,15 @@ name = "single_path"
 
 
 def datapath_id(switch: str) -> int:
-    """The datapath id of a switch: the number at the end of its name, which is Mininet's rule too.
+    """The datapath id of a switch, as `weft controller --fabric` takes it from its name.
 
     Raises:
-        EmulationError: There is none, or it is 0.
+        EmulationError: The name tells none.
     """
-    digits = re.search(r"[0-9]+$", switch)
-    if digits is None or int(digits[0]) == 0:
+    dpid = dpid_of(switch)
+    if dpid is None:
         raise EmulationError(f"the name of switch `{switch}` tells no datapath id", "end it with a number: `s1` is 1")
-    return int(digits[0])
+    return dpid
 
 
 class OpenFlowNetwork(Nodes):
@@ -109,6 +109,8 @@ class OpenFlowNetwork(Nodes):
         def told(switch: SwitchNode) -> dict[str, Any]:
             return {"dpid": f"{dpids[switch.name]:x}"}
 
+        # The way to controllers on this machine.
+        ip_batch(["link set dev lo up"], "the loopback interface cannot be used")
         super().__init__(plan, BridgeSwitch, told)
         self.switch = OpenVSwitch(_DIRECTORY)
         self.dpids = dpids

@@ -14,12 +14,14 @@ the buffers of these sockets are made larger than all queues together (`_widen`)
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import re
 import signal
 import socket
 import struct
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -336,7 +338,7 @@ def check() -> None:
 
 def datapath() -> str:
     """`system` where the kernel has Open vSwitch's datapath (the module is loaded if there is one), else `netdev`."""
-    return KERNEL if has_family("ovs_datapath") else USER_SPACE
+    return KERNEL if sys.platform == "linux" and has_family("ovs_datapath") else USER_SPACE
 
 
 def has_family(name: str) -> bool:
@@ -409,9 +411,15 @@ def _packet_sockets(process: int) -> Iterator[socket.socket]:
     holder = os.pidfd_open(process)
     try:
         for entry in Path(f"/proc/{process}/fd").iterdir():
-            if not str(entry.readlink()).startswith("socket:"):
+            try:
+                if not str(entry.readlink()).startswith("socket:"):
+                    continue
+            except FileNotFoundError:
                 continue
             found = _libc.syscall(_PIDFD_GETFD, holder, int(entry.name), 0)
+            if found < 0 and ctypes.get_errno() == errno.EBADF:
+                # It has been closed meanwhile, as the one before.
+                continue
             if found < 0:
                 reason = os.strerror(ctypes.get_errno())
                 raise EmulationError(f"a socket of ovs-vswitchd cannot be reached (pidfd_getfd): {reason}")

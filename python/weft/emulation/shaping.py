@@ -176,14 +176,11 @@ def _farthest(neighbours: Mapping[str, set[str]], source: str, targets: set[str]
 
 def has_netem() -> bool:
     """Whether this kernel can delay frames; tried on a device of a namespace that is made for it."""
-    tc = program("tc")
-    unshare = program("unshare")
-    tried = subprocess.run(
-        [str(unshare), "--net", str(tc), "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"],
-        capture_output=True,
-        check=False,
-    )
-    return tried.returncode == 0
+    tc, unshare = program("tc"), program("unshare")
+    if tc is None or unshare is None:
+        return False
+    command = [unshare, "--net", tc, "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def apply(wanted: Mapping[str, Shape]) -> None:

@@ -203,6 +203,8 @@ def test_latency_has_quantiles_and_the_buckets_of_prometheus():
     for milliseconds in range(1, 101):
         latency.add(milliseconds / 1000)
     assert latency.quantiles() == {"p50_s": 0.05, "p99_s": 0.099, "max_s": 0.1, "count": 100}
+    assert [latency.last(limit) for limit in (0, 2)] == [[], [0.099, 0.1]]
+    assert len(latency.last(1000)) == 100
     buckets = dict(latency.cumulative())
     assert (buckets["0.01"], buckets["0.03"], buckets["+Inf"]) == (10, 30, 100)
     assert latency.sum_s == pytest.approx(5.05)

@@ -14,11 +14,13 @@ SETUP = """
 import json, subprocess, sys, time
 from pathlib import Path
 from weft.emulation import iperf, mptcp
+from weft.emulation.capacity import go_first
 from weft.emulation.errors import EmulationError
 from weft.emulation.namespace import entered
 from weft.emulation.openflow import OpenFlowNetwork, plan_of
 from weft.studies.smoc.topologies import Topology, fabric
 
+go_first()
 file = Path("/run/topology1.fabric.toml")
 file.write_text(fabric(Topology.isolated, 25_000_000))
 plan = plan_of(file)
