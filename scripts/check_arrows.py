@@ -1,7 +1,7 @@
 """Refuses a dependency between crates that points the wrong way (see ARCHITECTURE.md).
 
 `units <- {wire, fabric} <- control <- {switching, transport, traffic} <- scenario <- sim <- python`; and what lies
-below `sim` may not use threads, files or clocks through a crate that brings them. `control` stands on `fabric`,
+below `sim` may not use threads, files or clocks through a crate that brings them. `control` stands on `wire` and `fabric`,
 `switchd` on `wire`, `fabric` and `switching`, `loadgen` on `traffic`.
 """
 
@@ -28,7 +28,7 @@ LAYERS: dict[str, int] = {
 """A crate may depend on crates of lower layers only."""
 
 STANDS_ON = {
-    "weft-control": {"weft-units", "weft-fabric"},
+    "weft-control": {"weft-units", "weft-fabric", "weft-wire"},
     "weft-switchd": {"weft-units", "weft-fabric", "weft-wire", "weft-switching"},
     "weft-loadgen": {"weft-units", "weft-traffic"},
 }

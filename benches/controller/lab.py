@@ -27,6 +27,8 @@ MIDDLE = ("s3", "s4", "s5", "s6")
 FABRIC = Path("/run/topology1.fabric.toml")
 PORT = 6653
 READY_S = 20.0
+SETTLED_S = 1.2
+"""Without LLDP, until a port is a host's."""
 LINKS = 16
 """Directions between switches."""
 
@@ -68,6 +70,9 @@ class Controller:
 
     def start(self) -> None:
         """Start it, and wait until it can be asked."""
+        sh("ip link set lo up")
+        if not FABRIC.exists():
+            FABRIC.write_text(fabric(Topology.isolated, 20_000_000))
         command = [sys.executable, *self.wrapper, "-m", "weft", "controller", "--listen", f"127.0.0.1:{self.port}"]
         with self.log_file.open("ab") as log:
             self.process = subprocess.Popen([*command, "--control", self.socket, *self.arguments], stderr=log)
@@ -97,15 +102,18 @@ class Controller:
         return self.log_file.read_text()
 
     def ready(self, switches: int = 6, links: int = LINKS) -> float:
-        """Wait until it has found the fabric and taken the hosts' ports for hosts'; returns how long that took."""
+        """Wait until it has found the fabric, which takes as long as is returned, and hosts may talk."""
 
         def found() -> bool:
             if len([row for row in self.show("switches")["switches"] if row["connection"] == "ready"]) != switches:
                 return False
             roles = [port["role"] for row in self.show("switches")["switches"] for port in row["ports"]]
-            return roles.count("switch") == links and "settling" not in roles
+            return roles.count("switch") == links
 
-        return until(f"{switches} switches and {links} links are found", found)
+        took = until(f"{switches} switches and {links} links are found", found)
+        # Ports that are no switch's become hosts' ports.
+        time.sleep(SETTLED_S)
+        return took
 
     def middles(self) -> list[str]:
         """For the MPTCP connection with most subflows, the middle switch of each of its subflows that is installed."""
@@ -114,8 +122,7 @@ class Controller:
 
 
 def network(rate_bps: int = 20_000_000, subflows: int = 4, controllers: Sequence[int] = (PORT,)) -> OpenFlowNetwork:
-    """Switches and hosts; the file of the fabric is `FABRIC`."""
-    sh("ip link set lo up")
+    """Switches and hosts; the controllers must be there already."""
     FABRIC.write_text(fabric(Topology.isolated, rate_bps))
     targets = [f"tcp:127.0.0.1:{port}" for port in controllers]
     return OpenFlowNetwork(plan_of(FABRIC), controllers=targets, subflows=subflows, openers=["a"])

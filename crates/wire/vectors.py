@@ -15,6 +15,8 @@ from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Any
 
+import option_vectors
+
 Vector = dict[str, Any]
 
 OUTPUT = Path(__file__).with_name("vectors.json")
@@ -279,6 +281,26 @@ def arps() -> list[Vector]:
     return made
 
 
+def datagram(ports: tuple[int, int], data: bytes, length: int | None = None) -> bytes:
+    """A UDP datagram without checksum."""
+    return struct.pack("!HHHH", *ports, 8 + len(data) if length is None else length, 0) + data
+
+
+def datagrams() -> list[Vector]:
+    """Frames with UDP datagrams."""
+    made = []
+    for name, whole, data in [
+        ("UDP", datagram((49152, 53), b"question"), b"question"),
+        ("UDP without data", datagram((0, 9), b""), b""),
+        ("UDP that ends before the packet", datagram((1, 2), b"data and more", 12), b"data"),
+        ("UDP cut off", datagram((1, 2), b"da", 12), b"da"),
+    ]:
+        frame = pad(ethernet(SERVER, CLIENT, IPV4, ipv4(CLIENT4, SERVER4, 17, whole), []))
+        ports = dict(zip(("source_port", "destination_port"), struct.unpack("!HH", whole[:4]), strict=True))
+        made.append({"name": name, "frame": frame.hex(), **ports, "data": data.hex()})
+    return made
+
+
 def neighbor(destination: tuple[str, IPv6Address], kind: int, option: bytes, hop_limit: int = 255) -> bytes:
     """A frame with a message of neighbour discovery about the server, from the client (135) or the server (136)."""
     source = (CLIENT, CLIENT6) if kind == 135 else (SERVER, SERVER6)
@@ -401,6 +423,9 @@ def invalid(frames: dict[str, tuple[bytes, Vector]]) -> list[Vector]:
     add("three VLAN tags", "tcp", three, "ethertype", VLAN)
     add("an IEEE 802.3 frame with a length", "tcp", change(syn, 12, "0026"), "ethertype", 0x26)
 
+    add("half a UDP header", "udp", udp[: 34 + 7], "short", 8, 7)
+    add("UDP of length 7", "udp", change(udp, 38, "0007"), "header_length", 8, 7)
+
     request_arp = bytes.fromhex(arps()[0]["frame"])
     add("ARP without its last byte", "arp", request_arp[: 14 + 27], "short", 28, 27)
     add("ARP of another hardware", "arp", change(request_arp, 14, "0006"), "unsupported", 6)
@@ -428,6 +453,12 @@ def vectors() -> dict[str, list[Vector]]:
         "arp": arps(),
         "neighbor": neighbors(),
         "signature": signatures(),
+        "udp": datagrams(),
+        "option": option_vectors.options(),
+        "malformed_option": option_vectors.malformed_options(),
+        "key": option_vectors.keys(),
+        "join": option_vectors.joins(),
+        "announcement": option_vectors.announcements(),
         "invalid": invalid(frames),
     }
 

@@ -141,11 +141,40 @@ def write_emulated(
         OSError: A file cannot be read or written, or the run's result is there already.
     """
 
-def fabric(text: str, name: str, base_dir: str, sets: list[str]) -> str:
-    """The fabric of a scenario: nodes, links, counts by tier, path diversity, bisection, as JSON."""
+def fabric(text: str, name: str, base_dir: str, sets: list[str], measured: bool) -> str:
+    """The fabric of a scenario as JSON: name, nodes, links; if `measured` also counts, path diversity and bisection.
 
-def fabric_file(path: str) -> str:
-    """The same for a fabric file (Weft TOML, GraphML or node-link JSON)."""
+    Raises:
+        ScenarioError: The scenario is not valid.
+    """
+
+def fabric_file(path: str, measured: bool) -> str:
+    """The same for a fabric file (Weft TOML, GraphML or node-link JSON).
+
+    Raises:
+        ScenarioError: The file cannot be read or is not valid.
+    """
+
+def path_set(nodes: int, edges: list[tuple[int, int]], start: int, end: int, order: str, count: int) -> str:
+    """The first `count` simple paths from a node to another, in the order ``paper`` or ``disjoint``.
+
+    Args:
+        nodes: How many nodes; they are 0, 1, and so on.
+        edges: The ends of each edge; an edge may have parallels.
+        start: Where paths begin.
+        end: Where they end.
+        order: Which come first; `docs/path-sets.md` defines both orders.
+        count: How many; fewer where there are no more.
+
+    Returns:
+        JSON ``[[nodes, edges], ...]``, both lists of numbers.
+
+    Raises:
+        ValueError: There is no such order, or no such node.
+    """
+
+def nearest(name: str, candidates: list[str]) -> str | None:
+    """The candidate that may have been meant by a wrong name; None where none is near."""
 
 def schemes() -> str:
     """JSON list of the switching schemes with their parameters."""
@@ -186,8 +215,8 @@ Rule: TypeAlias = tuple[
   a mask of all ones, to any port and group; ``priority`` is 0, ``match`` is ``()`` or the rule's, ``actions`` ``()``).
 * ``match``: pairs of an OXM field in os-ken's names and its value: ``in_port``, ``eth_type``, ``ip_proto``,
   ``tcp_src``, ``tcp_dst``, ``icmpv6_type`` are numbers, ``ipv4_src``, ``ipv4_dst``, ``ipv6_src``, ``ipv6_dst`` text;
-  ``eth_dst`` is text, or a pair of texts ``(value, mask)``. Fields that others need stand before them. ``()`` matches
-  everything.
+  ``eth_src`` is text, ``eth_dst`` text or a pair of texts ``(value, mask)``. Fields that others need stand before
+  them. ``()`` matches everything.
 * ``actions``: applied in order: ``("set_eth_dst", "06:57:00:00:08:01")``, ``("output", port)``, ``("controller",
   max_len)`` (output to ``OFPP_CONTROLLER``). ``()`` drops. They go into one apply-actions instruction.
 * ``idle_timeout``: seconds, 0 for none. There are no hard timeouts.
@@ -326,7 +355,7 @@ class Controller:
           ``role`` ``"host"``, ``"switch"``, ``"settling"``, ``"quarantine"`` (it led to a switch and does not now) or
           ``"down"``, ``to`` ``{"switch", "port"}`` or null. Beside ``total`` stands ``differences``: sentences that
           say where the expected fabric and the found one differ, such as ``"s1 port 3 leads to s5 port 1, expected
-          s4 port 1"``;
+          s4 port 1"``, and ``last_failure``: why the last install failed, or null;
         * ``stations``: ``{"mac", "switch", "port", "addresses", "seen_s"}``, ``seen_s`` seconds since it was last heard
           of here.
 

@@ -4,13 +4,37 @@
 //! go, links that LLDP has seen, frames that switches send up) and answers with [`Command`]s: rules to be
 //! installed, frames to be sent. It owns no clock and no socket, so the same controller sits behind real
 //! switches, in the simulator and in a property test.
+//!
+//! [`Smoc`] gives each subflow of a Multipath TCP connection a path of its own; [`SpanningTree`] is what it is
+//! measured against.
 
 mod command;
+mod connections;
 mod controller;
+mod cookie;
+mod counters;
+mod expected;
+mod flows;
+mod handshakes;
+mod hash;
 mod ids;
+mod label;
+mod list;
+mod meter;
+mod network;
 mod packet;
+mod path_sets;
+mod paths;
+mod read;
+mod routes;
 mod rule;
 mod settings;
+mod slab;
+mod smoc;
+mod spanning_tree;
+mod stations;
+mod topology;
+mod transactions;
 
 pub use command::{Command, FrameOut, MadeFrame, Transaction};
 pub use controller::{Controller, NO_COOKIE, Show};
@@ -21,3 +45,5 @@ pub use settings::{
     ArpMode, ExpectedCable, ExpectedEnd, ExpectedFabric, ExpectedSwitch, Kind, Limits, PathOrder, Settings,
     SettingsError,
 };
+pub use smoc::Smoc;
+pub use spanning_tree::SpanningTree;

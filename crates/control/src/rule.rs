@@ -14,6 +14,8 @@ use crate::ids::PortNo;
 pub struct Match {
     /// The port by which the frame came.
     pub in_port: Option<PortNo>,
+    /// The source address.
+    pub eth_src: Option<Mac>,
     /// Value and mask of the destination address.
     pub eth_dst: Option<(Mac, Mac)>,
     /// The EtherType; behind VLAN tags, which are not looked at.
@@ -39,6 +41,7 @@ impl Match {
     /// Every frame.
     pub const ALL: Self = Self {
         in_port: None,
+        eth_src: None,
         eth_dst: None,
         eth_type: None,
         ip_proto: None,

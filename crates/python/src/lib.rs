@@ -2,12 +2,14 @@
 //!
 //! The functions are documented where Python sees them, in `python/weft/_weft.pyi`.
 
+mod controller;
 mod describe;
 mod emulated;
 mod explore;
 mod files;
 mod listing;
 mod openflow;
+mod path_set;
 mod plan;
 mod run;
 
@@ -20,6 +22,7 @@ create_exception!(weft, ScenarioError, PyValueError, "A scenario or fabric file 
 #[pymodule]
 fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add_class::<controller::Controller>()?;
     module.add_function(wrap_pyfunction!(listing::version, module)?)?;
     module.add_function(wrap_pyfunction!(listing::schemes, module)?)?;
     module.add_function(wrap_pyfunction!(listing::profiles, module)?)?;
@@ -37,6 +40,8 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(openflow::flow_mods, module)?)?;
     module.add_function(wrap_pyfunction!(openflow::packet_out, module)?)?;
     module.add_function(wrap_pyfunction!(openflow::packet_in, module)?)?;
+    module.add_function(wrap_pyfunction!(path_set::nearest, module)?)?;
+    module.add_function(wrap_pyfunction!(path_set::path_set, module)?)?;
     module.add_function(wrap_pyfunction!(plan::plan, module)?)?;
     module.add_function(wrap_pyfunction!(plan::routes, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)

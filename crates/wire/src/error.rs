@@ -38,6 +38,24 @@ pub enum Error {
         /// What its length field says, in bytes.
         given: usize,
     },
+    /// A TCP option of a length that it does not come in.
+    OptionLength {
+        /// The option's name.
+        option: &'static str,
+        /// The bytes that it says it has, kind and length included.
+        given: usize,
+    },
+    /// A TCP option that does not belong into this segment, or not a second time.
+    Misplaced {
+        /// The option's name.
+        option: &'static str,
+    },
+    /// A TCP option that would not be read as it is to be written: a form that its version does not have, no
+    /// address in a list of them, the number of another option.
+    Unwritable {
+        /// Its number at IANA.
+        kind: u8,
+    },
     /// The IP packet carries another protocol.
     Protocol(IpProtocol),
     /// A fragment of an IP packet: the others do not show their ports, so none is asked for them.
@@ -84,6 +102,9 @@ impl Error {
             Self::Version(_) => "version",
             Self::Type(_) => "type",
             Self::HeaderLength { .. } => "header_length",
+            Self::OptionLength { .. } => "option_length",
+            Self::Misplaced { .. } => "misplaced",
+            Self::Unwritable { .. } => "unwritable",
             Self::Protocol(_) => "protocol",
             Self::Fragment => "fragment",
             Self::Extensions => "extensions",
@@ -113,6 +134,11 @@ impl fmt::Display for Error {
             Self::HeaderLength { least, given } => {
                 write!(f, "the header says that it has {given} bytes; it has at least {least}")
             }
+            Self::OptionLength { option, given } => {
+                write!(f, "the TCP option {option} does not come in {given} bytes")
+            }
+            Self::Misplaced { option } => write!(f, "the TCP option {option} does not belong there"),
+            Self::Unwritable { kind } => write!(f, "no TCP option of kind {kind} says this"),
             Self::Protocol(protocol) => write!(f, "the packet carries IP protocol {protocol}"),
             Self::Fragment => f.write_str("the packet is a fragment"),
             Self::Extensions => {

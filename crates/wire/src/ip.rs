@@ -1,6 +1,7 @@
 //! What IPv4 and IPv6 have in common for a switch: the protocol carried, fragments, the class of service.
 
 use core::fmt;
+use core::net::IpAddr;
 
 use crate::{Error, EtherType, Ethernet, Ipv4, Ipv6};
 
@@ -43,6 +44,22 @@ impl<'a> Ip<'a> {
             EtherType::IPV4 => Ipv4::parse(ethernet.payload()).map(Self::V4),
             EtherType::IPV6 => Ipv6::parse(ethernet.payload()).map(Self::V6),
             other => Err(Error::EtherType(other)),
+        }
+    }
+
+    /// Who sent the packet.
+    pub fn source(&self) -> IpAddr {
+        match self {
+            Self::V4(ip) => ip.source().into(),
+            Self::V6(ip) => ip.source().into(),
+        }
+    }
+
+    /// To whom the packet is sent.
+    pub fn destination(&self) -> IpAddr {
+        match self {
+            Self::V4(ip) => ip.destination().into(),
+            Self::V6(ip) => ip.destination().into(),
         }
     }
 

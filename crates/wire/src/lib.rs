@@ -1,10 +1,10 @@
 //! Bytes to headers and back.
 //!
-//! What a switch reads of ordinary frames ([`Ethernet`], [`Arp`], [`Ip`], [`Neighbor`], [`TcpFrame`]) and the
-//! two protocols that Weft's switches speak among themselves: [`Hello`] and Path frames ([`PathHeader`],
-//! [`wrap`], [`unwrap`]). `docs/wire-format.md` describes those two so that others can speak them;
-//! `vectors.json` beside this crate has frames to try it with. [`openflow`] has the messages between a controller
-//! and its switches.
+//! What a switch reads of ordinary frames ([`Ethernet`], [`Arp`], [`Ip`], [`Neighbor`], [`TcpFrame`], [`Udp`]),
+//! and a controller ([`TcpOption`], [`mptcp`]); and the two protocols that Weft's switches speak among themselves:
+//! [`Hello`] and Path frames ([`PathHeader`], [`wrap`], [`unwrap`]). `docs/wire-format.md` describes those two so
+//! that others can speak them; `vectors.json` beside this crate has frames to try it with. [`openflow`] has the
+//! messages between a controller and its switches.
 //!
 //! Each file reads in one order: a view of bytes that were checked once, what it says as a value, how that is
 //! written, tests. A view borrows the frame and copies nothing; writing goes into the caller's buffer.
@@ -33,10 +33,13 @@ mod ip;
 mod ipv4;
 mod ipv6;
 mod key;
+pub mod mptcp;
 pub mod openflow;
 mod path;
 mod tcp;
+mod tcp_option;
 mod tuple;
+mod udp;
 mod writer;
 
 pub use arp::{Arp, ArpOperation};
@@ -51,4 +54,6 @@ pub use ipv6::Ipv6;
 pub use key::{Key, SIGNATURE_LEN};
 pub use path::{PATH_HEADER_LEN, PathFrame, PathHeader, PathType, count_hop, unwrap, wrap};
 pub use tcp::{Tcp, TcpFlags};
+pub use tcp_option::{MalformedOption, SackBlocks, TcpOption, TcpOptions};
 pub use tuple::Tuple;
+pub use udp::Udp;

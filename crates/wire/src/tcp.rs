@@ -1,6 +1,6 @@
 //! TCP (RFC 9293): the header as far as a switch asks for it. The checksum is left to hosts.
 
-use crate::Error;
+use crate::{Error, TcpOptions};
 
 /// The control bits of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -27,6 +27,7 @@ impl TcpFlags {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tcp<'a> {
     header: &'a [u8; Tcp::MIN_HEADER_LEN],
+    options: &'a [u8],
     payload: &'a [u8],
 }
 
@@ -45,8 +46,9 @@ impl<'a> Tcp<'a> {
         if header_len < Self::MIN_HEADER_LEN {
             return Err(Error::HeaderLength { least: Self::MIN_HEADER_LEN, given: header_len });
         }
-        let payload = bytes.get(header_len..).ok_or(short(header_len))?;
-        Ok(Self { header, payload })
+        let (whole, payload) = bytes.split_at_checked(header_len).ok_or(short(header_len))?;
+        let options = whole.get(Self::MIN_HEADER_LEN..).unwrap_or_default();
+        Ok(Self { header, options, payload })
     }
 
     /// The sender's port.
@@ -84,6 +86,11 @@ impl<'a> Tcp<'a> {
     /// Whether the segment grants a connection: SYN and ACK.
     pub const fn is_syn_ack(&self) -> bool {
         self.flags().contains(TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0))
+    }
+
+    /// The options, in their order.
+    pub const fn options(&self) -> TcpOptions<'a> {
+        TcpOptions::new(self.options)
     }
 
     /// The bytes of the header, options included: the data offset.

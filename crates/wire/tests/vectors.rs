@@ -1,12 +1,17 @@
 //! The frames of `vectors.json`, which a second implementation made (`vectors.py`), are read and written as
 //! they stand there.
 
+mod notation;
+
 use std::fmt::Debug;
 
-use serde_json::Value;
+use notation::bytes;
+use serde_json::{Value, json};
+use weft_wire::mptcp::{self, Announcement, Join, Party, Token, Version};
 use weft_wire::{
-    Arp, ArpOperation, Error, EtherType, Ethernet, Hello, HelloFrame, Ip, Ipv6, Key, MacAddr, Neighbor,
-    NeighborOperation, PathFrame, PathHeader, PathType, SwitchId, TcpFrame, Tuple, VlanTag, unwrap, wrap,
+    Arp, ArpOperation, Error, EtherType, Ethernet, Hello, HelloFrame, Ip, Ipv6, Key, MacAddr,
+    MalformedOption, Neighbor, NeighborOperation, PathFrame, PathHeader, PathType, SwitchId, TcpFrame,
+    TcpOption, TcpOptions, Tuple, Udp, VlanTag, unwrap, wrap,
 };
 
 /// A vector of the file.
@@ -19,7 +24,7 @@ impl Vector<'_> {
     }
 
     fn bytes(&self, key: &str) -> Vec<u8> {
-        hex(self.text(key))
+        bytes(self.text(key))
     }
 
     fn number<T: TryFrom<u64, Error: Debug>>(&self, key: &str) -> T {
@@ -27,7 +32,7 @@ impl Vector<'_> {
     }
 
     fn address(&self, key: &str) -> MacAddr {
-        MacAddr(hex(&self.text(key).replace(':', "")).try_into().unwrap())
+        MacAddr(bytes(&self.text(key).replace(':', "")).try_into().unwrap())
     }
 
     fn ethertype(&self) -> EtherType {
@@ -35,7 +40,7 @@ impl Vector<'_> {
     }
 
     fn key(&self) -> Option<Key> {
-        self.0["key"].as_str().map(|key| Key::new(&hex(key)))
+        self.0["key"].as_str().map(|key| Key::new(&bytes(key)))
     }
 
     fn as_sent(&self) -> bool {
@@ -80,11 +85,6 @@ impl Vector<'_> {
         };
         PathHeader { path_type, hops: self.number("hops"), id: self.number("id"), tuple: self.tuple() }
     }
-}
-
-fn hex(text: &str) -> Vec<u8> {
-    assert!(text.len().is_multiple_of(2), "{text}");
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
 }
 
 /// Calls `check` with the name and each vector of a group.
@@ -180,6 +180,132 @@ fn tcp_segments_are_read() {
     });
 }
 
+/// The UDP datagram in a frame.
+fn udp(frame: &[u8]) -> Result<Udp<'_>, Error> {
+    Udp::parse(Ip::parse(&Ethernet::parse(frame)?)?.payload())
+}
+
+#[test]
+fn udp_datagrams_are_read() {
+    each("udp", |name, vector| {
+        let frame = vector.bytes("frame");
+        let udp = udp(&frame).unwrap();
+        let ports = (vector.number("source_port"), vector.number("destination_port"));
+        assert_eq!((udp.source_port(), udp.destination_port()), ports, "{name}");
+        assert_eq!(udp.payload(), vector.bytes("data"), "{name}");
+    });
+}
+
+#[test]
+fn tcp_options_are_read_and_written_in_every_form() {
+    each("option", |name, vector| {
+        let bytes = vector.bytes("bytes");
+        let options: Vec<_> = TcpOptions::new(&bytes).map(Result::unwrap).collect();
+        let [option] = options[..] else { panic!("{name}: {options:?}") };
+        assert_eq!(notation::option(&option), vector.0["option"], "{name}");
+        let written = written(|out| TcpOption::write_all(&[option], out)).unwrap();
+        assert_eq!((option.len(), &written[..bytes.len()]), (bytes.len(), &bytes[..]), "{name}");
+        assert!(written[bytes.len()..].iter().all(|byte| *byte == 0), "{name}");
+    });
+}
+
+/// A malformed option in the JSON of `option_vectors.py`.
+fn malformed(malformed: &MalformedOption) -> Value {
+    let error = json!({"counter": malformed.error.counter(), "values": values(&malformed.error)});
+    json!({"kind": malformed.kind, "at": malformed.at, "error": error})
+}
+
+#[test]
+fn malformed_tcp_options_are_found_and_those_around_them_read() {
+    each("malformed_option", |name, vector| {
+        let found: Vec<_> = TcpOptions::new(&vector.bytes("bytes"))
+            .map(|option| match option {
+                Ok(option) => notation::option(&option),
+                Err(wrong) => malformed(&wrong),
+            })
+            .collect();
+        assert_eq!(Value::from(found), vector.0["found"], "{name}");
+    });
+}
+
+fn version(vector: Vector) -> Version {
+    Version::from_number(vector.number("version")).unwrap()
+}
+
+/// The numbers of a list of hexadecimal ones, the first and the second.
+fn pair(vector: Vector, list: &str) -> (u64, u64) {
+    let number = |at: usize| u64::from_str_radix(vector.0[list][at].as_str().unwrap(), 16).unwrap();
+    (number(0), number(1))
+}
+
+#[test]
+fn tokens_and_initial_data_sequence_numbers_follow_from_keys() {
+    each("key", |name, vector| {
+        let key = mptcp::Key(u64::from_str_radix(vector.text("key"), 16).unwrap());
+        let token = Token(u32::from_str_radix(vector.text("token"), 16).unwrap());
+        assert_eq!(key.token(version(vector)), token, "{name}");
+        let number = key.initial_data_sequence(version(vector));
+        assert_eq!(number, vector.number::<u64>("initial_data_sequence"), "{name}");
+    });
+}
+
+#[test]
+fn joins_are_proved_by_their_hmacs_and_by_no_others() {
+    each("join", |name, vector| {
+        let (version, (one, other)) = (version(vector), pair(vector, "keys"));
+        let nonces = pair(vector, "nonces");
+        let sender = Party { key: mptcp::Key(one), nonce: nonces.0 as u32 };
+        let receiver = Party { key: mptcp::Key(other), nonce: nonces.1 as u32 };
+        let hmac = mptcp::join_hmac(version, sender, receiver);
+        assert_eq!(hmac.to_vec(), vector.bytes("hmac"), "{name}");
+
+        let syn_ack = |hmac: [u8; 20]| {
+            let hmac = *hmac.first_chunk().unwrap();
+            Join::SynAck { backup: false, address_id: 0, hmac, nonce: sender.nonce }
+        };
+        for (given, proved) in [
+            (hmac, true),
+            (
+                {
+                    let mut bad = hmac;
+                    bad[7] ^= 1;
+                    bad
+                },
+                false,
+            ),
+        ] {
+            assert_eq!(Join::Ack { hmac: given }.verify(version, sender, receiver), proved, "{name}");
+            assert_eq!(syn_ack(given).verify(version, sender, receiver), proved, "{name}");
+            assert!(!Join::Ack { hmac: given }.verify(version, receiver, sender), "{name}");
+        }
+        let token = receiver.key.token(version);
+        let syn = Join::Syn { backup: false, address_id: 0, token, nonce: sender.nonce };
+        assert!(!syn.verify(version, sender, receiver), "a SYN proves nothing");
+    });
+}
+
+#[test]
+fn announcements_are_proved_by_their_hmacs_and_by_no_others() {
+    each("announcement", |name, vector| {
+        let (one, other) = pair(vector, "keys");
+        let (sender, receiver) = (mptcp::Key(one), mptcp::Key(other));
+        let address = vector.text("address").parse().unwrap();
+        let port = vector.0["port"].as_u64().map(|port| port as u16);
+        let hmac = mptcp::add_addr_hmac(sender, receiver, vector.number("address_id"), address, port);
+        assert_eq!(hmac.to_vec(), vector.bytes("hmac"), "{name}");
+
+        let address_id = vector.number("address_id");
+        let add = |announcement| mptcp::AddAddr { address_id, address, port, announcement };
+        assert!(add(Announcement::Signed(hmac)).verify(sender, receiver), "{name}");
+        assert!(!add(Announcement::Signed(hmac)).verify(receiver, sender), "{name}");
+        let elsewhere = mptcp::AddAddr { port: Some(1), ..add(Announcement::Signed(hmac)) };
+        assert!(!elsewhere.verify(sender, receiver), "{name}");
+        for unsigned in [Announcement::Unsigned, Announcement::Echo] {
+            assert!(!add(unsigned).verify(sender, receiver), "{name}");
+        }
+    });
+}
+
 #[test]
 fn arp_packets_are_read() {
     each("arp", |name, vector| {
@@ -235,6 +361,8 @@ fn values(error: &Error) -> Vec<usize> {
         Error::HeaderLength { least, given } => vec![least, given],
         Error::EtherType(ethertype) => vec![ethertype.0.into()],
         Error::Version(number) | Error::Type(number) => vec![number.into()],
+        Error::OptionLength { given, .. } => vec![given],
+        Error::Unwritable { kind } => vec![kind.into()],
         Error::Protocol(protocol) => vec![protocol.0.into()],
         Error::Unsupported { value, .. } => vec![value.into()],
         Error::Tags(count) => vec![count],
@@ -242,12 +370,11 @@ fn values(error: &Error) -> Vec<usize> {
         Error::Missing { .. }
         | Error::Repeated { .. }
         | Error::Destination(_)
+        | Error::Misplaced { .. }
         | Error::Fragment
         | Error::Extensions
         | Error::Unsigned
-        | Error::Signature => {
-            vec![]
-        }
+        | Error::Signature => vec![],
     }
 }
 
@@ -265,6 +392,7 @@ fn invalid_frames_are_refused_for_their_reason() {
             "wrap" => written(|out| wrap(frame, PathType::Request, 1, EtherType::PATH, out)).err(),
             "unwrap" => written(|out| unwrap(frame, EtherType::PATH, out)).err(),
             "tcp" => TcpFrame::parse(frame).err(),
+            "udp" => udp(frame).err(),
             "arp" => Ethernet::parse(frame).and_then(|ethernet| Arp::parse(&ethernet).map(|_| ())).err(),
             "neighbor" => Ethernet::parse(frame)
                 .and_then(|ethernet| Ipv6::parse(ethernet.payload()))

@@ -9,8 +9,8 @@ def test_everything_goes_through_and_nothing_storms(lab):
     seen = json.loads(
         lab(
             """
+            controller = Controller("--fabric", str(FABRIC))
             with network() as net:
-                controller = Controller("--fabric", str(FABRIC))
                 found = controller.ready()
                 before = frames(net)
                 time.sleep(2)
@@ -52,8 +52,8 @@ def test_four_subflows_take_four_paths_and_move_when_a_cable_is_cut(lab):
     seen = json.loads(
         lab(
             """
+            controller = Controller("--fabric", str(FABRIC))
             with network() as net:
-                controller = Controller("--fabric", str(FABRIC))
                 controller.ready()
                 pings(net)
                 before, during = middle_bytes(net), []
@@ -96,8 +96,8 @@ def test_switches_that_crash_are_set_up_again_and_traffic_goes_on(lab):
     seen = json.loads(
         lab(
             """
+            controller = Controller("--fabric", str(FABRIC))
             with network() as net:
-                controller = Controller("--fabric", str(FABRIC))
                 controller.ready()
                 before = pings(net)
                 began = time.monotonic()
@@ -122,8 +122,8 @@ def test_a_controller_that_starts_again_takes_over_what_is_there(lab):
     seen = json.loads(
         lab(
             """
+            controller = Controller("--fabric", str(FABRIC), "--idle-timeout", "30")
             with network() as net:
-                controller = Controller("--fabric", str(FABRIC), "--idle-timeout", "30")
                 controller.ready()
                 pings(net)
                 seen = []
@@ -156,10 +156,10 @@ def test_an_openflow_1_0_switch_two_controllers_and_a_wrong_fabric_file_are_said
     seen = json.loads(
         lab(
             """
+            wrong = Path("/run/wrong.fabric.toml")
+            wrong.write_text(fabric(Topology.isolated, 20_000_000).replace('["s1", "s3"]', '["s1", "s2"]'))
+            first = Controller("--fabric", str(wrong))
             with network(controllers=(PORT, PORT + 1)) as net:
-                wrong = Path("/run/wrong.fabric.toml")
-                wrong.write_text(FABRIC.read_text().replace('["s1", "s3"]', '["s1", "s2"]'))
-                first = Controller("--fabric", str(wrong))
                 first.ready()
                 time.sleep(3.5)
                 differences = first.show("switches")["differences"]
@@ -201,8 +201,8 @@ def test_ports_that_vanish_while_paths_are_installed_fail_those_and_nothing_else
             """
             import threading
 
+            controller = Controller("--fabric", str(FABRIC))
             with network() as net:
-                controller = Controller("--fabric", str(FABRIC))
                 controller.ready()
                 pings(net)
                 with entered(net.namespaces["b"]):
@@ -251,8 +251,8 @@ def test_malformed_options_are_forwarded_as_plain_tcp_and_counted(lab):
 
             # Too short, cut, of lengths that MP_CAPABLE and MP_JOIN never have, past the end, without length.
             BAD = ("1e02", "1e0301", "1e070181010203", "1e280181", "1e05100001", "1e000000")
+            controller = Controller("--fabric", str(FABRIC))
             with network() as net:
-                controller = Controller("--fabric", str(FABRIC))
                 controller.ready()
                 pings(net)
                 with entered(net.namespaces["b"]):
@@ -291,8 +291,8 @@ def test_a_spanning_tree_uses_one_path(lab):
     seen = json.loads(
         lab(
             """
+            controller = Controller("--forwarding", "spanning-tree")
             with network() as net:
-                controller = Controller("--forwarding", "spanning-tree")
                 controller.ready()
                 first = pings(net)
                 before = middle_bytes(net)
