@@ -2,7 +2,7 @@
 
 `units <- {wire, fabric} <- {switching, transport, traffic} <- scenario <- sim <- python`; and what lies below `sim`
 may not use threads, files or clocks through a crate that brings them. `switchd` stands on `wire`, `fabric` and
-`switching`, `loadgen` on `traffic`.
+`switching`, `loadgen` on `traffic`, `ofload` on `fabric` and `wire`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ LAYERS: dict[str, int] = {
     "weft-sim": 4,
     "weft-switchd": 4,
     "weft-loadgen": 4,
+    "weft-ofload": 4,
     "weft-python": 5,
 }
 """A crate may depend on crates of lower layers only."""
@@ -29,6 +30,7 @@ LAYERS: dict[str, int] = {
 STANDS_ON = {
     "weft-switchd": {"weft-units", "weft-fabric", "weft-wire", "weft-switching"},
     "weft-loadgen": {"weft-units", "weft-traffic"},
+    "weft-ofload": {"weft-units", "weft-fabric", "weft-wire"},
 }
 """What a crate may depend on where that is less than all lower layers."""
 
