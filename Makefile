@@ -12,7 +12,7 @@ PROGRAMS := weft-switchd weftctl weft-loadgen
 BPF_SOURCES := $(wildcard bpf/*)
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
-.PHONY: quickstart build emulation test test-rust test-python lint format bench bench-switch fuzz conformance hostile deb \
+.PHONY: quickstart build emulation controller test test-rust test-python lint format bench bench-switch fuzz conformance hostile deb \
 	ns3 system system-bpf system-bench system-emulation system-test clean help
 
 help:
@@ -26,13 +26,15 @@ build: $(VENV)/.weft ## build and install into .venv
 
 emulation: $(VENV)/.emulation ## install Mininet and tools, build the Linux switch and the load generator into .venv
 
+controller: $(VENV)/.controller ## install what `weft controller` needs into .venv
+
 system: ## compiler, Python and Rust, where they are missing
 	@sh scripts/install-system.sh build
 
 system-bpf: ## what compiles the eBPF programs
 	@sh scripts/install-system.sh bpf
 
-system-emulation: ## what emulation needs: Mininet, iproute2, ethtool
+system-emulation: ## what emulation needs: Mininet, Open vSwitch, iproute2, ethtool, iperf3, mptcpize
 	@sh scripts/install-system.sh emulation
 
 system-bench: ## what the Linux switch is compared with, and what loads it
@@ -53,6 +55,10 @@ $(VENV)/.weft: $(VENV)/bin/maturin $(RUST_SOURCES) pyproject.toml
 $(VENV)/.emulation: $(VENV)/.weft $(RUST_SOURCES) $(BPF_SOURCES) | system-bpf system-emulation
 	cargo build --release --quiet -p weft-switchd -p weft-loadgen
 	install -m 755 $(addprefix target/release/,$(PROGRAMS)) $(VENV)/bin
+	@touch $@
+
+$(VENV)/.controller: $(VENV)/.weft
+	$(VENV)/bin/pip install --quiet $$($(PYTHON) scripts/dev_requirements.py controller)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.weft

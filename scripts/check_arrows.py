@@ -1,8 +1,9 @@
 """Refuses a dependency between crates that points the wrong way (see ARCHITECTURE.md).
 
-`units <- {wire, fabric} <- {switching, transport, traffic} <- scenario <- sim <- python`; and what lies below `sim`
-may not use threads, files or clocks through a crate that brings them. `switchd` stands on `wire`, `fabric` and
-`switching`, `loadgen` on `traffic`, `ofload` on `fabric` and `wire`.
+`units <- {wire, fabric} <- control <- {switching, transport, traffic} <- scenario <- sim <- python`; and what lies
+below `sim` may not use threads, files or clocks through a crate that brings them. `control` stands on `fabric`,
+`switchd` on `wire`, `fabric` and `switching`, `loadgen` on `traffic`, `ofload` on
+`fabric` and `wire`.
 """
 
 from __future__ import annotations
@@ -15,19 +16,21 @@ LAYERS: dict[str, int] = {
     "weft-units": 0,
     "weft-fabric": 1,
     "weft-wire": 1,
-    "weft-switching": 2,
-    "weft-transport": 2,
-    "weft-traffic": 2,
-    "weft-scenario": 3,
-    "weft-sim": 4,
-    "weft-switchd": 4,
-    "weft-loadgen": 4,
-    "weft-ofload": 4,
-    "weft-python": 5,
+    "weft-control": 2,
+    "weft-switching": 3,
+    "weft-transport": 3,
+    "weft-traffic": 3,
+    "weft-scenario": 4,
+    "weft-sim": 5,
+    "weft-switchd": 5,
+    "weft-loadgen": 5,
+    "weft-ofload": 5,
+    "weft-python": 6,
 }
 """A crate may depend on crates of lower layers only."""
 
 STANDS_ON = {
+    "weft-control": {"weft-units", "weft-fabric"},
     "weft-switchd": {"weft-units", "weft-fabric", "weft-wire", "weft-switching"},
     "weft-loadgen": {"weft-units", "weft-traffic"},
     "weft-ofload": {"weft-units", "weft-fabric", "weft-wire"},

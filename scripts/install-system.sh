@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what Weft needs from the system where it is missing: `build` for compiler, Python and
-# Rust, `bpf` for what compiles the eBPF programs, `emulation` for Mininet and what it and the tests of emulations run,
-# `bench` for what the Linux switch is compared with, `test` for a browser. Debian and Ubuntu; elsewhere it says what to
-# install.
+# Rust, `bpf` for what compiles the eBPF programs, `emulation` for Mininet, Open vSwitch and what emulations and their tests
+# run, `bench` for what the Linux switch is compared with, `test` for a browser. Debian and Ubuntu; elsewhere it says what
+# to install.
 set -eu
 
 MINIMUM_RUST=1.89
@@ -31,6 +31,14 @@ install_rust() {
     echo "installing Rust (rustup, into ~/.cargo) ..."
     command -v curl >/dev/null || apt_install curl ca-certificates
     curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal -c rustfmt -c clippy
+}
+
+# Weft starts switches of its own: the service that comes along is not to run.
+install_openvswitch() {
+    command -v ovs-vswitchd >/dev/null || [ -x /usr/sbin/ovs-vswitchd ] || {
+        apt_install openvswitch-switch
+        ! command -v systemctl >/dev/null || systemctl disable --quiet --now openvswitch-switch 2>/dev/null || true
+    }
 }
 
 case "${1:-build}" in
@@ -64,8 +72,10 @@ emulation)
     command -v ping >/dev/null || missing="$missing iputils-ping"
     command -v setpriv >/dev/null || missing="$missing util-linux"
     command -v mount >/dev/null || missing="$missing mount"
+    command -v mptcpize >/dev/null || missing="$missing mptcpize"
     # shellcheck disable=SC2086 # a list of package names
     [ -z "$missing" ] || apt_install $missing
+    install_openvswitch
     ;;
 bench)
     missing=""
@@ -75,11 +85,7 @@ bench)
     command -v sysctl >/dev/null || missing="$missing procps"
     # shellcheck disable=SC2086 # a list of package names
     [ -z "$missing" ] || apt_install $missing
-    if ! command -v ovs-vswitchd >/dev/null; then
-        apt_install openvswitch-switch
-        # The figures start a switch of their own: the service that came along is not to run.
-        ! command -v systemctl >/dev/null || systemctl disable --quiet --now openvswitch-switch 2>/dev/null || true
-    fi
+    install_openvswitch
     ;;
 test)
     command -v chromium >/dev/null || apt_install chromium

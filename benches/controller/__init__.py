@@ -1,1 +1,1 @@
-"""Figures of the OpenFlow controller under load; docs/controller-figures.md says what they mean."""
+"""Figures of the OpenFlow controller: how long paths take to set up, and how much it can be asked."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ._weft import version as _version
 from .errors import OutputError, ResultsError, ScenarioError, WeftError
 from .scenario import Point, Scenario
-from .topology import Fabric, Link, Node, fabric
+from .topology import Fabric, FabricPath, Link, Node, fabric
 
 if TYPE_CHECKING:
     from .results import Results, Run
@@ -29,6 +29,7 @@ __version__ = _version()
 __all__ = [
     "Estimate",
     "Fabric",
+    "FabricPath",
     "Link",
     "Node",
     "OutputError",

@@ -104,7 +104,8 @@ class Scenario:
 
     def fabric(self) -> Fabric:
         """Its fabric."""
-        return Fabric.from_json(json.loads(_weft.fabric(self.text, self.name, str(self.base_dir), list(self.sets))))
+        text = _weft.fabric(self.text, self.name, str(self.base_dir), list(self.sets), True)
+        return Fabric.from_json(json.loads(text))
 
     def run(
         self,

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,10 +60,33 @@ class Link:
 
 
 @dataclass(frozen=True)
+class FabricPath:
+    """One of the paths of `Fabric.path_set`.
+
+    Attributes:
+        nodes: The names of the nodes, both ends among them.
+        cables: The cables between them: cable `i` is the links `2 * i` and `2 * i + 1` of the fabric.
+        shared: How many cables it has in common with the first path of the set; of the first itself, all.
+        shared_before: The sum over its cables of how many of the paths before it in the set have that cable.
+    """
+
+    nodes: tuple[str, ...]
+    cables: tuple[int, ...]
+    shared: int
+    shared_before: int
+
+    @property
+    def hops(self) -> int:
+        """How many cables."""
+        return len(self.cables)
+
+
+@dataclass(frozen=True)
 class Fabric:
     """A graph of hosts and switches.
 
     Attributes:
+        links: Two a cable, one after the other: that from its first end, then that back.
         measures: What the engine measured: counts by tier, path diversity, bisection, diameter.
     """
 
@@ -106,6 +132,70 @@ class Fabric:
         """The switches, in the order of the fabric."""
         return [node for node in self.nodes if not node.is_host]
 
+    def path_set(self, start: str, end: str, order: str = "paper", count: int = 8) -> list[FabricPath]:
+        """The best paths from one node to another, for flows that should not meet.
+
+        Args:
+            start: A host or a switch.
+            end: A host or a switch.
+            order: After the shortest path come, with ``paper``, those that share the fewest cables with it (smoc,
+                Algorithm 1); with ``disjoint``, those that share the least with all before them. Then shorter ones,
+                then by the order of the nodes in the fabric (`docs/path-sets.md`).
+            count: How many; fewer where there are no more. None are where no path joins the two.
+
+        Raises:
+            ScenarioError: There is no such node or no such order.
+        """
+        numbers = {node.name: number for number, node in enumerate(self.nodes)}
+        for name in (start, end):
+            if name not in numbers:
+                meant = _weft.nearest(name, list(numbers))
+                raise ScenarioError(f"there is no node `{name}`{f'; did you mean `{meant}`?' if meant else ''}")
+        if count < 1:
+            raise ScenarioError(f"a set has at least 1 path, not {count}")
+        # Hosts do not forward for others, so those that are no end are left out.
+        open_to = {node.name for node in self.nodes if not node.is_host} | {start, end}
+        cables, edges = [], []
+        for cable, (forth, back) in enumerate(zip(self.links[::2], self.links[1::2], strict=True)):
+            if forth.up and back.up and forth.source in open_to and forth.target in open_to:
+                cables.append(cable)
+                edges.append((numbers[forth.source], numbers[forth.target]))
+        try:
+            answer = _weft.path_set(len(self.nodes), edges, numbers[start], numbers[end], order, count)
+        except ValueError as error:
+            raise ScenarioError(str(error)) from None
+        paths: list[FabricPath] = []
+        used: Counter[int] = Counter()
+        for nodes, taken in json.loads(answer):
+            through = tuple(cables[edge] for edge in taken)
+            first = paths[0].cables if paths else through
+            paths.append(
+                FabricPath(
+                    nodes=tuple(self.nodes[number].name for number in nodes),
+                    cables=through,
+                    shared=len(set(through).intersection(first)),
+                    shared_before=sum(used[cable] for cable in through),
+                )
+            )
+            used.update(through)
+        return paths
+
+    def spelled(self, path: FabricPath) -> str:
+        """A path in words: its nodes, and which of several parallel cables it takes."""
+        words = [path.nodes[0]]
+        for cable, (near, far) in zip(path.cables, pairwise(path.nodes), strict=True):
+            same = self._parallels[frozenset((near, far))]
+            words.append(far if len(same) == 1 else f"({same.index(cable) + 1} of {len(same)}) {far}")
+        return " ".join(words)
+
+    @cached_property
+    def _parallels(self) -> dict[frozenset[str], list[int]]:
+        """The cables between any two nodes."""
+        parallels: dict[frozenset[str], list[int]] = {}
+        for cable, link in enumerate(self.links[::2]):
+            parallels.setdefault(frozenset((link.source, link.target)), []).append(cable)
+        return parallels
+
     def places(self) -> dict[str, tuple[float, float]]:
         """Where to draw each node, y growing upwards, such that the highest tier is on top."""
         tiers = [node.tier for node in self.nodes]
@@ -134,22 +224,24 @@ class Fabric:
         return draw(self)
 
 
-def fabric(path: str | Path, sets: Sequence[str] = ()) -> Fabric:
+def fabric(path: str | Path, sets: Sequence[str] = (), *, measured: bool = True) -> Fabric:
     """Read the fabric of a scenario, or a fabric file (Weft TOML, GraphML, node-link JSON).
 
     Args:
         path: The file. A TOML file with a table ``[fabric]`` is a scenario.
         sets: ``key=value`` changes to a scenario.
+        measured: Whether to fill in `Fabric.measures`, which takes a while for a large fabric.
 
     Raises:
         ScenarioError: The file cannot be read or describes no usable fabric.
     """
     path = Path(path)
     if path.suffix.lower() == ".toml" and (text := scenario_text(path)) is not None:
-        return Fabric.from_json(json.loads(_weft.fabric(text, path.name, str(path.parent), list(sets))))
+        answer = _weft.fabric(text, path.name, str(path.parent), list(sets), measured)
+        return Fabric.from_json(json.loads(answer))
     if sets:
         raise ScenarioError(f"{path}: --set changes a scenario, and this is a fabric file")
-    return Fabric.from_json(json.loads(_weft.fabric_file(str(path))))
+    return Fabric.from_json(json.loads(_weft.fabric_file(str(path), measured)))
 
 
 def scenario_text(path: Path) -> str | None:

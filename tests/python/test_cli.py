@@ -91,6 +91,7 @@ def test_missing_runs_are_warned_of(weft, tmp_path):
         (["report", "."], "is not a result directory"),
         (["plot", "nothere"], "nothere does not exist"),
         (["reproduce", "nope"], "error: there is no study `nope`\n  try: one of packet-spraying"),
+        (["reproduce", "smoc"], "error: `smoc` cannot be simulated\n  try: `sudo weft reproduce smoc --emulated`"),
         (["run", "nothere.toml"], "error: nothere.toml: No such file or directory"),
         (["run", "."], "error: . is a directory, not a scenario file\n  try: `weft new mine.toml`, then"),
         (["check", "."], "error: . is a directory, not a scenario file"),

@@ -17,6 +17,7 @@ pub mod measure;
 mod nearest;
 mod node;
 mod overhead;
+pub mod path_set;
 mod queue;
 pub mod read;
 mod spanning_tree;

@@ -29,23 +29,36 @@ pub fn check(py: Python<'_>, text: &str, name: &str, base_dir: &str, sets: Vec<S
 }
 
 #[pyfunction]
-pub fn fabric(text: &str, name: &str, base_dir: &str, sets: Vec<String>) -> PyResult<String> {
+pub fn fabric(text: &str, name: &str, base_dir: &str, sets: Vec<String>, measured: bool) -> PyResult<String> {
     let scenario = scenario(text, name, &sets)?;
     let plan = scenario.plan(&scenario.points()[0], &|path| load(base_dir, path));
     let plan = plan.map_err(|wrong| ScenarioError::new_err(wrong.to_string()))?;
-    Ok(describe(&plan.fabric).to_string())
+    Ok(describe(&plan.fabric, measured).to_string())
 }
 
 #[pyfunction]
-pub fn fabric_file(path: &str) -> PyResult<String> {
+pub fn fabric_file(path: &str, measured: bool) -> PyResult<String> {
     let bytes =
         fs::read(path).map_err(|error| ScenarioError::new_err(format!("cannot read {path}: {error}")))?;
     let fabric = read::file(path, &bytes, &LinkSpec::default());
     let fabric = fabric.map_err(|error| ScenarioError::new_err(format!("{path}: {error}")))?;
-    Ok(describe(&fabric).to_string())
+    Ok(describe(&fabric, measured).to_string())
 }
 
-fn describe(fabric: &Fabric) -> Value {
+fn describe(fabric: &Fabric, measured: bool) -> Value {
+    let mut description = json!({
+        "name": fabric.name(),
+        "nodes": nodes_json(fabric),
+        "links": links_json(fabric),
+    });
+    if measured && let (Some(all), Value::Object(measures)) = (description.as_object_mut(), measures(fabric))
+    {
+        all.extend(measures);
+    }
+    description
+}
+
+fn measures(fabric: &Fabric) -> Value {
     let counts = measure::counts(fabric);
     let paths = EqualCost::compute(fabric);
     let diversity = measure::diversity(fabric, &paths, DIVERSITY_PAIRS);
@@ -65,9 +78,6 @@ fn describe(fabric: &Fabric) -> Value {
         (format!("paths over {} links", row.hops), json!(text))
     });
     json!({
-        "name": fabric.name(),
-        "nodes": nodes_json(fabric),
-        "links": links_json(fabric),
         "counts": { "tiers": tiers.collect::<Vec<_>>(), "pods": counts.pods },
         "bisection": {
             "bandwidth_bps": bisection.rate.bps(),

@@ -8,13 +8,13 @@
 
 use rand_core::RngCore;
 use weft_fabric::Fabric;
-use weft_units::{Duration, NodeId, PortId, Time};
+use weft_units::{Duration, Mac, NodeId, PortId, Time};
 
 use crate::exploration::{Exploration, Maker, PARAMS, ways};
 pub use crate::floods::Flood;
 use crate::floods::Floods;
 use crate::hash::fold_product;
-use crate::header::{Header, Kind, Mac};
+use crate::header::{Header, Kind};
 use crate::hello::{Ports, Way};
 use crate::registry::{Blueprint, SchemeInfo, SchemeSpec};
 use crate::soft_table::{SoftKey, SoftTable};

@@ -4,11 +4,11 @@
 //! there lets a copy pass a second time. Where it is full of floods under way, further ones end here:
 //! a flood that is not remembered might never end.
 
-use weft_units::{Duration, PortId, Time};
+use weft_units::{Duration, Mac, PortId, Time};
 
 use crate::DropReason;
 use crate::hash::mix64;
-use crate::header::{Header, Kind, Mac};
+use crate::header::{Header, Kind};
 use crate::soft_table::{SoftKey, SoftTable};
 
 /// What the copies of a flooded frame have in common.

@@ -5,11 +5,11 @@
 //! it carries nothing: a switch taken for a host would loop what is sent to it. Hosts are not
 //! trusted: on a host port nothing counts that only switches may send.
 
-use weft_units::{Duration, PortId, Time};
+use weft_units::{Duration, Mac, PortId, Time};
 
 use crate::exploration::{Exploration, FloodOrder, Scope};
 use crate::hash::pick;
-use crate::header::{Header, Kind, Mac};
+use crate::header::{Header, Kind};
 use crate::{Actions, Context, DropReason};
 
 use rand_core::RngCore;

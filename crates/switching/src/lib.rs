@@ -37,7 +37,7 @@ pub mod tfe;
 pub use action::{Action, Actions, DropReason, Rewrite};
 pub use forwarding::{Forwarding, NextHops};
 pub use hash::{flow_hash, mix64, pick, tuple_hash};
-pub use header::{Header, Kind, Mac};
+pub use header::{Header, Kind};
 pub use registry::{
     Blueprint, Contradiction, ParamInfo, ParamKind, ParamValue, SchemeError, SchemeInfo, SchemeSpec,
     SchemeVisitor, contradiction, explores, registry, visit_scheme,
@@ -45,3 +45,4 @@ pub use registry::{
 pub use soft_table::{Inserted, SoftKey, SoftTable};
 pub use streams::{Stream, stream};
 pub use switch::{Context, Kept, KeptPort, Switch, TableEntries};
+pub use weft_units::Mac;

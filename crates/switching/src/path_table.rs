@@ -1,10 +1,10 @@
 //! The table of TCP-Path: for each direction of a flow, the port towards one of its ends.
 
-use weft_units::{PortId, Time};
+use weft_units::{Mac, PortId, Time};
 
 use crate::exploration::Exploration;
 use crate::hash::fold_product;
-use crate::header::{Header, Mac};
+use crate::header::Header;
 use crate::soft_table::{SoftKey, SoftTable};
 
 /// Class of an entry that a request has made and no reply has confirmed.

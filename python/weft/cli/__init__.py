@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import bench, emulate, explore, fabric, lists, new, reproduce, run, shell, show
+from . import bench, controller, emulate, explore, fabric, lists, new, reproduce, run, shell, show
 
 app = typer.Typer(
     name="weft",
@@ -40,7 +40,7 @@ def root(
     """What becomes of my flows if the fabric chooses paths another way?"""
 
 
-_SIMULATE, _LOOK, _LIST = "Simulate", "Look at results", "Look up"
+_SIMULATE, _STEER, _LOOK, _LIST = "Simulate", "Steer switches", "Look at results", "Look up"
 app.command("new", rich_help_panel=_SIMULATE)(new.new)
 app.command("check", rich_help_panel=_SIMULATE)(run.check)
 app.command("run", rich_help_panel=_SIMULATE)(run.run)
@@ -48,6 +48,7 @@ app.command("emulate", rich_help_panel=_SIMULATE)(emulate.emulate)
 app.command("explore", rich_help_panel=_SIMULATE)(explore.explore)
 app.command("reproduce", rich_help_panel=_SIMULATE)(reproduce.reproduce)
 app.command("bench", rich_help_panel=_SIMULATE)(bench.bench)
+app.add_typer(controller.app, name="controller", rich_help_panel=_STEER)
 app.command("summary", rich_help_panel=_LOOK)(show.summary)
 app.command("report", rich_help_panel=_LOOK)(show.report)
 app.command("plot", rich_help_panel=_LOOK)(show.plot)

@@ -1,11 +1,13 @@
-"""`weft fabric`: what a fabric is made of, and a drawing of it."""
+"""`weft fabric`: what a fabric is made of, a drawing of it, and paths between two of its nodes."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +24,13 @@ from .live import announced
 from .run import Sets
 
 
+class Order(StrEnum):
+    """Which paths come first."""
+
+    paper = "paper"
+    disjoint = "disjoint"
+
+
 @shell.guarded
 def fabric(
     path: Annotated[
@@ -29,9 +38,20 @@ def fabric(
     ],
     sets: Sets = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a drawing as SVG.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print nodes, links and measures as JSON.")] = False,
+    paths: Annotated[
+        tuple[str, str] | None, typer.Option(metavar="A B", help="Show paths from A to B, hosts or switches.")
+    ] = None,
+    order: Annotated[
+        Order | None, typer.Option(help="Paths that share least with the first, or with all before.")
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option(min=1, max=1_000_000, metavar="N", help="How many paths; 8 if not given.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print nodes, links and measures, or paths, as JSON.")
+    ] = False,
 ) -> None:
-    """Show a fabric: nodes by tier, links, path diversity, bisection.
+    """Show a fabric: nodes by tier, links, path diversity, bisection. Or the paths that subflows would take.
 
     [bold]Examples[/bold]
 
@@ -40,23 +60,67 @@ def fabric(
       weft fabric campus.graphml --svg campus.svg
 
       weft fabric mine.toml --set fabric.k=8 --json
+
+      weft fabric scenarios/smoc/topology2.fabric.toml --paths a b
     """
-    with announced(f"{path}: counting paths and cuts; a large fabric takes a while"):
-        graph = read_fabric(path, sets or [])
+    for option, given in (("--order", order), ("--count", count)):
+        if paths is None and given is not None:
+            raise shell.fail(f"{option} is about paths", f"--paths A B {option} {given}")
+    with nullcontext() if paths else announced(f"{path}: counting paths and cuts; a large fabric takes a while"):
+        graph = read_fabric(path, sets or [], measured=paths is None)
         if svg is not None:
             write_text(svg, graph.to_svg())
-    if as_json:
+    if paths is not None:
+        show_paths(graph, paths, order or Order.paper, count or 8, as_json)
+    elif as_json:
         nodes, links = [asdict(n) for n in graph.nodes], [asdict(link) for link in graph.links]
         print(json.dumps({"name": graph.name, **graph.measures, "nodes": nodes, "links": links}, ensure_ascii=False))
-        return
+    else:
+        show_facts(graph)
+    if svg is not None and not as_json:
+        shell.say(f"drawing: {svg}")
+
+
+def show_facts(graph: Fabric) -> None:
+    """Print what is worth knowing."""
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), title=graph.name, title_justify="left")
     table.add_column(style="dim")
     table.add_column(overflow="fold")
     for name, value in facts(graph):
         table.add_row(name, Text(value))
     shell.out.print(table)
-    if svg is not None:
-        shell.say(f"drawing: {svg}")
+
+
+def show_paths(graph: Fabric, ends: tuple[str, str], order: Order, count: int, as_json: bool) -> None:
+    """Print the best paths between two nodes."""
+    found = graph.path_set(*ends, order=order.value, count=count)
+    start, end = ends
+    if as_json:
+        rows = [{"hops": one.hops, **asdict(one)} for one in found]
+        answer = {"name": graph.name, "from": start, "to": end, "order": order.value, "paths": rows}
+        print(json.dumps(answer, ensure_ascii=False))
+        return
+    if not found:
+        shell.out.print(f"no path joins {start} and {end}", markup=False)
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for head in ("", "hops", "shared"):
+        table.add_column(head, justify="right", no_wrap=True)
+    if order is Order.disjoint:
+        table.add_column("before", justify="right", no_wrap=True)
+    table.add_column("path", overflow="fold")
+    for number, one in enumerate(found):
+        cells = [str(number + 1), str(one.hops), str(one.shared) if number else quantity.MISSING]
+        if order is Order.disjoint:
+            cells.append(str(one.shared_before) if number else quantity.MISSING)
+        table.add_row(*cells, Text(graph.spelled(one)))
+    shell.out.print(table)
+    notes = ["shared: cables in common with path 1"]
+    if order is Order.disjoint:
+        notes.append("before: in common with the paths above, summed up")
+    if len(found) < count:
+        notes.append("there are no more paths")
+    shell.out.print("; ".join(notes), style="dim")
 
 
 def facts(graph: Fabric) -> Iterator[tuple[str, str]]:

@@ -53,11 +53,13 @@ def reproduce(
     again = resume_command(study, size, out, jobs, emulated=emulated, as_json=as_json)
     study = f"{study}-emulated" if emulated and not study.endswith("-emulated") else study
     found = next((candidate for candidate in studies.ALL if candidate.name == study), None)
+    if found is None and any(candidate.name == f"{study}-emulated" for candidate in studies.ALL):
+        raise shell.fail(f"`{study}` cannot be simulated", f"`sudo weft reproduce {study} --emulated` emulates it")
     if found is None:
         raise shell.fail(f"there is no study `{study}`", f"one of {', '.join(s.name for s in studies.ALL)}")
     folder = out if out is not None else Path("results") / f"{study}-{size.value}"
     parts = found.parts(size)
-    runs = sum(len(part.scenario.points()) for part in parts)
+    runs = sum(part.runs() for part in parts)
     with shown(f"{study}, {size.value}", shell.err) as (tracker, feed):
         tracker.total = runs
         try:
@@ -75,7 +77,9 @@ def reproduce(
     shell.out.print(Text(found.chosen, style="dim"))
     shell.say(f"\n{plural(runs, 'run')} in {escape(str(folder))}. Next:")
     shell.say(f"  {shell.command_line('plot', folder)}   the paper's figures from these runs")
-    shell.say(f"  {shell.command_line('report', folder / parts[0].name)}   a page on one of its scenarios")
+    reported = next((part for part in parts if part.scenario is not None), None)
+    if reported is not None:
+        shell.say(f"  {shell.command_line('report', folder / reported.name)}   a page on one of its scenarios")
 
 
 def resume_command(study: str, size: Size, out: Path | None, jobs: int | None, *, emulated: bool, as_json: bool) -> str:

@@ -49,8 +49,8 @@ def say(event: str, **values: Any) -> None:
         print(f"{values['stage']} ...", flush=True)
 
 
-def main(directory: Path) -> int:
-    """Carry out the plan in `directory`; the exit code says whether that went well."""
+def main(directory: Path, run: Callable[[Path, dict[str, Any]], None]) -> int:
+    """Have `run` carry out what lies in `directory`, with its options; the exit code says whether that went well."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise Stopped
@@ -281,4 +281,4 @@ def _allow_many_files() -> None:
 
 if __name__ == "__main__":
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
-    os._exit(main(Path(sys.argv[1])))
+    os._exit(main(Path(sys.argv[1]), run))

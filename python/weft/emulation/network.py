@@ -1,35 +1,24 @@
-"""The network of a plan, built and ready for flows: Mininet's nodes and cables, shaped links, hosts with their TCP."""
+"""The network of a plan, built and ready for flows: Linux switches, shaped links, hosts with their TCP."""
 
 from __future__ import annotations
 
-import subprocess
-import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from . import neighbours, shaping
 from .errors import EmulationError
-from .namespace import entered, path_of, runs
+from .namespace import entered
+from .nodes import Nodes
 from .plan import EXPLORING, Plan
-from .requirements import find_mininet, program
-from .stack import Stack, offloads, route_there, write
-
-_LINKS_S = 60.0
-"""Seconds that the kernel has to start all interfaces: it does so in its own time, later on a busy machine."""
-_LOOK_S = 0.05
-"""Seconds between two looks."""
-_OWN = "/proc/self/ns/net"
-"""The namespace of the switches."""
-_ROUTE_PREFIX = "10.0.0.0/8"
+from .requirements import find_mininet
+from .stack import Stack, ip_batch, offloads, route_command, route_there, write
 
 
-class Network:
-    """Built by `build`, in a jail.
+class Network(Nodes):
+    """Built by `configure` and `start`, in a jail; its switches are `WeftSwitch`es.
 
     Attributes:
-        net: Mininet's.
-        hosts: Mininet's hosts by their name in the plan.
-        switches: The `WeftSwitch`es by their name in the plan.
         settings: What the hosts' settings were when read back.
         route: What their routes carried then.
         memories: Changes what hosts know of each other; None where they know all.
@@ -38,31 +27,14 @@ class Network:
     def __init__(self, plan: Plan, stack: Stack, delays: bool) -> None:
         """Make the nodes and cables; nothing forwards yet."""
         find_mininet()
-        from mininet.log import setLogLevel
-        from mininet.net import Mininet
-
-        from .topology import FabricTopo, QuietHost
+        from .topology import linux_switch
         from .weft_mininet import WeftSwitch
 
-        self.plan, self.stack, self._delays = plan, stack, delays
-        setLogLevel("warning")
-        write(dict.fromkeys(("net.ipv6.conf.all.disable_ipv6", "net.ipv6.conf.default.disable_ipv6"), "1"))
-        # What this would do is raise limits of the whole machine.
-        Mininet.inited = True
-        self.net: Any = Mininet(
-            topo=FabricTopo(plan=plan), switch=WeftSwitch, host=QuietHost, controller=None, build=True
-        )
-        names = plan.linux_names
-        self.hosts: dict[str, Any] = {host.name: self.net[names[host.name]] for host in plan.hosts}
-        self.switches: dict[str, Any] = {switch.name: self.net[names[switch.name]] for switch in plan.switches}
+        super().__init__(plan, WeftSwitch, partial(linux_switch, plan))
+        self.stack, self._delays = stack, delays
         self.settings: dict[str, str] = {}
         self.route = ""
         self.memories: neighbours.Memories | None = None
-
-    @property
-    def namespaces(self) -> dict[str, str]:
-        """The hosts' network namespaces, as paths."""
-        return {name: path_of(host.pid) for name, host in self.hosts.items()}
 
     def configure(self, told: Callable[[float], None]) -> None:
         """Shape all links and make the hosts' stacks; `told` hears how far it is, from 0 to 1.
@@ -98,14 +70,8 @@ class Network:
         self.settings = {key: value for key, value in there.items() if device not in key}
         offloads(device)
         shaping.apply(shapes)
-        lines = [
-            f"route replace {_ROUTE_PREFIX} dev {device} proto kernel scope link src {address} {self.stack.route}",
-            *(line.format(dev=device) for line in known),
-        ]
-        command = [str(program("ip")), "-batch", "-"]
-        done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise EmulationError(f"host {name} does not take its route or addresses: {done.stderr.strip()}")
+        lines = [route_command(device, address, self.stack.route), *(line.format(dev=device) for line in known)]
+        ip_batch(lines, f"host {name} does not take its route or addresses")
         self.route = route_there(device, self.stack.route)
 
     def ask(self, switch: str, what: str, method: str = "GET") -> Any:
@@ -133,23 +99,8 @@ class Network:
             self.net.start()
         except ControlError as refusal:
             raise EmulationError(str(refusal)) from refusal
-        self._wait_for_links()
+        self.wait_for_links()
         self._check_roles()
-
-    def _wait_for_links(self) -> None:
-        """Wait until every interface passes frames, those of cables that are down apart."""
-        until = time.monotonic() + _LINKS_S
-        for cable in self.plan.cables:
-            for end in cable.ends if cable.up else ():
-                path = self.namespaces.get(end.node, _OWN)
-                while not self._runs(path, self.plan.interface(end)):
-                    if time.monotonic() > until:
-                        raise EmulationError(f"{self.plan.interface(end)} carries nothing after {_LINKS_S:g} s")
-                    time.sleep(_LOOK_S)
-
-    def _runs(self, path: str, interface: str) -> bool:
-        with entered(path):
-            return runs(interface)
 
     def _check_roles(self) -> None:
         """Check that each switch takes each of its ports for what it is."""

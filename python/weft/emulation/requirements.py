@@ -6,11 +6,12 @@ import importlib.util
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from .errors import EmulationError
 
-SYSTEM_PROGRAMS = ("unshare", "setpriv", "mount", "mnexec", "ip", "tc", "ethtool", "ifconfig")
+SYSTEM_PROGRAMS = ("unshare", "setpriv", "mount", "mnexec", "ip", "tc", "ss", "nstat", "ethtool", "ifconfig")
 """Of the system; `mnexec` comes with Mininet."""
 OWN_PROGRAMS = ("weft-switchd", "weft-loadgen")
 """Built by `make emulation`, installed beside `weft`."""
@@ -19,8 +20,11 @@ _DEBIAN_PACKAGES = Path("/usr/lib/python3/dist-packages")
 _INSTALL = "`make emulation` in Weft's directory installs and builds what an emulation needs"
 
 
-def check() -> None:
+def check(own: Sequence[str] = OWN_PROGRAMS) -> None:
     """Refuse a machine on which nothing can be emulated.
+
+    Args:
+        own: Programs of Weft that are needed.
 
     Raises:
         EmulationError: It is not Linux, the user is not root, or a program or Mininet is missing.
@@ -35,7 +39,7 @@ def check() -> None:
             "emulation makes network namespaces and loads eBPF programs, which only root may",
             "the same command after `sudo`, or `weft run` to simulate",
         )
-    missing = [name for name in (*SYSTEM_PROGRAMS, *OWN_PROGRAMS) if program(name) is None]
+    missing = [name for name in (*SYSTEM_PROGRAMS, *own) if program(name) is None]
     if missing:
         raise EmulationError(f"missing: {', '.join(missing)}", _INSTALL)
     find_mininet()

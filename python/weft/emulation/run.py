@@ -72,9 +72,19 @@ def carry_out(prepared: Prepared, directory: Path, told: Told) -> None:
         KeyboardInterrupt: Ctrl-C; nothing is left of the network.
     """
     _write(prepared, directory, prompt=False)
+    follow("weft.emulation.inside", directory, told)
+
+
+def follow(module: str, directory: Path, told: Told) -> None:
+    """Have a module carry out in a jail what lies in `directory`, until it has left `observed.json` there.
+
+    Raises:
+        EmulationError: It did not work, with what `failed.json` or the log there say.
+        KeyboardInterrupt: Ctrl-C; nothing is left of the jail.
+    """
     log_path = directory / "emulation.log"
     with log_path.open("wb") as log:
-        jail = Jail("weft.emulation.inside", [str(directory)], log)
+        jail = Jail(module, [str(directory)], log)
         try:
             assert jail.process.stdout is not None
             for line in jail.process.stdout:

@@ -24,7 +24,8 @@ from .requirements import program
 _NOTICEABLE = Fraction(1, 20)
 """Share of a full frame's sending time below which the delay of a whole path is left out, with a warning."""
 _QUANTUM = 1514
-_BURST = 100
+FRAME_BY_FRAME = 100
+"""Bytes of a burst with which a link is busy after every frame."""
 _MINIMUM_MTU_FRAME = 1514
 """Bytes of a full frame as Linux counts it."""
 _RATE_UNITS = {"bit": 1, "Kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9, "Tbit": 10**12}
@@ -40,11 +41,13 @@ class Shape:
         rate_bps: In bit/s.
         overhead: Bytes that each frame counts beyond what Linux sees.
         limit: `pfifo limit 100`, `bfifo limit 150000` or `netem ...` with what follows.
+        burst: Bytes that an idle link may pass at once.
     """
 
     rate_bps: int
     overhead: int
     limit: str
+    burst: int = FRAME_BY_FRAME
 
     def commands(self, interface: str) -> list[str]:
         """Lines for `tc -batch`."""
@@ -52,21 +55,29 @@ class Shape:
         return [
             f"qdisc add dev {interface} root handle 1: htb default 1",
             f"class add dev {interface} parent 1: classid 1:1 htb rate {self.rate_bps}bit ceil {self.rate_bps}bit"
-            f" burst {_BURST}b cburst {_BURST}b quantum {_QUANTUM}{counted}",
+            f" burst {self.burst}b cburst {self.burst}b quantum {_QUANTUM}{counted}",
             f"qdisc add dev {interface} parent 1:1 handle 10: {self.limit}",
         ]
 
 
-def shapes(plan: Plan, delays: bool) -> dict[str, dict[str, Shape]]:
-    """The shape of every interface: by node, then by interface; `delays`: whether links delay (see `delay_matters`)."""
+def shapes(plan: Plan, delays: bool, burst_s: float = 0.0) -> dict[str, dict[str, Shape]]:
+    """The shape of every interface: by node, then by interface.
+
+    Args:
+        plan: With the links.
+        delays: Whether links delay (see `delay_matters`).
+        burst_s: Seconds' worth of its rate that an idle link may pass at once, at least a frame; 0 for links that are
+            busy after every frame. The kernel sets a timer a burst, which for frame by frame takes more of a processor
+            than anything else does where links are fast.
+    """
     wanted: dict[str, dict[str, Shape]] = {}
     for cable in plan.cables:
         for end in cable.ends:
-            wanted.setdefault(end.node, {})[plan.interface(end)] = _shape(end, delays)
+            wanted.setdefault(end.node, {})[plan.interface(end)] = _shape(end, delays, burst_s)
     return wanted
 
 
-def _shape(end: End, delays: bool) -> Shape:
+def _shape(end: End, delays: bool, burst_s: float) -> Shape:
     overhead = max(FRAMING[end.overhead] - HEADER, 0)
     if delays and end.delay_ps > 0:
         frame = _MINIMUM_MTU_FRAME * 8 * 10**12 // end.rate_bps
@@ -77,7 +88,8 @@ def _shape(end: End, delays: bool) -> Shape:
         limit = f"pfifo limit {end.queue_packets}"
     else:
         limit = f"bfifo limit {end.queue_bytes}"
-    return Shape(end.rate_bps, overhead, limit)
+    burst = max(round(end.rate_bps / 8 * burst_s), _MINIMUM_MTU_FRAME) if burst_s else FRAME_BY_FRAME
+    return Shape(end.rate_bps, overhead, limit, burst)
 
 
 def refuse_special(plan: Plan) -> list[str]:
@@ -164,14 +176,11 @@ def _farthest(neighbours: Mapping[str, set[str]], source: str, targets: set[str]
 
 def has_netem() -> bool:
     """Whether this kernel can delay frames; tried on a device of a namespace that is made for it."""
-    tc = program("tc")
-    unshare = program("unshare")
-    tried = subprocess.run(
-        [str(unshare), "--net", str(tc), "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"],
-        capture_output=True,
-        check=False,
-    )
-    return tried.returncode == 0
+    tc, unshare = program("tc"), program("unshare")
+    if tc is None or unshare is None:
+        return False
+    command = [unshare, "--net", tc, "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def apply(wanted: Mapping[str, Shape]) -> None:
@@ -244,11 +253,11 @@ def _class_differences(text: str, shape: Shape) -> list[str]:
         found = _rate(text, what)
         if found is None or abs(found - shape.rate_bps) > _RATE_PRECISION * shape.rate_bps:
             wrong.append(f"has {what} {found}, not {shape.rate_bps} bit/s")
-    # tc keeps a burst as a whole number of microseconds.
-    kept = shape.rate_bps / 8e6 + 1
+    # tc keeps a burst as a whole number of microseconds, and makes bytes of it again: rounded down both times.
+    kept = 2 * shape.rate_bps / 8e6 + 1
     expected = {
-        "burst": (_BURST, kept),
-        "cburst": (_BURST, kept),
+        "burst": (shape.burst, kept),
+        "cburst": (shape.burst, kept),
         "quantum": (_QUANTUM, 0),
         "overhead": (shape.overhead, 0),
     }

@@ -34,6 +34,8 @@ _OFFLOADS = ("tso", "gso", "gro", "tx")
 """Switched off on hosts: see `offloads`."""
 _OWN_PORTS = 1_000
 """Ports that programs at the prompt may have, away from those of the flows."""
+_ROUTE_PREFIX = "10.0.0.0/8"
+"""Where all hosts are."""
 _TIMESTAMP_OPTION = 12
 """Bytes of a segment that timestamps take."""
 
@@ -149,6 +151,23 @@ def write(values: Mapping[str, str]) -> dict[str, str]:
         if there[name] != value:
             raise EmulationError(f"{name} is {there[name]!r} after it was set to {value!r}")
     return there
+
+
+def ip_batch(lines: Sequence[str], failed: str) -> None:
+    """Have `ip` do all of `lines` in the namespace that the thread is in.
+
+    Raises:
+        EmulationError: It does not; the message begins with `failed`.
+    """
+    command = [str(program("ip")), "-batch", "-"]
+    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise EmulationError(f"{failed}: {done.stderr.strip()}")
+
+
+def route_command(interface: str, address: str, carried: str) -> str:
+    """What `ip` is told for the route of a host to all others."""
+    return f"route replace {_ROUTE_PREFIX} dev {interface} proto kernel scope link src {address} {carried}"
 
 
 def route_there(interface: str, wanted: str) -> str:

@@ -92,7 +92,7 @@ def emulate(scenario: Scenario, out: Path, told: Callable[[dict[str, Any]], None
     points, outcome = scenario.points(), Emulated()
     there = _there(scenario, out)
     told({"event": "sweep", "total": len(points)})
-    with _workshop(out) as directory:
+    with workshop(out) as directory:
         for point in points:
             if point.id in there:
                 outcome.skipped += 1
@@ -112,7 +112,7 @@ def emulate(scenario: Scenario, out: Path, told: Callable[[dict[str, Any]], None
             finally:
                 if keep:
                     shutil.copytree(directory, out / KEPT / point.id, dirs_exist_ok=True)
-                _clear(directory)
+                clear(directory)
     return outcome
 
 
@@ -137,7 +137,7 @@ def _there(scenario: Scenario, out: Path) -> set[str]:
 
 
 @contextmanager
-def _workshop(out: Path) -> Iterator[Path]:
+def workshop(out: Path) -> Iterator[Path]:
     """The directory in `out` that runs are carried out in, for as long as the block runs; nobody else has it.
 
     Raises:
@@ -158,14 +158,14 @@ def _workshop(out: Path) -> Iterator[Path]:
         ) from None
     try:
         # What a killed emulation has left.
-        _clear(path)
+        clear(path)
         yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
         os.close(held)
 
 
-def _clear(path: Path) -> None:
+def clear(path: Path) -> None:
     """Empty a directory of files."""
     for entry in path.iterdir():
         entry.unlink()

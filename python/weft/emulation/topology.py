@@ -6,12 +6,14 @@ addresses that the simulator gives them; ports of switches have locally administ
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mininet.node import Host as MininetHost
+from mininet.node import Switch as MininetSwitch
 from mininet.topo import Topo
 
-from .plan import Plan
+from .plan import Plan, SwitchNode
 
 HELLO = {"hello": "250 ms", "hold": 8}
 """How often switches say Hello, and how many Hellos a neighbour may miss, whatever the scenario says.
@@ -27,22 +29,14 @@ _HOST_ONLY = ("arp_cache",)
 class FabricTopo(Topo):  # type: ignore[misc]
     """A plan's hosts, switches and cables."""
 
-    def build(self, plan: Plan) -> None:
-        """Called by Mininet's constructor with what it was given."""
+    def build(self, plan: Plan, told: Callable[[SwitchNode], dict[str, Any]]) -> None:
+        """Called by Mininet's constructor with what it was given; `told` are the parameters of a switch."""
         macs = {host.name: host.mac for host in plan.hosts}
         names = plan.linux_names
         for host in plan.hosts:
             self.addHost(names[host.name], ip=f"{host.address}/{host.prefix}")
         for switch in plan.switches:
-            told = {key: value for key, value in plan.params.items() if key not in _HOST_ONLY}
-            self.addSwitch(
-                names[switch.name],
-                mode="ecmp" if plan.scheme == "single_path" else plan.scheme,
-                switch_id=switch.id,
-                tier=switch.tier,
-                parameters=told | HELLO,
-                routes=plan.stations(plan.routes, switch.name),
-            )
+            self.addSwitch(names[switch.name], **told(switch))
         numbers = {switch.name: number for number, switch in enumerate(plan.switches)}
         for cable in plan.cables:
             addresses = [macs.get(end.node) or _port_mac(numbers[end.node], end.port) for end in cable.ends]
@@ -56,6 +50,18 @@ class FabricTopo(Topo):  # type: ignore[misc]
             )
 
 
+def linux_switch(plan: Plan, switch: SwitchNode) -> dict[str, Any]:
+    """What a `WeftSwitch` is told."""
+    parameters = {key: value for key, value in plan.params.items() if key not in _HOST_ONLY}
+    return {
+        "mode": "ecmp" if plan.scheme == "single_path" else plan.scheme,
+        "switch_id": switch.id,
+        "tier": switch.tier,
+        "parameters": parameters | HELLO,
+        "routes": plan.stations(plan.routes, switch.name),
+    }
+
+
 class QuietHost(MininetHost):  # type: ignore[misc]
     """A host whose settings are made in its namespace (`stack`), and that Mininet gives its address alone."""
 
@@ -63,6 +69,17 @@ class QuietHost(MininetHost):  # type: ignore[misc]
         """Set the address; the MAC address was given to the interface when it was made."""
         result: dict[str, Any] = super().config(ip=ip, lo="up", **{k: v for k, v in params.items() if k != "mac"})
         return result
+
+
+class BridgeSwitch(MininetSwitch):  # type: ignore[misc]
+    """The place of a switch that `openvswitch` carries out; the daemon is one for all, so there is nothing to start."""
+
+    def start(self, controllers: Any) -> None:
+        """Leave it to the daemon."""
+
+    def stop(self, deleteIntfs: bool = True) -> None:  # noqa: N803 (Mininet names it)
+        """Take its interfaces away."""
+        super().stop(deleteIntfs)
 
 
 def _port_mac(switch: int, port: int) -> str:

@@ -7,12 +7,19 @@ from pathlib import Path
 from .base import INDEX, Size, Study, StudyRow, Verdict, read_index
 from .packet_spraying import PacketSpraying
 from .packet_spraying.emulated import PacketSprayingEmulated
+from .smoc.emulated import SmocEmulated
 from .tcp_path import TcpPath
 from .tcp_path.emulated import TcpPathEmulated
 
 __all__ = ["ALL", "Size", "Study", "StudyRow", "Verdict", "of_directory"]
 
-ALL: tuple[Study, ...] = (PacketSpraying(), PacketSprayingEmulated(), TcpPath(), TcpPathEmulated())
+ALL: tuple[Study, ...] = (
+    PacketSpraying(),
+    PacketSprayingEmulated(),
+    SmocEmulated(),
+    TcpPath(),
+    TcpPathEmulated(),
+)
 """Every study there is."""
 
 

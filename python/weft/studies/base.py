@@ -66,14 +66,73 @@ class Outcome:
     remarks: list[str]
 
 
-@dataclass(frozen=True)
-class Part:
-    """One scenario of a study, run into a directory of its own."""
+class Part(ABC):
+    """Some runs of a study, with a directory of their own."""
 
     name: str
-    scenario: Scenario
-    emulated: bool = False
-    """Whether it runs on real hosts instead of in the simulator."""
+    scenario: Scenario | None = None
+    """What they are runs of, where a scenario says it."""
+
+    @abstractmethod
+    def runs(self) -> int:
+        """How many there are."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Refuse what cannot be run on this machine, before anything is run.
+
+        Raises:
+            EmulationError: A run is to be emulated and this machine cannot.
+        """
+
+    @abstractmethod
+    def carry_out(self, out: Path, jobs: int | None, progress: Callable[[dict[str, Any]], None] | None) -> Results:
+        """Run what `out` does not hold yet; runs may tell `progress` how far they are.
+
+        Raises:
+            OutputError: `out` cannot be used, or a run failed.
+        """
+
+
+class Simulated(Part):
+    """The runs of a scenario, in the simulator."""
+
+    def __init__(self, name: str, scenario: Scenario) -> None:
+        self.name = name
+        self.scenario: Scenario = scenario
+
+    def runs(self) -> int:
+        """The points of its sweep, with every seed."""
+        return len(self.scenario.points())
+
+    def check(self) -> None:
+        """Whatever is valid can be simulated."""
+
+    def carry_out(self, out: Path, jobs: int | None, progress: Callable[[dict[str, Any]], None] | None) -> Results:
+        """As many at a time as `jobs` says."""
+        return self.scenario.run(out, jobs=jobs, progress=progress)
+
+
+class Emulated(Simulated):
+    """The runs of a scenario, on real hosts and Linux switches."""
+
+    def check(self) -> None:
+        """Every run, and the machine."""
+        from ..emulation import sweep
+
+        sweep.check(self.scenario)
+
+    def carry_out(self, out: Path, jobs: int | None, progress: Callable[[dict[str, Any]], None] | None) -> Results:
+        """One at a time: they go by the clock."""
+        from ..emulation import sweep
+        from ..results import Results
+
+        outcome = sweep.emulate(self.scenario, out, progress if progress is not None else lambda _: None)
+        if outcome.failed:
+            first = outcome.failed[0]
+            number = len(outcome.failed)
+            raise OutputError(f"{number} emulated runs failed; the first: {first['label']}: {first['error']}")
+        return Results(out)
 
 
 class Study(ABC):
@@ -85,8 +144,8 @@ class Study(ABC):
     """What the paper leaves open and this study had to choose."""
 
     @abstractmethod
-    def parts(self, size: Size) -> list[Part]:
-        """The scenarios to run at a size."""
+    def parts(self, size: Size) -> Sequence[Part]:
+        """What is run at a size."""
 
     @abstractmethod
     def judge(self, results: dict[str, Results]) -> Outcome:
@@ -112,14 +171,12 @@ class Study(ABC):
         """
         self._claim_directory(out, size)
         parts = self.parts(size)
-        _check_emulated(parts)
+        for part in parts:
+            part.check()
         results = {}
         for part in parts:
             feed = None if progress is None else _named(part.name, progress)
-            if part.emulated:
-                results[part.name] = _emulate(part.scenario, out / part.name, feed)
-            else:
-                results[part.name] = part.scenario.run(out / part.name, jobs=jobs, progress=feed)
+            results[part.name] = part.carry_out(out / part.name, jobs, feed)
         outcome = self.judge(results)
         write_text(out / INDEX, json.dumps(as_dict(self.name, size, outcome), indent=2, ensure_ascii=False) + "\n")
         return outcome
@@ -132,12 +189,18 @@ class Study(ABC):
             out: Where to; default ``figures`` in the directory.
             formats: File types that matplotlib knows.
         """
+        results = self.results(directory, Size(read_index(directory)["size"]))
+        return self.draw(results, out if out is not None else directory / "figures", formats)
+
+    def results(self, directory: Path, size: Size) -> dict[str, Results]:
+        """What `run` wrote of each part.
+
+        Raises:
+            ResultsError: The directory lacks a part.
+        """
         from ..results import Results
 
-        index = read_index(directory)
-        names = [part.name for part in self.parts(Size(index["size"]))]
-        results = {name: Results(directory / name) for name in names}
-        return self.draw(results, out if out is not None else directory / "figures", formats)
+        return {part.name: Results(directory / part.name) for part in self.parts(size)}
 
     def _claim_directory(self, out: Path, size: Size) -> None:
         if (out / INDEX).is_file():
@@ -171,26 +234,6 @@ def as_dict(study: str, size: Size, outcome: Outcome) -> dict[str, Any]:
     """What ``weft reproduce --json`` prints."""
     rows = [asdict(row) for row in outcome.rows]
     return {"study": study, "size": size.value, "rows": rows, "remarks": outcome.remarks}
-
-
-def _check_emulated(parts: Sequence[Part]) -> None:
-    """Refuse before anything is run what could not be emulated here."""
-    from ..emulation import sweep
-
-    for part in parts:
-        if part.emulated:
-            sweep.check(part.scenario)
-
-
-def _emulate(scenario: Scenario, out: Path, progress: Callable[[dict[str, Any]], None] | None) -> Results:
-    from ..emulation import sweep
-    from ..results import Results
-
-    outcome = sweep.emulate(scenario, out, progress if progress is not None else lambda _: None)
-    if outcome.failed:
-        first = outcome.failed[0]
-        raise OutputError(f"{len(outcome.failed)} emulated runs failed; the first: {first['label']}: {first['error']}")
-    return Results(out)
 
 
 def _named(part: str, progress: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:

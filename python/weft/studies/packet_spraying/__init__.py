@@ -25,7 +25,7 @@ class PacketSpraying(Study):
     summary = "random packet spraying against a single path on a k=4 fat-tree, long and short flows"
     chosen = scenarios.CHOSEN
 
-    def parts(self, size: Size) -> list[Part]:
+    def parts(self, size: Size) -> Sequence[Part]:
         """Two scenarios, fixed and random pairs, each over scheme, transport and number of flows."""
         return scenarios.parts(size)
 

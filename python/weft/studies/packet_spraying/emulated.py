@@ -19,7 +19,7 @@ import polars as pl
 from ...scenario import Scenario
 from ...statistics import relative_difference
 from ..agreement import LABELS, SAME, Cell, above, cells, describe, pairs
-from ..base import Outcome, Part, Size, Study, StudyRow, Verdict
+from ..base import Emulated, Outcome, Part, Simulated, Size, Study, StudyRow, Verdict
 from .scenarios import SCHEMES, STATIC_PAIRS
 
 if TYPE_CHECKING:
@@ -109,9 +109,9 @@ class PacketSprayingEmulated(Study):
         """The same flows with the paper's transport, with Linux's in the simulator, and on real hosts."""
         linux = scenario(size, "linux")
         return [
-            Part(PAPER, scenario(size, "ns3-3.23")),
-            Part(SIMULATED, linux),
-            Part(EMULATED, linux, emulated=True),
+            Simulated(PAPER, scenario(size, "ns3-3.23")),
+            Simulated(SIMULATED, linux),
+            Emulated(EMULATED, linux),
         ]
 
     def judge(self, results: dict[str, Results]) -> Outcome:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...scenario import Scenario
-from ..base import Part, Size
+from ..base import Simulated, Size
 
 CHOSEN = (
     "Where the paper is silent: all flows start within one millisecond, each at a random time in it; hosts queue as "
@@ -90,7 +90,7 @@ baseline = "single_path"
 STATIC_PAIRS = '[["h0", "h15"], ["h1", "h15"], ["h2", "h15"], ["h3", "h15"], ["h4", "h15"]]'
 
 
-def parts(size: Size) -> list[Part]:
+def parts(size: Size) -> list[Simulated]:
     """The static and the random scenario at a size."""
     extent = EXTENTS[size]
     static = [_group("short", 1, '[["h0", "h15"]]'), _group("long", 5, STATIC_PAIRS)]
@@ -110,8 +110,8 @@ def _group(kind: str, flows: int, pairs: str) -> str:
     return _GROUP.format(kind=kind, bytes={"long": "10 MB", "short": "200 kB"}[kind], flows=flows, pairs=pairs)
 
 
-def _part(kind: str, groups: Sequence[str], sweep: dict[str, tuple[int, ...]], seeds: int) -> Part:
+def _part(kind: str, groups: Sequence[str], sweep: dict[str, tuple[int, ...]], seeds: int) -> Simulated:
     tail = _TAIL.format(segment=SEGMENT, seeds=seeds, schemes=json.dumps(SCHEMES), transports=json.dumps(TRANSPORTS))
     axes = "".join(f'"{key}" = {json.dumps(values)}\n' for key, values in sweep.items())
     text = _HEAD.format(title=f"packet-spraying-{kind}") + "".join(groups) + tail + axes
-    return Part(kind, Scenario.from_text(text, f"packet-spraying-{kind}.toml"))
+    return Simulated(kind, Scenario.from_text(text, f"packet-spraying-{kind}.toml"))

@@ -26,7 +26,7 @@ class TcpPath(Study):
     summary = "TCP-Path, TFE and ARP-Path against ECMP on 4-4-20 and a three-layer fabric, web search and data mining"
     chosen = scenarios.CHOSEN
 
-    def parts(self, size: Size) -> list[Part]:
+    def parts(self, size: Size) -> Sequence[Part]:
         """One scenario for each distribution and set-up, and one for each size of mesh."""
         return scenarios.parts(size)
 

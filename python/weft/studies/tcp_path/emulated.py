@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ...scenario import Scenario
 from ..agreement import LABELS, SAME, Cell, above, cells, describe, pairs
-from ..base import Outcome, Part, Size, Study, StudyRow, Verdict
+from ..base import Emulated, Outcome, Part, Simulated, Size, Study, StudyRow, Verdict
 from .scenarios import PAPER_SCHEMES, Setup, text
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class TcpPathEmulated(Study):
     def parts(self, size: Size) -> list[Part]:
         """The same scenario simulated and emulated."""
         both = scenario(size)
-        return [Part(SIMULATED, both), Part(EMULATED, both, emulated=True)]
+        return [Simulated(SIMULATED, both), Emulated(EMULATED, both)]
 
     def judge(self, results: dict[str, Results]) -> Outcome:
         """T9 for elephants and rabbits, and for mice."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ...scenario import Scenario
-from ..base import Part, Size
+from ..base import Simulated, Size
 
 CHOSEN = (
     "Where the paper is silent: delays of 1 us a link; queues of 100 packets, ns-3.26's; ns-3.26's TCP as it comes "
@@ -158,10 +158,11 @@ def _setups(extent: Extent) -> Iterator[Setup]:
         yield replace(web, what=what, **change)  # type: ignore[arg-type]
 
 
-def parts(size: Size) -> list[Part]:
+def parts(size: Size) -> list[Simulated]:
     """The scenarios of a size."""
-    flows = [Part(setup.name, Scenario.from_text(text(setup), f"{setup.name}.toml")) for setup in setups(size)]
-    return flows + [Part(mesh_name(n), Scenario.from_text(mesh(n), f"mesh-{n}.toml")) for n in EXTENTS[size].meshes]
+    flows = [Simulated(setup.name, Scenario.from_text(text(setup), f"{setup.name}.toml")) for setup in setups(size)]
+    meshes = EXTENTS[size].meshes
+    return flows + [Simulated(mesh_name(n), Scenario.from_text(mesh(n), f"mesh-{n}.toml")) for n in meshes]
 
 
 def text(setup: Setup) -> str:

@@ -1,0 +1,98 @@
+"""The part of the benchmark that runs in the jail: connections one after the other, each with its four subflows."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import threading
+import time
+
+from benches.controller import lab
+from weft.emulation import jail
+from weft.emulation.namespace import entered
+from weft.emulation.openflow import OpenFlowNetwork
+
+IPPROTO_MPTCP = 262
+PORT = 4000
+SUBFLOWS_S = 0.05
+"""Between a connection and the next: its further subflows are set up meanwhile."""
+
+
+def main() -> None:
+    """Measure, print JSON."""
+    connections, proactive = int(sys.argv[1]), int(sys.argv[2])
+    jail.furnish()
+    wrapper = ["-m", "cProfile", "-o", sys.argv[3]] if len(sys.argv) > 3 else []
+    with lab.network(rate_bps=100_000_000) as net:
+        arguments = ("--fabric", str(lab.FABRIC), "--proactive", str(proactive), "--idle-timeout", "60")
+        controller = lab.Controller(*arguments, wrapper=wrapper)
+        controller.ready()
+        lab.pings(net)
+        serve(net)
+        idle = os.times()
+        took = [connect(net) for _ in range(connections)]
+        time.sleep(1)
+        status = controller.show("status")
+        shown = controller.show("connections")["connections"]
+        whole = sum(len(one["subflows"]) == 4 for one in shown)
+        controller.stop()
+    print(
+        json.dumps(
+            {
+                "connections": connections,
+                "known": len(shown),
+                "with_four_subflows": whole,
+                "path_set_up": status["status"]["path_set_up"],
+                "connect": {"p50_s": quantile(took, 0.5), "p99_s": quantile(took, 0.99), "max_s": max(took)},
+                "flow_mods": status["counters"]["flow_mods"],
+                "load": os.getloadavg()[0],
+                "cpu_s": round(sum(os.times()[:4]) - sum(idle[:4]), 2),
+            }
+        )
+    )
+
+
+def serve(net: OpenFlowNetwork) -> None:
+    """Have b take connections and keep them."""
+    with entered(net.namespaces["b"]):
+        server = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind((net.address("b"), PORT))
+        server.listen(1000)
+    kept: list[socket.socket] = []
+
+    def accept() -> None:
+        while True:
+            kept.append(server.accept()[0])
+
+    threading.Thread(target=accept, daemon=True).start()
+
+
+_open: list[socket.socket] = []
+"""Connections stay, so that none of their rules goes."""
+
+
+def connect(net: OpenFlowNetwork) -> float:
+    """Open a connection from a to b; how many seconds that took."""
+    with entered(net.namespaces["a"]):
+        one = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
+    one.settimeout(10)
+    began = time.perf_counter()
+    one.connect((net.address("b"), PORT))
+    took = time.perf_counter() - began
+    one.send(b"x")
+    _open.append(one)
+    time.sleep(SUBFLOWS_S)
+    return took
+
+
+def quantile(values: list[float], share: float) -> float:
+    """The value below which that share of them lies."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+"""The paper's topology of Open vSwitches with two hosts under `weft controller`; to be used in a jail.
+
+a - s1 - {s3, s4, s5, s6} - s2 - b
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from weft.controller import client
+from weft.controller.errors import ControllerError
+from weft.emulation import iperf, mptcp
+from weft.emulation.namespace import entered
+from weft.emulation.openflow import OpenFlowNetwork, plan_of
+from weft.studies.smoc.topologies import Topology, fabric
+
+MIDDLE = ("s3", "s4", "s5", "s6")
+FABRIC = Path("/run/topology1.fabric.toml")
+PORT = 6653
+READY_S = 20.0
+LINKS = 16
+"""Directions between switches."""
+
+
+def sh(command: str, check: bool = True) -> str:
+    """What a shell's command prints."""
+    done = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
+    if check and done.returncode:
+        sys.exit(f"{command}: {done.stderr or done.stdout}")
+    return done.stdout
+
+
+def until(what: str, condition: Callable[[], Any], patience_s: float = READY_S) -> float:
+    """Wait until something is so; returns how long that took."""
+    began = time.monotonic()
+    while not condition():
+        if time.monotonic() > began + patience_s:
+            sys.exit(f"not within {patience_s:g} s: {what}\n{logs()}")
+        time.sleep(0.02)
+    return time.monotonic() - began
+
+
+def logs() -> str:
+    """What all controllers have said."""
+    return "\n".join(path.read_text() for path in sorted(Path("/run").glob("controller-*.log")))
+
+
+class Controller:
+    """A `weft controller` in a process of its own."""
+
+    def __init__(self, *arguments: str, port: int = PORT, wrapper: Sequence[str] = ()) -> None:
+        """`wrapper` are words of Python's own before the module."""
+        self.port = port
+        self.socket = Path(f"/run/controller-{port}.sock")
+        self.log_file = Path(f"/run/controller-{port}.log")
+        self.arguments = arguments
+        self.wrapper = wrapper
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and wait until it can be asked."""
+        command = [sys.executable, *self.wrapper, "-m", "weft", "controller", "--listen", f"127.0.0.1:{self.port}"]
+        with self.log_file.open("ab") as log:
+            self.process = subprocess.Popen([*command, "--control", self.socket, *self.arguments], stderr=log)
+        until("the controller answers", lambda: self.process.poll() is not None or self.answers())
+
+    def stop(self, number: int = 15) -> int:
+        """End it by a signal; returns its exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(10)
+
+    def answers(self) -> bool:
+        """Whether it can be asked."""
+        with contextlib.suppress(ControllerError):
+            return bool(self.show("status"))
+        return False
+
+    def show(self, what: str) -> dict[str, Any]:
+        """What it tells."""
+        return client.ask(self.socket, what, 1000)
+
+    def counter(self, name: str) -> int:
+        """One of its counters."""
+        return int(self.show("status")["counters"].get(name, 0))
+
+    def log(self) -> str:
+        """What it has said."""
+        return self.log_file.read_text()
+
+    def ready(self, switches: int = 6, links: int = LINKS) -> float:
+        """Wait until it has found the fabric and taken the hosts' ports for hosts'; returns how long that took."""
+
+        def found() -> bool:
+            if len([row for row in self.show("switches")["switches"] if row["connection"] == "ready"]) != switches:
+                return False
+            roles = [port["role"] for row in self.show("switches")["switches"] for port in row["ports"]]
+            return roles.count("switch") == links and "settling" not in roles
+
+        return until(f"{switches} switches and {links} links are found", found)
+
+    def middles(self) -> list[str]:
+        """For the MPTCP connection with most subflows, the middle switch of each of its subflows that is installed."""
+        flows = [one["subflows"] for one in self.show("connections")["connections"]]
+        return sorted(flow["switches"][1] for flow in max(flows, key=len, default=[]) if len(flow["switches"]) == 3)
+
+
+def network(rate_bps: int = 20_000_000, subflows: int = 4, controllers: Sequence[int] = (PORT,)) -> OpenFlowNetwork:
+    """Switches and hosts; the file of the fabric is `FABRIC`."""
+    sh("ip link set lo up")
+    FABRIC.write_text(fabric(Topology.isolated, rate_bps))
+    targets = [f"tcp:127.0.0.1:{port}" for port in controllers]
+    return OpenFlowNetwork(plan_of(FABRIC), controllers=targets, subflows=subflows, openers=["a"])
+
+
+def run_in(net: OpenFlowNetwork, host: str, command: str, check: bool = True) -> str:
+    """What a command prints in a host."""
+    return sh(f"nsenter --net={net.namespaces[host]} {command}", check)
+
+
+def pings(
+    net: OpenFlowNetwork, target: str = "b", count: int = 5, patience_s: float = 8, source: str = "a", more: str = ""
+) -> int:
+    """How many pings come back."""
+    address = net.address(target) if target in net.hosts else target
+    said = run_in(net, source, f"ping -n -i 0.1 -c {count} -w {patience_s} {more} {address}", check=False)
+    found = re.search(r"(\d+) received", said)
+    return int(found[1]) if found else 0
+
+
+def frames(net: OpenFlowNetwork, what: str = "rx_packets") -> dict[str, int]:
+    """Frames that all ports of switches have taken in, by interface."""
+    names = [net.plan.interface(end) for switch in net.plan.switches for end in net.plan.ports(switch.name)]
+    return {name: int(Path(f"/sys/class/net/{name}/statistics/{what}").read_text()) for name in names}
+
+
+def interface(net: OpenFlowNetwork, switch: str, neighbour: str) -> str:
+    """The interface of a switch that leads to a neighbour."""
+    number = net.port(switch, neighbour) - 1
+    return next(net.plan.interface(end) for end in net.plan.ports(switch) if end.port == number)
+
+
+def middle_bytes(net: OpenFlowNetwork) -> dict[str, int]:
+    """Bytes that came from s1 at each of the middle switches."""
+    taken = frames(net, "rx_bytes")
+    return {middle: taken[interface(net, middle, "s1")] for middle in MIDDLE}
+
+
+def transfer(
+    net: OpenFlowNetwork, seconds: float, meanwhile: Callable[[], Any] | None = None, wrapped: bool = True
+) -> iperf.Transfer:
+    """Send from a to b as fast as it goes."""
+    return iperf.transfer(
+        net.namespaces["a"],
+        net.namespaces["b"],
+        net.address("b"),
+        seconds,
+        congestion=net.stack.congestion,
+        wrap=mptcp.wrapped if wrapped else (lambda command: command),
+        meanwhile=meanwhile or (lambda: None),
+    )
+
+
+def sockets(
+    net: OpenFlowNetwork, family: int, kind: int, address: str, port: int
+) -> tuple[socket.socket, socket.socket]:
+    """A socket of a that talks to a socket of b, both connected for TCP."""
+    with entered(net.namespaces["b"]):
+        there = socket.socket(family, kind)
+        there.settimeout(5)
+        there.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        there.bind((address, port))
+        if kind == socket.SOCK_STREAM:
+            there.listen()
+    with entered(net.namespaces["a"]):
+        here = socket.socket(family, kind)
+        here.settimeout(5)
+    here.connect((address, port))
+    if kind == socket.SOCK_STREAM:
+        there = there.accept()[0]
+    return here, there
+
+
+def exchanged(net: OpenFlowNetwork, family: int, kind: int, address: str, port: int) -> bool:
+    """Whether a message of a comes back from b."""
+    here, there = sockets(net, family, kind, address, port)
+    with here, there:
+        here.send(b"there")
+        said, peer = there.recvfrom(100)
+        there.sendto(b"back", peer) if kind == socket.SOCK_DGRAM else there.send(b"back")
+        return said == b"there" and here.recv(100) == b"back"
+
+
+def tell(**seen: Any) -> None:
+    """Print what was seen, for the test."""
+    print(json.dumps(seen))

@@ -1,0 +1,145 @@
+//! [`Connections`]: MPTCP connections by the tokens of their keys; the paper's `pending_capable` (those
+//! whose listener's key was not seen) and `mptcp_connections` in one.
+
+use hashbrown::HashTable;
+use weft_units::Time;
+
+use crate::hash::Keyed;
+use crate::list::List;
+use crate::mptcp;
+use crate::slab::{Handle, Slab};
+
+/// Who opened a connection, in [`Connection::keys`] and wherever the two sides are numbered.
+pub(crate) const INITIATOR: usize = 0;
+/// Who it was opened to.
+pub(crate) const LISTENER: usize = 1;
+
+/// An MPTCP connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Connection {
+    /// Their keys, as far as they were seen.
+    pub keys: [Option<u64>; 2],
+    /// The tokens that follow from them.
+    tokens: [u32; 2],
+    /// 0 or 1; final once the listener's key is known.
+    pub version: u8,
+    /// Whether the listener has agreed.
+    pub established: bool,
+    /// The stations between which it was opened.
+    pub stations: [Handle; 2],
+    /// The addresses between which it was opened, as in [`crate::flows::Key`].
+    pub addresses: [[u8; 16]; 2],
+    /// Its subflows, the first one first.
+    pub flows: List,
+    /// How many of them are confirmed.
+    pub confirmed: u32,
+    /// When it was opened.
+    pub opened: Time,
+}
+
+impl Connection {
+    /// The token of a side's key.
+    pub fn token(&self, side: usize) -> Option<u32> {
+        self.keys[side].map(|_| self.tokens[side])
+    }
+}
+
+/// All connections.
+#[derive(Clone, Debug)]
+pub(crate) struct Connections {
+    pub slab: Slab<Connection>,
+    /// Connections with a side whose token is known there, twice their number plus the side.
+    by_token: HashTable<u32>,
+    hash: Keyed,
+}
+
+impl Connections {
+    /// None yet.
+    pub fn new(hash_key: u64) -> Self {
+        Self { slab: Slab::default(), by_token: HashTable::new(), hash: Keyed::new(hash_key, 4) }
+    }
+
+    /// Enters a connection that is being opened.
+    pub fn insert(&mut self, now: Time, version: u8, stations: [Handle; 2], addresses: [[u8; 16]; 2]) -> u32 {
+        self.slab.insert(Connection {
+            keys: [None; 2],
+            tokens: [0; 2],
+            version,
+            established: false,
+            stations,
+            addresses,
+            flows: List::default(),
+            confirmed: 0,
+            opened: now,
+        })
+    }
+
+    /// A side's key was seen, under the connection's version; `certain` where that side itself has said so.
+    ///
+    /// A token is unique at its host (RFC 8684, section 3.1): another connection with it there is no more. Who is
+    /// not certain ends nothing.
+    pub fn set_key(&mut self, connection: u32, side: usize, key: u64, certain: bool) {
+        let entry = &self.slab[connection];
+        if entry.keys[side] == Some(key) {
+            return;
+        }
+        let (token, owner) = (mptcp::token(entry.version, key), entry.stations[side]);
+        let hash = self.hash.of(&token);
+        let before = self.places(hash).find(|&(_, side, connection)| {
+            connection.token(side) == Some(token) && connection.stations[side] == owner
+        });
+        match before.map(|(number, side, _)| (number, side)) {
+            Some(_) if !certain => return,
+            Some((other, side)) => self.forget_key(other, side),
+            None => {}
+        }
+        self.forget_key(connection, side);
+        let entry = &mut self.slab[connection];
+        (entry.keys[side], entry.tokens[side]) = (Some(key), token);
+        let (slab, keyed) = (&self.slab, self.hash);
+        let place = connection << 1 | side as u32;
+        let rehash = |&place: &u32| keyed.of(&slab[place >> 1].tokens[(place & 1) as usize]);
+        self.by_token.insert_unique(hash, place, rehash);
+    }
+
+    /// A side's key is not what it was taken for.
+    pub fn forget_key(&mut self, connection: u32, side: usize) {
+        let Some(token) = self.slab[connection].token(side) else { return };
+        self.slab[connection].keys[side] = None;
+        let place = connection << 1 | side as u32;
+        if let Ok(entry) = self.by_token.find_entry(self.hash.of(&token), |&other| other == place) {
+            entry.remove();
+        }
+    }
+
+    /// The connection and the side whose token a join to the station `owner` from the station `from` has.
+    ///
+    /// A token is unique at its host only. Of several connections with it that counts of which the join's
+    /// stations are the ends; of those that agree in as much, the oldest.
+    pub fn with_token(&self, token: u32, owner: Handle, from: Handle) -> Option<(u32, usize)> {
+        self.places(self.hash.of(&token))
+            .filter(|(_, side, connection)| connection.established && connection.token(*side) == Some(token))
+            .max_by_key(|(number, side, connection)| {
+                let fits = 2 * u8::from(connection.stations[*side] == owner)
+                    + u8::from(connection.stations[1 - *side] == from);
+                (fits, std::cmp::Reverse((connection.opened, *number, *side)))
+            })
+            .map(|(number, side, _)| (number, side))
+    }
+
+    fn places(&self, hash: u64) -> impl Iterator<Item = (u32, usize, &Connection)> {
+        self.by_token.iter_hash(hash).map(|&place| (place >> 1, (place & 1) as usize, &self.slab[place >> 1]))
+    }
+
+    /// Forgets a connection.
+    pub fn remove(&mut self, connection: u32) {
+        self.forget_key(connection, INITIATOR);
+        self.forget_key(connection, LISTENER);
+        self.slab.remove(connection);
+    }
+
+    /// The bytes that the tables hold.
+    pub fn bytes(&self) -> usize {
+        self.slab.bytes() + self.by_token.capacity() * 5
+    }
+}

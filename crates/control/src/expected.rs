@@ -1,0 +1,159 @@
+//! [`Expected`]: switches by name, and where the network differs from what there should be.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ids::{SwitchId, SwitchPort};
+use crate::settings::ExpectedFabric;
+use crate::topology::Topology;
+
+/// What there should be.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Expected {
+    names: BTreeMap<SwitchId, String>,
+    /// What each port should lead to; both directions of each cable whose ports are given.
+    cables: BTreeMap<SwitchPort, SwitchPort>,
+    /// How many cables there should be between two switches, the lower first, of which no port is given.
+    loose: BTreeMap<(SwitchId, SwitchId), usize>,
+    is_given: bool,
+}
+
+impl Expected {
+    /// Reads what there should be, which has been checked.
+    pub fn new(fabric: Option<&ExpectedFabric>) -> Self {
+        let Some(fabric) = fabric else { return Self::default() };
+        let names: BTreeMap<SwitchId, String> =
+            fabric.switches.iter().map(|switch| (SwitchId(switch.dpid), switch.name.clone())).collect();
+        let ids: BTreeMap<&str, SwitchId> = names.iter().map(|(&id, name)| (name.as_str(), id)).collect();
+        let (mut cables, mut loose) = (BTreeMap::new(), BTreeMap::new());
+        for cable in &fabric.cables {
+            let (Some(&a), Some(&b)) = (ids.get(cable.a.switch.as_str()), ids.get(cable.b.switch.as_str()))
+            else {
+                continue;
+            };
+            match (cable.a.port, cable.b.port) {
+                (Some(p), Some(q)) => {
+                    let ends = (SwitchPort::new(a.0, p), SwitchPort::new(b.0, q));
+                    cables.extend([ends, (ends.1, ends.0)]);
+                }
+                // A cable of which one port is given is checked as one of which none is.
+                _ => *loose.entry((a.min(b), a.max(b))).or_insert(0) += 1,
+            }
+        }
+        Self { names, cables, loose, is_given: true }
+    }
+
+    /// What people call a switch.
+    pub fn name(&self, id: SwitchId) -> String {
+        self.names.get(&id).cloned().unwrap_or_else(|| id.to_string())
+    }
+
+    /// Where the network differs, at most `limit` sentences.
+    pub fn differences(&self, topology: &Topology, limit: usize) -> Vec<String> {
+        if !self.is_given {
+            return Vec::new();
+        }
+        let mut said = Vec::new();
+        let is_up = |id: SwitchId| topology.switch(id).is_some_and(|s| topology.switches[s as usize].up);
+        let missing = self.names.iter().filter(|(id, _)| !is_up(**id));
+        said.extend(missing.map(|(id, name)| format!("{name} ({id}) is not connected")));
+        let connected: Vec<SwitchId> =
+            topology.connected().iter().map(|&switch| topology.switches[switch as usize].id).collect();
+        let strange = connected.iter().filter(|id| !self.names.contains_key(id));
+        said.extend(strange.map(|id| format!("{id} is connected and not expected")));
+
+        let mut found: BTreeMap<SwitchPort, SwitchPort> = BTreeMap::new();
+        for (_, cable) in topology.cables() {
+            let [a, b] = cable.ends.map(|port| topology.place(port));
+            found.extend([(a, b), (b, a)]);
+        }
+        let place = |at: SwitchPort| format!("{} port {}", self.name(at.switch), at.port);
+        let mut extra: BTreeMap<(SwitchId, SwitchId), Vec<(SwitchPort, SwitchPort)>> = BTreeMap::new();
+        let ports: BTreeSet<SwitchPort> = found.keys().chain(self.cables.keys()).copied().collect();
+        for at in ports {
+            match (found.get(&at), self.cables.get(&at)) {
+                (Some(found), Some(expected)) if found != expected => {
+                    said.push(format!(
+                        "{} leads to {}, expected {}",
+                        place(at),
+                        place(*found),
+                        place(*expected)
+                    ));
+                }
+                // Said once, at the end that comes first, and only where both switches could tell.
+                (None, Some(expected))
+                    if at < *expected
+                        && is_up(at.switch)
+                        && is_up(expected.switch)
+                        && !found.contains_key(expected) =>
+                {
+                    said.push(format!("{} leads to no switch, expected {}", place(at), place(*expected)));
+                }
+                (Some(found), None) if at < *found && !self.cables.contains_key(found) => {
+                    extra.entry((at.switch, found.switch)).or_default().push((at, *found));
+                }
+                _ => {}
+            }
+        }
+        for (&(a, b), &count) in &self.loose {
+            let found = extra.remove(&(a, b)).map_or(0, |cables| cables.len());
+            if found != count && is_up(a) && is_up(b) {
+                let (a, b) = (self.name(a), self.name(b));
+                said.push(format!("{found} cables between {a} and {b}, expected {count}"));
+            }
+        }
+        for (at, found) in extra.into_values().flatten() {
+            said.push(format!("{} leads to {}, expected no switch", place(at), place(found)));
+        }
+        said.truncate(limit);
+        said
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_units::{Duration, Time};
+
+    use super::*;
+    use crate::ids::PortNo;
+    use crate::settings::Settings;
+
+    #[test]
+    fn every_difference_is_said_by_name() {
+        let settings = Settings::from_json(
+            r#"{"fabric": {"switches": [{"name": "s1", "dpid": 1}, {"name": "s4", "dpid": 4},
+                    {"name": "s5", "dpid": 5}, {"name": "s6", "dpid": 6}],
+                "cables": [{"a": {"switch": "s1", "port": 3}, "b": {"switch": "s4", "port": 1}},
+                    {"a": {"switch": "s1", "port": 4}, "b": {"switch": "s5", "port": 4}},
+                    {"a": {"switch": "s4", "port": 2}, "b": {"switch": "s5", "port": 2}},
+                    {"a": {"switch": "s4"}, "b": {"switch": "s5"}},
+                    {"a": {"switch": "s1", "port": 9}, "b": {"switch": "s6", "port": 1}}]}}"#,
+        )
+        .unwrap();
+        let expected = Expected::new(settings.fabric.as_ref());
+        let mut topology = Topology::new(Duration::ZERO, 9, 9);
+        let ports: Vec<PortNo> = (1..=9).map(PortNo).collect();
+        for id in [1, 4, 5, 8] {
+            topology.switch_up(Time::ZERO, SwitchId(id), &ports).unwrap();
+        }
+        let mut cable = |a, b| {
+            topology.link_up(a, b);
+            topology.link_up(b, a);
+        };
+        cable(SwitchPort::new(1, 3), SwitchPort::new(5, 1));
+        cable(SwitchPort::new(4, 2), SwitchPort::new(5, 2));
+        cable(SwitchPort::new(4, 7), SwitchPort::new(8, 7));
+        assert_eq!(
+            expected.differences(&topology, 100),
+            [
+                "s6 (0000000000000006) is not connected",
+                "0000000000000008 is connected and not expected",
+                "s1 port 3 leads to s5 port 1, expected s4 port 1",
+                "s1 port 4 leads to no switch, expected s5 port 4",
+                "0 cables between s4 and s5, expected 1",
+                "s4 port 7 leads to 0000000000000008 port 7, expected no switch",
+            ]
+        );
+        assert_eq!(expected.differences(&topology, 2).len(), 2);
+        assert!(Expected::new(None).differences(&topology, 100).is_empty());
+    }
+}

@@ -1,0 +1,250 @@
+//! [`Flows`]: TCP flows by the stations and the ends that they join.
+
+use std::hash::{Hash, Hasher};
+use std::net::{IpAddr, Ipv6Addr};
+
+use hashbrown::HashTable;
+use weft_units::Time;
+
+use crate::hash::Keyed;
+use crate::list::{Link, Linked, List};
+use crate::packet::End;
+use crate::slab::{NONE, Slab};
+
+/// The lists that a flow is in, by their links.
+pub(crate) mod by {
+    /// Of its path.
+    pub const PATH: usize = 0;
+    /// Of its connection.
+    pub const CONNECTION: usize = 1;
+    /// Of the unconfirmed ones of its port, or of the dormant ones.
+    pub const AGE: usize = 2;
+    /// Of the station that opened it.
+    pub const OPENER: usize = 3;
+    /// Of the other station.
+    pub const OTHER: usize = 4;
+    /// How many.
+    pub const COUNT: usize = 5;
+}
+
+/// Which flow, from the one that opened it on: stations and ends. IPv4 addresses as mapped ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Key {
+    pub stations: [u32; 2],
+    addresses: [[u8; 16]; 2],
+    ports: [u16; 2],
+}
+
+impl Key {
+    /// The flow from the first to the second.
+    pub fn new(stations: [u32; 2], ends: [End; 2]) -> Self {
+        Self { stations, addresses: ends.map(|end| mapped(end.address)), ports: ends.map(|end| end.port) }
+    }
+
+    /// One of its ends, 0 for the one that opened it.
+    pub fn end(&self, side: usize) -> End {
+        End { address: Ipv6Addr::from(self.addresses[side]).to_canonical(), port: self.ports[side] }
+    }
+
+    /// An address as in keys.
+    pub fn address(&self, side: usize) -> [u8; 16] {
+        self.addresses[side]
+    }
+
+    fn reversed(&self) -> Self {
+        let Self { stations: [a, b], addresses: [c, d], ports: [e, f] } = *self;
+        Self { stations: [b, a], addresses: [d, c], ports: [f, e] }
+    }
+}
+
+/// The same for both directions.
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let side = |side: usize| (self.stations[side], self.addresses[side], self.ports[side]);
+        let (a, b) = (side(0), side(1));
+        (a.min(b), a.max(b)).hash(state);
+    }
+}
+
+/// An address as one of IPv6.
+pub(crate) fn mapped(address: IpAddr) -> [u8; 16] {
+    match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+        IpAddr::V6(address) => address.octets(),
+    }
+}
+
+/// What is known of a flow, as bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct State(u16);
+
+impl State {
+    /// The rule of the direction from the opener is in its switch, or on its way there.
+    pub const FORWARD: Self = Self(1);
+    /// The rule of the other direction.
+    pub const REVERSE: Self = Self(2);
+    /// The forward rule copies to the controller.
+    pub const COPY_FORWARD: Self = Self(4);
+    /// The reverse rule does.
+    pub const COPY_REVERSE: Self = Self(8);
+    /// Its rules are not confirmed yet.
+    pub const INSTALLING: Self = Self(16);
+    /// Its handshake is being watched.
+    pub const HANDSHAKE: Self = Self(32);
+    /// Its place in its connection is certain.
+    pub const CONFIRMED: Self = Self(64);
+    /// It joined a connection; else, if it belongs to one, it opened it.
+    pub const JOIN: Self = Self(128);
+    /// It belongs to a connection, and has no rules.
+    pub const DORMANT: Self = Self(256);
+    /// It is among the unconfirmed ones of its port.
+    pub const QUEUED: Self = Self(512);
+    /// Its opener is on the listener's side of its connection.
+    pub const FROM_LISTENER: Self = Self(1024);
+
+    /// The rule of a direction.
+    pub const RULES: [Self; 2] = [Self::FORWARD, Self::REVERSE];
+    /// Its copies.
+    pub const COPIES: [Self; 2] = [Self::COPY_FORWARD, Self::COPY_REVERSE];
+
+    /// Whether all of `bits` are set.
+    #[inline]
+    pub const fn has(self, bits: Self) -> bool {
+        self.0 & bits.0 == bits.0
+    }
+
+    /// Whether any of `bits` is.
+    #[inline]
+    pub const fn any(self, bits: Self) -> bool {
+        self.0 & bits.0 != 0
+    }
+
+    /// Sets or clears `bits`.
+    #[inline]
+    pub fn set(&mut self, bits: Self, to: bool) {
+        self.0 = if to { self.0 | bits.0 } else { self.0 & !bits.0 };
+    }
+
+    /// Both.
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// A TCP flow.
+#[derive(Clone, Debug)]
+pub(crate) struct Flow {
+    pub key: Key,
+    pub state: State,
+    /// The path that both directions take, [`NONE`] while it has none.
+    pub path: u32,
+    /// Its connection, if it belongs to one.
+    pub connection: u32,
+    /// The port at which it was opened.
+    pub port: u32,
+    /// The sequence number of the SYN that opened it.
+    pub sequence: u32,
+    /// Since when its state is what it is: since its rules were asked for, or since it has none.
+    pub since: Time,
+    links: [Link; by::COUNT],
+}
+
+impl Linked for Flow {
+    fn links(&self) -> &[Link] {
+        &self.links
+    }
+    fn links_mut(&mut self) -> &mut [Link] {
+        &mut self.links
+    }
+}
+
+/// All flows.
+#[derive(Clone, Debug)]
+pub(crate) struct Flows {
+    pub slab: Slab<Flow>,
+    by_key: HashTable<u32>,
+    hash: Keyed,
+    /// Those without rules, that which has none for longest first.
+    pub dormant: List,
+}
+
+impl Flows {
+    /// None yet.
+    pub fn new(hash_key: u64) -> Self {
+        Self {
+            slab: Slab::default(),
+            by_key: HashTable::new(),
+            hash: Keyed::new(hash_key, 3),
+            dormant: List::default(),
+        }
+    }
+
+    /// The flow of a frame, and the frame's direction in it, 0 from its opener.
+    pub fn find(&self, key: &Key) -> Option<(u32, usize)> {
+        let reversed = key.reversed();
+        let same = |&flow: &u32| self.slab[flow].key == *key || self.slab[flow].key == reversed;
+        let flow = *self.by_key.find(self.hash.of(key), same)?;
+        Some((flow, usize::from(self.slab[flow].key != *key)))
+    }
+
+    /// Enters a flow that is not known. It is in no list yet.
+    pub fn insert(&mut self, now: Time, key: Key, port: u32, sequence: u32) -> u32 {
+        let flow = self.slab.insert(Flow {
+            key,
+            state: State::default(),
+            path: NONE,
+            connection: NONE,
+            port,
+            sequence,
+            since: now,
+            links: [Link::default(); by::COUNT],
+        });
+        let (slab, keyed) = (&self.slab, self.hash);
+        self.by_key.insert_unique(keyed.of(&key), flow, |&other| keyed.of(&slab[other].key));
+        flow
+    }
+
+    /// Forgets a flow, which must be in no list.
+    pub fn remove(&mut self, flow: u32) {
+        let hash = self.hash.of(&self.slab[flow].key);
+        if let Ok(entry) = self.by_key.find_entry(hash, |&other| other == flow) {
+            entry.remove();
+        }
+        self.slab.remove(flow);
+    }
+
+    /// The bytes that the tables hold.
+    pub fn bytes(&self) -> usize {
+        self.slab.bytes() + self.by_key.capacity() * 5
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn end(address: &str, port: u16) -> End {
+        End { address: address.parse().unwrap(), port }
+    }
+
+    #[test]
+    fn a_flow_is_found_in_both_directions_and_only_between_its_stations() {
+        let mut flows = Flows::new(7);
+        let (a, b) = (end("10.0.0.1", 4000), end("10.0.0.2", 80));
+        let flow = flows.insert(Time::ZERO, Key::new([5, 9], [a, b]), 0, 1);
+        assert_eq!(flows.find(&Key::new([5, 9], [a, b])), Some((flow, 0)));
+        assert_eq!(flows.find(&Key::new([9, 5], [b, a])), Some((flow, 1)));
+        assert_eq!(flows.find(&Key::new([6, 9], [a, b])), None, "another station with the same addresses");
+        assert_eq!(flows.find(&Key::new([9, 5], [a, b])), None);
+        assert_eq!([0, 1].map(|side| flows.slab[flow].key.end(side)), [a, b]);
+        let six = Key::new([1, 2], [end("fd00::1", 1), end("fd00::2", 2)]);
+        assert_eq!(six.end(1).to_string(), "[fd00::2]:2");
+        flows.remove(flow);
+        assert_eq!(flows.find(&Key::new([5, 9], [a, b])), None);
+    }
+
+    #[test]
+    fn a_flow_is_small() {
+        assert!(size_of::<Flow>() <= 120, "{} bytes", size_of::<Flow>());
+    }
+}

@@ -1,0 +1,125 @@
+//! [`Label`], what a frame carries in place of its destination address on its way between two edge switches.
+//!
+//! `06:57`, then 10 bits of the switch at the path's end, 11 of the path among those that end there, 11 of
+//! the station at that switch. Switches on the way look at the first two parts of the 32 bits, the last one at
+//! the first and the third. So a station needs one rule at its switch whatever paths lead there, and a path
+//! one rule a switch whatever stations it is used for.
+
+use std::collections::VecDeque;
+
+use weft_units::Mac;
+
+use crate::rule::Match;
+
+const PREFIX: u64 = 0x0657 << 32;
+const PREFIX_MASK: u64 = 0xffff << 32;
+const PATH_BITS: u32 = 11;
+const STATION_BITS: u32 = 11;
+
+/// Paths that end at one switch at most.
+pub(crate) const MAX_PATHS: u32 = 1 << PATH_BITS;
+/// Stations of one switch at most; the number 0 is none's.
+pub(crate) const MAX_STATIONS: u32 = (1 << STATION_BITS) - 1;
+
+/// A path's part of a label: the switch at its end, and which of the paths that end there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Label {
+    /// The number of the switch, below 1024.
+    pub end: u32,
+    /// The number of the path, below [`MAX_PATHS`].
+    pub path: u32,
+}
+
+impl Label {
+    /// Both numbers in one, of 21 bits.
+    pub const fn bits(self) -> u32 {
+        self.end << PATH_BITS | self.path
+    }
+
+    /// The address of a frame to a station.
+    pub const fn to(self, station: u32) -> Mac {
+        Mac::from_bits(PREFIX | (self.bits() as u64) << STATION_BITS | station as u64)
+    }
+
+    /// Frames of this path, whatever their station.
+    pub const fn on_path(self) -> Match {
+        let mask = PREFIX_MASK | (u32::MAX as u64 >> STATION_BITS << STATION_BITS);
+        Match { eth_dst: Some((self.to(0), Mac::from_bits(mask))), ..Match::ALL }
+    }
+
+    /// Frames to a station of the switch `end`, whatever their path.
+    pub const fn at_end(end: u32, station: u32) -> Match {
+        let mask = PREFIX_MASK | (0xffc0_0000 | MAX_STATIONS) as u64;
+        Match { eth_dst: Some((Self { end, path: 0 }.to(station), Mac::from_bits(mask))), ..Match::ALL }
+    }
+
+    /// Frames with any label.
+    pub const fn any() -> Match {
+        Match { eth_dst: Some((Mac::from_bits(PREFIX), Mac::from_bits(PREFIX_MASK))), ..Match::ALL }
+    }
+
+    /// Whether an address is a label; no station may have it.
+    pub const fn is_label(mac: Mac) -> bool {
+        mac.bits() & PREFIX_MASK == PREFIX
+    }
+}
+
+/// Numbers from `first` up. One that was given back is given again as late as possible: frames that are still
+/// under way with it reach nobody else.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Numbers {
+    given: u32,
+    free: VecDeque<u32>,
+}
+
+impl Numbers {
+    /// The next one of `first` to `last`; `None` where all are in use.
+    pub fn take(&mut self, first: u32, last: u32) -> Option<u32> {
+        if first + self.given <= last {
+            self.given += 1;
+            return Some(first + self.given - 1);
+        }
+        self.free.pop_front()
+    }
+
+    /// Gives a number back.
+    pub fn give_back(&mut self, number: u32) {
+        self.free.push_back(number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::EXACT;
+
+    fn matches(rule: Match, mac: Mac) -> bool {
+        let (value, mask) = rule.eth_dst.unwrap();
+        mac.bits() & mask.bits() == value.bits()
+    }
+
+    #[test]
+    fn switches_on_the_way_and_the_last_one_look_at_different_parts() {
+        let label = Label { end: 1023, path: 2047 };
+        let frame = label.to(2046);
+        assert_eq!(frame, Mac([0x06, 0x57, 0xff, 0xff, 0xff, 0xfe]));
+        assert!(matches(label.on_path(), frame) && matches(label.on_path(), label.to(1)));
+        assert!(!matches(label.on_path(), Label { end: 1023, path: 2046 }.to(2046)));
+        assert!(matches(Label::at_end(1023, 2046), Label { end: 1023, path: 5 }.to(2046)));
+        assert!(!matches(Label::at_end(1023, 2046), label.to(2045)));
+        assert!(!matches(Label::at_end(1022, 2046), frame));
+        assert!(matches(Label::any(), frame) && Label::is_label(frame));
+        assert!(!Label::is_label(Mac([0x06, 0x58, 0, 0, 0, 0])));
+        assert_eq!(Match::to(frame).eth_dst, Some((frame, EXACT)));
+    }
+
+    #[test]
+    fn a_number_is_used_again_as_late_as_possible() {
+        let mut numbers = Numbers::default();
+        assert_eq!([1, 2, 3].map(|_| numbers.take(1, 4)), [Some(1), Some(2), Some(3)]);
+        numbers.give_back(2);
+        numbers.give_back(1);
+        let rest: Vec<_> = (0..4).map(|_| numbers.take(1, 4)).collect();
+        assert_eq!(rest, [Some(4), Some(2), Some(1), None]);
+    }
+}

@@ -1,0 +1,46 @@
+//! What a central controller decides, sans-IO.
+//!
+//! A [`Controller`] is told what happens in a network of OpenFlow switches (switches and ports that come and
+//! go, links that LLDP has seen, frames that switches send up) and answers with [`Command`]s: rules to be
+//! installed, frames to be sent. It owns no clock and no socket, so the same controller sits behind real
+//! switches, in the simulator and in a property test.
+//!
+//! [`Smoc`] gives each subflow of a Multipath TCP connection a path of its own.
+
+mod command;
+mod connections;
+mod controller;
+mod cookie;
+mod counters;
+mod expected;
+mod flows;
+mod handshakes;
+mod hash;
+mod ids;
+mod label;
+mod list;
+mod meter;
+mod mptcp;
+mod network;
+mod packet;
+mod path_sets;
+mod paths;
+mod routes;
+mod rule;
+mod settings;
+mod slab;
+mod smoc;
+mod stations;
+mod topology;
+mod transactions;
+
+pub use command::{Command, FrameOut, MadeFrame, Transaction};
+pub use controller::{Controller, NO_COOKIE, Show};
+pub use ids::{FrameRef, PortNo, SwitchId, SwitchPort};
+pub use packet::{Arp, Content, End, Join, Mptcp, Neighbour, Packet, Tcp};
+pub use rule::{Actions, EXACT, Match, Rule, RuleAction, RuleChange, priority};
+pub use settings::{
+    ArpMode, ExpectedCable, ExpectedEnd, ExpectedFabric, ExpectedSwitch, Kind, Limits, PathOrder, Settings,
+    SettingsError,
+};
+pub use smoc::Smoc;

@@ -1,0 +1,308 @@
+//! [`Network`]: what every controller knows of its network, and how it takes in who is heard where.
+
+use std::net::IpAddr;
+
+use serde_json::{Value, json};
+use weft_units::{Mac, Time};
+
+use crate::command::{Command, FrameOut, MadeFrame, Transaction};
+use crate::counters::Counters;
+use crate::expected::Expected;
+use crate::ids::{FrameRef, PortNo, SwitchPort};
+use crate::list::List;
+use crate::meter::Meter;
+use crate::rule::RuleChange;
+use crate::settings::Settings;
+use crate::stations::{Claim, Heard, Stations};
+use crate::topology::{Change, Role, Topology};
+
+/// What is counted and limited at each port.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PortUse {
+    /// Flows that were opened there and are known.
+    pub flows: u32,
+    /// Those that nobody has confirmed, the oldest first.
+    pub unconfirmed: List,
+    pub new_flows: Meter,
+    addresses: Meter,
+    floods: Meter,
+    relays: Meter,
+}
+
+/// Who has sent a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sender {
+    /// This station, which is where it is known to be.
+    Known(u32),
+    /// This station, which has moved to the frame's port.
+    Moved(u32),
+    /// Nobody who counts: the frame is dropped.
+    Nobody,
+}
+
+/// Switches, stations, settings and counters.
+#[derive(Clone, Debug)]
+pub(crate) struct Network {
+    pub settings: Settings,
+    pub topology: Topology,
+    pub stations: Stations,
+    pub expected: Expected,
+    pub counters: Counters,
+    uses: Vec<PortUse>,
+    /// Why the last install failed.
+    pub last_failure: String,
+}
+
+/// Frames of a port in a second that the controller carries to their station itself.
+const RELAYS_PER_PORT_S: u32 = 1000;
+
+impl Network {
+    /// An empty one.
+    pub fn new(settings: Settings) -> Self {
+        let limits = &settings.limits;
+        Self {
+            topology: Topology::new(settings.settle(), limits.switches, limits.cables),
+            stations: Stations::new(settings.hash_key, limits),
+            expected: Expected::new(settings.fabric.as_ref()),
+            counters: Counters::default(),
+            uses: Vec::new(),
+            last_failure: String::new(),
+            settings,
+        }
+    }
+
+    /// What is counted at a port.
+    pub fn port_use(&mut self, port: u32) -> &mut PortUse {
+        if self.uses.len() <= port as usize {
+            self.uses.resize_with(port as usize + 1, PortUse::default);
+        }
+        &mut self.uses[port as usize]
+    }
+
+    /// The port at which the most unconfirmed flows were opened.
+    pub fn busiest_port(&self) -> Option<u32> {
+        let busiest =
+            (0..).zip(&self.uses).max_by_key(|(port, used)| (used.unconfirmed.len(), u32::MAX - port))?;
+        (!busiest.1.unconfirmed.is_empty()).then_some(busiest.0)
+    }
+
+    /// Whether a switch is connected.
+    pub fn is_up(&self, switch: u32) -> bool {
+        self.topology.switches[switch as usize].up
+    }
+
+    /// Adds a change of rules, if the switch is connected.
+    pub fn change(&self, rules: &mut Vec<(crate::SwitchId, RuleChange)>, switch: u32, change: RuleChange) {
+        let switch = &self.topology.switches[switch as usize];
+        if switch.up {
+            rules.push((switch.id, change));
+        }
+    }
+
+    /// Where a frame came, if hosts may be there.
+    pub fn ingress(&mut self, now: Time, at: SwitchPort) -> Option<u32> {
+        let port = self.topology.port_at(at);
+        let Some(port) = port.filter(|&port| self.is_up(self.topology.ports[port as usize].switch)) else {
+            self.counters.packet_ins_from_nowhere += 1;
+            return None;
+        };
+        match self.topology.role(port, now) {
+            Role::Host => return Some(port),
+            Role::Switch => self.counters.packet_ins_from_switches += 1,
+            Role::Down | Role::Settling | Role::Quarantine => self.counters.packet_ins_unsettled += 1,
+        }
+        None
+    }
+
+    /// Who has sent a frame that came by a port where hosts may be.
+    pub fn hear(&mut self, now: Time, mac: Mac, port: u32, out: &mut Vec<Command>) -> Sender {
+        let switch = self.topology.ports[port as usize].switch;
+        match self.stations.hear(now, mac, (switch, port), &mut self.counters.claims_refuted) {
+            Heard::Here(station) => return Sender::Known(station),
+            Heard::New(station) => {
+                self.counters.stations_new += 1;
+                return Sender::Known(station);
+            }
+            Heard::Elsewhere(station) => {
+                let was = self.stations.slab[station].port;
+                if self.topology.role(was, now) != Role::Host {
+                    return Sender::Moved(station);
+                }
+                let station = self.stations.slab.handle(station);
+                self.counters.claims_disputed += 1;
+                if self.may_learn(now, port)
+                    && self.stations.claim(now, Claim::Moved { station, port, switch })
+                {
+                    let address = self.stations.slab[station.index].addresses.first().copied();
+                    self.probe(station.index, address, out);
+                }
+            }
+            Heard::Disputed => self.counters.claims_disputed += 1,
+            Heard::Refused => self.counters.stations_refused += 1,
+        }
+        Sender::Nobody
+    }
+
+    /// A station says that an address is its own.
+    pub fn learn_address(&mut self, now: Time, station: u32, address: IpAddr, out: &mut Vec<Command>) {
+        match self.stations.with_address(address) {
+            Some(owner) if owner == station => {
+                self.counters.claims_refuted += self.stations.confirm_address(station, address);
+            }
+            owner => {
+                let port = self.stations.slab[station].port;
+                if !self.may_learn(now, port) {
+                    return;
+                }
+                let Some(owner) = owner else { return self.stations.add_address(station, address) };
+                if self.topology.role(self.stations.slab[owner].port, now) != Role::Host {
+                    self.stations.remove_address(address);
+                    return self.stations.add_address(station, address);
+                }
+                let by = self.stations.slab.handle(station);
+                let handle = self.stations.slab.handle(owner);
+                self.counters.claims_disputed += 1;
+                if self.stations.claim(now, Claim::Taken { station: handle, address, by }) {
+                    self.probe(owner, Some(address), out);
+                }
+            }
+        }
+    }
+
+    /// Whether one more address may be learned at a port.
+    fn may_learn(&mut self, now: Time, port: u32) -> bool {
+        let rate = self.settings.limits.addresses_per_port_s;
+        let may = self.port_use(port).addresses.take(now, rate, rate);
+        self.counters.addresses_limited += u64::from(!may);
+        may
+    }
+
+    /// Asks a station where it is known to be, by one of its addresses.
+    fn probe(&self, station: u32, address: Option<IpAddr>, out: &mut Vec<Command>) {
+        let entry = &self.stations.slab[station];
+        let frame = match address {
+            Some(IpAddr::V4(target)) => MadeFrame::ArpProbe { station: entry.mac, target },
+            Some(IpAddr::V6(target)) => MadeFrame::SolicitationProbe { station: entry.mac, target },
+            None => return,
+        };
+        self.send_to(station, FrameOut::Made(frame), out);
+    }
+
+    /// Sends a frame out of a station's port.
+    pub fn send_to(&self, station: u32, frame: FrameOut, out: &mut Vec<Command>) {
+        let at = self.topology.place(self.stations.slab[station].port);
+        out.push(Command::PacketOut { switch: at.switch, in_port: None, ports: vec![at.port], frame });
+    }
+
+    /// Carries a frame that came by `port` to its station, past the rules.
+    pub fn relay(&mut self, now: Time, port: u32, station: u32, frame: FrameRef, out: &mut Vec<Command>) {
+        let there = self.stations.slab[station].port;
+        if there == port {
+            self.counters.frames_filtered += 1;
+        } else if self.port_use(port).relays.take(now, RELAYS_PER_PORT_S, RELAYS_PER_PORT_S / 10) {
+            self.counters.frames_relayed += 1;
+            self.send_to(station, FrameOut::Held(frame), out);
+        } else {
+            self.counters.frames_relay_limited += 1;
+        }
+        out.push(Command::Forget(frame));
+    }
+
+    /// Sends a frame that came by `port` out of all other ports where hosts may be.
+    pub fn flood(&mut self, now: Time, port: u32, frame: FrameRef, out: &mut Vec<Command>) {
+        let rate = self.settings.limits.floods_per_port_s;
+        if self.port_use(port).floods.take(now, rate, rate) {
+            self.counters.floods += 1;
+            for switch in self.topology.connected() {
+                let entry = &self.topology.switches[switch as usize];
+                let mut ports: Vec<PortNo> = Vec::new();
+                for (&number, &other) in &entry.ports {
+                    if other != port && self.topology.role(other, now) == Role::Host {
+                        ports.push(number);
+                    }
+                }
+                if !ports.is_empty() {
+                    let frame = FrameOut::Held(frame);
+                    out.push(Command::PacketOut { switch: entry.id, in_port: None, ports, frame });
+                }
+            }
+        } else {
+            self.counters.floods_limited += 1;
+        }
+        out.push(Command::Forget(frame));
+    }
+
+    /// Counts what a change of the topology did.
+    pub fn count(&mut self, change: &Change) {
+        self.counters.cables_down += change.cut.len() as u64;
+        self.counters.cables_up += u64::from(change.made);
+    }
+
+    /// Switches with their ports, and where they differ from what there should be.
+    pub fn show_switches(&self, now: Time, limit: usize) -> Value {
+        let mut switches: Vec<u32> = (0..self.topology.switches.len() as u32).collect();
+        switches.sort_unstable_by_key(|&switch| self.topology.switches[switch as usize].id);
+        let total = switches.len();
+        let shown = switches.into_iter().take(limit).map(|switch| {
+            let entry = &self.topology.switches[switch as usize];
+            let ports = entry.ports.iter().map(|(number, &port)| {
+                let to = self.topology.neighbour(port).map(|other| {
+                    let at = self.topology.place(other);
+                    json!({ "switch": self.expected.name(at.switch), "port": at.port.0 })
+                });
+                json!({ "port": number.0, "role": self.topology.role(port, now).name(), "to": to })
+            });
+            let stations: usize = entry.ports.values().map(|&port| self.stations.at_port(port).len()).sum();
+            json!({
+                "dpid": entry.id.0,
+                "name": self.expected.name(entry.id),
+                "up": entry.up,
+                "ports": ports.collect::<Vec<_>>(),
+                "stations": stations,
+            })
+        });
+        let shown: Vec<Value> = shown.collect();
+        let differences = self.expected.differences(&self.topology, self.settings.limits.differences);
+        json!({ "switches": shown, "total": total, "differences": differences })
+    }
+
+    /// Stations and where they are.
+    pub fn show_stations(&self, now: Time, limit: usize) -> Value {
+        let shown = self.stations.slab.iter().take(limit).map(|(_, station)| {
+            let at = self.topology.place(station.port);
+            json!({
+                "mac": station.mac.to_string(),
+                "switch": self.expected.name(at.switch),
+                "port": at.port.0,
+                "addresses": station.addresses.iter().map(IpAddr::to_string).collect::<Vec<_>>(),
+                "seen_s": now.saturating_since(station.seen).as_secs_f64(),
+            })
+        });
+        json!({ "stations": shown.collect::<Vec<_>>(), "total": self.stations.slab.len() })
+    }
+
+    /// Counters, and the sizes of what is kept here.
+    pub fn counters(&self) -> Vec<(&'static str, u64)> {
+        let mut counters = self.counters.list();
+        let differences = self.expected.differences(&self.topology, self.settings.limits.differences);
+        counters.extend([
+            ("switches_now", self.topology.connected().len() as u64),
+            ("cables_now", self.topology.cables().count() as u64),
+            ("stations_now", self.stations.slab.len() as u64),
+            ("differences_now", differences.len() as u64),
+        ]);
+        counters
+    }
+
+    /// The bytes that the tables hold.
+    pub fn bytes(&self) -> usize {
+        self.topology.bytes() + self.stations.bytes() + self.uses.capacity() * size_of::<PortUse>()
+    }
+}
+
+/// Changes of rules that nobody waits for.
+pub(crate) fn at_once(rules: Vec<(crate::SwitchId, RuleChange)>, out: &mut Vec<Command>) {
+    if !rules.is_empty() {
+        out.push(Command::Install(Transaction { id: 0, rules, release: Vec::new() }));
+    }
+}

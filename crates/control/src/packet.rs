@@ -1,0 +1,159 @@
+//! [`Packet`], what a controller may look at in a frame that a switch sent up.
+//!
+//! Made of a real frame by a parser, or of a simulated one.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use weft_units::Mac;
+
+/// A frame, read as far as decisions go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Packet {
+    /// Who sent it.
+    pub eth_src: Mac,
+    /// Who is to have it.
+    pub eth_dst: Mac,
+    /// What it carries.
+    pub content: Content,
+}
+
+/// What a frame carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Content {
+    /// A whole TCP header in IPv4 or IPv6.
+    Tcp(Tcp),
+    /// Another IP packet, a fragment, or one whose transport header cannot be read.
+    Ip {
+        /// What it carries, as in the IP header.
+        protocol: u8,
+    },
+    /// ARP for IPv4.
+    Arp(Arp),
+    /// A Neighbour Solicitation or Advertisement.
+    Neighbour(Neighbour),
+    /// Anything else.
+    Other,
+}
+
+/// An end of a TCP connection.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct End {
+    /// Its address.
+    pub address: IpAddr,
+    /// Its port.
+    pub port: u16,
+}
+
+/// As people write it: `10.0.0.1:80`, `[fd00::1]:80`.
+impl std::fmt::Display for End {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::net::SocketAddr::new(self.address, self.port).fmt(f)
+    }
+}
+
+/// A TCP header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tcp {
+    /// Who sent it.
+    pub source: End,
+    /// Who is to have it; the addresses are of one family.
+    pub destination: End,
+    /// The flags as on the wire.
+    pub flags: u8,
+    /// The sequence number.
+    pub sequence: u32,
+    /// What it says about Multipath TCP, if anything.
+    pub mptcp: Option<Mptcp>,
+}
+
+impl Tcp {
+    /// FIN in [`Tcp::flags`].
+    pub const FIN: u8 = 1;
+    /// SYN in [`Tcp::flags`].
+    pub const SYN: u8 = 2;
+    /// RST in [`Tcp::flags`].
+    pub const RST: u8 = 4;
+    /// ACK in [`Tcp::flags`].
+    pub const ACK: u8 = 16;
+
+    /// Whether it opens a connection: SYN without ACK.
+    pub const fn is_syn(&self) -> bool {
+        self.flags & (Self::SYN | Self::ACK) == Self::SYN
+    }
+
+    /// Whether it answers a SYN: SYN with ACK.
+    pub const fn is_syn_ack(&self) -> bool {
+        self.flags & (Self::SYN | Self::ACK) == Self::SYN | Self::ACK
+    }
+}
+
+/// The Multipath TCP option of a segment (RFC 8684; version 0: RFC 6824).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mptcp {
+    /// MP_CAPABLE.
+    Capable {
+        /// The version that the sender speaks, or has chosen: 0 or 1.
+        version: u8,
+        /// The key of whoever sent the segment: in every one of version 0, in the second and third of
+        /// version 1.
+        sender_key: Option<u64>,
+        /// The key of whoever is to have it: in the third.
+        receiver_key: Option<u64>,
+    },
+    /// MP_JOIN.
+    Join(Join),
+    /// Any other option of Multipath TCP, such as a data sequence mapping.
+    Other,
+    /// An option that is not what it should be; the segment is taken for plain TCP.
+    Malformed,
+}
+
+/// MP_JOIN in each of the segments of a handshake.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Join {
+    /// In the SYN.
+    Syn {
+        /// Whose connection: the receiver's token.
+        token: u32,
+        /// The sender's random number.
+        nonce: u32,
+    },
+    /// In the SYN+ACK.
+    SynAck {
+        /// The leftmost 64 bits of the sender's HMAC.
+        hmac: u64,
+        /// The sender's random number.
+        nonce: u32,
+    },
+    /// In the third segment.
+    Ack {
+        /// The leftmost 160 bits of the sender's HMAC.
+        hmac: [u8; 20],
+    },
+}
+
+/// An ARP packet for IPv4 (RFC 826).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arp {
+    /// Whether it answers; else it asks.
+    pub is_reply: bool,
+    /// Whose address [`Arp::sender`] is, says the packet.
+    pub sender_mac: Mac,
+    /// 0.0.0.0 in a probe for duplicates (RFC 5227).
+    pub sender: Ipv4Addr,
+    /// Who is asked for, or answered to.
+    pub target: Ipv4Addr,
+}
+
+/// A message of neighbour discovery (RFC 4861).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Neighbour {
+    /// Whether it is an Advertisement; else a Solicitation.
+    pub is_advertisement: bool,
+    /// The source of the IPv6 packet; `::` in a probe for duplicates.
+    pub source: Ipv6Addr,
+    /// Who is asked for, or announced.
+    pub target: Ipv6Addr,
+    /// The link-layer address option: of the source in a Solicitation, of the target in an Advertisement.
+    pub link_layer: Option<Mac>,
+}

@@ -1,0 +1,110 @@
+//! [`PathSets`]: the paths between two edge switches in the order in which subflows get them, computed once
+//! and kept until the topology changes.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use weft_fabric::path_set::{Graph, Order};
+
+use crate::paths::Paths;
+use crate::slab::NONE;
+use crate::topology::Topology;
+
+/// Pairs of switches whose sets are kept.
+const MAX_PAIRS: usize = 1 << 14;
+
+/// The graph of the switches that are connected, numbered by datapath id, and of their cables, by datapath id
+/// and port: which paths are equal in all else is decided by what the network is, not by who connected first.
+#[derive(Clone, Debug)]
+struct View {
+    graph: Graph,
+    /// Of each switch of the topology.
+    nodes: Vec<u32>,
+    /// Of each node.
+    switches: Vec<u32>,
+    /// Of each edge.
+    cables: Vec<u32>,
+}
+
+impl View {
+    fn of(topology: &Topology) -> Self {
+        let switches = topology.connected();
+        let mut nodes = vec![NONE; topology.switches.len()];
+        (0..).zip(&switches).for_each(|(node, &switch)| nodes[switch as usize] = node);
+        let switch_of = |port: u32| topology.ports[port as usize].switch;
+        let mut cables: Vec<(u32, [u32; 2])> =
+            topology.cables().map(|(number, cable)| (number, cable.ends)).collect();
+        cables.retain(|(_, ends)| ends.iter().all(|&port| nodes[switch_of(port) as usize] != NONE));
+        cables.sort_unstable_by_key(|(_, ends)| ends.map(|port| topology.place(port)));
+        let edges: Vec<(u32, u32)> = cables
+            .iter()
+            .map(|(_, [a, b])| (nodes[switch_of(*a) as usize], nodes[switch_of(*b) as usize]))
+            .collect();
+        let graph = Graph::new(switches.len(), &edges);
+        Self { graph, nodes, switches, cables: cables.into_iter().map(|(number, _)| number).collect() }
+    }
+}
+
+/// Path sets by the switches that they lead from and to.
+#[derive(Clone, Debug)]
+pub(crate) struct PathSets {
+    order: Order,
+    count: usize,
+    view: Option<View>,
+    cache: FxHashMap<(u32, u32), Arc<[u32]>>,
+}
+
+impl PathSets {
+    /// Sets of `count` paths.
+    pub fn new(order: Order, count: usize) -> Self {
+        Self { order, count, view: None, cache: FxHashMap::default() }
+    }
+
+    /// The paths from one switch to another by number, the first one the shortest; empty where no path joins
+    /// them.
+    pub fn get(&mut self, from: u32, to: u32, topology: &Topology, paths: &mut Paths) -> Arc<[u32]> {
+        if let Some(set) = self.cache.get(&(from, to)) {
+            return Arc::clone(set);
+        }
+        if self.cache.len() == MAX_PAIRS {
+            self.drop_sets(paths);
+        }
+        let view = self.view.get_or_insert_with(|| View::of(topology));
+        let node = |switch: u32| view.nodes.get(switch as usize).copied().unwrap_or(NONE);
+        let found = view.graph.path_set(node(from), node(to), self.order).take(self.count);
+        let set: Arc<[u32]> = found
+            .map(|path| {
+                let switches: Vec<u32> =
+                    path.nodes.iter().map(|&node| view.switches[node as usize]).collect();
+                let cables: Vec<u32> = path.edges.iter().map(|&edge| view.cables[edge as usize]).collect();
+                paths.intern(&switches, &cables)
+            })
+            .collect();
+        for &path in set.iter() {
+            paths.set_cached(path, true);
+        }
+        self.cache.insert((from, to), Arc::clone(&set));
+        set
+    }
+
+    /// The topology has changed: what was computed is not valid any more.
+    pub fn clear(&mut self, paths: &mut Paths) {
+        self.drop_sets(paths);
+        self.view = None;
+    }
+
+    /// The bytes that the cache holds.
+    pub fn bytes(&self) -> usize {
+        self.cache.capacity() * 24 + self.cache.values().map(|set| 16 + 4 * set.len()).sum::<usize>()
+    }
+
+    fn drop_sets(&mut self, paths: &mut Paths) {
+        for (_, set) in self.cache.drain() {
+            for &path in set.iter() {
+                if paths.slab.get(path).is_some_and(|path| path.cached) {
+                    paths.set_cached(path, false);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! [`Settings`] of a controller, read from JSON, and what there should be in its network.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use weft_units::Duration;
+
+use crate::ids::{PortNo, SwitchId};
+
+/// Which controller, and how it behaves.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// Which controller.
+    pub controller: Kind,
+    /// How many paths a set has, 1 to 64.
+    pub paths: usize,
+    /// The order of a set's paths.
+    pub order: PathOrder,
+    /// How many paths of a set are installed as soon as a connection is seen, the first among them.
+    pub proactive_paths: usize,
+    /// After how many seconds without a frame switches remove rules of flows and stations.
+    pub idle_timeout_s: u16,
+    /// Seconds that a subflow without rules keeps its place in its connection.
+    pub remember_s: f64,
+    /// Seconds that a port must be up without LLDP before it counts as a host's.
+    pub settle_s: f64,
+    /// Seconds after which an install that was not answered has failed.
+    pub install_deadline_s: f64,
+    /// Seconds that the packets of a new connection are copied to the controller at most.
+    pub handshake_s: f64,
+    /// Who answers questions for addresses.
+    pub arp: ArpMode,
+    /// How many bytes of a packet are copied to the controller.
+    pub copy_bytes: u16,
+    /// The key of tables whose keys hosts choose.
+    pub hash_key: u64,
+    /// How large tables become.
+    pub limits: Limits,
+    /// What there should be.
+    pub fabric: Option<ExpectedFabric>,
+}
+
+/// Which controller.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Subflows of one connection on paths that do not meet.
+    #[default]
+    Smoc,
+    /// Everything on one tree.
+    SpanningTree,
+}
+
+/// The order of a set's paths; see [`weft_fabric::path_set`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PathOrder {
+    /// By what they share with the first.
+    #[default]
+    Paper,
+    /// By what they share with all before.
+    Disjoint,
+}
+
+/// Who answers questions for addresses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ArpMode {
+    /// The controller, where it knows the answer.
+    #[default]
+    Proxy,
+    /// The host itself, and only that host is asked where it is known.
+    Pass,
+}
+
+/// How large tables become, and how fast they grow.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Switches, at most 1024.
+    pub switches: usize,
+    /// Cables between switches.
+    pub cables: usize,
+    /// Hosts.
+    pub stations: usize,
+    /// Hosts at one port.
+    pub stations_per_port: usize,
+    /// IP addresses of one host.
+    pub addresses_per_station: usize,
+    /// TCP flows, subflows among them.
+    pub flows: usize,
+    /// Flows that one port's hosts have opened.
+    pub flows_per_port: usize,
+    /// Those among them that nobody has confirmed, or nothing can confirm (plain TCP).
+    pub unconfirmed_per_port: usize,
+    /// Flows that one port's hosts may open in a second; a tenth of a second's may come at once.
+    pub new_flows_per_port_s: u32,
+    /// Addresses that may be learned at one port in a second.
+    pub addresses_per_port_s: u32,
+    /// Frames of one port in a second that go to all hosts.
+    pub floods_per_port_s: u32,
+    /// Frames that wait for rules.
+    pub held_frames: usize,
+    /// Differences from the expected fabric that are told.
+    pub differences: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            switches: 1024,
+            cables: 16_384,
+            stations: 65_536,
+            stations_per_port: 256,
+            addresses_per_station: 16,
+            flows: 500_000,
+            flows_per_port: 100_000,
+            unconfirmed_per_port: 4096,
+            new_flows_per_port_s: 5000,
+            addresses_per_port_s: 100,
+            floods_per_port_s: 100,
+            held_frames: 4096,
+            differences: 1000,
+        }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            controller: Kind::default(),
+            paths: 8,
+            order: PathOrder::default(),
+            proactive_paths: 4,
+            idle_timeout_s: 10,
+            remember_s: 60.0,
+            settle_s: 1.0,
+            install_deadline_s: 2.0,
+            handshake_s: 3.0,
+            arp: ArpMode::default(),
+            copy_bytes: 256,
+            hash_key: 0,
+            limits: Limits::default(),
+            fabric: None,
+        }
+    }
+}
+
+/// Switches by name, and the cables between them.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedFabric {
+    /// The switches.
+    pub switches: Vec<ExpectedSwitch>,
+    /// The cables between them.
+    #[serde(default)]
+    pub cables: Vec<ExpectedCable>,
+}
+
+/// A switch that should be there.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedSwitch {
+    /// What people call it.
+    pub name: String,
+    /// Its datapath id.
+    pub dpid: u64,
+}
+
+/// A cable that should be there.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedCable {
+    /// One end.
+    pub a: ExpectedEnd,
+    /// The other.
+    pub b: ExpectedEnd,
+}
+
+/// An end of a cable that should be there.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedEnd {
+    /// The name of a switch of [`ExpectedFabric::switches`].
+    pub switch: String,
+    /// Its port; `None` where any will do.
+    #[serde(default)]
+    pub port: Option<u32>,
+}
+
+/// What is wrong with settings.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("controller setting {key}: {wrong}")]
+pub struct SettingsError {
+    /// The key, as a path from the top.
+    pub key: String,
+    /// What it is and what it must be.
+    pub wrong: String,
+}
+
+/// The key of what is wrong with the object as a whole.
+const TOP: &str = "(top)";
+
+impl Settings {
+    /// Reads a JSON object; keys that are left out have their defaults.
+    ///
+    /// # Errors
+    /// [`SettingsError`] for what is no JSON, an unknown key, or a value that is not what it must be.
+    pub fn from_json(text: &str) -> Result<Self, SettingsError> {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let settings: Self = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+            let key = error.path().to_string();
+            let key = if matches!(key.as_str(), "." | "?") { TOP.to_owned() } else { key };
+            SettingsError { key, wrong: error.inner().to_string() }
+        })?;
+        reader.end().map_err(|error| wrong(TOP, error.to_string()))?;
+        settings.check()?;
+        Ok(settings)
+    }
+
+    /// Finds values that are out of range.
+    ///
+    /// # Errors
+    /// [`SettingsError`] for the first of them.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        let limits = &self.limits;
+        let counts: [(&str, usize, usize, usize); 16] = [
+            ("paths", self.paths, 1, 64),
+            ("proactive_paths", self.proactive_paths, 1, 64),
+            ("idle_timeout_s", self.idle_timeout_s.into(), 1, 3600),
+            ("copy_bytes", self.copy_bytes.into(), 128, u16::MAX.into()),
+            ("limits.switches", limits.switches, 1, 1024),
+            ("limits.cables", limits.cables, 1, 1 << 20),
+            ("limits.stations", limits.stations, 1, 1 << 20),
+            ("limits.stations_per_port", limits.stations_per_port, 1, 2047),
+            ("limits.addresses_per_station", limits.addresses_per_station, 1, 1024),
+            ("limits.flows", limits.flows, 1, 1 << 24),
+            ("limits.flows_per_port", limits.flows_per_port, 1, 1 << 24),
+            ("limits.unconfirmed_per_port", limits.unconfirmed_per_port, 1, 1 << 24),
+            ("limits.new_flows_per_port_s", limits.new_flows_per_port_s as usize, 10, 1 << 24),
+            ("limits.addresses_per_port_s", limits.addresses_per_port_s as usize, 1, 1 << 24),
+            ("limits.floods_per_port_s", limits.floods_per_port_s as usize, 1, 1 << 24),
+            ("limits.held_frames", limits.held_frames, 1, 1 << 20),
+        ];
+        for (key, value, least, most) in counts {
+            if value < least || value > most {
+                return Err(wrong(key, format!("{value} is not from {least} to {most}")));
+            }
+        }
+        for (key, value, least, most) in [
+            ("remember_s", self.remember_s, 0.0, 86_400.0),
+            ("settle_s", self.settle_s, 0.0, 60.0),
+            ("install_deadline_s", self.install_deadline_s, 0.001, 60.0),
+            ("handshake_s", self.handshake_s, 0.001, 60.0),
+        ] {
+            if !(least..=most).contains(&value) {
+                return Err(wrong(key, format!("{value} is not from {least} to {most} seconds")));
+            }
+        }
+        self.fabric.as_ref().map_or(Ok(()), ExpectedFabric::check)
+    }
+
+    /// How long a subflow without rules keeps its place.
+    pub(crate) fn remember(&self) -> Duration {
+        Duration::from_secs_f64(self.remember_s)
+    }
+
+    /// How long an install may take.
+    pub(crate) fn install_deadline(&self) -> Duration {
+        Duration::from_secs_f64(self.install_deadline_s)
+    }
+
+    /// How long handshakes are watched.
+    pub(crate) fn handshake(&self) -> Duration {
+        Duration::from_secs_f64(self.handshake_s)
+    }
+
+    /// How long a port must be without LLDP.
+    pub(crate) fn settle(&self) -> Duration {
+        Duration::from_secs_f64(self.settle_s)
+    }
+
+    /// How long a path that nobody uses stays installed.
+    pub(crate) fn linger(&self) -> Duration {
+        Duration::from_secs(3 * u64::from(self.idle_timeout_s))
+    }
+
+    /// The order in which path sets are asked for.
+    pub(crate) fn path_order(&self) -> weft_fabric::path_set::Order {
+        match self.order {
+            PathOrder::Paper => weft_fabric::path_set::Order::Paper,
+            PathOrder::Disjoint => weft_fabric::path_set::Order::Disjoint,
+        }
+    }
+}
+
+impl ExpectedFabric {
+    /// Finds names and ids that are given twice, and cables of unknown switches.
+    fn check(&self) -> Result<(), SettingsError> {
+        let (mut names, mut ids) = (BTreeSet::new(), BTreeMap::new());
+        for (at, switch) in self.switches.iter().enumerate() {
+            if !names.insert(switch.name.as_str()) {
+                return Err(wrong(
+                    &format!("fabric.switches[{at}].name"),
+                    format!("there are two switches {:?}", switch.name),
+                ));
+            }
+            if let Some(other) = ids.insert(switch.dpid, &switch.name) {
+                let id = SwitchId(switch.dpid);
+                return Err(wrong(
+                    &format!("fabric.switches[{at}].dpid"),
+                    format!("{id} is already that of {other:?}"),
+                ));
+            }
+        }
+        let mut taken = BTreeSet::new();
+        for (at, cable) in self.cables.iter().enumerate() {
+            for (end, side) in [(&cable.a, 'a'), (&cable.b, 'b')] {
+                let key = format!("fabric.cables[{at}].{side}");
+                if !names.contains(end.switch.as_str()) {
+                    return Err(wrong(&key, format!("there is no switch {:?}", end.switch)));
+                }
+                let Some(port) = end.port else { continue };
+                if !PortNo(port).is_real() {
+                    return Err(wrong(&key, format!("{port} is no port: 1 to {}", PortNo::MAX)));
+                }
+                if !taken.insert((end.switch.as_str(), port)) {
+                    return Err(wrong(&key, format!("port {port} of {} has a cable already", end.switch)));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn wrong(key: &str, wrong: String) -> SettingsError {
+    SettingsError { key: key.to_owned(), wrong }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_and_what_is_wrong_is_named() {
+        assert_eq!(Settings::from_json("{}"), Ok(Settings::default()));
+        let text = r#"{"controller": "spanning-tree", "paths": 2, "limits": {"flows": 9},
+            "fabric": {"switches": [{"name": "s1", "dpid": 1}, {"name": "s2", "dpid": 2}],
+                       "cables": [{"a": {"switch": "s1", "port": 3}, "b": {"switch": "s2", "port": null}}]}}"#;
+        let settings = Settings::from_json(text).unwrap();
+        assert_eq!((settings.controller, settings.paths, settings.limits.flows), (Kind::SpanningTree, 2, 9));
+        assert_eq!(settings.fabric.unwrap().cables[0].a.port, Some(3));
+        for (text, message) in [
+            ("{", "controller setting (top): EOF while parsing an object at line 1 column 1"),
+            ("{} {}", "controller setting (top): trailing characters at line 1 column 4"),
+            (r#"{"paths": 0}"#, "controller setting paths: 0 is not from 1 to 64"),
+            (
+                r#"{"limits": {"flows": "many"}}"#,
+                "controller setting limits.flows: invalid type: string \"many\", expected usize at line 1 column 27",
+            ),
+            (r#"{"settle_s": -1}"#, "controller setting settle_s: -1 is not from 0 to 60 seconds"),
+            (
+                r#"{"fabric": {"switches": [{"name": "a", "dpid": 1}, {"name": "b", "dpid": 1}]}}"#,
+                "controller setting fabric.switches[1].dpid: 0000000000000001 is already that of \"a\"",
+            ),
+            (
+                r#"{"fabric": {"switches": [{"name": "a", "dpid": 1}],
+                    "cables": [{"a": {"switch": "a"}, "b": {"switch": "b"}}]}}"#,
+                "controller setting fabric.cables[0].b: there is no switch \"b\"",
+            ),
+        ] {
+            assert_eq!(Settings::from_json(text).unwrap_err().to_string(), message);
+        }
+        let unknown = Settings::from_json(r#"{"path": 8}"#).unwrap_err();
+        assert!(unknown.wrong.starts_with("unknown field `path`, expected one of `controller`"), "{unknown}");
+    }
+}

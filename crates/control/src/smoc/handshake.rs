@@ -1,0 +1,216 @@
+//! What the copies of handshakes say (Algorithm 2): keys, agreement, proof.
+
+use weft_units::Time;
+
+use super::Smoc;
+use super::rules::Changes;
+use crate::command::Command;
+use crate::connections::{INITIATOR, LISTENER};
+use crate::flows::State;
+use crate::mptcp::join_hmac;
+use crate::network::at_once;
+use crate::packet::{Join, Mptcp, Tcp};
+use crate::rule::RuleChange;
+use crate::slab::NONE;
+
+impl Smoc {
+    /// A segment of a flow that was forwarded, and copied to the controller.
+    pub(super) fn copied(
+        &mut self,
+        now: Time,
+        flow: u32,
+        direction: usize,
+        segment: &Tcp,
+        out: &mut Vec<Command>,
+    ) {
+        let state = self.flows.slab[flow].state;
+        if !state.has(State::HANDSHAKE) || self.flows.slab[flow].connection == NONE {
+            return;
+        }
+        if segment.mptcp == Some(Mptcp::Malformed) {
+            self.net.counters.options_malformed += 1;
+        }
+        match (state.has(State::JOIN), direction) {
+            (false, 0) => self.initiator_said(now, flow, segment, out),
+            (false, _) => self.listener_said(flow, segment, out),
+            (true, 0) => self.joiner_said(now, flow, segment, out),
+            (true, _) => self.joined_said(flow, segment, out),
+        }
+    }
+
+    /// The listener of a connection that is being opened has sent something.
+    fn listener_said(&mut self, flow: u32, segment: &Tcp, out: &mut Vec<Command>) {
+        if !segment.is_syn_ack() {
+            return;
+        }
+        let connection = self.flows.slab[flow].connection;
+        let entry = &mut self.connections.slab[connection];
+        match segment.mptcp {
+            Some(Mptcp::Capable { version, sender_key: Some(key), .. }) if version <= entry.version => {
+                let early = entry.keys[LISTENER];
+                self.net.counters.keys_mismatched += u64::from(early.is_some_and(|early| early != key));
+                entry.version = version;
+                let opened_with = self.handshakes.of(flow).and_then(|handshake| handshake.key);
+                self.connections.set_key(connection, LISTENER, key, true);
+                if let Some(key) = opened_with
+                    && version == 0
+                {
+                    self.connections.set_key(connection, INITIATOR, key, true);
+                }
+                self.establish(connection, flow);
+                self.stop_copy(flow, LISTENER, out);
+            }
+            _ => self.plain_after_all(flow, out),
+        }
+    }
+
+    /// The initiator has sent something.
+    fn initiator_said(&mut self, now: Time, flow: u32, segment: &Tcp, out: &mut Vec<Command>) {
+        let connection = self.flows.slab[flow].connection;
+        if segment.is_syn() {
+            let entry = &mut self.flows.slab[flow];
+            if entry.sequence != segment.sequence && !self.connections.slab[connection].established {
+                // The same ends, but another connection.
+                entry.sequence = segment.sequence;
+                if let Some(Mptcp::Capable { version, sender_key, .. }) = segment.mptcp {
+                    self.connections.slab[connection].version = version;
+                    self.handshakes.watch(now, flow, None, sender_key);
+                } else {
+                    self.plain_after_all(flow, out);
+                }
+            }
+            return;
+        }
+        if segment.flags & (Tcp::ACK | Tcp::RST) != Tcp::ACK {
+            return;
+        }
+        match segment.mptcp {
+            Some(Mptcp::Capable { version, sender_key: Some(own), receiver_key: Some(other) }) => {
+                let entry = &mut self.connections.slab[connection];
+                match entry.keys[LISTENER] {
+                    Some(key) => self.net.counters.keys_mismatched += u64::from(key != other),
+                    None => {
+                        entry.version = version.min(entry.version);
+                        self.connections.set_key(connection, LISTENER, other, false);
+                    }
+                }
+                self.connections.set_key(connection, INITIATOR, own, true);
+                self.establish(connection, flow);
+                self.stop_copy(flow, INITIATOR, out);
+            }
+            // The third segment was lost on its way to the switch: there is nothing more to be seen.
+            Some(Mptcp::Capable { .. } | Mptcp::Join(_) | Mptcp::Other) => {}
+            None | Some(Mptcp::Malformed) => self.plain_after_all(flow, out),
+        }
+    }
+
+    /// Both sides have agreed to a connection.
+    fn establish(&mut self, connection: u32, flow: u32) {
+        if !std::mem::replace(&mut self.connections.slab[connection].established, true) {
+            self.net.counters.established += 1;
+            self.confirm(flow);
+        }
+    }
+
+    /// The handshake has shown that a connection is none.
+    fn plain_after_all(&mut self, flow: u32, out: &mut Vec<Command>) {
+        self.net.counters.refused += 1;
+        self.dissolve(self.flows.slab[flow].connection);
+        self.end_handshake(flow, out);
+    }
+
+    /// A station that asked to join from elsewhere has sent something.
+    fn joiner_said(&mut self, now: Time, flow: u32, segment: &Tcp, out: &mut Vec<Command>) {
+        let Some(Mptcp::Join(Join::Ack { hmac })) = segment.mptcp else { return };
+        let entry = &self.flows.slab[flow];
+        let connection = &self.connections.slab[entry.connection];
+        let opener = if entry.state.has(State::FROM_LISTENER) { LISTENER } else { INITIATOR };
+        let keys = [connection.keys[opener], connection.keys[1 - opener]];
+        let nonces = self.handshakes.of(flow).map_or([None; 2], |handshake| handshake.nonces);
+        let ([Some(own), Some(other)], [Some(first), Some(second)]) = (keys, nonces) else { return };
+        if join_hmac(connection.version, [own, other], [first, second]) == hmac {
+            self.net.counters.joins_proven += 1;
+            self.confirm(flow);
+            self.end_handshake(flow, out);
+            if let Some(path) = self.better(flow) {
+                self.move_flow(now, flow, path, out);
+            }
+        } else {
+            self.net.counters.joins_forged += 1;
+            self.give_up_proof(flow, out);
+        }
+    }
+
+    /// The station that it asked has sent something.
+    fn joined_said(&mut self, flow: u32, segment: &Tcp, out: &mut Vec<Command>) {
+        if let Some(Mptcp::Join(Join::SynAck { nonce, .. })) = segment.mptcp
+            && let Some(handshake) = self.handshakes.of(flow)
+        {
+            handshake.nonces[1] = Some(nonce);
+            self.stop_copy(flow, 1, out);
+        }
+    }
+
+    /// A flow that asked to join stays where it is, but has no place in the connection.
+    pub(super) fn give_up_proof(&mut self, flow: u32, out: &mut Vec<Command>) {
+        self.leave_connection(flow);
+        self.end_handshake(flow, out);
+    }
+
+    /// A flow's place in its connection is certain.
+    pub(super) fn confirm(&mut self, flow: u32) {
+        let entry = &mut self.flows.slab[flow];
+        if !entry.state.has(State::CONFIRMED) {
+            entry.state.set(State::CONFIRMED, true);
+            self.connections.slab[entry.connection].confirmed += 1;
+            self.dequeue(flow);
+        }
+    }
+
+    /// A handshake was watched for long enough.
+    pub(super) fn handshake_overdue(&mut self, flow: u32, out: &mut Vec<Command>) {
+        let entry = &self.flows.slab[flow];
+        if !entry.state.has(State::CONFIRMED) && entry.connection != NONE {
+            self.net.counters.handshakes_unfinished += 1;
+            self.leave_connection(flow);
+        }
+        self.end_handshake(flow, out);
+    }
+
+    /// Nothing more is to be seen of a handshake.
+    fn end_handshake(&mut self, flow: u32, out: &mut Vec<Command>) {
+        self.stop_copy(flow, 0, out);
+        self.stop_copy(flow, 1, out);
+        self.handshakes.end(flow);
+        self.flows.slab[flow].state.set(State::HANDSHAKE, false);
+    }
+
+    /// Nothing more is to be seen of a direction.
+    fn stop_copy(&mut self, flow: u32, direction: usize, out: &mut Vec<Command>) {
+        let state = &mut self.flows.slab[flow].state;
+        if state.has(State::COPIES[direction]) {
+            self.stop_copying(flow, direction, out);
+        }
+        if !self.flows.slab[flow].state.any(State::COPY_FORWARD.and(State::COPY_REVERSE)) {
+            self.handshakes.end(flow);
+            self.flows.slab[flow].state.set(State::HANDSHAKE, false);
+        }
+    }
+
+    /// Has a rule replaced by one that does not copy. The copy goes on while the switch is not connected.
+    pub(super) fn stop_copying(&mut self, flow: u32, direction: usize, out: &mut Vec<Command>) {
+        let entry = &self.flows.slab[flow];
+        let station = entry.key.stations[direction];
+        if entry.state.has(State::RULES[direction]) && !self.net.is_up(self.net.stations.slab[station].switch)
+        {
+            return;
+        }
+        self.flows.slab[flow].state.set(State::COPIES[direction], false);
+        if self.flows.slab[flow].state.has(State::RULES[direction]) && self.flows.slab[flow].path != NONE {
+            let (switch, rule) = self.flow_rule(flow, direction);
+            let mut changes = Changes::new();
+            self.net.change(&mut changes, switch, RuleChange::Modify(rule));
+            at_once(changes, out);
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Asking switches for rules, and what their answers mean.
+
+use smallvec::SmallVec;
+use weft_units::Time;
+
+use super::Smoc;
+use super::rules::Changes;
+use crate::command::{Command, FrameOut, Transaction};
+use crate::flows::State;
+use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
+use crate::network::at_once;
+use crate::rule::RuleChange;
+use crate::slab::Handle;
+use crate::stations::Station;
+use crate::transactions::{Open, Purpose};
+
+/// A transaction that is being put together.
+pub(super) struct Draft {
+    changes: Changes,
+    open: Open,
+    release: Vec<(SwitchPort, FrameRef)>,
+}
+
+impl Draft {
+    /// Without rules.
+    pub fn new(purpose: Purpose) -> Self {
+        Self {
+            changes: Changes::new(),
+            open: Open {
+                purpose,
+                paths: SmallVec::new(),
+                stations: SmallVec::new(),
+                routes: SmallVec::new(),
+                switches: SmallVec::new(),
+                frame: None,
+                held: Vec::new(),
+            },
+            release: Vec::new(),
+        }
+    }
+
+    /// A frame to be sent when all is confirmed, with the port by which it came.
+    pub fn releasing(mut self, frame: Option<(SwitchPort, FrameRef)>) -> Self {
+        self.open.frame = frame.map(|(_, frame)| frame);
+        self.release = frame.into_iter().collect();
+        self
+    }
+
+    /// Frames that go on waiting.
+    pub fn holding(mut self, held: Vec<(SwitchPort, FrameRef)>) -> Self {
+        self.open.held = held;
+        self
+    }
+}
+
+impl Smoc {
+    /// Adds a rule for a switch that is to confirm it.
+    pub(super) fn draft_rule(&self, draft: &mut Draft, switch: u32, change: RuleChange) {
+        if self.net.is_up(switch) {
+            self.net.change(&mut draft.changes, switch, change);
+            if !draft.open.switches.contains(&switch) {
+                draft.open.switches.push(switch);
+            }
+        }
+    }
+
+    /// Adds the rule that delivers to a station, unless its switch has confirmed it.
+    pub(super) fn draft_station(&mut self, draft: &mut Draft, station: u32) {
+        if self.net.stations.slab[station].installed {
+            return;
+        }
+        let rule = self.station_rule(station);
+        let handle = self.net.stations.slab.handle(station);
+        let entry = &mut self.net.stations.slab[station];
+        entry.asked = true;
+        let place = (handle, entry.switch, entry.number);
+        if !draft.open.stations.contains(&place) {
+            draft.open.stations.push(place);
+            self.draft_rule(draft, place.1, RuleChange::Add(rule));
+        }
+    }
+
+    /// Adds the rules of a path, unless all its switches have confirmed them. Another transaction may have asked
+    /// for them; what waits for this one must not be sent before they are there.
+    pub(super) fn draft_path(&mut self, draft: &mut Draft, index: u32) {
+        let path = &self.paths.slab[index];
+        if path.installed
+            || path.labels.is_none()
+            || draft.open.paths.iter().any(|(other, _)| *other == index)
+        {
+            return;
+        }
+        for (switch, rule) in self.path_rules(path) {
+            self.draft_rule(draft, switch, RuleChange::Add(rule));
+        }
+        draft.open.paths.push((index, path.serial));
+        self.paths.slab[index].asked = true;
+    }
+
+    /// Adds the rule of a route and what it stands on.
+    pub(super) fn draft_route(&mut self, draft: &mut Draft, route: u32) {
+        let entry = &self.routes.slab[route];
+        let (to, path) = (entry.to, entry.path);
+        if !self.paths.slab[path].cables.is_empty() {
+            self.draft_station(draft, to);
+        }
+        self.draft_path(draft, path);
+        let (switch, rule) = self.route_rule(route);
+        self.draft_rule(draft, switch, RuleChange::Add(rule));
+        draft.open.routes.push(self.routes.slab.handle(route));
+        self.routes.slab[route].installing = true;
+    }
+
+    /// Asks for what was put together. Where there is nothing to be asked for, all is confirmed already.
+    pub(super) fn submit(&mut self, now: Time, draft: Draft, out: &mut Vec<Command>) {
+        let Draft { changes, open, release } = draft;
+        if changes.is_empty() && release.is_empty() && open.held.is_empty() {
+            return;
+        }
+        let id = self.transactions.open(now, open);
+        out.push(Command::Install(Transaction { id, rules: changes, release }));
+    }
+
+    /// Asks for the rules of a flow, which has a path: those that it should have and, for `frame`, all.
+    pub(super) fn install_flow(
+        &mut self,
+        now: Time,
+        flow: u32,
+        frame: Option<(SwitchPort, FrameRef)>,
+        out: &mut Vec<Command>,
+    ) {
+        let held = self.transactions.leave_flow(flow);
+        let handle = self.flows.slab.handle(flow);
+        let mut draft = Draft::new(Purpose::Flow(handle)).releasing(frame).holding(held);
+        let entry = &mut self.flows.slab[flow];
+        let was = entry.state;
+        if frame.is_some() {
+            entry.state.set(State::FORWARD.and(State::REVERSE), true);
+        }
+        entry.state.set(State::INSTALLING, true);
+        entry.since = now;
+        let (stations, path, state) = (entry.key.stations, entry.path, entry.state);
+        let mends = frame.is_none() && !was.has(State::INSTALLING);
+        if !self.paths.slab[path].cables.is_empty() {
+            self.draft_station(&mut draft, stations[1]);
+            self.draft_station(&mut draft, stations[0]);
+        }
+        self.draft_path(&mut draft, path);
+        for direction in [1, 0] {
+            if state.has(State::RULES[direction]) {
+                let (switch, rule) = self.flow_rule(flow, direction);
+                // A rule that has idled out meanwhile is not put in again.
+                let change = if mends { RuleChange::Modify(rule) } else { RuleChange::Add(rule) };
+                self.draft_rule(&mut draft, switch, change);
+            }
+        }
+        self.submit(now, draft, out);
+    }
+
+    /// Puts a flow, which has rules, on another path. `false` where that path gets no labels.
+    pub(super) fn move_flow(&mut self, now: Time, flow: u32, path: u32, out: &mut Vec<Command>) -> bool {
+        // The new path is held before the old one is let go.
+        if !self.label(now, path, out) {
+            return false;
+        }
+        self.unpath(now, flow);
+        self.net.counters.flows_moved += 1;
+        if self.put_on(now, flow, path, out) {
+            self.install_flow(now, flow, None, out);
+        }
+        true
+    }
+
+    /// Installs the next paths of a set, before anyone asks for them: some will (section 5 of the paper).
+    pub(super) fn prepare(&mut self, now: Time, from: u32, to: u32, out: &mut Vec<Command>) {
+        let set = self.set(from, to);
+        let mut draft = Draft::new(Purpose::Other);
+        for &path in set.iter().take(self.net.settings.proactive_paths) {
+            if self.paths.slab[path].asked {
+                self.paths.unused(now, path);
+            } else if self.label(now, path, out) {
+                self.draft_path(&mut draft, path);
+            }
+        }
+        self.submit(now, draft, out);
+    }
+
+    /// All switches of a transaction have confirmed it.
+    pub(super) fn confirmed(&mut self, now: Time, number: u64, out: &mut Vec<Command>) {
+        let current = self.current(number);
+        let Some(open) = self.transactions.close(number) else { return };
+        self.net.counters.installs += 1;
+        for (index, serial) in open.paths {
+            if let Some(path) = self.paths.slab.get(index)
+                && path.labels.is_some()
+                && path.serial == serial
+            {
+                self.paths.slab[index].installed = true;
+            }
+        }
+        for (handle, switch, number) in open.stations {
+            let same = |station: &Station| (station.switch, station.number) == (switch, number);
+            if self.net.stations.slab.find(handle).is_some_and(same) {
+                self.net.stations.slab[handle.index].installed = true;
+            }
+        }
+        for handle in open.routes {
+            if self.routes.slab.find(handle).is_some() {
+                self.routes.slab[handle.index].installing = false;
+            }
+        }
+        if let Some(flow) = current {
+            self.flows.slab[flow].state.set(State::INSTALLING, false);
+            self.flows.slab[flow].since = now;
+        }
+        out.extend(open.frame.map(Command::Forget));
+        for (at, frame) in open.held {
+            let ports = vec![PortNo::TABLE];
+            let (switch, in_port) = (at.switch, Some(at.port));
+            out.push(Command::PacketOut { switch, in_port, ports, frame: FrameOut::Held(frame) });
+            out.push(Command::Forget(frame));
+        }
+    }
+
+    /// A switch has refused something of a transaction, is gone, or did not answer. What the transaction was
+    /// for is taken back, so that the next packet asks anew.
+    pub(super) fn refused(
+        &mut self,
+        now: Time,
+        number: u64,
+        switch: SwitchId,
+        reason: &str,
+        out: &mut Vec<Command>,
+    ) {
+        let current = self.current(number);
+        let Some(open) = self.transactions.close(number) else { return };
+        self.net.counters.installs_failed += 1;
+        let name = if switch == SwitchId(0) { String::new() } else { self.net.expected.name(switch) + ": " };
+        self.net.last_failure = name + &reason.chars().take(200).collect::<String>();
+        for (index, serial) in open.paths {
+            if let Some(path) = self.paths.slab.get(index)
+                && path.serial == serial
+                && !path.installed
+            {
+                self.paths.slab[index].asked = false;
+            }
+        }
+        let mut changes = Changes::new();
+        if let Some(flow) = current {
+            self.put_to_sleep(now, flow, &mut changes, out);
+        }
+        for handle in open.routes {
+            if self.routes.slab.find(handle).is_some_and(|route| route.installing) {
+                self.drop_route(now, handle.index, &mut changes, out);
+            }
+        }
+        for frame in open.frame.into_iter().chain(open.held.into_iter().map(|(_, frame)| frame)) {
+            self.net.counters.frames_dropped += 1;
+            out.push(Command::Forget(frame));
+        }
+        at_once(changes, out);
+    }
+
+    /// The flow that is installed by a transaction and by no later one.
+    fn current(&self, number: u64) -> Option<u32> {
+        let Purpose::Flow(Handle { index, generation }) = self.transactions.get(number)?.purpose else {
+            return None;
+        };
+        let same = self.flows.slab.find(Handle { index, generation }).is_some();
+        (same && self.transactions.of_flow(index) == Some(number)).then_some(index)
+    }
+}

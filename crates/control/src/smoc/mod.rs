@@ -1,0 +1,316 @@
+//! [`Smoc`]: each subflow of an MPTCP connection on a path of its own.
+//!
+//! After C. Nakasan and others, "A Simple Multipath OpenFlow Controller using topology-based algorithm for
+//! Multipath TCP", with what that leaves open: both versions of MPTCP, hosts that are not trusted, and rules
+//! that are few: see `docs/smoc.md`.
+//!
+//! [`tcp`] takes in what opens flows, [`handshake`] the copies of what follows, [`place`] chooses paths,
+//! [`install`] asks for rules; [`plain`] and [`neighbours`] are for everything that is not TCP; [`failure`] is
+//! about links and switches that come and go.
+
+mod admission;
+mod failure;
+mod handshake;
+mod install;
+mod neighbours;
+mod place;
+mod plain;
+mod removal;
+mod rules;
+mod show;
+mod tcp;
+
+use std::net::IpAddr;
+
+use serde_json::Value;
+use weft_units::{Mac, Time};
+
+use crate::command::Command;
+use crate::connections::Connections;
+use crate::controller::{Controller, Show};
+use crate::cookie::{Cookie, same_generation};
+use crate::flows::{Flows, State};
+use crate::handshakes::Handshakes;
+use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
+use crate::network::{Network, Sender, at_once};
+use crate::packet::{Content, Packet};
+use crate::path_sets::PathSets;
+use crate::paths::Paths;
+use crate::routes::Routes;
+use crate::settings::{Settings, SettingsError};
+use crate::stations::Claim;
+use crate::topology::Role;
+use crate::transactions::Transactions;
+
+/// The controller that gives each subflow a path of its own.
+#[derive(Clone, Debug)]
+pub struct Smoc {
+    net: Network,
+    paths: Paths,
+    sets: PathSets,
+    flows: Flows,
+    connections: Connections,
+    handshakes: Handshakes,
+    routes: Routes,
+    transactions: Transactions,
+}
+
+impl Smoc {
+    /// For a network of which nothing is known yet.
+    ///
+    /// # Errors
+    /// [`SettingsError`] where a value is out of range.
+    pub fn new(settings: Settings) -> Result<Self, SettingsError> {
+        settings.check()?;
+        let key = settings.hash_key;
+        Ok(Self {
+            paths: Paths::new(key, settings.linger()),
+            sets: PathSets::new(settings.path_order(), settings.paths),
+            flows: Flows::new(key),
+            connections: Connections::new(key),
+            handshakes: Handshakes::new(settings.handshake()),
+            routes: Routes::new(key),
+            transactions: Transactions::new(settings.install_deadline(), settings.limits.held_frames),
+            net: Network::new(settings),
+        })
+    }
+
+    /// The station that has sent a frame; `None` where the frame is to be dropped.
+    fn sender(&mut self, now: Time, mac: Mac, port: u32, out: &mut Vec<Command>) -> Option<u32> {
+        let sender = self.net.hear(now, mac, port, out);
+        self.forget_stations(out);
+        match sender {
+            Sender::Known(station) => Some(station),
+            Sender::Moved(station) => self.move_station(now, station, port, out).then_some(station),
+            Sender::Nobody => None,
+        }
+    }
+
+    /// Takes in a frame that a station has sent.
+    fn receive(
+        &mut self,
+        now: Time,
+        (port, at): (u32, SwitchPort),
+        packet: &Packet,
+        frame: FrameRef,
+        out: &mut Vec<Command>,
+    ) {
+        let drop = |out: &mut Vec<Command>| out.push(Command::Forget(frame));
+        let Some(source) = self.sender(now, packet.eth_src, port, out) else { return drop(out) };
+        if packet.eth_dst.is_link_local() {
+            self.net.counters.frames_filtered += 1;
+            return drop(out);
+        }
+        match packet.content {
+            Content::Arp(arp) => return self.arp(now, (port, source), packet, &arp, frame, out),
+            Content::Neighbour(message) => {
+                return self.neighbour(now, (port, source), packet, &message, frame, out);
+            }
+            _ if packet.eth_dst.is_group() => return self.net.flood(now, port, frame, out),
+            _ => {}
+        }
+        let Some(target) = self.net.stations.with_mac(packet.eth_dst) else {
+            return self.net.flood(now, port, frame, out);
+        };
+        if self.net.stations.slab[target].port == port {
+            self.net.counters.frames_filtered += 1;
+            return drop(out);
+        }
+        match packet.content {
+            Content::Tcp(segment) => self.tcp(now, at, [source, target], &segment, frame, out),
+            // Fragments of TCP match the rules of TCP, not that of a station.
+            Content::Ip { protocol: 6 } => self.net.relay(now, port, target, frame, out),
+            _ => self.to_station(now, at, [source, target], frame, out),
+        }
+    }
+}
+
+impl Controller for Smoc {
+    fn switch_up(
+        &mut self,
+        now: Time,
+        switch: SwitchId,
+        ports: &[PortNo],
+        cookies: &[u64],
+        out: &mut Vec<Command>,
+    ) {
+        self.connect(now, switch, ports, cookies, out);
+    }
+
+    fn switch_down(&mut self, now: Time, switch: SwitchId, out: &mut Vec<Command>) {
+        self.disconnect(now, switch, out);
+    }
+
+    fn port_changed(&mut self, now: Time, at: SwitchPort, up: bool, out: &mut Vec<Command>) {
+        let change = self.net.topology.port_changed(now, at, up);
+        self.changed(now, &change, out);
+    }
+
+    fn link_up(&mut self, now: Time, from: SwitchPort, to: SwitchPort, out: &mut Vec<Command>) {
+        let change = self.net.topology.link_up(from, to);
+        self.changed(now, &change, out);
+    }
+
+    fn link_down(&mut self, now: Time, from: SwitchPort, to: SwitchPort, out: &mut Vec<Command>) {
+        let change = self.net.topology.link_down(from, to);
+        self.changed(now, &change, out);
+    }
+
+    fn host_known(
+        &mut self,
+        now: Time,
+        at: SwitchPort,
+        mac: Mac,
+        addresses: &[IpAddr],
+        out: &mut Vec<Command>,
+    ) {
+        let Some(port) = self.net.topology.port_at(at) else { return };
+        if self.net.topology.leads_to_switch(port) {
+            return;
+        }
+        if let Some(station) = self.sender(now, mac, port, out) {
+            for &address in addresses {
+                if self.net.stations.with_address(address).is_none() {
+                    self.net.stations.add_address(station, address);
+                }
+            }
+        }
+    }
+
+    fn packet_in(
+        &mut self,
+        now: Time,
+        at: SwitchPort,
+        cookie: u64,
+        packet: &Packet,
+        frame: FrameRef,
+        out: &mut Vec<Command>,
+    ) {
+        self.net.counters.packet_ins += 1;
+        if let Some(Cookie::Flow(flow, generation, direction)) = Cookie::read(cookie) {
+            // What a flow's rule sent up was forwarded too.
+            self.net.counters.packet_ins_copied += 1;
+            out.push(Command::Forget(frame));
+            let known = self.flows.slab.get(flow).is_some()
+                && same_generation(generation, self.flows.slab.handle(flow).generation, 19);
+            if let Content::Tcp(segment) = packet.content
+                && known
+            {
+                self.copied(now, flow, direction, &segment, out);
+            }
+            return;
+        }
+        match self.net.ingress(now, at) {
+            Some(port) => self.receive(now, (port, at), packet, frame, out),
+            None => out.push(Command::Forget(frame)),
+        }
+    }
+
+    fn installed(&mut self, now: Time, transaction: u64, out: &mut Vec<Command>) {
+        self.confirmed(now, transaction, out);
+    }
+
+    fn failed(
+        &mut self,
+        now: Time,
+        transaction: u64,
+        switch: SwitchId,
+        reason: &str,
+        out: &mut Vec<Command>,
+    ) {
+        self.refused(now, transaction, switch, reason, out);
+    }
+
+    fn rule_removed(
+        &mut self,
+        now: Time,
+        _switch: SwitchId,
+        cookie: u64,
+        _packets: u64,
+        _bytes: u64,
+        out: &mut Vec<Command>,
+    ) {
+        match Cookie::read(cookie) {
+            Some(Cookie::Flow(flow, generation, direction)) => {
+                let known = self.flows.slab.get(flow).is_some()
+                    && same_generation(generation, self.flows.slab.handle(flow).generation, 19);
+                if known {
+                    self.rule_idle(now, flow, direction, out);
+                }
+            }
+            Some(Cookie::Route(route, generation)) => {
+                let known = self.routes.slab.get(route).is_some()
+                    && same_generation(generation, self.routes.slab.handle(route).generation, 20);
+                if known && !self.routes.slab[route].installing {
+                    self.drop_route(now, route, &mut Vec::new(), out);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn next_deadline(&self) -> Time {
+        let dormant = self.flows.dormant.first();
+        let dormant =
+            dormant.map_or(Time::MAX, |flow| self.flows.slab[flow].since + self.net.settings.remember());
+        [
+            self.transactions.deadline(),
+            self.handshakes.deadline(),
+            self.net.stations.deadline(),
+            self.paths.deadline(),
+            dormant,
+        ]
+        .into_iter()
+        .min()
+        .unwrap_or(Time::MAX)
+    }
+
+    fn on_deadline(&mut self, now: Time, out: &mut Vec<Command>) {
+        while let Some(number) = self.transactions.overdue(now) {
+            self.net.counters.installs_overdue += 1;
+            let reason = "no answer in time";
+            self.refused(now, number, SwitchId(0), reason, out);
+        }
+        while let Some(flow) = self.handshakes.overdue(now) {
+            self.handshake_overdue(flow, out);
+        }
+        while let Some(claim) = self.net.stations.expire(now) {
+            match claim {
+                Claim::Moved { station, port, .. } => {
+                    if self.net.topology.role(port, now) == Role::Host {
+                        self.move_station(now, station.index, port, out);
+                    }
+                }
+                Claim::Taken { address, by, .. } => {
+                    self.net.stations.remove_address(address);
+                    if self.net.stations.slab.find(by).is_some() {
+                        self.net.stations.add_address(by.index, address);
+                    }
+                }
+            }
+        }
+        while let Some(path) = self.paths.expire(now) {
+            at_once(self.path_removals(&path), out);
+        }
+        let remember = self.net.settings.remember();
+        while let Some(flow) = self.flows.dormant.first()
+            && self.flows.slab[flow].since + remember <= now
+        {
+            debug_assert!(self.flows.slab[flow].state.has(State::DORMANT));
+            self.drop_flow(now, flow, &mut Vec::new(), out);
+        }
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        self.all_counters()
+    }
+
+    fn show(&self, now: Time, what: Show, limit: usize) -> Value {
+        match what {
+            Show::Connections => self.show_connections(now, limit),
+            Show::Paths => self.show_paths(limit),
+            Show::Switches => self.net.show_switches(now, limit),
+            Show::Stations => self.net.show_stations(now, limit),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Flows, routes and stations that go, with all that hangs on them.
+
+use weft_units::Time;
+
+use super::Smoc;
+use super::rules::{Changes, delivery, removal};
+use crate::command::Command;
+use crate::flows::{State, by};
+use crate::network::at_once;
+use crate::routes;
+use crate::rule::{Actions, RuleChange};
+use crate::slab::NONE;
+
+impl Smoc {
+    /// Takes the rules of a flow out of their switches. Frames that wait for them are dropped.
+    pub(super) fn unrule(&mut self, flow: u32, changes: &mut Changes, out: &mut Vec<Command>) {
+        for direction in [0, 1] {
+            if self.flows.slab[flow].state.has(State::RULES[direction]) {
+                let (cookie, matches) = (self.flow_cookie(flow, direction), self.flow_match(flow, direction));
+                let station = self.flows.slab[flow].key.stations[direction];
+                let switch = self.net.stations.slab[station].switch;
+                self.net.change(changes, switch, RuleChange::Remove { cookie, matches });
+            }
+        }
+        let state = &mut self.flows.slab[flow].state;
+        state.set(State::FORWARD.and(State::REVERSE), false);
+        state.set(State::COPY_FORWARD.and(State::COPY_REVERSE).and(State::INSTALLING), false);
+        for (_, frame) in self.transactions.leave_flow(flow) {
+            self.net.counters.frames_dropped += 1;
+            out.push(Command::Forget(frame));
+        }
+    }
+
+    /// Takes a flow off its path.
+    pub(super) fn unpath(&mut self, now: Time, flow: u32) {
+        let path = std::mem::replace(&mut self.flows.slab[flow].path, NONE);
+        if path != NONE {
+            self.paths.slab[path].flows.remove(by::PATH, &mut self.flows.slab, flow);
+            self.paths.unused(now, path);
+        }
+    }
+
+    /// A flow belongs to no connection any more. A connection without flows is forgotten.
+    pub(super) fn leave_connection(&mut self, flow: u32) {
+        let connection = std::mem::replace(&mut self.flows.slab[flow].connection, NONE);
+        if connection == NONE {
+            return;
+        }
+        let state = &mut self.flows.slab[flow].state;
+        let was = *state;
+        state.set(State::JOIN.and(State::FROM_LISTENER).and(State::CONFIRMED), false);
+        let entry = &mut self.connections.slab[connection];
+        entry.flows.remove(by::CONNECTION, &mut self.flows.slab, flow);
+        entry.confirmed -= u32::from(was.has(State::CONFIRMED));
+        if entry.flows.is_empty() {
+            self.connections.remove(connection);
+        }
+        if was.has(State::CONFIRMED) && !was.has(State::DORMANT) {
+            self.enqueue(flow);
+        }
+    }
+
+    /// A connection is none: what were its subflows are plain flows.
+    pub(super) fn dissolve(&mut self, connection: u32) {
+        let flows: Vec<u32> =
+            self.connections.slab[connection].flows.iter(by::CONNECTION, &self.flows.slab).collect();
+        for flow in flows {
+            self.leave_connection(flow);
+        }
+    }
+
+    /// Enters a flow among the unconfirmed ones of its port.
+    pub(super) fn enqueue(&mut self, flow: u32) {
+        let entry = &mut self.flows.slab[flow];
+        entry.state.set(State::QUEUED, true);
+        let port = entry.port;
+        self.net.port_use(port).unconfirmed.push(by::AGE, &mut self.flows.slab, flow);
+    }
+
+    /// Takes a flow out of the list in which it stands by age.
+    pub(super) fn dequeue(&mut self, flow: u32) {
+        let entry = &mut self.flows.slab[flow];
+        let (port, state) = (entry.port, entry.state);
+        entry.state.set(State::QUEUED.and(State::DORMANT), false);
+        if state.has(State::QUEUED) {
+            self.net.port_use(port).unconfirmed.remove(by::AGE, &mut self.flows.slab, flow);
+        } else if state.has(State::DORMANT) {
+            self.flows.dormant.remove(by::AGE, &mut self.flows.slab, flow);
+        }
+    }
+
+    /// Forgets a flow.
+    pub(super) fn drop_flow(&mut self, now: Time, flow: u32, changes: &mut Changes, out: &mut Vec<Command>) {
+        self.unrule(flow, changes, out);
+        self.unpath(now, flow);
+        self.leave_connection(flow);
+        self.dequeue(flow);
+        self.handshakes.end(flow);
+        let (port, stations) = (self.flows.slab[flow].port, self.flows.slab[flow].key.stations);
+        self.net.port_use(port).flows -= 1;
+        let [opener, other] = stations;
+        self.net.stations.slab[opener].flows[0].remove(by::OPENER, &mut self.flows.slab, flow);
+        self.net.stations.slab[other].flows[1].remove(by::OTHER, &mut self.flows.slab, flow);
+        self.flows.remove(flow);
+    }
+
+    /// A flow has no rules and no path now. One that belongs to a connection keeps its place there for a while:
+    /// its next packet is not the start of another one.
+    pub(super) fn put_to_sleep(
+        &mut self,
+        now: Time,
+        flow: u32,
+        changes: &mut Changes,
+        out: &mut Vec<Command>,
+    ) {
+        let state = self.flows.slab[flow].state;
+        if !state.has(State::CONFIRMED) || self.net.settings.remember_s == 0.0 {
+            return self.drop_flow(now, flow, changes, out);
+        }
+        self.unrule(flow, changes, out);
+        self.unpath(now, flow);
+        self.dequeue(flow);
+        self.handshakes.end(flow);
+        let entry = &mut self.flows.slab[flow];
+        entry.state.set(State::HANDSHAKE, false);
+        entry.state.set(State::DORMANT, true);
+        entry.since = now;
+        self.flows.dormant.push(by::AGE, &mut self.flows.slab, flow);
+    }
+
+    /// A rule of a flow has idled out.
+    pub(super) fn rule_idle(&mut self, now: Time, flow: u32, direction: usize, out: &mut Vec<Command>) {
+        let state = &mut self.flows.slab[flow].state;
+        if state.has(State::INSTALLING) {
+            // It may have been put in again since.
+            return;
+        }
+        state.set(State::RULES[direction].and(State::COPIES[direction]), false);
+        if !state.any(State::FORWARD.and(State::REVERSE)) {
+            self.put_to_sleep(now, flow, &mut Vec::new(), out);
+        }
+    }
+
+    /// Forgets a route. Its rule is removed if it is not gone already.
+    pub(super) fn drop_route(
+        &mut self,
+        now: Time,
+        route: u32,
+        changes: &mut Changes,
+        out: &mut Vec<Command>,
+    ) {
+        let (cookie, (_, matches)) = (self.route_cookie(route), self.route_match(route));
+        let entry = &self.routes.slab[route];
+        let (switch, path, to) = (entry.switch, entry.path, entry.to);
+        self.net.change(changes, switch, RuleChange::Remove { cookie, matches });
+        for (_, frame) in self.transactions.leave_route(route) {
+            self.net.counters.frames_dropped += 1;
+            out.push(Command::Forget(frame));
+        }
+        self.paths.slab[path].routes.remove(routes::by::PATH, &mut self.routes.slab, route);
+        self.paths.unused(now, path);
+        self.net.stations.slab[to].routes.remove(routes::by::STATION, &mut self.routes.slab, route);
+        self.routes.remove(route);
+    }
+
+    /// Takes back what switches were told of stations that had to make room for others.
+    pub(super) fn forget_stations(&mut self, out: &mut Vec<Command>) {
+        let mut changes = Changes::new();
+        for gone in std::mem::take(&mut self.net.stations.gone) {
+            let rule = delivery(gone.handle, gone.switch, gone.number, Actions::new());
+            self.net.change(&mut changes, gone.switch, removal(&rule));
+        }
+        at_once(changes, out);
+    }
+
+    /// Ends all flows and routes of a station, and the rule that delivers to it.
+    pub(super) fn detach_station(&mut self, now: Time, station: u32, out: &mut Vec<Command>) {
+        let mut changes = Changes::new();
+        for (side, link) in [(0, by::OPENER), (1, by::OTHER)] {
+            let list = self.net.stations.slab[station].flows[side];
+            let flows: Vec<u32> = list.iter(link, &self.flows.slab).collect();
+            for flow in flows {
+                self.put_to_sleep(now, flow, &mut changes, out);
+            }
+        }
+        let list = self.net.stations.slab[station].routes;
+        let routes: Vec<u32> = list.iter(routes::by::STATION, &self.routes.slab).collect();
+        for route in routes {
+            self.drop_route(now, route, &mut changes, out);
+        }
+        if self.net.stations.slab[station].asked {
+            let rule = self.station_rule(station);
+            self.net.change(&mut changes, self.net.stations.slab[station].switch, removal(&rule));
+        }
+        at_once(changes, out);
+    }
+
+    /// A station is at another port now. `false` where there is no room for it.
+    pub(super) fn move_station(
+        &mut self,
+        now: Time,
+        station: u32,
+        port: u32,
+        out: &mut Vec<Command>,
+    ) -> bool {
+        self.detach_station(now, station, out);
+        let switch = self.net.topology.ports[port as usize].switch;
+        let moved = self.net.stations.relocate(now, station, (switch, port));
+        self.forget_stations(out);
+        self.net.counters.stations_moved += u64::from(moved);
+        self.net.counters.stations_refused += u64::from(!moved);
+        moved
+    }
+}

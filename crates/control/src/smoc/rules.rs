@@ -1,0 +1,203 @@
+//! The rules that [`Smoc`] puts into switches.
+
+use smallvec::smallvec;
+
+use super::Smoc;
+use crate::cookie::Cookie;
+use crate::flows::State;
+use crate::ids::{PortNo, SwitchId};
+use crate::label::Label;
+use crate::packet::End;
+use crate::routes::From;
+use crate::rule::{Actions, EXACT, Match, Rule, RuleAction, RuleChange, priority};
+use crate::slab::Handle;
+use weft_units::Mac;
+
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86dd;
+const TCP: u8 = 6;
+const ICMPV6: u8 = 58;
+
+/// Changes of rules, each with its switch.
+pub(super) type Changes = Vec<(SwitchId, RuleChange)>;
+
+/// A rule that stays until it is removed.
+fn lasting(cookie: Cookie, priority: u16, matches: Match, actions: Actions) -> Rule {
+    Rule { cookie: cookie.bits(), priority, matches, actions, idle_timeout_s: 0, notify_removed: false }
+}
+
+/// TCP of one family.
+fn tcp(six: bool) -> Match {
+    Match { eth_type: Some(if six { IPV6 } else { IPV4 }), ip_proto: Some(TCP), ..Match::ALL }
+}
+
+/// The rules that every switch has, whatever happens.
+pub(super) fn base() -> Vec<Rule> {
+    let of_type = |eth_type| Match { eth_type: Some(eth_type), ..Match::ALL };
+    let neighbour = |kind| Match { ip_proto: Some(ICMPV6), icmpv6_type: Some(kind), ..of_type(IPV6) };
+    let link_local = (Mac([0x01, 0x80, 0xc2, 0, 0, 0]), Mac([0xff, 0xff, 0xff, 0xff, 0xff, 0xf0]));
+    let up: Actions = smallvec![RuleAction::Controller { max_len: u16::MAX }];
+    let rules = [
+        (priority::MISS, Match::ALL, up.clone()),
+        (priority::LLDP, of_type(0x88cc), up.clone()),
+        (priority::NO_LABEL, Label::any(), Actions::new()),
+        (priority::LINK_LOCAL, Match { eth_dst: Some(link_local), ..Match::ALL }, Actions::new()),
+        (priority::ASK, tcp(false), up.clone()),
+        (priority::ASK, tcp(true), up.clone()),
+        (priority::ASK, of_type(0x0806), up.clone()),
+        (priority::ASK, neighbour(135), up.clone()),
+        (priority::ASK, neighbour(136), up),
+    ];
+    let numbered = (0..).zip(rules);
+    numbered
+        .map(|(number, (priority, matches, actions))| {
+            lasting(Cookie::Base(number), priority, matches, actions)
+        })
+        .collect()
+}
+
+/// Keeps labels out that come by a port which leads to no switch.
+pub(super) fn guard(port: PortNo) -> Rule {
+    let matches = Match { in_port: Some(port), ..Label::any() };
+    lasting(Cookie::Guard(port.0), priority::GUARD, matches, Actions::new())
+}
+
+/// Takes a rule out.
+pub(super) fn removal(rule: &Rule) -> RuleChange {
+    RuleChange::Remove { cookie: rule.cookie, matches: rule.matches }
+}
+
+/// The rule that delivers to the station of a number at its switch.
+pub(super) fn delivery(handle: Handle, switch: u32, number: u32, actions: Actions) -> Rule {
+    let cookie = Cookie::Station(handle.index, handle.generation);
+    lasting(cookie, priority::LABEL, Label::at_end(switch, number), actions)
+}
+
+impl Smoc {
+    /// Delivers to a station at its switch, whatever path the frame took.
+    pub(super) fn station_rule(&self, station: u32) -> Rule {
+        let entry = &self.net.stations.slab[station];
+        let port = self.net.topology.ports[entry.port as usize].number;
+        let actions = smallvec![RuleAction::SetDestination(entry.mac), RuleAction::Output(port)];
+        delivery(self.net.stations.slab.handle(station), entry.switch, entry.number, actions)
+    }
+
+    /// The rules of the switches inside a path, in both directions.
+    pub(super) fn path_rules(&self, path: &crate::paths::Path) -> Vec<(u32, Rule)> {
+        let mut rules = Vec::new();
+        for (direction, label) in path.labels.into_iter().flatten().enumerate() {
+            let cookie = Cookie::Label(label.bits(), path.serial);
+            for (switch, cable) in path.steps(direction).skip(1) {
+                let output = RuleAction::Output(self.net.topology.end_at(cable, switch));
+                rules.push((switch, lasting(cookie, priority::LABEL, label.on_path(), smallvec![output])));
+            }
+        }
+        rules
+    }
+
+    /// The cookies of those rules, without asking where cables end: they may be no more.
+    pub(super) fn path_removals(&self, path: &crate::paths::Path) -> Changes {
+        let mut changes = Changes::new();
+        for label in path.labels.into_iter().flatten() {
+            let cookie = Cookie::Label(label.bits(), path.serial).bits();
+            let inside = path.switches.len().saturating_sub(1).max(1);
+            for &switch in path.switches.get(1..inside).unwrap_or_default() {
+                self.net.change(
+                    &mut changes,
+                    switch,
+                    RuleChange::Remove { cookie, matches: label.on_path() },
+                );
+            }
+        }
+        changes
+    }
+
+    /// What is done at the first switch of a path with a frame to a station.
+    fn departure(&self, path: u32, switch: u32, station: u32) -> Actions {
+        let to = &self.net.stations.slab[station];
+        let way = &self.paths.slab[path];
+        let direction = way.direction_from(switch);
+        match (way.labels, way.steps(direction).next()) {
+            (Some(labels), Some((_, cable))) => smallvec![
+                RuleAction::SetDestination(labels[direction].to(to.number)),
+                RuleAction::Output(self.net.topology.end_at(cable, switch)),
+            ],
+            _ => smallvec![RuleAction::Output(self.net.topology.ports[to.port as usize].number)],
+        }
+    }
+
+    /// What frames of a direction of a flow match where they come in.
+    pub(super) fn flow_match(&self, flow: u32, direction: usize) -> Match {
+        let key = &self.flows.slab[flow].key;
+        let stations = key.stations.map(|station| &self.net.stations.slab[station]);
+        let (from, to) = (stations[direction], stations[1 - direction]);
+        let ends: [End; 2] = [key.end(direction), key.end(1 - direction)];
+        Match {
+            in_port: Some(self.net.topology.ports[from.port as usize].number),
+            eth_src: Some(from.mac),
+            eth_dst: Some((to.mac, EXACT)),
+            ip_src: Some(ends[0].address),
+            ip_dst: Some(ends[1].address),
+            tcp_src: Some(ends[0].port),
+            tcp_dst: Some(ends[1].port),
+            ..tcp(ends[0].address.is_ipv6())
+        }
+    }
+
+    /// The cookie of a direction of a flow.
+    pub(super) fn flow_cookie(&self, flow: u32, direction: usize) -> u64 {
+        Cookie::Flow(flow, self.flows.slab.handle(flow).generation, direction).bits()
+    }
+
+    /// The rule of a direction of a flow, and the switch where it belongs.
+    pub(super) fn flow_rule(&self, flow: u32, direction: usize) -> (u32, Rule) {
+        let entry = &self.flows.slab[flow];
+        let from = &self.net.stations.slab[entry.key.stations[direction]];
+        let mut actions = self.departure(entry.path, from.switch, entry.key.stations[1 - direction]);
+        if entry.state.has(State::COPIES[direction]) {
+            actions.insert(0, RuleAction::Controller { max_len: self.net.settings.copy_bytes });
+        }
+        let rule = Rule {
+            cookie: self.flow_cookie(flow, direction),
+            priority: priority::FLOW,
+            matches: self.flow_match(flow, direction),
+            actions,
+            idle_timeout_s: self.net.settings.idle_timeout_s,
+            notify_removed: true,
+        };
+        (from.switch, rule)
+    }
+
+    /// The cookie of a route.
+    pub(super) fn route_cookie(&self, route: u32) -> u64 {
+        Cookie::Route(route, self.routes.slab.handle(route).generation).bits()
+    }
+
+    /// What frames on a route match where it starts.
+    pub(super) fn route_match(&self, route: u32) -> (u16, Match) {
+        let entry = &self.routes.slab[route];
+        let to = Match::to(self.net.stations.slab[entry.to].mac);
+        match entry.from {
+            From::Switch(_) => (priority::STATION, to),
+            From::Crowd { port, six } => {
+                let in_port = Some(self.net.topology.ports[port as usize].number);
+                (priority::CROWD, Match { in_port, eth_dst: to.eth_dst, ..tcp(six) })
+            }
+        }
+    }
+
+    /// The rule of a route, and the switch where it belongs.
+    pub(super) fn route_rule(&self, route: u32) -> (u32, Rule) {
+        let entry = &self.routes.slab[route];
+        let (priority, matches) = self.route_match(route);
+        let rule = Rule {
+            cookie: self.route_cookie(route),
+            priority,
+            matches,
+            actions: self.departure(entry.path, entry.switch, entry.to),
+            idle_timeout_s: self.net.settings.idle_timeout_s,
+            notify_removed: true,
+        };
+        (entry.switch, rule)
+    }
+}

@@ -1,0 +1,218 @@
+//! TCP that a switch has no rule for: what opens a flow, and what belongs to one whose rules are not there.
+
+use weft_units::{Duration, Time};
+
+use super::Smoc;
+use super::rules::Changes;
+use crate::command::Command;
+use crate::connections::{INITIATOR, LISTENER};
+use crate::flows::{Key, State, by, mapped};
+use crate::ids::{FrameRef, SwitchPort};
+use crate::network::at_once;
+use crate::packet::{Join, Mptcp, Tcp};
+use crate::slab::NONE;
+
+/// Confirmed subflows of one connection at most.
+const MAX_SUBFLOWS: u32 = 64;
+/// Unproven joins to one connection from one port at most.
+const MAX_UNPROVEN: usize = 8;
+/// How long frames may still come that were sent up before a rule was there.
+const STRAGGLERS: Duration = Duration::from_secs(1);
+
+impl Smoc {
+    /// A segment that no flow's rule was for.
+    pub(super) fn tcp(
+        &mut self,
+        now: Time,
+        at: SwitchPort,
+        stations: [u32; 2],
+        segment: &Tcp,
+        frame: FrameRef,
+        out: &mut Vec<Command>,
+    ) {
+        if segment.mptcp == Some(Mptcp::Malformed) {
+            self.net.counters.options_malformed += 1;
+        }
+        let key = Key::new(stations, [segment.source, segment.destination]);
+        if let Some((flow, direction)) = self.flows.find(&key) {
+            let entry = &self.flows.slab[flow];
+            let same = direction == 0 && entry.sequence == segment.sequence;
+            if entry.state.has(State::INSTALLING) {
+                return self.wait(flow, at, segment.is_syn() && same, frame, out);
+            }
+            if !segment.is_syn() || (same && !entry.state.has(State::DORMANT)) {
+                return self.known(now, (flow, direction), at, frame, out);
+            }
+            // The same ends, but another connection than before.
+            let mut changes = Changes::new();
+            self.drop_flow(now, flow, &mut changes, out);
+            at_once(changes, out);
+        }
+        let port = self.net.stations.slab[stations[0]].port;
+        if !segment.is_syn() && segment.flags & (Tcp::SYN | Tcp::FIN | Tcp::RST) != 0 {
+            // Of a flow that nobody knows: answered, but not worth rules.
+            return self.net.relay(now, port, stations[1], frame, out);
+        }
+        if !self.admit(now, port, out) {
+            return self.crowd(now, at, stations, segment.source.address.is_ipv6(), frame, out);
+        }
+        self.open(now, (port, at), key, segment, frame, out);
+    }
+
+    /// A frame of a flow that is being installed.
+    fn wait(&mut self, flow: u32, at: SwitchPort, repeated: bool, frame: FrameRef, out: &mut Vec<Command>) {
+        self.net.counters.syns_repeated += u64::from(repeated);
+        let number = self.transactions.of_flow(flow);
+        if !repeated && number.is_some_and(|number| self.transactions.hold(number, at, frame)) {
+            return;
+        }
+        self.net.counters.frames_dropped += u64::from(!repeated);
+        out.push(Command::Forget(frame));
+    }
+
+    /// A frame of a flow that is known, and that is not being installed.
+    fn known(
+        &mut self,
+        now: Time,
+        (flow, direction): (u32, usize),
+        at: SwitchPort,
+        frame: FrameRef,
+        out: &mut Vec<Command>,
+    ) {
+        let entry = &self.flows.slab[flow];
+        let stations = entry.key.stations;
+        let (from, to) = (stations[direction], stations[1 - direction]);
+        if entry.state.has(State::RULES[direction]) && now.saturating_since(entry.since) < STRAGGLERS {
+            let port = self.net.stations.slab[from].port;
+            return self.net.relay(now, port, to, frame, out);
+        }
+        if entry.path == NONE {
+            let Some(path) = self.choose(flow) else {
+                self.net.counters.frames_without_path += 1;
+                return out.push(Command::Forget(frame));
+            };
+            if !self.put_on(now, flow, path, out) {
+                let port = self.net.stations.slab[from].port;
+                return self.net.relay(now, port, to, frame, out);
+            }
+        }
+        if !self.transactions.has_room() {
+            self.net.counters.frames_dropped += 1;
+            return out.push(Command::Forget(frame));
+        }
+        if self.flows.slab[flow].state.has(State::DORMANT) {
+            self.dequeue(flow);
+        }
+        self.net.counters.flows_renewed += 1;
+        self.install_flow(now, flow, Some((at, frame)), out);
+    }
+
+    /// Opens a flow: gives it its place in a connection, and a path.
+    fn open(
+        &mut self,
+        now: Time,
+        (port, at): (u32, SwitchPort),
+        key: Key,
+        segment: &Tcp,
+        frame: FrameRef,
+        out: &mut Vec<Command>,
+    ) {
+        if !self.transactions.has_room() {
+            self.net.counters.frames_dropped += 1;
+            return out.push(Command::Forget(frame));
+        }
+        let flow = self.flows.insert(now, key, port, segment.sequence);
+        self.net.port_use(port).flows += 1;
+        let [opener, other] = key.stations;
+        self.net.stations.slab[opener].flows[0].push(by::OPENER, &mut self.flows.slab, flow);
+        self.net.stations.slab[other].flows[1].push(by::OTHER, &mut self.flows.slab, flow);
+        self.enqueue(flow);
+        match segment.mptcp.filter(|_| segment.is_syn()) {
+            Some(Mptcp::Capable { version, sender_key, .. }) => self.capable(now, flow, version, sender_key),
+            Some(Mptcp::Join(Join::Syn { token, nonce })) => self.join(now, flow, token, nonce, out),
+            _ => {}
+        }
+        let path = self.choose(flow);
+        if !path.is_some_and(|path| self.put_on(now, flow, path, out)) {
+            self.drop_flow(now, flow, &mut Changes::new(), out);
+            if path.is_some() {
+                return self.net.relay(now, port, other, frame, out);
+            }
+            self.net.counters.frames_without_path += 1;
+            return out.push(Command::Forget(frame));
+        }
+        self.net.counters.flows_new += 1;
+        self.net.counters.flows_plain += u64::from(self.flows.slab[flow].connection == NONE);
+        self.install_flow(now, flow, Some((at, frame)), out);
+        let entry = &self.flows.slab[flow];
+        if entry.connection != NONE && !entry.state.has(State::JOIN) {
+            let [from, to] = key.stations.map(|station| self.net.stations.slab[station].switch);
+            self.prepare(now, from, to, out);
+        }
+    }
+
+    /// A flow opens a connection.
+    fn capable(&mut self, now: Time, flow: u32, version: u8, key: Option<u64>) {
+        self.net.counters.capable += 1;
+        let entry = &mut self.flows.slab[flow];
+        let stations = entry.key.stations.map(|station| self.net.stations.slab.handle(station));
+        let addresses = [INITIATOR, LISTENER].map(|side| entry.key.address(side));
+        entry.connection = self.connections.insert(now, version, stations, addresses);
+        entry.state.set(State::HANDSHAKE.and(State::COPY_FORWARD).and(State::COPY_REVERSE), true);
+        let connection = entry.connection;
+        self.connections.slab[connection].flows.push(by::CONNECTION, &mut self.flows.slab, flow);
+        self.handshakes.watch(now, flow, None, key);
+    }
+
+    /// A flow asks to join the connection of a token.
+    fn join(&mut self, now: Time, flow: u32, token: u32, nonce: u32, out: &mut Vec<Command>) {
+        let entry = &self.flows.slab[flow];
+        let (key, port) = (entry.key, entry.port);
+        let [opener, other] = key.stations.map(|station| self.net.stations.slab.handle(station));
+        let Some((connection, owner)) = self.connections.with_token(token, other, opener) else {
+            self.net.counters.joins_unknown_token += 1;
+            return;
+        };
+        if self.connections.slab[connection].confirmed >= MAX_SUBFLOWS {
+            self.net.counters.joins_refused += 1;
+            return;
+        }
+        let side = 1 - owner;
+        let known = &self.connections.slab[connection];
+        // A station's own addresses, and that from which it opened the connection.
+        let has = |station: u32, place: usize, side: usize| {
+            let mut addresses = self.net.stations.slab[station].addresses.iter();
+            let address = key.address(place);
+            address == known.addresses[side] || addresses.any(|&own| mapped(own) == address)
+        };
+        let own = (known.stations[side], known.stations[owner]) == (opener, other)
+            && has(opener.index, 0, side)
+            && has(other.index, 1, owner);
+        if !own {
+            let list = known.flows;
+            let unproven = |&flow: &u32| {
+                let entry = &self.flows.slab[flow];
+                entry.port == port && !entry.state.has(State::CONFIRMED)
+            };
+            let unproven: Vec<u32> = list.iter(by::CONNECTION, &self.flows.slab).filter(unproven).collect();
+            if unproven.len() >= MAX_UNPROVEN {
+                self.give_up_proof(unproven[0], out);
+            }
+        }
+        self.net.counters.joins += 1;
+        self.net.counters.joins_by_listener += u64::from(side == LISTENER);
+        let entry = &mut self.flows.slab[flow];
+        entry.connection = connection;
+        entry.state.set(State::JOIN, true);
+        entry.state.set(State::FROM_LISTENER, side == LISTENER);
+        self.connections.slab[connection].flows.push(by::CONNECTION, &mut self.flows.slab, flow);
+        if own {
+            // Nobody else sends with these addresses from this port.
+            self.confirm(flow);
+        } else {
+            let copies = State::HANDSHAKE.and(State::COPY_FORWARD).and(State::COPY_REVERSE);
+            self.flows.slab[flow].state.set(copies, true);
+            self.handshakes.watch(now, flow, Some(nonce), None);
+        }
+    }
+}

@@ -1,0 +1,428 @@
+//! [`Topology`]: switches, their ports, and the cables between them as LLDP has seen them.
+//!
+//! A port leads to a switch if something was received at its other end, or from there. Every other port may
+//! be a host's, but only once it has been up for a while without LLDP, and never if it led to a switch and
+//! has not been down since: the cable may be half dead, and what is flooded into it may come back.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use weft_units::{Duration, Time};
+
+use crate::ids::{PortNo, SwitchId, SwitchPort};
+use crate::slab::NONE;
+
+/// How many ports all switches have together at most.
+const MAX_PORTS: usize = 1 << 16;
+
+/// A switch that has connected at some time.
+#[derive(Clone, Debug)]
+pub(crate) struct Switch {
+    pub id: SwitchId,
+    /// Whether it is connected.
+    pub up: bool,
+    /// Its ports, among them those that are down.
+    pub ports: BTreeMap<PortNo, u32>,
+}
+
+/// A port.
+#[derive(Clone, Debug)]
+pub(crate) struct Port {
+    pub switch: u32,
+    pub number: PortNo,
+    pub up: bool,
+    /// Since when.
+    since: Time,
+    /// Where what leaves it was received.
+    reaches: u32,
+    /// Whose frames were received here.
+    hears: u32,
+    /// Whether it led to a switch since it came up.
+    led_to_switch: bool,
+    /// The cable, where it was seen in both directions.
+    pub cable: u32,
+}
+
+/// A cable between two switches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cable {
+    /// Its ports; that of the lower datapath id first.
+    pub ends: [u32; 2],
+}
+
+/// What a port is taken for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    Down,
+    Switch,
+    /// It may yet turn out to lead to a switch.
+    Settling,
+    /// It led to a switch and does not now.
+    Quarantine,
+    Host,
+}
+
+impl Role {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Down => "down",
+            Self::Switch => "switch",
+            Self::Settling => "settling",
+            Self::Quarantine => "quarantine",
+            Self::Host => "host",
+        }
+    }
+}
+
+/// What has changed, for those who stand on it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Change {
+    /// Ports that lead to a switch now and did not before, or the other way round, or came or went.
+    pub ports: Vec<u32>,
+    /// Cables that are no more.
+    pub cut: Vec<u32>,
+    /// How many cables were not there before.
+    pub made: u32,
+    /// Whether there may be other paths than before.
+    pub paths: bool,
+}
+
+/// Switches, ports and cables.
+#[derive(Clone, Debug)]
+pub(crate) struct Topology {
+    pub switches: Vec<Switch>,
+    pub ports: Vec<Port>,
+    /// By numbers that are never used again.
+    cables: BTreeMap<u32, Cable>,
+    next_cable: u32,
+    by_id: FxHashMap<SwitchId, u32>,
+    settle: Duration,
+    max_switches: usize,
+    max_cables: usize,
+}
+
+impl Topology {
+    /// None yet.
+    pub fn new(settle: Duration, max_switches: usize, max_cables: usize) -> Self {
+        Self {
+            switches: Vec::new(),
+            ports: Vec::new(),
+            cables: BTreeMap::new(),
+            next_cable: 0,
+            by_id: FxHashMap::default(),
+            settle,
+            max_switches,
+            max_cables,
+        }
+    }
+
+    /// A switch has connected with these ports up. `None` where there are too many.
+    pub fn switch_up(&mut self, now: Time, id: SwitchId, numbers: &[PortNo]) -> Option<(u32, Change)> {
+        let switch = match self.by_id.get(&id) {
+            Some(&switch) => switch,
+            None if self.switches.len() < self.max_switches => {
+                let switch = self.switches.len() as u32;
+                self.switches.push(Switch { id, up: false, ports: BTreeMap::new() });
+                self.by_id.insert(id, switch);
+                switch
+            }
+            None => return None,
+        };
+        let mut change = Change { paths: true, ..Change::default() };
+        self.switches[switch as usize].up = true;
+        let gone: Vec<u32> = self.switches[switch as usize].ports.iter().map(|(_, &port)| port).collect();
+        let gone = gone.into_iter().filter(|&port| !numbers.contains(&self.ports[port as usize].number));
+        for port in gone.collect::<Vec<_>>() {
+            self.set_port(now, port, false, &mut change);
+        }
+        for &number in numbers {
+            if let Some(port) = self.port_or_new(switch, number) {
+                self.set_port(now, port, true, &mut change);
+                change.ports.push(port);
+            }
+        }
+        change.ports.sort_unstable();
+        change.ports.dedup();
+        Some((switch, change))
+    }
+
+    /// The connection to a switch is gone; `None` where there was none.
+    pub fn switch_down(&mut self, id: SwitchId) -> Option<u32> {
+        let switch = self.switch(id)?;
+        let was_up = std::mem::take(&mut self.switches[switch as usize].up);
+        was_up.then_some(switch)
+    }
+
+    /// A port has come up or gone down.
+    pub fn port_changed(&mut self, now: Time, at: SwitchPort, up: bool) -> Change {
+        let mut change = Change::default();
+        if let Some(switch) = self.switch(at.switch)
+            && let Some(port) = self.port_or_new(switch, at.port)
+        {
+            self.set_port(now, port, up, &mut change);
+        }
+        change
+    }
+
+    /// What left the one port was received at the other.
+    pub fn link_up(&mut self, from: SwitchPort, to: SwitchPort) -> Change {
+        let mut change = Change::default();
+        let (Some(from), Some(to)) = (self.port_at(from), self.port_at(to)) else { return change };
+        let up = |port: u32| self.ports[port as usize].up;
+        if self.ports[from as usize].reaches == to || from == to || !up(from) || !up(to) {
+            return change;
+        }
+        // A port has one neighbour: who was it before is not any more.
+        self.part(from, &mut change);
+        match self.ports[to as usize].hears {
+            NONE => {}
+            before => self.part(before, &mut change),
+        }
+        self.ports[from as usize].reaches = to;
+        self.ports[to as usize].hears = from;
+        change.ports.extend([from, to]);
+        if self.ports[to as usize].reaches == from {
+            change.made += u32::from(self.connect(from, to));
+            change.paths = true;
+        }
+        change
+    }
+
+    /// Nothing that left the one port is received at the other any more.
+    pub fn link_down(&mut self, from: SwitchPort, to: SwitchPort) -> Change {
+        let mut change = Change::default();
+        if let (Some(from), Some(to)) = (self.port_at(from), self.port_at(to))
+            && self.ports[from as usize].reaches == to
+        {
+            self.part(from, &mut change);
+        }
+        change
+    }
+
+    /// The number of a switch.
+    pub fn switch(&self, id: SwitchId) -> Option<u32> {
+        self.by_id.get(&id).copied()
+    }
+
+    /// The number of a port.
+    pub fn port_at(&self, at: SwitchPort) -> Option<u32> {
+        self.switches[self.switch(at.switch)? as usize].ports.get(&at.port).copied()
+    }
+
+    /// A port by number, as others know it.
+    pub fn place(&self, port: u32) -> SwitchPort {
+        let port = &self.ports[port as usize];
+        SwitchPort { switch: self.switches[port.switch as usize].id, port: port.number }
+    }
+
+    /// What a port is taken for.
+    pub fn role(&self, port: u32, now: Time) -> Role {
+        let port = &self.ports[port as usize];
+        if !port.up {
+            Role::Down
+        } else if port.reaches != NONE || port.hears != NONE {
+            Role::Switch
+        } else if port.led_to_switch {
+            Role::Quarantine
+        } else if now < port.since + self.settle {
+            Role::Settling
+        } else {
+            Role::Host
+        }
+    }
+
+    /// Whether a port leads to a switch.
+    pub fn leads_to_switch(&self, port: u32) -> bool {
+        let port = &self.ports[port as usize];
+        port.reaches != NONE || port.hears != NONE
+    }
+
+    /// The port at the other end of a cable, seen in one direction at least.
+    pub fn neighbour(&self, port: u32) -> Option<u32> {
+        let port = &self.ports[port as usize];
+        [port.reaches, port.hears].into_iter().find(|&other| other != NONE)
+    }
+
+    /// A cable that there is.
+    pub fn cable(&self, cable: u32) -> Cable {
+        self.cables[&cable]
+    }
+
+    /// The port of a cable at one of its switches.
+    pub fn end_at(&self, cable: u32, switch: u32) -> PortNo {
+        let ends = self.cable(cable).ends.map(|port| &self.ports[port as usize]);
+        if ends[0].switch == switch { ends[0].number } else { ends[1].number }
+    }
+
+    /// The cables, by number.
+    pub fn cables(&self) -> impl Iterator<Item = (u32, Cable)> {
+        self.cables.iter().map(|(&number, &cable)| (number, cable))
+    }
+
+    /// The switches that are connected, by datapath id.
+    pub fn connected(&self) -> Vec<u32> {
+        let mut connected: Vec<u32> =
+            (0..).zip(&self.switches).filter(|(_, s)| s.up).map(|(n, _)| n).collect();
+        connected.sort_unstable_by_key(|&switch| self.switches[switch as usize].id);
+        connected
+    }
+
+    /// The bytes that the tables hold.
+    pub fn bytes(&self) -> usize {
+        self.ports.capacity() * (size_of::<Port>() + 16) + self.cables.len() * 16
+    }
+
+    fn port_or_new(&mut self, switch: u32, number: PortNo) -> Option<u32> {
+        let ports = &self.switches[switch as usize].ports;
+        if let Some(&port) = ports.get(&number) {
+            return Some(port);
+        }
+        if !number.is_real() || self.ports.len() == MAX_PORTS {
+            return None;
+        }
+        let port = self.ports.len() as u32;
+        self.ports.push(Port {
+            switch,
+            number,
+            up: false,
+            since: Time::ZERO,
+            reaches: NONE,
+            hears: NONE,
+            led_to_switch: false,
+            cable: NONE,
+        });
+        self.switches[switch as usize].ports.insert(number, port);
+        Some(port)
+    }
+
+    fn set_port(&mut self, now: Time, port: u32, up: bool, change: &mut Change) {
+        let entry = &mut self.ports[port as usize];
+        if entry.up == up {
+            return;
+        }
+        change.ports.push(port);
+        if up {
+            (entry.up, entry.since) = (true, now);
+            return;
+        }
+        let hears = entry.hears;
+        self.part(port, change);
+        if hears != NONE {
+            self.part(hears, change);
+        }
+        let entry = &mut self.ports[port as usize];
+        (entry.up, entry.led_to_switch) = (false, false);
+    }
+
+    /// What leaves `from` is not received where it was.
+    fn part(&mut self, from: u32, change: &mut Change) {
+        let to = std::mem::replace(&mut self.ports[from as usize].reaches, NONE);
+        if to == NONE {
+            return;
+        }
+        self.ports[to as usize].hears = NONE;
+        for port in [from, to] {
+            self.ports[port as usize].led_to_switch = true;
+            change.ports.push(port);
+        }
+        let cable = std::mem::replace(&mut self.ports[from as usize].cable, NONE);
+        if cable != NONE {
+            self.ports[to as usize].cable = NONE;
+            self.cables.remove(&cable);
+            change.cut.push(cable);
+            change.paths = true;
+        }
+    }
+
+    /// Enters a cable; `false` where there are too many.
+    fn connect(&mut self, a: u32, b: u32) -> bool {
+        let mut ends = [a, b];
+        ends.sort_unstable_by_key(|&port| self.place(port));
+        if self.cables.len() >= self.max_cables {
+            return false;
+        }
+        let number = self.next_cable;
+        self.next_cable += 1;
+        self.cables.insert(number, Cable { ends });
+        self.ports[a as usize].cable = number;
+        self.ports[b as usize].cable = number;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn topology() -> Topology {
+        let mut topology = Topology::new(Duration::from_secs(1), 3, 2);
+        for id in [2, 1, 3] {
+            let ports: Vec<PortNo> = (1..=4).map(PortNo).collect();
+            topology.switch_up(Time::ZERO, SwitchId(id), &ports).unwrap();
+        }
+        topology
+    }
+
+    const A: SwitchPort = SwitchPort::new(1, 1);
+    const B: SwitchPort = SwitchPort::new(2, 1);
+    const C: SwitchPort = SwitchPort::new(3, 1);
+
+    #[test]
+    fn a_cable_is_known_when_it_was_seen_in_both_directions() {
+        let mut topology = topology();
+        let role = |topology: &Topology, at, s| {
+            topology.role(topology.port_at(at).unwrap(), Time::ZERO + Duration::from_secs(s))
+        };
+        assert_eq!((role(&topology, A, 0), role(&topology, A, 1)), (Role::Settling, Role::Host));
+        let one = topology.link_up(A, B);
+        assert!(!one.paths && topology.cables().count() == 0);
+        assert_eq!((role(&topology, A, 9), role(&topology, B, 9)), (Role::Switch, Role::Switch));
+        let two = topology.link_up(B, A);
+        assert!(two.paths && topology.cables().count() == 1);
+        assert!(!topology.link_up(A, B).paths, "known already");
+        let ends = topology.cable(0).ends.map(|port| topology.place(port));
+        assert_eq!(ends, [A, B]);
+
+        let down = topology.link_down(A, B);
+        assert_eq!((down.cut, down.paths, topology.cables().count()), (vec![0], true, 0));
+        assert_eq!(role(&topology, A, 9), Role::Switch, "the other direction is still seen");
+        topology.link_down(B, A);
+        assert_eq!(role(&topology, A, 9), Role::Quarantine);
+        topology.port_changed(Time::ZERO, A, false);
+        assert_eq!(role(&topology, A, 9), Role::Down);
+        topology.port_changed(Time::ZERO, A, true);
+        assert_eq!((role(&topology, A, 0), role(&topology, A, 9)), (Role::Settling, Role::Host));
+    }
+
+    #[test]
+    fn a_port_has_one_neighbour() {
+        let mut topology = topology();
+        topology.link_up(A, B);
+        topology.link_up(B, A);
+        let moved = topology.link_up(A, C);
+        assert_eq!(moved.cut, [0]);
+        topology.link_up(C, A);
+        let ends = topology.cables().map(|(_, cable)| cable.ends.map(|port| topology.place(port)));
+        assert_eq!(ends.collect::<Vec<_>>(), [[A, C]]);
+        assert_eq!(topology.role(topology.port_at(B).unwrap(), Time::ZERO), Role::Quarantine);
+    }
+
+    #[test]
+    fn what_goes_down_takes_its_cable_with_it_and_tables_are_bounded() {
+        let mut topology = topology();
+        assert!(topology.switch_up(Time::ZERO, SwitchId(9), &[]).is_none());
+        for port in 1..=4 {
+            topology.link_up(SwitchPort::new(1, port), SwitchPort::new(2, port));
+            topology.link_up(SwitchPort::new(2, port), SwitchPort::new(1, port));
+        }
+        assert_eq!(topology.cables().count(), 2);
+        assert_eq!(topology.port_changed(Time::ZERO, B, false).cut, [0]);
+        let again = topology.switch_up(Time::ZERO, SwitchId(1), &[PortNo(1), PortNo(7)]).unwrap().1;
+        assert_eq!((again.cut, topology.cables().count()), (vec![1], 0));
+        assert!(topology.link_up(A, SwitchPort::new(8, 1)).ports.is_empty(), "an unknown switch");
+        assert!(topology.link_up(A, B).ports.is_empty(), "a port that is down");
+        assert_eq!(topology.connected().len(), 3);
+        topology.switch_down(SwitchId(1));
+        assert_eq!((topology.connected().len(), topology.switch_down(SwitchId(1))), (2, None));
+    }
+}

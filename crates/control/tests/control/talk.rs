@@ -1,0 +1,124 @@
+//! What hosts say to each other: TCP and the handshakes of MPTCP.
+
+use hmac::{Hmac, Mac as _};
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
+use weft_control::{Content, Controller, End, Join, Mptcp, Packet, Tcp};
+use weft_units::Duration;
+
+use crate::net::{Net, address};
+
+pub const SYN: u8 = Tcp::SYN;
+pub const SYN_ACK: u8 = Tcp::SYN | Tcp::ACK;
+pub const ACK: u8 = Tcp::ACK;
+
+/// A TCP flow between two hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    pub hosts: [usize; 2],
+    pub ports: [u16; 2],
+}
+
+pub fn flow(from: usize, to: usize, port: u16) -> Flow {
+    Flow { hosts: [from, to], ports: [port, 80] }
+}
+
+/// An MPTCP connection as its hosts know it.
+#[derive(Clone, Copy, Debug)]
+pub struct Connection {
+    pub first: Flow,
+    pub version: u8,
+    pub keys: [u64; 2],
+}
+
+impl Connection {
+    pub fn new(first: Flow, version: u8, seed: u64) -> Self {
+        Self { first, version, keys: [seed * 2 + 1, seed * 2 + 2] }
+    }
+
+    /// The token of one side's key.
+    pub fn token(&self, side: usize) -> u32 {
+        let key = self.keys[side].to_be_bytes();
+        let first = |hash: &[u8]| u32::from_be_bytes(hash[..4].try_into().unwrap());
+        if self.version == 0 { first(&Sha1::digest(key)) } else { first(&Sha256::digest(key)) }
+    }
+
+    /// The proof of `side`, who sent the first of the two numbers.
+    pub fn hmac(&self, side: usize, nonces: [u32; 2]) -> [u8; 20] {
+        let key = [self.keys[side].to_be_bytes(), self.keys[1 - side].to_be_bytes()].concat();
+        let message = [nonces[0].to_be_bytes(), nonces[1].to_be_bytes()].concat();
+        if self.version == 0 {
+            let mut hmac = Hmac::<Sha1>::new_from_slice(&key).unwrap();
+            hmac.update(&message);
+            hmac.finalize().into_bytes().into()
+        } else {
+            let mut hmac = Hmac::<Sha256>::new_from_slice(&key).unwrap();
+            hmac.update(&message);
+            hmac.finalize().into_bytes()[..20].try_into().unwrap()
+        }
+    }
+
+    /// MP_CAPABLE of the three segments.
+    pub fn capable(&self, segment: usize) -> Mptcp {
+        let [own, other] = self.keys;
+        let (sender_key, receiver_key) = match (segment, self.version) {
+            (0, 0) => (Some(own), None),
+            (0, _) => (None, None),
+            (1, _) => (Some(other), None),
+            _ => (Some(own), Some(other)),
+        };
+        Mptcp::Capable { version: self.version, sender_key, receiver_key }
+    }
+}
+
+impl<C: Controller> Net<C> {
+    /// A segment of a flow in a direction.
+    pub fn segment(&self, flow: Flow, direction: usize, flags: u8, mptcp: Option<Mptcp>) -> Packet {
+        let (from, to) = (flow.hosts[direction], flow.hosts[1 - direction]);
+        let end =
+            |side: usize| End { address: address(&self.hosts[flow.hosts[side]]), port: flow.ports[side] };
+        let segment = Tcp {
+            source: end(direction),
+            destination: end(1 - direction),
+            flags,
+            sequence: u32::from(flow.ports[0]),
+            mptcp,
+        };
+        Packet { eth_src: self.hosts[from].mac, eth_dst: self.hosts[to].mac, content: Content::Tcp(segment) }
+    }
+
+    /// Sends a segment and waits until it has arrived, or would have.
+    pub fn say(&mut self, flow: Flow, direction: usize, flags: u8, mptcp: Option<Mptcp>) -> u64 {
+        let packet = self.segment(flow, direction, flags, mptcp);
+        let frame = self.send(flow.hosts[direction], packet);
+        self.run(Duration::from_ms(60));
+        frame
+    }
+
+    /// The handshake of a connection. Returns the ways of its three segments.
+    pub fn open(&mut self, connection: &Connection) -> [Vec<u64>; 3] {
+        let say = |net: &mut Self, segment: usize, direction, flags| {
+            let frame = net.say(connection.first, direction, flags, Some(connection.capable(segment)));
+            net.way(frame)
+        };
+        [say(self, 0, 0, SYN), say(self, 1, 1, SYN_ACK), say(self, 2, 0, ACK)]
+    }
+
+    /// The handshake of a join; `side` is that of the connection which opens it. Returns the way of its SYN.
+    pub fn join(&mut self, connection: &Connection, flow: Flow, side: usize) -> Vec<u64> {
+        let nonces = [u32::from(flow.ports[0]), 77];
+        let token = connection.token(1 - side);
+        let syn = Mptcp::Join(Join::Syn { token, nonce: nonces[0] });
+        let frame = self.say(flow, 0, SYN, Some(syn));
+        let way = self.way(frame);
+        let back = connection.hmac(1 - side, [nonces[1], nonces[0]]);
+        let hmac = u64::from_be_bytes(back[..8].try_into().unwrap());
+        let reply = self.say(flow, 1, SYN_ACK, Some(Mptcp::Join(Join::SynAck { hmac, nonce: nonces[1] })));
+        let mut there = self.way(reply);
+        there.reverse();
+        assert_eq!(there, way, "the way back is the same");
+        let hmac = connection.hmac(side, nonces);
+        self.say(flow, 0, ACK, Some(Mptcp::Join(Join::Ack { hmac })));
+        way
+    }
+}

@@ -1,0 +1,37 @@
+//! [`Order`]: which paths come first.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Which paths of a set come first, after the shortest.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Order {
+    /// Those that share the fewest edges with the first path (smoc, Algorithm 1).
+    #[default]
+    Paper,
+    /// Those that share the least with all before them.
+    Disjoint,
+}
+
+impl Order {
+    /// All there are, for messages.
+    pub const ALL: [Self; 2] = [Self::Paper, Self::Disjoint];
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Paper => "paper",
+            Self::Disjoint => "disjoint",
+        })
+    }
+}
+
+impl FromStr for Order {
+    type Err = String;
+
+    /// Reads `paper` or `disjoint`; the error is the text that is neither.
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|order| order.to_string() == text).ok_or_else(|| text.to_owned())
+    }
+}

@@ -1,0 +1,87 @@
+//! [`Places`]: which node and cable of a fabric a node and an edge of a graph are.
+
+use weft_units::{LinkId, NodeId};
+
+use super::{Graph, Path};
+use crate::Fabric;
+
+/// The number of what a graph does not have.
+const NONE: u32 = u32::MAX;
+
+/// Between the numbers of a [`Graph`] of switches and the ids of the fabric that it was made from.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// Of each node.
+    switches: Vec<NodeId>,
+    /// Of each node of the fabric.
+    nodes: Vec<u32>,
+    /// Of each edge the link in the direction in which the cable was connected.
+    links: Vec<LinkId>,
+    /// Of each cable.
+    edges: Vec<u32>,
+}
+
+impl Graph {
+    /// The switches of a fabric and the cables between them, both numbered in the order of the fabric. An
+    /// edge is up where both directions of its cable are.
+    pub fn of_switches(fabric: &Fabric, up: impl Fn(LinkId) -> bool) -> (Self, Places) {
+        let switches: Vec<NodeId> = fabric.switches().collect();
+        let mut nodes = vec![NONE; fabric.nodes().len()];
+        (0..).zip(&switches).for_each(|(number, switch)| nodes[switch.index()] = number);
+        let (mut links, mut ends) = (Vec::new(), Vec::new());
+        let mut edges = vec![NONE; fabric.cable_count()];
+        for (cable, edge) in edges.iter_mut().enumerate() {
+            let id = LinkId(2 * cable as u32);
+            let link = fabric.link(id);
+            let (a, b) = (nodes[link.from.index()], nodes[link.to.index()]);
+            if a != NONE && b != NONE {
+                *edge = links.len() as u32;
+                links.push(id);
+                ends.push((a, b));
+            }
+        }
+        let mut graph = Self::new(switches.len(), &ends);
+        for (edge, &link) in (0..).zip(&links) {
+            graph.set_up(edge, up(link) && up(link.reverse()));
+        }
+        (graph, Places { switches, nodes, links, edges })
+    }
+}
+
+impl Places {
+    /// The switch that a node is.
+    ///
+    /// # Panics
+    /// If the graph has no such node.
+    pub fn switch(&self, node: u32) -> NodeId {
+        self.switches[node as usize]
+    }
+
+    /// The node that a switch is; `None` for a host.
+    pub fn node(&self, switch: NodeId) -> Option<u32> {
+        self.nodes.get(switch.index()).copied().filter(|&node| node != NONE)
+    }
+
+    /// The link that an edge is, in the direction in which the cable was connected.
+    ///
+    /// # Panics
+    /// If the graph has no such edge.
+    pub fn link(&self, edge: u32) -> LinkId {
+        self.links[edge as usize]
+    }
+
+    /// The edge that a link is, whatever its direction; `None` for that of a host.
+    pub fn edge(&self, link: LinkId) -> Option<u32> {
+        self.edges.get(link.index() / 2).copied().filter(|&edge| edge != NONE)
+    }
+
+    /// The links of a path, in its direction.
+    pub fn links(&self, fabric: &Fabric, path: &Path) -> Vec<LinkId> {
+        let steps = path.edges.iter().zip(&path.nodes);
+        let directed = steps.map(|(&edge, &from)| {
+            let link = self.link(edge);
+            if fabric.link(link).from == self.switch(from) { link } else { link.reverse() }
+        });
+        directed.collect()
+    }
+}

@@ -1,0 +1,89 @@
+//! The fabrics of the smoc study: read, and with the paths that the paper counts on.
+
+use std::fs;
+use std::path::Path as File;
+
+use weft_fabric::measure::bisection;
+use weft_fabric::path_set::{Graph, Order};
+use weft_fabric::{Fabric, LinkSpec, read};
+use weft_units::Rate;
+
+fn mbps(number: u64) -> Rate {
+    Rate::from_bps(number * 1_000_000)
+}
+
+fn fabrics() -> Vec<(String, Fabric)> {
+    let directory = File::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/smoc");
+    let files = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let fabrics = files.filter_map(|file| {
+        let name = file.file_name()?.to_str()?.strip_suffix(".fabric.toml")?.to_owned();
+        let fabric = read::file(file.to_str()?, &fs::read(&file).unwrap(), &LinkSpec::default());
+        Some((name, fabric.unwrap_or_else(|error| panic!("{}: {error}", file.display()))))
+    });
+    fabrics.collect()
+}
+
+fn fabric(name: &str) -> Fabric {
+    fabrics().into_iter().find(|(found, _)| found == name).unwrap().1
+}
+
+/// The paths between the switches of the two hosts, as names.
+fn paths(fabric: &Fabric, order: Order) -> Vec<String> {
+    let (graph, places) = Graph::of_switches(fabric, |link| fabric.link(link).up);
+    let [from, to] = ["a", "b"].map(|host| {
+        let switch = fabric.edge_switch(fabric.host_named(host).unwrap()).unwrap();
+        places.node(switch).unwrap()
+    });
+    let name = |&node: &u32| fabric.node(places.switch(node)).name.clone();
+    let paths = graph.path_set(from, to, order);
+    paths.map(|path| path.nodes.iter().map(name).collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn every_one_is_two_hosts_on_links_of_100_mbps() {
+    let fabrics = fabrics();
+    assert_eq!(fabrics.len(), 3);
+    for (name, fabric) in fabrics {
+        let hosts: Vec<_> = fabric.hosts().iter().map(|&host| fabric.node(host).name.as_str()).collect();
+        assert_eq!(hosts, ["a", "b"], "{name}");
+        for link in fabric.links() {
+            let to_host = fabric.node(link.from).is_host() || fabric.node(link.to).is_host();
+            assert_eq!(link.rate, if to_host { mbps(1_000) } else { mbps(100) }, "{name}");
+        }
+    }
+}
+
+#[test]
+fn topology_1_has_four_isolated_paths_and_400_mbps() {
+    let fabric = fabric("topology1");
+    for order in Order::ALL {
+        assert_eq!(paths(&fabric, order), ["s1 s3 s2", "s1 s4 s2", "s1 s5 s2", "s1 s6 s2"]);
+    }
+    assert_eq!(fabric.switch_count(), 6);
+    assert_eq!(bisection(&fabric).rate, mbps(400));
+}
+
+#[test]
+fn topology_2_has_three_paths_of_which_two_share_a_link_and_200_mbps() {
+    let fabric = fabric("topology2");
+    for order in Order::ALL {
+        assert_eq!(paths(&fabric, order), ["s1 s3 s2", "s1 s4 s6 s2", "s1 s5 s6 s2"]);
+    }
+    assert_eq!(fabric.switch_count(), 6);
+    assert_eq!(bisection(&fabric).rate, mbps(200));
+}
+
+#[test]
+fn the_wide_area_has_two_paths_of_180_ms() {
+    let fabric = fabric("topology-wan");
+    for order in Order::ALL {
+        assert_eq!(paths(&fabric, order), ["s1 s2", "s1 s3 s4 s2"]);
+    }
+    assert_eq!(bisection(&fabric).rate, mbps(200));
+    let (graph, places) = Graph::of_switches(&fabric, |_| true);
+    for path in graph.path_set(0, 1, Order::Paper) {
+        let delays =
+            places.links(&fabric, &path).into_iter().map(|link| fabric.link(link).delay.as_secs_f64());
+        assert!((2.0 * delays.sum::<f64>() - 0.18).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,90 @@
+//! [`Mac`], the address of a station on Ethernet.
+
+use std::fmt;
+
+use crate::HostId;
+
+/// A MAC address.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Mac(pub [u8; 6]);
+
+impl Mac {
+    /// The group address of every station.
+    pub const BROADCAST: Self = Self([0xff; 6]);
+
+    /// The group address of the neighbour on the cable, which no bridge forwards (IEEE 802.1Q, 8.6.3).
+    pub const NEIGHBOUR: Self = Self([0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e]);
+
+    /// The locally administered address of a simulated host: `02:00` and the host's number.
+    #[inline]
+    pub const fn of_host(host: HostId) -> Self {
+        let [a, b, c, d] = host.0.to_be_bytes();
+        Self([0x02, 0x00, a, b, c, d])
+    }
+
+    /// The simulated host that has this address, if it is one.
+    #[inline]
+    pub const fn host(self) -> Option<HostId> {
+        let [p, q, a, b, c, d] = self.0;
+        if u16::from_be_bytes([p, q]) == 0x0200 {
+            Some(HostId(u32::from_be_bytes([a, b, c, d])))
+        } else {
+            None
+        }
+    }
+
+    /// The address as a number of 48 bits.
+    #[inline]
+    pub const fn bits(self) -> u64 {
+        let [a, b, c, d, e, f] = self.0;
+        u64::from_be_bytes([0, 0, a, b, c, d, e, f])
+    }
+
+    /// The address whose [`Mac::bits`] are the lower 48 of `bits`.
+    #[inline]
+    pub const fn from_bits(bits: u64) -> Self {
+        let [_, _, a, b, c, d, e, f] = bits.to_be_bytes();
+        Self([a, b, c, d, e, f])
+    }
+
+    /// Whether frames to this address are for whoever is at the other end of the cable, as those of
+    /// spanning tree, LACP and LLDP: switches forward none of them (IEEE 802.1Q, 8.6.3).
+    #[inline]
+    pub const fn is_link_local(self) -> bool {
+        matches!(self.0, [0x01, 0x80, 0xc2, 0, 0, last] if last < 16)
+    }
+
+    /// Whether the address names a group of stations (broadcast included).
+    #[inline]
+    pub const fn is_group(self) -> bool {
+        self.0[0] & 1 == 1
+    }
+}
+
+/// As people write it: `02:00:00:00:00:01`.
+impl fmt::Display for Mac {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [p, q, a, b, c, d] = self.0;
+        write!(f, "{p:02x}:{q:02x}:{a:02x}:{b:02x}:{c:02x}:{d:02x}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_known_by_its_address() {
+        assert_eq!(Mac::of_host(HostId(70_000)).host(), Some(HostId(70_000)));
+        assert_eq!(Mac::BROADCAST.host(), None);
+        assert!(Mac::NEIGHBOUR.is_link_local() && !Mac([1, 0x80, 0xc2, 0, 0, 16]).is_link_local());
+        assert!(Mac::BROADCAST.is_group() && !Mac::of_host(HostId(1)).is_group());
+    }
+
+    #[test]
+    fn an_address_is_a_number_and_a_text() {
+        let mac = Mac([0x06, 0x57, 0, 0, 0x08, 0xff]);
+        assert_eq!(Mac::from_bits(mac.bits()), mac);
+        assert_eq!(mac.to_string(), "06:57:00:00:08:ff");
+    }
+}

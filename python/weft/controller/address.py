@@ -1,0 +1,80 @@
+"""An address to listen on, as it is typed: `127.0.0.1:6653`, `[::1]:6653`, `:9100` for every address of the machine."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import os
+from dataclasses import dataclass
+
+from .errors import ControllerError
+
+
+@dataclass(frozen=True)
+class Address:
+    """An IP address and a TCP port.
+
+    Attributes:
+        host: An IPv4 or IPv6 address; empty for every address of the machine.
+        port: From 1 to 65535, or 0 for any free one.
+    """
+
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, text: str, option: str) -> Address:
+        """Read what was given to `option`.
+
+        Raises:
+            ControllerError: It is not an address with a port.
+        """
+        host, colon, port = text.rpartition(":")
+        if not colon:
+            host, port = "", text
+        if not port.isascii() or not port.isdigit() or int(port) > 65535:
+            what = f"`{text}` has no port" if not colon and not port.isdigit() else f"`{port}` is no TCP port"
+            raise ControllerError(f"{option}: {what} (0 to 65535)", f"{option} {_example(host if colon else text)}")
+        bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+        if bare:
+            try:
+                version = ipaddress.ip_address(bare).version
+            except ValueError:
+                raise ControllerError(
+                    f"{option}: `{host}` is no IP address", f"{option} 127.0.0.1:{port}, or {option} :{port} for all"
+                ) from None
+            if version == 6 and bare == host:
+                raise ControllerError(
+                    f"{option}: an IPv6 address stands in brackets before its port", f"{option} '[{bare}]:{port}'"
+                )
+        return cls(bare, int(port))
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    def refused(self, error: OSError, option: str) -> ControllerError:
+        """What it means that this address cannot be listened on."""
+        if error.errno == errno.EADDRINUSE:
+            return ControllerError(
+                f"{option}: another program listens on {self}",
+                f"stop it (`ss -ltnp 'sport = :{self.port}'` names it), or {option} with another port",
+            )
+        if error.errno == errno.EADDRNOTAVAIL:
+            return ControllerError(
+                f"{option}: {self.host} is no address of this machine",
+                f"{option} :{self.port} for all of its addresses (`ip address` lists them)",
+            )
+        if error.errno == errno.EACCES:
+            return ControllerError(
+                f"{option}: only root may listen on port {self.port}", f"{option} with a port above 1023"
+            )
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        return ControllerError(f"{option}: {self} cannot be listened on: {reason}")
+
+
+def _example(host: str) -> str:
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return "127.0.0.1:6653"
+    return f"'[{address}]:6653'" if address.version == 6 else f"{address}:6653"

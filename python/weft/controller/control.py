@@ -1,0 +1,68 @@
+"""The control socket: HTTP over a Unix socket, as `weft-switchd` has it; `GET /v1/paths?limit=100` and its like.
+
+The socket is its owner's alone (mode 0600).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+from collections.abc import Mapping
+from functools import partial
+from http import HTTPStatus
+from pathlib import Path
+
+from . import http as site
+from . import status
+from .errors import ControllerError
+from .service import Service
+
+_LIMIT = 1000
+"""Rows, if nothing else is asked for."""
+
+
+async def serve(service: Service, path: Path) -> asyncio.AbstractServer:
+    """Answer on the socket `path`.
+
+    Raises:
+        ControllerError: Another controller answers there, or the socket cannot be made.
+    """
+    handlers = {f"/v1/{what}": partial(_show, service, what) for what in status.WHAT}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        if path.is_socket():
+            if _answers(path):
+                raise ControllerError(
+                    f"--control: another controller answers on {path}",
+                    "stop it, or give this one another socket: --control PATH, here and for `weft controller show`",
+                )
+            path.unlink()
+        before = os.umask(0o177)
+        try:
+            return await asyncio.start_unix_server(site.Site(handlers).serve, path, limit=site.LIMIT)
+        finally:
+            os.umask(before)
+    except OSError as error:
+        raise ControllerError(
+            f"--control: the socket {path} cannot be made: {error.strerror or error}",
+            "--control with a path in a directory of yours",
+        ) from None
+
+
+def _show(service: Service, what: str, query: Mapping[str, list[str]]) -> site.Answer:
+    text = query.get("limit", [str(_LIMIT)])[-1]
+    if not text.isascii() or not text.isdigit():
+        return site.Answer.error(HTTPStatus.BAD_REQUEST, f"limit is a whole number, not `{text}`")
+    return site.Answer.json(status.show(service, what, min(int(text), 10_000_000)))
+
+
+def _answers(path: Path) -> bool:
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as client:
+        client.settimeout(1)
+        try:
+            client.connect(str(path))
+        except OSError:
+            return False
+        return True

@@ -1,0 +1,225 @@
+"""Which port leads where: when an LLDP frame is due on which port, and what those that come back say.
+
+Knows no switch and no socket: times and frames come in, frames to send and links that are there or gone come out. A
+frame goes out of every port that is up, twice when it comes up and then once an interval; ports take turns within the
+interval. A link is lost when so many frames in a row have not come through, when one of its ports goes down, or when
+they come through elsewhere. What counts is frames sent and not seen again, not time: nothing is lost because this
+process was late.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import secrets
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from . import lldp
+
+End: TypeAlias = "tuple[int, int]"
+"""A datapath id and a port."""
+
+_FIRST_S = (0.0, 0.25)
+"""When frames go out of a port that came up, before its regular ones; the second if the other end was not ready."""
+_SPREAD_S = 0.0005
+"""Between the first frames of ports that come up together."""
+_ANSWER_S = 0.1
+"""A port that hears another is sent from at once, unless it was within this time."""
+_CURRENT = 2
+"""The last so many frames of a port are taken; who sends an older one has kept it."""
+_GOLDEN = 0.6180339887498949
+"""Steps of this part of an interval spread any number of ports evenly over it."""
+_STRANGE = 3
+"""Frames of another controller that are a sign of one; fewer may be left over from a restart."""
+_STRANGERS = 64
+"""Other controllers that are told apart."""
+
+
+@dataclass(eq=False)
+class _Port:
+    """A port that is up.
+
+    Attributes:
+        end: The switch and the port's number.
+        address: Its MAC address, 6 bytes.
+        number: Of the last frame that was sent.
+        sent_at: When that was.
+        unseen: Frames sent since one came through.
+        to: Where they come through.
+        is_up: Whether it still is.
+    """
+
+    end: End
+    address: bytes
+    number: int = 0
+    sent_at: float = -math.inf
+    unseen: int = 0
+    to: End | None = None
+    is_up: bool = True
+
+
+@dataclass(frozen=True)
+class Link:
+    """Frames of one port come through to another (`up`), or no more."""
+
+    up: bool
+    source: End
+    target: End
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Stranger:
+    """Another controller's frames come in at a port; said once a controller."""
+
+    who: str
+    at: End
+
+
+@dataclass
+class Discovery:
+    """Ports, frames and links.
+
+    Attributes:
+        interval_s: Between two frames of a port.
+        misses: Frames in a row that must be lost before a link is.
+        signer: Of the frames.
+        counts: Frames that were `sent`, and those that came in, by what they were.
+    """
+
+    interval_s: float
+    misses: int
+    signer: lldp.Signer = field(default_factory=lambda: lldp.Signer(secrets.randbits(64), secrets.token_bytes(32)))
+    counts: Counter[str] = field(default_factory=Counter)
+    _ports: dict[End, _Port] = field(default_factory=dict)
+    _due: list[tuple[float, int, _Port, bool]] = field(default_factory=list)
+    _scheduled: int = 0
+    _heard: dict[End, _Port] = field(default_factory=dict)
+    _strangers: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def links(self) -> int:
+        """How many directions of links there are."""
+        return len(self._heard)
+
+    def leads(self, end: End) -> End | None:
+        """Where frames of a port come through."""
+        port = self._ports.get(end)
+        return port.to if port is not None else None
+
+    def port_up(self, now: float, end: End, address: bytes) -> None:
+        """A port is up; frames go out of it from now on."""
+        if end in self._ports:
+            self._ports[end].address = address
+            return
+        port = self._ports[end] = _Port(end, address)
+        spread = len(self._ports) % 256 * _SPREAD_S
+        for after in _FIRST_S:
+            self._schedule(now + after + spread, port, regular=False)
+        self._schedule(now + self.interval_s * (1 + len(self._ports) * _GOLDEN % 1), port, regular=True)
+
+    def port_down(self, end: End) -> list[Link]:
+        """A port is down or gone; returns the links that it was an end of."""
+        port = self._ports.pop(end, None)
+        if port is None:
+            return []
+        port.is_up = False
+        lost = self._lose(port, "its port went down")
+        source = self._heard.get(end)
+        return lost + (self._lose(source, "its port went down") if source is not None else [])
+
+    def switch_down(self, dpid: int) -> None:
+        """A switch is gone, and its links with it."""
+        for end in [end for end in self._ports if end[0] == dpid]:
+            self.port_down(end)
+
+    def next_due(self) -> float:
+        """When the next frame is due."""
+        return self._due[0][0] if self._due else math.inf
+
+    def due(self, now: float) -> tuple[list[tuple[End, bytes]], list[Link]]:
+        """The frames to be sent now with the ports they leave from, and links that were lost."""
+        frames: list[tuple[End, bytes]] = []
+        lost: list[Link] = []
+        while self._due and self._due[0][0] <= now:
+            at, _, port, regular = heapq.heappop(self._due)
+            if not port.is_up:
+                continue
+            if regular:
+                if port.unseen >= self.misses:
+                    lost += self._lose(port, f"{port.unseen} LLDP frames in a row were lost")
+                # What was missed while this process was late is not made up for.
+                turns = math.floor((now - at) / self.interval_s) + 1
+                self._schedule(at + turns * self.interval_s, port, regular=True)
+            port.number += 1
+            port.unseen += 1
+            port.sent_at = now
+            lifetime = math.ceil(self.interval_s * (self.misses + 1))
+            frames.append((port.end, self.signer.frame(*port.end, port.address, port.number, lifetime)))
+        self.counts["sent"] += len(frames)
+        return frames, lost
+
+    def received(self, now: float, at: End, frame: bytes) -> list[Link | Stranger]:
+        """What an LLDP frame that came in at a port says: links that are new or lost, another controller."""
+        said = lldp.read(frame)
+        if said is None:
+            return self._count("malformed")
+        if isinstance(said, lldp.Foreign):
+            self.counts["foreign"] += 1
+            return self._strange(f"with chassis id `{said.chassis}`", at) if said.is_controller else []
+        if said.controller != self.signer.controller:
+            self.counts["foreign"] += 1
+            return self._strange(f"Weft's, {said.controller:016x}", at)
+        port = self._ports.get((said.dpid, said.port))
+        if not self.signer.knows(said):
+            return self._count("forged")
+        if port is None or at not in self._ports or not 0 <= port.number - said.number < _CURRENT:
+            return self._count("stale")
+        if port.end == at:
+            return self._count("returned")
+        self.counts["received"] += 1
+        return list(self._came_through(now, port, at))
+
+    def _came_through(self, now: float, port: _Port, at: End) -> list[Link]:
+        """A frame of `port` has come in at another."""
+        other = self._ports[at]
+        if other.to is None and now - other.sent_at > _ANSWER_S:
+            self._schedule(now, other, regular=False)
+        if port.to == at:
+            port.unseen = 0
+            return []
+        before = self._heard.get(at)
+        if any(one.to is not None and one.unseen < 2 for one in (port, before) if one is not None):
+            # More than two ports on one medium; of a cable that was moved, a frame would be missing where it was.
+            self.counts["shared"] += 1
+            return []
+        changed = self._lose(port, "its cable was moved")
+        if before is not None:
+            changed += self._lose(before, "its cable was moved")
+        port.to, port.unseen = at, 0
+        self._heard[at] = port
+        return [*changed, Link(True, port.end, at)]
+
+    def _lose(self, port: _Port, why: str) -> list[Link]:
+        """Nothing of a port comes through any more."""
+        if port.to is None:
+            return []
+        target, port.to = port.to, None
+        del self._heard[target]
+        return [Link(False, port.end, target, why)]
+
+    def _strange(self, who: str, at: End) -> list[Link | Stranger]:
+        if who not in self._strangers and len(self._strangers) >= _STRANGERS:
+            return []
+        self._strangers[who] += 1
+        return [Stranger(who, at)] if self._strangers[who] == _STRANGE else []
+
+    def _count(self, what: str) -> list[Link | Stranger]:
+        self.counts[what] += 1
+        return []
+
+    def _schedule(self, at: float, port: _Port, *, regular: bool) -> None:
+        self._scheduled += 1
+        heapq.heappush(self._due, (at, self._scheduled, port, regular))

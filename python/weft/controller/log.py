@@ -1,0 +1,64 @@
+"""What a controller says while it runs: one line an event on standard error, with the time and how much it matters.
+
+Lines are written by a thread of their own, so that a terminal that is slow to show them holds nothing up.
+"""
+
+from __future__ import annotations
+
+import logging
+import logging.handlers
+import queue
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_COLOURS = {logging.ERROR: "\033[1;31m", logging.WARNING: "\033[1;33m", logging.DEBUG: "\033[2m"}
+_NAMES = {logging.ERROR: "error", logging.WARNING: "warning", logging.INFO: "info", logging.DEBUG: "debug"}
+_WAITING = 10_000
+"""Lines that may wait to be written; more are lost."""
+
+
+class _Lines(logging.Formatter):
+    """A line an event; in colour on a terminal."""
+
+    def __init__(self, *, colour: bool) -> None:
+        super().__init__("%(asctime)s %(level)s %(message)s", datefmt="%H:%M:%S")
+        self._colour = colour
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        level = f"{_NAMES.get(record.levelno, record.levelname.lower()):7}"
+        colour = _COLOURS.get(record.levelno, "") if self._colour else ""
+        record.level = f"{colour}{level}\033[0m" if colour else level
+        return super().format(record)
+
+
+class _Waiting(logging.handlers.QueueHandler):
+    """Never waits: a line too many is lost."""
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        """Hand a line on, if there is room."""
+        try:
+            self.queue.put_nowait(record)
+        except queue.Full:
+            return
+
+
+@contextmanager
+def lines(*, verbose: bool, quiet: bool) -> Iterator[None]:
+    """Write what `weft.controller` says for the block; all of it, or warnings only."""
+    logger = logging.getLogger("weft.controller")
+    sink = logging.StreamHandler(sys.stderr)
+    sink.setFormatter(_Lines(colour=sys.stderr.isatty()))
+    waiting: queue.Queue[logging.LogRecord] = queue.Queue(_WAITING)
+    handler = _Waiting(waiting)
+    listener = logging.handlers.QueueListener(waiting, sink)
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG if verbose else logging.WARNING if quiet else logging.INFO)
+    logger.propagate = False
+    listener.start()
+    try:
+        yield
+    finally:
+        listener.stop()
+        logger.removeHandler(handler)

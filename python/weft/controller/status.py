@@ -1,0 +1,68 @@
+"""What a running controller tells about itself: what the core knows, and what the shell around it adds."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .service import Service
+
+WHAT = ("status", "switches", "connections", "paths", "stations")
+"""What can be asked for."""
+
+
+def show(service: Service, what: str, limit: int) -> dict[str, Any]:
+    """One of `WHAT`, with at most `limit` rows."""
+    if what == "status":
+        return _status(service, limit)
+    shown: dict[str, Any] = json.loads(service.core.show(what, limit))
+    if what == "switches":
+        _add_connections(service, shown)
+    return shown
+
+
+def _status(service: Service, limit: int) -> dict[str, Any]:
+    settings, discovery = service.settings, service.discovery
+    return {
+        "status": {
+            "forwarding": settings.forwarding,
+            "listen": str(settings.listen),
+            "up_s": round(service.now - service.since, 1),
+            "switches": sum(switch.is_ready for switch in service.switches.values()),
+            "links": discovery.links,
+            "installing": len(service.installer.transactions),
+            "path_set_up": service.installer.set_up.quantiles(),
+            "path_set_ups_s": service.installer.set_up.last(limit),
+        },
+        "counters": counters(service),
+    }
+
+
+def counters(service: Service) -> dict[str, int]:
+    """All counters by name; sizes end in `_now`."""
+    return {
+        **service.core.counters(),
+        **service.counts,
+        **service.installer.counts,
+        **{f"transactions_{name}": count for name, count in service.installer.transactions.counts.items()},
+        **{f"lldp_{name}": count for name, count in service.discovery.counts.items()},
+        "links_now": service.discovery.links,
+        "transactions_now": len(service.installer.transactions),
+    }
+
+
+def _add_connections(service: Service, shown: dict[str, Any]) -> None:
+    """To each switch of the core what is known of its connection."""
+    for row in shown["switches"]:
+        switch = service.switches.get(_dpid(row["dpid"]))
+        row["connection"] = "none" if switch is None else switch.stage.value
+        row["address"] = None if switch is None else switch.peer
+        row["software"] = None if switch is None else switch.software
+        row["connected_s"] = None if switch is None else round(service.now - switch.since, 1)
+        for port in row.get("ports", ()):
+            known = None if switch is None else switch.ports.get(port["port"])
+            port["name"] = None if known is None else known.name
+
+
+def _dpid(value: int | str) -> int:
+    return int(value, 16) if isinstance(value, str) else value

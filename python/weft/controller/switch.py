@@ -1,0 +1,308 @@
+"""One switch: what is said before it can be steered, that it is still there, and who steers it.
+
+    hello  ->  features  ->  role, ports, description, rules  ->  ready
+
+A switch that is ready is told to its owner with its ports and the cookies of its rules. From then on what it sends goes
+to the owner; now and then it is asked for its role, which shows both that it lives and whether another controller has
+become its master.
+"""
+
+from __future__ import annotations
+
+import enum
+import logging
+from typing import Any, Protocol
+
+from . import codec
+from .codec import Features, MalformedError, PacketIn, Part, Port, PortChange, Refused, Removed
+from .connection import Connection
+
+_log = logging.getLogger(__name__)
+
+_HANDSHAKE_S = 10.0
+"""Seconds from the connection until a switch must be ready; a large table takes a while."""
+_RESERVED = 0xFFFFFF00
+"""Ports above are not ports of the switch (OFPP_MAX)."""
+_MALFORMED = 10
+"""Messages that make no sense before a connection is given up."""
+_COOKIES = 4_000_000
+"""Rules that a switch may have when it connects."""
+
+
+class Stage(enum.Enum):
+    """How far a switch has come."""
+
+    HELLO = "hello"
+    FEATURES = "features"
+    DESCRIBING = "describing"
+    READY = "ready"
+    STANDBY = "standby"
+    """Another controller steers it."""
+    GONE = "gone"
+
+
+class Owner(Protocol):
+    """Who is told what switches do."""
+
+    def identified(self, switch: Switch) -> None:
+        """Its datapath id is known."""
+
+    def ready(self, switch: Switch, cookies: list[int]) -> None:
+        """It can be steered."""
+
+    def gone(self, switch: Switch, why: str) -> None:
+        """Its connection is gone."""
+
+    def unsuited(self, switch: Switch, why: str, hint: str) -> None:
+        """It cannot be steered, and what to do about it."""
+
+    def demoted(self, switch: Switch, how: str) -> None:
+        """Another controller has become its master."""
+
+    def port(self, switch: Switch, port: Port, *, up: bool) -> None:
+        """A port came up or went down, or is new or gone."""
+
+    def packet_in(self, switch: Switch, packet: PacketIn) -> None:
+        """It sends a frame up."""
+
+    def confirmed(self, switch: Switch, xid: int) -> None:
+        """It answered a barrier request."""
+
+    def refused(self, switch: Switch, xid: int, reason: str) -> None:
+        """It answered with an error."""
+
+    def rule_removed(self, switch: Switch, removed: Removed) -> None:
+        """A rule is no more."""
+
+
+class Switch:
+    """A switch and what is known of it.
+
+    Attributes:
+        dpid: Its datapath id, 0 until it is known.
+        stage: How far it has come.
+        ports: Its ports by number.
+        software: What it says that it is.
+        since: When it connected.
+    """
+
+    def __init__(self, owner: Owner, connection: Connection, now: float, generation: int, probe_s: float) -> None:
+        """Begin with the hello."""
+        self._owner = owner
+        self._connection = connection
+        self._generation = generation
+        self._probe_s = probe_s
+        self._heard = now
+        self._role_due = now + probe_s
+        self._asked: set[int] = set()
+        self._cookies: list[int] = []
+        self._malformed = 0
+        self._now = now
+        self.dpid = 0
+        self.stage = Stage.HELLO
+        self.ports: dict[int, Port] = {}
+        self.software = ""
+        self.since = now
+        connection.send(codec.hello(connection.xids(1)))
+
+    @property
+    def peer(self) -> str:
+        """Its address and port."""
+        return self._connection.peer
+
+    @property
+    def arrived(self) -> float:
+        """When the message that is being taken came in."""
+        return self._connection.arrived
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be steered."""
+        return self.stage is Stage.READY
+
+    def ports_up(self) -> list[int]:
+        """The numbers of its ports that are up."""
+        return sorted(number for number, port in self.ports.items() if port.up)
+
+    def send(self, data: bytes) -> None:
+        """Send whole messages."""
+        self._connection.send(data)
+
+    def xids(self, count: int) -> int:
+        """The first of `count` consecutive transaction ids."""
+        return self._connection.xids(count)
+
+    def close(self, why: str) -> None:
+        """End the connection; the owner is told."""
+        self._connection.close(why)
+
+    def tick(self, now: float) -> None:
+        """Time has passed; to be called about once a second."""
+        self._now = now
+        silent = now - self._heard
+        if self.stage in (Stage.HELLO, Stage.FEATURES, Stage.DESCRIBING):
+            if now - self.since > _HANDSHAKE_S and silent > self._probe_s:
+                self.close(f"it was silent for {silent:.0f} s before it was ready")
+        elif silent > 2 * self._probe_s:
+            self.close(f"it was silent for {silent:.0f} s")
+        elif now >= self._role_due:
+            self._role_due = now + self._probe_s
+            self.send(codec.role_request(self.xids(1)))
+
+    def message(self, version: int, kind: int, xid: int, message: bytes) -> None:
+        """A message has come in."""
+        self._heard = self._now
+        if kind == codec.HELLO and self.stage is Stage.HELLO:
+            self._hello(message)
+            return
+        if version != codec.VERSION:
+            if kind == codec.ERROR and self.stage is Stage.HELLO:
+                self._other_version({version})
+            else:
+                self._nonsense(f"it sent a message of {codec.version_name(version)} after 1.3 was agreed upon")
+            return
+        if kind == codec.ECHO_REQUEST:
+            self.send(codec.echo_reply(xid, message[codec.HEADER.size :]))
+            return
+        try:
+            said = codec.read(kind, xid, message)
+        except MalformedError as error:
+            self._nonsense(str(error))
+            return
+        if said is not None:
+            self._take(kind, xid, said)
+
+    def closed(self, why: str) -> None:
+        """The connection is gone."""
+        if self.stage is not Stage.GONE:
+            self.stage = Stage.GONE
+            self._owner.gone(self, why)
+
+    def _take(self, kind: int, xid: int, said: Any) -> None:
+        if isinstance(said, PacketIn):
+            if self.is_ready:
+                self._owner.packet_in(self, said)
+        elif kind == codec.BARRIER_REPLY:
+            self._owner.confirmed(self, xid)
+        elif isinstance(said, Removed):
+            if self.is_ready:
+                self._owner.rule_removed(self, said)
+        elif isinstance(said, PortChange):
+            self._port_changed(said)
+        elif isinstance(said, Refused):
+            self._refused(xid, said)
+        elif isinstance(said, Features):
+            self._features(said)
+        elif isinstance(said, Part):
+            self._part(xid, said)
+        elif kind == codec.ROLE_REPLY:
+            self._role(xid, is_slave=bool(said))
+
+    def _hello(self, message: bytes) -> None:
+        try:
+            offered = codec.versions(message)
+        except MalformedError as error:
+            self._connection.close(str(error))
+            return
+        if codec.VERSION not in offered:
+            self._other_version(offered)
+            return
+        self.stage = Stage.FEATURES
+        self.send(codec.features_request(self.xids(1)))
+
+    def _other_version(self, offered: set[int]) -> None:
+        names = ", ".join(codec.version_name(version) for version in sorted(offered))
+        self._owner.unsuited(
+            self,
+            f"the switch at {self._connection.host} speaks {names} and not OpenFlow 1.3",
+            "allow it there; with Open vSwitch: ovs-vsctl set bridge BRIDGE protocols=OpenFlow13",
+        )
+        self.send(codec.hello_failed(self.xids(1), "Weft speaks OpenFlow 1.3 only"))
+        self._connection.close(f"it speaks only {names}", at_once=False)
+
+    def _features(self, features: Features) -> None:
+        if self.stage is not Stage.FEATURES:
+            return
+        if features.auxiliary:
+            self.close("it is an auxiliary connection, which is not needed")
+            return
+        self.dpid = features.dpid
+        self.stage = Stage.DESCRIBING
+        self._owner.identified(self)
+        first = self.xids(5)
+        self._asked = {first, first + 2, first + 3, first + 4}
+        self.send(
+            codec.become_master(first, self._generation)
+            + codec.send_whole_frames(first + 1)
+            + codec.description_request(first + 2)
+            + codec.ports_request(first + 3)
+            + codec.rules_request(first + 4)
+        )
+
+    def _part(self, xid: int, part: Part) -> None:
+        if self.stage is not Stage.DESCRIBING or xid not in self._asked:
+            return
+        if part.ports is not None:
+            self.ports.update((port.number, port) for port in part.ports if port.number < _RESERVED)
+        elif part.cookies is not None:
+            self._cookies += part.cookies
+            if len(self._cookies) > _COOKIES:
+                self.close(f"it has more than {_COOKIES} rules")
+                return
+        elif part.software is not None:
+            self.software = part.software
+        if not part.more:
+            self._answered(xid)
+
+    def _role(self, xid: int, *, is_slave: bool) -> None:
+        if is_slave:
+            self._demoted("it says so when asked")
+        elif self.stage is Stage.STANDBY:
+            self.close("it has no other master any more")
+        elif self.stage is Stage.DESCRIBING and xid in self._asked:
+            self._answered(xid)
+
+    def _answered(self, xid: int) -> None:
+        self._asked.discard(xid)
+        if self._asked:
+            return
+        self.stage = Stage.READY
+        cookies, self._cookies = self._cookies, []
+        self._owner.ready(self, cookies)
+
+    def _port_changed(self, change: PortChange) -> None:
+        port = change.port
+        if port.number >= _RESERVED:
+            return
+        before = self.ports.pop(port.number, None)
+        if not change.gone:
+            self.ports[port.number] = port
+        up = port.up and not change.gone
+        if self.is_ready and up != (before is not None and before.up):
+            self._owner.port(self, port, up=up)
+
+    def _refused(self, xid: int, error: Refused) -> None:
+        if error.version_refused:
+            self._other_version({1})
+            return
+        if error.is_slave or error.role_refused:
+            self._demoted(f"it answered `{error.reason}`")
+        if self.stage is Stage.DESCRIBING and xid in self._asked:
+            # It has no roles, or does not describe itself: it can be steered all the same.
+            _log.debug("switch %016x does not answer a question: %s", self.dpid, error.reason)
+            self._answered(xid)
+            return
+        self._owner.refused(self, xid, error.reason)
+
+    def _demoted(self, how: str) -> None:
+        if self.stage is Stage.STANDBY or self.stage is Stage.GONE:
+            return
+        self.stage = Stage.STANDBY
+        self._owner.demoted(self, how)
+
+    def _nonsense(self, what: str) -> None:
+        self._malformed += 1
+        if self._malformed >= _MALFORMED:
+            self.close(f"{what}; that was the {self._malformed}th such message")
+        else:
+            _log.debug("switch %016x at %s: %s", self.dpid, self.peer, what)

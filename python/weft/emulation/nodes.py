@@ -1,0 +1,86 @@
+"""The nodes and cables of a plan on this machine, as Mininet makes them; others say what the switches are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .errors import EmulationError
+from .namespace import entered, path_of, runs
+from .plan import Plan, SwitchNode
+from .requirements import find_mininet
+from .stack import write
+
+_LINKS_S = 60.0
+"""Seconds that the kernel has to start all interfaces: it does so in its own time, later on a busy machine."""
+_LOOK_S = 0.05
+"""Seconds between two looks."""
+_OWN = "/proc/self/ns/net"
+"""The namespace of the switches."""
+
+
+class Nodes:
+    """Hosts in namespaces of their own, switches in that of this process, cables between them; nothing forwards yet.
+
+    Attributes:
+        plan: What was built.
+        net: Mininet's.
+        hosts: Mininet's hosts by their name in the plan.
+        switches: Mininet's switches by their name in the plan.
+    """
+
+    def __init__(self, plan: Plan, switch: type, told: Callable[[SwitchNode], dict[str, Any]]) -> None:
+        """Make them, in a jail.
+
+        Args:
+            plan: The fabric, among others.
+            switch: Mininet's class of the switches.
+            told: The parameters of a switch.
+
+        Raises:
+            EmulationError: Mininet is not installed.
+        """
+        find_mininet()
+        from mininet.log import setLogLevel
+        from mininet.net import Mininet
+
+        from .topology import FabricTopo, QuietHost
+
+        self.plan = plan
+        setLogLevel("warning")
+        write(dict.fromkeys(("net.ipv6.conf.all.disable_ipv6", "net.ipv6.conf.default.disable_ipv6"), "1"))
+        # What this would do is raise limits of the whole machine.
+        Mininet.inited = True
+        self.net: Any = Mininet(
+            topo=FabricTopo(plan=plan, told=told), switch=switch, host=QuietHost, controller=None, build=True
+        )
+        names = plan.linux_names
+        self.hosts: dict[str, Any] = {host.name: self.net[names[host.name]] for host in plan.hosts}
+        self.switches: dict[str, Any] = {switch.name: self.net[names[switch.name]] for switch in plan.switches}
+
+    @property
+    def namespaces(self) -> dict[str, str]:
+        """The hosts' network namespaces, as paths."""
+        return {name: path_of(host.pid) for name, host in self.hosts.items()}
+
+    def wait_for_links(self) -> None:
+        """Wait until every interface passes frames, those of cables that are down apart.
+
+        Raises:
+            EmulationError: One does not in time.
+        """
+        namespaces = self.namespaces
+        until = time.monotonic() + _LINKS_S
+        for cable in self.plan.cables:
+            for end in cable.ends if cable.up else ():
+                path = namespaces.get(end.node, _OWN)
+                while not _runs(path, self.plan.interface(end)):
+                    if time.monotonic() > until:
+                        raise EmulationError(f"{self.plan.interface(end)} carries nothing after {_LINKS_S:g} s")
+                    time.sleep(_LOOK_S)
+
+
+def _runs(path: str, interface: str) -> bool:
+    with entered(path):
+        return runs(interface)

@@ -1,0 +1,197 @@
+"""A fabric of Open vSwitches under a controller, and hosts with Linux's TCP or MPTCP; to be built in a jail.
+
+Node, cable and interface names are those of the plan. Port 0 of a switch in the plan is port 1 in OpenFlow, and so on;
+its datapath id follows from its name, as for `weft controller --fabric`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from ..controller.settings import dpid_of
+from ..scenario import Scenario
+from . import mptcp, shaping
+from .errors import EmulationError
+from .namespace import entered
+from .nodes import Nodes
+from .openvswitch import Bridge, OpenVSwitch
+from .plan import Plan, SwitchNode
+from .requirements import find_mininet
+from .stack import Stack, choose, ip_batch, offloads, route_command, route_there, write
+from .sweep import planned
+
+_BURST_S = 0.25e-3
+"""What an idle link may pass at once, in seconds of its rate: a frame at 25 Mbps, three at 100."""
+_DIRECTORY = Path("/run/openvswitch")
+"""In a jail, where /run is its own."""
+
+
+def plan_of(fabric: Path) -> Plan:
+    """A plan without anything to carry out, for a fabric file with at least two hosts.
+
+    Raises:
+        ScenarioError: The file describes no usable fabric.
+        EmulationError: It has fewer than two hosts.
+    """
+    from ..topology import fabric as read_fabric
+
+    hosts = [node.name for node in read_fabric(fabric).hosts]
+    if len(hosts) < 2:
+        raise EmulationError(f"{fabric} has {len(hosts)} hosts: two at least send something to each other")
+    text = f"""\
+[fabric]
+file = {json.dumps(fabric.name)}
+[traffic]
+flow_list = [{{ src = {json.dumps(hosts[0])}, dst = {json.dumps(hosts[1])}, bytes = "1 kB" }}]
+[scheme]
+name = "single_path"
+"""
+    scenario = Scenario.from_text(text, fabric.name, fabric.parent)
+    return planned(scenario, scenario.points()[0])
+
+
+def datapath_id(switch: str) -> int:
+    """The datapath id of a switch, as `weft controller --fabric` takes it from its name.
+
+    Raises:
+        EmulationError: The name tells none.
+    """
+    dpid = dpid_of(switch)
+    if dpid is None:
+        raise EmulationError(f"the name of switch `{switch}` tells no datapath id", "end it with a number: `s1` is 1")
+    return dpid
+
+
+class OpenFlowNetwork(Nodes):
+    """Built by its constructor, forwarding as its controllers say from `start` on; a context manager does both.
+
+    Attributes:
+        switch: Open vSwitch, with a bridge for every switch of the plan, called by its name.
+        stack: The hosts' TCP.
+        warnings: What differs from the plan.
+        settings: What the hosts' settings were when read back.
+        route: What their routes carried then.
+    """
+
+    def __init__(
+        self, plan: Plan, *, controllers: Sequence[str] = (), subflows: int = 1, openers: Iterable[str] = ()
+    ) -> None:
+        """Make nodes and cables, shape the links, give hosts their stack.
+
+        Args:
+            plan: With the fabric and the transport.
+            controllers: Of all switches, e.g. `tcp:127.0.0.1:6653`; none: the switches have the rules they are given.
+            subflows: Of an MPTCP connection; 1 leaves MPTCP on, without further ones.
+            openers: Hosts that open them; the others accept.
+
+        Raises:
+            EmulationError: Something of it is missing on this machine, or the kernel does not do what it is asked for.
+        """
+        find_mininet()
+        from .topology import BridgeSwitch
+
+        mptcp.check()
+        self.warnings = shaping.refuse_special(plan)
+        delays, more = shaping.delay_matters(plan)
+        self.stack: Stack
+        self.stack, about_tcp = choose(plan.transport, plan.flows)
+        self.warnings += more + about_tcp
+        self.settings: dict[str, str] = {}
+        self.route = ""
+        self._controllers = controllers
+        dpids = {switch.name: datapath_id(switch.name) for switch in plan.switches}
+        if len(set(dpids.values())) < len(dpids):
+            raise EmulationError("two switches have the same datapath id", "end their names with different numbers")
+
+        def told(switch: SwitchNode) -> dict[str, Any]:
+            return {"dpid": f"{dpids[switch.name]:x}"}
+
+        # The way to controllers on this machine.
+        ip_batch(["link set dev lo up"], "the loopback interface cannot be used")
+        super().__init__(plan, BridgeSwitch, told)
+        self.switch = OpenVSwitch(_DIRECTORY)
+        self.dpids = dpids
+        shapes = shaping.shapes(plan, delays, _BURST_S)
+        hosts = plan.host_names
+        shaping.apply({name: shape for node in shapes if node not in hosts for name, shape in shapes[node].items()})
+        opening = set(openers)
+        for host in plan.hosts:
+            with entered(self.namespaces[host.name]):
+                self._configure_host(host.name, host.address, shapes[host.name], subflows, opens=host.name in opening)
+
+    def _configure_host(
+        self, name: str, address: str, shapes: dict[str, shaping.Shape], subflows: int, *, opens: bool
+    ) -> None:
+        """What is done in a host's namespace."""
+        device = self.interface(name)
+        there = write({**self.stack.settings, f"net.ipv4.conf.{device}.rp_filter": "0"})
+        self.settings = {key: value for key, value in there.items() if device not in key}
+        offloads(device)
+        shaping.apply(shapes)
+        ip_batch([route_command(device, address, self.stack.route)], f"host {name} does not take its route")
+        self.route = route_there(device, self.stack.route)
+        self.settings |= mptcp.configure(device, address, subflows, opens=opens)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def interface(self, host: str) -> str:
+        """The interface of a host."""
+        return str(self.hosts[host].defaultIntf())
+
+    def address(self, host: str) -> str:
+        """The first address of a host.
+
+        Raises:
+            KeyError: There is none of that name.
+        """
+        return {one.name: one.address for one in self.plan.hosts}[host]
+
+    def port(self, switch: str, neighbour: str) -> int:
+        """The OpenFlow port of a switch that leads to a neighbour, the first of several.
+
+        Raises:
+            EmulationError: There is no cable between the two.
+        """
+        for cable in self.plan.cables:
+            for end, other in (cable.ends, cable.ends[::-1]):
+                if (end.node, other.node) == (switch, neighbour):
+                    return end.port + 1
+        raise EmulationError(f"there is no cable between {switch} and {neighbour}")
+
+    def start(self) -> None:
+        """Start the switches and wait until all links carry frames and the controllers, if any, are connected.
+
+        Raises:
+            EmulationError: They do not, or are not, in time.
+        """
+        self.switch.start()
+        try:
+            names = self.plan.linux_names
+            self.switch.add(
+                Bridge(
+                    names[switch.name],
+                    self.dpids[switch.name],
+                    {end.port + 1: self.plan.interface(end) for end in self.plan.ports(switch.name)},
+                    self._controllers,
+                )
+                for switch in self.plan.switches
+            )
+            self.wait_for_links()
+            if self._controllers:
+                self.switch.wait_connected(names[switch.name] for switch in self.plan.switches)
+        except EmulationError:
+            self.switch.stop()
+            raise
+
+    def stop(self) -> None:
+        """End switches and hosts; their interfaces go with them."""
+        self.switch.stop()
+        self.net.stop()

@@ -1,0 +1,469 @@
+"""Open vSwitch of an emulation's own: database and daemon in the jail, bridges that speak OpenFlow.
+
+Nothing of the machine's Open vSwitch is used or changed but its programs: database, sockets and logs are in a directory
+of the caller's. Frames are forwarded by the kernel where it has Open vSwitch's datapath, else by the daemon
+(`datapath`). One `OpenVSwitch` is one `ovs-vswitchd` in the network namespace of the thread that starts it, with any
+number of bridges; a namespace has room for one. A bridge that no controller has told anything forwards nothing
+(`fail_mode=secure`).
+
+A daemon that forwards by itself sends the frames of all its ports through one socket, and a frame counts against that
+socket's buffer until it has left its link; where that is full, frames are dropped that a link's queue had room for. So
+the buffers of these sockets are made larger than all queues together (`_widen`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from .errors import EmulationError
+from .requirements import program
+
+PROGRAMS = ("ovsdb-tool", "ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovs-ofctl", "ovs-appctl")
+"""Of Debian's and Ubuntu's packages openvswitch-switch and openvswitch-common."""
+SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
+"""Where those packages put the layout of the database."""
+KERNEL, USER_SPACE = "system", "netdev"
+"""What Open vSwitch calls forwarding by the kernel and by its daemon."""
+_OWN_INTERFACES = {KERNEL: "ovs-system", USER_SPACE: "ovs-netdev"}
+"""Made by a daemon that has a bridge with that datapath."""
+_NOBODYS_FRAME = "ffffffffffff0657000000ff88b5" + 46 * "00"
+"""In hexadecimal; its EtherType is for experiments (IEEE 802), which nobody here listens to."""
+SEND_BUFFER, RECEIVE_BUFFER = 32 * 2**20, 2**20
+"""Bytes: more than the frames in all queues of an emulated fabric take; some 400 frames that a port's have to wait."""
+_SO_SNDBUFFORCE, _SO_RCVBUFFORCE, _PIDFD_GETFD = 32, 33, 438
+"""Of <asm-generic/socket.h> and <asm-generic/unistd.h>; Python has no names for them."""
+_NETLINK_GENERIC, _NLM_F_REQUEST, _NLMSG_ERROR = 16, 1, 2
+_GENL_ID_CTRL, _CTRL_CMD_GETFAMILY, _CTRL_ATTR_FAMILY_NAME = 16, 3, 2
+"""Of <linux/netlink.h> and <linux/genetlink.h>."""
+_libc = ctypes.CDLL(None, use_errno=True)
+_READY_S = 20.0
+"""Seconds that a daemon, a bridge or a command has."""
+_END_S = 5.0
+"""Seconds that a daemon has to end."""
+_LOOK_S = 0.02
+"""Seconds between two looks."""
+_LOG_LINES = 5
+"""Last lines of a daemon's log that an error quotes."""
+
+
+@dataclass(frozen=True)
+class Bridge:
+    """A switch.
+
+    Attributes:
+        name: Of at most 15 characters: an interface is called so.
+        dpid: Its datapath id.
+        ports: Interfaces of the namespace by OpenFlow port number, from 1 to 65279 (0xfeff).
+        controllers: Where it connects to, e.g. `tcp:127.0.0.1:6653`.
+        protocols: Versions of OpenFlow that it offers.
+        probe_ms: An idle connection to a controller is tested after that long, 5000 or more; 0: never.
+    """
+
+    name: str
+    dpid: int
+    ports: Mapping[int, str]
+    controllers: Sequence[str] = ()
+    protocols: Sequence[str] = ("OpenFlow13",)
+    probe_ms: int = 5000
+
+
+@dataclass
+class OpenVSwitch:
+    """One `ovsdb-server` with one `ovs-vswitchd`; a context manager that starts and stops them.
+
+    Attributes:
+        directory: For their files; made if missing, in a jail below /run.
+    """
+
+    directory: Path
+    _daemons: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    _datapath: str = USER_SPACE
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start both in the network namespace of this thread and wait until they serve.
+
+        Raises:
+            EmulationError: Open vSwitch is not installed, or a daemon does not start.
+        """
+        check()
+        for interface in {name for _, name in socket.if_nameindex()} & set(_OWN_INTERFACES.values()):
+            raise EmulationError(
+                f"there is an interface {interface}: another ovs-vswitchd forwards in this network namespace",
+                "give it the bridges too, or start this one in another namespace",
+            )
+        self._datapath = datapath()
+        self.directory.mkdir(parents=True, exist_ok=True)
+        database = self.directory / "conf.db"
+        _run([_path("ovsdb-tool"), "create", str(database), str(SCHEMA)])
+        try:
+            self._launch("ovsdb-server", [str(database), f"--remote=p{self._remote}"], lambda: self._socket.is_socket())
+            self._configure("--no-wait", "init")
+            self._launch_switch()
+        except EmulationError:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """End both daemons, the switch first, and take the bridges' interfaces away. Once more does nothing."""
+        while self._daemons:
+            daemon = self._daemons.pop()
+            if self._daemons:
+                # Told to end by a signal, it would leave interfaces behind.
+                command = [
+                    _path("ovs-appctl"),
+                    f"--target={self.directory}/ovs-vswitchd.ctl",
+                    f"--timeout={_END_S:.0f}",
+                ]
+                subprocess.run([*command, "exit", "--cleanup"], capture_output=True, check=False)
+            else:
+                daemon.send_signal(signal.SIGTERM)
+            try:
+                daemon.wait(_END_S)
+            except subprocess.TimeoutExpired:
+                daemon.kill()
+                daemon.wait()
+
+    def crash(self) -> None:
+        """Kill the switch: bridges stay in the database, their rules are gone, nothing is forwarded."""
+        daemon = self._daemons.pop()
+        daemon.kill()
+        daemon.wait()
+
+    def recover(self) -> None:
+        """Start the switch again after `crash`, and wait until it serves.
+
+        Raises:
+            EmulationError: It does not start.
+        """
+        self._launch_switch()
+        if self._datapath == USER_SPACE:
+            self._widen()
+
+    def add(self, bridges: Iterable[Bridge]) -> None:
+        """Make bridges and wait until they and all their ports are there; then they connect to their controllers.
+
+        Raises:
+            EmulationError: A name or a port is not as it should be, or an interface is missing.
+        """
+        for bridge in bridges:
+            _check(bridge)
+            self._configure(*_words(bridge, self._datapath))
+            # ovs-vsctl may end well where an interface cannot be opened: the database says so.
+            wrong = self._port_errors(bridge)
+            if wrong:
+                self.remove(bridge.name)
+                raise EmulationError(f"bridge {bridge.name}: {'; '.join(wrong)}")
+            if self._datapath == USER_SPACE and bridge.ports:
+                # The socket that sends is made with the first frame.
+                first = f"in_port=controller,packet={_NOBODYS_FRAME},actions=output:{min(bridge.ports)}"
+                _run([*self._ofctl("packet-out", bridge.name), first])
+                self._widen()
+            if bridge.controllers:
+                self._configure(*_controller_words(bridge))
+
+    def remove(self, name: str) -> None:
+        """Take a bridge away, as a switch that fails does: its ports stay as interfaces, without a switch.
+
+        Raises:
+            EmulationError: There is none of that name.
+        """
+        self._configure("del-br", name)
+
+    def connected(self, name: str) -> bool:
+        """Whether a bridge has a connection to one of its controllers.
+
+        Raises:
+            EmulationError: There is no such bridge.
+        """
+        controllers = self._configure("get", "bridge", name, "controller").strip("[]\n ")
+        ids = controllers.split(", ") if controllers else []
+        return any(self._configure("get", "controller", one, "is_connected").strip() == "true" for one in ids)
+
+    def wait_connected(self, names: Iterable[str], limit_s: float = _READY_S) -> None:
+        """Wait until bridges are connected to a controller.
+
+        Raises:
+            EmulationError: One is not within `limit_s` seconds.
+        """
+        for name in names:
+            _wait(f"switch {name} has no connection to its controller", lambda name=name: self.connected(name), limit_s)  # type: ignore[misc]
+
+    def add_rules(self, bridge: str, rules: Iterable[str]) -> None:
+        """Add rules as `ovs-ofctl add-flows` takes them, e.g. `priority=10,in_port=1,actions=output:2`.
+
+        Raises:
+            EmulationError: One of them is refused.
+        """
+        _run([*self._ofctl("add-flows", bridge), "-"], "\n".join(rules) + "\n")
+
+    def rules(self, bridge: str) -> list[str]:
+        """The rules of a bridge as `ovs-ofctl dump-flows` prints them.
+
+        Raises:
+            EmulationError: There is no such bridge.
+        """
+        lines = _run(self._ofctl("dump-flows", bridge)).splitlines()
+        return [line.strip() for line in lines if "cookie=" in line]
+
+    def set_port(self, bridge: str, port: int, *, up: bool) -> None:
+        """Take an OpenFlow port out of service or into it, as an administrator would; its cable keeps its carrier.
+
+        Raises:
+            EmulationError: There is no such bridge or port.
+        """
+        _run([*self._ofctl("mod-port", bridge), str(port), "up" if up else "down"])
+
+    def log(self) -> str:
+        """What the switch has logged."""
+        try:
+            return (self.directory / "ovs-vswitchd.log").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
+
+    def _last_words(self) -> str:
+        return " / ".join(self.log().splitlines()[-_LOG_LINES:]) or "the switch said nothing"
+
+    @property
+    def _socket(self) -> Path:
+        return self.directory / "db.sock"
+
+    @property
+    def _remote(self) -> str:
+        return f"unix:{self._socket}"
+
+    def _configure(self, *words: str) -> str:
+        return _run([_path("ovs-vsctl"), f"--db={self._remote}", f"--timeout={_READY_S:.0f}", *words])
+
+    def _ofctl(self, what: str, bridge: str) -> list[str]:
+        control = self.directory / f"{bridge}.mgmt"
+        if not control.is_socket():
+            raise EmulationError(f"there is no bridge {bridge} in {self.directory}")
+        return [_path("ovs-ofctl"), "-O", "OpenFlow13", f"--timeout={_READY_S:.0f}", what, f"unix:{control}"]
+
+    def _datapath_types(self) -> str:
+        return self._configure("--no-wait", "get", "Open_vSwitch", ".", "datapath_types").strip("[]\n ")
+
+    def _port_errors(self, bridge: Bridge) -> list[str]:
+        """What is wrong with the ports of a bridge."""
+        wrong = []
+        for number, interface in bridge.ports.items():
+            found = self._configure("get", "interface", interface, "ofport", "error").split("\n")
+            if found[0] != str(number):
+                error = found[1].strip('[]"') or f"it is not there: {self._last_words()}"
+                wrong.append(f"port {number} ({interface}): {error}")
+        return wrong
+
+    def _widen(self) -> None:
+        """Give the daemon's packet sockets the buffers that it has no setting for."""
+        for packet_socket in _packet_sockets(self._daemons[-1].pid):
+            with packet_socket:
+                packet_socket.setsockopt(socket.SOL_SOCKET, _SO_SNDBUFFORCE, SEND_BUFFER)
+                packet_socket.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, RECEIVE_BUFFER)
+
+    def buffers(self) -> list[tuple[int, int]]:
+        """Bytes that the switch's packet sockets send from and receive into; none where the kernel forwards.
+
+        Raises:
+            EmulationError: The switch does not run, or its sockets are out of reach.
+        """
+        found = []
+        for packet_socket in _packet_sockets(self._daemons[-1].pid):
+            with packet_socket:
+                options = (socket.SO_SNDBUF, socket.SO_RCVBUF)
+                send, receive = (packet_socket.getsockopt(socket.SOL_SOCKET, option) for option in options)
+                found.append((send, receive))
+        return found
+
+    def _launch_switch(self) -> None:
+        self._launch("ovs-vswitchd", [self._remote], lambda: bool(self._datapath_types()))
+
+    def _launch(self, name: str, words: list[str], serves: Callable[[], bool]) -> None:
+        log = self.directory / f"{name}.log"
+        own = {"OVS_RUNDIR": str(self.directory), "OVS_LOGDIR": str(self.directory), "OVS_DBDIR": str(self.directory)}
+        control = f"--unixctl={self.directory / name}.ctl"
+        with log.open("wb") as sink:
+            daemon = subprocess.Popen(
+                [_path(name), *words, control, "-vsyslog:off", "-vconsole:warn"],
+                env={**os.environ, **own},
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=sink,
+            )
+        self._daemons.append(daemon)
+
+        def there() -> bool:
+            if daemon.poll() is not None:
+                said = " / ".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_LINES:])
+                raise EmulationError(f"{name} ended with {daemon.returncode}: {said or 'it said nothing'}")
+            return serves()
+
+        _wait(f"{name} does not serve", there, _READY_S)
+
+
+def check() -> None:
+    """Refuse a machine without Open vSwitch.
+
+    Raises:
+        EmulationError: A program or the layout of its database is missing.
+    """
+    missing = [name for name in PROGRAMS if program(name) is None]
+    if not SCHEMA.is_file():
+        missing.append(str(SCHEMA))
+    if missing:
+        raise EmulationError(
+            f"Open vSwitch is not installed: missing {', '.join(missing)}",
+            "`make emulation` installs the packages openvswitch-switch and openvswitch-common (Debian, Ubuntu)",
+        )
+
+
+def datapath() -> str:
+    """`system` where the kernel has Open vSwitch's datapath (the module is loaded if there is one), else `netdev`."""
+    return KERNEL if sys.platform == "linux" and has_family("ovs_datapath") else USER_SPACE
+
+
+def has_family(name: str) -> bool:
+    """Whether the kernel knows a family of generic netlink, loading a module for it if it can."""
+    word = name.encode("ascii") + b"\0"
+    attribute = struct.pack("=HH", 4 + len(word), _CTRL_ATTR_FAMILY_NAME) + word + b"\0" * (-len(word) % 4)
+    payload = struct.pack("=BBH", _CTRL_CMD_GETFAMILY, 1, 0) + attribute
+    message = struct.pack("=IHHII", 16 + len(payload), _GENL_ID_CTRL, _NLM_F_REQUEST, 1, 0) + payload
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_GENERIC) as asking:
+        asking.settimeout(_READY_S)
+        asking.sendto(message, (0, 0))
+        answer = asking.recv(65536)
+    return bool(struct.unpack_from("=H", answer, 4)[0] != _NLMSG_ERROR)
+
+
+def version() -> str:
+    """Of Open vSwitch, e.g. `3.1.0`.
+
+    Raises:
+        EmulationError: It is not installed.
+    """
+    said = _run([_path("ovs-vswitchd"), "--version"])
+    match = re.search(r"\(Open vSwitch\) (\S+)", said)
+    return match.group(1) if match else said.strip()
+
+
+def _words(bridge: Bridge, datapath_type: str) -> list[str]:
+    """What `ovs-vsctl` is told to make a bridge, in one transaction."""
+    words = [
+        "add-br",
+        bridge.name,
+        "--",
+        "set",
+        "bridge",
+        bridge.name,
+        f"datapath_type={datapath_type}",
+        "fail_mode=secure",
+    ]
+    words += [f"other-config:datapath-id={bridge.dpid:016x}", f"protocols={','.join(bridge.protocols)}"]
+    # Frames to an address of the bridge's own are none of the network's.
+    words += ["other-config:disable-in-band=true", "mcast_snooping_enable=false"]
+    for number, interface in sorted(bridge.ports.items()):
+        words += ["--", "add-port", bridge.name, interface, "--", "set", "interface", interface]
+        words.append(f"ofport_request={number}")
+    if bridge.ports:
+        # Without this the daemon takes away what `shaping` has put on an interface (ovs-vswitchd.conf.db(5), QoS).
+        words += ["--", "--id=@theirs", "create", "qos", "type=linux-noop"]
+        words += [
+            word for interface in bridge.ports.values() for word in ("--", "set", "port", interface, "qos=@theirs")
+        ]
+    return words
+
+
+def _controller_words(bridge: Bridge) -> list[str]:
+    """What `ovs-vsctl` is told to have a bridge connect to its controllers."""
+    ids = [f"@controller{number}" for number in range(len(bridge.controllers))]
+    words = ["set", "bridge", bridge.name, f"controller=[{','.join(ids)}]"]
+    for ident, target in zip(ids, bridge.controllers, strict=True):
+        words += ["--", f"--id={ident}", "create", "controller", f'target="{target}"']
+        words += [f"inactivity_probe={bridge.probe_ms}", "max_backoff=1000"]
+    return words
+
+
+def _packet_sockets(process: int) -> Iterator[socket.socket]:
+    """The packet sockets of another process, each as a second descriptor of the same socket (pidfd_getfd(2)).
+
+    Raises:
+        EmulationError: The kernel gives no descriptors of others: it is older than 5.6, or this is not root.
+    """
+    holder = os.pidfd_open(process)
+    try:
+        for entry in Path(f"/proc/{process}/fd").iterdir():
+            try:
+                if not str(entry.readlink()).startswith("socket:"):
+                    continue
+            except FileNotFoundError:
+                continue
+            found = _libc.syscall(_PIDFD_GETFD, holder, int(entry.name), 0)
+            if found < 0 and ctypes.get_errno() == errno.EBADF:
+                # It has been closed meanwhile, as the one before.
+                continue
+            if found < 0:
+                reason = os.strerror(ctypes.get_errno())
+                raise EmulationError(f"a socket of ovs-vswitchd cannot be reached (pidfd_getfd): {reason}")
+            own = socket.socket(fileno=found)
+            if own.family == socket.AF_PACKET:
+                yield own
+            else:
+                own.close()
+    finally:
+        os.close(holder)
+
+
+def _check(bridge: Bridge) -> None:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]{0,14}", bridge.name):
+        raise EmulationError(f"`{bridge.name}` names no bridge: a letter, then at most 14 letters, digits or `_.-`")
+    if not 0 < bridge.dpid < 2**64:
+        raise EmulationError(f"bridge {bridge.name}: {bridge.dpid} is no datapath id: from 1 to 2^64 - 1")
+    for number in bridge.ports:
+        if not 1 <= number <= 0xFEFF:
+            raise EmulationError(f"bridge {bridge.name}: port {number} is not from 1 to 65279")
+
+
+def _wait(what: str, condition: Callable[[], bool], limit_s: float) -> None:
+    until = time.monotonic() + limit_s
+    while not condition():
+        if time.monotonic() > until:
+            raise EmulationError(f"{what} after {limit_s:g} s")
+        time.sleep(_LOOK_S)
+
+
+def _run(command: list[str], text: str | None = None) -> str:
+    try:
+        done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=_READY_S + 5, check=False)
+    except subprocess.TimeoutExpired as late:
+        raise EmulationError(f"{Path(command[0]).name} took more than {late.timeout:g} s") from late
+    if done.returncode != 0:
+        said = done.stderr.strip() or done.stdout.strip()
+        raise EmulationError(f"{Path(command[0]).name}: {said or f'ended with {done.returncode}'}")
+    return done.stdout
+
+
+def _path(name: str) -> str:
+    path = program(name)
+    if path is None:
+        check()
+        raise EmulationError(f"missing: {name}")
+    return path

@@ -1,0 +1,192 @@
+"""The claims S1 to S5 and how each is decided: pure functions of `table.Measured`, simulated and emulated runs alike.
+
+Intervals are 95 % Student t intervals over runs. Throughput is what the receiving program got from the second second
+on, as a share of the links' rate: of a link's IP packets of 1500 bytes TCP leaves 1448 to the program, MPTCP 1428.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+
+from ...statistics import Estimate, estimate, paired_difference
+from ..base import StudyRow, Verdict
+from .setup import SMOC, SPANNING_TREE, SUBFLOWS
+from .table import REACHED, Measured
+from .topologies import LOCAL, SHAPES, Topology
+
+ABOUT_95 = (0.90, 0.97)
+"""What counts as "about 95 of 100" of a link (S1)."""
+USED = 0.8
+"""A path of which every link is busy for this share of the time is used (S2)."""
+AT_ONCE_S = 1.0
+"""By then all paths are to be used."""
+HALF_S, MOST_S = 0.010, 0.030
+"""What half of all paths, and 99 of 100, may take to be set up: the paper's took 2 to 3 s (S4)."""
+
+EARLY_S, LATE_S = 10.0, 150.0
+"""What counts as the start, and the time from which windows should be open (S5)."""
+S5_CLAIM = "wide area: smoc above spanning tree from the start, growing for about 160 s as windows open"
+S5_UNIT = "Mbps above spanning tree in the first 10 s"
+
+
+def judge(runs: Sequence[Measured]) -> list[StudyRow]:
+    """The rows S1 to S4, and how soon S2 and S3 hold; `wide_area` is S5."""
+    return [
+        _one_path(runs),
+        _all_paths(
+            runs,
+            "S2",
+            "smoc, topology 1: all four paths are used, up to 400 of 400 Mbps",
+            Topology.isolated,
+        ),
+        _soon(runs, "S2-start", Topology.isolated),
+        _all_paths(
+            runs,
+            "S3",
+            "smoc, topology 2: up to 200 of 200 Mbps",
+            Topology.shared,
+        ),
+        _soon(runs, "S3-start", Topology.shared),
+        _set_up(runs),
+    ]
+
+
+def wide_area(runs: Sequence[Measured]) -> StudyRow:
+    """S5 holds if smoc's first seconds are above spanning tree's, run by run, and its late ones above its first."""
+    by_seed = {
+        scheme: {run.setup.seed: run for run in chosen(runs, Topology.wide, scheme)} for scheme in (SMOC, SPANNING_TREE)
+    }
+    early = {
+        scheme: {seed: run.mean_bps(0.0, EARLY_S) for seed, run in found.items()} for scheme, found in by_seed.items()
+    }
+    above = paired_difference(early[SMOC], early[SPANNING_TREE])
+    grown = paired_difference({seed: run.mean_bps(LATE_S) for seed, run in by_seed[SMOC].items()}, early[SMOC])
+    if above is None or grown is None or above.low is None or grown.low is None:
+        return not_measured("S5", S5_CLAIM, S5_UNIT, "two runs under both are needed")
+    note = f"smoc from {LATE_S:.0f} s on is {mbps(grown.mean)} above its first {EARLY_S:.0f} s"
+    return _row("S5", S5_CLAIM, above.low > 0 and grown.low > 0, above.scaled(1e-6), S5_UNIT, [note])
+
+
+def not_measured(ident: str, claim: str, unit: str, why: str) -> StudyRow:
+    """A row without a value."""
+    return StudyRow(ident, claim, Verdict.not_measured, None, None, None, unit, why)
+
+
+def chosen(runs: Iterable[Measured], topology: Topology, scheme: str, subflows: int = SUBFLOWS) -> list[Measured]:
+    """The runs of one kind."""
+    return [
+        run
+        for run in runs
+        if (run.setup.topology, run.setup.scheme, run.setup.subflows) == (topology, scheme, subflows)
+    ]
+
+
+def mbps(value: float) -> str:
+    """A rate in Mbit/s, in words."""
+    return f"{value / 1e6:.1f} Mbps"
+
+
+def _one_path(runs: Sequence[Measured]) -> StudyRow:
+    """S1 holds if under spanning tree the mean is about 95 of 100 on each topology."""
+    claim, unit = "spanning tree: about 95 of 100 Mbps whatever the topology", "% of a link"
+    each = {topology: chosen(runs, topology, SPANNING_TREE) for topology in LOCAL}
+    means = {topology: _estimate(found, lambda run: _of_a_link(run)) for topology, found in each.items() if found}
+    together = _estimate([run for found in each.values() for run in found], _of_a_link)
+    if together is None or len(means) < len(LOCAL):
+        return not_measured("S1", claim, unit, "runs of both topologies under spanning tree are needed")
+    low, high = ABOUT_95
+    holds = all(low <= found.mean <= high for found in means.values() if found is not None)
+    notes = [f"topology {topology:d}: {_spelled(found)} %" for topology, found in means.items() if found is not None]
+    return _row("S1", claim, holds, together.scaled(100), unit, [*notes, _share_of_machine(each[Topology.isolated])])
+
+
+def _all_paths(runs: Sequence[Measured], ident: str, claim: str, topology: Topology) -> StudyRow:
+    """Holds if the whole interval is above `REACHED` of the paths' capacity, and no path that can be is left unused."""
+    found = chosen(runs, topology, SMOC)
+    unit = f"% of {SHAPES[topology].capacity} links"
+    mean = _estimate(found, lambda run: run.share)
+    if mean is None or mean.low is None:
+        return not_measured(ident, claim, unit, "two runs under smoc are needed")
+    used = [sum(use >= USED for use in run.path_use) for run in found]
+    wanted = len(SHAPES[topology].paths) if topology is Topology.isolated else 0
+    holds = mean.low >= REACHED and min(used) >= wanted
+    notes = [
+        f"{mbps(mean.mean * found[0].setup.capacity_bps)} of {mbps(found[0].setup.capacity_bps)}"
+        f", that is {mean.mean * 100 * SHAPES[topology].capacity:.0f} of {100 * SHAPES[topology].capacity} Mbps"
+    ]
+    if wanted:
+        notes.append(f"paths whose links are busy for {100 * USED:.0f} % of the time: {min(used)} at least")
+    notes.append(_share_of_machine(found))
+    return _row(ident, claim, holds, mean.scaled(100), unit, notes)
+
+
+def _soon(runs: Sequence[Measured], ident: str, topology: Topology) -> StudyRow:
+    """Holds if the interval of the times at which all of it is reached ends before `AT_ONCE_S`, and every run did."""
+    links = SHAPES[topology].capacity
+    claim = f"smoc, topology {topology:d}: {100 * links * REACHED:.0f} of {100 * links} Mbps within 1 s of the start"
+    found = chosen(runs, topology, SMOC)
+    times = [run.reached_s for run in found]
+    mean = estimate(times)
+    if mean is None or mean.high is None:
+        reached = sum(time is not None for time in times)
+        why = f"{reached} of {len(times)} runs reached it" if times else "two runs under smoc are needed"
+        verdict = Verdict.did_not_hold if len(times) > 1 else Verdict.not_measured
+        return StudyRow(ident, claim, verdict, None, None, None, "s", why)
+    holds = mean.high <= AT_ONCE_S and None not in times
+    missed = sum(time is None for time in times)
+    first = _estimate(found, lambda run: run.mean_bps(0.0, 1.0) / run.setup.capacity_bps)
+    notes = [f"{missed} of {len(times)} runs never did"] if missed else []
+    if first is not None:
+        notes.append(f"mean of the first second: {_spelled(first)} %")
+    return _row(ident, claim, holds, mean, "s", notes)
+
+
+def _set_up(runs: Sequence[Measured]) -> StudyRow:
+    """S4 holds if half of all paths are there within `HALF_S`, 99 of 100 within `MOST_S`."""
+    claim = "a path is set up at least 100 times faster than the paper's 2-3 s: half in 10 ms, 99 of 100 in 30 ms"
+    found = [run for run in runs if run.setup.scheme == SMOC and run.set_up_s]
+    took = sorted(seconds for run in found for seconds in run.set_up_s)
+    if not took:
+        return not_measured("S4", claim, "ms, the median", "no run said how long its paths took")
+    median, most = quantile(took, 0.5), quantile(took, 0.99)
+    each = estimate(quantile(sorted(run.set_up_s), 0.5) for run in found)
+    low, high = (None, None) if each is None else (each.low, each.high)
+    value = Estimate(median, low, high, len(took)).scaled(1e3)
+    notes = [
+        f"{len(took)} paths, the 99th percentile {1e3 * most:.1f} ms, the longest {1e3 * took[-1]:.1f} ms",
+        "the interval is that of the runs' medians",
+    ]
+    return _row("S4", claim, median < HALF_S and most < MOST_S, value, "ms, the median", notes)
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """The value that this share of an ordered sequence does not exceed (nearest rank)."""
+    return ordered[max(math.ceil(len(ordered) * share), 1) - 1]
+
+
+def _of_a_link(run: Measured) -> float:
+    return run.mean_bps() / run.setup.rate_bps
+
+
+def _estimate(runs: Iterable[Measured], value: Callable[[Measured], float]) -> Estimate | None:
+    return estimate(value(run) for run in runs)
+
+
+def _row(ident: str, claim: str, holds: bool, value: Estimate, unit: str, notes: Iterable[str]) -> StudyRow:
+    verdict = Verdict.held if holds else Verdict.did_not_hold
+    return StudyRow(
+        ident, claim, verdict, value.mean, value.low, value.high, unit, "; ".join(note for note in notes if note)
+    )
+
+
+def _spelled(found: Estimate) -> str:
+    """In per cent."""
+    interval = "" if found.low is None or found.high is None else f" [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+    return f"{100 * found.mean:.1f}{interval}"
+
+
+def _share_of_machine(runs: Sequence[Measured]) -> str:
+    """What a run took of the machine; above some four fifths it is the machine that is measured."""
+    shares = [run.own_share for run in runs if run.own_share is not None]
+    return f"switches and hosts took {100 * max(shares):.0f} % of the processors at most" if shares else ""

@@ -1,0 +1,136 @@
+"""One run of the study in its jail: `python -m weft.studies.smoc.inside DIRECTORY`.
+
+It reads `options.json`, says on standard output how far it is and leaves `observed.json`, or `failed.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ...emulation import iperf, mptcp, openvswitch, stack
+from ...emulation.capacity import Processors, go_first, own_seconds
+from ...emulation.controlled import LISTEN, Controller
+from ...emulation.inside import main, say
+from ...emulation.namespace import entered
+from ...emulation.openflow import OpenFlowNetwork, plan_of
+from ...emulation.sampling import Links
+from .setup import Setup
+from .topologies import RECEIVER, SENDER, fabric
+
+_SAMPLE_S = 0.5
+"""Distance of samples of links and processors; one takes a process."""
+_LAST_S = 0.2
+"""Before the end, when the sender is asked about its subflows: afterwards there are none."""
+
+
+def run(directory: Path, options: dict[str, Any]) -> None:
+    """Build, wait until the controller knows the network, send, and write down what was seen."""
+    setup = Setup.from_json(options["setup"])
+    go_first()
+    say("stage", stage="building", fraction=0.0)
+    file = directory / "topology.fabric.toml"
+    file.write_text(fabric(setup.topology, setup.rate_bps), encoding="utf-8")
+    log = directory / "controller.log"
+    forwarding = setup.scheme.replace("_", "-")
+    network = OpenFlowNetwork(plan_of(file), controllers=[f"tcp:{LISTEN}"], subflows=setup.subflows, openers=[SENDER])
+    with Controller(forwarding, file, log) as controller, network:
+        say("stage", stage="waiting for the controller", fraction=0.5)
+        controller.wait_for(network)
+        measured = Transfer(setup, network, controller)
+        measured.carry_out()
+        observed = measured.observed()
+    (directory / "observed.json").write_text(json.dumps(observed), encoding="utf-8")
+    say("done")
+
+
+class Transfer:
+    """The transfer of a run on a network that is ready, and what is seen of it."""
+
+    def __init__(self, setup: Setup, network: OpenFlowNetwork, controller: Controller) -> None:
+        """For one run."""
+        self._setup, self._network, self._controller = setup, network, controller
+        self._links = Links(network.plan, network.namespaces)
+        self._processors = Processors()
+        self._own_share = 0.0
+        self._series: list[dict[str, Any]] = []
+        self._subflows: list[mptcp.Subflow] = []
+        self._shown: dict[str, Any] = {}
+        self._found: iperf.Transfer | None = None
+
+    def carry_out(self) -> None:
+        """Send, and look meanwhile.
+
+        Raises:
+            EmulationError: It did not work.
+        """
+        network, setup = self._network, self._setup
+        self._links.begin()
+        self._found = iperf.transfer(
+            network.namespaces[SENDER],
+            network.namespaces[RECEIVER],
+            network.address(RECEIVER),
+            setup.seconds,
+            congestion=network.stack.congestion,
+            streams=setup.streams,
+            wrap=mptcp.wrapped,
+            meanwhile=self._look,
+        )
+
+    def observed(self) -> dict[str, Any]:
+        """What was seen."""
+        found, network = self._found, self._network
+        assert found is not None
+        counters = {}
+        for host in (SENDER, RECEIVER):
+            with entered(network.namespaces[host]):
+                counters[host] = {name: value for name, value in mptcp.counters().items() if value}
+        return {
+            "transfer": asdict(found),
+            "subflows": [asdict(one) for one in self._subflows],
+            "links": self._links.totals(),
+            "series": self._series,
+            "mptcp": counters,
+            "controller": self._shown | self._controller.ask("status"),
+            "processors": self._processors.report() | {"own_share": self._own_share},
+            "stack": {
+                "congestion": network.stack.congestion,
+                "route": network.route,
+                "settings": network.settings,
+            },
+            "shaping": "read back",
+            "warnings": network.warnings,
+            "versions": stack.versions()
+            | {"openvswitch": openvswitch.version(), "datapath": openvswitch.datapath(), "iperf3": iperf.version()},
+        }
+
+    def _look(self) -> None:
+        """Sample until shortly before the end, then ask sender and controller about subflows and their paths."""
+        setup = self._setup
+        begin, before = time.monotonic(), own_seconds()
+        last_ps, number = 0, 0
+        while True:
+            number += 1
+            at = min(number * _SAMPLE_S, setup.seconds - _LAST_S)
+            time.sleep(max(begin + at - time.monotonic(), 0.0))
+            now_ps = round((time.monotonic() - begin) * 1e12)
+            self._series += self._links.sample(now_ps, last_ps)
+            self._processors.sample()
+            last_ps = now_ps
+            say("progress", time_s=now_ps / 1e12, **self._processors.last)
+            if at >= setup.seconds - _LAST_S:
+                break
+        self._own_share = (own_seconds() - before) / (time.monotonic() - begin) / (os.cpu_count() or 1)
+        with entered(self._network.namespaces[SENDER]):
+            self._subflows = mptcp.subflows(iperf.PORT)
+        self._shown = self._controller.ask("connections")
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    os._exit(main(Path(sys.argv[1]), run))

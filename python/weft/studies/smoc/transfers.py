@@ -1,0 +1,263 @@
+"""The emulated runs of a topology as a part of the study: which are there, which are to be carried out.
+
+A run's directory has what that of any run has (docs/results.md), written here, since no scenario says "send for so many
+seconds": `series.parquet` with the receiver's throughput and the links, `flows.parquet` with a row for every subflow of
+the transfer, `summary.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..._weft import version
+from ...controller.errors import ControllerError
+from ...emulation import iperf, mptcp, openvswitch, requirements
+from ...emulation.errors import EmulationError
+from ...emulation.run import follow
+from ...emulation.sweep import clear, workshop
+from ...errors import OutputError
+from ...files import write_text
+from ...results import Results
+from ...topology import fabric as read_fabric
+from ..base import Part
+from .setup import Setup
+from .topologies import RECEIVER, SENDER, fabric
+
+CLASS = "transfer"
+"""Of the flows, and the entity of the series of throughput."""
+_BUILDING = 0.3
+"""Share of a run's bar that building the network takes."""
+_FLOWS = {
+    "flow": pl.Int64,
+    "src": pl.Categorical,
+    "dst": pl.Categorical,
+    "sport": pl.Int32,
+    "dport": pl.Int32,
+    "class": pl.Categorical,
+    "bytes": pl.Int64,
+    "start_ps": pl.Int64,
+    "end_ps": pl.Int64,
+    "fct_ps": pl.Int64,
+    "ideal_fct_ps": pl.Int64,
+    "measured": pl.Boolean,
+    "hops": pl.Int32,
+    "retransmissions": pl.Int64,
+    "path": pl.Categorical,
+}
+_SERIES = {"time_ps": pl.Int64, "metric": pl.Categorical, "entity": pl.Categorical, "value": pl.Float64}
+
+
+class Transfers(Part):
+    """The runs of one topology."""
+
+    def __init__(self, name: str, setups: list[Setup]) -> None:
+        self.name = name
+        self.setups = setups
+
+    def runs(self) -> int:
+        """How many there are."""
+        return len(self.setups)
+
+    def check(self) -> None:
+        """Refuse a machine without what the runs need."""
+        requirements.check(())
+        try:
+            import_module("weft.controller.codec")
+        except ControllerError as error:
+            raise EmulationError(str(error), error.hint) from error
+        openvswitch.check()
+        mptcp.check()
+        iperf.check()
+
+    def carry_out(self, out: Path, jobs: int | None, progress: Callable[[dict[str, Any]], None] | None) -> Results:
+        """One at a time: they go by the clock."""
+        told = progress if progress is not None else lambda _: None
+        self._claim(out)
+        failed = []
+        with workshop(out) as directory:
+            for setup in self.setups:
+                target = out / "runs" / setup.id
+                if (target / "summary.json").is_file():
+                    told({"event": "run_skipped"})
+                    continue
+                try:
+                    (directory / "options.json").write_text(json.dumps({"setup": setup.as_json()}), encoding="utf-8")
+                    follow("weft.studies.smoc.inside", directory, _follower(setup, told))
+                    write(setup, directory, target)
+                except EmulationError as error:
+                    failed.append(f"{setup.label}: {error}")
+                    told({"event": "run_failed", "run_id": setup.id, "label": setup.label, "error": str(error)})
+                else:
+                    told({"event": "run_done", "run_id": setup.id, "label": setup.label, "fraction": 1.0})
+                finally:
+                    clear(directory)
+        if failed:
+            raise OutputError(f"{len(failed)} emulated runs failed; the first: {failed[0]}")
+        return Results(out)
+
+    def _claim(self, out: Path) -> None:
+        """Write `sweep.json`, or find that it is that of these runs."""
+        index = out / "sweep.json"
+        wanted = json.dumps(self._index(), indent=2) + "\n"
+        if index.is_file():
+            if index.read_text(encoding="utf-8") != wanted:
+                raise OutputError(
+                    f"{out} holds other runs, or those of another version: give another directory with -o"
+                )
+            return
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"{out} cannot be made: {error.strerror}") from error
+        write_text(index, wanted)
+
+    def _index(self) -> dict[str, Any]:
+        return {
+            "name": f"smoc, {self.name}",
+            "description": "MPTCP through Open vSwitch, emulated",
+            "version": version(),
+            "baseline": None,
+            "emulated": True,
+            "runs": [
+                {
+                    "id": setup.id,
+                    "label": setup.label,
+                    "overrides": setup.overrides,
+                    "seed": setup.seed,
+                    "path": f"runs/{setup.id}",
+                    "setup": setup.as_json(),
+                }
+                for setup in self.setups
+            ],
+        }
+
+
+def write(setup: Setup, directory: Path, target: Path) -> None:
+    """Make a run's result of what the jail has left; it appears all at once.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    observed = json.loads((directory / "observed.json").read_text(encoding="utf-8"))
+    unfinished = target.with_name(f".{target.name}")
+    try:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir(parents=True)
+        pl.DataFrame(flows(observed), schema=_FLOWS).write_parquet(unfinished / "flows.parquet")
+        pl.DataFrame(series(setup, observed), schema=_SERIES, orient="row").write_parquet(unfinished / "series.parquet")
+        fabric_file = unfinished / "topology.fabric.toml"
+        fabric_file.write_text(fabric(setup.topology, setup.rate_bps), encoding="utf-8")
+        text = json.dumps(summary(setup, observed, fabric_file), indent=2)
+        (unfinished / "summary.json").write_text(text, encoding="utf-8")
+        unfinished.rename(target)
+    except OSError as error:
+        raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error
+
+
+def flows(observed: dict[str, Any]) -> list[dict[str, Any]]:
+    """The subflows that carried the transfer, without those of the control connection; `bytes` were acknowledged."""
+    carried: Counter[str] = Counter()
+    for one in observed["subflows"]:
+        carried[one["connection"]] += one["acknowledged_bytes"]
+    data = {connection for connection, _ in carried.most_common(observed["transfer"]["streams"])}
+    paths = {
+        subflow["source"]: " ".join(subflow["switches"])
+        for connection in observed["controller"].get("connections", ())
+        for subflow in connection["subflows"]
+    }
+    rows: list[dict[str, Any]] = []
+    for one in sorted(observed["subflows"], key=lambda one: one["source"]):
+        if one["connection"] not in data:
+            continue
+        path = paths.get(one["source"])
+        rows.append(
+            {
+                "flow": len(rows),
+                "src": SENDER,
+                "dst": RECEIVER,
+                "sport": int(one["source"].rpartition(":")[2]),
+                "dport": int(one["destination"].rpartition(":")[2]),
+                "class": CLASS,
+                "bytes": one["acknowledged_bytes"],
+                "start_ps": 0,
+                "measured": True,
+                "hops": None if path is None else len(path.split()) + 1,
+                "retransmissions": one["retransmissions"],
+                "path": path,
+            }
+        )
+    return rows
+
+
+def series(setup: Setup, observed: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """What arrived over time while something was sent, and the links."""
+    arrived = [
+        (round(one["end_s"] * 1e12), "throughput_bps", CLASS, one["bytes"] * 8 / (one["end_s"] - one["begin_s"]))
+        for one in observed["transfer"]["intervals"]
+        if one["end_s"] <= setup.seconds + 0.05
+    ]
+    seen = [(row["time_ps"], row["metric"], row["entity"], row["value"]) for row in observed["series"]]
+    return sorted(arrived + seen)
+
+
+def summary(setup: Setup, observed: dict[str, Any], fabric_file: Path) -> dict[str, Any]:
+    """`summary.json`, with what is known of what others have in theirs."""
+    built = read_fabric(fabric_file)
+    rates = {(link.source, link.target): link.rate_bps for link in built.links}
+    links = [
+        {
+            "from": row["from"],
+            "to": row["to"],
+            "rate_bps": rates[row["from"], row["to"]],
+            "delay_ps": 0,
+            "bytes": row["bytes"],
+            "packets": row["packets"],
+            "drops": row["drops"],
+            "max_queue_bytes": row["max_queue_bytes"],
+            "utilisation": row["bytes"] * 8 / rates[row["from"], row["to"]] / setup.seconds,
+            "up": True,
+        }
+        for row in observed["links"]
+    ]
+    roles = Counter(node.role for node in built.nodes)
+    rest = {key: value for key, value in observed.items() if key not in ("links", "series", "subflows")}
+    return {
+        "name": built.name,
+        "version": version(),
+        "id": setup.id,
+        "label": setup.label,
+        "seed": setup.seed,
+        "overrides": setup.overrides,
+        "setup": setup.as_json(),
+        "scheme": {"name": setup.scheme, "params": {}},
+        "fabric": {"name": built.name, "hosts": roles["host"], "switches": roles["switch"], "links": len(built.links)},
+        "duration_ps": round(setup.seconds * 1e12),
+        "links": links,
+        "nodes": [{"name": node.name, "role": node.role, "tier": node.tier} for node in built.nodes],
+        "warnings": observed["warnings"],
+        "emulated": rest,
+    }
+
+
+def _follower(setup: Setup, told: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
+    """Makes events of a study out of those of a run."""
+
+    def follow(event: dict[str, Any]) -> None:
+        if event.get("event") == "stage":
+            share, label = float(event["fraction"]) * _BUILDING, f"{setup.label} ({event['stage']})"
+        elif event.get("event") == "progress":
+            share = _BUILDING + (1 - _BUILDING) * min(event["time_s"] / setup.seconds, 1.0)
+            label = setup.label
+        else:
+            return
+        told({"event": "progress", "run_id": setup.id, "label": label, "fraction": share})
+
+    return follow

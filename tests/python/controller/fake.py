@@ -1,0 +1,235 @@
+"""A switch and a core of the tests' own, and a controller between them on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import struct
+from collections import defaultdict
+from contextlib import asynccontextmanager
+
+from os_ken.ofproto import ofproto_protocol
+from os_ken.ofproto.ofproto_parser import msg as read
+
+from weft.controller.address import Address
+from weft.controller.service import Service
+from weft.controller.settings import Settings
+
+HEADER = struct.Struct("!BBHI")
+FRAME = bytes.fromhex("020000000002 020000000001 0800") + bytes(60)
+DESCRIBED = ofproto_protocol.ProtocolDesc(version=4)
+HELLO, ERROR, ECHO, ECHO_REPLY, FEATURES, SET_CONFIG, PACKET_OUT, FLOW_MOD = 0, 1, 2, 3, 5, 9, 13, 14
+MULTIPART, BARRIER, ROLE = 18, 20, 24
+PATIENCE_S = 5.0
+
+
+def rule(dpid, op="add", cookie=0x5745_0000_0000_0001, out=2, **match):
+    """A rule of the core."""
+    return (dpid, op, cookie, 100, tuple(match.items()), (("output", out),) if op != "remove" else (), 10, True)
+
+
+class Core:
+    """Says what a test has it say, and remembers what it was told.
+
+    `answers` are the commands that a method returns, once each, by its name.
+    """
+
+    def __init__(self):
+        self.told = []
+        self.answers = defaultdict(list)
+        self.deadline = float("inf")
+        self.differences = []
+
+    def _call(self, name, *arguments):
+        self.told.append((name, *arguments))
+        return self.answers[name].pop(0) if self.answers[name] else []
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return lambda now, *arguments: self._call(name, *arguments)
+
+    def next_deadline(self):
+        """Never, unless a test says so."""
+        return self.deadline
+
+    def counters(self):
+        """A few."""
+        return {"packets": 3, "frames_without_path": 2, "connections_now": 1}
+
+    def show(self, what, limit=1000):
+        """One switch, and nothing else."""
+        rows = {"switches": [{"dpid": 1, "name": "s1", "up": True, "ports": [], "stations": 0}]}.get(what, [])
+        return json.dumps({what: rows[:limit], "total": len(rows), "differences": self.differences})
+
+    def calls(self, name):
+        """With what a method was called."""
+        return [call[1:] for call in self.told if call[0] == name]
+
+
+class Switch:
+    """A datapath on one TCP connection. What it is sent is in `got`, as pairs of a type and a message."""
+
+    def __init__(self, dpid, ports=(1, 2, 3), cookies=(), *, version=4, barriers=True, slave=False):
+        self.dpid, self.ports, self.cookies, self.version = dpid, ports, cookies, version
+        self.barriers, self.slave = barriers, slave
+        self.got = []
+        self.open = False
+
+    async def connect(self, address):
+        """Begin."""
+        host, _, port = address.rpartition(":")
+        self.reader, self.writer = await asyncio.open_connection(host, int(port))
+        self.open = True
+        self.task = asyncio.ensure_future(self._serve())
+        self.send(HELLO, b"", 0)
+        return self
+
+    def send(self, kind, body=b"", xid=0, version=None):
+        """Send a message."""
+        length = HEADER.size + len(body)
+        self.writer.write(HEADER.pack(self.version if version is None else version, kind, length, xid) + body)
+
+    def kinds(self, *wanted):
+        """Types of messages that came, those of `wanted` only."""
+        return [kind for kind, _ in self.got if kind in wanted]
+
+    def bodies(self, kind):
+        """Messages of a type that came, without their headers."""
+        return [data[HEADER.size :] for what, data in self.got if what == kind]
+
+    def xids(self, kind):
+        """The transaction ids of messages of a type."""
+        return [HEADER.unpack_from(data)[3] for what, data in self.got if what == kind]
+
+    def flow_mods(self):
+        """Changes of rules that came, as os-ken reads them."""
+        found = [data for what, data in self.got if what == FLOW_MOD]
+        return [read(DESCRIBED, 4, FLOW_MOD, len(data), HEADER.unpack_from(data)[3], data) for data in found]
+
+    def packet_outs(self):
+        """Frames that came to be sent out, as (in_port, port, frame)."""
+        found = []
+        for body in self.bodies(PACKET_OUT):
+            _, in_port, length = struct.unpack_from("!IIH", body)
+            found.append((in_port, struct.unpack_from("!I", body, 20)[0], body[16 + length :]))
+        return found
+
+    def packet_in(self, in_port=3, frame=FRAME, cookie=0x5745_0000_0000_0002):
+        """Send a frame up."""
+        match = struct.pack("!HHHBBI", 1, 12, 0x8000, 0, 4, in_port) + bytes(4)
+        head = struct.pack("!IHBBQ", 0xFFFFFFFF, len(frame), 0, 0, cookie)
+        self.send(10, head + match + bytes(2) + frame)
+
+    def port_status(self, number, *, up, gone=False):
+        """Say that a port has changed."""
+        self.send(12, struct.pack("!B7x", 1 if gone else 2) + self._port(number, up))
+
+    def error(self, kind, code, xid, data=b""):
+        """Refuse a message."""
+        self.send(ERROR, struct.pack("!HH", kind, code) + data.ljust(64, b"\0"), xid)
+
+    def rule_removed(self, cookie, reason=0):
+        """Say that a rule is no more."""
+        body = struct.pack("!QHBBIIHHQQ", cookie, 1, reason, 0, 1, 0, 10, 0, 5, 500)
+        self.send(11, body + struct.pack("!HH4x", 1, 4))
+
+    async def close(self):
+        """End."""
+        self.writer.close()
+        await self.task
+
+    def _port(self, number, up=True):
+        name = f"s{self.dpid}-eth{number}".encode().ljust(16, b"\0")
+        return struct.pack(
+            "!I4x6s2x16sIIIIIIII", number, bytes([2, 0, 0, 0, self.dpid, number]), name, 0, 0 if up else 1, *[0] * 6
+        )
+
+    async def _serve(self):
+        try:
+            while True:
+                head = await self.reader.readexactly(HEADER.size)
+                _, kind, length, xid = HEADER.unpack(head)
+                body = await self.reader.readexactly(length - HEADER.size)
+                self.got.append((kind, head + body))
+                self._answer(kind, xid, body)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            self.open = False
+            self.writer.close()
+
+    def _answer(self, kind, xid, body):
+        if kind == ECHO:
+            self.send(ECHO_REPLY, body, xid)
+        elif kind == FEATURES:
+            self.send(6, struct.pack("!QIBB2xII", self.dpid, 0, 254, 0, 0, 0), xid)
+        elif kind == BARRIER and self.barriers:
+            self.send(21, b"", xid)
+        elif kind == ROLE:
+            (generation,) = struct.unpack("!8xQ", body)
+            self.send(25, struct.pack("!I4xQ", 3 if self.slave else 2, generation), xid)
+        elif kind == MULTIPART:
+            what = struct.unpack_from("!H", body)[0]
+            if what == 13:
+                # In two parts, with the port of the switch itself.
+                first, rest = self.ports[:1], [*self.ports[1:], 0xFFFFFFFE]
+                self.send(19, struct.pack("!HH4x", what, 1) + b"".join(map(self._port, first)), xid)
+                self.send(
+                    19,
+                    struct.pack("!HH4x", what, 0)
+                    + b"".join(self._port(n % 256) if n < 99 else self._own() for n in rest),
+                    xid,
+                )
+            elif what == 1:
+                rules = [
+                    struct.pack("!HBxIIHHHH4xQQQHH4x", 56, 0, 1, 0, 1, 0, 0, 0, cookie, 0, 0, 1, 4)
+                    for cookie in self.cookies
+                ]
+                self.send(19, struct.pack("!HH4x", what, 0) + b"".join(rules), xid)
+            else:
+                texts = b"".join(
+                    text.ljust(size, b"\0")
+                    for text, size in ((b"Nicira", 256), (b"Open vSwitch", 256), (b"3.1", 256), (b"", 32), (b"", 256))
+                )
+                self.send(19, struct.pack("!HH4x", what, 0) + texts, xid)
+
+    def _own(self):
+        return struct.pack("!I4x6s2x16sIIIIIIII", 0xFFFFFFFE, bytes(6), b"s1".ljust(16, b"\0"), 0, 0, *[0] * 6)
+
+
+class Running:
+    """A controller on loopback with a core of the test's own."""
+
+    def __init__(self, service, core, address):
+        self.service, self.core, self.address = service, core, address
+        self.switches = []
+
+    async def switch(self, *arguments, ready=True, **more):
+        """Connect a switch, and wait until it is ready."""
+        switch = await Switch(*arguments, **more).connect(self.address)
+        self.switches.append(switch)
+        if ready:
+            await until(lambda: any(call[0] == switch.dpid for call in self.core.calls("switch_up")))
+        return switch
+
+
+async def until(condition, patience_s=PATIENCE_S):
+    """Wait until something is so."""
+    async with asyncio.timeout(patience_s):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+@asynccontextmanager
+async def running(tmp_path, **settings):
+    """A controller that listens on a free port."""
+    core = Core()
+    given = {"listen": Address("127.0.0.1", 0), "control": tmp_path / "control.sock", **settings}
+    service = Service(Settings(**given), core, asyncio.get_running_loop())
+    address = await service.listen()
+    network = Running(service, core, address)
+    try:
+        yield network
+    finally:
+        service.close()
+        for switch in network.switches:
+            await switch.close()

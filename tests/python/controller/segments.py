@@ -1,0 +1,28 @@
+"""SYNs with options of one's own, as Ethernet frames."""
+
+from __future__ import annotations
+
+import socket
+import struct
+
+
+def syn(macs, addresses, ports, option):
+    """A SYN from the first to the second of each pair; `option` is the TCP options, padded here."""
+    option += b"\x01" * (-len(option) % 4)
+    source, destination = (socket.inet_aton(address) for address in addresses)
+    tcp = struct.pack("!HHIIBBHHH", *ports, 7, 0, (20 + len(option)) // 4 << 4, 2, 8192, 0, 0) + option
+    pseudo = source + destination + struct.pack("!BBH", 0, 6, len(tcp)) + tcp
+    tcp = tcp[:16] + struct.pack("!H", checksum(pseudo)) + tcp[18:]
+    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(tcp), 1, 0, 64, 6, 0, source, destination)
+    ip = ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:]
+    ends = b"".join(bytes.fromhex(mac.replace(":", "")) for mac in reversed(macs))
+    return ends + b"\x08\x00" + ip + tcp
+
+
+def checksum(data):
+    """RFC 1071."""
+    data += bytes(len(data) % 2)
+    words = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while words >> 16:
+        words = (words & 0xFFFF) + (words >> 16)
+    return ~words & 0xFFFF

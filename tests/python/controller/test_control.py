@@ -1,0 +1,210 @@
+"""Looking at a controller from outside: the control socket, the metrics, the tables."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import stat
+
+import pytest
+
+pytest.importorskip("os_ken", reason="the Python package os-ken is not installed")
+pytest.importorskip("prometheus_client", reason="the Python package prometheus-client is not installed")
+
+from rich.console import Console
+
+from fake import FRAME, rule, running, until
+from weft.controller import client, control, metrics, tables
+from weft.controller.address import Address
+from weft.controller.errors import ControllerError
+from weft.controller.latency import Latency
+
+CONNECTIONS = {
+    "connections": [
+        {
+            "id": 1,
+            "version": 1,
+            "initiator": "10.0.0.1:40000",
+            "listener": "10.0.0.2:5001",
+            "state": "established",
+            "initiator_token": "00000001",
+            "listener_token": "00000002",
+            "age_s": 3.0,
+            "subflows": [
+                {"source": "10.0.0.1:40000", "destination": "10.0.0.2:5001", "kind": "initial", "state": "active",
+                 "confirmed": True, "path": 1, "switches": ["s1", "s3", "s2"]},
+                {"source": "10.0.0.1:40001", "destination": "10.0.0.2:5001", "kind": "join", "state": "installing",
+                 "confirmed": False, "path": 2, "switches": ["s1", "s4", "s2"]},
+            ],
+        }
+    ],
+    "total": 5,
+    "flows": 7,
+}  # fmt: skip
+PATHS = {
+    "paths": [
+        {
+            "id": 1,
+            "switches": ["s1", "s3", "s2"],
+            "cables": ["s1:3-s3:1", "s3:2-s2:3"],
+            "labels": [],
+            "state": "installed",
+            "subflows": 2,
+            "other": 1,
+        }
+    ],
+    "total": 1,
+}
+STATIONS = {
+    "stations": [
+        {"mac": "02:00:00:00:00:01", "switch": "s1", "port": 1, "addresses": ["10.0.0.1", "fd00::1"], "seen_s": 3.2}
+    ],
+    "total": 1,
+}
+
+
+async def fetch(address, request):
+    """What a server answers to a request, taken as it is."""
+    host, _, port = address.rpartition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(request)
+    answer = await asyncio.wait_for(reader.read(), 10)
+    writer.close()
+    return answer.decode()
+
+
+async def asked(path, what, limit=10):
+    """`client.ask` from another thread, as another process would."""
+    return await asyncio.to_thread(client.ask, path, what, limit)
+
+
+def test_the_control_socket_tells_what_there_is_and_belongs_to_its_user(tmp_path):
+    async def test():
+        async with running(tmp_path) as network:
+            path = tmp_path / "run" / "c.sock"
+            server = await control.serve(network.service, path)
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
+            await network.switch(1)
+            shown = await asked(path, "switches")
+            (switch,) = shown["switches"]
+            assert (switch["connection"], switch["software"]) == ("ready", "Open vSwitch 3.1")
+            assert switch["address"].startswith("127.0.0.1:")
+            status = await asked(path, "status")
+            assert status["status"]["switches"] == 1 and status["counters"]["packets"] == 3
+            assert (await asked(path, "paths"))["paths"] == []
+            with pytest.raises(ControllerError, match="there is no /v1/nothing, only /v1/status"):
+                await asked(path, "nothing")
+            with pytest.raises(ControllerError, match="another controller answers on"):
+                await control.serve(network.service, path)
+            server.close()
+
+    asyncio.run(test())
+
+
+def test_a_socket_that_a_killed_controller_left_is_taken_over(tmp_path):
+    async def test():
+        async with running(tmp_path) as network:
+            path = tmp_path / "c.sock"
+            server = await control.serve(network.service, path)
+            server.close()
+            await server.wait_closed()
+            assert path.is_socket()
+            server = await control.serve(network.service, path)
+            assert (await asked(path, "paths"))["paths"] == []
+            server.close()
+
+    asyncio.run(test())
+
+
+def test_where_no_controller_is_the_client_says_what_to_do(tmp_path):
+    with pytest.raises(ControllerError, match="No such file") as refused:
+        client.ask(tmp_path / "none.sock", "paths", 1)
+    assert "weft controller" in str(refused.value.hint)
+
+
+def test_metrics_have_the_histogram_counters_and_drops_by_reason(tmp_path):
+    async def test():
+        async with running(tmp_path) as network:
+            server = await metrics.serve(network.service, Address("127.0.0.1", 0))
+            address = ":".join(map(str, server.sockets[0].getsockname()))
+            switch = await network.switch(1)
+            network.core.answers["packet_in"] = [[("install", 5, [rule(1)], [(1, 3, FRAME)])]]
+            switch.packet_in()
+            await until(lambda: network.core.calls("installed"))
+            answer = await fetch(address, b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert answer.startswith("HTTP/1.1 200 OK")
+            for line in (
+                "weft_controller_path_setup_seconds_count 1.0",
+                'weft_controller_path_setup_seconds_bucket{le="+Inf"} 1.0',
+                'weft_controller_drops_total{reason="frames_without_path"} 2.0',
+                "weft_controller_connections 1.0",
+                "weft_controller_packet_ins_received_total 1.0",
+                "weft_controller_flow_mods_total 1.0",
+                "weft_controller_transactions_installed_total 1.0",
+                "weft_controller_switches_ready 1.0",
+                "weft_controller_links 0.0",
+            ):
+                assert line in answer, line
+            with pytest.raises(ControllerError, match="--metrics: another program listens on"):
+                await metrics.serve(network.service, Address("127.0.0.1", int(address.rpartition(":")[2])))
+            server.close()
+
+    asyncio.run(test())
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (b"GET /nothing HTTP/1.1\r\n\r\n", "404"),
+        (b"POST /metrics HTTP/1.1\r\n\r\n", "405"),
+        (b"nonsense\r\n\r\n", "400"),
+        (b"GET /" + b"x" * 20_000 + b" HTTP/1.1\r\n\r\n", "431"),
+    ],
+)
+def test_what_is_no_request_is_refused(tmp_path, request_, status):
+    async def test():
+        async with running(tmp_path) as network:
+            server = await metrics.serve(network.service, Address("127.0.0.1", 0))
+            address = ":".join(map(str, server.sockets[0].getsockname()))
+            assert (await fetch(address, request_)).startswith(f"HTTP/1.1 {status} ")
+            server.close()
+
+    asyncio.run(test())
+
+
+def test_the_tables_show_what_there_is():
+    out = io.StringIO()
+    console = Console(file=out, width=160)
+    tables.show(console, "connections", CONNECTIONS)
+    tables.show(console, "paths", PATHS)
+    tables.show(console, "stations", STATIONS)
+    port = {"port": 1, "name": "s1-eth1", "role": "switch", "to": {"switch": "s3", "port": 2}}
+    switch = {"dpid": 1, "name": "s1", "connection": "ready", "address": "127.0.0.1:1", "ports": [port]}
+    tables.show(console, "switches", {"switches": [switch], "total": 1, "differences": ["no cable s1 - s2"]})
+    text = out.getvalue()
+    for part in (
+        "10.0.0.1:40000 - 10.0.0.2:5001",
+        "established, v1",
+        "join installing",
+        "s1 s4 s2",
+        "5 MPTCP connections, 1 of them shown (--limit N shows more); 7 flows of plain TCP",
+        "1 path",
+        "10.0.0.1 fd00::1",
+        "1 s1-eth1 switch -> s3 port 2",
+        "1 switch",
+        "not as in the fabric file: no cable s1 - s2",
+    ):
+        assert part in text, part
+
+
+def test_latency_has_quantiles_and_the_buckets_of_prometheus():
+    latency = Latency()
+    assert latency.quantiles() is None
+    for milliseconds in range(1, 101):
+        latency.add(milliseconds / 1000)
+    assert latency.quantiles() == {"p50_s": 0.05, "p99_s": 0.099, "max_s": 0.1, "count": 100}
+    assert [latency.last(limit) for limit in (0, 2)] == [[], [0.099, 0.1]]
+    assert len(latency.last(1000)) == 100
+    buckets = dict(latency.cumulative())
+    assert (buckets["0.01"], buckets["0.03"], buckets["+Inf"]) == (10, 30, 100)
+    assert latency.sum_s == pytest.approx(5.05)

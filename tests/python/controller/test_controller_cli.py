@@ -1,0 +1,112 @@
+"""`weft controller` at the prompt: what is refused and with what advice, and that Ctrl-C ends it well."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+
+import pytest
+
+pytest.importorskip("os_ken", reason="the Python package os-ken is not installed")
+
+from fake import Core
+from test_settings import RING
+from weft import _weft
+from weft.controller import client
+
+
+@pytest.fixture
+def core(monkeypatch):
+    """A core of the test's own in place of the real one."""
+    monkeypatch.setattr(_weft, "Controller", lambda settings: Core(), raising=False)
+    sys.modules.pop("weft.controller.run", None)
+
+
+def listening():
+    """A port that somebody listens on."""
+    server = socket.create_server(("127.0.0.1", 0))
+    return server, f"127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (["--listen", "127.0.0.1"], "--listen: `127.0.0.1` has no port", "try: --listen 127.0.0.1:6653"),
+        (["--metrics", "everywhere:9100"], "--metrics: `everywhere` is no IP address", "--metrics :9100 for all"),
+        (["--listen", "192.0.2.1:6653"], "192.0.2.1 is no address of this machine", "--listen :6653"),
+        (["--fabric", "none.toml"], "none.toml", "No such file"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_what_to_type(weft, core, tmp_path, arguments, message, hint):
+    done = weft("controller", "--control", tmp_path / "c.sock", *arguments)
+    assert done.exit_code == 2
+    assert message in done.output and hint in done.output
+    assert "Traceback" not in done.output
+
+
+def test_a_port_in_use_is_said_with_how_to_find_who_uses_it(weft, core, tmp_path):
+    server, address = listening()
+    with server:
+        done = weft("controller", "--control", tmp_path / "c.sock", "--listen", address)
+    assert done.exit_code == 2
+    assert f"another program listens on {address}" in done.output
+    assert "ss -ltnp" in done.output
+    assert not (tmp_path / "c.sock").exists()
+
+
+def test_a_fabric_file_that_is_broken_is_refused_at_its_line(weft, core, tmp_path):
+    path = tmp_path / "ring.fabric.toml"
+    path.write_text(RING.replace('role = "host"', 'role = "boat"', 1))
+    done = weft("controller", "--fabric", path, "--control", tmp_path / "c.sock")
+    assert done.exit_code == 2
+    assert "boat" in done.output and "Traceback" not in done.output
+
+
+def test_without_os_ken_it_says_what_to_install(weft, core, monkeypatch, tmp_path):
+    for name in [name for name in sys.modules if name.startswith(("weft.controller", "os_ken"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "os_ken", None)
+    done = weft("controller", "--control", tmp_path / "c.sock")
+    assert done.exit_code == 2
+    assert "needs the Python package os-ken" in done.output
+    assert "make controller" in done.output
+
+
+def test_it_runs_until_ctrl_c_and_can_be_asked_meanwhile(weft, core, tmp_path):
+    path = tmp_path / "c.sock"
+    seen = []
+
+    def stop():
+        until = time.monotonic() + 10
+        while not path.exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        try:
+            seen.append(client.ask(path, "status", 1))
+        finally:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    other = threading.Thread(target=stop)
+    other.start()
+    done = weft("controller", "--listen", "127.0.0.1:0", "--control", path, "--forwarding", "spanning-tree")
+    other.join()
+    assert done.exit_code == 0
+    assert seen[0]["status"]["forwarding"] == "spanning-tree"
+    assert "listening on 127.0.0.1:" in done.output and "switches keep their rules" in done.output
+    assert not path.exists()
+
+
+def test_show_without_a_controller_says_what_to_do(weft, tmp_path):
+    done = weft("controller", "show", "paths", "--control", tmp_path / "c.sock")
+    assert done.exit_code == 2
+    assert "no controller answers on" in done.output and "weft controller" in done.output
+
+
+@pytest.mark.parametrize("words", [("controller", "--help"), ("controller", "show", "--help")])
+def test_help_has_examples(weft, words):
+    done = weft(*words)
+    assert done.exit_code == 0
+    assert "Examples" in done.output and "weft controller show" in done.output

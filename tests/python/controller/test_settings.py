@@ -1,0 +1,136 @@
+"""What a controller is told when it starts, and what is refused of it."""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+from pathlib import Path
+
+import pytest
+
+from weft.controller.address import Address
+from weft.controller.errors import ControllerError
+from weft.controller.seldom import Seldom
+from weft.controller.settings import Expected, Settings, dpid_of
+
+RING = """
+name = "ring"
+[defaults]
+rate = "100 Mbps"
+[[node]]
+name = "s1"
+role = "switch"
+[[node]]
+name = "s2"
+role = "switch"
+[[node]]
+name = "a"
+role = "host"
+[[node]]
+name = "b"
+role = "host"
+[[link]]
+between = ["a", "s1"]
+[[link]]
+between = ["b", "s2"]
+[[link]]
+between = ["s2", "s1"]
+[[link]]
+between = ["s1", "s2"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "port"),
+    [
+        ("127.0.0.1:6653", "127.0.0.1", 6653),
+        ("[::1]:6653", "::1", 6653),
+        (":6653", "", 6653),
+        ("6653", "", 6653),
+        ("0.0.0.0:0", "0.0.0.0", 0),
+    ],
+)
+def test_an_address_is_read(text, host, port):
+    assert Address.parse(text, "--listen") == Address(host, port)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("127.0.0.1", "has no port", "--listen 127.0.0.1:6653"),
+        ("127.0.0.1:", "is no TCP port", "--listen 127.0.0.1:6653"),
+        ("127.0.0.1:99999", "is no TCP port", "--listen 127.0.0.1:6653"),
+        ("127.0.0.1:x", "is no TCP port", "--listen 127.0.0.1:6653"),
+        ("controller:6653", "is no IP address", "--listen 127.0.0.1:6653"),
+        ("::1:6653", "in brackets", "--listen '[::1]:6653'"),
+        ("", "has no port", "--listen 127.0.0.1:6653"),
+    ],
+)
+def test_what_is_no_address_is_refused_with_one_that_is(text, message, hint):
+    with pytest.raises(ControllerError, match=message) as refused:
+        Address.parse(text, "--listen")
+    assert hint in str(refused.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("number", "message", "hint"),
+    [
+        (errno.EADDRINUSE, "another program listens on 127.0.0.1:6653", "ss -ltnp 'sport = :6653'"),
+        (errno.EADDRNOTAVAIL, "127.0.0.1 is no address of this machine", "--listen :6653"),
+        (errno.EACCES, "only root may listen", "a port above 1023"),
+    ],
+)
+def test_an_address_that_cannot_be_listened_on_says_why(number, message, hint):
+    error = Address("127.0.0.1", 6653).refused(OSError(number, "x"), "--listen")
+    assert message in str(error) and hint in str(error.hint)
+
+
+@pytest.mark.parametrize(
+    ("name", "dpid"),
+    [("s1", 1), ("core-12", 12), ("00000000000000ab", 0xAB), ("edge", None), ("s0", None), ("0" * 16, None)],
+)
+def test_the_name_of_a_switch_tells_its_datapath_id(name, dpid):
+    assert dpid_of(name) == dpid
+
+
+def test_a_fabric_file_becomes_what_the_core_expects(tmp_path):
+    path = tmp_path / "ring.fabric.toml"
+    path.write_text(RING)
+    expected = Expected.read(path)
+    settings = Settings(Address("", 0), Path("x"), fabric=expected, paths=2, proactive=4)
+    told = json.loads(settings.for_core())
+    assert told["fabric"]["switches"] == [{"name": "s1", "dpid": 1}, {"name": "s2", "dpid": 2}]
+    cable = {"a": {"switch": "s1", "port": None}, "b": {"switch": "s2", "port": None}}
+    assert told["fabric"]["cables"] == [cable, cable]
+    assert (told["controller"], told["paths"], told["proactive_paths"]) == ("smoc", 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("s2", "edge"), "`edge` tells no datapath id"),
+        (("s2", "r1"), "`s1` and `r1` have the same datapath id, 0000000000000001"),
+    ],
+)
+def test_a_fabric_file_whose_switches_have_no_datapath_ids_is_refused(tmp_path, change, message):
+    path = tmp_path / "ring.fabric.toml"
+    path.write_text(RING.replace(*change))
+    with pytest.raises(ControllerError, match=message) as refused:
+        Expected.read(path)
+    assert refused.value.hint
+
+
+def test_what_others_can_cause_is_logged_once_a_minute(caplog):
+    now = [0.0]
+    seldom = Seldom(logging.getLogger("t"), lambda: now[0])
+    for _ in range(5):
+        seldom.warning("a", "it happened")
+    seldom.warning("b", "that too")
+    now[0] = 61.0
+    seldom.warning("a", "it happened")
+    said = [record.message for record in caplog.records]
+    assert said == ["it happened", "that too", "it happened (and 4 times since this was last said)"]
+    for kind in range(10_000):
+        seldom.warning(kind, "flood")
+    assert len(seldom._said) <= 4096

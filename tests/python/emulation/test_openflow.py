@@ -1,0 +1,143 @@
+"""A fabric of Open vSwitches with MPTCP hosts: as the plan says, and its subflows go where rules send them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from jails import in_jail
+from weft.emulation import iperf, mptcp, openflow, openvswitch
+from weft.emulation.errors import EmulationError
+
+SETUP = """
+import json, subprocess, sys, time
+from pathlib import Path
+from weft.emulation import iperf, mptcp
+from weft.emulation.capacity import go_first
+from weft.emulation.errors import EmulationError
+from weft.emulation.namespace import entered
+from weft.emulation.openflow import OpenFlowNetwork, plan_of
+from weft.studies.smoc.topologies import Topology, fabric
+
+go_first()
+file = Path("/run/topology1.fabric.toml")
+file.write_text(fabric(Topology.isolated, 25_000_000))
+plan = plan_of(file)
+MIDDLE = ("s3", "s4", "s5", "s6")
+
+def rules(network, sources):
+    # Subflow n, known by its source, goes over the n-th switch in the middle, there and back.
+    ends = {"s1": ("a", "nw_src"), "s2": ("b", "nw_dst")}
+    for switch, (host, field) in ends.items():
+        inward = network.port(switch, host)
+        own = [f"arp,in_port={inward},actions=output:{network.port(switch, MIDDLE[0])}"]
+        for source, middle in zip(sources, MIDDLE * 2):
+            own.append(f"ip,in_port={inward},{field}={source},actions=output:{network.port(switch, middle)}")
+        own += [f"in_port={network.port(switch, middle)},actions=output:{inward}" for middle in MIDDLE]
+        network.switch.add_rules(switch, own)
+    for middle in MIDDLE:
+        there, back = (network.port(middle, switch) for switch in ends)
+        network.switch.add_rules(middle, [f"in_port={there},actions=output:{back}"])
+        network.switch.add_rules(middle, [f"in_port={back},actions=output:{there}"])
+"""
+
+
+@pytest.fixture(scope="session")
+def installed(root) -> None:
+    for module in (openvswitch, mptcp, iperf):
+        try:
+            module.check()
+        except EmulationError as error:
+            pytest.skip(f"{error}; {error.hint}")
+
+
+def test_four_subflows_of_the_kernel_use_four_links_and_all_is_taken_down(installed):
+    seen = json.loads(
+        in_jail(
+            SETUP,
+            """
+            import os
+            with OpenFlowNetwork(plan, subflows=4, openers=["a"]) as network:
+                rules(network, [network.address("a"), *mptcp.aliases(network.address("a"), 4)])
+                flows = []
+                def look():
+                    time.sleep(1.7)
+                    with entered(network.namespaces["a"]):
+                        flows.extend(mptcp.subflows(iperf.PORT))
+                found = iperf.transfer(
+                    network.namespaces["a"], network.namespaces["b"], network.address("b"), 2.0,
+                    congestion=network.stack.congestion, wrap=mptcp.wrapped, meanwhile=look,
+                )
+                with entered(network.namespaces["b"]):
+                    joins = mptcp.counters()["MPJoinAckRx"]
+                most = max(flows, key=lambda flow: flow.acknowledged_bytes).connection
+                seen = {
+                    "bps": found.mean_bps(1.0), "joins": joins, "settings": network.settings, "dpids": network.dpids,
+                    "subflows": [
+                        [flow.source, flow.congestion, flow.acknowledged_bytes]
+                        for flow in flows if flow.connection == most
+                    ],
+                }
+            # The shells of Mininet end in their own time.
+            until = time.monotonic() + 5
+            while len(left := [pid for pid in os.listdir("/proc") if pid.isdigit()]) > 1 and time.monotonic() < until:
+                time.sleep(0.05)
+            seen["left"] = [left, [name for name in os.listdir("/sys/class/net") if name != "lo"]]
+            print(json.dumps(seen))
+            """,
+        )
+    )
+    # One link carries at most 23.9 Mbit/s of TCP's data; a busy machine may not carry all of four.
+    assert seen["bps"] > 60e6, seen
+    assert seen["bps"] < 4 * 24e6
+    assert seen["joins"] == 6  # three of the data connection, three of iperf3's control connection
+    assert sorted(source.partition(":")[0] for source, _, _ in seen["subflows"]) == [f"10.{n}.0.1" for n in range(4)]
+    assert all(congestion == "cubic" for _, congestion, _ in seen["subflows"])
+    assert all(count > 1_000_000 for _, _, count in seen["subflows"])
+    assert seen["settings"]["net.mptcp.enabled"] == "1"
+    assert seen["dpids"] == {f"s{n}": n for n in range(1, 7)}
+    assert seen["left"] == [["1"], []]
+
+
+def test_a_network_that_cannot_be_built_says_why(installed):
+    said = json.loads(
+        in_jail(
+            SETUP,
+            """
+            text = fabric(Topology.isolated, 25_000_000)
+            changes = {
+                "no number": ("s6", "core"),
+                "the same number": ("s6", "t5"),
+                "one host": ('name = "b"\\nrole = "host"', 'name = "b"\\nrole = "switch"'),
+            }
+            said = {}
+            for what, (old, new) in changes.items():
+                file.write_text(text.replace(old, new))
+                try:
+                    OpenFlowNetwork(plan_of(file))
+                except EmulationError as error:
+                    said[what] = str(error)
+            try:
+                OpenFlowNetwork(plan, subflows=9, openers=["a"])
+            except EmulationError as error:
+                said["nine"] = str(error)
+            print(json.dumps(said))
+            """,
+        )
+    )
+    assert said["no number"] == "the name of switch `core` tells no datapath id"
+    assert said["the same number"] == "two switches have the same datapath id"
+    assert said["one host"].endswith("has 1 hosts: two at least send something to each other")
+    assert said["nine"] == "9 subflows: Linux takes 1 to 8 of a connection"
+
+
+@pytest.mark.parametrize(("name", "number"), [("s1", 1), ("leaf-0012", 12)])
+def test_the_datapath_id_is_the_number_at_the_end_of_the_name(name, number):
+    assert openflow.datapath_id(name) == number
+
+
+@pytest.mark.parametrize("name", ["core", "s0", "1s", ""])
+def test_a_name_without_a_number_tells_no_datapath_id(name):
+    with pytest.raises(EmulationError, match="tells no datapath id"):
+        openflow.datapath_id(name)

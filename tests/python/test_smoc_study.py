@@ -1,0 +1,340 @@
+"""The smoc study: decision rules on data made to fit and to break them; results from what a jail leaves."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import weft
+from weft.emulation import openvswitch
+from weft.emulation.errors import EmulationError
+from weft.errors import OutputError
+from weft.results import Results
+from weft.studies import Size, Verdict
+from weft.studies.smoc import claims, emulated, figures, transfers
+from weft.studies.smoc.setup import COUNTS, SCHEMES, SMOC, SPANNING_TREE, SUBFLOWS, Setup, setups
+from weft.studies.smoc.table import Measured, gather
+from weft.studies.smoc.topologies import LOCAL, SHAPES, Topology, fabric
+from weft.studies.smoc.transfers import Transfers
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios" / "smoc"
+RATE = 25_000_000
+PACE = 0.1
+
+
+def run(setup: Setup, share: float, *, slow_s: float = 0.0, took=(0.003,) * 8, use=0.95) -> Measured:
+    """A run that gets this share of all paths once `slow_s` have passed, and half of it before."""
+    times = [round(PACE * (number + 1), 1) for number in range(round(setup.seconds / PACE))]
+    full = share * setup.capacity_bps
+    values = [full / 2 if time <= slow_s + 1e-6 else full for time in times]
+    paths = len(SHAPES[setup.topology].paths)
+    carried = (100,) * setup.subflows
+    return Measured(
+        setup, tuple(times), tuple(values), (use,) * paths, carried, ("s1 s3 s2",) * setup.subflows, tuple(took), 0.5
+    )
+
+
+def world(seeds=5, **changes) -> list[Measured]:
+    """Runs in which every claim holds, unless `changes` say otherwise."""
+    effect = {"share": 0.94, "link": 0.94, "slow_s": 0.3, "took": (0.003,) * 100, "use": 0.95, "noise": 0.002} | changes
+    runs = []
+    for topology in LOCAL:
+        for setup in setups(topology, seeds, RATE, 6):
+            wobble = 1 + effect["noise"] * (setup.seed % 3 - 1)
+            if setup.scheme == SPANNING_TREE:
+                share = effect["link"] / SHAPES[topology].capacity
+            else:
+                share = effect["share"] * min(setup.subflows / SHAPES[topology].capacity, 1)
+            runs.append(run(setup, share * wobble, slow_s=effect["slow_s"], took=effect["took"], use=effect["use"]))
+    return runs
+
+
+def verdicts(runs) -> dict[str, Verdict]:
+    return {row.id: row.verdict for row in claims.judge(runs)}
+
+
+HELD = dict.fromkeys(("S1", "S2", "S2-start", "S3", "S3-start", "S4"), Verdict.held)
+
+
+def test_every_claim_holds_where_it_does():
+    rows = {row.id: row for row in claims.judge(world())}
+    assert {ident: row.verdict for ident, row in rows.items()} == HELD
+    assert rows["S2"].measured == pytest.approx(94, abs=0.1)
+    assert rows["S2"].low < rows["S2"].measured < rows["S2"].high
+    assert "376 of 400 Mbps" in rows["S2"].note
+    assert "188 of 200 Mbps" in rows["S3"].note
+    assert rows["S4"].measured == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "broken"),
+    [
+        ({"link": 0.5}, {"S1"}),
+        ({"link": 0.99}, {"S1"}),
+        ({"share": 0.92}, {"S2", "S2-start", "S3", "S3-start"}),
+        ({"share": 0.926, "noise": 0.01}, {"S2", "S3", "S2-start", "S3-start"}),
+        ({"use": 0.5}, {"S2"}),
+        ({"slow_s": 2.0}, {"S1", "S2", "S3", "S2-start", "S3-start"}),
+        ({"took": (0.003,) * 49 + (0.011,) * 51}, {"S4"}),
+        ({"took": (0.003,) * 98 + (0.031,) * 2}, {"S4"}),
+    ],
+)
+def test_a_claim_does_not_hold_where_the_data_say_so(changes, broken):
+    assert {ident for ident, verdict in verdicts(world(**changes)).items() if verdict != Verdict.held} == broken
+
+
+def test_without_runs_nothing_is_measured():
+    assert set(verdicts([]).values()) == {Verdict.not_measured}
+    assert len(verdicts([])) == 6
+
+
+def test_one_run_has_no_interval_and_shows_nothing():
+    found = verdicts(world(seeds=1))
+    assert {ident for ident, verdict in found.items() if verdict == Verdict.not_measured} >= {"S2", "S3", "S2-start"}
+
+
+def test_all_of_it_is_reached_when_the_first_second_with_that_mean_begins():
+    setup = Setup(Topology.isolated, SMOC, 4, 1, RATE, 6)
+    assert run(setup, 0.94).reached_s == 0.0
+    assert run(setup, 0.94, slow_s=1.2).reached_s == pytest.approx(1.2)
+    assert run(setup, 0.90).reached_s is None
+    assert replace(run(setup, 0.94), times_s=(), throughput_bps=()).reached_s is None
+
+
+def test_the_wide_area_is_judged_by_the_start_and_by_growth():
+    def wide(scheme: str, seed: int, late: float) -> Measured:
+        setup = Setup(Topology.wide, scheme, 4, seed, RATE, 170, 12)
+        early = 0.3 if scheme == SMOC else 0.2
+        found = run(setup, early + 0.001 * seed)
+        values = [
+            late * setup.capacity_bps if time > 100 else value
+            for time, value in zip(found.times_s, found.throughput_bps, strict=True)
+        ]
+        return replace(found, throughput_bps=tuple(values))
+
+    grown = [wide(scheme, seed, 0.9) for scheme in SCHEMES for seed in (1, 2, 3)]
+    row = claims.wide_area(grown)
+    assert (row.verdict, row.unit) == (Verdict.held, claims.S5_UNIT)
+    assert row.measured == pytest.approx(5.0, abs=0.1)  # a tenth of 2 x 25 Mbps
+    shrunk = [wide(scheme, seed, 0.1) for scheme in SCHEMES for seed in (1, 2, 3)]
+    assert claims.wide_area(shrunk).verdict == Verdict.did_not_hold
+    assert claims.wide_area(grown[:1]).verdict == Verdict.not_measured
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.5, 50), (0.99, 99), (0.995, 100), (1.0, 100), (0.0, 1), (0.001, 1)])
+def test_a_quantile_is_the_value_that_this_share_does_not_exceed(share, expected):
+    assert claims.quantile(range(1, 101), share) == expected
+
+
+@pytest.mark.parametrize("topology", list(Topology))
+def test_the_studys_fabrics_are_those_of_the_scenarios_at_another_rate(topology, tmp_path):
+    name = "topology-wan" if topology is Topology.wide else f"topology{topology:d}"
+    by_hand = weft.fabric(SCENARIOS / f"{name}.fabric.toml")
+    file = tmp_path / "own.fabric.toml"
+    file.write_text(fabric(topology, 100_000_000))
+    own = weft.fabric(file)
+
+    def nodes(one):
+        return sorted((node.name, node.role) for node in one.nodes)
+
+    def links(one):
+        return sorted((link.source, link.target, link.rate_bps) for link in one.links)
+
+    assert own.name == by_hand.name
+    assert nodes(own) == nodes(by_hand)
+    assert links(own) == links(by_hand)
+    if topology is Topology.wide:
+        between = [link for link in by_hand.links if {link.source, link.target}.isdisjoint("ab")]
+        delays = {(link.source, link.target): link.delay_ps for link in own.links}
+        assert all(delays[link.source, link.target] == link.delay_ps for link in between)
+    ends = {pair for path in SHAPES[topology].paths for pair in pairwise(path)}
+    assert ends <= {(source, target) for source, target, _ in links(own)}
+
+
+def observed(setup: Setup, **changes) -> dict:
+    """What a jail leaves of a run."""
+    capacity = setup.capacity_bps
+    intervals = [
+        {"begin_s": PACE * n, "end_s": PACE * (n + 1), "bytes": round(0.94 * capacity / 8 * PACE)} for n in range(60)
+    ]
+    shape = SHAPES[setup.topology]
+    directed = [pair for a, b in (("a", "s1"), ("b", "s2"), *shape.cables) for pair in ((a, b), (b, a))]
+    links = [
+        {"from": a, "to": b, "interface": f"{a}-eth0", "packets": 1, "drops": 2, "max_queue_bytes": 3}
+        | {"bytes": round(0.95 * setup.rate_bps / 8 * setup.seconds)}
+        for a, b in directed
+    ]
+    subflows = [
+        {"connection": connection, "source": f"10.{n}.0.1:{4000 + 10 * k + n}", "destination": "10.0.0.2:5201"}
+        | {"congestion": "cubic", "acknowledged_bytes": count + n, "retransmissions": n, "rtt_s": 0.05}
+        for k, (connection, count) in enumerate((("00000001", 100), ("00000002", 1_000_000)))
+        for n in range(setup.subflows)
+    ]
+    connections = [
+        {"subflows": [{"source": f"10.{n}.0.1:{4010 + n}", "switches": list(shape.paths[n % len(shape.paths)])}]}
+        for n in range(setup.subflows)
+    ]
+    end = {"begin_s": 6.0, "end_s": 6.3, "bytes": 5}
+    transfer = {"intervals": [*intervals, end], "received_bytes": 1, "seconds": 6.3, "retransmissions": 4, "streams": 1}
+    sample = {"time_ps": 5 * 10**11, "metric": "link_utilisation", "entity": "s1->s3", "value": 0.5}
+    return {
+        "transfer": transfer,
+        "subflows": subflows,
+        "links": links,
+        "series": [sample],
+        "mptcp": {},
+        "controller": {"connections": connections, "status": {"path_set_ups_s": [0.001, 0.002]}},
+        "processors": {"cores": 2, "own_share": 0.4, "saturated": False},
+        "versions": {"openvswitch": "3.1.0", "datapath": "netdev", "kernel": "6.18", "iperf3": "3.12"},
+        "warnings": ["a warning"],
+    } | changes
+
+
+@pytest.fixture
+def jail(monkeypatch):
+    """Runs that end at once; gives the ids of those that were carried out."""
+    carried_out = []
+
+    def follow(module, directory, told):
+        setup = Setup.from_json(json.loads((directory / "options.json").read_text())["setup"])
+        carried_out.append(setup.id)
+        told({"event": "stage", "stage": "building", "fraction": 0.0})
+        told({"event": "progress", "time_s": 3.0})
+        if setup.subflows == 8:
+            raise EmulationError("eight is too many")
+        (directory / "observed.json").write_text(json.dumps(observed(setup)))
+
+    monkeypatch.setattr(transfers, "follow", follow)
+    return carried_out
+
+
+def part(counts=(1, 2, 4), topology=Topology.isolated, rate=RATE) -> Transfers:
+    return Transfers(f"topology-{topology:d}", setups(topology, 2, rate, 6, counts))
+
+
+def test_a_run_becomes_a_result_that_others_can_read(jail, tmp_path):
+    events = []
+    results = part().carry_out(tmp_path / "out", None, events.append)
+    assert jail == [
+        f"{scheme}-subflows-{count}-seed{seed}"
+        for seed in (1, 2)
+        for scheme, count in ((SMOC, 4), (SPANNING_TREE, 4), (SMOC, 1), (SMOC, 2))
+    ]
+    assert [event["event"] for event in events[:3]] == ["progress", "progress", "run_done"]
+    assert [round(event["fraction"], 2) for event in events[:3]] == [0.0, 0.65, 1.0]
+    flows = results.flows(measured=False).filter(pl.col("run") == f"{SMOC}-subflows-4-seed1")
+    # The control connection carried less, and is none of the transfer.
+    assert flows["bytes"].to_list() == [1_000_000, 1_000_001, 1_000_002, 1_000_003]
+    assert flows["path"].to_list() == [f"s1 {middle} s2" for middle in ("s3", "s4", "s5", "s6")]
+    assert flows["sport"].to_list() == [4010, 4011, 4012, 4013]
+    assert flows["hops"].to_list() == [4, 4, 4, 4]
+    assert flows["throughput_bps"].is_null().all()
+    throughput = results.series("throughput_bps").filter(pl.col("run") == f"{SMOC}-subflows-4-seed1")
+    assert len(throughput) == 60  # what arrived after the end is no throughput of the transfer
+    assert throughput["value"].to_list() == pytest.approx([0.94 * 4 * RATE] * 60)
+    assert results.series("link_utilisation")["entity"].unique().to_list() == ["s1->s3"]
+    between = results.links().filter((pl.col("from") == "s1") & (pl.col("to") == "s3"))
+    assert between["utilisation"].to_list() == pytest.approx([0.95] * 8)
+    assert results.dimensions == ["transport.subflows"]
+
+
+def test_results_are_read_as_what_was_measured(jail, tmp_path):
+    found = gather([part().carry_out(tmp_path / "out", None, None)])
+    first = found[0]
+    assert first.setup == Setup(Topology.isolated, SMOC, 4, 1, RATE, 6)
+    assert first.share == pytest.approx(0.94)
+    assert first.path_use == pytest.approx((0.95,) * 4)
+    assert first.subflow_bytes == (1_000_000, 1_000_001, 1_000_002, 1_000_003)
+    assert first.set_up_s == (0.001, 0.002)
+    assert first.own_share == 0.4
+    assert {(run.setup.scheme, run.setup.subflows) for run in found} == {
+        (SMOC, 4),
+        (SPANNING_TREE, 4),
+        (SMOC, 1),
+        (SMOC, 2),
+    }
+    assert (
+        emulated.shares(first)
+        == "seed 1: 25 % over s1-s6-s2, 25 % over s1-s5-s2, 25 % over s1-s4-s2, 25 % over s1-s3-s2"
+    )
+    assert len(emulated.remarks(found)) == 4
+
+
+def test_what_is_there_is_not_run_again(jail, tmp_path):
+    part().carry_out(tmp_path / "out", None, None)
+    jail.clear()
+    events = []
+    gone = tmp_path / "out" / "runs" / f"{SPANNING_TREE}-subflows-4-seed2"
+    for file in gone.iterdir():
+        file.unlink()
+    gone.rmdir()
+    part().carry_out(tmp_path / "out", None, events.append)
+    assert jail == [f"{SPANNING_TREE}-subflows-4-seed2"]
+    assert [event["event"] for event in events].count("run_skipped") == 7
+
+
+def test_a_directory_of_other_runs_is_refused(jail, tmp_path):
+    part().carry_out(tmp_path / "out", None, None)
+    with pytest.raises(OutputError, match="holds other runs, or those of another version"):
+        part(rate=100_000_000).carry_out(tmp_path / "out", None, None)
+
+
+def test_a_run_that_fails_is_said_at_the_end_and_the_others_stay(jail, tmp_path):
+    events = []
+    with pytest.raises(OutputError, match="2 emulated runs failed; the first: smoc, subflows=8, seed 1: eight"):
+        part(COUNTS).carry_out(tmp_path / "out", None, events.append)
+    assert [event["event"] for event in events].count("run_failed") == 2
+    assert len(Results(tmp_path / "out").finished) == 8
+
+
+def test_the_figures_are_drawn(tmp_path):
+    files = figures.draw(world(seeds=2), tmp_path, ["pdf", "svg"])
+    assert sorted(file.name for file in files) == [
+        "subflows.pdf",
+        "subflows.svg",
+        "throughput-over-time.pdf",
+        "throughput-over-time.svg",
+    ]
+    assert all(file.stat().st_size > 5_000 for file in files)
+    drawn = (tmp_path / "throughput-over-time.svg").read_text()
+    assert len(drawn) > 10_000
+    assert figures.draw([], tmp_path, ["pdf"]) == []
+
+
+@pytest.mark.parametrize(
+    ("datapath", "netem", "rate", "parts"),
+    [
+        (openvswitch.USER_SPACE, False, 25_000_000, ["topology-1", "topology-2"]),
+        (openvswitch.KERNEL, True, 100_000_000, ["topology-1", "topology-2", "wide-area"]),
+    ],
+)
+def test_what_is_run_follows_from_the_kernel(monkeypatch, datapath, netem, rate, parts):
+    monkeypatch.setattr(openvswitch, "datapath", lambda: datapath)
+    monkeypatch.setattr(emulated.shaping, "has_netem", lambda: netem)
+    found = emulated.SmocEmulated().parts(Size.standard)
+    assert [one.name for one in found] == parts
+    assert found[0].runs() == 10 * 5
+    assert {setup.rate_bps for one in found for setup in one.setups} == {rate}
+
+
+def test_without_netem_the_wide_area_is_said_to_be_unmeasured(jail, tmp_path):
+    study = emulated.SmocEmulated()
+    results = {
+        f"topology-{topology:d}": part(topology=topology).carry_out(tmp_path / f"{topology:d}", None, None)
+        for topology in LOCAL
+    }
+    outcome = study.judge(results)
+    assert [row.id for row in outcome.rows] == ["S1", "S2", "S2-start", "S3", "S3-start", "S4", "S5"]
+    assert outcome.rows[-1].verdict == Verdict.not_measured
+    assert "no netem" in outcome.rows[-1].note
+    assert outcome.remarks[0].startswith("Open vSwitch 3.1.0 forwarding in user space (datapath netdev), Linux 6.18")
+    assert f"topology 1, {SMOC}, subflows {SUBFLOWS}: 94.0 ±0.0 Mbps of 100.0 Mbps" in outcome.remarks[4]
+    for topology in LOCAL:
+        (tmp_path / f"{topology:d}").rename(tmp_path / f"topology-{topology:d}")
+    (tmp_path / "study.json").write_text(json.dumps({"study": study.name, "size": "quick", "rows": []}))
+    assert [file.name for file in study.plot(tmp_path, None, ["pdf"])] == ["throughput-over-time.pdf", "subflows.pdf"]
