@@ -2,7 +2,7 @@
 
 `units <- {wire, fabric} <- control <- {switching, transport, traffic} <- scenario <- sim <- python`; and what lies
 below `sim` may not use threads, files or clocks through a crate that brings them. `control` stands on `wire` and `fabric`,
-`switchd` on `wire`, `fabric` and `switching`, `loadgen` on `traffic`.
+`switchd` on `wire`, `fabric` and `switching`, `loadgen` on `traffic`, `ofload` on `fabric` and `wire`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ LAYERS: dict[str, int] = {
     "weft-sim": 5,
     "weft-switchd": 5,
     "weft-loadgen": 5,
+    "weft-ofload": 5,
     "weft-python": 6,
 }
 """A crate may depend on crates of lower layers only."""
@@ -31,6 +32,7 @@ STANDS_ON = {
     "weft-control": {"weft-units", "weft-fabric", "weft-wire"},
     "weft-switchd": {"weft-units", "weft-fabric", "weft-wire", "weft-switching"},
     "weft-loadgen": {"weft-units", "weft-traffic"},
+    "weft-ofload": {"weft-units", "weft-fabric", "weft-wire"},
 }
 """What a crate may depend on where that is less than all lower layers."""
 

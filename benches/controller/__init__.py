@@ -1,1 +1,1 @@
-"""How long paths take to set up: Open vSwitch and the kernel's Multipath TCP under `weft controller`, in a jail."""
+"""Figures of the OpenFlow controller: how long paths take to set up, and how much it can be asked."""

@@ -73,7 +73,8 @@ impl<'a> SwitchDescription<'a> {
     pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Self, Error> {
         let mut text = |len| {
             let bytes = reader.bytes(len)?;
-            let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(len);
+            // The last byte is a zero, whatever is sent there.
+            let end = bytes.iter().take(len - 1).position(|byte| *byte == 0).unwrap_or(len - 1);
             Ok(bytes.get(..end).unwrap_or_default())
         };
         let [a, b, c, d, e] = Self::LENS;

@@ -1,0 +1,194 @@
+//! Frames: what a switch reads of one, and those that hosts send.
+
+use std::net::Ipv4Addr;
+
+use weft_wire::openflow::{Masked, Match, PortNumber};
+use weft_wire::{
+    Arp, ArpOperation, Error, EtherType, Ethernet, Ip, IpProtocol, MIN_FRAME, MacAddr, Neighbor,
+    NeighborOperation, Tcp, TcpFlags, TcpOption, Udp,
+};
+
+/// LLDP's EtherType.
+pub const LLDP: EtherType = EtherType(0x88cc);
+
+/// The fields of a frame that came by `in_port`, for all that a match may ask. What cannot be read is not there.
+pub fn fields(in_port: PortNumber, frame: &[u8]) -> Match {
+    let mut fields = Match { in_port: Some(in_port), ..Match::default() };
+    let Ok(ethernet) = Ethernet::parse(frame) else { return fields };
+    fields.eth_dst = Some(Masked::exact(ethernet.destination()));
+    fields.eth_src = Some(ethernet.source());
+    fields.eth_type = Some(ethernet.ethertype());
+    if let Ok(arp) = Arp::parse(&ethernet) {
+        fields.arp_op = Some(arp.operation() as u16);
+    }
+    let Ok(ip) = Ip::parse(&ethernet) else { return fields };
+    fields.ip_proto = Some(ip.protocol());
+    match ip {
+        Ip::V4(ip) => (fields.ipv4_src, fields.ipv4_dst) = (Some(ip.source()), Some(ip.destination())),
+        Ip::V6(ip) => {
+            (fields.ipv6_src, fields.ipv6_dst) = (Some(ip.source()), Some(ip.destination()));
+            fields.icmpv6_type = Neighbor::parse(&ip).ok().map(|message| match message.operation() {
+                NeighborOperation::Solicitation => 135,
+                NeighborOperation::Advertisement => 136,
+            });
+        }
+    }
+    if ip.is_fragment() {
+        return fields;
+    }
+    match ip.protocol() {
+        IpProtocol::TCP => {
+            if let Ok(tcp) = Tcp::parse(ip.payload()) {
+                (fields.tcp_src, fields.tcp_dst) = (Some(tcp.source_port()), Some(tcp.destination_port()));
+            }
+        }
+        IpProtocol::UDP => {
+            if let Ok(udp) = Udp::parse(ip.payload()) {
+                (fields.udp_src, fields.udp_dst) = (Some(udp.source_port()), Some(udp.destination_port()));
+            }
+        }
+        _ => {}
+    }
+    fields
+}
+
+/// Who a host is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Station {
+    /// Its MAC address.
+    pub mac: MacAddr,
+    /// Its IPv4 address.
+    pub address: Ipv4Addr,
+}
+
+/// An ARP request or reply of `sender`. A request is for `target`'s IP address and goes to all.
+pub fn arp(operation: ArpOperation, sender: Station, target: Station) -> Vec<u8> {
+    let (to, asked) = match operation {
+        ArpOperation::Request => (MacAddr::BROADCAST, MacAddr::default()),
+        ArpOperation::Reply => (target.mac, target.mac),
+    };
+    let mut frame = ethernet(to, sender.mac, EtherType::ARP);
+    frame.extend([0, 1, 8, 0, 6, 4]);
+    frame.extend((operation as u16).to_be_bytes());
+    frame.extend(sender.mac.0);
+    frame.extend(sender.address.octets());
+    frame.extend(asked.0);
+    frame.extend(target.address.octets());
+    frame.resize(MIN_FRAME, 0);
+    frame
+}
+
+/// A TCP segment without data.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment<'a> {
+    /// Who sends it, and from which port.
+    pub from: (Station, u16),
+    /// To whom, and to which port.
+    pub to: (Station, u16),
+    /// The sequence number.
+    pub sequence: u32,
+    /// The acknowledgement number.
+    pub acknowledgement: u32,
+    /// The control bits.
+    pub flags: TcpFlags,
+    /// The options.
+    pub options: &'a [TcpOption<'a>],
+}
+
+impl Segment<'_> {
+    /// The frame with the segment, with all checksums.
+    ///
+    /// # Errors
+    /// Those of [`TcpOption::write_all`].
+    pub fn frame(&self) -> Result<Vec<u8>, Error> {
+        let ((from, from_port), (to, to_port)) = (self.from, self.to);
+        let mut options = [0; 40];
+        let options_len = TcpOption::write_all(self.options, &mut options)?;
+        let mut tcp = Vec::with_capacity(60);
+        tcp.extend([from_port.to_be_bytes(), to_port.to_be_bytes()].concat());
+        tcp.extend([self.sequence.to_be_bytes(), self.acknowledgement.to_be_bytes()].concat());
+        tcp.extend([((20 + options_len) << 2) as u8, self.flags.0, 0xfa, 0xf0, 0, 0, 0, 0]);
+        tcp.extend(&options[..options_len]);
+        let ends = [from.address.octets(), to.address.octets()].concat();
+        let pseudo = [&ends[..], &[0, 6], &(tcp.len() as u16).to_be_bytes()].concat();
+        let check = checksum(&[&pseudo, &tcp]);
+        tcp[16..18].copy_from_slice(&check.to_be_bytes());
+
+        let mut ip = vec![0x45, 0];
+        ip.extend((20 + tcp.len() as u16).to_be_bytes());
+        ip.extend([0, 0, 0x40, 0, 64, 6, 0, 0]);
+        ip.extend(&ends);
+        let check = checksum(&[&ip]);
+        ip[10..12].copy_from_slice(&check.to_be_bytes());
+
+        let mut frame = ethernet(to.mac, from.mac, EtherType::IPV4);
+        frame.extend(&ip);
+        frame.extend(&tcp);
+        Ok(frame)
+    }
+}
+
+fn ethernet(to: MacAddr, from: MacAddr, ethertype: EtherType) -> Vec<u8> {
+    let mut frame = Vec::with_capacity(128);
+    frame.extend(to.0);
+    frame.extend(from.0);
+    frame.extend(ethertype.0.to_be_bytes());
+    frame
+}
+
+/// The Internet checksum (RFC 1071) of parts that each have an even number of bytes.
+fn checksum(parts: &[&[u8]]) -> u16 {
+    let words = parts.iter().flat_map(|part| part.chunks_exact(2));
+    let mut sum: u32 = words.map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: Station = Station { mac: MacAddr([2, 0, 0, 0, 0, 1]), address: Ipv4Addr::new(10, 0, 0, 1) };
+    const B: Station = Station { mac: MacAddr([2, 0, 0, 0, 0, 2]), address: Ipv4Addr::new(10, 0, 0, 2) };
+
+    #[test]
+    fn a_switch_reads_of_a_segment_what_a_match_may_ask() {
+        let options = [TcpOption::MaximumSegmentSize(1460), TcpOption::SackPermitted];
+        let (from, to) = ((A, 49152), (B, 80));
+        let segment =
+            Segment { from, to, sequence: 7, acknowledgement: 0, flags: TcpFlags::SYN, options: &options };
+        let frame = segment.frame().unwrap();
+        let expected = Match {
+            in_port: Some(PortNumber(3)),
+            eth_dst: Some(Masked::exact(B.mac)),
+            eth_src: Some(A.mac),
+            eth_type: Some(EtherType::IPV4),
+            ip_proto: Some(IpProtocol::TCP),
+            ipv4_src: Some(A.address),
+            ipv4_dst: Some(B.address),
+            tcp_src: Some(49152),
+            tcp_dst: Some(80),
+            ..Match::default()
+        };
+        assert_eq!(fields(PortNumber(3), &frame), expected);
+        // Sums over what is sent, checksums included, are all ones.
+        assert_eq!(checksum(&[&frame[14..34]]), 0);
+        let (ip, tcp) = frame[14..].split_at(20);
+        assert_eq!(checksum(&[&ip[12..20], &[0, 6], &(tcp.len() as u16).to_be_bytes(), tcp]), 0);
+    }
+
+    #[test]
+    fn arp_asks_all_and_answers_one() {
+        let request = arp(ArpOperation::Request, A, B);
+        let asked = fields(PortNumber(1), &request);
+        assert_eq!((asked.arp_op, asked.eth_dst), (Some(1), Some(Masked::exact(MacAddr::BROADCAST))));
+        let reply = arp(ArpOperation::Reply, B, A);
+        let answered = fields(PortNumber(1), &reply);
+        assert_eq!((answered.arp_op, answered.eth_dst), (Some(2), Some(Masked::exact(A.mac))));
+        let ethernet = Ethernet::parse(&reply).unwrap();
+        let read = Arp::parse(&ethernet).unwrap();
+        assert_eq!((read.sender(), read.sender_ip(), read.target_ip()), (B.mac, B.address, A.address));
+    }
+}

@@ -1,0 +1,252 @@
+//! [`Network`]: the switches, what hangs on each of their ports, the hosts.
+
+use std::net::Ipv4Addr;
+
+use thiserror::Error;
+use weft_fabric::{Fabric, FabricError, LinkSpec, build, read};
+use weft_units::NodeId;
+use weft_wire::MacAddr;
+
+/// Why there is no network.
+#[derive(Debug, Error)]
+pub enum NetworkError {
+    /// Neither a shape nor a file.
+    #[error(
+        "`{0}` is no fabric: spine-leaf:SPINESxLEAVESxHOSTS, fat-tree:K, alone:SWITCHES, or a file that ends in \
+         .toml, .json or .graphml"
+    )]
+    Unknown(String),
+    /// The file cannot be read.
+    #[error("{path}: {error}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// The file says something else.
+    #[error("{path}: {error}")]
+    File {
+        /// The file.
+        path: String,
+        /// What is wrong in it.
+        error: Box<read::ReadError>,
+    },
+    /// The counts make no fabric.
+    #[error(transparent)]
+    Fabric(#[from] FabricError),
+    /// There is nobody to connect to.
+    #[error("the fabric has {0} host; connections need two")]
+    Hosts(usize),
+    /// More hosts than addresses.
+    #[error("the fabric has {0} hosts; there are addresses for 65535")]
+    Addresses(usize),
+}
+
+/// What is at the other end of a port's cable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Peer {
+    /// A port of a switch, both by number.
+    Switch {
+        /// Its place among the switches.
+        switch: usize,
+        /// The port there.
+        port: u32,
+    },
+    /// A host, by its place.
+    Host(usize),
+}
+
+/// A switch.
+#[derive(Clone, Debug)]
+pub struct Switch {
+    /// As the fabric has it.
+    pub name: String,
+    /// Its name in OpenFlow: its place, counted from 1.
+    pub datapath: u64,
+    /// What is behind each port; the first is port 1.
+    pub ports: Vec<Peer>,
+}
+
+/// A host.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// As the fabric has it.
+    pub name: String,
+    /// Its switch's place and the port there.
+    pub at: (usize, u32),
+    /// Its MAC address.
+    pub mac: MacAddr,
+    /// Its IPv4 address.
+    pub address: Ipv4Addr,
+}
+
+/// Switches and hosts.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// What it is called.
+    pub name: String,
+    /// The switches.
+    pub switches: Vec<Switch>,
+    /// The hosts.
+    pub hosts: Vec<Host>,
+}
+
+impl Network {
+    /// The network that `text` asks for: `spine-leaf:8x56x2` (spines, leaves, hosts at each leaf), `fat-tree:8`,
+    /// `alone:64` (switches without a cable between them, two hosts at each), or a file.
+    ///
+    /// # Errors
+    /// [`NetworkError`].
+    pub fn parse(text: &str) -> Result<Self, NetworkError> {
+        let unknown = || NetworkError::Unknown(text.to_owned());
+        let number = |text: &str| text.parse::<u32>().map_err(|_| unknown());
+        let (link, host) = (LinkSpec::default(), LinkSpec::default());
+        let network = match text.split_once(':') {
+            Some(("spine-leaf", counts)) => match *counts.split('x').collect::<Vec<_>>() {
+                [spines, leaves, hosts] => Self::of(&build::spine_leaf(
+                    number(spines)?,
+                    number(leaves)?,
+                    number(hosts)?,
+                    &host,
+                    &link,
+                )?),
+                _ => return Err(unknown()),
+            },
+            Some(("fat-tree", k)) => Self::of(&build::fat_tree(number(k)?, &host, &link)?),
+            Some(("alone", count)) => Self::alone(number(count)? as usize),
+            _ if text.contains('.') => Self::file(text)?,
+            _ => return Err(unknown()),
+        };
+        match network.hosts.len() {
+            few @ 0..2 => Err(NetworkError::Hosts(few)),
+            2..=0xffff => Ok(network),
+            many => Err(NetworkError::Addresses(many)),
+        }
+    }
+
+    fn file(path: &str) -> Result<Self, NetworkError> {
+        let bytes =
+            std::fs::read(path).map_err(|error| NetworkError::Unreadable { path: path.to_owned(), error })?;
+        let fabric = read::file(path, &bytes, &LinkSpec::default())
+            .map_err(|error| NetworkError::File { path: path.to_owned(), error: Box::new(error) })?;
+        Ok(Self::of(&fabric))
+    }
+
+    /// The switches and hosts of a fabric; a port's number is one more than there.
+    pub fn of(fabric: &Fabric) -> Self {
+        let nodes: Vec<NodeId> = fabric.switches().collect();
+        let place = |node| nodes.iter().position(|switch| *switch == node).unwrap_or_default();
+        let host_of = |node| fabric.hosts().iter().position(|host| *host == node);
+        let peer = |link: &weft_fabric::Link| match host_of(link.to) {
+            Some(host) => Peer::Host(host),
+            None => Peer::Switch { switch: place(link.to), port: u32::from(link.to_port.0) + 1 },
+        };
+        let switches = (1..).zip(&nodes).map(|(datapath, node)| Switch {
+            name: fabric.node(*node).name.clone(),
+            datapath,
+            ports: fabric.ports(*node).iter().map(|link| peer(fabric.link(*link))).collect(),
+        });
+        let hosts = fabric.hosts().iter().enumerate().filter_map(|(index, node)| {
+            let link = fabric.link(*fabric.ports(*node).first()?);
+            Some(host(
+                index,
+                fabric.node(*node).name.clone(),
+                (place(link.to), u32::from(link.to_port.0) + 1),
+            ))
+        });
+        let (switches, hosts) = (switches.collect(), hosts.collect());
+        Self { name: fabric.name().to_owned(), switches, hosts }
+    }
+
+    /// Switches of two hosts each, and no cable between them: each is a network of its own.
+    pub fn alone(count: usize) -> Self {
+        let switch = |index| Switch {
+            name: format!("s{}", index + 1),
+            datapath: index as u64 + 1,
+            ports: vec![Peer::Host(2 * index), Peer::Host(2 * index + 1)],
+        };
+        let hosts =
+            (0..2 * count).map(|index| host(index, format!("h{index}"), (index / 2, index as u32 % 2 + 1)));
+        Self {
+            name: format!("{count} switches alone"),
+            switches: (0..count).map(switch).collect(),
+            hosts: hosts.collect(),
+        }
+    }
+
+    /// What is behind a port; `None` if there is no such port.
+    pub fn peer(&self, switch: usize, port: u32) -> Option<Peer> {
+        let index = usize::try_from(port).ok()?.checked_sub(1)?;
+        self.switches.get(switch)?.ports.get(index).copied()
+    }
+
+    /// A host that another one can reach: the next, at the same switch where switches are alone.
+    pub fn neighbor(&self, host: usize) -> usize {
+        let count = self.hosts.len();
+        let others = (1..count).map(|step| (host + step) % count);
+        let alone = self.directions() == 0;
+        let reached = |other: &usize| !alone || self.hosts[*other].at.0 == self.hosts[host].at.0;
+        others.clone().find(reached).unwrap_or(host)
+    }
+
+    /// The ends of cables between switches: one for each direction of a cable.
+    pub fn directions(&self) -> usize {
+        let ports = self.switches.iter().flat_map(|switch| &switch.ports);
+        ports.filter(|peer| matches!(peer, Peer::Switch { .. })).count()
+    }
+}
+
+fn host(index: usize, name: String, at: (usize, u32)) -> Host {
+    let [high, low] = (index as u16 + 1).to_be_bytes();
+    Host { name, at, mac: MacAddr([2, 0, 0, 0, high, low]), address: Ipv4Addr::new(10, 0, high, low) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cable_has_two_ends_that_know_each_other() {
+        for (text, switches, hosts, directions) in [
+            ("spine-leaf:8x56x2", 64, 112, 2 * 8 * 56),
+            ("fat-tree:4", 20, 16, 2 * 32),
+            ("alone:64", 64, 128, 0),
+        ] {
+            let network = Network::parse(text).unwrap();
+            let counts = (network.switches.len(), network.hosts.len(), network.directions());
+            assert_eq!(counts, (switches, hosts, directions), "{text}");
+            for (index, switch) in network.switches.iter().enumerate() {
+                for (port, peer) in (1..).zip(&switch.ports) {
+                    match *peer {
+                        Peer::Switch { switch, port: other } => {
+                            assert_eq!(
+                                network.peer(switch, other),
+                                Some(Peer::Switch { switch: index, port })
+                            );
+                        }
+                        Peer::Host(host) => assert_eq!(network.hosts[host].at, (index, port)),
+                    }
+                }
+                assert_eq!(network.peer(index, 0), None);
+                assert_eq!(network.peer(index, switch.ports.len() as u32 + 1), None);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_fabric_is_refused_with_what_would_be() {
+        for text in ["", "ring:4", "fat-tree:", "spine-leaf:8x56", "alone:-1"] {
+            let error = Network::parse(text).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("`{text}` is no fabric: spine-leaf:")), "{error}");
+        }
+        assert!(Network::parse("fat-tree:3").unwrap_err().to_string().contains('3'));
+        assert!(
+            Network::parse("/nowhere/at.toml").unwrap_err().to_string().starts_with("/nowhere/at.toml: ")
+        );
+        assert_eq!(
+            Network::parse("alone:0").unwrap_err().to_string(),
+            "the fabric has 0 host; connections need two"
+        );
+    }
+}

@@ -1,0 +1,89 @@
+//! [`Pace`]: when the next connection is opened.
+
+use rand_core::RngCore;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A second in nanoseconds.
+const SECOND: f64 = 1e9;
+
+/// How connections are offered.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Offered {
+    /// So many are in progress at any time: when one is complete the next is opened.
+    InProgress(u64),
+    /// So many a second, at random times (Poisson), whatever becomes of them.
+    PerSecond(f64),
+}
+
+/// Which of them are due.
+#[derive(Debug)]
+pub struct Pace {
+    offered: Offered,
+    next: u64,
+    random: Xoshiro256PlusPlus,
+    /// The longest that an opening was late, in nanoseconds: more than little, and the load was not as asked for.
+    pub late: u64,
+}
+
+impl Pace {
+    /// A pace that has not started.
+    pub const fn new(offered: Offered, random: Xoshiro256PlusPlus) -> Self {
+        Self { offered, next: u64::MAX, random, late: 0 }
+    }
+
+    /// The first is due `now`.
+    pub const fn start(&mut self, now: u64) {
+        (self.next, self.late) = (now, 0);
+    }
+
+    /// Whether another one is to be opened now, while `in_progress` are.
+    pub fn is_due(&mut self, now: u64, in_progress: u64) -> bool {
+        match self.offered {
+            Offered::InProgress(most) => in_progress < most,
+            Offered::PerSecond(rate) if now >= self.next => {
+                self.late = self.late.max(now - self.next);
+                // In (0, 1], so that its logarithm is a number.
+                let uniform = ((self.random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+                self.next += (-uniform.ln() * SECOND / rate) as u64;
+                true
+            }
+            Offered::PerSecond(_) => false,
+        }
+    }
+
+    /// When the next is due, if that depends on time only.
+    pub const fn next(&self) -> Option<u64> {
+        match self.offered {
+            Offered::InProgress(_) => None,
+            Offered::PerSecond(_) => Some(self.next),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_core::SeedableRng;
+
+    #[test]
+    fn an_open_loop_offers_its_rate_whatever_is_in_progress() {
+        let mut pace = Pace::new(Offered::PerSecond(1000.0), Xoshiro256PlusPlus::seed_from_u64(1));
+        assert!(!pace.is_due(5, 0));
+        pace.start(5);
+        let opened = (0..10_000).filter(|ms| {
+            let now = 5 + ms * 1_000_000;
+            std::iter::repeat(()).take_while(|()| pace.is_due(now, u64::MAX)).count() > 0
+        });
+        // Of the milliseconds of 10 s, those with any of a thousand a second: 1 - 1/e.
+        let share = opened.count() as f64 / 10_000.0;
+        assert!((0.61..0.655).contains(&share), "{share}");
+        assert!(pace.late <= 1_000_000 && pace.next().is_some());
+    }
+
+    #[test]
+    fn a_closed_loop_waits_for_those_in_progress() {
+        let mut pace = Pace::new(Offered::InProgress(3), Xoshiro256PlusPlus::seed_from_u64(1));
+        assert_eq!([0, 2, 3, 4].map(|in_progress| pace.is_due(9, in_progress)), [true, true, false, false]);
+        assert_eq!(pace.next(), None);
+    }
+}

@@ -1,0 +1,381 @@
+//! [`run`]: connects all switches, waits until the controller knows its network, opens connections, and says what
+//! it measured.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rustix::time::{ClockId, clock_gettime};
+use thiserror::Error;
+
+use crate::agent::Stage;
+use crate::channel::{Channel, ChannelError};
+use crate::connections::{Connections, Offer};
+use crate::counts::Counts;
+use crate::network::Network;
+use crate::pace::{Offered, Pace};
+use crate::poller::Poller;
+use crate::process::{Process, Usage};
+use crate::report::{Became, Controller, Fabric, Latencies, Latency, Memory, Report};
+use crate::world::{Delays, World};
+
+/// For how long the controller has nothing to say once it has set its switches up.
+const QUIET: u64 = 500_000_000;
+/// Between two ARP requests for an address that nobody has told.
+const ASK_AGAIN: u64 = 1_000_000_000;
+/// Connections opened between two looks at what has come in.
+const AT_ONCE: usize = 16;
+/// The longest that nothing is looked at.
+const LONGEST_WAIT: u64 = 100_000_000;
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where the controller listens.
+    pub controller: SocketAddr,
+    /// Its process, where its memory and time are to be taken.
+    pub process: Option<Process>,
+    /// What is opened.
+    pub offer: Offer,
+    /// How they are offered.
+    pub offered: Offered,
+    /// Those that are opened first and do not count.
+    pub warm_up: u64,
+    /// Those that count.
+    pub connections: u64,
+    /// The most that are alive at a time: beyond it those that have been for longest end.
+    pub alive: u64,
+    /// How long things take beside the controller.
+    pub delays: Delays,
+    /// How long the controller may take to learn its network.
+    pub patience: Duration,
+    /// What is drawn follows from it.
+    pub seed: u64,
+}
+
+/// Why nothing was measured.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// It does not listen.
+    #[error("no controller listens on {address}: {error}")]
+    Connect {
+        /// Where it should.
+        address: SocketAddr,
+        /// What the kernel said.
+        error: io::Error,
+    },
+    /// A switch's connection is gone.
+    #[error("switch {switch}: {error}")]
+    Channel {
+        /// The switch.
+        switch: String,
+        /// Why.
+        error: ChannelError,
+    },
+    /// A switch and the controller do not understand each other.
+    #[error("switch {switch}: {reason}")]
+    Protocol {
+        /// The switch.
+        switch: String,
+        /// Why.
+        reason: String,
+    },
+    /// The controller did not become ready.
+    #[error("the controller was not ready in time: {0}")]
+    Unready(String),
+    /// The controller's process is not there.
+    #[error("the controller's process: {0}")]
+    Process(io::Error),
+    /// The kernel.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// What is waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    /// All switches are known, LLDP has crossed all cables, and then all is quiet.
+    Learning,
+    /// Every host has an answer to its ARP request; the time of the last ones.
+    Resolving(u64),
+    /// Connections are opened that do not count.
+    WarmingUp,
+    /// Those that count.
+    Loading,
+}
+
+/// A run.
+struct Run<'a> {
+    settings: &'a Settings,
+    world: World,
+    channels: Vec<Channel>,
+    poller: Poller,
+    start: Instant,
+    /// Switches of which more may be read.
+    unread: Vec<bool>,
+    pace: Pace,
+    /// When the first connection that counts was opened.
+    began: u64,
+    /// What the controller and this process had used by then.
+    before: Option<Usage>,
+    cpu_before: Duration,
+    memory: Vec<Memory>,
+}
+
+/// Does what `settings` say, with the switches and hosts of `network`.
+///
+/// # Errors
+/// [`RunError`].
+pub fn run(network: Network, settings: &Settings) -> Result<Report, RunError> {
+    let random =
+        |stream: u64| Xoshiro256PlusPlus::seed_from_u64(settings.seed.wrapping_mul(2).wrapping_add(stream));
+    let connections = Connections::new(&network, settings.offer, random(0));
+    let mut channels = Vec::with_capacity(network.switches.len());
+    let poller = Poller::new()?;
+    for number in 0..network.switches.len() {
+        let address = settings.controller;
+        let channel = Channel::open(address).map_err(|error| RunError::Connect { address, error })?;
+        poller.add(channel.stream(), number)?;
+        channels.push(channel);
+    }
+    let mut run = Run {
+        unread: vec![false; channels.len()],
+        world: World::new(network, connections, settings.delays),
+        channels,
+        poller,
+        start: Instant::now(),
+        pace: Pace::new(settings.offered, random(1)),
+        began: 0,
+        before: None,
+        cpu_before: Duration::ZERO,
+        memory: Vec::new(),
+        settings,
+    };
+    run.finish()?;
+    run.report()
+}
+
+impl Run<'_> {
+    fn finish(&mut self) -> Result<(), RunError> {
+        let mut phase = Phase::Learning;
+        let mut happened = Vec::new();
+        loop {
+            self.world.now = self.start.elapsed().as_nanos() as u64;
+            let due = self.world.on_time();
+            match self.step(phase)? {
+                Some(next) => phase = next,
+                None => return Ok(()),
+            }
+            self.flush()?;
+            let wait = self.wait(phase, due);
+            self.poller.wait(Duration::from_nanos(wait), &mut happened)?;
+            happened.iter().for_each(|switch| self.unread[*switch] = true);
+            self.read()?;
+        }
+    }
+
+    /// Goes on; says what to wait for now, or that all is done.
+    fn step(&mut self, phase: Phase) -> Result<Option<Phase>, RunError> {
+        let (now, world) = (self.world.now, &mut self.world);
+        let patient = Duration::from_nanos(now) < self.settings.patience;
+        let connections = world.connections.opened;
+        match phase {
+            Phase::Learning => {
+                let known = world.agents.iter().filter(|agent| agent.stage == Stage::Known).count();
+                let (crossed, directions) = (world.directions_crossed(), world.network.directions());
+                if known == world.agents.len() && crossed == directions && now > world.busy + QUIET {
+                    (0..world.network.hosts.len()).for_each(|host| world.announce(host));
+                    return Ok(Some(Phase::Resolving(now)));
+                }
+                let why = format!(
+                    "it has asked {known} of {} switches for their features, and LLDP has crossed {crossed} of \
+                     {directions} directions of cables",
+                    world.agents.len()
+                );
+                if patient { Ok(Some(phase)) } else { Err(RunError::Unready(why)) }
+            }
+            Phase::Resolving(asked) => {
+                let unresolved = world.resolved.iter().position(|resolved| !resolved);
+                match unresolved {
+                    None if now > world.busy + QUIET => Ok(Some(self.begin(Phase::WarmingUp)?)),
+                    Some(host) if !patient => {
+                        let host = &world.network.hosts[host].name;
+                        Err(RunError::Unready(format!("host {host} has no answer to its ARP request")))
+                    }
+                    Some(_) if now > asked + ASK_AGAIN => {
+                        self.ask_again();
+                        Ok(Some(Phase::Resolving(now)))
+                    }
+                    _ => Ok(Some(phase)),
+                }
+            }
+            Phase::WarmingUp
+                if world.connections.completed + world.connections.failed >= self.settings.warm_up =>
+            {
+                Ok(Some(self.begin(Phase::Loading)?))
+            }
+            Phase::Loading if connections >= self.settings.connections => {
+                self.sample_memory()?;
+                Ok((self.world.connections.in_progress() > 0).then_some(phase))
+            }
+            Phase::WarmingUp | Phase::Loading => {
+                for _ in 0..AT_ONCE {
+                    let world = &mut self.world;
+                    let most = if phase == Phase::Loading { self.settings.connections } else { u64::MAX };
+                    let in_progress = world.connections.in_progress();
+                    if world.connections.opened >= most || !self.pace.is_due(now, in_progress) {
+                        break;
+                    }
+                    world.open();
+                }
+                self.world.connections.end_all_but(self.settings.alive);
+                self.sample_memory()?;
+                Ok(Some(phase))
+            }
+        }
+    }
+
+    /// Has all hosts ask for an address that have no answer yet.
+    fn ask_again(&mut self) {
+        for host in 0..self.world.resolved.len() {
+            if !self.world.resolved[host] {
+                self.world.resolve(host, self.world.network.neighbor(host));
+            }
+        }
+    }
+
+    /// Forgets what was measured, and opens connections from now on.
+    fn begin(&mut self, phase: Phase) -> Result<Phase, RunError> {
+        let world = &mut self.world;
+        self.began = world.now;
+        world.connections.start_over();
+        world.counts = Counts::default();
+        self.pace.start(self.began);
+        self.cpu_before = cpu();
+        self.before = self.usage()?;
+        self.memory.clear();
+        self.sample_memory()?;
+        Ok(phase)
+    }
+
+    fn usage(&self) -> Result<Option<Usage>, RunError> {
+        self.settings.process.map(|process| process.usage().map_err(RunError::Process)).transpose()
+    }
+
+    /// Takes the controller's memory after every tenth of the connections.
+    fn sample_memory(&mut self) -> Result<(), RunError> {
+        let tenths = self.world.connections.completed * 10 / self.settings.connections.max(1);
+        if tenths >= self.memory.len() as u64
+            && let Some(usage) = self.usage()?
+        {
+            self.memory.push(Memory { alive: self.world.connections.alive(), bytes: usage.memory });
+        }
+        Ok(())
+    }
+
+    /// For how long nothing is to be done unless something comes in, in nanoseconds.
+    fn wait(&self, phase: Phase, due: Option<u64>) -> u64 {
+        let loading = matches!(phase, Phase::WarmingUp | Phase::Loading);
+        let unread = self.unread.iter().any(|unread| *unread);
+        let offered = match self.settings.offered {
+            Offered::InProgress(most) if loading => {
+                let connections = &self.world.connections;
+                let more = phase == Phase::WarmingUp || connections.opened < self.settings.connections;
+                if more && connections.in_progress() < most { 0 } else { LONGEST_WAIT }
+            }
+            _ => LONGEST_WAIT,
+        };
+        let next = self.pace.next().filter(|_| loading);
+        let times = due.into_iter().chain(next).map(|at| at.saturating_sub(self.world.now));
+        if unread { 0 } else { times.chain([offered]).min().unwrap_or(0) }
+    }
+
+    /// Takes what has come in.
+    fn read(&mut self) -> Result<(), RunError> {
+        for number in 0..self.channels.len() {
+            if !self.unread[number] {
+                continue;
+            }
+            let world = &mut self.world;
+            world.now = self.start.elapsed().as_nanos() as u64;
+            let more = self.channels[number].read(|message| world.message(number, message));
+            self.unread[number] = more.map_err(|error| lost(world, number, error))?;
+            if let Some(reason) = world.agents[number].failed.take() {
+                let switch = world.network.switches[number].name.clone();
+                return Err(RunError::Protocol { switch, reason });
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends what is to be sent.
+    fn flush(&mut self) -> Result<(), RunError> {
+        let world = &mut self.world;
+        for (number, channel) in self.channels.iter_mut().enumerate() {
+            if !world.agents[number].out.is_empty() {
+                let sent = channel.write(&mut world.agents[number].out);
+                world.counts.bytes_out += sent.map_err(|error| lost(world, number, error))? as u64;
+            }
+        }
+        Ok(())
+    }
+
+    fn report(self) -> Result<Report, RunError> {
+        let after = self.usage()?;
+        let Self { world, settings, pace, began, before, memory, .. } = self;
+        let emulator = (cpu() - self.cpu_before).as_secs_f64();
+        let (connections, counts) = (&world.connections, &world.counts);
+        let taken = (world.now - began) as f64 / 1e9;
+        let seconds = connections.last.saturating_sub(began) as f64 / 1e9;
+        let completed = connections.completed as f64;
+        let rules = world.agents.iter().map(|agent| agent.table.len());
+        Ok(Report {
+            fabric: Fabric {
+                name: world.network.name.clone(),
+                switches: world.network.switches.len(),
+                cables: world.network.directions() / 2,
+                hosts: world.network.hosts.len(),
+            },
+            subflows: settings.offer.subflows,
+            seconds,
+            connections: Became {
+                opened: connections.opened,
+                completed: connections.completed,
+                failed: connections.failed,
+                alive: connections.alive(),
+            },
+            per_second: completed / seconds,
+            latency_ms: Latencies {
+                connection_syn: Latency::of(&connections.capable),
+                join_syn: Latency::of(&connections.join),
+                connection: Latency::of(&connections.whole),
+            },
+            unasked_syns: connections.unasked,
+            distinct_paths: connections.distinct_paths as f64 / completed,
+            failures: connections.failures,
+            messages_per_connection: counts.messages() as f64 / completed,
+            messages_per_second: counts.messages() as f64 / seconds,
+            messages: counts.clone(),
+            rules: rules.clone().sum(),
+            most_rules: rules.max().unwrap_or(0),
+            late_ms: pace.late as f64 / 1e6,
+            emulator_share_of_a_core: emulator / taken,
+            controller: before.zip(after).map(|(before, after)| {
+                let (user_s, system_s) = (after.user_s - before.user_s, after.system_s - before.system_s);
+                Controller { user_s, system_s, share_of_a_core: (user_s + system_s) / taken, memory }
+            }),
+        })
+    }
+}
+
+fn lost(world: &World, number: usize, error: ChannelError) -> RunError {
+    RunError::Channel { switch: world.network.switches[number].name.clone(), error }
+}
+
+/// The time that this process has had of any core.
+fn cpu() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
+}

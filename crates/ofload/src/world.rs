@@ -1,0 +1,348 @@
+//! [`World`]: switches and hosts with their cables. A frame goes from switch to switch by the rules that they
+//! really have, at once: only the controller takes time.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::rc::Rc;
+
+use hashbrown::HashSet;
+use weft_wire::openflow::{Action, Match, PacketInReason, PortNumber, RemovedReason};
+use weft_wire::{Arp, ArpOperation, EtherType, Ethernet};
+
+use crate::agent::{Agent, Effect};
+use crate::connections::{Connections, SubflowId};
+use crate::counts::Counts;
+use crate::frame::{self, LLDP, Station};
+use crate::network::{Network, Peer};
+use crate::table::{Expiry, RuleId};
+
+/// A frame that has gone over so many switches goes in circles.
+const MOST_HOPS: u32 = 64;
+
+/// What happens at a time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Timer {
+    /// A subflow is opened.
+    Join(SubflowId),
+    /// A connection that is not complete is given up.
+    GiveUp(u64),
+    /// A rule may have gone: its switch and place, and which of those that were there.
+    Rule(usize, RuleId),
+}
+
+/// A frame that comes in at a switch.
+#[derive(Debug)]
+struct Arrival {
+    switch: usize,
+    port: PortNumber,
+    frame: Vec<u8>,
+    hops: u32,
+    path: u64,
+}
+
+/// Where a frame that is acted upon comes from.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    switch: usize,
+    in_port: PortNumber,
+    hops: u32,
+    path: u64,
+    /// What a packet-in says of it.
+    why: (PacketInReason, u64),
+}
+
+/// How long things take that are not the controller's affair, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Delays {
+    /// From a connection's third ACK until its other subflows are opened.
+    pub join: u64,
+    /// After which a connection that is not complete is given up.
+    pub give_up: u64,
+}
+
+/// Everything that is emulated.
+pub struct World {
+    /// What there is.
+    pub network: Network,
+    /// The switches.
+    pub agents: Vec<Agent>,
+    /// The connections of the hosts.
+    pub connections: Connections,
+    /// What was said.
+    pub counts: Counts,
+    /// The time, in nanoseconds.
+    pub now: u64,
+    /// When the controller last said something other than LLDP and echoes.
+    pub busy: u64,
+    /// Directions of cables that LLDP has crossed: the switch and port that it left by.
+    crossed: HashSet<(usize, u32)>,
+    /// Whether each host has an answer to the ARP request that it sent.
+    pub resolved: Vec<bool>,
+    delays: Delays,
+    queue: VecDeque<Arrival>,
+    timers: BinaryHeap<Reverse<(u64, Timer)>>,
+    effects: Vec<Effect>,
+}
+
+impl World {
+    /// Switches that say Hello, and hosts that are silent.
+    pub fn new(network: Network, connections: Connections, delays: Delays) -> Self {
+        Self {
+            agents: network.switches.iter().map(Agent::new).collect(),
+            connections,
+            counts: Counts::default(),
+            now: 0,
+            busy: 0,
+            crossed: HashSet::new(),
+            resolved: vec![false; network.hosts.len()],
+            delays,
+            queue: VecDeque::new(),
+            timers: BinaryHeap::new(),
+            effects: Vec::new(),
+            network,
+        }
+    }
+
+    /// A message of the controller to a switch.
+    pub fn message(&mut self, switch: usize, bytes: &[u8]) {
+        let agent = &mut self.agents[switch];
+        agent.message(self.now, bytes, &mut self.counts, &mut self.effects);
+        let mut effects = std::mem::take(&mut self.effects);
+        let is_lldp = matches!(&effects[..], [Effect::Send { frame, .. }] if ethertype(frame) == Some(LLDP));
+        // Echoes and LLDP go on for ever.
+        if is_lldp {
+            self.counts.packet_outs_of_lldp += 1;
+        } else if bytes.get(1).is_none_or(|kind| !matches!(kind, 2 | 3)) {
+            self.busy = self.now;
+        }
+        for effect in effects.drain(..) {
+            match effect {
+                Effect::Send { in_port, actions, frame } => {
+                    let why = (PacketInReason::Action, u64::MAX);
+                    self.act(Way { switch, in_port, hops: 0, path: 0, why }, &actions, frame);
+                }
+                Effect::Timeout { rule, at } => self.timers.push(Reverse((at, Timer::Rule(switch, rule)))),
+            }
+        }
+        self.effects = effects;
+        self.settle();
+    }
+
+    /// Opens a connection.
+    pub fn open(&mut self) {
+        let (number, client, syn) = self.connections.open(self.now);
+        self.timers.push(Reverse((self.now + self.delays.give_up, Timer::GiveUp(number))));
+        self.send(client, syn);
+        self.settle();
+    }
+
+    /// Has a host announce its own address, and another ask for that of a host.
+    pub fn announce(&mut self, host: usize) {
+        let station = self.station(host);
+        self.send(host, frame::arp(ArpOperation::Request, station, station));
+        self.settle();
+    }
+
+    /// Has a host ask for the address of another.
+    pub fn resolve(&mut self, host: usize, other: usize) {
+        let (station, target) = (self.station(host), self.station(other));
+        self.send(host, frame::arp(ArpOperation::Request, station, target));
+        self.settle();
+    }
+
+    /// Does what is due; says when to come again.
+    pub fn on_time(&mut self) -> Option<u64> {
+        while let Some(Reverse((at, timer))) = self.timers.peek().copied() {
+            if at > self.now {
+                return Some(at);
+            }
+            self.timers.pop();
+            match timer {
+                Timer::Join(id) => {
+                    if let (Some(client), Some(syn)) =
+                        (self.connections.client(id.connection), self.connections.syn(id))
+                    {
+                        self.send(client, syn);
+                        self.settle();
+                    }
+                }
+                Timer::GiveUp(connection) => {
+                    self.connections.give_up(connection);
+                }
+                Timer::Rule(switch, rule) => self.expire(switch, rule),
+            }
+        }
+        None
+    }
+
+    /// How many directions of cables LLDP has crossed.
+    pub fn directions_crossed(&self) -> usize {
+        self.crossed.len()
+    }
+
+    fn expire(&mut self, switch: usize, rule: RuleId) {
+        let (agent, connections) = (&mut self.agents[switch], &self.connections);
+        match agent.table.expire(self.now, rule, |matching| connections.is_alive(matching)) {
+            Expiry::Gone => {}
+            Expiry::Later(at) => self.timers.push(Reverse((at, Timer::Rule(switch, rule)))),
+            Expiry::Expired(rule) => {
+                let idle = rule.idle_timeout > 0
+                    && rule.used + u64::from(rule.idle_timeout) * 1_000_000_000 <= self.now;
+                let reason = if idle { RemovedReason::IdleTimeout } else { RemovedReason::HardTimeout };
+                agent.removed(self.now, &rule, reason, &mut self.counts);
+            }
+        }
+    }
+
+    fn station(&self, host: usize) -> Station {
+        let host = &self.network.hosts[host];
+        Station { mac: host.mac, address: host.address }
+    }
+
+    /// A host sends a frame.
+    fn send(&mut self, host: usize, frame: Vec<u8>) {
+        let (switch, port) = self.network.hosts[host].at;
+        self.queue.push_back(Arrival { switch, port: PortNumber(port), frame, hops: 0, path: 0 });
+    }
+
+    /// Forwards until every frame is where it goes.
+    fn settle(&mut self) {
+        while let Some(arrival) = self.queue.pop_front() {
+            self.arrive(arrival);
+        }
+    }
+
+    fn arrive(&mut self, arrival: Arrival) {
+        let Arrival { switch, port, frame, hops, path } = arrival;
+        if hops >= MOST_HOPS {
+            self.counts.looped += 1;
+            return;
+        }
+        let fields = frame::fields(port, &frame);
+        let Some(rule) = self.agents[switch].table.lookup(self.now, &fields, frame.len()) else {
+            self.counts.missed += 1;
+            return;
+        };
+        let is_miss = rule.priority == 0 && rule.matching == Match::default();
+        let reason = if is_miss { PacketInReason::NoMatch } else { PacketInReason::Action };
+        let (why, actions) = ((reason, rule.cookie), Rc::clone(&rule.actions));
+        if actions.is_empty() {
+            self.counts.dropped += 1;
+        }
+        // FNV-1a over the switches.
+        let path = (path ^ switch as u64 ^ 0xcbf2_9ce4_8422_2325).wrapping_mul(0x0100_0000_01b3);
+        self.act(Way { switch, in_port: port, hops: hops + 1, path, why }, &actions, frame);
+    }
+
+    fn act(&mut self, way: Way, actions: &[Action], mut frame: Vec<u8>) {
+        for (index, action) in actions.iter().enumerate() {
+            match *action {
+                Action::SetEthDst(address) => {
+                    if let Some(destination) = frame.first_chunk_mut() {
+                        *destination = address.0;
+                    }
+                }
+                Action::Output { port: PortNumber::CONTROLLER, max_len } => self.ask(&way, &frame, max_len),
+                Action::Output { port, .. } => {
+                    let is_last = index + 1 == actions.len();
+                    let copy = if is_last { std::mem::take(&mut frame) } else { frame.clone() };
+                    self.output(&way, port, copy);
+                }
+            }
+        }
+    }
+
+    fn output(&mut self, way: &Way, port: PortNumber, frame: Vec<u8>) {
+        match port {
+            PortNumber::TABLE => {
+                let Way { switch, in_port, hops, path, .. } = *way;
+                self.queue.push_back(Arrival { switch, port: in_port, frame, hops, path });
+            }
+            PortNumber::IN_PORT => self.emit(way, way.in_port.0, frame),
+            PortNumber::ALL | PortNumber::FLOOD => {
+                let ports = self.network.switches[way.switch].ports.len() as u32;
+                for port in (1..=ports).filter(|port| *port != way.in_port.0) {
+                    self.emit(way, port, frame.clone());
+                }
+            }
+            // Section 7.2.1: a packet is not sent back unless by IN_PORT.
+            port if port == way.in_port => self.counts.misdirected += 1,
+            PortNumber(port) => self.emit(way, port, frame),
+        }
+    }
+
+    /// Sends a frame by a port's cable.
+    fn emit(&mut self, way: &Way, port: u32, frame: Vec<u8>) {
+        match self.network.peer(way.switch, port) {
+            None => self.counts.misdirected += 1,
+            Some(Peer::Host(host)) => self.deliver(host, &frame, way.path),
+            Some(Peer::Switch { switch, port: other }) => {
+                if ethertype(&frame) == Some(LLDP) {
+                    self.crossed.insert((way.switch, port));
+                }
+                let (hops, path) = (way.hops, way.path);
+                self.queue.push_back(Arrival { switch, port: PortNumber(other), frame, hops, path });
+            }
+        }
+    }
+
+    /// Sends a packet up.
+    fn ask(&mut self, way: &Way, frame: &[u8], max_len: u16) {
+        self.counts.packet_ins += 1;
+        if ethertype(frame) == Some(LLDP) {
+            self.counts.packet_ins_of_lldp += 1;
+        } else if self.connections.asked(self.now, &frame::fields(way.in_port, frame)) {
+            self.counts.packet_ins_of_syns += 1;
+        }
+        let (reason, cookie) = way.why;
+        let data = frame.get(..usize::from(max_len)).unwrap_or(frame);
+        self.agents[way.switch].packet_in(reason, cookie, way.in_port, data, frame.len());
+    }
+
+    /// A frame comes to a host.
+    fn deliver(&mut self, host: usize, frame: &[u8], path: u64) {
+        match ethertype(frame) {
+            Some(EtherType::ARP) => self.deliver_arp(host, frame),
+            Some(EtherType::IPV4) => {
+                let reaction = self.connections.receive(self.now, host, frame, path);
+                if let Some(answer) = reaction.answer {
+                    self.send(host, answer);
+                }
+                if let Some(connection) = reaction.joins {
+                    for index in 1..self.connections.subflows() as u8 {
+                        let timer = Timer::Join(SubflowId { connection, index });
+                        self.timers.push(Reverse((self.now + self.delays.join, timer)));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn deliver_arp(&mut self, host: usize, frame: &[u8]) {
+        let Some(arp) = Ethernet::parse(frame).ok().and_then(|ethernet| Arp::parse(&ethernet).ok()) else {
+            return;
+        };
+        let me = self.station(host);
+        if arp.target_ip() != me.address {
+            return;
+        }
+        let sender = Station { mac: arp.sender(), address: arp.sender_ip() };
+        match arp.operation() {
+            ArpOperation::Request if sender.address != me.address => {
+                self.send(host, frame::arp(ArpOperation::Reply, me, sender));
+            }
+            ArpOperation::Request => {}
+            ArpOperation::Reply => {
+                let hosts = &self.network.hosts;
+                let truth = hosts.iter().any(|of| (of.mac, of.address) == (sender.mac, sender.address));
+                self.resolved[host] |= truth;
+            }
+        }
+    }
+}
+
+fn ethertype(frame: &[u8]) -> Option<EtherType> {
+    let [.., a, b] = *frame.first_chunk::<14>()?;
+    Some(EtherType(u16::from_be_bytes([a, b])))
+}
