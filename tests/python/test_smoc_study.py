@@ -16,10 +16,10 @@ from weft.emulation.errors import EmulationError
 from weft.errors import OutputError
 from weft.results import Results
 from weft.studies import Size, Verdict
-from weft.studies.smoc import claims, emulated, figures, transfers
+from weft.studies.smoc import claims, emulated, figures, simulated, transfers
 from weft.studies.smoc.setup import COUNTS, SCHEMES, SMOC, SPANNING_TREE, SUBFLOWS, Setup, setups
 from weft.studies.smoc.table import Measured, gather
-from weft.studies.smoc.topologies import LOCAL, SHAPES, Topology, fabric
+from weft.studies.smoc.topologies import FABRICS, LOCAL, SHAPES, Topology, fabric
 from weft.studies.smoc.transfers import Transfers
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios" / "smoc"
@@ -146,6 +146,7 @@ def test_the_studys_fabrics_are_those_of_the_scenarios_at_another_rate(topology,
         return sorted((link.source, link.target, link.rate_bps) for link in one.links)
 
     assert own.name == by_hand.name
+    assert file.read_text() == (FABRICS / f"{name}.fabric.toml").read_text()
     assert nodes(own) == nodes(by_hand)
     assert links(own) == links(by_hand)
     if topology is Topology.wide:
@@ -338,3 +339,28 @@ def test_without_netem_the_wide_area_is_said_to_be_unmeasured(jail, tmp_path):
         (tmp_path / f"{topology:d}").rename(tmp_path / f"topology-{topology:d}")
     (tmp_path / "study.json").write_text(json.dumps({"study": study.name, "size": "quick", "rows": []}))
     assert [file.name for file in study.plot(tmp_path, None, ["pdf"])] == ["throughput-over-time.pdf", "subflows.pdf"]
+
+
+def test_the_simulated_study_measures_every_claim_that_is_no_setting(monkeypatch, tmp_path):
+    monkeypatch.setitem(simulated.EXTENTS, Size.quick, simulated.Extent(2, 6, 2, 160))
+    study = simulated.Smoc()
+    outcome = study.run(tmp_path, Size.quick)
+    found = {row.id: row for row in outcome.rows}
+    assert {ident: row.verdict for ident, row in found.items()} == {
+        "S1": Verdict.held,
+        "S2": Verdict.held,
+        "S2-start": Verdict.held,
+        "S3": Verdict.held,
+        "S3-start": Verdict.held,
+        "S4": Verdict.not_measured,
+        "S5": Verdict.held,
+    }
+    assert "half of all paths take 0.6" in found["S4"].note
+    spoken = "\n".join(outcome.remarks)
+    assert "topology 1, ecmp, subflows 1, 2, 4, 8:" in spoken
+    assert "0.0 Mbps in the first 2.5 s, all paths from 5.0 s on" in spoken
+    results = study.results(tmp_path, Size.quick)
+    flows = results["topology-1"].flows(measured=False).filter(pl.col("scheme") == SMOC)
+    assert set(flows["subflows"]) == set(COUNTS)
+    drawn = study.draw(results, tmp_path / "figures", ["svg"])
+    assert [file.name for file in drawn] == ["throughput-over-time.svg", "subflows.svg"]

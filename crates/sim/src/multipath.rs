@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use weft_control::{Join as SeenJoin, Mptcp as SeenMptcp};
+use weft_control::{Join as SeenJoin, Mptcp as SeenMptcp, Version};
 use weft_switching::{Switch, mix64};
 use weft_traffic::{EPHEMERAL, Flow};
 use weft_transport::mptcp::{Addresses, Config, Connection, Join, NewSubflow, Options};
@@ -358,7 +358,7 @@ pub(crate) fn seen(options: &Options) -> Option<SeenMptcp> {
     Some(match *options {
         Options::None => return None,
         Options::Capable(capable) => SeenMptcp::Capable {
-            version: capable.version,
+            version: if capable.version == 0 { Version::V0 } else { Version::V1 },
             sender_key: capable.sender_key,
             receiver_key: capable.receiver_key,
         },

@@ -69,8 +69,8 @@ limit = "{seconds} s"
 seeds = {seeds}
 
 [measure]
-interval = "100 ms"
-baseline = "spanning_tree"
+interval = "{interval}"
+baseline = "{baseline}"
 
 [sweep]
 """
@@ -165,6 +165,17 @@ def _part(
     flows: int = 1,
 ) -> Simulated:
     file = f"{'topology-wan' if topology is Topology.wide else f'topology{topology:d}'}.fabric.toml"
-    text = _SCENARIO.format(name=name, file=file, flows=flows, subflows=SUBFLOWS, seconds=seconds, seeds=seeds)
+    baseline = SPANNING_TREE if SPANNING_TREE in schemes else schemes[0]
+    text = _SCENARIO.format(
+        name=name,
+        file=file,
+        flows=flows,
+        subflows=SUBFLOWS,
+        seconds=seconds,
+        seeds=seeds,
+        baseline=baseline,
+        # Over a long way data waits for what was lost before it, and comes to the program in bursts.
+        interval="2 s" if topology is Topology.wide else "100 ms",
+    )
     text += f'"scheme.name" = {json.dumps(list(schemes))}\n"transport.subflows" = {json.dumps(list(counts))}\n'
     return Simulated(name, Scenario.from_text(text, f"smoc-{name}.toml", FABRICS))
