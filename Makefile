@@ -12,8 +12,8 @@ PROGRAMS := weft-switchd weftctl weft-loadgen
 BPF_SOURCES := $(wildcard bpf/*)
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
-.PHONY: quickstart build emulation controller test test-rust test-python lint format bench bench-switch fuzz conformance \
-	hostile deb ns3 captures system system-bpf system-bench system-emulation system-oracles system-test clean help
+.PHONY: quickstart build emulation controller test test-rust test-python lint format bench bench-paths bench-switch fuzz \
+	conformance hostile deb ns3 captures system system-bpf system-bench system-emulation system-oracles system-test clean help
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -99,6 +99,10 @@ hostile: | system system-bpf ## a million frames of a hostile host through a swi
 
 bench: build ## packet-hops per second and core, peak memory, ratios to ns-3 and ECMP
 	$(WEFT) bench
+
+bench-paths: $(VENV)/.dev ## path sets beside NetworkX's (as root on a core of its own; 10 minutes; BENCH="--quick" for a look)
+	cargo build --release --quiet -p weft-fabric --example path_sets
+	$(PYTHON) -m benches.path_sets $(BENCH)
 
 bench-switch: $(VENV)/.weft | system-bpf system-bench ## the Linux switch against the bridge and Open vSwitch (root; 20 minutes; BENCH="forward --quick")
 	cargo build --release --quiet -p weft-switchd --bins --examples

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from benches.ratio import ratios, spread
 from benches.switch.lab import EXAMPLES, Lab, LabError, Space, address, wait_for
 from benches.switch.peers import Bridge, Switch, Weft
-from benches.switch.ratio import ratios, spread
 
 BASE = "bridge"
 PORT = 5001

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from benches.ratio import ratios, spread
 from benches.switch.lab import EXAMPLES, Lab, LabError, Space, address, mac, on_cpu, run, wait_for
 from benches.switch.peers import MODES, PINS, Bridge, OpenVSwitch, Switch, Weft, is_there
-from benches.switch.ratio import ratios, spread
 
 BASE = "bridge"
 FIRST_PORT = 10_000

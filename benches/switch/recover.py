@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from benches.ratio import spread
 from benches.switch.lab import Lab, LabError
 from benches.switch.peers import Bridge, Switch, Weft
-from benches.switch.ratio import spread
 from benches.switch.ring import INTERVAL_US, Stream, build
 
 

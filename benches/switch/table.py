@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from benches.ratio import spread
 from benches.switch.lab import EXAMPLES, on_cpu, run
-from benches.switch.ratio import spread
 
 PINS = "/sys/fs/bpf/table"
 

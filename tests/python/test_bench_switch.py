@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benches.switch.ratio import ratios, spread
+from benches.ratio import ratios, spread
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = [ROOT / "target/release/weft-switchd", ROOT / "target/release/examples/frames"]

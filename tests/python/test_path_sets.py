@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -273,3 +274,13 @@ def test_the_command_refuses_what_names_no_paths(weft, campus):
     ):
         result = weft("fabric", campus, *arguments)
         assert (result.exit_code, message in result.stderr) == (2, True), result.output
+
+
+def test_the_page_shows_what_the_command_prints(weft, monkeypatch):
+    monkeypatch.chdir(SCENARIOS.parent)
+    page = (SCENARIOS.parent / "docs" / "path-sets.md").read_text()
+    commands = re.findall(r"^weft (fabric .* --paths .*)$", page, re.M)
+    assert len(commands) == 2
+    for command in commands:
+        shown = [line.rstrip() for line in weft(*command.split()).stdout.splitlines()]
+        assert "\n".join(shown[:-1]) in page, command

@@ -250,3 +250,34 @@ impl Iterator for PathSet<'_> {
 }
 
 impl FusedIterator for PathSet<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ladder of so many rungs: the graph, and its ends on one side.
+    fn ladder(rungs: u32) -> (Graph, u32, u32) {
+        let sides = (1..rungs).flat_map(|rung| [(rung - 1, rung), (rungs + rung - 1, rungs + rung)]);
+        let edges: Vec<(u32, u32)> = sides.chain((0..rungs).map(|rung| (rung, rungs + rung))).collect();
+        (Graph::new(2 * rungs as usize, &edges), 0, rungs - 1)
+    }
+
+    #[test]
+    fn memory_follows_the_edges_of_the_paths_given_however_many_paths_there_are() {
+        // Hundreds of branches have equally good paths of hundreds of edges each.
+        let (graph, from, to) = ladder(300);
+        for order in Order::ALL {
+            let mut set = graph.path_set(from, to, order);
+            for count in 1..=12 {
+                assert!(set.next().is_some());
+                let edges: usize = set.given.iter().map(Path::hops).sum();
+                assert!(set.branches.len() <= edges, "{order}, {count} paths");
+                let kept = set.branches.iter().map(|branch| match &branch.rest {
+                    Rest::Found(steps) => steps.len(),
+                    _ => branch.taken.len(),
+                });
+                assert!(kept.sum::<usize>() <= edges, "{order}, {count} paths");
+            }
+        }
+    }
+}

@@ -1,4 +1,4 @@
-"""Figures of one switch over those of another, taken in turn."""
+"""Figures of one thing over those of another, taken in turn."""
 
 import math
 import statistics

@@ -1,0 +1,1 @@
+"""Benchmark of path sets beside what NetworkX offers (docs/path-sets.md)."""
