@@ -29,7 +29,11 @@ fn config(which: usize) -> (String, Config) {
         mptcp_congestion: congestion,
         // Half of them with a window that the two paths do not fill.
         receive_buffer: if which.is_multiple_of(2) { Bytes(40_000) } else { plain.receive_buffer },
-        initial_receive_window: if which.is_multiple_of(2) { Bytes(20_000) } else { plain.initial_receive_window },
+        initial_receive_window: if which.is_multiple_of(2) {
+            Bytes(20_000)
+        } else {
+            plain.initial_receive_window
+        },
         syn_retries: 60,
         data_retries: if which.is_multiple_of(3) { 60 } else { u8::MAX },
         ..plain
