@@ -15,6 +15,9 @@ fn config(version: u8, subflows: u8) -> Config {
     Config { mptcp: Mptcp::Ndiffports, subflows, mptcp_version: version, ..linux }
 }
 
+/// Changes a packet on its way, and says whether it is lost.
+type Act = fn(&mut Packet) -> bool;
+
 /// Everything that left in a run, with what was lost.
 struct Log(Rc<RefCell<Vec<(Packet, bool)>>>);
 
@@ -291,7 +294,7 @@ fn refused_joins_use_up_no_places() {
 
 #[test]
 fn a_join_without_the_right_proof_is_reset_and_the_connection_goes_on() {
-    let spoilt: [(&str, fn(&mut Packet) -> bool); 3] = [
+    let spoilt: [(&str, Act); 3] = [
         ("HMAC of the SYN+ACK", |packet| {
             if let Options::Join(Join::SynAck { hmac, .. }) = &mut packet.options {
                 *hmac ^= 1;
@@ -332,7 +335,7 @@ fn without_an_answer_to_mp_capable_the_connection_is_tcp() {
         }
         false
     }
-    let cases: [(&str, fn(&mut Packet) -> bool); 4] = [
+    let cases: [(&str, Act); 4] = [
         ("taken off the SYN", |packet| strip(packet, |packet| is_syn(packet) && packet.to == 1)),
         ("taken off the SYN+ACK", |packet| strip(packet, is_syn)),
         ("taken off all but SYNs", |packet| strip(packet, |packet| !is_syn(packet))),

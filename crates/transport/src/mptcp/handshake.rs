@@ -285,6 +285,7 @@ impl Connection {
         self.outgoing.fin_timer = Time::MAX;
         let (outgoing, incoming) = (&self.outgoing, &self.incoming);
         let subflow = &mut self.subflows[0];
+        subflow.stale_at = Time::MAX;
         let endpoint = &mut subflow.endpoint;
         endpoint.rcv_wnd = incoming.window;
         endpoint.snd_wnd = seg.window;
