@@ -4,9 +4,8 @@ use weft_units::Time;
 
 use super::connection::{Connection, Mode};
 use super::subflow::Stage;
-use super::{Config, Dss, MAX_SUBFLOWS, Options};
+use super::{Config, Dss, Options};
 use crate::config::MptcpCongestion;
-use crate::congestion::Path;
 use crate::endpoint::{State, todo};
 use crate::segment::{Flags, Segment};
 use crate::seq::{before, earlier, later, span};
@@ -172,18 +171,17 @@ impl Connection {
         if cfg.congestion() == MptcpCongestion::Uncoupled {
             return;
         }
-        let mut paths = [Path { window: 0.0, rtt: 0.0, between_losses: 0.0 }; MAX_SUBFLOWS];
-        let (mut count, mut own) = (0, usize::MAX);
+        self.paths.clear();
+        let mut own = usize::MAX;
         for (other, subflow) in self.subflows.iter().enumerate() {
             if let Some(path) = subflow.path() {
                 if other == number {
-                    own = count;
+                    own = self.paths.len();
                 }
-                paths[count] = path;
-                count += 1;
+                self.paths.push(path);
             }
         }
         let endpoint = &mut self.subflows[number].endpoint;
-        endpoint.congestion.observe(&paths[..count], own, endpoint.acked);
+        endpoint.congestion.observe(&self.paths, own, endpoint.acked);
     }
 }

@@ -9,6 +9,7 @@ use super::scheduler::Scheduler;
 use super::sender::Outgoing;
 use super::subflow::{Stage, Subflow};
 use super::{Addresses, Config, MAX_SUBFLOWS, NewSubflow};
+use crate::congestion::Path;
 use crate::endpoint::{Endpoint, State};
 
 /// What a connection has become.
@@ -61,6 +62,8 @@ pub struct Connection {
     pub(super) incoming: Incoming,
     pub(super) scheduler: Scheduler,
     path_manager: PathManager,
+    /// What a coupled controller is shown, kept for the next time.
+    pub(super) paths: Vec<Path>,
     pub(super) stats: Stats,
 }
 
@@ -80,6 +83,7 @@ impl Connection {
             incoming: Incoming::new(cfg),
             scheduler: Scheduler::default(),
             path_manager: PathManager::new(addresses),
+            paths: Vec::new(),
             stats: Stats::default(),
         };
         connection.add(Subflow::new(first, active, 0, 0));
@@ -269,6 +273,7 @@ impl Connection {
         subflows
             + self.subflows.capacity() * size_of::<Subflow>()
             + self.deadlines.capacity() * size_of::<Time>()
+            + self.paths.capacity() * size_of::<Path>()
             + self.outgoing.heap_bytes()
             + self.incoming.heap_bytes()
     }
