@@ -280,9 +280,9 @@ pub struct Config {
     pub mptcp_scheduler: MptcpScheduler,
     /// How the windows of the subflows are coupled.
     pub mptcp_congestion: MptcpCongestion,
-    /// Timeouts in a row after which a subflow is stale: it gets no more data, and what it has sent goes to the
-    /// others too (Linux: `stale_loss_cnt`).
-    pub mptcp_stale_timeouts: u8,
+    /// For how many timeouts of the other subflows one makes no progress, after its own first, before it is stale: it gets
+    /// no more data, and what it has sent goes to the others too (Linux: `stale_loss_cnt`). 0: with its first timeout.
+    pub mptcp_stale_loss_count: u8,
 }
 
 /// A parameter that no TCP can have.
@@ -391,12 +391,6 @@ impl Config {
         )?;
         check((1..=32).contains(&self.subflows), "subflows", &self.subflows, "1 to 32")?;
         check(self.mptcp_version <= 1, "mptcp_version", &self.mptcp_version, "0 or 1")?;
-        check(
-            self.mptcp_stale_timeouts >= 1,
-            "mptcp_stale_timeouts",
-            &self.mptcp_stale_timeouts,
-            "at least 1",
-        )?;
         check(self.mptcp == Mptcp::Off || self.mss >= 56, "mss", &self.mss, "at least 56 bytes with mptcp")
     }
 

@@ -97,7 +97,7 @@ fn ns3_37() -> Config {
         mptcp_version: 1,
         mptcp_scheduler: MptcpScheduler::LowestRtt,
         mptcp_congestion: MptcpCongestion::Lia,
-        mptcp_stale_timeouts: 4,
+        mptcp_stale_loss_count: 4,
     }
 }
 

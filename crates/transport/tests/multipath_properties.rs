@@ -29,7 +29,11 @@ fn config(which: usize) -> (String, Config) {
         mptcp_congestion: congestion,
         // Half of them with a window that the two paths do not fill.
         receive_buffer: if which.is_multiple_of(2) { Bytes(40_000) } else { plain.receive_buffer },
-        initial_receive_window: if which.is_multiple_of(2) { Bytes(20_000) } else { plain.initial_receive_window },
+        initial_receive_window: if which.is_multiple_of(2) {
+            Bytes(20_000)
+        } else {
+            plain.initial_receive_window
+        },
         syn_retries: 60,
         data_retries: if which.is_multiple_of(3) { 60 } else { u8::MAX },
         ..plain
@@ -73,7 +77,8 @@ proptest! {
         reorder in 0..300_000_u64,
         bytes in 0..400_000_u64,
         back in 0..50_000_u64,
-        cut in 0..4_usize,
+        cut in 0..7_u8,
+        remove in 0..9_usize,
         pieces in 1..20_u64,
     ) {
         let (name, cfg) = config(which);
@@ -103,12 +108,16 @@ proptest! {
             world.run(Duration::from_ms(7));
         }
         world.flows[flow].connection_mut(0).close();
-        if cut < 3 {
-            let both = |world: &World| world.flows[flow].connection(0).subflows().len() > 2
-                && world.flows[flow].connection(0).stats().subflows > 2
-                && world.flows[flow].connection(1).stats().subflows > 2;
-            if world.run_until(Duration::from_secs(30), both) && both(&world) {
-                world.cut(cut);
+        // All three subflows are there: some paths die, not all; and perhaps a subflow that lives is taken away.
+        let three = |world: &World| {
+            [0, 1].map(|side| world.flows[flow].connection(side).stats().subflows) == [3, 3]
+        };
+        if world.run_until(Duration::from_secs(30), three) && three(&world) {
+            let dead = |path: usize| cut >> path & 1 != 0;
+            (0..3).filter(|&path| dead(path)).for_each(|path| world.cut(path));
+            if cut.count_ones() < 2 && remove < 3 {
+                world.flows[flow].connection_mut(0).remove(remove);
+                world.pump(flow, 0);
             }
         }
         let limit = Duration::from_secs(40_000);

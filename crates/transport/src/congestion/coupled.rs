@@ -63,7 +63,8 @@ impl Coupled {
         }
     }
 
-    #[inline]
+    /// Not inlined: the hot path of plain TCP has no room for it.
+    #[inline(never)]
     pub(super) fn increase(&mut self, cfg: &Config, window: &mut Window, ack: &Ack) {
         let Some(bytes) = window.slow_start(cfg, ack.bytes) else { return };
         if window.in_slow_start() {

@@ -6,18 +6,11 @@ use super::handshake::Keys;
 use super::path_manager::PathManager;
 use super::receiver::Incoming;
 use super::scheduler::Scheduler;
-use super::sender::{Next, Outgoing};
+use super::sender::Outgoing;
 use super::subflow::{Stage, Subflow};
-use super::{Addresses, Config, Dss, MAX_SUBFLOWS, NewSubflow, Options};
-use crate::config::{self, MptcpCongestion};
+use super::{Addresses, Config, MAX_SUBFLOWS, NewSubflow};
 use crate::congestion::Path;
-use crate::endpoint::{Endpoint, State, todo};
-use crate::segment::{Flags, Segment};
-use crate::sender::{SYN_WINDOW, sack_options};
-use crate::seq::{before, earlier, later, span};
-
-/// Bytes that the options of a segment may have (RFC 9293, section 3.1).
-const MOST_OPTIONS: u8 = 40;
+use crate::endpoint::{Endpoint, State};
 
 /// What a connection has become.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,23 +45,25 @@ pub struct Stats {
 pub struct Connection {
     pub(super) mode: Mode,
     /// This side connected.
-    active: bool,
+    pub(super) active: bool,
     /// The other side is known to have both keys: further subflows may be opened.
     pub(super) confirmed: bool,
     /// Everything has arrived both ways, and the subflows were told to end.
-    finishing: bool,
+    pub(super) finishing: bool,
     /// Data may have to be given to subflows.
-    due: bool,
+    pub(super) due: bool,
     /// Subflows that may have something to send, a bit each.
-    ready: u32,
+    pub(super) ready: u32,
     pub(super) keys: Keys,
     pub(super) subflows: Vec<Subflow>,
     /// When each of them needs to be woken.
-    deadlines: Vec<Time>,
+    pub(super) deadlines: Vec<Time>,
     pub(super) outgoing: Outgoing,
     pub(super) incoming: Incoming,
-    scheduler: Scheduler,
+    pub(super) scheduler: Scheduler,
     path_manager: PathManager,
+    /// What a coupled controller is shown, kept for the next time.
+    pub(super) paths: Vec<Path>,
     pub(super) stats: Stats,
 }
 
@@ -88,6 +83,7 @@ impl Connection {
             incoming: Incoming::new(cfg),
             scheduler: Scheduler::default(),
             path_manager: PathManager::new(addresses),
+            paths: Vec::new(),
             stats: Stats::default(),
         };
         connection.add(Subflow::new(first, active, 0, 0));
@@ -173,500 +169,6 @@ impl Connection {
             self.ready |= 1;
         }
         self.due = true;
-    }
-
-    /// A segment from the other side arrives on a subflow. Whatever it says, nothing panics; for a subflow that does not
-    /// exist nothing happens.
-    #[inline]
-    pub fn on_segment(&mut self, cfg: &Config, subflow: usize, now: Time, seg: &Segment, options: &Options) {
-        let Some(to) = self.subflows.get_mut(subflow) else { return };
-        self.ready |= 1 << subflow;
-        self.due = true;
-        if self.mode == Mode::Plain && subflow == 0 {
-            to.endpoint.on_segment(&cfg.plain, now, seg);
-            return;
-        }
-        if to.stage == Stage::Confirmed {
-            self.on_confirmed(cfg, subflow, now, seg, options);
-        } else {
-            self.on_handshake(cfg, subflow, now, seg, options);
-        }
-        if self.subflows[subflow].endpoint.state == State::Closed {
-            self.bury(subflow);
-        }
-        if self.is_complete() && !self.finishing {
-            self.finish(cfg);
-        }
-    }
-
-    /// A segment on a subflow whose handshake is over.
-    #[inline]
-    pub(super) fn on_confirmed(
-        &mut self,
-        cfg: &Config,
-        number: usize,
-        now: Time,
-        seg: &Segment,
-        options: &Options,
-    ) {
-        if let Options::Dss(dss) = options
-            && !seg.flags.any(Flags::SYN | Flags::RST)
-        {
-            let data = dss.dsn.map(|dsn| dsn.wrapping_sub(self.keys.peer_first));
-            self.deliver(cfg, number, now, seg, data);
-            self.on_dss(seg, dss);
-            if dss.data_fin {
-                self.subflows[number].endpoint.todo |= todo::ACK;
-            }
-        } else {
-            self.on_confirmed_without_dss(cfg, number, now, seg, options);
-        }
-    }
-
-    #[cold]
-    fn on_confirmed_without_dss(
-        &mut self,
-        cfg: &Config,
-        number: usize,
-        now: Time,
-        seg: &Segment,
-        options: &Options,
-    ) {
-        let plain = !seg.flags.any(Flags::SYN | Flags::RST) && *options == Options::None;
-        if plain && !self.confirmed {
-            // The other side has fallen back: it did not see this one's key.
-            self.mode = Mode::Opening;
-            self.deliver(cfg, number, now, seg, None);
-            return self.fall_back(cfg, seg);
-        }
-        if plain && seg.len > 0 {
-            // RFC 8684, section 3.7: something on the path takes options away.
-            self.subflows[number].reset();
-            return;
-        }
-        let first_data = matches!(options, Options::Capable(_)) && number == 0 && !self.active;
-        let data = (first_data && cfg.version() == 1).then_some(0);
-        if data.is_none() && seg.len > 0 && !seg.flags.any(Flags::SYN | Flags::RST) {
-            return;
-        }
-        self.deliver(cfg, number, now, seg, data);
-        let subflow = &mut self.subflows[number];
-        subflow.answers_syn |= subflow.opened_here && seg.flags.has(Flags::SYN | Flags::ACK);
-        if matches!(options, Options::Join(_)) {
-            // The third ACK of a join again: the answer to it was lost.
-            subflow.endpoint.todo |= todo::ACK;
-        }
-    }
-
-    /// Hands a segment to the endpoint of its subflow, and what that has received in order to the connection. `data`: what
-    /// the first byte of the segment is.
-    #[inline]
-    pub(super) fn deliver(
-        &mut self,
-        cfg: &Config,
-        number: usize,
-        now: Time,
-        seg: &Segment,
-        data: Option<u64>,
-    ) {
-        let subflow = &mut self.subflows[number];
-        let tells = seg.ack != subflow.endpoint.snd_una || seg.sack_count > 0 || seg.flags.has(Flags::ECE);
-        if subflow.coupled && tells {
-            self.observe(cfg, number);
-        }
-        let subflow = &mut self.subflows[number];
-        let endpoint = &mut subflow.endpoint;
-        let (next, una, before_it) = (endpoint.rcv_nxt, endpoint.snd_una, endpoint.delivered);
-        let in_order = seg.seq == next && subflow.held.is_empty();
-        if let Some(data) = data
-            && !in_order
-        {
-            let end = seg.seq.wrapping_add(u32::from(seg.len));
-            let limit = next.wrapping_add(endpoint.rcv_wnd);
-            let (start, end) = (later(seg.seq, next), earlier(end, limit));
-            if before(start, end) && !before(start, next) {
-                let offset = u64::from(span(seg.seq, start));
-                subflow.held.insert(start, span(start, end), data.wrapping_add(offset));
-            }
-        }
-        // The connection's window is what limits; that of the subflow is out of the way.
-        let inner = Segment { window: cfg.subflow_window(), ..*seg };
-        endpoint.on_segment(&cfg.subflow, now, &inner);
-        if endpoint.snd_una != una {
-            subflow.sent.release(endpoint.snd_una);
-            subflow.stale &= endpoint.backoff > 0;
-        }
-        let bytes = (endpoint.delivered - before_it) as u32;
-        if bytes == 0 {
-            return;
-        }
-        let incoming = &mut self.incoming;
-        let mapped = match data {
-            Some(data) if in_order => {
-                let mapped = bytes.min(u32::from(seg.len));
-                incoming.receive(cfg, data, mapped);
-                mapped
-            }
-            _ => {
-                let end = next.wrapping_add(bytes);
-                subflow.held.take(next, end, |data, len| incoming.receive(cfg, data, len))
-            }
-        };
-        if mapped < bytes && self.mode != Mode::Opening {
-            // RFC 8684, section 3.3.1: data that nobody knows the place of is lost, and so is the subflow.
-            subflow.reset();
-        }
-    }
-
-    /// What a DSS says of this side's data, and where the other's ends.
-    #[inline]
-    pub(super) fn on_dss(&mut self, seg: &Segment, dss: &Dss) {
-        self.confirmed = true;
-        self.outgoing.on_data_ack(dss.data_ack.wrapping_sub(self.keys.own_first), seg.window);
-        if dss.data_fin
-            && let Some(dsn) = dss.dsn
-        {
-            let end = dsn.wrapping_sub(self.keys.peer_first).saturating_add(u64::from(seg.len));
-            self.incoming.on_data_fin(end);
-        }
-    }
-
-    /// Shows a subflow's controller all subflows.
-    fn observe(&mut self, cfg: &Config, number: usize) {
-        if cfg.congestion() == MptcpCongestion::Uncoupled {
-            return;
-        }
-        let mut paths = [Path { window: 0.0, rtt: 0.0, between_losses: 0.0 }; MAX_SUBFLOWS];
-        let (mut count, mut own) = (0, usize::MAX);
-        for (other, subflow) in self.subflows.iter().enumerate() {
-            if let Some(path) = subflow.path() {
-                if other == number {
-                    own = count;
-                }
-                paths[count] = path;
-                count += 1;
-            }
-        }
-        let endpoint = &mut self.subflows[number].endpoint;
-        endpoint.congestion.observe(&paths[..count], own, endpoint.acked);
-    }
-
-    /// To be called when [`Self::next_timeout`] has come; harmless earlier.
-    pub fn on_timeout(&mut self, cfg: &Config, now: Time) {
-        self.due = true;
-        for number in 0..self.subflows.len() {
-            if self.subflows[number].endpoint.next_timeout() <= now {
-                self.subflow_expires(cfg, number, now);
-            }
-        }
-        if self.outgoing.fin_timer <= now {
-            self.fin_expires(cfg, now);
-        }
-    }
-
-    fn subflow_expires(&mut self, cfg: &Config, number: usize, now: Time) {
-        self.ready |= 1 << number;
-        if self.mode == Mode::Plain {
-            self.subflows[number].endpoint.on_timeout(&cfg.plain, now);
-            return;
-        }
-        if self.subflows[number].coupled {
-            self.observe(cfg, number);
-        }
-        let subflow = &mut self.subflows[number];
-        if subflow.stage == Stage::Unconfirmed && subflow.third_acks > cfg.plain.syn_retries {
-            subflow.reset();
-        }
-        subflow.endpoint.on_timeout(&cfg.subflow, now);
-        let waits_long = subflow.endpoint.backoff >= cfg.plain.mptcp_stale_timeouts;
-        if subflow.endpoint.state == State::Closed {
-            self.bury(number);
-        } else if waits_long && self.finishing {
-            // Nobody waits for the end of this one.
-            self.subflows[number].reset();
-            self.bury(number);
-        } else if waits_long && !self.subflows[number].stale {
-            self.suspect(cfg, number);
-        }
-    }
-
-    /// A subflow makes no progress: if there is another, that gets what it has sent.
-    fn suspect(&mut self, cfg: &Config, number: usize) {
-        let most = cfg.plain.mptcp_stale_timeouts;
-        let good = |other: &Subflow| other.is_usable() && other.endpoint.backoff < most;
-        let another = (0..self.subflows.len()).any(|other| other != number && good(&self.subflows[other]));
-        if another && self.subflows[number].is_outstanding() {
-            self.stats.stale += 1;
-            self.give_again(number);
-            self.subflows[number].stale = true;
-        }
-    }
-
-    /// What a subflow has sent, and nobody has acknowledged, is for others.
-    fn give_again(&mut self, number: usize) {
-        for mapping in self.subflows[number].sent.iter() {
-            self.outgoing.give_again(mapping.data, mapping.data + u64::from(mapping.len));
-        }
-        self.due = true;
-    }
-
-    /// A subflow has ended: others get what it had.
-    #[cold]
-    fn bury(&mut self, number: usize) {
-        let subflow = &self.subflows[number];
-        if subflow.buried || self.mode == Mode::Plain {
-            return;
-        }
-        if !subflow.stale {
-            self.give_again(number);
-        }
-        let subflow = &mut self.subflows[number];
-        subflow.buried = true;
-        subflow.sent = Default::default();
-        subflow.held = Default::default();
-        if !self.subflows.iter().any(Subflow::is_usable) {
-            // A bad one is better than none.
-            self.subflows.iter_mut().for_each(|other| other.stale = false);
-        }
-    }
-
-    /// The DATA_FIN was not acknowledged in time.
-    fn fin_expires(&mut self, cfg: &Config, now: Time) {
-        let over = self.is_closed();
-        let outgoing = &mut self.outgoing;
-        if over {
-            outgoing.fin_timer = Time::MAX;
-            return;
-        }
-        if outgoing.is_idle() {
-            if outgoing.fin_tries >= cfg.plain.data_retries && cfg.plain.data_retries < u8::MAX {
-                outgoing.fin_timer = Time::MAX;
-                for number in 0..self.subflows.len() {
-                    self.remove(number);
-                }
-                return;
-            }
-            outgoing.fin_tries = outgoing.fin_tries.saturating_add(1);
-            for (number, subflow) in self.subflows.iter_mut().enumerate() {
-                if subflow.is_open() {
-                    subflow.tell_fin();
-                    self.ready |= 1 << number;
-                }
-            }
-        }
-        self.arm_fin(cfg, now);
-    }
-
-    fn arm_fin(&mut self, cfg: &Config, now: Time) {
-        let tries = self.outgoing.fin_tries;
-        let timeout = match Scheduler::best(&self.subflows) {
-            Some(best) => self.subflows[best].endpoint.rtt.timeout(&cfg.subflow, tries),
-            None => cfg.plain.initial_rto,
-        };
-        self.outgoing.fin_timer = now + timeout;
-    }
-
-    /// Ends a subflow with a reset, as when its address has gone: others get what it had. The connection goes on while
-    /// there is another.
-    pub fn remove(&mut self, subflow: usize) {
-        if subflow < self.subflows.len() {
-            self.subflows[subflow].reset();
-            self.ready |= 1 << subflow;
-            self.bury(subflow);
-        }
-    }
-
-    /// Everything has arrived both ways: the subflows end.
-    #[cold]
-    fn finish(&mut self, cfg: &Config) {
-        self.finishing = true;
-        for (number, subflow) in self.subflows.iter_mut().enumerate() {
-            subflow.finish(&cfg.plain);
-            self.ready |= 1 << number;
-        }
-    }
-
-    /// Writes the next segment to send and its options, and says which subflow it is for; `None` if there is none.
-    /// Only the first `sack_count` of `out.sacks` are written.
-    #[inline]
-    pub fn poll_transmit(
-        &mut self,
-        cfg: &Config,
-        now: Time,
-        out: &mut Segment,
-        options: &mut Options,
-    ) -> Option<usize> {
-        loop {
-            if self.due {
-                self.due = false;
-                self.schedule(cfg, now);
-            }
-            while self.ready != 0 {
-                let number = self.ready.trailing_zeros() as usize;
-                let plain = self.mode == Mode::Plain;
-                let endpoint = &mut self.subflows[number].endpoint;
-                let tcp: &config::Config = if plain { &cfg.plain } else { &cfg.subflow };
-                if endpoint.poll_transmit(tcp, now, out) {
-                    *options = if plain { Options::None } else { self.label(cfg, now, number, out) };
-                    return Some(number);
-                }
-                self.deadlines[number] = endpoint.next_timeout();
-                self.ready &= self.ready - 1;
-            }
-            if !self.wants_data_fin() {
-                return None;
-            }
-        }
-    }
-
-    /// Gives data to the subflows that would send it now.
-    fn schedule(&mut self, cfg: &Config, now: Time) {
-        if self.mode != Mode::Multipath {
-            return;
-        }
-        if self.outgoing.fin_is_due() {
-            if !self.outgoing.fin_sent && self.subflows.iter().all(|subflow| subflow.endpoint.unsent == 0) {
-                self.send_data_fin();
-            }
-        } else if self.outgoing.mapped < self.outgoing.written {
-            self.restart_idle(cfg, now);
-        }
-        self.give(cfg, now);
-    }
-
-    fn restart_idle(&mut self, cfg: &Config, now: Time) {
-        for subflow in self.subflows.iter_mut().filter(|subflow| !subflow.is_outstanding()) {
-            subflow.endpoint.restart_after_idle(&cfg.subflow, now);
-        }
-    }
-
-    fn give(&mut self, cfg: &Config, now: Time) {
-        loop {
-            match self.outgoing.next(cfg) {
-                Next::Piece(piece) => {
-                    let Some(chosen) = self.scheduler.choose(cfg, &self.subflows, piece.len) else { return };
-                    self.outgoing.give(piece);
-                    self.stats.reinjected += if piece.again { u64::from(piece.len) } else { 0 };
-                    self.subflows[chosen].give(cfg.congestion(), piece.data, piece.len);
-                    self.ready |= 1 << chosen;
-                }
-                Next::Closed => return self.await_window(cfg, now),
-                Next::Nothing => return,
-            }
-        }
-    }
-
-    /// The other side's window is closed. With nothing on its way only a probe can find out that it has opened.
-    #[cold]
-    fn await_window(&mut self, cfg: &Config, now: Time) {
-        if self.outgoing.is_idle()
-            && let Some(best) = Scheduler::best(&self.subflows)
-        {
-            self.subflows[best].endpoint.window_is_full(&cfg.subflow, now);
-            self.ready |= 1 << best;
-        }
-    }
-
-    /// Whether there is a DATA_FIN to send that no data has taken along: then a subflow does.
-    fn wants_data_fin(&mut self) -> bool {
-        let due = self.mode == Mode::Multipath && self.outgoing.fin_is_due() && !self.outgoing.fin_sent;
-        due && self.send_data_fin()
-    }
-
-    /// Has a subflow send a DATA_FIN without data, if there is one to do so.
-    fn send_data_fin(&mut self) -> bool {
-        let Some(best) = Scheduler::best(&self.subflows) else { return false };
-        self.subflows[best].tell_fin();
-        self.ready |= 1 << best;
-        true
-    }
-
-    /// Finds the options of a segment that an endpoint has written, and makes room for them.
-    #[inline]
-    fn label(&mut self, cfg: &Config, now: Time, number: usize, out: &mut Segment) -> Options {
-        out.window = self.incoming.window;
-        let subflow = &self.subflows[number];
-        let usual = subflow.stage == Stage::Confirmed
-            && !subflow.answers_syn
-            && !out.flags.any(Flags::SYN | Flags::RST)
-            && (self.confirmed || out.seq != subflow.first);
-        let options = if usual {
-            self.dss_for(cfg, now, number, out)
-        } else {
-            self.unusual_option(cfg, now, number, out)
-        };
-        fit(cfg, out, options.bytes(cfg, out));
-        options
-    }
-
-    #[cold]
-    fn unusual_option(&mut self, cfg: &Config, now: Time, number: usize, out: &mut Segment) -> Options {
-        if out.flags.has(Flags::RST) {
-            return Options::None;
-        }
-        if out.flags.has(Flags::SYN) {
-            out.window = out.window.min(SYN_WINDOW);
-            return self.syn_option(cfg, number);
-        }
-        let subflow = &mut self.subflows[number];
-        match subflow.stage {
-            // The endpoint answers something odd before the third ACK has come: the SYN+ACK's option does no harm.
-            Stage::Opening => self.syn_option(cfg, number),
-            Stage::Unconfirmed => {
-                subflow.await_confirmation(&cfg.subflow, now);
-                self.third_ack_option(cfg, number)
-            }
-            Stage::Confirmed if out.len == 0 && subflow.answers_syn => {
-                subflow.answers_syn = false;
-                self.third_ack_option(cfg, number)
-            }
-            // Version 1 repeats the keys on the first data, in case that the third ACK is lost.
-            Stage::Confirmed
-                if out.len > 0
-                    && cfg.version() == 1
-                    && number == 0
-                    && out.seq == subflow.first
-                    && !self.confirmed =>
-            {
-                self.third_ack_option(cfg, number)
-            }
-            Stage::Confirmed => self.dss_for(cfg, now, number, out),
-        }
-    }
-
-    /// The DSS of a segment: what its payload is, and whether the data ends there.
-    #[inline]
-    fn dss_for(&mut self, cfg: &Config, now: Time, number: usize, out: &mut Segment) -> Options {
-        let ends_at = self.outgoing.written;
-        if out.len == 0 {
-            let tells = std::mem::take(&mut self.subflows[number].tells_fin) && self.outgoing.fin_is_due();
-            if !tells {
-                return self.dss(None, false);
-            }
-            self.fin_leaves(cfg, now);
-            return self.dss(Some(ends_at), true);
-        }
-        let Some((data, left)) = self.subflows[number].sent.find(out.seq) else {
-            debug_assert!(false, "an endpoint sends what it was not given");
-            return self.dss(None, false);
-        };
-        if left < u32::from(out.len) {
-            // What is sent again need not begin where it did. A segment has one mapping; the rest is sent later.
-            out.len = left as u16;
-            out.flags = Flags(out.flags.0 & !Flags::FIN.0);
-        }
-        let last = self.outgoing.finished && data + u64::from(out.len) == ends_at;
-        if last {
-            self.fin_leaves(cfg, now);
-        }
-        self.dss(Some(data), last)
-    }
-
-    fn fin_leaves(&mut self, cfg: &Config, now: Time) {
-        self.outgoing.fin_sent = true;
-        if self.outgoing.fin_timer == Time::MAX && !self.outgoing.fin_acked {
-            self.arm_fin(cfg, now);
-        }
     }
 
     /// The next instant at which [`Self::on_timeout`] is needed; [`Time::MAX`]: none. Counts once
@@ -771,20 +273,8 @@ impl Connection {
         subflows
             + self.subflows.capacity() * size_of::<Subflow>()
             + self.deadlines.capacity() * size_of::<Time>()
+            + self.paths.capacity() * size_of::<Path>()
             + self.outgoing.heap_bytes()
             + self.incoming.heap_bytes()
     }
-}
-
-/// Makes room for `bytes` of option beside what the segment has: SACK blocks give way, as in Linux.
-#[inline]
-fn fit(cfg: &Config, out: &mut Segment, bytes: u8) {
-    while out.options + bytes > MOST_OPTIONS && out.sack_count > 0 {
-        out.sack_count -= 1;
-        out.options = match out.sack_count {
-            0 => cfg.subflow.plain_options(),
-            count => sack_options(&cfg.subflow, count),
-        };
-    }
-    out.options += bytes;
 }

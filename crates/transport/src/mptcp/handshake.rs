@@ -50,9 +50,9 @@ impl Connection {
         options: &Options,
     ) {
         let subflow = &self.subflows[number];
-        let unanswered = seg.flags.any(Flags::RST)
-            || seg.flags.has(Flags::SYN) && subflow.endpoint.state == State::SynReceived;
-        if unanswered {
+        let (state, flags) = (subflow.endpoint.state, seg.flags);
+        let says_nothing = flags.has(Flags::RST) || flags.has(Flags::SYN) && state == State::SynReceived;
+        if says_nothing || state == State::Closed {
             return self.deliver(cfg, number, now, seg, None);
         }
         match (number, subflow.opened_here, subflow.endpoint.state) {
@@ -285,6 +285,7 @@ impl Connection {
         self.outgoing.fin_timer = Time::MAX;
         let (outgoing, incoming) = (&self.outgoing, &self.incoming);
         let subflow = &mut self.subflows[0];
+        subflow.stale_at = Time::MAX;
         let endpoint = &mut subflow.endpoint;
         endpoint.rcv_wnd = incoming.window;
         endpoint.snd_wnd = seg.window;

@@ -66,3 +66,23 @@ fn hash_with<M: Mac + hmac::digest::KeyInit>(key: &[u8], message: &[u8]) -> hmac
 pub fn first_half(proof: &[u8; 20]) -> u64 {
     proof[..8].iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_numbers_and_proofs_are_those_that_hashlib_computes() {
+        let sender = Party { key: 0x0123_4567_89ab_cdef, nonce: 0x1122_3344 };
+        let receiver = Party { key: 0xfedc_ba98_7654_3210, nonce: 0x5566_7788 };
+        let hex = |proof: [u8; 20]| proof.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        assert_eq!(token(0, sender.key), 0x0ca2_eadb);
+        assert_eq!(initial_sequence(0, sender.key), 0xe3df_8ee1_21f1_0547);
+        assert_eq!(hex(join_hmac(0, sender, receiver)), "7120574de71020f0d199f170407bf80fb408fdc4");
+        assert_eq!(token(1, sender.key), 0x55c5_3f5d);
+        assert_eq!(initial_sequence(1, sender.key), 0x5707_62cd_38be_9818);
+        let proof = join_hmac(1, sender, receiver);
+        assert_eq!(hex(proof), "d8b5e46b7a782e79d3ecfd78307751df993e222b");
+        assert_eq!(format!("{:016x}", first_half(&proof)), hex(proof)[..16]);
+    }
+}

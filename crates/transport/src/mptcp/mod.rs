@@ -42,8 +42,9 @@
 //!   of theirs in the network, and the connection can go.
 //!
 //! # What lives where
-//! * [`Connection`]: the door (`connection.rs`), which opens, joins and closes (`handshake.rs`), sends (`sender.rs`) and
-//!   receives (`receiver.rs`); `subflow.rs`, what it keeps for each subflow.
+//! * [`Connection`]: the door (`connection.rs`); what happens when a segment arrives (`arrival.rs`), in a handshake
+//!   (`handshake.rs`), when one leaves (`transmission.rs`), when nothing comes (`failure.rs`).
+//! * `sender.rs`, `receiver.rs`: the data of both directions; `subflow.rs`: what is kept for each subflow.
 //! * [`Options`] (`options.rs`), [keys, tokens and proofs](join_hmac) (`keys.rs`), [`Config`] (`config.rs`).
 //! * `scheduler.rs`: which subflow takes the next data; `path_manager.rs`: which subflows there are.
 //! * `mapping.rs`: which bytes of a subflow are which of the data; `reassembly.rs`: what has arrived beyond a hole.
@@ -53,8 +54,10 @@
 //! Not modelled: ADD_ADDR and REMOVE_ADDR (both sides know the addresses), MP_PRIO, MP_FASTCLOSE, MP_FAIL and checksums but
 //! for their bytes.
 
+mod arrival;
 mod config;
 mod connection;
+mod failure;
 mod handshake;
 mod keys;
 mod mapping;
@@ -65,6 +68,7 @@ mod receiver;
 mod scheduler;
 mod sender;
 mod subflow;
+mod transmission;
 
 pub use config::Config;
 pub use connection::{Connection, Stats};

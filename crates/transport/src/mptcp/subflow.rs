@@ -25,6 +25,8 @@ pub(crate) struct Subflow {
     pub(crate) stage: Stage,
     /// It was too long without progress: it gets no data.
     pub(crate) stale: bool,
+    /// When it will have been too long without progress; [`Time::MAX`] while it makes some.
+    pub(crate) stale_at: Time,
     /// What it still held went to others when it ended.
     pub(crate) buried: bool,
     /// A SYN+ACK came: the next ACK carries the option of the third one.
@@ -57,6 +59,7 @@ impl Subflow {
             endpoint,
             stage: Stage::Opening,
             stale: false,
+            stale_at: Time::MAX,
             buried: false,
             answers_syn: false,
             tells_fin: false,
@@ -124,22 +127,39 @@ impl Subflow {
         })
     }
 
+    /// When it is to be woken.
+    #[inline]
+    pub(crate) fn next_timeout(&self) -> Time {
+        self.endpoint.next_timeout().min(self.stale_at)
+    }
+
+    /// The other side acknowledged something.
+    #[inline]
+    pub(crate) fn progresses(&mut self) {
+        self.sent.release(self.endpoint.snd_una);
+        if self.endpoint.backoff == 0 {
+            self.stale = false;
+            self.stale_at = Time::MAX;
+        }
+    }
+
     /// Ends it with a reset.
     pub(crate) fn reset(&mut self) {
         if self.endpoint.state != State::Closed {
             self.endpoint.todo = todo::RST;
             self.endpoint.abort();
+            self.stale_at = Time::MAX;
         }
     }
 
     /// Begins to end it, once the connection has nothing more to send on it.
-    pub(crate) fn finish(&mut self, cfg: &Config) {
+    pub(crate) fn finish(&mut self) {
         match self.endpoint.state {
             State::Closed => {}
             State::SynSent => self.endpoint.abort(),
             State::SynReceived => self.reset(),
             State::Listen => self.endpoint.close(),
-            _ if self.stale || self.endpoint.backoff >= cfg.mptcp_stale_timeouts => self.reset(),
+            _ if self.stale => self.reset(),
             _ => self.endpoint.close(),
         }
     }

@@ -17,6 +17,9 @@ pub struct Cable {
     pub delay: Duration,
     /// Packets that wait.
     pub queue: usize,
+    /// Whether a packet is dropped at random before the queue is full: with a probability that grows as the square of
+    /// what waits, to a tenth (a simple random early detection).
+    pub early: bool,
     /// Losses, duplications and delays of single packets, in millionths.
     pub loss: u64,
     pub duplicate: u64,
@@ -34,6 +37,7 @@ impl Default for Cable {
             rate: Rate::from_bps(100_000_000),
             delay: Duration::from_ms(5),
             queue: 100,
+            early: false,
             loss: 0,
             duplicate: 0,
             reorder: 0,
@@ -214,7 +218,9 @@ impl World {
             way.departures.pop_front();
         }
         let down = cable.down.iter().any(|&(from, to)| from <= self.now && self.now < to);
-        if down || lost || way.departures.len() > cable.queue || random.hit_ppm(cable.loss) {
+        let filled = (way.departures.len() * 1000 / cable.queue.max(1)) as u64;
+        let early = cable.early && random.hit_ppm(filled * filled / 10);
+        if down || lost || early || way.departures.len() > cable.queue || random.hit_ppm(cable.loss) {
             return;
         }
         let gone =
