@@ -36,6 +36,8 @@ def test_the_committed_openflow_messages_are_what_os_ken_makes():
     pytest.importorskip("os_ken")
     openflow = importlib.import_module("openflow_vectors")
     assert openflow.OUTPUT.read_text() == openflow.text(), "python crates/wire/openflow_vectors.py writes them anew"
+
+
 @pytest.mark.parametrize("vector", vectors.vectors()["option"], ids=lambda vector: vector["name"])
 def test_an_option_that_is_written_is_read(vector):
     assert tcp_options.read(bytes.fromhex(vector["bytes"])) == [vector["option"]]

@@ -46,5 +46,5 @@ pub use settings::{
     SettingsError,
 };
 pub use smoc::Smoc;
-pub use weft_wire::mptcp::Version;
 pub use spanning_tree::SpanningTree;
+pub use weft_wire::mptcp::Version;

@@ -234,7 +234,9 @@ impl<S: Switch> Engine<'_, S> {
     fn confirm(&mut self, transaction: u64, commands: &mut Vec<Command>) {
         let now = self.net.now;
         let Some(plane) = &mut self.central else { return };
-        let std::collections::btree_map::Entry::Occupied(mut entry) = plane.open.entry(transaction) else { return };
+        let std::collections::btree_map::Entry::Occupied(mut entry) = plane.open.entry(transaction) else {
+            return;
+        };
         entry.get_mut().waits -= 1;
         if entry.get().waits > 0 {
             return;
@@ -434,7 +436,9 @@ fn cables(fabric: &Fabric, is_up: impl Fn(LinkId) -> bool) -> impl Iterator<Item
 /// A frame of the controller's own; simulated hosts take no notice of it.
 fn made(frame: MadeFrame) -> Header {
     let dst = match frame {
-        MadeFrame::ArpReply { target: (mac, _), .. } | MadeFrame::Advertisement { target: (mac, _), .. } => mac,
+        MadeFrame::ArpReply { target: (mac, _), .. } | MadeFrame::Advertisement { target: (mac, _), .. } => {
+            mac
+        }
         MadeFrame::ArpProbe { station, .. } | MadeFrame::SolicitationProbe { station, .. } => station,
     };
     Header { src: MadeFrame::CONTROLLER, dst, kind: Kind::Other, ip_bytes: 46, ..Header::default() }

@@ -314,7 +314,9 @@ impl<S: Switch> Engine<'_, S> {
 
     /// Records the connection of a place, if that is its first.
     pub(crate) fn record_multipath<R: Recorder>(&mut self, place: u32, recorder: &mut R) {
-        let Some(bundle) = self.multipath.as_ref().and_then(|multipath| multipath.bundle(place)) else { return };
+        let Some(bundle) = self.multipath.as_ref().and_then(|multipath| multipath.bundle(place)) else {
+            return;
+        };
         let Some(&first) = bundle.places.first() else { return };
         let (flow, [client, server]) = (bundle.flow, &bundle.sides);
         let (sender, receiver) = (client.totals(), server.totals());
@@ -368,4 +370,3 @@ pub(crate) fn seen(options: &Options) -> Option<SeenMptcp> {
         Options::Dss(_) => SeenMptcp::Other,
     })
 }
-

@@ -187,7 +187,8 @@ impl RuleTable {
         self.free.push(slot);
         self.by_cookie.remove(&entry.rule.cookie);
         let (priority, shape) = (entry.rule.priority, Shape::of(&entry.rule.matches));
-        let group = self.groups.iter().position(|group| group.priority == priority && group.shape == shape)?;
+        let group =
+            self.groups.iter().position(|group| group.priority == priority && group.shape == shape)?;
         self.groups[group].rules.remove(&canonical(&entry.rule.matches));
         if self.groups[group].rules.is_empty() {
             self.groups.remove(group);
@@ -229,7 +230,8 @@ impl RuleTable {
             return Vec::new();
         }
         self.found.clear();
-        let over = |slot: &u32| self.slots[*slot as usize].as_ref().is_some_and(|entry| entry.expiry() <= now);
+        let over =
+            |slot: &u32| self.slots[*slot as usize].as_ref().is_some_and(|entry| entry.expiry() <= now);
         let over: Vec<u32> = (0..self.slots.len() as u32).filter(over).collect();
         let mut gone: Vec<Entry> = over.into_iter().filter_map(|slot| self.take_out(slot)).collect();
         gone.sort_by_key(|entry| entry.rule.cookie);

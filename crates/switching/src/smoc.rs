@@ -15,7 +15,9 @@ use weft_units::{HostId, Mac, NodeId, PortId, Time};
 
 use crate::action::{Report, Rewrite};
 use crate::header::{Header, Kind};
-use crate::registry::{Blueprint, Central, Contradiction, ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec, Timing};
+use crate::registry::{
+    Blueprint, Central, Contradiction, ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec, Timing,
+};
 use crate::rule_table::RuleTable;
 use crate::{Actions, Context, DropReason, Switch, TableEntries};
 
@@ -118,7 +120,11 @@ pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
         return Some(wrong("paths", paths.to_string(), "1 to 64".to_owned()));
     }
     if proactive > paths && spec.params.contains_key("proactive_paths") {
-        return Some(wrong("proactive_paths", proactive.to_string(), format!("1 to {paths}, which is `paths`")));
+        return Some(wrong(
+            "proactive_paths",
+            proactive.to_string(),
+            format!("1 to {paths}, which is `paths`"),
+        ));
     }
     match spec.params.get("idle_timeout") {
         Some(ParamValue::Duration(time))

@@ -14,7 +14,8 @@ const MIB: u64 = 1 << 20;
 fn study(name: &str) -> Fabric {
     let path = format!("{}/../../scenarios/smoc/{name}.fabric.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    weft_fabric::read::toml(&text, name, &LinkSpec::default()).unwrap_or_else(|error| panic!("{path}: {error}"))
+    weft_fabric::read::toml(&text, name, &LinkSpec::default())
+        .unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 /// Hosts that open `subflows` subflows.

@@ -178,6 +178,7 @@ fn outcome(frame: &[u8], out: &Actions) -> Outcome {
             let len = unwrap(frame, EtherType::PATH, &mut longer).expect("it was read");
             changed = longer[..len].to_vec();
         }
+        Rewrite::Label(_) => panic!("only a central controller's rules have labels"),
     }
     let mut outcome = Outcome::default();
     outcome.deeds.push(match out.rewriting() {
@@ -187,6 +188,7 @@ fn outcome(frame: &[u8], out: &Actions) -> Outcome {
         Rewrite::Wrap(Kind::PathRequest, _) => "wrapped in a request",
         Rewrite::Wrap(..) => "wrapped in a reply",
         Rewrite::Unwrap => "unwrapped",
+        Rewrite::Label(_) => "labelled",
     });
     for action in out.all() {
         match action {

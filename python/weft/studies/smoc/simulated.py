@@ -82,9 +82,9 @@ class Smoc(Study):
     name = "smoc"
     summary = "smoc against spanning tree and ECMP: Multipath TCP on the paper's topologies 1, 2 and wide area"
     chosen = (
-        "Links of 100 Mbps whose bytes count as those of IP packets, queues of 100 packets; in the wide area a round trip"
-        " of 180 ms and queues of half of what it holds. TCP as Linux has it, each subflow with CUBIC of its own. A rule"
-        " takes a switch 150 us, a message to or from the controller 100 us."
+        "Links of 100 Mbps whose bytes count as those of IP packets, queues of 100 packets; in the wide area a round"
+        " trip of 180 ms and queues of half of what it holds. TCP as Linux has it, each subflow with CUBIC of its own."
+        " A rule takes a switch 150 us, a message to or from the controller 100 us."
     )
 
     def parts(self, size: Size) -> Sequence[Simulated]:
@@ -92,7 +92,8 @@ class Smoc(Study):
         extent = EXTENTS[size]
         schemes = [*SCHEMES, ECMP]
         local = [
-            _part(f"topology-{topology:d}", topology, extent.seeds, extent.seconds, schemes, COUNTS) for topology in LOCAL
+            _part(f"topology-{topology:d}", topology, extent.seeds, extent.seconds, schemes, COUNTS)
+            for topology in LOCAL
         ]
         wide = _part(
             "wide-area", Topology.wide, extent.wide_seeds, extent.wide_seconds, SCHEMES, [SUBFLOWS], WIDE_STREAMS
@@ -150,8 +151,8 @@ def _slow(runs: Sequence[Measured]) -> list[str]:
     if first is None or reached is None:
         return []
     return [
-        f"topology 1, smoc with a controller that takes {SLOW_S} s as the paper's: {claims.mbps(first.mean)} in the first"
-        f" {SLOW_S} s, all paths from {reached.mean:.1f} s on"
+        f"topology 1, smoc with a controller that takes {SLOW_S} s as the paper's: {claims.mbps(first.mean)} in the"
+        f" first {SLOW_S} s, all paths from {reached.mean:.1f} s on"
     ]
 
 
