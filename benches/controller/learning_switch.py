@@ -18,13 +18,13 @@ from typing import Any
 
 os.environ.setdefault("OSKEN_HUB_TYPE", "native")
 
-from os_ken import cfg  # noqa: E402
-from os_ken.base.app_manager import AppManager, OSKenApp  # noqa: E402
-from os_ken.controller import ofp_event  # noqa: E402
-from os_ken.controller.handler import CONFIG_DISPATCHER, MAIN_DISPATCHER, set_ev_cls  # noqa: E402
-from os_ken.lib import hub  # noqa: E402
-from os_ken.lib.packet import ethernet, packet  # noqa: E402
-from os_ken.ofproto import ofproto_v1_3  # noqa: E402
+from os_ken import cfg
+from os_ken.base.app_manager import AppManager, OSKenApp
+from os_ken.controller import ofp_event
+from os_ken.controller.handler import CONFIG_DISPATCHER, MAIN_DISPATCHER, set_ev_cls
+from os_ken.lib import hub
+from os_ken.lib.packet import ethernet, packet
+from os_ken.ofproto import ofproto_v1_3
 
 
 class LearningSwitch(OSKenApp):  # type: ignore[misc] # os-ken has no types

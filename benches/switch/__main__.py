@@ -1,8 +1,6 @@
 """`python -m benches.switch`: takes the figures, shows them, and writes them down."""
 
 import json
-import os
-import platform
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -12,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from benches.machine import describe, noise
 from benches.switch import connect, forward, jail, kill, recover, show, table
 from benches.switch.lab import BINARIES, EXAMPLES, LabError
 from benches.switch.peers import MODES
@@ -20,22 +19,6 @@ PARTS = ("forward", "connect", "recover", "kill", "table")
 FORWARDERS = ("bridge", *MODES, "ovs", "bridge again")
 LIMIT = 3 * 3600.0
 CONSOLE = Console(stderr=True, highlight=False)
-
-
-def steal() -> float:
-    """Seconds that the machine below has kept this one's cores waiting."""
-    fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()
-    return int(fields[8]) / os.sysconf("SC_CLK_TCK")
-
-
-def machine() -> dict[str, Any]:
-    """What the figures were taken on."""
-    models = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
-    return {
-        "kernel": platform.release(),
-        "cpu": models[0].split(":", 1)[1].strip() if models else platform.machine(),
-        "cores": len(os.sched_getaffinity(0)),
-    }
 
 
 def take(
@@ -50,24 +33,24 @@ def take(
     """The figures of the parts asked for."""
     result: dict[str, Any] = {}
     for part in parts:
-        before, stolen, at = os.getloadavg()[0], steal(), datetime.now(UTC)
 
         def progress(what: str, part: str = part) -> None:
             tell(f"{part}: {what}")
 
-        if part == "forward":
-            figures = forward.measure(forward.present(names), rounds, seconds, progress)
-        elif part == "connect":
-            figures = connect.measure(["arp-path", "tcp-path"], rounds, seconds, progress)
-        elif part == "recover":
-            figures = recover.measure(trials, not quick, progress)
-        elif part == "kill":
-            figures = kill.measure(trials, progress)
-        else:
-            figures = table.measure(trials, [1000, 10_000] if quick else [1000, 10_000, 100_000, 1_000_000], progress)
-        noise = {"load_before": before, "load_after": os.getloadavg()[0], "stolen_s": round(steal() - stolen, 2)}
-        took = (datetime.now(UTC) - at).total_seconds()
-        result[part] = {"figures": figures, "noise": noise, "took_s": round(took, 1)}
+        with noise() as seen:
+            if part == "forward":
+                figures = forward.measure(forward.present(names), rounds, seconds, progress)
+            elif part == "connect":
+                figures = connect.measure(["arp-path", "tcp-path"], rounds, seconds, progress)
+            elif part == "recover":
+                figures = recover.measure(trials, not quick, progress)
+            elif part == "kill":
+                figures = kill.measure(trials, progress)
+            else:
+                figures = table.measure(
+                    trials, [1000, 10_000] if quick else [1000, 10_000, 100_000, 1_000_000], progress
+                )
+        result[part] = {"figures": figures, **seen}
     return result
 
 
@@ -99,7 +82,7 @@ def main(
     with CONSOLE.status("") as status:
         tell = status.update if CONSOLE.is_terminal else CONSOLE.print
         result = take(parts, names, rounds, seconds, trials, quick, tell)
-    document = {"machine": machine(), "at": datetime.now(UTC).isoformat(timespec="seconds"), **result}
+    document = {"machine": describe(), "at": datetime.now(UTC).isoformat(timespec="seconds"), **result}
     show.tables(document, Console(highlight=False, width=None if sys.stdout.isatty() else 132))
     if output:
         output.write_text(json.dumps(document, indent=1) + "\n")
