@@ -25,9 +25,9 @@ def main() -> None:
     connections, proactive = int(sys.argv[1]), int(sys.argv[2])
     jail.furnish()
     wrapper = ["-m", "cProfile", "-o", sys.argv[3]] if len(sys.argv) > 3 else []
+    arguments = ("--proactive", str(proactive), "--idle-timeout", "60")
+    controller = lab.Controller(*arguments, wrapper=wrapper)
     with lab.network(rate_bps=100_000_000) as net:
-        arguments = ("--fabric", str(lab.FABRIC), "--proactive", str(proactive), "--idle-timeout", "60")
-        controller = lab.Controller(*arguments, wrapper=wrapper)
         controller.ready()
         lab.pings(net)
         serve(net)

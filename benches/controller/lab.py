@@ -26,7 +26,11 @@ from weft.studies.smoc.topologies import Topology, fabric
 MIDDLE = ("s3", "s4", "s5", "s6")
 FABRIC = Path("/run/topology1.fabric.toml")
 PORT = 6653
-READY_S = 20.0
+RATE_BPS = 2_000_000
+"""Of each of the four paths: what a busy machine carries too."""
+READY_S = 40.0
+SETTLED_S = 1.2
+"""Without LLDP, until a port is a host's."""
 LINKS = 16
 """Directions between switches."""
 
@@ -68,6 +72,9 @@ class Controller:
 
     def start(self) -> None:
         """Start it, and wait until it can be asked."""
+        sh("ip link set lo up")
+        if not FABRIC.exists():
+            FABRIC.write_text(fabric(Topology.isolated, RATE_BPS))
         command = [sys.executable, *self.wrapper, "-m", "weft", "controller", "--listen", f"127.0.0.1:{self.port}"]
         with self.log_file.open("ab") as log:
             self.process = subprocess.Popen([*command, "--control", self.socket, *self.arguments], stderr=log)
@@ -97,15 +104,18 @@ class Controller:
         return self.log_file.read_text()
 
     def ready(self, switches: int = 6, links: int = LINKS) -> float:
-        """Wait until it has found the fabric and taken the hosts' ports for hosts'; returns how long that took."""
+        """Wait until it has found the fabric, which takes as long as is returned, and hosts may talk."""
 
         def found() -> bool:
             if len([row for row in self.show("switches")["switches"] if row["connection"] == "ready"]) != switches:
                 return False
             roles = [port["role"] for row in self.show("switches")["switches"] for port in row["ports"]]
-            return roles.count("switch") == links and "settling" not in roles
+            return roles.count("switch") == links
 
-        return until(f"{switches} switches and {links} links are found", found)
+        took = until(f"{switches} switches and {links} links are found", found)
+        # Ports that are no switch's become hosts' ports.
+        time.sleep(SETTLED_S)
+        return took
 
     def middles(self) -> list[str]:
         """For the MPTCP connection with most subflows, the middle switch of each of its subflows that is installed."""
@@ -113,9 +123,8 @@ class Controller:
         return sorted(flow["switches"][1] for flow in max(flows, key=len, default=[]) if len(flow["switches"]) == 3)
 
 
-def network(rate_bps: int = 20_000_000, subflows: int = 4, controllers: Sequence[int] = (PORT,)) -> OpenFlowNetwork:
-    """Switches and hosts; the file of the fabric is `FABRIC`."""
-    sh("ip link set lo up")
+def network(rate_bps: int = RATE_BPS, subflows: int = 4, controllers: Sequence[int] = (PORT,)) -> OpenFlowNetwork:
+    """Switches and hosts; the controllers must be there already."""
     FABRIC.write_text(fabric(Topology.isolated, rate_bps))
     targets = [f"tcp:127.0.0.1:{port}" for port in controllers]
     return OpenFlowNetwork(plan_of(FABRIC), controllers=targets, subflows=subflows, openers=["a"])
@@ -129,11 +138,11 @@ def run_in(net: OpenFlowNetwork, host: str, command: str, check: bool = True) ->
 def pings(
     net: OpenFlowNetwork, target: str = "b", count: int = 5, patience_s: float = 8, source: str = "a", more: str = ""
 ) -> int:
-    """How many pings come back."""
+    """How many of so many pings come back; more are sent while the first waits."""
     address = net.address(target) if target in net.hosts else target
     said = run_in(net, source, f"ping -n -i 0.1 -c {count} -w {patience_s} {more} {address}", check=False)
     found = re.search(r"(\d+) received", said)
-    return int(found[1]) if found else 0
+    return min(int(found[1]), count) if found else 0
 
 
 def frames(net: OpenFlowNetwork, what: str = "rx_packets") -> dict[str, int]:

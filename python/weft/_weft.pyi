@@ -355,7 +355,7 @@ class Controller:
           ``role`` ``"host"``, ``"switch"``, ``"settling"``, ``"quarantine"`` (it led to a switch and does not now) or
           ``"down"``, ``to`` ``{"switch", "port"}`` or null. Beside ``total`` stands ``differences``: sentences that
           say where the expected fabric and the found one differ, such as ``"s1 port 3 leads to s5 port 1, expected
-          s4 port 1"``;
+          s4 port 1"``, and ``last_failure``: why the last install failed, or null;
         * ``stations``: ``{"mac", "switch", "port", "addresses", "seen_s"}``, ``seen_s`` seconds since it was last heard
           of here.
 

@@ -3,10 +3,10 @@
 
 use hashbrown::HashTable;
 use weft_units::Time;
+use weft_wire::mptcp::{Key, Version};
 
 use crate::hash::Keyed;
 use crate::list::List;
-use crate::mptcp;
 use crate::slab::{Handle, Slab};
 
 /// Who opened a connection, in [`Connection::keys`] and wherever the two sides are numbered.
@@ -21,8 +21,8 @@ pub(crate) struct Connection {
     pub keys: [Option<u64>; 2],
     /// The tokens that follow from them.
     tokens: [u32; 2],
-    /// 0 or 1; final once the listener's key is known.
-    pub version: u8,
+    /// Final once the listener's key is known.
+    pub version: Version,
     /// Whether the listener has agreed.
     pub established: bool,
     /// The stations between which it was opened.
@@ -60,7 +60,13 @@ impl Connections {
     }
 
     /// Enters a connection that is being opened.
-    pub fn insert(&mut self, now: Time, version: u8, stations: [Handle; 2], addresses: [[u8; 16]; 2]) -> u32 {
+    pub fn insert(
+        &mut self,
+        now: Time,
+        version: Version,
+        stations: [Handle; 2],
+        addresses: [[u8; 16]; 2],
+    ) -> u32 {
         self.slab.insert(Connection {
             keys: [None; 2],
             tokens: [0; 2],
@@ -83,7 +89,7 @@ impl Connections {
         if entry.keys[side] == Some(key) {
             return;
         }
-        let (token, owner) = (mptcp::token(entry.version, key), entry.stations[side]);
+        let (token, owner) = (Key(key).token(entry.version).0, entry.stations[side]);
         let hash = self.hash.of(&token);
         let before = self.places(hash).find(|&(_, side, connection)| {
             connection.token(side) == Some(token) && connection.stations[side] == owner

@@ -5,7 +5,8 @@
 //! installed, frames to be sent. It owns no clock and no socket, so the same controller sits behind real
 //! switches, in the simulator and in a property test.
 //!
-//! [`Smoc`] gives each subflow of a Multipath TCP connection a path of its own.
+//! [`Smoc`] gives each subflow of a Multipath TCP connection a path of its own; [`SpanningTree`] is what it is
+//! measured against.
 
 mod command;
 mod connections;
@@ -20,16 +21,17 @@ mod ids;
 mod label;
 mod list;
 mod meter;
-mod mptcp;
 mod network;
 mod packet;
 mod path_sets;
 mod paths;
+mod read;
 mod routes;
 mod rule;
 mod settings;
 mod slab;
 mod smoc;
+mod spanning_tree;
 mod stations;
 mod topology;
 mod transactions;
@@ -44,3 +46,4 @@ pub use settings::{
     SettingsError,
 };
 pub use smoc::Smoc;
+pub use spanning_tree::SpanningTree;

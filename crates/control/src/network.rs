@@ -8,7 +8,7 @@ use weft_units::{Mac, Time};
 use crate::command::{Command, FrameOut, MadeFrame, Transaction};
 use crate::counters::Counters;
 use crate::expected::Expected;
-use crate::ids::{FrameRef, PortNo, SwitchPort};
+use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::list::List;
 use crate::meter::Meter;
 use crate::rule::RuleChange;
@@ -92,7 +92,7 @@ impl Network {
     }
 
     /// Adds a change of rules, if the switch is connected.
-    pub fn change(&self, rules: &mut Vec<(crate::SwitchId, RuleChange)>, switch: u32, change: RuleChange) {
+    pub fn change(&self, rules: &mut Vec<(SwitchId, RuleChange)>, switch: u32, change: RuleChange) {
         let switch = &self.topology.switches[switch as usize];
         if switch.up {
             rules.push((switch.id, change));
@@ -208,11 +208,17 @@ impl Network {
         out.push(Command::Forget(frame));
     }
 
+    /// Whether one more frame that came by `port` may go to all hosts.
+    pub fn may_flood(&mut self, now: Time, port: u32) -> bool {
+        let rate = self.settings.limits.floods_per_port_s;
+        let may = self.port_use(port).floods.take(now, rate, rate);
+        *(if may { &mut self.counters.floods } else { &mut self.counters.floods_limited }) += 1;
+        may
+    }
+
     /// Sends a frame that came by `port` out of all other ports where hosts may be.
     pub fn flood(&mut self, now: Time, port: u32, frame: FrameRef, out: &mut Vec<Command>) {
-        let rate = self.settings.limits.floods_per_port_s;
-        if self.port_use(port).floods.take(now, rate, rate) {
-            self.counters.floods += 1;
+        if self.may_flood(now, port) {
             for switch in self.topology.connected() {
                 let entry = &self.topology.switches[switch as usize];
                 let mut ports: Vec<PortNo> = Vec::new();
@@ -226,10 +232,15 @@ impl Network {
                     out.push(Command::PacketOut { switch: entry.id, in_port: None, ports, frame });
                 }
             }
-        } else {
-            self.counters.floods_limited += 1;
         }
         out.push(Command::Forget(frame));
+    }
+
+    /// Counts an install that failed, and keeps why.
+    pub fn install_failed(&mut self, switch: SwitchId, reason: &str) {
+        self.counters.installs_failed += 1;
+        let name = if switch == SwitchId(0) { String::new() } else { self.expected.name(switch) + ": " };
+        self.last_failure = name + &reason.chars().take(200).collect::<String>();
     }
 
     /// Counts what a change of the topology did.
@@ -263,7 +274,8 @@ impl Network {
         });
         let shown: Vec<Value> = shown.collect();
         let differences = self.expected.differences(&self.topology, self.settings.limits.differences);
-        json!({ "switches": shown, "total": total, "differences": differences })
+        let failure = (!self.last_failure.is_empty()).then_some(&self.last_failure);
+        json!({ "switches": shown, "total": total, "differences": differences, "last_failure": failure })
     }
 
     /// Stations and where they are.
@@ -301,7 +313,7 @@ impl Network {
 }
 
 /// Changes of rules that nobody waits for.
-pub(crate) fn at_once(rules: Vec<(crate::SwitchId, RuleChange)>, out: &mut Vec<Command>) {
+pub(crate) fn at_once(rules: Vec<(SwitchId, RuleChange)>, out: &mut Vec<Command>) {
     if !rules.is_empty() {
         out.push(Command::Install(Transaction { id: 0, rules, release: Vec::new() }));
     }

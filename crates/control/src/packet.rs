@@ -5,6 +5,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use weft_units::Mac;
+use weft_wire::mptcp::Version;
 
 /// A frame, read as far as decisions go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,8 +93,8 @@ impl Tcp {
 pub enum Mptcp {
     /// MP_CAPABLE.
     Capable {
-        /// The version that the sender speaks, or has chosen: 0 or 1.
-        version: u8,
+        /// The version that the sender speaks, or has chosen.
+        version: Version,
         /// The key of whoever sent the segment: in every one of version 0, in the second and third of
         /// version 1.
         sender_key: Option<u64>,

@@ -54,12 +54,14 @@ impl Station {
     }
 }
 
-/// A station that was forgotten, and that its switch still delivers to.
+/// A station that was forgotten to make room for another one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gone {
     pub switch: u32,
     pub number: u32,
     pub handle: Handle,
+    /// Whether its switch was told to deliver to it.
+    pub asked: bool,
 }
 
 /// What somebody says, and what is believed if nobody contradicts in time.
@@ -310,9 +312,7 @@ impl Stations {
             return false;
         };
         let Station { switch, number, asked, .. } = self.slab[oldest];
-        if asked {
-            self.gone.push(Gone { switch, number, handle: self.slab.handle(oldest) });
-        }
+        self.gone.push(Gone { switch, number, handle: self.slab.handle(oldest), asked });
         self.remove(oldest);
         true
     }

@@ -2,6 +2,7 @@
 //!
 //! The functions are documented where Python sees them, in `python/weft/_weft.pyi`.
 
+mod controller;
 mod describe;
 mod emulated;
 mod explore;
@@ -21,6 +22,7 @@ create_exception!(weft, ScenarioError, PyValueError, "A scenario or fabric file 
 #[pymodule]
 fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add_class::<controller::Controller>()?;
     module.add_function(wrap_pyfunction!(listing::version, module)?)?;
     module.add_function(wrap_pyfunction!(listing::schemes, module)?)?;
     module.add_function(wrap_pyfunction!(listing::profiles, module)?)?;

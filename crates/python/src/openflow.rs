@@ -97,6 +97,7 @@ fn read_match(fields: &Bound<PyTuple>) -> PyResult<Match> {
         match &*name {
             "in_port" => found.in_port = Some(PortNumber(value.extract()?)),
             "eth_dst" => found.eth_dst = Some(masked(&value)?),
+            "eth_src" => found.eth_src = Some(mac(&value)?),
             "eth_type" => found.eth_type = Some(EtherType(value.extract()?)),
             "ip_proto" => found.ip_proto = Some(IpProtocol(value.extract()?)),
             "ipv4_src" => found.ipv4_src = Some(address::<Ipv4Addr>(&value)?),
@@ -105,6 +106,9 @@ fn read_match(fields: &Bound<PyTuple>) -> PyResult<Match> {
             "ipv6_dst" => found.ipv6_dst = Some(address::<Ipv6Addr>(&value)?),
             "tcp_src" => found.tcp_src = Some(value.extract()?),
             "tcp_dst" => found.tcp_dst = Some(value.extract()?),
+            "udp_src" => found.udp_src = Some(value.extract()?),
+            "udp_dst" => found.udp_dst = Some(value.extract()?),
+            "arp_op" => found.arp_op = Some(value.extract()?),
             "icmpv6_type" => found.icmpv6_type = Some(value.extract()?),
             other => return Err(PyValueError::new_err(format!("`{other}` is no field of a match"))),
         }

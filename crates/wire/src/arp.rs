@@ -2,6 +2,7 @@
 
 use core::net::Ipv4Addr;
 
+use crate::writer::Writer;
 use crate::{Error, EtherType, Ethernet, MacAddr};
 
 /// What an ARP packet does.
@@ -56,6 +57,32 @@ impl<'a> Arp<'a> {
         Ok(Self { packet, operation })
     }
 
+    /// The bytes of a frame with a packet, without padding.
+    pub const FRAME_LEN: usize = Ethernet::HEADER_LEN + Self::LEN;
+
+    /// The frame by which `sender` asks `target`, or answers it; sent to `destination`.
+    pub fn frame(
+        operation: ArpOperation,
+        destination: MacAddr,
+        sender: (MacAddr, Ipv4Addr),
+        target: (MacAddr, Ipv4Addr),
+    ) -> [u8; Arp::FRAME_LEN] {
+        let mut frame = [0; Arp::FRAME_LEN];
+        if let Ok(mut writer) = Writer::new(&mut frame, Arp::FRAME_LEN) {
+            writer.put(&destination.0);
+            writer.put(&sender.0.0);
+            writer.put(&EtherType::ARP.0.to_be_bytes());
+            // Ethernet, IPv4, the lengths of their addresses.
+            writer.put(&[0, 1, 8, 0, 6, 4]);
+            writer.put(&(operation as u16).to_be_bytes());
+            for (mac, ip) in [sender, target] {
+                writer.put(&mac.0);
+                writer.put(&ip.octets());
+            }
+        }
+        frame
+    }
+
     /// What it does.
     pub const fn operation(&self) -> ArpOperation {
         self.operation
@@ -89,6 +116,18 @@ impl<'a> Arp<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let (sender, target) =
+            ((MacAddr([2; 6]), Ipv4Addr::new(10, 0, 0, 1)), (MacAddr([4; 6]), Ipv4Addr::new(10, 0, 0, 9)));
+        let frame = Arp::frame(ArpOperation::Reply, target.0, sender, target);
+        let ethernet = Ethernet::parse(&frame).unwrap();
+        let arp = Arp::parse(&ethernet).unwrap();
+        assert_eq!((ethernet.destination(), ethernet.source()), (target.0, sender.0));
+        assert_eq!(arp.operation(), ArpOperation::Reply);
+        assert_eq!(((arp.sender(), arp.sender_ip()), (arp.target(), arp.target_ip())), (sender, target));
+    }
 
     #[test]
     fn what_is_not_ipv4_over_ethernet_is_refused_by_field() {

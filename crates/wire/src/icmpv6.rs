@@ -3,7 +3,12 @@
 use core::net::Ipv6Addr;
 
 use crate::ipv6::address;
-use crate::{Error, IpProtocol, Ipv6};
+use crate::writer::Writer;
+use crate::{Error, EtherType, Ethernet, IpProtocol, Ipv6, MacAddr};
+
+/// The options that tell a link-layer address.
+const SOURCE_LINK_LAYER: u8 = 1;
+const TARGET_LINK_LAYER: u8 = 2;
 
 /// What a message of neighbour discovery does.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -19,6 +24,7 @@ pub enum NeighborOperation {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Neighbor<'a> {
     message: &'a [u8; Neighbor::MIN_LEN],
+    options: &'a [u8],
     operation: NeighborOperation,
 }
 
@@ -46,13 +52,14 @@ impl<'a> Neighbor<'a> {
             136 => NeighborOperation::Advertisement,
             &other => return Err(Error::Type(other)),
         };
-        let message: &[u8; Neighbor::MIN_LEN] = ip.payload().first_chunk().ok_or(short(Self::MIN_LEN))?;
+        let (message, options): (&[u8; Neighbor::MIN_LEN], _) =
+            ip.payload().split_first_chunk().ok_or(short(Self::MIN_LEN))?;
         for (field, value, valid) in [("ICMPv6 code", message[1], 0), ("hop limit", ip.hop_limit(), 255)] {
             if value != valid {
                 return Err(Error::Unsupported { field, value: value.into() });
             }
         }
-        Ok(Self { message, operation })
+        Ok(Self { message, options, operation })
     }
 
     /// What it does.
@@ -64,11 +71,137 @@ impl<'a> Neighbor<'a> {
     pub fn target(&self) -> Ipv6Addr {
         address(self.message, 8)
     }
+
+    /// The link-layer address that it tells (RFC 4861, section 4.6.1): of its source in a Solicitation, of its
+    /// target in an Advertisement. What cannot be read tells none.
+    pub fn link_layer(&self) -> Option<MacAddr> {
+        let kind = match self.operation {
+            NeighborOperation::Solicitation => SOURCE_LINK_LAYER,
+            NeighborOperation::Advertisement => TARGET_LINK_LAYER,
+        };
+        let mut rest = self.options;
+        loop {
+            let &[other, words, ..] = rest else { return None };
+            let (option, behind) = rest.split_at_checked(usize::from(words) * 8)?;
+            match *option {
+                [_, _, a, b, c, d, e, f] if other == kind => return Some(MacAddr([a, b, c, d, e, f])),
+                // A length of 0 leads nowhere.
+                [] => return None,
+                _ => rest = behind,
+            }
+        }
+    }
+
+    /// The bytes of a frame with a message that tells a link-layer address.
+    pub const FRAME_LEN: usize = Ethernet::HEADER_LEN + Ipv6::HEADER_LEN + Self::MIN_LEN + 8;
+
+    /// The frame by which the host at `source` asks for `target`, or tells that it is there: it is its own
+    /// link-layer address that the message tells, unless its address is `::` (RFC 4862, section 5.4.2). An
+    /// Advertisement counts as asked for and replaces what was known.
+    pub fn frame(
+        operation: NeighborOperation,
+        source: (MacAddr, Ipv6Addr),
+        destination: (MacAddr, Ipv6Addr),
+        target: Ipv6Addr,
+    ) -> ([u8; Neighbor::FRAME_LEN], usize) {
+        let tells = !source.1.is_unspecified();
+        let len = Self::MIN_LEN + if tells { 8 } else { 0 };
+        let (kind, flags) = match operation {
+            NeighborOperation::Solicitation => (SOURCE_LINK_LAYER, 0),
+            NeighborOperation::Advertisement => (TARGET_LINK_LAYER, 0x60),
+        };
+        let mut message = [0; Neighbor::MIN_LEN + 8];
+        if let Ok(mut writer) = Writer::new(&mut message, len) {
+            writer.put(&[operation as u8, 0, 0, 0, flags, 0, 0, 0]);
+            writer.put(&target.octets());
+            writer.put(&[kind, 1]);
+            writer.put(&source.0.0);
+        }
+        let message = message.get_mut(..len).unwrap_or_default();
+        let sum = checksum(source.1, destination.1, message);
+        if let Some(place) = message.get_mut(2..4) {
+            place.copy_from_slice(&sum.to_be_bytes());
+        }
+        let mut frame = [0; Neighbor::FRAME_LEN];
+        if let Ok(mut writer) = Writer::new(&mut frame, Self::FRAME_LEN) {
+            writer.put(&destination.0.0);
+            writer.put(&source.0.0);
+            writer.put(&EtherType::IPV6.0.to_be_bytes());
+            let [high, low] = (len as u16).to_be_bytes();
+            writer.put(&[0x60, 0, 0, 0, high, low, IpProtocol::ICMPV6.0, 255]);
+            writer.put(&source.1.octets());
+            writer.put(&destination.1.octets());
+            writer.put(message);
+        }
+        (frame, Ethernet::HEADER_LEN + Ipv6::HEADER_LEN + len)
+    }
+}
+
+/// The checksum of an ICMPv6 message (RFC 4443, section 2.3), whose own field is 0.
+fn checksum(source: Ipv6Addr, destination: Ipv6Addr, message: &[u8]) -> u16 {
+    let words = |bytes: &[u8]| -> u32 {
+        bytes.chunks(2).map(|pair| pair.iter().fold(0, |word, &byte| word << 8 | u32::from(byte))).sum()
+    };
+    let pseudo = message.len() as u32 + u32::from(IpProtocol::ICMPV6.0);
+    let mut sum = words(&source.octets()) + words(&destination.octets()) + pseudo + words(message);
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_its_checksum_is_right() {
+        let mac = MacAddr([2, 0, 0, 0, 0, 7]);
+        let (own, asker) = (Ipv6Addr::LOCALHOST, "fd00::1:ffff".parse().unwrap());
+        let (kind, all) = (NeighborOperation::Solicitation, MacAddr([0x33, 0x33, 0, 0, 0, 1]));
+        for (operation, source, told, len) in [
+            (NeighborOperation::Advertisement, own, Some(mac), 86),
+            (kind, own, Some(mac), 86),
+            (kind, Ipv6Addr::UNSPECIFIED, None, 78),
+        ] {
+            let (frame, written) = Neighbor::frame(operation, (mac, source), (all, asker), own);
+            assert_eq!(written, len);
+            let ethernet = Ethernet::parse(&frame[..len]).unwrap();
+            assert_eq!((ethernet.source(), ethernet.destination()), (mac, all));
+            let ip = Ipv6::parse(ethernet.payload()).unwrap();
+            assert_eq!((ip.source(), ip.destination(), ip.hop_limit()), (source, asker, 255));
+            let message = Neighbor::parse(&ip).unwrap();
+            assert_eq!((message.operation(), message.target()), (operation, own));
+            assert_eq!(message.link_layer(), told);
+            // Over everything with the checksum in its place the sum is that of no bits missing.
+            assert_eq!(checksum(source, asker, ip.payload()), 0);
+        }
+        // Computed apart, from the pseudo header and the message.
+        let (frame, _) = Neighbor::frame(kind, (mac, own), (all, own), own);
+        assert_eq!(frame[56..58], [0x75, 0x9a]);
+    }
+
+    #[test]
+    fn an_option_that_cannot_be_read_tells_no_address() {
+        let mut packet = [0; 80];
+        packet[..8].copy_from_slice(&[0x60, 0, 0, 0, 0, 40, 58, 255]);
+        packet[40] = 135;
+        for (options, told) in [
+            (&[1, 1, 2, 0, 0, 0, 0, 9][..], Some(9)),
+            (&[14, 1, 0, 0, 0, 0, 0, 0, 1, 1, 2, 0, 0, 0, 0, 8], Some(8)),
+            (&[2, 1, 2, 0, 0, 0, 0, 9], None),
+            (&[1, 0, 2, 0, 0, 0, 0, 9], None),
+            (&[1, 9, 2, 0, 0, 0, 0, 9], None),
+            (&[14, 0, 2, 0, 0, 0, 0, 9, 1, 1, 2, 0, 0, 0, 0, 9], None),
+            (&[1], None),
+        ] {
+            packet[64..].fill(0);
+            packet[64..64 + options.len()].copy_from_slice(options);
+            packet[5] = 24 + options.len() as u8;
+            let message = Neighbor::parse(&Ipv6::parse(&packet).unwrap()).unwrap().link_layer();
+            assert_eq!(message.map(|mac| mac.0[5]), told, "{options:?}");
+        }
+    }
 
     #[test]
     fn only_neighbour_discovery_of_this_link_is_read() {

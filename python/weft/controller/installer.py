@@ -124,21 +124,35 @@ class Installer:
                 return
         for dpid, block in blocks.items():
             switch = self._ready(dpid)
-            if switch is not None:
+            if switch is None:
+                self._unsent(transaction, dpid, "the switch is gone")
+                continue
+            try:
                 self._send(switch, block, transaction)
-            elif transaction is not None and (failure := self.transactions.missing(transaction, dpid)) is not None:
-                self._failed(failure, "the switch is gone")
+            except ValueError as error:
+                self._seldom.error(("unsent", str(error)), f"a rule cannot be sent: {error}; please report this")
+                self._unsent(transaction, dpid, str(error))
 
     def _send(self, switch: Switch, rules: list[Rule], transaction: Transaction | None) -> None:
-        """Send rules, with a barrier request after them if somebody waits for them."""
+        """Send rules, with a barrier request after them if somebody waits for them.
+
+        Raises:
+            ValueError: A rule is not one.
+        """
         first = switch.xids(len(rules) + 1)
+        messages = codec.flow_mods(first, rules, barrier=transaction is not None)
         self.counts["flow_mods"] += len(rules)
         if transaction is not None:
             unanswered = self.transactions.sent(transaction, switch.dpid, first, first + len(rules))
             if unanswered > _BACKLOG:
                 switch.close(f"it has left {_BACKLOG} barrier requests unanswered")
                 return
-        switch.send(codec.flow_mods(first, rules, barrier=transaction is not None))
+        switch.send(messages)
+
+    def _unsent(self, transaction: Transaction | None, dpid: int, reason: str) -> None:
+        failure = None if transaction is None else self.transactions.missing(transaction, dpid)
+        if failure is not None:
+            self._failed(failure, reason)
 
     def _installed(self, transaction: Transaction) -> None:
         """All switches have confirmed: frames that waited go on their way."""

@@ -7,6 +7,7 @@ import contextlib
 import gc
 import logging
 import signal
+from typing import Any
 
 from .._weft import Controller
 from . import control
@@ -25,8 +26,14 @@ def run(settings: Settings) -> None:
     asyncio.run(_run(settings))
 
 
+def _unexpected(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """An error that nobody has foreseen ends what it happened in, not the controller."""
+    _log.error("internal error: %s; please report this", context.get("message"), exc_info=context.get("exception"))
+
+
 async def _run(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
+    loop.set_exception_handler(_unexpected)
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)

@@ -71,6 +71,7 @@ class Service:
         self._cables: set[tuple[End, End]] = set()
         self._names = {} if settings.fabric is None else {dpid: name for name, dpid in settings.fabric.switches.items()}
         self._differences: set[str] = set()
+        self._suspected: set[str] = set()
         self._compared = self.since
         self._server: asyncio.Server | None = None
         self._ticking: asyncio.TimerHandle | None = None
@@ -335,10 +336,11 @@ class Service:
         self._ticking = self._loop.call_later(_TICK_S, self._tick)
 
     def _compare(self) -> None:
-        """Say where the fabric differs from the expected one, each difference once."""
+        """Say where the fabric differs from the expected one: what has done so at two looks, once."""
         found = set(json.loads(self.core.show("switches", 0)).get("differences", ()))
-        for difference in sorted(found - self._differences):
+        lasting = found & self._suspected
+        for difference in sorted(lasting - self._differences):
             _log.warning("not as in the fabric file: %s", difference)
         for difference in sorted(self._differences - found):
             _log.info("as in the fabric file again, no more: %s", difference)
-        self._differences = found
+        self._suspected, self._differences = found, lasting | (self._differences & found)

@@ -116,8 +116,8 @@ class Transactions:
         return None
 
     def missing(self, transaction: Transaction, dpid: int) -> Failure | None:
-        """A switch of a transaction is not there."""
-        return self._fail(transaction, dpid, "switch_gone")
+        """A switch of a transaction is not there, or its rules cannot be sent."""
+        return self._fail(transaction, dpid, "unsent")
 
     def switch_down(self, dpid: int) -> list[Failure]:
         """A switch is gone; returns what has failed by it."""

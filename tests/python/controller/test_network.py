@@ -9,9 +9,9 @@ def test_everything_goes_through_and_nothing_storms(lab):
     seen = json.loads(
         lab(
             """
+            controller = Controller("--fabric", str(FABRIC))
             with network() as net:
-                controller = Controller("--fabric", str(FABRIC))
-                found = controller.ready()
+                controller.ready()
                 before = frames(net)
                 time.sleep(2)
                 idle = sum(frames(net).values()) - sum(before.values())
@@ -30,13 +30,12 @@ def test_everything_goes_through_and_nothing_storms(lab):
                 ping6 = pings(net, "fd00::2", more="-6")
                 tcp6 = exchanged(net, socket.AF_INET6, socket.SOCK_STREAM, "fd00::2", 4000)
                 udp6 = exchanged(net, socket.AF_INET6, socket.SOCK_DGRAM, "fd00::2", 4000)
-                tell(found=found, idle=idle, asked=asked, first=first, nobody=nobody, back=back, ping6=ping6,
+                tell(idle=idle, asked=asked, first=first, nobody=nobody, back=back, ping6=ping6,
                      through=[tcp, udp, tcp6, udp6], differences=controller.show("switches")["differences"],
                      flows=controller.show("connections")["flows"], ended=controller.stop(2), log=controller.log())
             """
         )
     )
-    assert seen["found"] < 10
     assert (seen["first"], seen["back"], seen["ping6"], seen["nobody"]) == (5, 5, 5, 0), seen["log"]
     assert seen["through"] == [True] * 4, seen["log"]
     assert seen["differences"] == []
@@ -52,12 +51,12 @@ def test_four_subflows_take_four_paths_and_move_when_a_cable_is_cut(lab):
     seen = json.loads(
         lab(
             """
+            controller = Controller("--fabric", str(FABRIC))
             with network() as net:
-                controller = Controller("--fabric", str(FABRIC))
                 controller.ready()
                 pings(net)
                 before, during = middle_bytes(net), []
-                whole = transfer(net, 3, lambda: (time.sleep(1.5), during.append(controller.middles())))
+                whole = transfer(net, 5, lambda: (time.sleep(2), during.append(controller.middles())))
                 used = {name: count - before[name] for name, count in middle_bytes(net).items()}
                 shown = controller.show("connections")["connections"]
                 moved = []
@@ -68,11 +67,11 @@ def test_four_subflows_take_four_paths_and_move_when_a_cable_is_cut(lab):
                     took = until("no subflow over s4", lambda: "s4" not in controller.middles(), 5)
                     moved.append([took, controller.middles()])
 
-                cut_one = transfer(net, 7, cut)
+                cut_one = transfer(net, 8, cut)
                 carried = [[round(one.begin_s, 1), one.throughput_bps] for one in cut_one.intervals]
                 status = controller.show("status")
                 tell(mean=whole.mean_bps(1.0), used=used, during=during, states=[one["state"] for one in shown],
-                     moved=moved, before=cut_one.mean_bps(0.7, 2.0), after=cut_one.mean_bps(4.0, 7.0), carried=carried,
+                     moved=moved, before=cut_one.mean_bps(1.0, 2.0), after=cut_one.mean_bps(5.0, 8.0), carried=carried,
                      set_up=status["status"]["path_set_up"], log=controller.log())
             """
         )
@@ -80,15 +79,15 @@ def test_four_subflows_take_four_paths_and_move_when_a_cable_is_cut(lab):
     total = sum(seen["used"].values())
     assert seen["during"] == [["s3", "s4", "s5", "s6"]], seen["log"]
     assert all(count > 0.15 * total for count in seen["used"].values()), seen["used"]
-    # Four links of 20 Mbps; one alone carries 19.2 of TCP's data.
-    assert seen["mean"] > 45e6
+    # Of 8 Mbps that four links have; one alone carries 1.9 of TCP's data.
+    assert seen["mean"] > 5e6
     took, middles = seen["moved"][0]
     assert took < 1.0
     assert len(middles) == 4 and "s4" not in middles
     # Three links are left, and no second passes without data.
     assert seen["after"] > 0.5 * seen["before"]
-    silent = [begin for begin, bps in seen["carried"] if bps == 0 and 0.3 < begin < 6.5]
-    assert len(silent) <= 5, seen["carried"]
+    silent = [begin for begin, bps in seen["carried"] if bps == 0 and 0.5 < begin < 7.5]
+    assert len(silent) <= 10, seen["carried"]
     assert "set-up" not in seen["log"] and seen["set_up"]["p50_s"] < 0.1
 
 
@@ -96,8 +95,8 @@ def test_switches_that_crash_are_set_up_again_and_traffic_goes_on(lab):
     seen = json.loads(
         lab(
             """
+            controller = Controller("--fabric", str(FABRIC))
             with network() as net:
-                controller = Controller("--fabric", str(FABRIC))
                 controller.ready()
                 before = pings(net)
                 began = time.monotonic()
@@ -107,14 +106,14 @@ def test_switches_that_crash_are_set_up_again_and_traffic_goes_on(lab):
                 again = controller.ready()
                 after = pings(net)
                 used = middle_bytes(net)
-                mean = transfer(net, 2).mean_bps(0.5)
+                mean = transfer(net, 4).mean_bps(1.0)
                 tell(before=before, took=time.monotonic() - began, after=after, mean=mean, log=controller.log())
             """
         )
     )
     assert (seen["before"], seen["after"]) == (5, 5), seen["log"]
     assert seen["took"] < 20
-    assert seen["mean"] > 20e6
+    assert seen["mean"] > 4e6
     assert seen["log"].count("is ready") == 12
 
 
@@ -122,8 +121,8 @@ def test_a_controller_that_starts_again_takes_over_what_is_there(lab):
     seen = json.loads(
         lab(
             """
+            controller = Controller("--fabric", str(FABRIC), "--idle-timeout", "30")
             with network() as net:
-                controller = Controller("--fabric", str(FABRIC), "--idle-timeout", "30")
                 controller.ready()
                 pings(net)
                 seen = []
@@ -139,7 +138,7 @@ def test_a_controller_that_starts_again_takes_over_what_is_there(lab):
 
                 through = transfer(net, 9, restart)
                 carried = [[round(one.begin_s, 1), one.throughput_bps] for one in through.intervals]
-                mean = transfer(net, 2).mean_bps(0.5)
+                mean = transfer(net, 4).mean_bps(1.0)
                 tell(pings=seen, carried=carried, mean=mean, log=controller.log())
             """
         )
@@ -147,8 +146,8 @@ def test_a_controller_that_starts_again_takes_over_what_is_there(lab):
     assert seen["pings"] == [5], seen["log"]
     # Without a controller switches go on; while the new one learns what there is, flows may come to a halt for a while.
     last = [bps for begin, bps in seen["carried"] if begin > 7.5]
-    assert sum(last) / len(last) > 15e6, seen["carried"]
-    assert seen["mean"] > 20e6
+    assert sum(last) / len(last) > 1e6, seen["carried"]
+    assert seen["mean"] > 4e6
     assert "rules kept" in seen["log"]
 
 
@@ -156,10 +155,10 @@ def test_an_openflow_1_0_switch_two_controllers_and_a_wrong_fabric_file_are_said
     seen = json.loads(
         lab(
             """
+            wrong = Path("/run/wrong.fabric.toml")
+            wrong.write_text(fabric(Topology.isolated, RATE_BPS).replace('["s1", "s3"]', '["s1", "s2"]'))
+            first = Controller("--fabric", str(wrong))
             with network(controllers=(PORT, PORT + 1)) as net:
-                wrong = Path("/run/wrong.fabric.toml")
-                wrong.write_text(FABRIC.read_text().replace('["s1", "s3"]', '["s1", "s2"]'))
-                first = Controller("--fabric", str(wrong))
                 first.ready()
                 time.sleep(3.5)
                 differences = first.show("switches")["differences"]
@@ -201,8 +200,8 @@ def test_ports_that_vanish_while_paths_are_installed_fail_those_and_nothing_else
             """
             import threading
 
+            controller = Controller("--fabric", str(FABRIC))
             with network() as net:
-                controller = Controller("--fabric", str(FABRIC))
                 controller.ready()
                 pings(net)
                 with entered(net.namespaces["b"]):
@@ -229,7 +228,7 @@ def test_ports_that_vanish_while_paths_are_installed_fail_those_and_nothing_else
                 stop.set()
                 connecting.join()
                 after = pings(net)
-                mean = transfer(net, 2).mean_bps(0.5)
+                mean = transfer(net, 4).mean_bps(1.0)
                 tell(failed=failed, after=after, mean=mean, alive=controller.process.poll() is None,
                      counters=controller.show("status")["counters"], log=controller.log())
             """
@@ -238,7 +237,7 @@ def test_ports_that_vanish_while_paths_are_installed_fail_those_and_nothing_else
     assert seen["alive"] and seen["after"] == 5, seen["log"]
     # A connection whose SYN met the missing port is tried again by the kernel.
     assert seen["failed"] == []
-    assert seen["mean"] > 20e6
+    assert seen["mean"] > 4e6
     assert "internal" not in seen["log"] and "Traceback" not in seen["log"]
 
 
@@ -251,8 +250,8 @@ def test_malformed_options_are_forwarded_as_plain_tcp_and_counted(lab):
 
             # Too short, cut, of lengths that MP_CAPABLE and MP_JOIN never have, past the end, without length.
             BAD = ("1e02", "1e0301", "1e070181010203", "1e280181", "1e05100001", "1e000000")
+            controller = Controller("--fabric", str(FABRIC))
             with network() as net:
-                controller = Controller("--fabric", str(FABRIC))
                 controller.ready()
                 pings(net)
                 with entered(net.namespaces["b"]):
@@ -291,12 +290,12 @@ def test_a_spanning_tree_uses_one_path(lab):
     seen = json.loads(
         lab(
             """
+            controller = Controller("--forwarding", "spanning-tree")
             with network() as net:
-                controller = Controller("--forwarding", "spanning-tree")
                 controller.ready()
                 first = pings(net)
                 before = middle_bytes(net)
-                mean = transfer(net, 2).mean_bps(0.5)
+                mean = transfer(net, 4).mean_bps(1.0)
                 used = {name: count - before[name] for name, count in middle_bytes(net).items()}
                 tell(first=first, mean=mean, used=used, log=controller.log())
             """
@@ -305,4 +304,4 @@ def test_a_spanning_tree_uses_one_path(lab):
     assert seen["first"] == 5, seen["log"]
     used = sorted(seen["used"].values())
     assert used[-1] > 0.95 * sum(used)
-    assert 10e6 < seen["mean"] < 20e6
+    assert 1e6 < seen["mean"] < 2e6

@@ -1,13 +1,13 @@
 //! What the copies of handshakes say (Algorithm 2): keys, agreement, proof.
 
 use weft_units::Time;
+use weft_wire::mptcp::{Key, Party, Version, join_hmac};
 
 use super::Smoc;
 use super::rules::Changes;
 use crate::command::Command;
 use crate::connections::{INITIATOR, LISTENER};
 use crate::flows::State;
-use crate::mptcp::join_hmac;
 use crate::network::at_once;
 use crate::packet::{Join, Mptcp, Tcp};
 use crate::rule::RuleChange;
@@ -53,7 +53,7 @@ impl Smoc {
                 let opened_with = self.handshakes.of(flow).and_then(|handshake| handshake.key);
                 self.connections.set_key(connection, LISTENER, key, true);
                 if let Some(key) = opened_with
-                    && version == 0
+                    && version == Version::V0
                 {
                     self.connections.set_key(connection, INITIATOR, key, true);
                 }
@@ -128,7 +128,9 @@ impl Smoc {
         let keys = [connection.keys[opener], connection.keys[1 - opener]];
         let nonces = self.handshakes.of(flow).map_or([None; 2], |handshake| handshake.nonces);
         let ([Some(own), Some(other)], [Some(first), Some(second)]) = (keys, nonces) else { return };
-        if join_hmac(connection.version, [own, other], [first, second]) == hmac {
+        let joiner = Party { key: Key(own), nonce: first };
+        let joined = Party { key: Key(other), nonce: second };
+        if join_hmac(connection.version, joiner, joined) == hmac {
             self.net.counters.joins_proven += 1;
             self.confirm(flow);
             self.end_handshake(flow, out);

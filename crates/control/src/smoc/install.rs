@@ -234,9 +234,7 @@ impl Smoc {
     ) {
         let current = self.current(number);
         let Some(open) = self.transactions.close(number) else { return };
-        self.net.counters.installs_failed += 1;
-        let name = if switch == SwitchId(0) { String::new() } else { self.net.expected.name(switch) + ": " };
-        self.net.last_failure = name + &reason.chars().take(200).collect::<String>();
+        self.net.install_failed(switch, reason);
         for (index, serial) in open.paths {
             if let Some(path) = self.paths.slab.get(index)
                 && path.serial == serial

@@ -120,7 +120,7 @@ impl Smoc {
             Content::Tcp(segment) => self.tcp(now, at, [source, target], &segment, frame, out),
             // Fragments of TCP match the rules of TCP, not that of a station.
             Content::Ip { protocol: 6 } => self.net.relay(now, port, target, frame, out),
-            _ => self.to_station(now, at, [source, target], frame, out),
+            _ => self.plain(now, at, [source, target], frame, out),
         }
     }
 }

@@ -1,15 +1,18 @@
-//! What is not TCP: to each station by the shortest path, one rule a switch.
+//! What goes by stations and not by flows: everything that is not TCP, and TCP of ports that open too many
+//! flows.
 
 use weft_units::Time;
 
 use super::Smoc;
+use super::install::Draft;
 use crate::command::Command;
 use crate::ids::{FrameRef, SwitchPort};
-use crate::routes::From;
+use crate::routes::{self, From};
+use crate::transactions::Purpose;
 
 impl Smoc {
-    /// Sends a frame to a station, and makes the route by which the next ones go.
-    pub(super) fn to_station(
+    /// Sends a frame that is not TCP to a station, and makes the route by which the next ones go.
+    pub(super) fn plain(
         &mut self,
         now: Time,
         at: SwitchPort,
@@ -19,5 +22,70 @@ impl Smoc {
     ) {
         let froms = stations.map(|station| From::Switch(self.net.stations.slab[station].switch));
         self.route(now, at, stations, froms, frame, out);
+    }
+
+    /// Sends TCP from a port to a station by the shortest path, without looking at its flows, and the same back.
+    pub(super) fn crowd(
+        &mut self,
+        now: Time,
+        at: SwitchPort,
+        stations: [u32; 2],
+        six: bool,
+        frame: FrameRef,
+        out: &mut Vec<Command>,
+    ) {
+        self.net.counters.flows_crowded += 1;
+        let ends = stations.map(|station| self.net.stations.slab[station].port);
+        let froms = ends.map(|port| From::Crowd { port, six });
+        self.route(now, at, stations, froms, frame, out);
+    }
+
+    /// Sends a frame along the route to the second station, which is made if need be, together with the one
+    /// back.
+    fn route(
+        &mut self,
+        now: Time,
+        at: SwitchPort,
+        stations: [u32; 2],
+        froms: [From; 2],
+        frame: FrameRef,
+        out: &mut Vec<Command>,
+    ) {
+        let port = self.net.stations.slab[stations[0]].port;
+        if let Some(route) = self.routes.find(froms[0], stations[1]) {
+            match self.transactions.of_route(route) {
+                Some(number) if self.transactions.hold(number, at, frame) => {}
+                Some(_) => {
+                    self.net.counters.frames_dropped += 1;
+                    out.push(Command::Forget(frame));
+                }
+                // It came before the rule was there.
+                None => self.net.relay(now, port, stations[1], frame, out),
+            }
+            return;
+        }
+        let Some(path) = self.shortest(stations) else {
+            self.net.counters.frames_without_path += 1;
+            return out.push(Command::Forget(frame));
+        };
+        if self.routes.slab.len() + 2 > self.net.settings.limits.flows || !self.transactions.has_room() {
+            return self.net.relay(now, port, stations[1], frame, out);
+        }
+        let mut draft = Draft::new(Purpose::Other).releasing(Some((at, frame)));
+        for side in [1, 0] {
+            let (from, to) = (froms[side], stations[1 - side]);
+            if self.routes.find(from, to).is_some() {
+                continue;
+            }
+            let switch = self.net.stations.slab[stations[side]].switch;
+            let route = self.routes.insert(from, switch, to);
+            if !self.put_route_on(now, route, path, out) {
+                self.routes.remove(route);
+                return self.net.relay(now, port, stations[1], frame, out);
+            }
+            self.net.stations.slab[to].routes.push(routes::by::STATION, &mut self.routes.slab, route);
+            self.draft_route(&mut draft, route);
+        }
+        self.submit(now, draft, out);
     }
 }

@@ -166,7 +166,7 @@ impl Smoc {
     /// Takes back what switches were told of stations that had to make room for others.
     pub(super) fn forget_stations(&mut self, out: &mut Vec<Command>) {
         let mut changes = Changes::new();
-        for gone in std::mem::take(&mut self.net.stations.gone) {
+        for gone in self.net.stations.gone.drain(..).filter(|gone| gone.asked).collect::<Vec<_>>() {
             let rule = delivery(gone.handle, gone.switch, gone.number, Actions::new());
             self.net.change(&mut changes, gone.switch, removal(&rule));
         }

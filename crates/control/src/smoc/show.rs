@@ -95,7 +95,7 @@ impl Smoc {
         };
         json!({
             "id": index,
-            "version": connection.version,
+            "version": connection.version as u8,
             "initiator": end(INITIATOR),
             "listener": end(LISTENER),
             "state": if connection.established { "established" } else { "pending" },

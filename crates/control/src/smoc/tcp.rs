@@ -1,6 +1,7 @@
 //! TCP that a switch has no rule for: what opens a flow, and what belongs to one whose rules are not there.
 
 use weft_units::{Duration, Time};
+use weft_wire::mptcp::Version;
 
 use super::Smoc;
 use super::rules::Changes;
@@ -152,7 +153,7 @@ impl Smoc {
     }
 
     /// A flow opens a connection.
-    fn capable(&mut self, now: Time, flow: u32, version: u8, key: Option<u64>) {
+    fn capable(&mut self, now: Time, flow: u32, version: Version, key: Option<u64>) {
         self.net.counters.capable += 1;
         let entry = &mut self.flows.slab[flow];
         let stations = entry.key.stations.map(|station| self.net.stations.slab.handle(station));

@@ -2,6 +2,7 @@
 
 use weft_control::{Settings, Smoc};
 use weft_units::Duration;
+use weft_wire::mptcp::Version;
 
 use crate::net::Net;
 use crate::talk::{Connection, flow};
@@ -18,7 +19,7 @@ pub fn four(hosts: &[u64]) -> Net<Smoc> {
 
 #[test]
 fn each_subflow_takes_a_path_of_its_own_and_its_answers_come_back_on_it() {
-    for version in [0, 1] {
+    for version in [Version::V0, Version::V1] {
         let mut net = four(&[1, 2]);
         let connection = Connection::new(flow(0, 1, 4000), version, 9);
         let [syn, syn_ack, ack] = net.open(&connection);

@@ -5,6 +5,7 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256};
 use weft_control::{Content, Controller, End, Join, Mptcp, Packet, Tcp};
 use weft_units::Duration;
+use weft_wire::mptcp::Version;
 
 use crate::net::{Net, address};
 
@@ -27,12 +28,12 @@ pub fn flow(from: usize, to: usize, port: u16) -> Flow {
 #[derive(Clone, Copy, Debug)]
 pub struct Connection {
     pub first: Flow,
-    pub version: u8,
+    pub version: Version,
     pub keys: [u64; 2],
 }
 
 impl Connection {
-    pub fn new(first: Flow, version: u8, seed: u64) -> Self {
+    pub fn new(first: Flow, version: Version, seed: u64) -> Self {
         Self { first, version, keys: [seed * 2 + 1, seed * 2 + 2] }
     }
 
@@ -40,14 +41,14 @@ impl Connection {
     pub fn token(&self, side: usize) -> u32 {
         let key = self.keys[side].to_be_bytes();
         let first = |hash: &[u8]| u32::from_be_bytes(hash[..4].try_into().unwrap());
-        if self.version == 0 { first(&Sha1::digest(key)) } else { first(&Sha256::digest(key)) }
+        if self.version == Version::V0 { first(&Sha1::digest(key)) } else { first(&Sha256::digest(key)) }
     }
 
     /// The proof of `side`, who sent the first of the two numbers.
     pub fn hmac(&self, side: usize, nonces: [u32; 2]) -> [u8; 20] {
         let key = [self.keys[side].to_be_bytes(), self.keys[1 - side].to_be_bytes()].concat();
         let message = [nonces[0].to_be_bytes(), nonces[1].to_be_bytes()].concat();
-        if self.version == 0 {
+        if self.version == Version::V0 {
             let mut hmac = Hmac::<Sha1>::new_from_slice(&key).unwrap();
             hmac.update(&message);
             hmac.finalize().into_bytes().into()
@@ -62,8 +63,8 @@ impl Connection {
     pub fn capable(&self, segment: usize) -> Mptcp {
         let [own, other] = self.keys;
         let (sender_key, receiver_key) = match (segment, self.version) {
-            (0, 0) => (Some(own), None),
-            (0, _) => (None, None),
+            (0, Version::V0) => (Some(own), None),
+            (0, Version::V1) => (None, None),
             (1, _) => (Some(other), None),
             _ => (Some(own), Some(other)),
         };
