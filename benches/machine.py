@@ -1,12 +1,21 @@
-"""What figures are taken on, and what else it does meanwhile."""
+"""What figures were taken on, and what else went on there meanwhile."""
 
 import os
 import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 
-def machine() -> dict[str, Any]:
+def steal() -> float:
+    """Seconds that the machine below has kept this one's cores waiting."""
+    fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()
+    return int(fields[8]) / os.sysconf("SC_CLK_TCK")
+
+
+def describe() -> dict[str, Any]:
     """What the figures were taken on."""
     models = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
     return {
@@ -16,19 +25,15 @@ def machine() -> dict[str, Any]:
     }
 
 
-def steal() -> float:
-    """Seconds that the machine below has kept this one's cores waiting."""
-    fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()
-    return int(fields[8]) / os.sysconf("SC_CLK_TCK")
-
-
-class Noise:
-    """What else the machine did since this was made."""
-
-    def __init__(self) -> None:
-        self._load, self._stolen = os.getloadavg()[0], steal()
-
-    def json(self) -> dict[str, float]:
-        """As written to files."""
-        stolen = round(steal() - self._stolen, 2)
-        return {"load_before": self._load, "load_after": os.getloadavg()[0], "stolen_s": stolen}
+@contextmanager
+def noise() -> Iterator[dict[str, Any]]:
+    """What went on during the block: `noise` and `took_s`, once it is over."""
+    seen: dict[str, Any] = {}
+    before, stolen, at = os.getloadavg()[0], steal(), datetime.now(UTC)
+    yield seen
+    seen["noise"] = {
+        "load_before": before,
+        "load_after": os.getloadavg()[0],
+        "stolen_s": round(steal() - stolen, 2),
+    }
+    seen["took_s"] = round((datetime.now(UTC) - at).total_seconds(), 1)

@@ -1,39 +1,90 @@
-"""`python -m benches.controller`: a few hundred MPTCP connections of four subflows, one after the other.
+"""`python -m benches.controller`: takes the figures, shows them, and writes them down."""
 
-Measures how long a path takes from the first SYN's arrival at the controller until all switches have confirmed, as the
-controller has it, and how long `connect` takes as the host has it, beside a connection whose rules are there already.
-`--profile` says where the controller spends its time.
-"""
-
-from __future__ import annotations
-
-import argparse
 import json
-import os
-import subprocess
 import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated, Any
 
-ROOT = Path(__file__).parents[2]
+import typer
+from rich.console import Console
+
+from benches.controller import load, profile, set_up, show
+from benches.controller.processes import LOAD, LoadError
+from benches.machine import describe, noise
+
+PARTS = ("load", "profile", "set-up")
+CONSOLE = Console(stderr=True, highlight=False)
 
 
-def main() -> None:
-    """Run it in a jail of its own, print JSON."""
-    reader = argparse.ArgumentParser(prog="python -m benches.controller", description=__doc__)
-    reader.add_argument("--connections", type=int, default=300, metavar="N")
-    reader.add_argument("--proactive", type=int, default=4, metavar="N", help="paths installed when one is wanted")
-    reader.add_argument("--profile", type=Path, metavar="FILE", help="write the controller's profile (cProfile)")
-    given = reader.parse_args()
-    inside = [sys.executable, "-m", "benches.controller.inside", str(given.connections), str(given.proactive)]
-    if given.profile is not None:
-        inside.append(str(given.profile.resolve()))
-    jail = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--"]
-    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run([*jail, *inside], env=os.environ | {"PYTHONPATH": path}, stdout=subprocess.PIPE, check=False)
-    if done.returncode:
-        sys.exit(done.returncode)
-    print(json.dumps(json.loads(done.stdout), indent=2))
+def main(
+    parts: Annotated[list[str] | None, typer.Argument(help=f"any of {', '.join(PARTS)} [default: load]")] = None,
+    controllers: Annotated[str, typer.Option(help="with commas")] = ",".join(load.CONTROLLERS),
+    fabric: Annotated[str, typer.Option(help="of the load, as weft-ofload has it")] = load.FABRIC,
+    rounds: Annotated[int, typer.Option(min=1, help="turns of each controller")] = 5,
+    connections: Annotated[int, typer.Option(min=100, help="of a turn; of set-up")] = 5000,
+    memory: Annotated[int, typer.Option(min=0, help="connections at a time for the memory; 0 for none")] = 100_000,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="two short turns on few switches: does it work at all?")
+    ] = False,
+    output: Annotated[Path | None, typer.Option("--json", help="write all figures there")] = None,
+) -> None:
+    """Figures of the OpenFlow controller beside a plain os-ken learning switch (docs/controller-figures.md)."""
+    parts, names = parts or ["load"], controllers.split(",")
+    refuse("part", parts, PARTS)
+    refuse("controller", names, load.CONTROLLERS)
+    if not LOAD.exists():
+        raise LoadError(f"{LOAD} is not built: make bench-controller builds it")
+    if quick:
+        fabric, rounds, connections, memory = "spine-leaf:2x4x2", 2, min(connections, 200), min(memory, 1000)
+    document: dict[str, Any] = {"machine": describe(), "at": datetime.now(UTC).isoformat(timespec="seconds")}
+    with CONSOLE.status("") as status:
+        tell = status.update if CONSOLE.is_terminal else CONSOLE.print
+        for part in parts:
+            with noise() as seen:
+                figures = take(part, names, fabric, rounds, connections, memory, tell)
+            document[part] = {"figures": figures, **seen}
+    show.tables(document, Console(highlight=False, width=None if sys.stdout.isatty() else 160))
+    if output:
+        output.write_text(json.dumps(document, indent=1) + "\n")
+
+
+def take(
+    part: str,
+    names: list[str],
+    fabric: str,
+    rounds: int,
+    connections: int,
+    memory: int,
+    tell: Callable[[str], None],
+) -> dict[str, Any]:
+    """The figures of one part."""
+    if part == "load":
+        return load.measure(names, fabric, rounds, connections, memory, tell)
+    if part == "profile":
+        return {name: profile.measure(name, fabric, connections, load.IN_PROGRESS[-1], tell) for name in names}
+    tell("set-up: Open vSwitch and the kernel's Multipath TCP")
+    return set_up.measure(min(connections, 300), 4, None)
+
+
+def refuse(what: str, given: list[str], known: tuple[str, ...]) -> None:
+    """Refuses a name that is not known."""
+    for name in given:
+        if name not in known:
+            raise typer.BadParameter(f"no {what} is called {name}; there are {', '.join(known)}")
+
+
+def run() -> None:
+    """The command line, with faults as sentences."""
+    try:
+        typer.run(main)
+    except LoadError as error:
+        CONSOLE.print(f"[red]error:[/red] {error}")
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 if __name__ == "__main__":
-    main()
+    run()

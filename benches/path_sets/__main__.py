@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from benches.machine import Noise, machine
+from benches.machine import describe, noise
 from benches.path_sets import peers, show
 from benches.path_sets.cases import ROOT, Case, drawn, fat_tree
 from benches.ratio import ratios, spread
@@ -137,16 +137,15 @@ def main(
     if not EXAMPLE.exists():
         CONSOLE.print(f"{EXAMPLE} is not built: make bench-paths builds it")
         raise typer.Exit(2)
-    about, noise, at = machine(), Noise(), datetime.now(UTC)
     pin()
     cases = [fat_tree(8), drawn(200, 600)]
     document: dict[str, Any] = {
-        "machine": about,
-        "at": at.isoformat(timespec="seconds"),
+        "machine": describe(),
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "rounds": rounds,
         "count": COUNT,
     }
-    with CONSOLE.status("") as status:
+    with CONSOLE.status("") as status, noise() as seen:
         tell = status.update if CONSOLE.is_terminal else CONSOLE.print
         document["cases"] = {}
         for case in cases:
@@ -158,8 +157,7 @@ def main(
             document["all_simple_paths"][case.name] = given_up(case, seconds)
         tell("all simple paths of a small fabric")
         document["small"] = small(rounds)
-    document["took_s"] = round((datetime.now(UTC) - at).total_seconds(), 1)
-    document["noise"] = noise.json()
+    document |= seen
     show.tables(document, Console(highlight=False, width=None if sys.stdout.isatty() else 132))
     if output:
         output.write_text(json.dumps(document, indent=1) + "\n")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from benches.machine import Noise, machine
+from benches.machine import describe, noise
 from benches.switch import connect, forward, jail, kill, recover, show, table
 from benches.switch.lab import BINARIES, EXAMPLES, LabError
 from benches.switch.peers import MODES
@@ -33,23 +33,24 @@ def take(
     """The figures of the parts asked for."""
     result: dict[str, Any] = {}
     for part in parts:
-        noise, at = Noise(), datetime.now(UTC)
 
         def progress(what: str, part: str = part) -> None:
             tell(f"{part}: {what}")
 
-        if part == "forward":
-            figures = forward.measure(forward.present(names), rounds, seconds, progress)
-        elif part == "connect":
-            figures = connect.measure(["arp-path", "tcp-path"], rounds, seconds, progress)
-        elif part == "recover":
-            figures = recover.measure(trials, not quick, progress)
-        elif part == "kill":
-            figures = kill.measure(trials, progress)
-        else:
-            figures = table.measure(trials, [1000, 10_000] if quick else [1000, 10_000, 100_000, 1_000_000], progress)
-        took = (datetime.now(UTC) - at).total_seconds()
-        result[part] = {"figures": figures, "noise": noise.json(), "took_s": round(took, 1)}
+        with noise() as seen:
+            if part == "forward":
+                figures = forward.measure(forward.present(names), rounds, seconds, progress)
+            elif part == "connect":
+                figures = connect.measure(["arp-path", "tcp-path"], rounds, seconds, progress)
+            elif part == "recover":
+                figures = recover.measure(trials, not quick, progress)
+            elif part == "kill":
+                figures = kill.measure(trials, progress)
+            else:
+                figures = table.measure(
+                    trials, [1000, 10_000] if quick else [1000, 10_000, 100_000, 1_000_000], progress
+                )
+        result[part] = {"figures": figures, **seen}
     return result
 
 
@@ -81,7 +82,7 @@ def main(
     with CONSOLE.status("") as status:
         tell = status.update if CONSOLE.is_terminal else CONSOLE.print
         result = take(parts, names, rounds, seconds, trials, quick, tell)
-    document = {"machine": machine(), "at": datetime.now(UTC).isoformat(timespec="seconds"), **result}
+    document = {"machine": describe(), "at": datetime.now(UTC).isoformat(timespec="seconds"), **result}
     show.tables(document, Console(highlight=False, width=None if sys.stdout.isatty() else 132))
     if output:
         output.write_text(json.dumps(document, indent=1) + "\n")

@@ -212,7 +212,7 @@ impl Agent {
         let added = self.table.change(now, change, &mut gone);
         effects.extend(added.map(|(rule, at)| Effect::Timeout { rule, at }));
         for rule in &gone {
-            self.removed(now, rule, RemovedReason::Delete, counts);
+            self.removed(now, rule, RemovedReason::DELETE, counts);
         }
     }
 

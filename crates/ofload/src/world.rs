@@ -118,7 +118,7 @@ impl World {
         for effect in effects.drain(..) {
             match effect {
                 Effect::Send { in_port, actions, frame } => {
-                    let why = (PacketInReason::Action, u64::MAX);
+                    let why = (PacketInReason::ACTION, u64::MAX);
                     self.act(Way { switch, in_port, hops: 0, path: 0, why }, &actions, frame);
                 }
                 Effect::Timeout { rule, at } => self.timers.push(Reverse((at, Timer::Rule(switch, rule)))),
@@ -188,7 +188,7 @@ impl World {
             Expiry::Expired(rule) => {
                 let idle = rule.idle_timeout > 0
                     && rule.used + u64::from(rule.idle_timeout) * 1_000_000_000 <= self.now;
-                let reason = if idle { RemovedReason::IdleTimeout } else { RemovedReason::HardTimeout };
+                let reason = if idle { RemovedReason::IDLE_TIMEOUT } else { RemovedReason::HARD_TIMEOUT };
                 agent.removed(self.now, &rule, reason, &mut self.counts);
             }
         }
@@ -224,7 +224,7 @@ impl World {
             return;
         };
         let is_miss = rule.priority == 0 && rule.matching == Match::default();
-        let reason = if is_miss { PacketInReason::NoMatch } else { PacketInReason::Action };
+        let reason = if is_miss { PacketInReason::NO_MATCH } else { PacketInReason::ACTION };
         let (why, actions) = ((reason, rule.cookie), Rc::clone(&rule.actions));
         if actions.is_empty() {
             self.counts.dropped += 1;

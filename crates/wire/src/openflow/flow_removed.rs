@@ -5,18 +5,22 @@ use super::reader::Reader;
 use crate::Error;
 use crate::writer::Writer;
 
-/// Why a rule is gone.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[repr(u8)]
-pub enum RemovedReason {
+/// Why a rule is gone. Later versions have more reasons, which Open vSwitch gives over this one too.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(transparent)]
+pub struct RemovedReason(pub u8);
+
+impl RemovedReason {
     /// It had no packet for its idle timeout.
-    IdleTimeout = 0,
+    pub const IDLE_TIMEOUT: Self = Self(0);
     /// Its hard timeout is over.
-    HardTimeout = 1,
+    pub const HARD_TIMEOUT: Self = Self(1);
     /// The controller deleted it.
-    Delete = 2,
+    pub const DELETE: Self = Self(2);
     /// A group that it used is gone.
-    GroupDelete = 3,
+    pub const GROUP_DELETE: Self = Self(3);
+    /// Its room was needed (OpenFlow 1.4).
+    pub const EVICTION: Self = Self(5);
 }
 
 /// A rule that is gone, and what it counted.
@@ -53,17 +57,10 @@ impl FlowRemoved {
 
     pub(crate) fn read(reader: &mut Reader) -> Result<Self, Error> {
         let (cookie, priority) = (reader.u64()?, reader.u16()?);
-        let reason = match reader.u8()? {
-            0 => RemovedReason::IdleTimeout,
-            1 => RemovedReason::HardTimeout,
-            2 => RemovedReason::Delete,
-            3 => RemovedReason::GroupDelete,
-            other => return Err(Error::Unsupported { field: "reason of a removal", value: other.into() }),
-        };
         Ok(Self {
             cookie,
             priority,
-            reason,
+            reason: RemovedReason(reader.u8()?),
             table: reader.u8()?,
             duration_s: reader.u32()?,
             duration_ns: reader.u32()?,
@@ -78,7 +75,7 @@ impl FlowRemoved {
     pub(crate) fn put(&self, writer: &mut Writer) {
         writer.put(&self.cookie.to_be_bytes());
         writer.put(&self.priority.to_be_bytes());
-        writer.put(&[self.reason as u8, self.table]);
+        writer.put(&[self.reason.0, self.table]);
         writer.put(&self.duration_s.to_be_bytes());
         writer.put(&self.duration_ns.to_be_bytes());
         writer.put(&self.idle_timeout.to_be_bytes());

@@ -5,16 +5,18 @@ use super::{Match, NO_BUFFER, PortNumber, buffer};
 use crate::Error;
 use crate::writer::Writer;
 
-/// Why a packet is sent up.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[repr(u8)]
-pub enum PacketInReason {
+/// Why a packet is sent up. Later versions have more reasons.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(transparent)]
+pub struct PacketInReason(pub u8);
+
+impl PacketInReason {
     /// No rule matched, or only that for misses.
-    NoMatch = 0,
+    pub const NO_MATCH: Self = Self(0);
     /// A rule says so.
-    Action = 1,
+    pub const ACTION: Self = Self(1);
     /// It has been forwarded for too long.
-    InvalidTtl = 2,
+    pub const INVALID_TTL: Self = Self(2);
 }
 
 /// A packet on its way up.
@@ -47,12 +49,7 @@ impl<'a> PacketIn<'a> {
 
     pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Self, Error> {
         let (buffer, total_len) = (buffer(reader.u32()?), reader.u16()?);
-        let reason = match reader.u8()? {
-            0 => PacketInReason::NoMatch,
-            1 => PacketInReason::Action,
-            2 => PacketInReason::InvalidTtl,
-            other => return Err(Error::Unsupported { field: "reason of a packet-in", value: other.into() }),
-        };
+        let reason = PacketInReason(reader.u8()?);
         let (table, cookie) = (reader.u8()?, reader.u64()?);
         let in_port = Match::read_in_port(reader)?;
         reader.skip(2)?;
@@ -62,7 +59,7 @@ impl<'a> PacketIn<'a> {
     pub(crate) fn put(&self, writer: &mut Writer) {
         writer.put(&self.buffer.unwrap_or(NO_BUFFER).to_be_bytes());
         writer.put(&self.total_len.to_be_bytes());
-        writer.put(&[self.reason as u8, self.table]);
+        writer.put(&[self.reason.0, self.table]);
         writer.put(&self.cookie.to_be_bytes());
         self.matching().put(writer);
         writer.skip(2);

@@ -146,7 +146,7 @@ fn buffer() -> impl Strategy<Value = Option<u32>> {
 }
 
 fn packet_in() -> impl Strategy<Value = PacketIn<'static>> {
-    let reason = select(vec![PacketInReason::NoMatch, PacketInReason::Action, PacketInReason::InvalidTtl]);
+    let reason = any::<u8>().prop_map(PacketInReason);
     (buffer(), any::<(u16, u8, u64)>(), reason, port_number(), bytes(200)).prop_map(
         |(buffer, (total_len, table, cookie), reason, in_port, data)| PacketIn {
             buffer,
@@ -161,8 +161,7 @@ fn packet_in() -> impl Strategy<Value = PacketIn<'static>> {
 }
 
 fn removed() -> impl Strategy<Value = FlowRemoved> {
-    use RemovedReason::{Delete, GroupDelete, HardTimeout, IdleTimeout};
-    let reason = select(vec![IdleTimeout, HardTimeout, Delete, GroupDelete]);
+    let reason = any::<u8>().prop_map(RemovedReason);
     (any::<([u64; 3], [u16; 3], u8, [u32; 2])>(), reason, matching()).prop_map(
         |((longs, shorts, table, durations), reason, matching)| FlowRemoved {
             cookie: longs[0],

@@ -138,12 +138,7 @@ impl Says<'_> {
         FlowRemoved {
             cookie: self.number("cookie"),
             priority: self.u16("priority"),
-            reason: match self.number("reason") {
-                0 => RemovedReason::IdleTimeout,
-                1 => RemovedReason::HardTimeout,
-                2 => RemovedReason::Delete,
-                _ => RemovedReason::GroupDelete,
-            },
+            reason: RemovedReason(self.u8("reason")),
             table: self.u8("table_id"),
             duration_s: self.u32("duration_sec"),
             duration_ns: self.u32("duration_nsec"),
@@ -204,11 +199,7 @@ impl Says<'_> {
             "packet_in" => Message::PacketIn(PacketIn {
                 buffer: self.buffer(),
                 total_len: self.u16("total_len"),
-                reason: match self.number("reason") {
-                    0 => PacketInReason::NoMatch,
-                    1 => PacketInReason::Action,
-                    _ => PacketInReason::InvalidTtl,
-                },
+                reason: PacketInReason(self.u8("reason")),
                 table: self.u8("table_id"),
                 cookie: self.number("cookie"),
                 in_port: PortNumber(self.u32("in_port")),
