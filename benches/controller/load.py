@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benches.controller.processes import Process, free_port, load
-from benches.switch.ratio import ratios, spread
+from benches.ratio import ratios, spread
 
 YARDSTICK = "os-ken learning switch"
 WEFT = "weft smoc"

@@ -112,7 +112,7 @@ def free_port() -> int:
 
 
 def pinned(core: int) -> list[str]:
-    """What runs a command on one core, where there is another for the rest, and before others, where that is allowed."""
+    """What runs a command on one core, where there is another for the rest, and before others where it may."""
     cores = sorted(os.sched_getaffinity(0))
     place = ["taskset", "-c", str(cores[core])] if len(cores) > 1 else []
     return [*(["nice", "-n", "-20"] if os.geteuid() == 0 else []), *place]
