@@ -239,3 +239,74 @@ impl RuleTable {
         gone
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use weft_control::{EXACT, PortNo, RuleAction};
+
+    use super::*;
+
+    const LABEL: Mac = Mac([0x06, 0x57, 1, 2, 3, 4]);
+    const PATHS: Mac = Mac([0xff, 0xff, 0xff, 0xff, 0xf8, 0]);
+
+    fn rule(cookie: u64, priority: u16, matches: Match, port: u32) -> Rule {
+        let actions = [RuleAction::Output(PortNo(port))].into_iter().collect();
+        Rule { cookie, priority, matches, actions, idle_timeout_s: 0, notify_removed: false }
+    }
+
+    fn frame(port: u32, to: Mac) -> Match {
+        Match { in_port: Some(PortNo(port)), eth_dst: Some((to, EXACT)), ..Match::ALL }
+    }
+
+    fn found(table: &mut RuleTable, frame: Match) -> Option<u64> {
+        table.find(Time::ZERO, &frame, 100).map(|rule| rule.cookie)
+    }
+
+    #[test]
+    fn the_highest_priority_counts_and_masked_bits_do_not() {
+        let mut table = RuleTable::default();
+        let masked = Match { eth_dst: Some((LABEL, PATHS)), ..Match::ALL };
+        let guard = Match { in_port: Some(PortNo(1)), ..masked };
+        for rule in [rule(1, 0, Match::ALL, 9), rule(2, 20, masked, 2), rule(3, 30, guard, 3)] {
+            table.apply(Time::ZERO, &RuleChange::Add(rule));
+        }
+        let same_path = Mac([0x06, 0x57, 1, 2, 0, 9]);
+        assert_eq!(found(&mut table, frame(1, same_path)), Some(3));
+        assert_eq!(found(&mut table, frame(2, same_path)), Some(2));
+        assert_eq!(found(&mut table, frame(2, Mac([0x06, 0x57, 1, 2, 8, 0]))), Some(1));
+    }
+
+    #[test]
+    fn a_rule_is_replaced_by_one_of_the_same_match_and_changed_only_as_the_one_it_is() {
+        let mut table = RuleTable::default();
+        let to = Match::to(LABEL);
+        table.apply(Time::ZERO, &RuleChange::Add(rule(1, 5, to, 1)));
+        table.apply(Time::ZERO, &RuleChange::Add(rule(2, 5, to, 2)));
+        assert_eq!((table.len(), found(&mut table, frame(1, LABEL))), (1, Some(2)));
+        table.apply(Time::ZERO, &RuleChange::Modify(rule(1, 5, to, 7)));
+        assert_eq!(table.rules().next().map(|entry| entry.rule.clone()), Some(rule(2, 5, to, 2)));
+        table.apply(Time::ZERO, &RuleChange::Modify(rule(2, 5, to, 7)));
+        assert_eq!(table.rules().next().map(|entry| entry.rule.clone()), Some(rule(2, 5, to, 7)));
+        table.apply(Time::ZERO, &RuleChange::Remove { cookie: 1, matches: Match::ALL });
+        assert_eq!(table.len(), 1, "cookie 1 went with the rule that was replaced");
+        table.apply(Time::ZERO, &RuleChange::Remove { cookie: 2, matches: Match::ALL });
+        assert_eq!((table.len(), found(&mut table, frame(1, LABEL))), (0, None));
+    }
+
+    #[test]
+    fn a_rule_idles_out_so_long_after_its_last_frame_and_its_counts_are_told() {
+        let mut table = RuleTable::default();
+        let idle = Rule { idle_timeout_s: 10, ..rule(1, 5, Match::to(LABEL), 1) };
+        table.apply(Time::ZERO, &RuleChange::Add(idle));
+        table.apply(Time::ZERO, &RuleChange::Add(rule(2, 0, Match::ALL, 2)));
+        let at = |seconds| Time::ZERO + Duration::from_secs(seconds);
+        assert_eq!(table.next_expiry(), at(10));
+        table.find(at(6), &frame(1, LABEL), 1500);
+        assert_eq!(table.expire(at(10)).len(), 0);
+        assert_eq!(table.next_expiry(), at(16));
+        let gone = table.expire(at(16));
+        assert_eq!(gone.len(), 1);
+        assert_eq!((gone[0].rule.cookie, gone[0].packets, gone[0].bytes), (1, 1, 1500));
+        assert_eq!((found(&mut table, frame(1, LABEL)), table.next_expiry()), (Some(2), Time::MAX));
+    }
+}
