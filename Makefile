@@ -12,7 +12,7 @@ PROGRAMS := weft-switchd weftctl weft-loadgen
 BPF_SOURCES := $(wildcard bpf/*)
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
-.PHONY: quickstart build emulation controller test test-rust test-python lint format bench bench-switch fuzz conformance hostile deb \
+.PHONY: quickstart build emulation controller test test-rust test-python lint format bench bench-switch bench-controller fuzz conformance hostile deb \
 	ns3 system system-bpf system-bench system-emulation system-test clean help
 
 help:
@@ -100,6 +100,11 @@ bench: build ## packet-hops per second and core, peak memory, ratios to ns-3 and
 bench-switch: $(VENV)/.weft | system-bpf system-bench ## the Linux switch against the bridge and Open vSwitch (root; 20 minutes; BENCH="forward --quick")
 	cargo build --release --quiet -p weft-switchd --bins --examples
 	$(PYTHON) -m benches.switch $(BENCH)
+
+bench-controller: $(VENV)/.controller | system ## the controller under load, beside a plain os-ken learning switch (20 minutes; BENCH="profile --quick")
+	cargo build --release --quiet -p weft-ofload
+	$(VENV)/bin/pip install --quiet py-spy
+	$(PYTHON) -m benches.controller $(BENCH)
 
 fuzz: | system ## fuzz parsers, frames and TCP for a minute each (needs a nightly toolchain and cargo-fuzz)
 	sh scripts/fuzz.sh
