@@ -12,8 +12,9 @@ PROGRAMS := weft-switchd weftctl weft-loadgen
 BPF_SOURCES := $(wildcard bpf/*)
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
-.PHONY: quickstart build emulation controller test test-rust test-python lint format bench bench-paths bench-switch fuzz \
-	conformance hostile deb ns3 captures system system-bpf system-bench system-emulation system-oracles system-test clean help
+.PHONY: quickstart build emulation controller test test-rust test-python lint format bench bench-paths bench-switch \
+	bench-controller fuzz conformance hostile deb ns3 captures system system-bpf system-bench system-emulation \
+	system-oracles system-test clean help
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -107,6 +108,11 @@ bench-paths: $(VENV)/.dev ## path sets beside NetworkX's (as root on a core of i
 bench-switch: $(VENV)/.weft | system-bpf system-bench ## the Linux switch against the bridge and Open vSwitch (root; 20 minutes; BENCH="forward --quick")
 	cargo build --release --quiet -p weft-switchd --bins --examples
 	$(PYTHON) -m benches.switch $(BENCH)
+
+bench-controller: $(VENV)/.controller | system ## the controller under load, beside a plain os-ken learning switch (20 minutes; BENCH="profile --quick")
+	cargo build --release --quiet -p weft-ofload
+	$(VENV)/bin/pip install --quiet py-spy
+	$(PYTHON) -m benches.controller $(BENCH)
 
 fuzz: | system ## fuzz parsers, frames and TCP for a minute each (needs a nightly toolchain and cargo-fuzz)
 	sh scripts/fuzz.sh

@@ -1,0 +1,87 @@
+"""The load of the controller: that it runs and what it finds; how much a controller can be asked, it says itself."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benches.controller import load
+from benches.controller.processes import LOAD, ROOT, LoadError
+from benches.controller.profile import shares
+
+pytest.importorskip("os_ken")
+needs_load = pytest.mark.skipif(not LOAD.exists(), reason=f"{LOAD} is not built (make bench-controller)")
+
+
+def loaded(name: str, *arguments: str) -> dict[str, Any]:
+    with load.start(name) as controller:
+        return load.load(controller, *arguments)
+
+
+@needs_load
+def test_a_learning_switch_answers_every_new_address_with_a_rule_and_the_packet() -> None:
+    report = loaded(load.YARDSTICK, *load.offer(load.YARDSTICK, ""), "--in-progress", "8", "--connections", "100")
+    assert report["connections"] == {"opened": 100, "completed": 100, "failed": 0, "alive": 100}
+    assert report["latency_ms"]["connection_syn"]["count"] == 100
+    messages = report["messages"]
+    # The SYN and its answer; the ACK goes by the rule.
+    assert messages["packet_ins"] == messages["packet_outs"] == messages["flow_mods"] == 200
+    assert messages["packet_ins_of_lldp"] == messages["barriers"] == messages["refused"] == 0
+    assert load.wrong([report]) == {}
+
+
+@needs_load
+def test_every_subflow_comes_through_on_a_path_of_its_own() -> None:
+    arguments = ["--fabric", "spine-leaf:4x3x2", "--in-progress", "4", "--connections", "60"]
+    report = loaded(load.WEFT, *arguments)
+    assert report["connections"]["completed"] == 60
+    assert (report["distinct_paths"], report["unasked_syns"], load.wrong([report])) == (4, 0, {})
+    assert [report["latency_ms"][kind]["count"] for kind in ("connection_syn", "join_syn")] == [60, 180]
+
+
+@needs_load
+def test_a_spanning_tree_has_one_path_for_all() -> None:
+    arguments = ["--fabric", "spine-leaf:4x3x2", "--in-progress", "4", "--connections", "60"]
+    report = loaded(load.TREE, *arguments)
+    assert (report["connections"]["completed"], report["distinct_paths"], load.wrong([report])) == (60, 1, {})
+
+
+@needs_load
+def test_a_controller_that_never_finds_the_fabric_is_refused_with_how_far_it_came() -> None:
+    with pytest.raises(LoadError, match=r"6 of 6 switches .* crossed 0 of 16 directions"):
+        loaded(load.YARDSTICK, "--fabric", "spine-leaf:2x4x2", "--patience", "2")
+
+
+@needs_load
+def test_a_quick_run_measures_all_controllers_in_turn(tmp_path: Path) -> None:
+    out = tmp_path / "figures.json"
+    command = [sys.executable, "-m", "benches.controller", "--quick", "--connections", "100", "--memory", "300"]
+    done = subprocess.run(
+        [*command, "--json", str(out)], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(out.read_text())["load"]["figures"]
+    assert set(figures["closed"]) == {*load.CONTROLLERS, "of_the_yardstick"}
+    for name in load.CONTROLLERS:
+        for row in figures["closed"][name].values():
+            assert row["wrong"] == {} and row["per_second"]["rounds"] == 2
+    assert figures["closed"]["of_the_yardstick"][load.YARDSTICK]["messages"]["median"] == 1
+    assert [row["wrong"] for row in figures["open"].values()] == [{}] * len(load.OFFERED)
+    assert figures["memory"]["connections"]["alive"] == 300
+
+
+def test_a_stack_is_spent_on_its_deepest_frame_that_has_a_name() -> None:
+    shell = "data_received (/x/weft/controller/connection.py:60)"
+    stacks = [
+        f"run (/usr/lib/python3.11/asyncio/base_events.py:600);{shell} 3",
+        f"{shell};msg (/x/os_ken/ofproto/ofproto_parser.py:61);unpack (/usr/lib/python3.11/struct.py:1) 5",
+        f"{shell};packet_in (_weft.abi3.so) 2",
+    ]
+    found = shares("\n".join(stacks))
+    assert found["samples"] == 10
+    assert found["shares"] == {"os-ken: parsing and serialising": 0.5, "shell": 0.3, "core": 0.2}
