@@ -69,6 +69,12 @@ def test_a_parameter_that_linux_has_no_setting_for_is_named():
     assert warnings == ["Linux has no setting for `transport.cubic_beta`: hosts have Linux's own"]
 
 
+def test_hosts_with_multipath_tcp_are_refused_with_what_has_them():
+    with pytest.raises(EmulationError, match=r"has hosts with TCP, not with Multipath TCP") as refused:
+        stack.choose(transport("linux", mptcp="ndiffports"), FLOWS)
+    assert "weft reproduce smoc --emulated" in refused.value.hint
+
+
 def test_a_profile_that_linux_cannot_be_runs_as_linux_with_a_warning():
     chosen, warnings = stack.choose(transport("ns3-3.26"), FLOWS)
     assert chosen == stack.choose(transport("linux"), FLOWS)[0]
