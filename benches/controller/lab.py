@@ -26,7 +26,9 @@ from weft.studies.smoc.topologies import Topology, fabric
 MIDDLE = ("s3", "s4", "s5", "s6")
 FABRIC = Path("/run/topology1.fabric.toml")
 PORT = 6653
-READY_S = 20.0
+RATE_BPS = 2_000_000
+"""Of each of the four paths: what a busy machine carries too."""
+READY_S = 40.0
 SETTLED_S = 1.2
 """Without LLDP, until a port is a host's."""
 LINKS = 16
@@ -72,7 +74,7 @@ class Controller:
         """Start it, and wait until it can be asked."""
         sh("ip link set lo up")
         if not FABRIC.exists():
-            FABRIC.write_text(fabric(Topology.isolated, 20_000_000))
+            FABRIC.write_text(fabric(Topology.isolated, RATE_BPS))
         command = [sys.executable, *self.wrapper, "-m", "weft", "controller", "--listen", f"127.0.0.1:{self.port}"]
         with self.log_file.open("ab") as log:
             self.process = subprocess.Popen([*command, "--control", self.socket, *self.arguments], stderr=log)
@@ -121,7 +123,7 @@ class Controller:
         return sorted(flow["switches"][1] for flow in max(flows, key=len, default=[]) if len(flow["switches"]) == 3)
 
 
-def network(rate_bps: int = 20_000_000, subflows: int = 4, controllers: Sequence[int] = (PORT,)) -> OpenFlowNetwork:
+def network(rate_bps: int = RATE_BPS, subflows: int = 4, controllers: Sequence[int] = (PORT,)) -> OpenFlowNetwork:
     """Switches and hosts; the controllers must be there already."""
     FABRIC.write_text(fabric(Topology.isolated, rate_bps))
     targets = [f"tcp:127.0.0.1:{port}" for port in controllers]
@@ -136,11 +138,11 @@ def run_in(net: OpenFlowNetwork, host: str, command: str, check: bool = True) ->
 def pings(
     net: OpenFlowNetwork, target: str = "b", count: int = 5, patience_s: float = 8, source: str = "a", more: str = ""
 ) -> int:
-    """How many pings come back."""
+    """How many of so many pings come back; more are sent while the first waits."""
     address = net.address(target) if target in net.hosts else target
     said = run_in(net, source, f"ping -n -i 0.1 -c {count} -w {patience_s} {more} {address}", check=False)
     found = re.search(r"(\d+) received", said)
-    return int(found[1]) if found else 0
+    return min(int(found[1]), count) if found else 0
 
 
 def frames(net: OpenFlowNetwork, what: str = "rx_packets") -> dict[str, int]:
@@ -174,6 +176,26 @@ def transfer(
         wrap=mptcp.wrapped if wrapped else (lambda command: command),
         meanwhile=meanwhile or (lambda: None),
     )
+
+
+def rates(net: OpenFlowNetwork, seconds: float) -> dict[str, float]:
+    """What comes from s1 at each of the middle switches, in bit/s, for a while."""
+    before, began = middle_bytes(net), time.monotonic()
+    time.sleep(seconds)
+    took = time.monotonic() - began
+    return {name: 8 * (count - before[name]) / took for name, count in middle_bytes(net).items()}
+
+
+def carried(net: OpenFlowNetwork) -> dict[str, float]:
+    """`rates` while a sends to b as fast as it goes, once it does."""
+    seen: list[dict[str, float]] = []
+
+    def look() -> None:
+        time.sleep(2.5)
+        seen.append(rates(net, 3))
+
+    transfer(net, 6, look)
+    return seen[0]
 
 
 def sockets(
