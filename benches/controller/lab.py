@@ -178,6 +178,26 @@ def transfer(
     )
 
 
+def rates(net: OpenFlowNetwork, seconds: float) -> dict[str, float]:
+    """What comes from s1 at each of the middle switches, in bit/s, for a while."""
+    before, began = middle_bytes(net), time.monotonic()
+    time.sleep(seconds)
+    took = time.monotonic() - began
+    return {name: 8 * (count - before[name]) / took for name, count in middle_bytes(net).items()}
+
+
+def carried(net: OpenFlowNetwork) -> dict[str, float]:
+    """`rates` while a sends to b as fast as it goes, once it does."""
+    seen: list[dict[str, float]] = []
+
+    def look() -> None:
+        time.sleep(2.5)
+        seen.append(rates(net, 3))
+
+    transfer(net, 6, look)
+    return seen[0]
+
+
 def sockets(
     net: OpenFlowNetwork, family: int, kind: int, address: str, port: int
 ) -> tuple[socket.socket, socket.socket]:

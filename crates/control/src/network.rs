@@ -11,6 +11,7 @@ use crate::expected::Expected;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::list::List;
 use crate::meter::Meter;
+use crate::packet::{Content, Packet};
 use crate::rule::RuleChange;
 use crate::settings::Settings;
 use crate::stations::{Claim, Heard, Stations};
@@ -143,8 +144,28 @@ impl Network {
         Sender::Nobody
     }
 
+    /// Learns from what a station says of its addresses. `false` where it speaks for another one.
+    pub fn learn(&mut self, now: Time, station: u32, packet: &Packet, out: &mut Vec<Command>) -> bool {
+        let (speaker, address) = match packet.content {
+            Content::Arp(arp) => (Some(arp.sender_mac), IpAddr::V4(arp.sender)),
+            Content::Neighbour(message) if message.is_advertisement => {
+                (message.link_layer, IpAddr::V6(message.target))
+            }
+            Content::Neighbour(message) => (message.link_layer, IpAddr::V6(message.source)),
+            _ => return true,
+        };
+        if speaker.is_some_and(|mac| mac != packet.eth_src) {
+            self.counters.addresses_forged += 1;
+            return false;
+        }
+        if !address.is_unspecified() && !address.is_multicast() {
+            self.learn_address(now, station, address, out);
+        }
+        true
+    }
+
     /// A station says that an address is its own.
-    pub fn learn_address(&mut self, now: Time, station: u32, address: IpAddr, out: &mut Vec<Command>) {
+    fn learn_address(&mut self, now: Time, station: u32, address: IpAddr, out: &mut Vec<Command>) {
         match self.stations.with_address(address) {
             Some(owner) if owner == station => {
                 self.counters.claims_refuted += self.stations.confirm_address(station, address);

@@ -246,6 +246,14 @@ impl Stations {
         self.by_address.insert_unique(hash, (address, station), |(known, _)| keyed.of(known));
     }
 
+    /// Gives an address to another station, if that is still there.
+    pub fn reassign(&mut self, address: IpAddr, to: Handle) {
+        self.remove_address(address);
+        if self.slab.find(to).is_some() {
+            self.add_address(to.index, address);
+        }
+    }
+
     /// Forgets whose an address is.
     pub fn remove_address(&mut self, address: IpAddr) {
         let hash = self.hash.of(&address);

@@ -37,7 +37,7 @@ _PORTS = 65_536
 """Ports whose packets are counted a second."""
 _FOREIGN_SHOWN = 3
 """Cookies of others' rules that a message names."""
-_DIFFERENCES_S = 3.0
+_DIFFERENCES_S = 5.0
 """Between two comparisons of the fabric with the one that is expected."""
 
 

@@ -101,6 +101,9 @@ impl Smoc {
             self.net.counters.frames_filtered += 1;
             return drop(out);
         }
+        if !self.net.learn(now, source, packet, out) {
+            return drop(out);
+        }
         match packet.content {
             Content::Arp(arp) => return self.arp(now, (port, source), packet, &arp, frame, out),
             Content::Neighbour(message) => {
@@ -276,17 +279,11 @@ impl Controller for Smoc {
         }
         while let Some(claim) = self.net.stations.expire(now) {
             match claim {
-                Claim::Moved { station, port, .. } => {
-                    if self.net.topology.role(port, now) == Role::Host {
-                        self.move_station(now, station.index, port, out);
-                    }
+                Claim::Moved { station, port, .. } if self.net.topology.role(port, now) == Role::Host => {
+                    self.move_station(now, station.index, port, out);
                 }
-                Claim::Taken { address, by, .. } => {
-                    self.net.stations.remove_address(address);
-                    if self.net.stations.slab.find(by).is_some() {
-                        self.net.stations.add_address(by.index, address);
-                    }
-                }
+                Claim::Moved { .. } => {}
+                Claim::Taken { address, by, .. } => self.net.stations.reassign(address, by),
             }
         }
         while let Some(path) = self.paths.expire(now) {

@@ -26,15 +26,8 @@ impl Smoc {
         frame: FrameRef,
         out: &mut Vec<Command>,
     ) {
-        if arp.sender_mac != packet.eth_src {
-            self.net.counters.addresses_forged += 1;
-            return out.push(Command::Forget(frame));
-        }
-        let (sender, target) = (IpAddr::V4(arp.sender), IpAddr::V4(arp.target));
-        if !arp.sender.is_unspecified() {
-            self.net.learn_address(now, source, sender, out);
-        }
-        let asks = !arp.is_reply && sender != target;
+        let target = IpAddr::V4(arp.target);
+        let asks = !arp.is_reply && arp.sender != arp.target;
         let answer = (asks && !arp.sender.is_unspecified()).then_some(MadeFrame::ArpReply {
             sender: (Mac::default(), arp.target),
             target: (packet.eth_src, arp.sender),
@@ -52,14 +45,6 @@ impl Smoc {
         frame: FrameRef,
         out: &mut Vec<Command>,
     ) {
-        if message.link_layer.is_some_and(|mac| mac != packet.eth_src) {
-            self.net.counters.addresses_forged += 1;
-            return out.push(Command::Forget(frame));
-        }
-        let own = if message.is_advertisement { message.target } else { message.source };
-        if !own.is_unspecified() && !own.is_multicast() {
-            self.net.learn_address(now, source, IpAddr::V6(own), out);
-        }
         let asks = !message.is_advertisement;
         let answer = (asks && !message.source.is_unspecified()).then_some(MadeFrame::Advertisement {
             sender: (Mac::default(), message.target),

@@ -116,7 +116,8 @@ impl SpanningTree {
             self.tree = Tree::of(&self.net.topology);
         }
         for &port in &change.ports {
-            if self.net.topology.leads_to_switch(port) {
+            // What was heard there came through another switch, or may come from elsewhere next.
+            if self.net.topology.leads_to_switch(port) || !self.net.topology.ports[port as usize].up {
                 for station in self.net.stations.at_port(port).to_vec() {
                     self.forget_entries(|entry| entry.station == station, &mut changes, out);
                     self.net.stations.remove(station);
@@ -391,6 +392,9 @@ impl Controller for SpanningTree {
         let port = self.net.ingress(now, at);
         let source = port.and_then(|port| self.sender(now, packet.eth_src, port, out));
         let (Some(port), Some(source)) = (port, source) else { return out.push(Command::Forget(frame)) };
+        if !self.net.learn(now, source, packet, out) {
+            return out.push(Command::Forget(frame));
+        }
         if packet.eth_dst.is_link_local() || packet.eth_dst == MadeFrame::CONTROLLER {
             self.net.counters.frames_filtered += 1;
             return out.push(Command::Forget(frame));
@@ -469,10 +473,12 @@ impl Controller for SpanningTree {
             self.failed(now, number, SwitchId(0), "no answer in time", out);
         }
         while let Some(claim) = self.net.stations.expire(now) {
-            if let Claim::Moved { station, port, .. } = claim
-                && self.net.topology.role(port, now) == Role::Host
-            {
-                self.move_station(now, station.index, port, out);
+            match claim {
+                Claim::Moved { station, port, .. } if self.net.topology.role(port, now) == Role::Host => {
+                    self.move_station(now, station.index, port, out);
+                }
+                Claim::Moved { .. } => {}
+                Claim::Taken { address, by, .. } => self.net.stations.reassign(address, by),
             }
         }
     }

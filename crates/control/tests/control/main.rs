@@ -1,5 +1,8 @@
 //! Controllers with a small network of switches around them.
 
 mod cases;
+mod failures;
+mod hostile;
 mod net;
+mod plain;
 mod talk;

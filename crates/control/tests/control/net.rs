@@ -103,6 +103,8 @@ pub struct Net<C> {
 }
 
 const HOP: Duration = Duration::from_us(10);
+/// How often switches look for rules that have idled out.
+const LOOK: Duration = Duration::from_ms(500);
 
 impl<C: Controller> Net<C> {
     pub fn new(controller: C, seed: u64) -> Self {
@@ -246,6 +248,13 @@ impl<C: Controller> Net<C> {
     /// Lets time pass.
     pub fn run(&mut self, span: Duration) {
         let end = self.now + span;
+        while self.now + LOOK < end {
+            self.run_to(self.now + LOOK);
+        }
+        self.run_to(end);
+    }
+
+    fn run_to(&mut self, end: Time) {
         loop {
             let next = self.queue.peek().map_or(Time::MAX, |Reverse((time, _))| *time);
             let deadline = self.controller.next_deadline().max(self.now);

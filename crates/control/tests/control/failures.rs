@@ -1,0 +1,265 @@
+//! Cables, ports and switches that go, and transactions that do not end well.
+
+use weft_control::{Command, Controller, Mptcp, RuleChange, Settings, Smoc, SwitchId, SwitchPort};
+use weft_units::Duration;
+use weft_wire::mptcp::Version;
+
+use crate::cases::{four, four_with};
+use crate::net::Net;
+use crate::talk::{ACK, Connection, SYN, flow};
+
+fn opened(net: &mut Net<Smoc>) -> Connection {
+    let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
+    net.open(&connection);
+    for number in 1..=3 {
+        net.join(&connection, flow(0, 1, 4000 + number), 0);
+    }
+    connection
+}
+
+/// The ways of the four subflows, each the same there and back.
+fn ways(net: &mut Net<Smoc>) -> Vec<Vec<u64>> {
+    let mut way = |port| {
+        let there = net.say(flow(0, 1, port), 0, ACK, Some(Mptcp::Other));
+        let back = net.say(flow(0, 1, port), 1, ACK, Some(Mptcp::Other));
+        let mut mirrored = net.way(back);
+        mirrored.reverse();
+        assert_eq!(net.way(there), mirrored);
+        mirrored
+    };
+    (4000..4004).map(&mut way).collect()
+}
+
+/// The port of one switch that leads to another.
+fn port_to(net: &Net<Smoc>, from: u64, to: u64) -> SwitchPort {
+    let wires = net.wires();
+    let ends = wires.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
+    let mut found = ends.filter(|(a, b)| (a.switch.0, b.switch.0) == (from, to));
+    found.next().expect("a cable").0
+}
+
+#[test]
+fn subflows_leave_a_cable_that_was_cut_for_the_paths_least_used() {
+    for silently in [false, true] {
+        let mut net = four(&[1, 2]);
+        opened(&mut net);
+        assert_eq!(ways(&mut net), [vec![1, 2], vec![1, 3, 2], vec![1, 4, 2], vec![1, 5, 2]]);
+        let at = port_to(&net, 4, 2);
+        net.cut(at, silently);
+        net.run(Duration::from_ms(60));
+        assert_eq!(ways(&mut net), [vec![1, 2], vec![1, 3, 2], vec![1, 2], vec![1, 5, 2]]);
+        let at = port_to(&net, 1, 2);
+        net.cut(at, silently);
+        net.run(Duration::from_ms(60));
+        assert_eq!(ways(&mut net), [vec![1, 3, 2], vec![1, 3, 2], vec![1, 5, 2], vec![1, 5, 2]]);
+        assert_eq!((net.counter("flows_moved"), net.counter("flows_cut")), (3, 0));
+        assert_eq!(net.counter("connections_now"), 1);
+        // What was on the cut paths is in no switch any more.
+        net.run(Duration::from_ms(60));
+        let four = &net.switches[&SwitchId(4)].rules;
+        assert!(four.iter().all(|(rule, _)| rule.idle_timeout_s == 0 && rule.priority != 50_000), "{four:?}");
+    }
+}
+
+#[test]
+fn without_any_path_the_next_packet_asks() {
+    let mut net = four(&[1, 2]);
+    let connection = opened(&mut net);
+    for other in [2, 3, 4, 5] {
+        let at = port_to(&net, 1, other);
+        net.cut(at, false);
+    }
+    net.run(Duration::from_ms(60));
+    assert_eq!(net.counter("flows_cut"), 4);
+    let lost = net.say(connection.first, 0, ACK, Some(Mptcp::Other));
+    assert!(net.deliveries(lost).is_empty());
+    assert_eq!((net.counter("frames_without_path"), net.held()), (1, 0));
+    // A cable comes back.
+    let (a, b) = (SwitchPort::new(1, 3), SwitchPort::new(4, 1));
+    for at in [a, b] {
+        net.tell(|c, now, out| c.port_changed(now, at, true, out));
+    }
+    net.wire(a, b);
+    assert_eq!(ways(&mut net), vec![vec![1, 4, 2]; 4]);
+    assert_eq!(net.counter("connections_now"), 1);
+}
+
+#[test]
+fn a_port_that_vanishes_while_a_path_is_installed_costs_one_syn_at_most() {
+    let mut net = four(&[1, 2]);
+    net.slowest = Duration::from_ms(20);
+    let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
+    let syn = net.segment(connection.first, 0, SYN, Some(connection.capable(0)));
+    net.send(0, syn);
+    // The packet-in has come, the answers have not.
+    while net.counter("transactions_now") == 0 {
+        net.run(Duration::from_ms(1));
+    }
+    let at = port_to(&net, 1, 2);
+    net.cut(at, false);
+    net.run(Duration::from_ms(300));
+    let again = net.say(connection.first, 0, SYN, Some(connection.capable(0)));
+    assert_eq!(net.way(again), [1, 3, 2]);
+    assert_eq!((net.held(), net.counter("transactions_now")), (0, 0));
+}
+
+#[test]
+fn a_switch_without_room_is_asked_again_by_the_next_packet() {
+    let mut net = four(&[1, 2]);
+    net.switches.get_mut(&SwitchId(2)).unwrap().is_full = true;
+    let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
+    let lost = net.say(connection.first, 0, SYN, Some(connection.capable(0)));
+    assert!(net.deliveries(lost).is_empty());
+    assert_eq!((net.counter("installs_failed") > 0, net.held()), (true, 0));
+    assert_eq!((net.counter("flows_now"), net.counter("connections_now")), (0, 0));
+    let left = net.switches[&SwitchId(1)].rules.iter().filter(|(rule, _)| rule.idle_timeout_s > 0).count();
+    assert_eq!(left, 0, "what the others had is taken back");
+    let switches = net.controller.show(net.now, weft_control::Show::Switches, 10);
+    assert_eq!(switches["last_failure"], "0000000000000002: table full");
+    net.switches.get_mut(&SwitchId(2)).unwrap().is_full = false;
+    assert_eq!(net.open(&connection)[0], [1, 2]);
+    assert_eq!(net.join(&connection, flow(0, 1, 4001), 0), [1, 3, 2]);
+}
+
+#[test]
+fn an_install_that_is_not_answered_has_failed_by_its_deadline() {
+    let mut net = four(&[1, 2]);
+    net.switches.get_mut(&SwitchId(2)).unwrap().is_mute = true;
+    let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
+    let lost = net.say(connection.first, 0, SYN, Some(connection.capable(0)));
+    assert_eq!((net.deliveries(lost).len(), net.counter("transactions_now") > 0), (0, true));
+    net.run(Duration::from_secs(3));
+    assert_eq!((net.counter("transactions_now"), net.held(), net.counter("flows_now")), (0, 0, 0));
+    assert!(net.counter("installs_overdue") > 0);
+}
+
+#[test]
+fn a_switch_that_is_gone_in_the_middle_takes_its_transactions_along() {
+    let mut net = four(&[1, 2]);
+    net.slowest = Duration::from_ms(20);
+    let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
+    let syn = net.segment(connection.first, 0, SYN, Some(connection.capable(0)));
+    net.send(0, syn);
+    while net.counter("transactions_now") == 0 {
+        net.run(Duration::from_ms(1));
+    }
+    net.disconnect(SwitchId(2));
+    net.run(Duration::from_ms(100));
+    assert_eq!((net.counter("flows_now"), net.held()), (0, 0));
+    net.connect(SwitchId(2));
+    net.run(Duration::from_ms(100));
+    assert_eq!(net.open(&connection)[0], [1, 2]);
+}
+
+#[test]
+fn what_goes_through_a_switch_that_is_not_connected_is_moved_and_what_ends_there_goes_on() {
+    let mut net = four(&[1, 2]);
+    opened(&mut net);
+    net.disconnect(SwitchId(4));
+    net.run(Duration::from_ms(60));
+    assert_eq!(ways(&mut net), [vec![1, 2], vec![1, 3, 2], vec![1, 2], vec![1, 5, 2]]);
+    net.disconnect(SwitchId(2));
+    net.run(Duration::from_ms(60));
+    assert_eq!(ways(&mut net), [vec![1, 2], vec![1, 3, 2], vec![1, 2], vec![1, 5, 2]]);
+    assert_eq!((net.counter("flows_now"), net.counter("flows_cut")), (4, 0));
+    net.connect(SwitchId(2));
+    net.run(Duration::from_ms(60));
+    assert_eq!(net.counter("rules_stale"), 0);
+    assert_eq!(ways(&mut net), [vec![1, 2], vec![1, 3, 2], vec![1, 2], vec![1, 5, 2]]);
+}
+
+#[test]
+fn a_switch_that_has_forgotten_everything_gets_it_again() {
+    for id in [1, 2, 3] {
+        let mut net = four(&[1, 2]);
+        opened(&mut net);
+        let before = net.cookies();
+        net.disconnect(SwitchId(id));
+        net.switches.get_mut(&SwitchId(id)).unwrap().rules.clear();
+        net.connect(SwitchId(id));
+        net.run(Duration::from_ms(60));
+        let expected: Vec<_> = before.iter().filter(|(switch, _)| *switch == SwitchId(id)).collect();
+        let after = net.cookies();
+        if id == 3 {
+            // What went through it was moved; its paths are there again.
+            assert_eq!(ways(&mut net), [vec![1, 2], vec![1, 2], vec![1, 4, 2], vec![1, 5, 2]]);
+        } else {
+            assert!(expected.iter().all(|rule| after.contains(rule)), "{expected:?} {after:?}");
+            assert_eq!(ways(&mut net), [vec![1, 2], vec![1, 3, 2], vec![1, 4, 2], vec![1, 5, 2]]);
+        }
+        assert!(net.counter("rules_missing") > 0);
+    }
+}
+
+#[test]
+fn a_new_controller_clears_away_what_the_last_one_left_and_nothing_else() {
+    let mut net = four(&[1, 2]);
+    opened(&mut net);
+    let stranger = 0x1234_0000_0000_0001;
+    let rule = net.switches[&SwitchId(1)].rules[0].0.clone();
+    let matches = weft_control::Match { in_port: Some(weft_control::PortNo(99)), ..rule.matches };
+    let rule = weft_control::Rule { cookie: stranger, matches, ..rule };
+    net.switches.get_mut(&SwitchId(1)).unwrap().rules.push((rule, net.now));
+    let wires = net.wires();
+    net.controller = Smoc::new(Settings::default()).unwrap();
+    for id in 1..=5 {
+        net.connect(SwitchId(id));
+    }
+    for (a, b) in wires {
+        net.wire(a, b);
+    }
+    net.run(Duration::from_secs(2));
+    net.announce();
+    assert!(net.counter("rules_stale") > 10);
+    assert!(net.cookies().contains(&(SwitchId(1), stranger)));
+    let flows = net.cookies().iter().filter(|(_, cookie)| cookie >> 44 == 0x57454).count();
+    assert_eq!(flows, 0);
+    // Subflows under way are plain TCP for it: they go on, on the shortest path.
+    assert_eq!(ways(&mut net), vec![vec![1, 2]; 4]);
+}
+
+#[test]
+fn switches_and_cables_may_come_in_any_order_and_twice() {
+    let mut net: Net<Smoc> = Net::new(Smoc::new(Settings::default()).unwrap(), 5);
+    net.tell(|c, now, out| c.link_up(now, SwitchPort::new(8, 1), SwitchPort::new(9, 1), out));
+    net.tell(|c, now, out| c.port_changed(now, SwitchPort::new(8, 1), true, out));
+    net.tell(|c, now, out| c.switch_down(now, SwitchId(8), out));
+    net.tell(|c, now, out| c.installed(now, 77, out));
+    net.tell(|c, now, out| c.failed(now, 78, SwitchId(3), "what", out));
+    net.tell(|c, now, out| c.rule_removed(now, SwitchId(3), u64::MAX, 1, 2, out));
+    net.tell(|c, now, out| c.rule_removed(now, SwitchId(3), 0x5745 << 48 | 4 << 44, 1, 2, out));
+    assert!(net.log.is_empty());
+    net.build(5, &[(1, 2)], &[1, 2]);
+    net.connect(SwitchId(1));
+    net.connect(SwitchId(1));
+    net.announce();
+    let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
+    assert_eq!(net.open(&connection)[0], [1, 2]);
+}
+
+#[test]
+fn a_path_that_nobody_uses_is_removed_after_a_while() {
+    let mut net = four_with(Settings { remember_s: 5.0, ..Settings::default() }, &[1, 2]);
+    opened(&mut net);
+    assert!(net.counter("paths_now") >= 4);
+    net.run(Duration::from_secs(80));
+    assert_eq!((net.counter("paths_now"), net.counter("flows_now")), (0, 0));
+    let labels = net.switches.values().flat_map(|switch| &switch.rules);
+    let transit = labels.filter(|(rule, _)| rule.cookie >> 44 == 0x57453).count();
+    assert_eq!(transit, 0);
+    let connection = Connection::new(flow(0, 1, 4100), Version::V1, 3);
+    net.open(&connection);
+    assert_eq!(net.join(&connection, flow(0, 1, 4101), 0), [1, 3, 2]);
+}
+
+#[test]
+fn the_destinations_end_is_asked_first() {
+    let mut net = four(&[1, 2]);
+    let before = net.log.len();
+    net.say(flow(0, 1, 4000), 0, SYN, None);
+    let Some(Command::Install(first)) = net.log[before..].first() else { panic!("an install") };
+    let order: Vec<u64> = first.rules.iter().map(|(switch, _)| switch.0).collect();
+    assert_eq!((order[0], order[order.len() - 1]), (2, 1), "{order:?}");
+    assert!(matches!(first.rules[0].1, RuleChange::Add(_)));
+    assert_eq!(first.release.len(), 1);
+}

@@ -1,0 +1,267 @@
+//! Everything that is not TCP: addresses that are asked for, stations, groups; on smoc and on the tree.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use weft_control::{
+    ArpMode, Content, Controller, MadeFrame, Neighbour, Packet, Settings, Show, Smoc, SpanningTree, SwitchId,
+};
+use weft_units::{Duration, Mac};
+
+use crate::cases::{FOUR, four, four_with};
+use crate::net::{Net, arp};
+use crate::talk::{ACK, SYN, SYN_ACK, flow};
+
+const UDP: Content = Content::Ip { protocol: 17 };
+
+fn unicast<C: Controller>(net: &Net<C>, from: usize, to: usize, content: Content) -> Packet {
+    Packet { eth_src: net.hosts[from].mac, eth_dst: net.hosts[to].mac, content }
+}
+
+#[test]
+fn everything_that_is_not_tcp_goes_the_shortest_path_and_asks_once() {
+    let mut net = four(&[1, 2, 1]);
+    for content in [UDP, Content::Ip { protocol: 1 }, Content::Other] {
+        let asked = net.counter("packet_ins");
+        for (from, to, way) in [(0, 1, vec![1, 2]), (1, 0, vec![2, 1]), (0, 2, vec![1]), (2, 0, vec![1])] {
+            for _ in 0..2 {
+                let packet = unicast(&net, from, to, content);
+                let frame = net.send(from, packet);
+                net.run(Duration::from_ms(60));
+                assert_eq!(net.way(frame), way);
+                let delivered = net.deliveries(frame)[0];
+                assert_eq!((delivered.host, delivered.packet), (to, packet), "as it was sent");
+            }
+        }
+        assert!(net.counter("packet_ins") <= asked + 2);
+    }
+    // A fragment of TCP matches no station's rule; it arrives all the same.
+    let packet = unicast(&net, 0, 1, Content::Ip { protocol: 6 });
+    let frame = net.send(0, packet);
+    net.run(Duration::from_ms(60));
+    assert_eq!(net.deliveries(frame).len(), 1);
+    assert_eq!(net.held(), 0);
+    net.run(Duration::from_secs(60));
+    assert_eq!((net.counter("routes_now"), net.counter("paths_now")), (0, 0));
+}
+
+#[test]
+fn plain_tcp_goes_the_shortest_path_there_and_back() {
+    let mut net = four(&[1, 2, 1]);
+    for (from, to, way) in [(0, 1, vec![1, 2]), (0, 2, vec![1])] {
+        for (direction, flags) in [(0, SYN), (1, SYN_ACK), (0, ACK), (1, ACK)] {
+            let frame = net.say(flow(from, to, 4000), direction, flags, None);
+            let mut found = net.way(frame);
+            if direction == 1 {
+                found.reverse();
+            }
+            assert_eq!(found, way);
+        }
+    }
+    assert_eq!((net.counter("flows_plain"), net.counter("packet_ins_copied")), (2, 0));
+}
+
+#[test]
+fn a_known_address_is_answered_for_or_asked_for_at_one_port() {
+    let mut net = four(&[1, 2, 3]);
+    let [a, b] = [0, 1].map(|host: usize| net.hosts[host].clone());
+    let start = net.delivered.len();
+    net.send(0, arp(a.mac, Mac::BROADCAST, false, a.ip, b.ip));
+    net.run(Duration::from_ms(60));
+    let reply = MadeFrame::ArpReply { sender: (b.mac, b.ip), target: (a.mac, a.ip) };
+    assert_eq!((net.made.clone(), net.delivered.len()), (vec![(0, reply)], start));
+    // A question to the host itself is the host's to answer, and so is one about a host long not heard of.
+    let unicast = net.send(0, arp(a.mac, b.mac, false, a.ip, b.ip));
+    net.run(Duration::from_secs(100));
+    let stale = net.send(0, arp(a.mac, Mac::BROADCAST, false, a.ip, b.ip));
+    net.run(Duration::from_ms(60));
+    for frame in [unicast, stale] {
+        assert_eq!(net.deliveries(frame).iter().map(|d| d.host).collect::<Vec<_>>(), [1]);
+    }
+    let answer = net.send(1, arp(b.mac, a.mac, true, b.ip, a.ip));
+    net.run(Duration::from_ms(60));
+    assert_eq!(net.deliveries(answer)[0].host, 0);
+    assert_eq!((net.counter("neighbours_answered"), net.counter("neighbours_passed")), (1, 3));
+
+    let mut net = four_with(Settings { arp: ArpMode::Pass, ..Settings::default() }, &[1, 2, 3]);
+    let frame = net.send(0, arp(a.mac, Mac::BROADCAST, false, a.ip, b.ip));
+    net.run(Duration::from_ms(60));
+    assert_eq!((net.deliveries(frame).len(), net.deliveries(frame)[0].host), (1, 1));
+}
+
+#[test]
+fn what_is_for_all_reaches_every_host_once_and_no_cable_between_switches() {
+    let mut net = four(&[1, 2, 3, 1]);
+    let asks = arp(net.hosts[0].mac, Mac::BROADCAST, false, net.hosts[0].ip, Ipv4Addr::new(10, 0, 0, 99));
+    let group = Packet { eth_dst: Mac([1, 0, 0x5e, 0, 0, 0xfb]), content: UDP, ..asks };
+    let unknown = Packet { eth_dst: Mac([2, 9, 9, 9, 9, 9]), content: UDP, ..asks };
+    for packet in [asks, group, unknown] {
+        let frame = net.send(0, packet);
+        net.run(Duration::from_ms(60));
+        let mut hosts: Vec<usize> = net.deliveries(frame).iter().map(|delivery| delivery.host).collect();
+        hosts.sort_unstable();
+        assert_eq!(hosts, [1, 2, 3]);
+        assert!(net.deliveries(frame).iter().all(|delivery| delivery.way.len() == 1));
+    }
+    let local = Packet { eth_dst: Mac::NEIGHBOUR, content: Content::Other, ..asks };
+    let frame = net.send(0, local);
+    net.run(Duration::from_ms(60));
+    assert!(net.deliveries(frame).is_empty());
+}
+
+#[test]
+fn neighbour_discovery_is_answered_like_arp() {
+    let mut net = four(&[1, 2, 3]);
+    let [a, b] = [0, 1].map(|host: usize| net.hosts[host].mac);
+    let ip = |last: u16| Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, last);
+    let message = |is_advertisement, source, target, mac| {
+        Content::Neighbour(Neighbour { is_advertisement, source, target, link_layer: Some(mac) })
+    };
+    let group = Mac([0x33, 0x33, 0xff, 0, 0, 2]);
+    // Duplicate address detection of both, flooded: nobody has these.
+    for (host, mac, own) in [(0, a, ip(1)), (1, b, ip(2))] {
+        let probe = Neighbour { is_advertisement: false, source: ip(0), target: own, link_layer: None };
+        let probe = Neighbour { source: Ipv6Addr::UNSPECIFIED, ..probe };
+        let content = Content::Neighbour(probe);
+        let frame = net.send(host, Packet { eth_src: mac, eth_dst: group, content });
+        net.run(Duration::from_ms(20));
+        assert_eq!(net.deliveries(frame).len(), 2);
+        let content = message(true, own, own, mac);
+        net.send(host, Packet { eth_src: mac, eth_dst: Mac([0x33, 0x33, 0, 0, 0, 1]), content });
+        net.run(Duration::from_ms(20));
+    }
+    let content = message(false, ip(1), ip(2), a);
+    let frame = net.send(0, Packet { eth_src: a, eth_dst: group, content });
+    net.run(Duration::from_ms(60));
+    let answer = MadeFrame::Advertisement { sender: (b, ip(2)), target: (a, ip(1)) };
+    assert_eq!((net.made.clone(), net.deliveries(frame).len()), (vec![(0, answer)], 0));
+    // Somebody who is about to take an address hears from its owner.
+    let probe =
+        Neighbour { is_advertisement: false, source: Ipv6Addr::UNSPECIFIED, target: ip(2), link_layer: None };
+    let taker = net.hosts[2].mac;
+    let frame = net.send(2, Packet { eth_src: taker, eth_dst: group, content: Content::Neighbour(probe) });
+    net.run(Duration::from_ms(60));
+    assert_eq!(net.deliveries(frame)[0].host, 1);
+    let stations = net.controller.show(net.now, Show::Stations, 10);
+    assert_eq!(stations["stations"][1]["addresses"], serde_json::json!(["10.0.0.2", "fd00::2"]));
+}
+
+#[test]
+fn a_port_that_leads_to_a_switch_teaches_nothing_and_a_new_port_not_at_once() {
+    let mut net = four(&[1, 2]);
+    let inner = net.wires()[0].0;
+    let stranger =
+        Packet { eth_src: Mac([2, 7, 7, 7, 7, 7]), eth_dst: Mac::BROADCAST, content: Content::Other };
+    net.inject(inner, stranger);
+    net.run(Duration::from_ms(60));
+    assert_eq!((net.counter("stations_now"), net.counter("packet_ins_from_switches")), (2, 1));
+    // A cable whose other end is not seen any more may still carry what is flooded.
+    net.cut(inner, true);
+    net.inject(inner, stranger);
+    let fresh = weft_control::SwitchPort::new(1, 40);
+    net.tell(|c, now, out| c.port_changed(now, fresh, true, out));
+    net.inject(fresh, stranger);
+    net.run(Duration::from_ms(60));
+    assert_eq!((net.counter("stations_now"), net.counter("packet_ins_unsettled")), (2, 2));
+    net.run(Duration::from_secs(1));
+    net.inject(fresh, stranger);
+    net.run(Duration::from_ms(60));
+    assert_eq!(net.counter("stations_now"), 3);
+    let shown = net.controller.show(net.now, Show::Switches, 10);
+    let roles: Vec<&str> = shown["switches"][0]["ports"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| p["role"].as_str().unwrap())
+        .collect();
+    assert_eq!(roles, ["quarantine", "switch", "switch", "switch", "host", "host"]);
+}
+
+#[test]
+fn a_host_that_is_known_from_elsewhere_needs_not_be_heard() {
+    let mut net: Net<Smoc> = Net::new(Smoc::new(Settings::default()).unwrap(), 1);
+    net.build(5, &FOUR, &[1, 2]);
+    for host in net.hosts.clone() {
+        let addresses = [IpAddr::V4(host.ip)];
+        net.tell(|c, now, out| c.host_known(now, host.at, host.mac, &addresses, out));
+    }
+    let frame = net.say(flow(0, 1, 4000), 0, SYN, None);
+    assert_eq!(net.way(frame), [1, 2]);
+}
+
+fn tree(cables: &[(u64, u64)], hosts: &[u64]) -> Net<SpanningTree> {
+    let mut net = Net::new(SpanningTree::new(Settings::default()).unwrap(), 1);
+    let switches = cables.iter().map(|&(a, b)| a.max(b)).max().unwrap_or(1);
+    net.build(switches, cables, hosts);
+    net.announce();
+    net
+}
+
+#[test]
+fn on_the_tree_every_flow_takes_the_same_way() {
+    let mut net = tree(&FOUR, &[1, 2, 3]);
+    for port in 4000..4004 {
+        for (direction, flags) in [(0, SYN), (1, SYN_ACK), (0, ACK)] {
+            let frame = net.say(flow(0, 1, port), direction, flags, None);
+            assert_eq!(net.way(frame), if direction == 0 { [1, 2] } else { [2, 1] });
+        }
+    }
+    // 3 hangs on 1: what goes from 2 to 3 goes by the root.
+    let frame = net.say(flow(1, 2, 4000), 0, SYN, None);
+    assert_eq!(net.way(frame), [2, 1, 3]);
+    let asked = net.counter("packet_ins");
+    net.say(flow(1, 2, 4001), 0, SYN, None);
+    assert_eq!((net.counter("packet_ins"), net.held()), (asked, 0));
+}
+
+#[test]
+fn on_the_tree_a_flood_reaches_every_host_once() {
+    let mut net = tree(&[(1, 2), (2, 3), (3, 1), (3, 4), (4, 1), (2, 4)], &[1, 2, 3, 4, 4]);
+    for host in 0..5 {
+        let packet = Packet { eth_src: net.hosts[host].mac, eth_dst: Mac::BROADCAST, content: UDP };
+        let frame = net.send(host, packet);
+        net.run(Duration::from_ms(60));
+        let mut heard: Vec<usize> = net.deliveries(frame).iter().map(|delivery| delivery.host).collect();
+        heard.sort_unstable();
+        assert_eq!(heard, (0..5).filter(|&other| other != host).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn on_the_tree_a_cut_cable_is_replaced_and_all_is_learnt_anew() {
+    let mut net = tree(&FOUR, &[1, 2]);
+    net.say(flow(0, 1, 4000), 0, SYN, None);
+    let cable = net.wires()[0].0;
+    net.cut(cable, false);
+    net.run(Duration::from_ms(60));
+    let frame = net.say(flow(0, 1, 4000), 0, SYN, None);
+    assert_eq!(net.way(frame), [1, 3, 2]);
+    net.disconnect(SwitchId(3));
+    net.run(Duration::from_ms(60));
+    let frame = net.say(flow(0, 1, 4000), 0, SYN, None);
+    assert_eq!(net.way(frame), [1, 4, 2]);
+    net.connect(SwitchId(3));
+    net.run(Duration::from_ms(60));
+    let frame = net.say(flow(0, 1, 4000), 1, ACK, None);
+    assert_eq!(net.way(frame), [2, 3, 1]);
+    net.run(Duration::from_secs(15));
+    assert_eq!((net.counter("routes_now"), net.held()), (0, 0));
+}
+
+#[test]
+fn on_the_tree_a_host_may_move_when_it_is_gone_from_where_it_was() {
+    let mut net = tree(&FOUR, &[1, 2, 1]);
+    net.say(flow(0, 1, 4000), 0, SYN, None);
+    net.send(2, arp(net.hosts[0].mac, Mac::BROADCAST, false, net.hosts[0].ip, Ipv4Addr::new(10, 0, 0, 99)));
+    net.run(Duration::from_ms(400));
+    assert_eq!((net.counter("stations_moved"), net.counter("claims_refuted")), (0, 1));
+    let (old, new) = (net.hosts[0].at, net.hosts[2].at);
+    net.tell(|c, now, out| c.port_changed(now, old, false, out));
+    net.move_host(0, new);
+    // Until it is heard of, what is for it is flooded.
+    net.run(Duration::from_ms(20));
+    let frame = net.say(flow(0, 1, 4002), 1, SYN_ACK, None);
+    assert_eq!((net.way(frame), net.counter("stations_now")), (vec![2, 1], 2));
+    net.announce();
+    let frame = net.say(flow(0, 1, 4002), 1, SYN_ACK, None);
+    assert_eq!((net.way(frame), net.counter("stations_now")), (vec![2, 1], 3));
+}
