@@ -127,7 +127,7 @@ impl<C: Controller> Run<C> {
                     return;
                 }
                 self.port += 20;
-                let version = if self.port % 40 == 0 { Version::V0 } else { Version::V1 };
+                let version = if self.port.is_multiple_of(40) { Version::V0 } else { Version::V1 };
                 let connection = Connection::new(flow(from, to, self.port), version, self.port.into());
                 self.net.open(&connection);
                 self.flows.push((connection.first, Some(Mptcp::Other)));
