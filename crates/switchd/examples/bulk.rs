@@ -1,22 +1,26 @@
 //! Sends as much as goes over one TCP connection through each of several switches in turn: the load of
 //! `make bench-switch` where the kernel joins segments (GSO).
 //!
-//! Turns are short, so that whatever else the machine does slows each switch alike. A turn ends when its
-//! bytes have been read at the other end.
+//! A turn ends when its bytes have been read at the other end.
+
+#[path = "common/namespace.rs"]
+mod namespace;
+#[path = "common/turns.rs"]
+mod turns;
 
 use std::error::Error;
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
-use std::os::fd::{AsRawFd, FromRawFd, RawFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Parser;
-use rand_core::{RngCore, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with, sockopt};
+
+use namespace::enter;
+use turns::take_turns;
 
 /// Bytes of one write, and of one read at most.
 const WRITE: usize = 128 << 10;
@@ -42,58 +46,19 @@ struct Arguments {
     turn: usize,
 }
 
-fn check(result: libc::c_int) -> io::Result<libc::c_int> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
-}
-
-/// From here on this thread is in the namespace.
-fn enter(namespace: &Path) -> io::Result<()> {
-    let entered = File::open(namespace)?;
-    // SAFETY: a descriptor that is open until the call returns.
-    check(unsafe { libc::setns(entered.as_raw_fd(), libc::CLONE_NEWNET) }).map(drop)
-}
-
-fn set<T>(socket: RawFd, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
-    let (value, length): (*const T, u32) = (value, size_of::<T>() as u32);
-    // SAFETY: the option's value is that structure, which outlives the call.
-    check(unsafe { libc::setsockopt(socket, level, option, value.cast(), length) }).map(drop)
-}
-
 /// A connection under CUBIC from a port of its own, which ends by a reset: the port is free at once.
-fn connect(arguments: &Arguments) -> io::Result<TcpStream> {
-    // SAFETY: no pointers.
-    let socket = check(unsafe { libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) })?;
-    // SAFETY: nobody else has the descriptor.
-    let stream = unsafe { TcpStream::from_raw_fd(socket) };
-    set(socket, libc::SOL_SOCKET, libc::SO_LINGER, &libc::linger { l_onoff: 1, l_linger: 0 })?;
-    set(socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1_i32)?;
-    set(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, b"cubic")?;
-    let address = |address: Ipv4Addr, port: u16| libc::sockaddr_in {
-        sin_family: libc::AF_INET as u16,
-        sin_port: port.to_be(),
-        sin_addr: libc::in_addr { s_addr: u32::from(address).to_be() },
-        sin_zero: [0; 8],
-    };
-    let (own, other) =
-        (address(Ipv4Addr::UNSPECIFIED, arguments.client_port), address(arguments.address, arguments.port));
-    let length = size_of::<libc::sockaddr_in>() as u32;
-    // SAFETY: addresses and lengths agree, and outlive the calls.
-    unsafe {
-        check(libc::bind(socket, (&raw const own).cast(), length))?;
-        check(libc::connect(socket, (&raw const other).cast(), length))?;
-    }
-    Ok(stream)
+fn open(arguments: &Arguments) -> io::Result<TcpStream> {
+    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    sockopt::set_socket_linger(&socket, Some(Duration::ZERO))?;
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    sockopt::set_tcp_congestion(&socket, "cubic")?;
+    bind(&socket, &SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, arguments.client_port))?;
+    connect(&socket, &SocketAddrV4::new(arguments.address, arguments.port))?;
+    Ok(socket.into())
 }
 
-/// A sender, and what it has sent.
-struct Sender {
-    stream: TcpStream,
-    bytes: u64,
-    took: Duration,
-}
-
-/// Connects each pair; gives the senders, and the receivers' ends in the same order.
-fn pairs(arguments: &Arguments) -> Result<(Vec<Sender>, Vec<TcpStream>), Box<dyn Error>> {
+/// Connects each pair; gives the senders' ends, and those of the receivers in the same order.
+fn pairs(arguments: &Arguments) -> Result<(Vec<TcpStream>, Vec<TcpStream>), Box<dyn Error>> {
     let (mut senders, mut receivers) = (Vec::new(), Vec::new());
     for pair in arguments.namespaces.chunks(2) {
         let [from, to] = pair else { return Err("a sender has no receiver".into()) };
@@ -102,8 +67,7 @@ fn pairs(arguments: &Arguments) -> Result<(Vec<Sender>, Vec<TcpStream>), Box<dyn
         let listener =
             TcpListener::bind(SocketAddrV4::new(arguments.address, arguments.port)).map_err(named)?;
         enter(from).map_err(named)?;
-        let stream = connect(arguments).map_err(named)?;
-        senders.push(Sender { stream, bytes: 0, took: Duration::ZERO });
+        senders.push(open(arguments).map_err(named)?);
         receivers.push(listener.accept().map_err(named)?.0);
     }
     Ok((senders, receivers))
@@ -134,28 +98,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     });
     let data = vec![0; WRITE];
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-    let mut order: Vec<usize> = (0..senders.len()).collect();
-    while senders.iter().any(|sender| sender.took < length) {
-        // In an order drawn anew: whose turn was before leaves something in the caches.
-        for last in (1..order.len()).rev() {
-            order.swap(last, random.next_u32() as usize % (last + 1));
+    let mut bytes = vec![0; senders.len()];
+    let took = take_turns(senders.len(), length, |at| -> Result<(), Box<dyn Error>> {
+        ask.send(at)?;
+        for _ in 0..turn / WRITE {
+            senders[at].write_all(&data)?;
         }
-        for &at in &order {
-            let sender = &mut senders[at];
-            let started = Instant::now();
-            ask.send(at)?;
-            for _ in 0..turn / WRITE {
-                sender.stream.write_all(&data)?;
-            }
-            answered.recv()??;
-            sender.took += started.elapsed();
-            sender.bytes += turn as u64;
-        }
-    }
-    let rows: Vec<String> = senders
-        .iter()
-        .map(|sender| format!("{{\"bytes\": {}, \"seconds\": {}}}", sender.bytes, sender.took.as_secs_f64()))
+        answered.recv()??;
+        bytes[at] += turn;
+        Ok(())
+    })?;
+    let rows = bytes.iter().zip(took);
+    let rows: Vec<String> = rows
+        .map(|(bytes, took)| format!("{{\"bytes\": {bytes}, \"seconds\": {}}}", took.as_secs_f64()))
         .collect();
     println!("[{}]", rows.join(", "));
     Ok(())

@@ -4,10 +4,10 @@
 use std::error::Error;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
+use rustix::net::sockopt::set_socket_linger;
 
 /// A connection that takes longer has lost a segment: the first timeout of TCP is a second.
 const LATE: Duration = Duration::from_millis(900);
@@ -31,21 +31,6 @@ enum Role {
     Open,
 }
 
-/// Closing resets the connection: nothing waits for the other end, and its port is free again.
-fn reset(stream: &TcpStream) {
-    let linger = libc::linger { l_onoff: 1, l_linger: 0 };
-    // SAFETY: the option is this structure, which outlives the call.
-    unsafe {
-        libc::setsockopt(
-            stream.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_LINGER,
-            (&raw const linger).cast(),
-            size_of_val(&linger) as u32,
-        )
-    };
-}
-
 /// Opens connections until `end`, at least one; what each took.
 fn open(address: SocketAddr, end: Instant) -> std::io::Result<Vec<Duration>> {
     let mut took = Vec::new();
@@ -55,7 +40,8 @@ fn open(address: SocketAddr, end: Instant) -> std::io::Result<Vec<Duration>> {
         took.push(started.elapsed());
         // No more than are opened at a time wait to be taken.
         stream.read_exact(&mut [0])?;
-        reset(&stream);
+        // Closing resets it: nothing waits for the other end, and its port is free again.
+        set_socket_linger(&stream, Some(Duration::ZERO))?;
         if Instant::now() >= end {
             return Ok(took);
         }

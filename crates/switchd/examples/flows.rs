@@ -8,10 +8,11 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use aya::Pod;
-use aya::maps::{HashMap, Map, MapData};
 use clap::{Parser, ValueEnum};
+use weft_switchd::clock::now;
 use weft_switchd::layout::{Flow, Path, Station, address};
+use weft_switchd::names::{mac, read_mac};
+use weft_switchd::walk::Walk;
 use weft_switching::Mac;
 use weft_switching::path_table::CONFIRMED;
 
@@ -24,10 +25,10 @@ struct Arguments {
     /// The directory of the switch's maps.
     maps: PathBuf,
     /// Address of the flows' source.
-    #[arg(long, value_parser = mac)]
+    #[arg(long, value_parser = read_mac)]
     source: Mac,
     /// Address of their destination.
-    #[arg(long, value_parser = mac)]
+    #[arg(long, value_parser = read_mac)]
     destination: Mac,
     #[arg(long)]
     flows: u16,
@@ -47,30 +48,10 @@ enum Action {
     Hit,
 }
 
-fn mac(text: &str) -> Result<Mac, String> {
-    let bytes: Result<Vec<u8>, _> = text.split(':').map(|byte| u8::from_str_radix(byte, 16)).collect();
-    let bytes = bytes.ok().and_then(|bytes| bytes.try_into().ok());
-    Ok(Mac(bytes.ok_or_else(|| format!("{text} is no address like 02:00:00:00:00:01"))?))
-}
-
-fn open<K: Pod, V: Pod>(arguments: &Arguments, name: &str) -> Result<HashMap<MapData, K, V>, Box<dyn Error>> {
-    let path = arguments.maps.join(name);
-    let data = MapData::from_pin(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok(Map::from_map_data(data)?.try_into()?)
-}
-
-/// Nanoseconds of the clock that programs read.
-fn now() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a value that lives until the call returns.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
-    let mut paths = open::<Flow, Path>(&arguments, "paths")?;
-    let stations = open::<u64, Station>(&arguments, "stations")?;
+    let paths = Walk::<Flow, Path>::open(&arguments.maps.join("paths"))?;
+    let stations = Walk::<u64, Station>::open(&arguments.maps.join("stations"))?;
     let (source, destination) = (address(arguments.source), address(arguments.destination));
     let flows = (arguments.first_port..=u16::MAX).take(arguments.flows.into()).map(|port| Flow {
         host: destination << 16 | u64::from(arguments.port),
@@ -80,7 +61,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut count = 0;
     match arguments.action {
         Action::Fill => {
-            let port_of = |station: u64| stations.get(&station, 0).map(|station| station.port);
+            let port_of = |station: u64| {
+                let known = stations.get(&station).ok_or_else(|| format!("nobody knows {}", mac(station)));
+                known.map(|station| station.port)
+            };
             let (towards, back) = (port_of(destination)?, port_of(source)?);
             let path = |port| Path {
                 expiry: fresh,
@@ -93,17 +77,16 @@ fn main() -> Result<(), Box<dyn Error>> {
                 reserved: [0; 3],
             };
             for flow in flows {
-                paths.insert(flow, path(towards), 0)?;
+                paths.insert(&flow, &path(towards))?;
                 let other = Flow { host: flow.peer, peer: flow.host };
-                paths.insert(other, Path { initiator: 1, ..path(back) }, 0)?;
+                paths.insert(&other, &Path { initiator: 1, ..path(back) })?;
                 count += 1;
             }
         }
         Action::Hit => {
             // A frame leaves the life of a confirmed path, which is much shorter.
-            let hit =
-                |flow| paths.get(&flow, 0).is_ok_and(|path| path.expiry < fresh - LIFE.as_nanos() as u64 / 2);
-            count = flows.filter(|flow| hit(*flow)).count();
+            let hit = |path: Path| path.expiry < fresh - LIFE.as_nanos() as u64 / 2;
+            count = flows.filter(|flow| paths.get(flow).is_some_and(hit)).count();
         }
     }
     println!("{count}");

@@ -2,23 +2,30 @@
 //! how many there are: for `make bench-switch`. The program is run by BPF_PROG_TEST_RUN, over frames whose
 //! flows are drawn anew each time.
 
+#[path = "common/segment.rs"]
+mod segment;
+
 use std::error::Error;
 use std::path::{Path as FilePath, PathBuf};
 use std::time::Instant;
 
-use aya::Pod;
-use aya::maps::{HashMap, Map, MapData};
+use aya::maps::MapData;
+use aya::programs::{TestRun, TestRunOptions};
 use clap::Parser;
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use weft_switchd::layout::{Flow, Path, Settings, Station, address};
+use weft_switchd::clock::now;
+use weft_switchd::layout::{Flow, Path, Port, Settings, Station, address};
 use weft_switchd::pins::Pins;
 use weft_switchd::tables::Tables;
+use weft_switchd::walk::Walk;
 use weft_switchd::{Mode, Plane};
 use weft_switching::Mac;
 use weft_switching::exploration::Exploration;
 use weft_switching::path_table::CONFIRMED;
 use weft_units::PortId;
+
+use segment::{End, segment};
 
 #[derive(Parser)]
 struct Arguments {
@@ -36,6 +43,7 @@ const SOURCE: Mac = Mac([2, 0, 0, 0, 0, 1]);
 const DESTINATION: Mac = Mac([2, 0, 0, 0, 0, 2]);
 /// The loopback interface is everywhere, and frames that are only timed go nowhere.
 const INTERFACE: u32 = 1;
+const ACK: u8 = 0x10;
 
 /// The flow of a number: its destination's TCP port is the upper half.
 fn ports(number: u32) -> (u16, u16) {
@@ -44,15 +52,7 @@ fn ports(number: u32) -> (u16, u16) {
 
 fn frame(number: u32) -> [u8; 60] {
     let (sport, dport) = ports(number);
-    let mut frame = [0; 60];
-    frame[..6].copy_from_slice(&DESTINATION.0);
-    frame[6..12].copy_from_slice(&SOURCE.0);
-    frame[12..34]
-        .copy_from_slice(&[8, 0, 0x45, 0, 0, 40, 0, 0, 0, 0, 64, 6, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2]);
-    frame[34..36].copy_from_slice(&sport.to_be_bytes());
-    frame[36..38].copy_from_slice(&dport.to_be_bytes());
-    frame[46..48].copy_from_slice(&[0x50, 0x10]);
-    frame
+    segment(End { mac: SOURCE, host: 1, port: sport }, End { mac: DESTINATION, host: 2, port: dport }, ACK, 0)
 }
 
 fn flow(number: u32) -> Flow {
@@ -61,10 +61,6 @@ fn flow(number: u32) -> Flow {
         host: address(DESTINATION) << 16 | u64::from(dport),
         peer: address(SOURCE) << 16 | u64::from(sport),
     }
-}
-
-fn open<K: Pod, V: Pod>(path: &FilePath) -> Result<HashMap<MapData, K, V>, Box<dyn Error>> {
-    Ok(Map::from_map_data(MapData::from_pin(path)?)?.try_into()?)
 }
 
 /// Bytes of kernel memory that a pinned map has.
@@ -76,29 +72,36 @@ fn memory(path: &FilePath) -> Result<u64, Box<dyn Error>> {
     Ok(line.ok_or("this kernel does not tell the memory of a map")?.trim().parse()?)
 }
 
-fn now() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a value that lives until the call returns.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+/// Nanoseconds that a run of the program takes with a frame that comes in from [`INTERFACE`]: the mean of
+/// `runs`. Nothing leaves.
+fn time(plane: &Plane, frame: &[u8], runs: u32) -> Result<u64, Box<dyn Error>> {
+    // `struct __sk_buff`: all zeros but for `ingress_ifindex`.
+    let mut context = [0; 192];
+    context[36..40].copy_from_slice(&INTERFACE.to_ne_bytes());
+    let options = TestRunOptions {
+        data_in: Some(frame),
+        ctx_in: Some(&context),
+        repeat: runs,
+        ..TestRunOptions::new()
+    };
+    Ok(plane.program()?.test_run(options)?.duration.as_nanos() as u64)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     let config = Exploration::default();
     let pins = Pins::open(&arguments.pins, "lookup")?;
-    let mut plane = Plane::adopt(Mode::TcpPath, &config, Settings::new(&config), &pins)?;
+    let mut plane = Plane::load(Mode::TcpPath, &config, Settings::new(&config), &pins)?;
     for number in [0, 1] {
-        let port = weft_switchd::layout::Port { up: 1, ifindex: INTERFACE, ..Default::default() };
+        let port = Port { up: 1, ifindex: INTERFACE, ..Port::decided(false, true) };
         plane.set_port(PortId(number), port)?;
     }
     plane.set_interface(INTERFACE, Some(PortId(0)))?;
-    let maps = pins.path().join("maps");
-    let mut paths = open::<Flow, Path>(&maps.join("paths"))?;
-    let mut stations = open::<u64, Station>(&maps.join("stations"))?;
+    let paths = Walk::<Flow, Path>::open(&pins.map("paths"))?;
+    let stations = Walk::<u64, Station>::open(&pins.map("stations"))?;
     let expiry = now() + 3600 * 1_000_000_000;
     for (station, port) in [(SOURCE, 0), (DESTINATION, 1)] {
-        stations.insert(address(station), Station { expiry, port, class: 2, reserved: [0; 5] }, 0)?;
+        stations.insert(&address(station), &Station { expiry, port, class: 2, reserved: [0; 5] })?;
     }
     let path = Path {
         expiry,
@@ -115,17 +118,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut rows = Vec::new();
     for entries in &arguments.entries {
         for number in filled..*entries {
-            paths.insert(flow(number), path, 0)?;
+            paths.insert(&flow(number), &path)?;
         }
         filled = filled.max(*entries);
         let mut took = Vec::new();
         for _ in 0..arguments.frames {
             let number = ((u64::from(random.next_u32()) * u64::from(*entries)) >> 32) as u32;
-            took.push(plane.time(INTERFACE, &frame(number), 1)?.as_nanos() as u64);
+            took.push(time(&plane, &frame(number), 1)?);
         }
         took.sort_unstable();
         let at = |part: usize| took.get(took.len() * part / 100).copied().unwrap_or_default();
-        let warm = plane.time(INTERFACE, &frame(0), 1_000_000)?.as_nanos();
+        let warm = time(&plane, &frame(0), 1_000_000)?;
         rows.push(format!(
             "{{\"entries\": {entries}, \"p50_ns\": {}, \"p10_ns\": {}, \"p90_ns\": {}, \"same_flow_ns\": {warm}}}",
             at(50),
@@ -139,7 +142,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sweep = started.elapsed().as_secs_f64();
     let bytes: Vec<String> = ["paths", "locked", "stations", "repairs", "floods"]
         .iter()
-        .map(|map| Ok(format!("\"{map}\": {}", memory(&maps.join(map))?)))
+        .map(|map| Ok(format!("\"{map}\": {}", memory(&pins.map(map))?)))
         .collect::<Result<_, Box<dyn Error>>>()?;
     println!(
         "{{\"held\": {held}, \"sweep_s\": {sweep}, \"bytes\": {{{}}}, \"rows\": [{}]}}",

@@ -5,15 +5,30 @@
 //! lost, and stop while it waits. The flow opens as any does, by SYN and SYN+ACK, so that switches look for
 //! its path; then one segment follows the other, and the receiver acknowledges some.
 
+#[path = "common/packet.rs"]
+mod packet;
+#[path = "common/segment.rs"]
+mod segment;
+
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::ffi::CString;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, eth, recv, sockopt};
+use weft_switchd::clock::now;
+use weft_switchd::names::read_mac;
+use weft_switching::Mac;
+
+use segment::{End, segment};
 
 const LENGTH: usize = 62;
+/// Bytes that a segment carries.
+const DATA: u16 = 8;
 const FLAGS: usize = 47;
 /// Where the number of a segment is, and when it was sent.
 const NUMBER: usize = 38;
@@ -26,7 +41,9 @@ const ACKNOWLEDGED: u32 = 64;
 /// Arrivals further apart than this are a gap, in intervals.
 const GAP: u64 = 4;
 /// How long the receiver waits for anything at all, in milliseconds.
-const PATIENCE: i32 = 60_000;
+const PATIENCE: u64 = 60_000;
+/// After how long without a frame the receiver says again who it is, in milliseconds.
+const STILL: u64 = 500;
 
 #[derive(Parser)]
 struct Arguments {
@@ -34,10 +51,10 @@ struct Arguments {
     /// The interface.
     interface: String,
     /// Address of this end.
-    #[arg(long, value_parser = mac)]
+    #[arg(long, value_parser = read_mac)]
     here: Mac,
     /// Address of the other end.
-    #[arg(long, value_parser = mac)]
+    #[arg(long, value_parser = read_mac)]
     there: Mac,
     /// TCP port of the sender; the receiver's is 5001.
     #[arg(long, default_value_t = 20_000)]
@@ -56,125 +73,62 @@ enum Role {
     Receive,
 }
 
-type Mac = [u8; 6];
-
-fn mac(text: &str) -> Result<Mac, String> {
-    let bytes: Result<Vec<u8>, _> = text.split(':').map(|byte| u8::from_str_radix(byte, 16)).collect();
-    bytes
-        .ok()
-        .and_then(|bytes| bytes.try_into().ok())
-        .ok_or_else(|| format!("{text} is no address like 02:00:00:00:00:01"))
-}
-
-/// Nanoseconds of a clock that all processes of this machine share.
-fn now() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a value that lives until the call returns.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
 fn frame(arguments: &Arguments, flags: u8) -> [u8; LENGTH] {
-    let mut frame = [0; LENGTH];
-    let sends = arguments.role == Role::Send;
-    let (sport, dport) = if sends { (arguments.port, 5001) } else { (5001, arguments.port) };
-    frame[..6].copy_from_slice(&arguments.there);
-    frame[6..12].copy_from_slice(&arguments.here);
-    frame[12..14].copy_from_slice(&[0x08, 0x00]);
-    // IPv4 of 48 bytes, TTL 64, TCP, between 192.0.2.1 and 192.0.2.2 (RFC 5737), which no host here has.
-    let (from, to) = if sends { (1, 2) } else { (2, 1) };
-    frame[14..34].copy_from_slice(&[0x45, 0, 0, 48, 0, 0, 0, 0, 64, 6, 0, 0, 192, 0, 2, from, 192, 0, 2, to]);
-    frame[34..36].copy_from_slice(&sport.to_be_bytes());
-    frame[36..38].copy_from_slice(&dport.to_be_bytes());
-    frame[46] = 0x50;
-    frame[FLAGS] = flags;
-    frame
+    let sender = |mac| End { mac, host: 1, port: arguments.port };
+    let receiver = |mac| End { mac, host: 2, port: 5001 };
+    let (from, to) = match arguments.role {
+        Role::Send => (sender(arguments.here), receiver(arguments.there)),
+        Role::Receive => (receiver(arguments.here), sender(arguments.there)),
+    };
+    segment(from, to, flags, DATA)
 }
 
 /// Asks for nobody by ARP, so that switches know where this end is.
 fn announcement(here: Mac) -> [u8; 42] {
     let mut frame = [0; 42];
     frame[..6].fill(0xff);
-    frame[6..12].copy_from_slice(&here);
+    frame[6..12].copy_from_slice(&here.0);
     frame[12..22].copy_from_slice(&[0x08, 0x06, 0, 1, 8, 0, 6, 4, 0, 1]);
-    frame[22..28].copy_from_slice(&here);
+    frame[22..28].copy_from_slice(&here.0);
     frame[28..32].copy_from_slice(&[192, 0, 2, 3]);
     frame[38..42].copy_from_slice(&[192, 0, 2, 4]);
     frame
 }
 
-struct Socket(i32);
+struct Socket(OwnedFd);
 
 impl Socket {
     fn open(interface: &str) -> io::Result<Self> {
-        let name = CString::new(interface)?;
-        // SAFETY: a string that lives until the call returns.
-        let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
-        if index == 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let protocol = (libc::ETH_P_IP as u16).to_be();
-        // SAFETY: no pointers.
-        let socket =
-            unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, protocol.into()) };
-        if socket < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let room: libc::c_int = 64 << 20;
-        // SAFETY: the option is an int that outlives the call. Less room is no fault.
-        unsafe {
-            libc::setsockopt(
-                socket,
-                libc::SOL_SOCKET,
-                libc::SO_RCVBUFFORCE,
-                (&raw const room).cast(),
-                size_of_val(&room) as u32,
-            )
-        };
-        // SAFETY: all zeros is a value of this structure of integers.
-        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
-        address.sll_family = libc::AF_PACKET as u16;
-        address.sll_protocol = protocol;
-        address.sll_ifindex = index as i32;
-        // SAFETY: the address and its length agree, and it outlives the call.
-        match unsafe { libc::bind(socket, (&raw const address).cast(), size_of_val(&address) as u32) } {
-            0 => Ok(Self(socket)),
-            _ => Err(io::Error::last_os_error()),
-        }
+        let socket = packet::open(interface, Some(eth::IP))?;
+        // Less room is no fault.
+        let _ = sockopt::set_socket_recv_buffer_size_force(&socket, 64 << 20);
+        Ok(Self(socket))
     }
 
     /// Sends a frame; one that the interface has no room for is lost, as on a wire.
     fn send(&self, frame: &[u8]) -> io::Result<()> {
-        // SAFETY: the bytes live until the call returns.
-        let sent = unsafe { libc::send(self.0, frame.as_ptr().cast(), frame.len(), 0) };
-        let error = io::Error::last_os_error();
-        let lost = [libc::ENOBUFS, libc::ENETDOWN].map(Some).contains(&error.raw_os_error());
-        if sent >= 0 || lost { Ok(()) } else { Err(error) }
+        match rustix::net::send(&self.0, frame, SendFlags::empty()) {
+            Ok(_) | Err(Errno::NOBUFS | Errno::NETDOWN) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The next frame of the flow that comes in, if one does within `patience` milliseconds.
-    fn receive(&self, arguments: &Arguments, patience: i32) -> io::Result<Option<[u8; LENGTH]>> {
-        let end = now() + patience as u64 * 1_000_000;
+    fn receive(&self, arguments: &Arguments, patience: u64) -> io::Result<Option<[u8; LENGTH]>> {
+        let end = now() + patience * 1_000_000;
         loop {
-            let left = end.saturating_sub(now()).div_ceil(1_000_000) as i32;
-            let mut poll = libc::pollfd { fd: self.0, events: libc::POLLIN, revents: 0 };
-            // SAFETY: one structure, which lives until the call returns.
-            match unsafe { libc::poll(&raw mut poll, 1, left) } {
-                0 => return Ok(None),
-                1 => {}
-                _ => return Err(io::Error::last_os_error()),
+            let left = Duration::from_nanos(end.saturating_sub(now()));
+            let left = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+            if poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&left))? == 0 {
+                return Ok(None);
             }
             let mut frame = [0; LENGTH];
-            // SAFETY: the buffer has that many bytes, and lives until the call returns.
-            let got = unsafe { libc::recv(self.0, frame.as_mut_ptr().cast(), LENGTH, libc::MSG_TRUNC) };
-            if got < 0 {
-                let error = io::Error::last_os_error();
-                if error.raw_os_error() == Some(libc::ENETDOWN) {
-                    continue;
-                }
-                return Err(error);
-            }
-            if got as usize >= LENGTH && frame[..6] == arguments.here && frame[6..12] == arguments.there {
+            let length = match recv(&self.0, &mut frame, RecvFlags::TRUNC) {
+                Ok((_, length)) => length,
+                Err(Errno::NETDOWN) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            if length >= LENGTH && frame[..6] == arguments.here.0 && frame[6..12] == arguments.there.0 {
                 return Ok(Some(frame));
             }
         }
@@ -231,9 +185,9 @@ fn receive(arguments: &Arguments, socket: &Socket) -> Result<(), Box<dyn Error>>
     socket.send(&announcement)?;
     println!("ready");
     let end = loop {
-        let Some(frame) = socket.receive(arguments, 500.min(patience))? else {
-            patience -= 500;
-            if patience <= 0 {
+        let Some(frame) = socket.receive(arguments, STILL)? else {
+            patience = patience.saturating_sub(STILL);
+            if patience == 0 {
                 return Err("nothing comes in any more".into());
             }
             // A host says something now and then, if only who it is.

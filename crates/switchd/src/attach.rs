@@ -11,8 +11,9 @@ use aya::programs::tc::{
 use aya::programs::{LinkOrder, ProgramError, ProgramInfo, SchedClassifier, TcAttachType};
 
 use crate::Mode;
+use crate::error::PlaneError;
 use crate::pins::{Hook, Pins, list};
-use crate::plane::{Plane, PlaneError};
+use crate::plane::Plane;
 use crate::sys::{ifindex, programs_at};
 
 /// Priority and handle of the filter, where there is no tcx.

@@ -162,6 +162,15 @@ pub struct Port {
     pub reserved: u8,
 }
 
+impl Port {
+    /// A port as the daemon tells the program of it: that it leads to a switch, to a host or nobody knows
+    /// where, by decisions and not by deadlines. Each holds until the next.
+    pub fn decided(fabric: bool, host: bool) -> Self {
+        let (neighbour_until, host_from) = (if fabric { NEVER } else { 0 }, if host { 0 } else { NEVER });
+        Self { neighbour_until, host_from, ..Self::default() }
+    }
+}
+
 /// `struct station`; its key is [`address`].
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

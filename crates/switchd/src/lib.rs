@@ -1,26 +1,29 @@
 //! The Linux switch: the data plane of `bpf/` in the kernel, and what is done for it outside.
 //!
-//! [`Plane`] loads a mode's program and is the one door to its maps: it writes what the program only
-//! looks at (ports, settings) and sweeps what the program writes. [`layout`] has the maps' keys and
+//! [`Plane`] loads a mode's program over pinned maps and tells it what it only looks at (ports, routes,
+//! settings); [`tables::Tables`] sweeps and mends what the program writes. [`layout`] has the maps' keys and
 //! values as they are in memory, under the names of the headers in `bpf/`; [`counters`] what became of
 //! frames. What a switch decides is written down in `weft-switching`; the tests here hold the program
-//! against it.
+//! and the tables against it.
 
 pub mod attach;
+pub mod clock;
 pub mod config;
 pub mod counters;
 pub mod ctl;
 pub mod daemon;
+mod error;
 pub mod layout;
 mod mode;
-mod names;
+pub mod names;
 pub mod pins;
 mod plane;
 pub mod recovery;
 mod sys;
 pub mod tables;
-mod walk;
+pub mod walk;
 
 pub use counters::{Counters, PortCounts, Reason};
+pub use error::PlaneError;
 pub use mode::Mode;
-pub use plane::{Plane, PlaneError};
+pub use plane::Plane;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use aya::maps::{MapInfo, MapType};
 use aya_obj::Object;
 
-use crate::plane::PlaneError;
+use crate::error::PlaneError;
 
 /// Maps that belong to a program or a test, not to the switch.
 const OWN: [&str; 5] = ["sent", "test", "order", "trace", "tracing"];

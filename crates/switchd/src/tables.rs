@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use aya::Pod;
 
+use crate::error::PlaneError;
 use crate::layout::{Flood, FloodKey, Flow, Load, Path, Port, Settings, Station};
 use crate::mode::Mode;
 use crate::pins::Pins;
-use crate::plane::PlaneError;
 use crate::recovery::{Broken, Known, Recovery};
 use crate::walk::Walk;
 
@@ -18,7 +18,6 @@ use crate::walk::Walk;
 pub struct Tables(Arc<Maps>);
 
 struct Maps {
-    mode: Mode,
     settings: Settings,
     /// Where stations are, and those that are being looked for, in modes that explore.
     stations: Option<(Walk<u64, Station>, Walk<u64, u64>)>,
@@ -64,7 +63,6 @@ impl Tables {
             false => None,
         };
         Ok(Self(Arc::new(Maps {
-            mode,
             settings,
             stations,
             carried,
@@ -72,11 +70,6 @@ impl Tables {
             flows,
             most_floods,
         })))
-    }
-
-    /// The mode that writes them.
-    pub fn mode(&self) -> Mode {
-        self.0.mode
     }
 
     fn flows(&self) -> &[Walk<Flow, Path>] {
@@ -144,13 +137,10 @@ impl Tables {
         self.flows().iter().map(|map| remove_where(map, |_| true)).sum()
     }
 
-    /// Forgets the stations behind a port; gives how many there were.
-    ///
-    /// # Errors
-    /// What the kernel says.
-    pub fn forget_behind(&self, port: u16) -> io::Result<usize> {
-        let behind = |station: &Station| station.port == port;
-        self.0.stations.as_ref().map_or(Ok(0), |(stations, _)| remove_where(stations, behind))
+    /// Forgets the stations behind ports.
+    fn forget_behind(&self, ports: &[u16]) -> io::Result<()> {
+        let Some((stations, _)) = &self.0.stations else { return Ok(()) };
+        remove_where(stations, |station| ports.contains(&station.port)).map(|_| ())
     }
 
     /// Forgets all that is behind ports which are other interfaces now.
@@ -158,7 +148,7 @@ impl Tables {
     /// # Errors
     /// What the kernel says.
     pub fn forget_ports(&self, ports: &[u16]) -> io::Result<()> {
-        ports.iter().try_for_each(|port| self.forget_behind(*port).map(|_| ()))?;
+        self.forget_behind(ports)?;
         self.flows()
             .iter()
             .try_for_each(|map| remove_where(map, |path: &Path| ports.contains(&path.port)).map(|_| ()))
@@ -179,8 +169,9 @@ impl Tables {
         Ok(found.into_iter().map(|(flow, path)| Broken { flow, path, other: other(flow) }).collect())
     }
 
-    /// What is to be done for the flows of a port that is dead, and is done but for sending frames. `ports`
-    /// are as the program has been told; `draw` gives the number of a flow's exploration.
+    /// The port is dead: the stations behind it are forgotten, and for the flows over it is done what is to
+    /// be done, but for sending frames. `ports` are as the program has been told; `draw` gives the number of
+    /// a flow's exploration.
     ///
     /// # Errors
     /// What the kernel says.
@@ -191,6 +182,7 @@ impl Tables {
         now: u64,
         draw: impl FnMut(&Flow) -> u32,
     ) -> io::Result<Recovery> {
+        self.forget_behind(&[port])?;
         let broken = self.on_port(port, now)?;
         let done = self.known(ports, now)?.decide(|known| known.break_port(broken, draw));
         for map in self.flows() {

@@ -10,7 +10,7 @@ use std::path::Path;
 use aya::Pod;
 use aya::maps::MapData;
 
-use crate::plane::PlaneError;
+use crate::error::PlaneError;
 use crate::sys::bpf;
 
 const BPF_MAP_LOOKUP_ELEM: libc::c_long = 1;

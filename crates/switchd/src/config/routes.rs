@@ -1,12 +1,13 @@
 //! `[[route]]`: the next hops of a station, for the modes that do not find paths themselves.
 
+use std::cell::RefCell;
 use std::path::Path;
 
 use weft_switching::Mac;
 
 use super::diagnostic::{Problem, Problems, suggest};
 use super::table::{Table, parse};
-use std::cell::RefCell;
+use crate::names::read_mac;
 
 /// Where frames to a station may leave.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,7 +22,7 @@ pub struct Route {
 pub fn read(table: &Table<'_>, ports: &[String]) -> Vec<Route> {
     let mut routes: Vec<Route> = Vec::new();
     for (route, place) in table.tables("route", "[[route]]") {
-        let station = route.parsed("station", mac);
+        let station = route.parsed("station", read_mac);
         let names = route.texts("ports");
         if let (Some((station, span)), Some((names, _))) = (station, names) {
             let mut numbers = Vec::new();
@@ -63,16 +64,4 @@ pub fn read_file(path: &Path, ports: &[String]) -> Result<Vec<Route>, String> {
     table.finish();
     let problems = problems.into_inner();
     if problems.is_empty() { Ok(routes) } else { Err(failed(problems)) }
-}
-
-/// An address as `02:00:00:00:00:01`.
-fn mac(text: &str) -> Result<Mac, String> {
-    let expected = || "expected an address such as \"02:00:00:00:00:01\"".to_owned();
-    let mut bytes = [0; 6];
-    let mut parts = text.split(':');
-    for byte in &mut bytes {
-        let part = parts.next().filter(|part| part.len() == 2).ok_or_else(expected)?;
-        *byte = u8::from_str_radix(part, 16).map_err(|_| expected())?;
-    }
-    if parts.next().is_some() { Err(expected()) } else { Ok(Mac(bytes)) }
 }

@@ -8,10 +8,10 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::Shared;
-use super::clock;
 use super::ethtool;
 use super::socket::PortSocket;
 use super::switch::Task;
+use crate::clock;
 use crate::layout::{Flow, Port};
 use crate::recovery::Recovery;
 use crate::tables::Tables;
@@ -132,7 +132,6 @@ pub fn broken(shared: &Shared, number: u16) {
         loop {
             let began = Instant::now();
             look_through(&shared, number, "flows of a dead port", |tables, ports| {
-                tables.forget_behind(number)?;
                 tables.break_port(number, ports, clock::now(), draw)
             });
             if !shared.0.walks.again(number) {

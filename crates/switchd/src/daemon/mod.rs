@@ -2,7 +2,6 @@
 //! nothing; both share a lock that is never held while waiting.
 
 mod background;
-mod clock;
 mod control;
 mod ethtool;
 mod hello;
@@ -28,6 +27,7 @@ use tokio::sync::{Notify, broadcast, mpsc, oneshot};
 use tokio::time::Instant;
 use weft_wire::EtherType;
 
+use crate::clock;
 use crate::config::{Config, Flags};
 use crate::pins::{Hook, Pins};
 use interfaces::Saved;

@@ -136,14 +136,12 @@ impl Port {
             _ => self.way(tier) as u8,
         };
         layout::Port {
-            neighbour_until: if self.role == Role::Fabric { NEVER } else { 0 },
-            host_from: if self.role == Role::Host { 0 } else { NEVER },
             ifindex: self.interface.as_ref().map_or(0, |interface| interface.index),
             // A fabric port that is not up is not flooded to, and still forwards.
             up: (self.role != Role::Down && !self.draining).into(),
             way,
             may_be_fabric: self.may_be_fabric.into(),
-            ..layout::Port::default()
+            ..layout::Port::decided(self.role == Role::Fabric, self.role == Role::Host)
         }
     }
 

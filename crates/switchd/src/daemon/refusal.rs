@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::config::ConfigError;
-use crate::plane::PlaneError;
+use crate::error::PlaneError;
 
 /// Why the daemon does not start, or stopped.
 #[derive(Debug, Error)]

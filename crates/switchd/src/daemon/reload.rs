@@ -50,7 +50,7 @@ pub fn reload(shared: &Shared) -> Result<Vec<&'static str>, String> {
         switch.tell(number);
     }
     switch.set_routes().map_err(|error| error.to_string())?;
-    switch.next_greeting = super::clock::now();
+    switch.next_greeting = crate::clock::now();
     drop(switch);
     shared.0.changed.notify_one();
     Ok(changed.into_iter().filter(|(_, differs)| *differs).map(|(key, _)| key).collect())

@@ -4,9 +4,9 @@ use std::io;
 
 use serde_json::{Map, Value, json};
 
-use super::clock;
 use super::ports::{Port, Role};
 use super::switch::Switch;
+use crate::clock;
 use crate::layout::NEVER;
 use crate::names::{mac, path_class, station_class};
 use crate::pins::Hook;

@@ -13,7 +13,6 @@ use weft_switching::{ParamValue, mix64};
 use weft_units::PortId;
 use weft_wire::{EtherType, Key};
 
-use super::clock;
 use super::hello::Hellos;
 use super::interfaces::{Saved, WRAP, find, unfit};
 use super::links::{Interface, Links};
@@ -24,10 +23,12 @@ use super::refusal::Refusal;
 use super::socket::PortSocket;
 use super::switch::Switch;
 use crate::attach::{Owner, detach, has_tcx, other_owner};
+use crate::clock;
 use crate::config::Config;
+use crate::error::PlaneError;
 use crate::layout::{NEVER, Settings};
 use crate::pins::{Hook, Pins};
-use crate::plane::{Plane, PlaneError};
+use crate::plane::Plane;
 use crate::tables::{Sizes, Tables};
 
 /// Where a daemon keeps what.
@@ -266,7 +267,7 @@ fn load(
         hash_key: mix64(if shared_key { 0 } else { hellos.id }),
         ..Settings::new(&config.exploration).classifying(&Classifier::from_spec(&config.scheme))
     };
-    let plane = Plane::adopt(config.mode, &config.exploration, settings, &pins);
+    let plane = Plane::load(config.mode, &config.exploration, settings, &pins);
     let plane = plane.map_err(|error| match error {
         PlaneError::Load(_) | PlaneError::Program(_) if error.is_of_kernel() => {
             too_old(&format!("does not take the data plane ({error})"))
@@ -311,13 +312,13 @@ fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Vec<u16>, Refu
             switch.adopted = true;
         }
     }
-    for (index, _) in switch.plane.interfaces()?.collect::<Vec<_>>() {
+    for (index, _) in switch.plane.interfaces()? {
         if !interfaces.iter().any(|interface| interface.index == index) {
             switch.plane.set_interface(index, None)?;
         }
     }
     for (number, interface) in interfaces.iter().enumerate() {
-        let before = switch.plane.port(PortId(number as u16));
+        let before = switch.plane.port(PortId(number as u16))?;
         let port = &mut switch.ports[number];
         port.interface = Some(interface.clone());
         if before.ifindex != interface.index || !interface.up {
@@ -332,9 +333,9 @@ fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Vec<u16>, Refu
             port.adopted = Some(before);
         }
     }
-    let empty = crate::layout::Port { host_from: NEVER, ..Default::default() };
+    let empty = crate::layout::Port::decided(false, false);
     for number in interfaces.len()..usize::from(crate::layout::MAX_PORTS) {
-        if switch.plane.port(PortId(number as u16)) != empty {
+        if switch.plane.port(PortId(number as u16))? != empty {
             switch.plane.set_port(PortId(number as u16), empty)?;
         }
     }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use weft_units::PortId;
 
-use super::clock;
 use super::hello::Hellos;
 use super::interfaces::unfit;
 use super::links::{Event, Interface};
@@ -13,10 +12,12 @@ use super::ports::{Neighbour, Port, Role};
 use super::quiet::Quiet;
 use super::socket::PortSocket;
 use crate::attach::detach;
+use crate::clock;
 use crate::config::{Config, Route};
+use crate::error::PlaneError;
 use crate::layout::{self, NEVER};
 use crate::pins::{Hook, Pins};
-use crate::plane::{Plane, PlaneError};
+use crate::plane::Plane;
 use crate::tables::{Sizes, Tables};
 
 /// A switch that runs.

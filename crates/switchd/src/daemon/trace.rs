@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
 use super::Shared;
+use crate::error::PlaneError;
 use crate::layout::Event;
 use crate::names::{kind, mac};
-use crate::plane::PlaneError;
 
 /// Lines that a slow reader may be behind before it loses some.
 const BEHIND: usize = 4096;

@@ -8,7 +8,8 @@ use weft_units::Bytes;
 use weft_wire::{EtherType, MacAddr, PATH_HEADER_LEN, PathHeader, PathType, Tuple, wrap};
 
 use crate::frames::{arp, ethernet, ipv4, ipv6, tcp};
-use crate::pair::{Event, Pair, Step, unable};
+use crate::pair::{Event, Pair, Step};
+use crate::program::unable;
 use crate::setting::Setting;
 
 const A: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);

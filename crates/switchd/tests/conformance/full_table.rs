@@ -1,14 +1,14 @@
 //! A full table: what an outsider may fill, and what may be pushed out by that.
 
-use weft_switchd::layout::{Settings, Test, address};
-use weft_switchd::{Mode, Plane};
+use weft_switchd::Mode;
+use weft_switchd::layout::{Port, Settings, Test, address};
 use weft_switching::Mac;
 use weft_switching::exploration::Exploration;
-use weft_switching::hello::Way;
+use weft_switching::path_table::{CONFIRMED, LOCKED};
 use weft_wire::{EtherType, MacAddr, PATH_HEADER_LEN, PathType, wrap};
 
 use crate::frames::{arp, ethernet, ipv4, tcp};
-use crate::pair::unable;
+use crate::program::{Program, unable};
 
 const HERE: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
 const THERE: MacAddr = MacAddr([2, 0, 0, 0, 0, 9]);
@@ -25,35 +25,45 @@ fn a_flood_of_requests_pushes_out_no_flow_that_was_confirmed() {
     const FLOWS: u16 = 300;
     let config =
         Exploration { flows: 4096, rate: 0, burst: u64::from(FLOWS) + 50_000, ..Exploration::default() };
-    let settings = Settings { testing: 1, rate_gap: 1, ..Settings::new(&config) };
-    let mut plane =
-        Plane::load(Mode::TcpPath, &config, settings, &[Way::Host, Way::Level]).expect("the kernel takes it");
+    let settings = Settings { rate_gap: 1, ..Settings::new(&config) };
+    let mut program = Program::load(Mode::TcpPath, &config, settings).expect("the kernel takes it");
+    let ports = [(false, true), (true, false)];
+    let ports = ports.map(|(fabric, host)| Port { up: 1, ..Port::decided(fabric, host) });
+    program.tell(ports.into()).expect("a map that can be written");
     let mut now = 1;
-    let mut comes_in = |plane: &mut Plane, port: u32, frame: &[u8]| {
+    let mut comes_in = |program: &mut Program, port: u32, frame: &[u8]| {
         now += 1000;
         let given = Test { now, port, ..Test::default() };
-        plane.run(given, frame).expect("it runs")
+        program.run(given, frame).expect("it runs")
     };
     let request = arp(1, HERE, THERE);
-    comes_in(&mut plane, 0, &ethernet(MacAddr::BROADCAST, HERE, 0, EtherType::ARP, &request));
+    comes_in(&mut program, 0, &ethernet(MacAddr::BROADCAST, HERE, 0, EtherType::ARP, &request));
     for port in 1..=FLOWS {
-        assert_eq!(comes_in(&mut plane, 0, &segment(HERE, THERE, [port, 80], 2)).len(), 1, "it is explored");
+        assert_eq!(
+            comes_in(&mut program, 0, &segment(HERE, THERE, [port, 80], 2)).len(),
+            1,
+            "it is explored"
+        );
         let answer = segment(THERE, HERE, [80, port], 0x12);
         let mut reply = vec![0; answer.len() + PATH_HEADER_LEN];
         wrap(&answer, PathType::Reply, 1, EtherType::PATH, &mut reply).expect("a segment");
-        assert_eq!(comes_in(&mut plane, 1, &reply).len(), 1, "it is delivered");
+        assert_eq!(comes_in(&mut program, 1, &reply).len(), 1, "it is delivered");
     }
-    let confirmed = |plane: &Plane| {
-        let known = plane.paths().expect("a map").filter(|(_, path)| path.class == 2);
-        known.filter(|(flow, _)| flow.host >> 16 == address(Mac(THERE.0))).count()
+    let of_class = |program: &Program, class| {
+        let known = program.paths(0).expect("a map").into_iter();
+        known.filter(|(_, path)| path.class == class).map(|(flow, _)| flow).collect::<Vec<_>>()
     };
-    assert_eq!(confirmed(&plane), usize::from(FLOWS));
+    let confirmed = |program: &Program| {
+        let known = of_class(program, CONFIRMED).into_iter();
+        known.filter(|flow| flow.host >> 16 == address(Mac(THERE.0))).count()
+    };
+    assert_eq!(confirmed(&program), usize::from(FLOWS));
     for number in 0..20_000_u32 {
         let [.., a, b] = (number / 60_000 + 1).to_be_bytes();
         let from = MacAddr([2, 0, 0, 1, a, b]);
-        comes_in(&mut plane, 0, &segment(from, THERE, [1000 + (number % 60_000) as u16, 80], 2));
+        comes_in(&mut program, 0, &segment(from, THERE, [1000 + (number % 60_000) as u16, 80], 2));
     }
-    let locked = plane.paths().expect("a map").filter(|(_, path)| path.class == 0).count();
+    let locked = of_class(&program, LOCKED).len();
     assert!((512..=1024).contains(&locked), "a quarter as many entries are locked at most: {locked}");
-    assert_eq!(confirmed(&plane), usize::from(FLOWS), "all that were confirmed are there");
+    assert_eq!(confirmed(&program), usize::from(FLOWS), "all that were confirmed are there");
 }

@@ -1,27 +1,37 @@
 //! The eBPF program is held against the state machine: the same frames, times and events of ports go
 //! through both. After every step what left, byte for byte, and what was counted has to be the same, and
-//! after every fourth all that is in the tables.
+//! after every fourth all that is in the tables. Around the program is what the daemon has there: its
+//! [`weft_switchd::tables::Tables`] sweep pinned maps and break the flows of dead ports.
 //!
 //! Sequences are drawn from seeds, `WEFT_CONFORMANCE_STEPS` steps in all; one that fails is shortened and
 //! printed, and belongs into `cases.rs`.
 
 mod answer;
+mod bpffs;
 mod cases;
+mod compare;
 mod frames;
 mod full_table;
 mod generator;
+mod machine;
 mod oracle;
 mod pair;
+mod program;
 mod read;
 mod routed;
 mod setting;
+mod shorten;
 mod talk;
+mod tally;
 
 use std::time::Instant;
 
 use generator::sequence;
-use pair::{Pair, replay, unable};
+use pair::Pair;
+use program::unable;
 use setting::Setting;
+use shorten::{replay, shorten};
+use tally::Tally;
 
 /// Steps of a sequence.
 const LENGTH: u64 = 1000;
@@ -34,7 +44,7 @@ fn program_and_state_machine_do_the_same() {
     let steps = std::env::var("WEFT_CONFORMANCE_STEPS").ok().and_then(|steps| steps.parse().ok());
     let sequences = steps.unwrap_or(100_000_u64).div_ceil(LENGTH);
     let started = Instant::now();
-    let mut tally = pair::Tally::default();
+    let mut tally = Tally::default();
     for seed in 0..sequences {
         let setting = Setting::draw(seed);
         let mut pair = Pair::new(&setting);
@@ -42,7 +52,7 @@ fn program_and_state_machine_do_the_same() {
         let (steps, difference) = sequence(&setting, seed, LENGTH, &mut pair);
         if let Some(difference) = difference {
             println!("seed {seed}, step {}: {difference}\nshortening ...", steps.len());
-            let shortest = pair::shorten(&setting, steps);
+            let shortest = shorten(&setting, steps);
             let steps: Vec<String> = shortest.iter().map(|step| format!("    {step:?},")).collect();
             let again = replay(&setting, &shortest).unwrap_or_default();
             panic!("seed {seed}: {difference}\n{setting:#?}\nshortened:\n{}\n{again}", steps.join("\n"));

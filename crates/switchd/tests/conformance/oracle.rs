@@ -1,38 +1,20 @@
 //! The state machine behind bytes: a frame is read by `weft-wire`, decided on by `weft-switching`, and
 //! what it wants done is written by `weft-wire`.
 
+use weft_switchd::layout::Port;
 use weft_switchd::{Counters, Mode, Reason};
-use weft_switching::arp_path::ArpPathSwitch;
-use weft_switching::tcp_path::TcpPathSwitch;
-use weft_switching::tfe::{Classifier, TfeSwitch};
-use weft_switching::{Action, Actions, Context, DropReason, Header, Kind, Rewrite, Stream, Switch, stream};
-use weft_units::{PortId, Time};
+use weft_switching::hello::Way;
+use weft_switching::tfe::Classifier;
+use weft_switching::{Action, Actions, DropReason, Header, Kind, Rewrite, Stream, stream};
+use weft_units::{Duration, PortId, Time};
 use weft_wire::{
     EtherType, Ethernet, HelloFrame, MacAddr, PATH_HEADER_LEN, PathHeader, PathType, Tuple, VlanTag,
     count_hop, unwrap, wrap,
 };
 
+use crate::machine::{Ctx, Machine};
 use crate::read::read;
-use crate::routed::Routed;
 use crate::setting::Setting;
-
-/// What a switch may ask of the world.
-pub struct Ctx<'a> {
-    pub now: Time,
-    pub random: &'a mut Stream,
-}
-
-impl Context for Ctx<'_> {
-    fn now(&self) -> Time {
-        self.now
-    }
-    fn queue_bytes(&self, _port: PortId) -> u64 {
-        0
-    }
-    fn random(&mut self) -> &mut Stream {
-        self.random
-    }
-}
 
 /// What became of a frame.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -45,8 +27,6 @@ pub struct Outcome {
     pub deeds: Vec<&'static str>,
     /// The number of a flood about two stations that starts here.
     pub stations: Option<u32>,
-    /// Whether it was a Hello that may be believed.
-    pub hello: bool,
 }
 
 impl Outcome {
@@ -56,87 +36,33 @@ impl Outcome {
     }
 }
 
-/// The state machine of a mode.
-pub enum Machine {
-    Arp(ArpPathSwitch),
-    Tcp(TcpPathSwitch),
-    Tfe(Box<TfeSwitch>),
-    Routed(Box<Routed>),
-}
-
-impl Machine {
-    /// What does the default forwarding; of modes with routes, what knows ports and floods.
-    pub fn base(&self) -> &ArpPathSwitch {
-        match self {
-            Self::Arp(switch) => switch,
-            Self::Routed(switch) => &switch.base,
-            _ => self.paths().expect("it keeps flows").base(),
-        }
-    }
-
-    /// What keeps flows.
-    pub fn paths(&self) -> Option<&TcpPathSwitch> {
-        match self {
-            Self::Arp(_) | Self::Routed(_) => None,
-            Self::Tcp(switch) => Some(switch),
-            Self::Tfe(switch) => Some(switch.paths()),
-        }
-    }
-
-    fn receive(&mut self, ctx: &mut Ctx<'_>, port: PortId, header: &Header, frame: &[u8], out: &mut Actions) {
-        match self {
-            Self::Arp(switch) => switch.receive(ctx, port, header, out),
-            Self::Tcp(switch) => switch.receive(ctx, port, header, out),
-            Self::Tfe(switch) => switch.receive(ctx, port, header, out),
-            Self::Routed(switch) => switch.receive(ctx, port, header, frame, out),
-        }
-    }
-
-    fn port_changed(&mut self, ctx: &mut Ctx<'_>, port: PortId, up: bool, out: &mut Actions) {
-        match self {
-            Self::Arp(switch) => switch.port_changed(ctx, port, up, out),
-            Self::Tcp(switch) => switch.port_changed(ctx, port, up, out),
-            Self::Tfe(switch) => switch.port_changed(ctx, port, up, out),
-            Self::Routed(switch) => switch.base.port_changed(ctx, port, up, out),
-        }
-    }
-
-    fn on_deadline(&mut self, ctx: &mut Ctx<'_>, out: &mut Actions) {
-        match self {
-            Self::Arp(switch) => switch.on_deadline(ctx, out),
-            Self::Tcp(switch) => switch.on_deadline(ctx, out),
-            Self::Tfe(switch) => switch.on_deadline(ctx, out),
-            Self::Routed(switch) => switch.base.on_deadline(ctx, out),
-        }
-    }
-}
-
 /// A switch.
 pub struct Oracle {
     pub switch: Machine,
     pub random: Stream,
+    ways: Vec<Way>,
     /// Ports that a Hello makes fabric ports.
     may_be_fabric: Vec<bool>,
+    /// When silent neighbours were looked for last.
+    looked: Time,
+    /// Ports that went down, and when what was behind them is dead.
+    down: Vec<(PortId, Time)>,
+    /// How long that is.
+    patience: Duration,
     /// Whether SYNs are wrapped, but for those that would be too long.
     wraps: bool,
 }
 
 impl Oracle {
     pub fn new(setting: &Setting) -> Self {
-        let (config, ways) = (&setting.config, setting.ways.clone());
-        let switch = match setting.mode {
-            Mode::ArpPath => Machine::Arp(ArpPathSwitch::new(config, ways, 1)),
-            Mode::TcpPath => Machine::Tcp(TcpPathSwitch::new(config, ways, 1)),
-            Mode::Tfe => {
-                let classifier = setting.classifier.clone();
-                Machine::Tfe(Box::new(TfeSwitch::new(config, ways, classifier, 1)))
-            }
-            Mode::Ecmp | Mode::Spray => Machine::Routed(Box::new(Routed::new(setting))),
-        };
         Self {
-            switch,
+            switch: Machine::new(setting),
             random: stream(1, "conformance", 0),
+            ways: setting.ways.clone(),
             may_be_fabric: setting.may_be_fabric.clone(),
+            looked: Time::ZERO,
+            down: Vec::new(),
+            patience: setting.config.sweep,
             wraps: match setting.mode {
                 Mode::TcpPath => true,
                 Mode::Tfe => !matches!(setting.classifier, Classifier::Auto(_)),
@@ -171,23 +97,50 @@ impl Oracle {
         if !self.may_be_fabric[port.index()] {
             return Outcome::dropped(Reason::Switch(DropReason::Untrusted));
         }
-        let hello = HelloFrame::parse(frame, EtherType::HELLO).is_ok();
-        if hello {
+        if HelloFrame::parse(frame, EtherType::HELLO).is_ok() {
             let ctx = &mut Ctx { now, random: &mut self.random };
             self.switch.receive(ctx, port, header, frame, &mut Actions::default());
         }
         let counted = Counters { consumed: 1, ..Counters::default() };
-        Outcome { counted, hello, ..Outcome::default() }
+        Outcome { counted, ..Outcome::default() }
     }
 
     /// A port goes down or comes up.
     pub fn set_up(&mut self, port: PortId, up: bool, now: Time) {
         let ctx = &mut Ctx { now, random: &mut self.random };
         self.switch.port_changed(ctx, port, up, &mut Actions::default());
+        self.down.retain(|(down, _)| *down != port);
+        if !up {
+            self.down.push((port, now + self.patience));
+        }
     }
 
-    /// Tables are swept, and flows of dead ports told; what leaves, but for Hellos.
-    pub fn tend(&mut self, now: Time) -> Outcome {
+    /// What is decided of ports, as the daemon would tell the program.
+    pub fn told(&self, now: Time) -> Vec<Port> {
+        let ports = self.switch.base().ports();
+        let each = (0..).map(PortId).zip(&self.ways).zip(&self.may_be_fabric);
+        each.map(|((port, way), may_be_fabric)| Port {
+            up: ports.is_up(port).into(),
+            way: *way as u8,
+            may_be_fabric: (*may_be_fabric).into(),
+            ..Port::decided(ports.is_fabric(port, now), ports.is_host(port, now))
+        })
+        .collect()
+    }
+
+    /// Ports that are newly dead.
+    fn dead(&mut self, now: Time) -> Vec<PortId> {
+        let mut dead = self.switch.base().ports().silent(self.looked, now);
+        self.looked = now;
+        let (due, later) = self.down.drain(..).partition::<Vec<_>, _>(|(_, at)| *at <= now);
+        self.down = later;
+        dead.extend(due.into_iter().map(|(port, _)| port));
+        dead
+    }
+
+    /// Tables are swept, and flows of dead ports told; those ports, and what leaves, but for Hellos.
+    pub fn tend(&mut self, now: Time) -> (Vec<PortId>, Outcome) {
+        let dead = self.dead(now);
         let ctx = &mut Ctx { now, random: &mut self.random };
         let (mut out, mut told) = (Actions::default(), Outcome::default());
         self.switch.on_deadline(ctx, &mut out);
@@ -198,7 +151,7 @@ impl Oracle {
                 _ => "request for an idle flow",
             });
         }
-        told
+        (dead, told)
     }
 }
 

@@ -4,26 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use rand_core::RngCore;
+use weft_switchd::Counters;
 use weft_switchd::layout::{Flow, Route, Settings, Test, What, address, ns_at};
-use weft_switchd::{Counters, Plane, Reason};
-use weft_switching::arp_path::Flood;
 use weft_switching::exploration::FloodOrder;
-use weft_switching::path_table::{End, FlowKey, PathEntry};
 use weft_switching::{DropReason, Mac};
 use weft_units::{Duration, HostId, PortId, Time};
 
-use crate::oracle::{Machine, Oracle};
+use crate::compare::{ends, same, same_set, sizes, tables};
+use crate::oracle::Oracle;
+use crate::program::Program;
 use crate::routed::hash_key;
 use crate::setting::Setting;
-
-/// Why programs cannot be run here, if they cannot.
-pub fn unable() -> Option<String> {
-    match aya::sys::is_program_supported(aya::programs::ProgramType::SchedClassifier) {
-        Ok(true) => None,
-        Ok(false) => Some("this kernel has no traffic control programs".to_owned()),
-        Err(error) => Some(format!("programs cannot be loaded here (root may): {error}")),
-    }
-}
 
 /// One thing that happens.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,7 +51,7 @@ impl fmt::Debug for Step {
 
 /// Both.
 pub struct Pair {
-    plane: Plane,
+    program: Program,
     oracle: Oracle,
     now: Time,
     ordered: bool,
@@ -74,22 +65,20 @@ pub struct Pair {
 impl Pair {
     pub fn new(setting: &Setting) -> Self {
         let hash_key = if setting.mode.routes() { hash_key(setting) } else { 0 };
-        let settings = Settings { testing: 1, sweep_gap: 0, hash_key, ..Settings::new(&setting.config) };
+        let settings = Settings { sweep_gap: 0, hash_key, ..Settings::new(&setting.config) };
         let settings = settings.classifying(&setting.classifier);
-        let mut plane = Plane::load(setting.mode, &setting.config, settings, &setting.ways)
-            .expect("the kernel takes the program");
-        for (port, may) in (0..).map(PortId).zip(&setting.may_be_fabric) {
-            plane.set_may_be_fabric(port, *may).expect("a map that can be written");
-        }
-        plane.set_tracing(true).expect("a map that can be written");
+        let mut program =
+            Program::load(setting.mode, &setting.config, settings).expect("the kernel takes the program");
+        program.plane.set_tracing(true).expect("a map that can be written");
         if setting.mode.routes() {
-            for (host, route) in (0..).map(HostId).zip(&setting.routes) {
-                let route = Route::new(route.iter().copied());
-                plane.set_route(address(Mac::of_host(host)), route).expect("a map that can be written");
-            }
+            let route = |(host, ports): (HostId, &Vec<u16>)| {
+                (address(Mac::of_host(host)), Route::new(ports.iter().copied()))
+            };
+            let routes: Vec<_> = (0..).map(HostId).zip(&setting.routes).map(route).collect();
+            program.plane.set_routes(&routes).expect("a map that can be written");
         }
         Self {
-            plane,
+            program,
             oracle: Oracle::new(setting),
             now: Time::ZERO,
             ordered: setting.config.order == FloodOrder::Fixed,
@@ -103,11 +92,11 @@ impl Pair {
     /// Has both take a step; gives what left, or what the difference is.
     pub fn step(&mut self, step: &Step) -> Result<Vec<(PortId, Vec<u8>)>, String> {
         self.now += Duration::from_ps(step.wait * 1000);
+        self.program.tell(self.oracle.told(self.now)).map_err(text)?;
         let sent = match &step.event {
             Event::Frame(port, bytes) => self.frame(PortId(*port), bytes)?,
             Event::Up(port, up) => {
                 self.oracle.set_up(PortId(*port), *up, self.now);
-                self.plane.set_up(PortId(*port), *up, self.now).map_err(|error| error.to_string())?;
                 Vec::new()
             }
             Event::Tend => {
@@ -117,7 +106,7 @@ impl Pair {
         };
         self.steps += 1;
         if self.steps.is_multiple_of(self.every) {
-            self.compare_tables()?;
+            tables(&self.program, &self.oracle, self.now)?;
         }
         Ok(sent)
     }
@@ -131,7 +120,7 @@ impl Pair {
         let second = expected.stations.filter(|id| *id != first).unwrap_or_else(|| random.next_u32());
         let random = [first, second];
         let given = Test { now: ns_at(self.now), port: port.0.into(), drawn: 0, random };
-        let mut sent = self.plane.run(given, bytes).map_err(|error| error.to_string())?;
+        let mut sent = self.program.run(given, bytes).map_err(text)?;
         let mut wanted = expected.sent;
         if self.ordered {
             // Copies leave in order; which of two frames is first is left open.
@@ -142,7 +131,7 @@ impl Pair {
             wanted.sort();
         }
         same("frames that leave", &wanted, &sent)?;
-        let counters = self.plane.counters().map_err(|error| error.to_string())?;
+        let counters = self.program.plane.counters().map_err(text)?;
         same("counters", &expected.counted, &since(&self.before, &counters))?;
         for (reason, count) in &expected.counted.dropped {
             *self.counted.entry(reason.name()).or_default() += count;
@@ -156,15 +145,12 @@ impl Pair {
             *self.counted.entry(deed).or_default() += 1;
         }
         self.before = counters;
-        if expected.hello {
-            self.plane.heard(port, self.now).map_err(|error| error.to_string())?;
-        }
         Ok(sent)
     }
 
     /// What the program tells of the step is what the tables say.
     fn check_events(&mut self, late: u64) -> Result<(), String> {
-        let events = self.plane.events();
+        let events = self.program.plane.events();
         let told = events.iter().filter(|event| event.what() == Some(What::Late)).count() as u64;
         same("late copies told", &late, &told)?;
         for event in events {
@@ -193,87 +179,31 @@ impl Pair {
 
     /// The daemon's part: tables are swept, and flows of dead ports told.
     fn tend(&mut self) -> Result<(), String> {
-        let expected = self.oracle.tend(self.now);
+        let now = ns_at(self.now);
+        same("entries left", &sizes(&self.oracle, self.now), &self.program.tables.sweep(now).map_err(text)?)?;
+        let (dead, expected) = self.oracle.tend(self.now);
         // Both draw the numbers of explorations, which are seen in the table.
         let paths = self.oracle.switch.paths().into_iter().flat_map(|switch| switch.paths(self.now));
         let drawn: BTreeMap<_, _> = paths.map(|(key, entry, ..)| (ends(key), entry.id)).collect();
         let draw = |flow: &Flow| drawn.get(&(flow.host, flow.peer)).copied().unwrap_or_default();
-        let told = self.plane.tend(self.now, draw).map_err(|error| error.to_string())?;
+        let mut told = Vec::new();
+        for PortId(port) in dead {
+            let done = self.program.tables.break_port(port, self.program.ports(), now, draw);
+            told.extend(done.map_err(text)?.frames);
+        }
         let each =
             told.iter().flat_map(|(ports, frame)| ports.iter().map(move |port| (PortId(*port), frame)));
         let wanted = expected.sent.iter().map(|(port, frame)| (*port, frame));
-        same("frames that tell", &sorted(wanted), &sorted(each))?;
+        same_set("frames that tell", wanted, each)?;
         for deed in expected.deeds {
             *self.counted.entry(deed).or_default() += 1;
         }
         Ok(())
     }
-
-    fn compare_tables(&self) -> Result<(), String> {
-        let (now, switch) = (ns_at(self.now), self.oracle.switch.base());
-        let text = |error: weft_switchd::PlaneError| error.to_string();
-        let wanted = switch.floods(self.now).map(|(flood, port, until)| {
-            let Flood { kind, from, to, ports: [sport, dport], id } = flood;
-            (address(from), address(to), id, sport, dport, kind as u64, port.0, ns_at(until))
-        });
-        let found = self.plane.floods().map_err(text)?.filter(|(_, flood)| flood.expiry > now);
-        let found = found.map(|(key, flood)| {
-            (key.from, key.to, key.id, key.sport, key.dport, key.kind, flood.port, flood.expiry)
-        });
-        same("floods", &sorted(wanted), &sorted(found))?;
-
-        if let Machine::Routed(_) = &self.oracle.switch {
-            return Ok(());
-        }
-        let wanted = switch
-            .stations(self.now)
-            .map(|(mac, port, class, until)| (address(mac), port.0, class, ns_at(until)));
-        let found = self.plane.stations().map_err(text)?.filter(|(_, station)| station.expiry > now);
-        let found = found.map(|(mac, station)| (mac, station.port, station.class, station.expiry));
-        same("stations", &sorted(wanted), &sorted(found))?;
-
-        let wanted = switch.repairs(self.now).map(|(mac, until)| (address(mac), ns_at(until)));
-        let found = self.plane.repairs().map_err(text)?.filter(|(_, until)| *until > now);
-        same("repairs", &sorted(wanted), &sorted(found))?;
-
-        let Some(switch) = self.oracle.switch.paths() else { return Ok(()) };
-        let wanted = switch.paths(self.now).map(|(key, entry, class, until)| {
-            let PathEntry { port, initiator, explored, id, made } = entry;
-            let (host, peer) = ends(key);
-            let state = (port.0, class, u8::from(initiator), u8::from(explored), id, made);
-            (host, peer, state, ns_at(until))
-        });
-        let found = self.plane.paths().map_err(text)?.filter(|(_, path)| path.expiry > now);
-        let found = found.map(|(flow, path)| {
-            let state = (path.port, path.class, path.initiator, path.explored, path.id, path.made);
-            (flow.host, flow.peer, state, path.expiry)
-        });
-        same("flows", &sorted(wanted), &sorted(found))?;
-
-        let Machine::Tfe(switch) = &self.oracle.switch else { return Ok(()) };
-        let wanted = switch.carried(self.now).map(|(key, bytes, until)| (ends(key), bytes, ns_at(until)));
-        let found = self.plane.carried().map_err(text)?.filter(|(_, load)| load.expiry > now);
-        let found = found.map(|(flow, load)| ((flow.host, flow.peer), load.bytes, load.expiry));
-        same("bytes carried", &sorted(wanted), &sorted(found))
-    }
 }
 
-fn ends(key: FlowKey) -> (u64, u64) {
-    let end = |end: End| address(end.station()) << 16 | u64::from(end.port());
-    (end(key.host), end(key.peer))
-}
-
-fn sorted<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
-    let mut items: Vec<T> = items.collect();
-    items.sort();
-    items
-}
-
-fn same<T: PartialEq + fmt::Debug>(what: &str, wanted: &T, found: &T) -> Result<(), String> {
-    if wanted == found {
-        return Ok(());
-    }
-    Err(format!("{what}\n  state machine: {wanted:02x?}\n  program:       {found:02x?}"))
+fn text(error: impl ToString) -> String {
+    error.to_string()
 }
 
 /// What was counted between two looks.
@@ -285,80 +215,5 @@ fn since(before: &Counters, after: &Counters) -> Counters {
         dropped: dropped.filter(|(_, n)| *n > 0).collect(),
         consumed: after.consumed - before.consumed,
         forwarded: after.forwarded - before.forwarded,
-    }
-}
-
-/// Runs steps from the beginning; what the difference is, if there is one.
-pub fn replay(setting: &Setting, steps: &[Step]) -> Option<String> {
-    let mut pair = Pair::new(setting);
-    steps.iter().find_map(|step| pair.step(step).err())
-}
-
-/// Leaves out of a sequence that shows a difference what it shows it without: halves first, single
-/// steps last.
-pub fn shorten(setting: &Setting, mut steps: Vec<Step>) -> Vec<Step> {
-    let mut chunk = steps.len().div_ceil(2);
-    while chunk > 0 {
-        let mut end = steps.len().saturating_sub(1);
-        while end > 0 {
-            let start = end.saturating_sub(chunk);
-            let mut fewer = steps.clone();
-            let wait: u64 = fewer.drain(start..end).map(|step| step.wait).sum();
-            fewer[start].wait += wait;
-            if replay(setting, &fewer).is_some() {
-                steps = fewer;
-            }
-            end = start;
-        }
-        chunk /= 2;
-    }
-    steps
-}
-
-/// What a switch does beside dropping frames, as `counted` names it.
-const DEEDS: [&str; 15] = [
-    "consumed",
-    "forwarded",
-    "kept",
-    "hop",
-    "wrapped in a request",
-    "wrapped in a reply",
-    "unwrapped",
-    "fail of a station",
-    "fail of a flow",
-    "request for a station",
-    "reply of a station",
-    "request for a flow",
-    "reply of a flow",
-    "fail of an idle flow",
-    "request for an idle flow",
-];
-
-/// How often what happened, over many sequences.
-#[derive(Default)]
-pub struct Tally(BTreeMap<&'static str, u64>);
-
-impl Tally {
-    pub fn add(&mut self, pair: &Pair) {
-        for (name, count) in &pair.counted {
-            *self.0.entry(name).or_default() += count;
-        }
-    }
-
-    /// What a switch can do and did not.
-    pub fn unseen(&self) -> Vec<&'static str> {
-        // Queues and memory are the kernel's, hosts the simulator's.
-        let never = ["queue_full", "not_for_me", "no_memory"];
-        let names = Reason::all().map(Reason::name).chain(DEEDS).chain(What::ALL.map(What::name));
-        names
-            .filter(|name| !never.contains(name) && self.0.get(name).is_none_or(|count| *count == 0))
-            .collect()
-    }
-}
-
-impl fmt::Display for Tally {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let each: Vec<String> = self.0.iter().map(|(name, count)| format!("{name} {count}")).collect();
-        f.write_str(&each.join(", "))
     }
 }

@@ -14,7 +14,7 @@ use weft_switching::{
 };
 use weft_units::{NodeId, PortId, Time};
 
-use crate::oracle::Ctx;
+use crate::machine::Ctx;
 use crate::read;
 use crate::setting::Setting;
 

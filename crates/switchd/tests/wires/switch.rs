@@ -3,7 +3,7 @@
 use aya::maps::{Array, HashMap, PerCpuArray};
 use aya::programs::{LinkOrder, SchedClassifier, TcAttachType, tc::TcAttachOptions};
 use aya::{Ebpf, EbpfLoader};
-use weft_switchd::layout::{Flow, NEVER, Path, Port, Settings};
+use weft_switchd::layout::{Flow, Path, Port, Settings};
 use weft_switching::exploration::Exploration;
 
 use crate::net::Namespace;
@@ -27,9 +27,8 @@ impl Switch {
         let mut ebpf = loader.load(object).expect("the kernel takes it");
         let mut ports = Vec::new();
         for (name, to) in interfaces {
-            let (neighbour_until, host_from) = if *to == To::Switch { (NEVER, NEVER) } else { (0, 0) };
-            let ifindex = namespace.index(name);
-            ports.push(Port { neighbour_until, host_from, ifindex, up: 1, ..Port::default() });
+            let (ifindex, port) = (namespace.index(name), Port::decided(*to == To::Switch, *to == To::Host));
+            ports.push(Port { ifindex, up: 1, ..port });
         }
         let mut map = Array::<_, Port>::try_from(ebpf.map_mut("ports").expect("it has one")).expect("a map");
         (0..).zip(&ports).for_each(|(number, port)| map.set(number, *port, 0).expect("a map"));

@@ -1,0 +1,159 @@
+//! The side of the kernel: a program loaded as the daemon loads it, over pinned maps, and the daemon's
+//! [`Tables`] beside it.
+
+use std::io;
+
+use aya::Pod;
+use aya::maps::{Array, Map, MapData, RingBuf};
+use aya::programs::{ProgramType, TestRun, TestRunOptions};
+use weft_switchd::layout::{
+    COPY_BYTES, Copy, Flood, FloodKey, Flow, Load, Path, Port, Settings, Station, Test,
+};
+use weft_switchd::pins::Pins;
+use weft_switchd::tables::Tables;
+use weft_switchd::walk::Walk;
+use weft_switchd::{Mode, Plane, PlaneError};
+use weft_switching::exploration::Exploration;
+use weft_units::PortId;
+
+use crate::bpffs::BpfFs;
+
+type Result<T> = std::result::Result<T, PlaneError>;
+
+/// Why programs cannot be run here, if they cannot.
+pub fn unable() -> Option<String> {
+    match aya::sys::is_program_supported(ProgramType::SchedClassifier) {
+        Ok(true) => {}
+        Ok(false) => return Some("this kernel has no traffic control programs".to_owned()),
+        Err(error) => return Some(format!("programs cannot be loaded here (root may): {error}")),
+    }
+    let refused = |error| format!("no BPF file system can be made here (root may, since Linux 5.2): {error}");
+    BpfFs::new().err().map(refused)
+}
+
+/// A program, what it is told, and what it writes.
+pub struct Program {
+    pub plane: Plane,
+    pub tables: Tables,
+    /// What the tables show to nobody.
+    floods: Walk<FloodKey, Flood>,
+    repairs: Option<Walk<u64, u64>>,
+    carried: Option<Walk<Flow, Load>>,
+    /// What goes in beside a frame, and what would leave.
+    given: Array<MapData, Test>,
+    sent: RingBuf<MapData>,
+    ports: Vec<Port>,
+    /// Its pins go with it.
+    _pinned: BpfFs,
+}
+
+impl Program {
+    /// Loads the program of `mode`, which takes times and random numbers from the test.
+    pub fn load(mode: Mode, config: &Exploration, settings: Settings) -> Result<Self> {
+        let settings = Settings { testing: 1, ..settings };
+        let pinned =
+            BpfFs::new().map_err(|error| PlaneError::Pin { path: "a BPF file system".into(), error })?;
+        let pins = Pins::open(&pinned.root(), "test")?;
+        let plane = Plane::load(mode, config, settings, &pins)?;
+        Ok(Self {
+            tables: Tables::open(mode, settings, config.floods, &pins)?,
+            floods: Walk::open(&pins.map("floods"))?,
+            repairs: mode.explores().then(|| Walk::open(&pins.map("repairs"))).transpose()?,
+            carried: mode.counts_flows().then(|| Walk::open(&pins.map("carried"))).transpose()?,
+            given: own(&plane, "test")?.try_into()?,
+            sent: own(&plane, "sent")?.try_into()?,
+            ports: Vec::new(),
+            plane,
+            _pinned: pinned,
+        })
+    }
+
+    /// What the program was told of its ports.
+    pub fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// Tells the program what its ports are, as far as it has not been told.
+    pub fn tell(&mut self, ports: Vec<Port>) -> Result<()> {
+        for (number, port) in ports.iter().enumerate() {
+            if self.ports.get(number) != Some(port) {
+                self.plane.set_port(PortId(number as u16), *port)?;
+            }
+        }
+        self.ports = ports;
+        Ok(())
+    }
+
+    /// Has the program take a frame in; gives what would leave, port by port.
+    pub fn run(&mut self, given: Test, frame: &[u8]) -> Result<Vec<(PortId, Vec<u8>)>> {
+        self.given.set(0, given, 0)?;
+        let options = TestRunOptions { data_in: Some(frame), ..TestRunOptions::new() };
+        self.plane.program()?.test_run(options)?;
+        let mut sent = Vec::new();
+        while let Some(item) = self.sent.next() {
+            sent.extend(copy(&item));
+        }
+        Ok(sent)
+    }
+
+    /// The stations that have not expired.
+    pub fn stations(&self, now: u64) -> io::Result<Vec<(u64, Station)>> {
+        let mut found = Vec::new();
+        self.tables.stations(now, |address, station| found.push((address, station)))?;
+        Ok(found)
+    }
+
+    /// The flows that have not expired.
+    pub fn paths(&self, now: u64) -> io::Result<Vec<(Flow, Path)>> {
+        let mut found = Vec::new();
+        self.tables.paths(now, |flow, path| found.push((flow, path)))?;
+        Ok(found)
+    }
+
+    /// The floods that have not expired.
+    pub fn floods(&self, now: u64) -> io::Result<Vec<(FloodKey, Flood)>> {
+        live(Some(&self.floods), |flood| flood.expiry > now)
+    }
+
+    /// The stations that are being looked for, and until when.
+    pub fn repairs(&self, now: u64) -> io::Result<Vec<(u64, u64)>> {
+        live(self.repairs.as_ref(), |until| *until > now)
+    }
+
+    /// What flows have carried that are remembered.
+    pub fn carried(&self, now: u64) -> io::Result<Vec<(Flow, Load)>> {
+        live(self.carried.as_ref(), |load| load.expiry > now)
+    }
+}
+
+/// The entries of a map that are live; none of a map that the mode has not.
+fn live<K: Pod, V: Pod>(map: Option<&Walk<K, V>>, is_live: impl Fn(&V) -> bool) -> io::Result<Vec<(K, V)>> {
+    let mut found = Vec::new();
+    if let Some(map) = map {
+        map.each(|keys, values| {
+            let entries = keys.iter().zip(values).filter(|(_, value)| is_live(value));
+            found.extend(entries.map(|(key, value)| (*key, *value)));
+        })?;
+    }
+    Ok(found)
+}
+
+/// A map of the program's that is pinned nowhere, since no switch has it.
+fn own(plane: &Plane, name: &'static str) -> Result<Map> {
+    for id in plane.program()?.info()?.map_ids()?.unwrap_or_default() {
+        let map = MapData::from_id(id)?;
+        if map.info()?.name_as_str() == Some(name) {
+            return Ok(Map::from_map_data(map)?);
+        }
+    }
+    Err(PlaneError::Missing(name))
+}
+
+/// A frame that was written down; none where it is too long for that.
+fn copy(item: &[u8]) -> Option<(PortId, Vec<u8>)> {
+    let (head, bytes) = item.split_at_checked(size_of::<Copy>())?;
+    let (port, len) = head.split_at(4);
+    let number = |bytes: &[u8]| bytes.try_into().map(u32::from_ne_bytes).ok();
+    let (port, len) = (number(port)?, number(len)? as usize);
+    (len <= COPY_BYTES).then(|| Some((PortId(port as u16), bytes.get(..len)?.to_vec())))?
+}
