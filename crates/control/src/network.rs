@@ -125,8 +125,7 @@ impl Network {
                 return Sender::Known(station);
             }
             Heard::Elsewhere(station) => {
-                let was = self.stations.slab[station].port;
-                if self.topology.role(was, now) != Role::Host {
+                if !self.is_there(now, station) {
                     return Sender::Moved(station);
                 }
                 let station = self.stations.slab.handle(station);
@@ -176,7 +175,7 @@ impl Network {
                     return;
                 }
                 let Some(owner) = owner else { return self.stations.add_address(station, address) };
-                if self.topology.role(self.stations.slab[owner].port, now) != Role::Host {
+                if !self.is_there(now, owner) {
                     self.stations.remove_address(address);
                     return self.stations.add_address(station, address);
                 }
@@ -207,6 +206,11 @@ impl Network {
             None => return,
         };
         self.send_to(station, FrameOut::Made(frame), out);
+    }
+
+    /// Whether a station can still be where it was heard of.
+    pub fn is_there(&self, now: Time, station: u32) -> bool {
+        self.topology.role(self.stations.slab[station].port, now) == Role::Host
     }
 
     /// Sends a frame out of a station's port.

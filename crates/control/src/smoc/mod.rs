@@ -112,9 +112,10 @@ impl Smoc {
             _ if packet.eth_dst.is_group() => return self.net.flood(now, port, frame, out),
             _ => {}
         }
-        let Some(target) = self.net.stations.with_mac(packet.eth_dst) else {
-            return self.net.flood(now, port, frame, out);
-        };
+        // Who was at a port that is down may be anywhere.
+        let target =
+            self.net.stations.with_mac(packet.eth_dst).filter(|&target| self.net.is_there(now, target));
+        let Some(target) = target else { return self.net.flood(now, port, frame, out) };
         if self.net.stations.slab[target].port == port {
             self.net.counters.frames_filtered += 1;
             return drop(out);

@@ -71,11 +71,12 @@ impl Smoc {
         }
         if !to.is_group() {
             return match self.net.stations.with_mac(to) {
-                Some(station) => self.pass(now, port, station, frame, out),
-                None => self.net.flood(now, port, frame, out),
+                Some(station) if self.net.is_there(now, station) => self.pass(now, port, station, frame, out),
+                _ => self.net.flood(now, port, frame, out),
             };
         }
         let known = target.and_then(|address| self.net.stations.with_address(address));
+        let known = known.filter(|&station| self.net.is_there(now, station));
         let Some(station) = known else { return self.net.flood(now, port, frame, out) };
         let entry = &self.net.stations.slab[station];
         let fresh = now.saturating_since(entry.seen) <= ANSWERED_FOR;

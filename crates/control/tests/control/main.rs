@@ -5,4 +5,5 @@ mod failures;
 mod hostile;
 mod net;
 mod plain;
+mod properties;
 mod talk;

@@ -1,0 +1,354 @@
+//! Random networks in which switches take their time: every packet arrives once, over the path that its flow was
+//! given, whatever is cut.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use proptest::prelude::*;
+use weft_control::{Content, Controller, Mptcp, Packet, Settings, Show, Smoc, SpanningTree};
+use weft_units::{Duration, Mac};
+use weft_wire::mptcp::Version;
+
+use crate::net::{Net, Rng};
+use crate::talk::{ACK, Connection, Flow, SYN, flow};
+
+/// What happens in a network.
+#[derive(Clone, Debug)]
+enum Step {
+    /// A connection is opened, and so many subflows join it, some by the listener.
+    Open { from: usize, to: usize, joins: u16 },
+    /// A plain flow is opened.
+    Plain { from: usize, to: usize },
+    /// A frame that is not TCP.
+    Datagram { from: usize, to: usize },
+    /// A cable is cut, noticed by its ports or only by LLDP.
+    Cut { which: usize, silently: bool },
+    /// The cable that was cut last is whole again.
+    Mend,
+    /// A switch loses its connection, and perhaps all rules, and comes back.
+    Restart { which: usize, forgets: bool },
+    /// Flows are opened, and before their rules are there a cable is cut, or a switch restarted.
+    Rush { from: usize, to: usize, which: usize, after_us: u64, restarts: bool },
+    /// Time passes, so that rules idle out.
+    Wait { seconds: u64 },
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    switches: u64,
+    cables: Vec<(u64, u64)>,
+    hosts: Vec<u64>,
+    steps: Vec<Step>,
+    seed: u64,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let host = || 0..8_usize;
+    prop_oneof![
+        4 => (host(), host(), 0..5_u16).prop_map(|(from, to, joins)| Step::Open { from, to, joins }),
+        2 => (host(), host()).prop_map(|(from, to)| Step::Plain { from, to }),
+        2 => (host(), host()).prop_map(|(from, to)| Step::Datagram { from, to }),
+        3 => (0..20_usize, any::<bool>()).prop_map(|(which, silently)| Step::Cut { which, silently }),
+        2 => Just(Step::Mend),
+        1 => (0..8_usize, any::<bool>()).prop_map(|(which, forgets)| Step::Restart { which, forgets }),
+        3 => (host(), host(), 0..20_usize, 0..12_000_u64, any::<bool>()).prop_map(
+            |(from, to, which, after_us, restarts)| Step::Rush { from, to, which, after_us, restarts }
+        ),
+        1 => (1..30_u64).prop_map(|seconds| Step::Wait { seconds }),
+    ]
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    (2..8_u64).prop_flat_map(|switches| {
+        // A tree, so that all are joined at first, and some more.
+        let trunk = (2..=switches).map(|id| (1..id, Just(id))).collect::<Vec<_>>();
+        let more = prop::collection::vec((1..=switches, 1..=switches), 0..10);
+        let hosts = prop::collection::vec(1..=switches, 2..6);
+        (trunk, more, hosts, prop::collection::vec(step(), 1..14), any::<u64>()).prop_map(
+            move |(trunk, more, hosts, steps, seed)| {
+                let cables = trunk.into_iter().chain(more.into_iter().filter(|(a, b)| a != b)).collect();
+                Case { switches, cables, hosts, steps, seed }
+            },
+        )
+    })
+}
+
+/// The fewest hops and then the lowest ids from one switch to another, found the plain way.
+fn shortest<C: Controller>(net: &Net<C>, from: u64, to: u64) -> Option<Vec<u64>> {
+    let mut next: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+    for (a, b) in net.wires() {
+        next.entry(a.switch.0).or_default().insert(b.switch.0);
+        next.entry(b.switch.0).or_default().insert(a.switch.0);
+    }
+    let mut level = VecDeque::from([vec![from]]);
+    let mut best: Option<Vec<u64>> = None;
+    while let Some(way) = level.pop_front() {
+        if best.as_ref().is_some_and(|best| best.len() < way.len()) {
+            break;
+        }
+        let last = *way.last()?;
+        if last == to {
+            best = Some(best.map_or(way.clone(), |best| best.min(way)));
+            continue;
+        }
+        for &other in next.get(&last).into_iter().flatten().filter(|other| !way.contains(other)) {
+            level.push_back([way.clone(), vec![other]].concat());
+        }
+    }
+    best
+}
+
+struct Run<C> {
+    net: Net<C>,
+    flows: Vec<(Flow, Option<Mptcp>)>,
+    cut: Vec<(weft_control::SwitchPort, weft_control::SwitchPort)>,
+    port: u16,
+    rng: Rng,
+}
+
+impl<C: Controller> Run<C> {
+    fn new(controller: C, case: &Case) -> Self {
+        let mut net = Net::new(controller, case.seed);
+        net.build(case.switches, &case.cables, &case.hosts);
+        net.announce();
+        Self { net, flows: Vec::new(), cut: Vec::new(), port: 4000, rng: Rng(case.seed) }
+    }
+
+    fn joined(&self, from: usize, to: usize) -> bool {
+        let [a, b] = [from, to].map(|host| self.net.hosts[host].at.switch.0);
+        shortest(&self.net, a, b).is_some()
+    }
+
+    fn step(&mut self, step: &Step) {
+        let count = self.net.hosts.len();
+        match *step {
+            Step::Open { from, to, joins } => {
+                let (from, to) = (from % count, to % count);
+                if from == to || !self.joined(from, to) {
+                    return;
+                }
+                self.port += 20;
+                let version = if self.port % 40 == 0 { Version::V0 } else { Version::V1 };
+                let connection = Connection::new(flow(from, to, self.port), version, self.port.into());
+                self.net.open(&connection);
+                self.flows.push((connection.first, Some(Mptcp::Other)));
+                for number in 1..=joins {
+                    let side = usize::from(self.rng.below(3) == 0);
+                    let ends = if side == 0 { (from, to) } else { (to, from) };
+                    let subflow = flow(ends.0, ends.1, self.port + number);
+                    self.net.join(&connection, subflow, side);
+                    self.flows.push((subflow, Some(Mptcp::Other)));
+                }
+            }
+            Step::Plain { from, to } => {
+                let (from, to) = (from % count, to % count);
+                if from == to || !self.joined(from, to) {
+                    return;
+                }
+                self.port += 20;
+                let plain = flow(from, to, self.port);
+                let frame = self.net.say(plain, 0, SYN, None);
+                self.net.way(frame);
+                self.flows.push((plain, None));
+            }
+            Step::Datagram { from, to } => {
+                let (from, to) = (from % count, to % count);
+                if from != to {
+                    self.datagram(from, to);
+                }
+            }
+            Step::Cut { which, silently } => {
+                self.cut(which, silently);
+                self.net.run(Duration::from_ms(60));
+            }
+            Step::Mend => {
+                let Some((a, b)) = self.cut.pop() else { return };
+                for at in [a, b] {
+                    self.net.tell(|c, now, out| c.port_changed(now, at, true, out));
+                }
+                self.net.wire(a, b);
+                self.net.run(Duration::from_ms(60));
+            }
+            Step::Restart { which, forgets } => {
+                self.restart(which, forgets);
+                self.net.run(Duration::from_ms(60));
+            }
+            Step::Rush { from, to, which, after_us, restarts } => {
+                let (from, to) = (from % count, to % count);
+                if from == to {
+                    return;
+                }
+                for number in 0..4 {
+                    self.port += 20;
+                    let rushed = flow(from, to, self.port);
+                    let connection = Connection::new(rushed, Version::V1, self.port.into());
+                    let mptcp = (number % 2 == 0).then(|| connection.capable(0));
+                    let packet = self.net.segment(rushed, 0, SYN, mptcp);
+                    self.net.send(from, packet);
+                    self.flows.push((rushed, None));
+                    self.net.run(Duration::from_us(after_us / 4));
+                }
+                if restarts {
+                    self.restart(which, after_us % 2 == 0);
+                } else {
+                    self.cut(which, after_us % 2 == 0);
+                }
+                self.net.run(Duration::from_ms(100));
+            }
+            Step::Wait { seconds } => self.net.run(Duration::from_secs(seconds)),
+        }
+        self.check();
+    }
+
+    fn cut(&mut self, which: usize, silently: bool) {
+        let wires = self.net.wires();
+        if !wires.is_empty() {
+            let (a, b) = wires[which % wires.len()];
+            self.net.cut(a, silently);
+            self.cut.push((a, b));
+        }
+    }
+
+    fn restart(&mut self, which: usize, forgets: bool) {
+        let ids: Vec<_> = self.net.switches.keys().copied().collect();
+        let id = ids[which % ids.len()];
+        self.net.disconnect(id);
+        self.net.run(Duration::from_ms(30));
+        if forgets {
+            self.net.switches.get_mut(&id).unwrap().rules.clear();
+        }
+        // What changed meanwhile is told when it is back.
+        let dead: Vec<_> = self.cut.iter().flat_map(|&(a, b)| [a, b]).filter(|at| at.switch == id).collect();
+        self.net.connect(id);
+        for at in dead {
+            self.net.tell(|c, now, out| c.port_changed(now, at, false, out));
+        }
+    }
+
+    /// A frame that is not TCP arrives once if there is a path, and nobody else hears it.
+    fn datagram(&mut self, from: usize, to: usize) {
+        let content = Content::Ip { protocol: 17 };
+        let (eth_src, eth_dst) = (self.net.hosts[from].mac, self.net.hosts[to].mac);
+        let frame = self.net.send(from, Packet { eth_src, eth_dst, content });
+        self.net.run(Duration::from_ms(60));
+        let heard: Vec<usize> = self.net.deliveries(frame).iter().map(|delivery| delivery.host).collect();
+        assert_eq!(heard, if self.joined(from, to) { vec![to] } else { vec![] });
+    }
+
+    /// Every packet of every flow arrives once, as it was sent, if there is a path.
+    fn check(&mut self) {
+        for (flow, mptcp) in self.flows.clone() {
+            for direction in [0, 1] {
+                let sent = self.net.segment(flow, direction, ACK, mptcp);
+                let frame = self.net.say(flow, direction, ACK, mptcp);
+                let deliveries = self.net.deliveries(frame);
+                let [from, to] = [flow.hosts[direction], flow.hosts[1 - direction]];
+                assert_eq!(deliveries.len(), usize::from(self.joined(from, to)), "{flow:?} {direction}");
+                for delivery in deliveries {
+                    assert_eq!((delivery.host, delivery.packet), (to, sent));
+                }
+            }
+        }
+    }
+
+    /// What is for all reaches every other host once.
+    fn flood(&mut self) {
+        for host in 0..self.net.hosts.len() {
+            let eth_src = self.net.hosts[host].mac;
+            let packet = Packet { eth_src, eth_dst: Mac::BROADCAST, content: Content::Ip { protocol: 17 } };
+            let frame = self.net.send(host, packet);
+            self.net.run(Duration::from_ms(60));
+            let mut heard: Vec<usize> =
+                self.net.deliveries(frame).iter().map(|delivery| delivery.host).collect();
+            heard.sort_unstable();
+            let others = 0..self.net.hosts.len();
+            let expected: Vec<usize> =
+                others.filter(|&other| other != host && self.joined(host, other)).collect();
+            assert_eq!(heard, expected);
+        }
+    }
+}
+
+/// The ways of subflows as `show` has them, by their ends.
+fn assigned(net: &Net<Smoc>) -> BTreeMap<(String, String), Vec<u64>> {
+    let shown = net.controller.show(net.now, Show::Connections, 1000);
+    let mut ways = BTreeMap::new();
+    for connection in shown["connections"].as_array().unwrap() {
+        for subflow in connection["subflows"].as_array().unwrap() {
+            let text = |key: &str| subflow[key].as_str().unwrap().to_owned();
+            let switches = subflow["switches"].as_array().unwrap().iter();
+            let way = switches.map(|name| u64::from_str_radix(name.as_str().unwrap(), 16).unwrap());
+            ways.insert((text("source"), text("destination")), way.collect());
+        }
+    }
+    ways
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_packet_arrives_once_over_the_path_that_its_flow_was_given(case in case()) {
+        let mut run = Run::new(Smoc::new(Settings::default()).unwrap(), &case);
+        for step in &case.steps {
+            run.step(step);
+            let ways = assigned(&run.net);
+            for (flow, mptcp) in run.flows.clone().into_iter().filter(|(_, mptcp)| mptcp.is_some()) {
+                let Content::Tcp(segment) = run.net.segment(flow, 0, ACK, mptcp).content else { unreachable!() };
+                let ends = (segment.source.to_string(), segment.destination.to_string());
+                let Some(way) = ways.get(&ends).filter(|way| !way.is_empty()) else { continue };
+                let frame = run.net.say(flow, 0, ACK, mptcp);
+                prop_assert_eq!(&run.net.way(frame), way);
+                let frame = run.net.say(flow, 1, ACK, mptcp);
+                let mut back = run.net.way(frame);
+                back.reverse();
+                prop_assert_eq!(&back, way);
+            }
+        }
+        prop_assert_eq!(run.net.held(), 0);
+        prop_assert_eq!(run.net.counter("transactions_now"), 0);
+        // Whoever comes new takes the shortest path.
+        for from in 0..case.hosts.len() {
+            let to = (from + 1) % case.hosts.len();
+            let [a, b] = [from, to].map(|host| run.net.hosts[host].at.switch.0);
+            if let Some(way) = shortest(&run.net, a, b) {
+                let frame = run.net.say(flow(from, to, 9000), 0, SYN, None);
+                prop_assert_eq!(run.net.way(frame), way);
+            }
+        }
+        // When all is idle nothing is left but what every switch has, and what delivers to stations.
+        run.net.run(Duration::from_secs(200));
+        let left: BTreeSet<u64> = run.net.cookies().iter().map(|(_, cookie)| cookie >> 44 & 15).collect();
+        prop_assert!(left.iter().all(|kind| *kind <= 2), "{left:?}");
+        for name in ["flows_now", "connections_now", "paths_now", "routes_now", "handshakes_now"] {
+            prop_assert_eq!(run.net.counter(name), 0, "{}", name);
+        }
+    }
+
+    #[test]
+    fn on_the_tree_every_packet_arrives_once_and_floods_reach_everybody_once(case in case()) {
+        let mut run = Run::new(SpanningTree::new(Settings::default()).unwrap(), &case);
+        for step in &case.steps {
+            run.step(step);
+        }
+        run.flood();
+        prop_assert_eq!(run.net.held(), 0);
+    }
+
+    #[test]
+    fn floods_reach_everybody_once_without_a_path_even(case in case()) {
+        let mut run = Run::new(Smoc::new(Settings::default()).unwrap(), &case);
+        for step in case.steps.iter().filter(|step| matches!(step, Step::Cut { .. } | Step::Mend)) {
+            run.step(step);
+        }
+        for host in 0..run.net.hosts.len() {
+            let packet = Packet {
+                eth_src: run.net.hosts[host].mac,
+                eth_dst: Mac::BROADCAST,
+                content: Content::Ip { protocol: 17 },
+            };
+            let frame = run.net.send(host, packet);
+            run.net.run(Duration::from_ms(60));
+            prop_assert_eq!(run.net.deliveries(frame).len(), run.net.hosts.len() - 1);
+        }
+    }
+}
