@@ -28,14 +28,15 @@ _KNOWN = {
     "arp_path": Style("#009E73", "v", "triangle-down"),
     "tcp_path": Style("#56B4E9", "P", "cross"),
     "tfe": Style("#E69F00", ">", "triangle-right"),
+    "smoc": Style("#117733", "<", "triangle-left"),
 }
 
 _OTHERS = (
     Style("#882255", "X", "cross"),
-    Style("#117733", "<", "triangle-left"),
     Style("#332288", "h", "diamond"),
     Style("#999933", "d", "square"),
     Style("#44AA99", "p", "circle"),
+    Style("#AA4499", "*", "triangle-up"),
 )
 
 

@@ -24,6 +24,8 @@ _READY_S = 30.0
 """Seconds that the controller has to answer, and to find out what all ports lead to."""
 _END_S = 10.0
 """Seconds that it has to end."""
+_SETTLED_S = 1.5
+"""From when a port is up, until it surely counts as a host's: the core's `settle_s` is a second."""
 _LOOK_S = 0.05
 """Seconds between two looks."""
 _LOG_LINES = 5
@@ -100,7 +102,7 @@ class Controller:
         def knows() -> bool:
             nonlocal found
             rows = self.ask("switches")["switches"]
-            found = {row["name"]: {port["port"]: port["role"] for port in row["ports"]} for row in rows}
+            found = {row["name"]: {port["port"]: _role(port) for port in row["ports"]} for row in rows}
             return found == expected
 
         try:
@@ -109,6 +111,7 @@ class Controller:
             differing = [name for name in expected if found.get(name) != expected[name]]
             ports = ", ".join(f"{name} has {found.get(name)}, not {expected[name]}" for name in differing[:2])
             raise EmulationError(f"{late}: {ports}") from late
+        time.sleep(_SETTLED_S)
 
     def last_words(self) -> str:
         """The end of its log."""
@@ -130,6 +133,11 @@ class Controller:
             if time.monotonic() > until:
                 raise EmulationError(f"weft controller {what} after {_READY_S:g} s: {self.last_words()}")
             time.sleep(_LOOK_S)
+
+
+def _role(port: dict[str, Any]) -> str:
+    """The role of a port; `settling` is what one of a host is said to be until something happens after its time."""
+    return "host" if port["role"] == "settling" else str(port["role"])
 
 
 def _roles(network: OpenFlowNetwork, switch: str) -> dict[int, str]:

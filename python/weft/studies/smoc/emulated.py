@@ -40,7 +40,7 @@ class Extent:
 
 
 EXTENTS = {
-    Size.quick: Extent(2, 5, 2, 170),
+    Size.quick: Extent(3, 5, 2, 170),
     Size.standard: Extent(10, 10, 3, 200),
     Size.paper: Extent(10, 60, 10, 300),
 }

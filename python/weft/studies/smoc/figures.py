@@ -22,6 +22,10 @@ _TITLES = {
 }
 
 
+_ROOM = 1.25
+"""Of a panel above what all paths carry together: what arrives after a loss was mended comes at once."""
+
+
 def draw(runs: Sequence[Measured], out: Path, formats: Sequence[str]) -> list[Path]:
     """Write ``throughput-over-time`` and ``subflows``; returns the files."""
     there = [topology for topology in Topology if any(run.setup.topology is topology for run in runs)]
@@ -39,9 +43,9 @@ def _over_time(runs: Sequence[Measured], there: Sequence[Topology], out: Path, f
             capacities = {run.setup.capacity_bps for run in runs if run.setup.topology is topology}
             for capacity in capacities:
                 ax.axhline(capacity, color="#66727e", linewidth=0.7, linestyle=":")
+            ax.set_ylim(0, _ROOM * max(capacities))
             ax.set_title(_TITLES[topology])
             ax.set_xlabel("seconds since the start")
-            ax.set_ylim(bottom=0)
             label_with(ax.yaxis, quantity.FORMATS["bps"])
         axes[0][0].set_ylabel("received")
         legend(sheet, axes[0][0])

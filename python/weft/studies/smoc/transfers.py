@@ -33,6 +33,8 @@ from .topologies import RECEIVER, SENDER, fabric
 
 CLASS = "transfer"
 """Of the flows, and the entity of the series of throughput."""
+_SHORTEST_S = 0.05
+"""Half of iperf3's interval: what it reports after the end is shorter."""
 _BUILDING = 0.3
 """Share of a run's bar that building the network takes."""
 _FLOWS = {
@@ -202,7 +204,7 @@ def series(setup: Setup, observed: dict[str, Any]) -> list[tuple[Any, ...]]:
     arrived = [
         (round(one["end_s"] * 1e12), "throughput_bps", CLASS, one["bytes"] * 8 / (one["end_s"] - one["begin_s"]))
         for one in observed["transfer"]["intervals"]
-        if one["end_s"] <= setup.seconds + 0.05
+        if one["begin_s"] < setup.seconds - _SHORTEST_S
     ]
     seen = [(row["time_ps"], row["metric"], row["entity"], row["value"]) for row in observed["series"]]
     return sorted(arrived + seen)
