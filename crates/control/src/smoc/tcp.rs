@@ -42,7 +42,7 @@ impl Smoc {
                 return self.wait(flow, at, segment.is_syn() && same, frame, out);
             }
             if !segment.is_syn() || (same && !entry.state.has(State::DORMANT)) {
-                return self.known(now, (flow, direction), at, frame, out);
+                return self.known(now, (flow, direction), at, segment, frame, out);
             }
             // The same ends, but another connection than before.
             let mut changes = Changes::new();
@@ -77,6 +77,7 @@ impl Smoc {
         now: Time,
         (flow, direction): (u32, usize),
         at: SwitchPort,
+        segment: &Tcp,
         frame: FrameRef,
         out: &mut Vec<Command>,
     ) {
@@ -85,7 +86,10 @@ impl Smoc {
         let (from, to) = (stations[direction], stations[1 - direction]);
         if entry.state.has(State::RULES[direction]) && now.saturating_since(entry.since) < STRAGGLERS {
             let port = self.net.stations.slab[from].port;
-            return self.net.relay(now, port, to, frame, out);
+            self.net.relay(now, port, to, frame, out);
+            // Open vSwitch answers a barrier before its caches know of a new rule: for some milliseconds segments
+            // still come up by the old one, and no copy of them does.
+            return self.heard(now, flow, direction, segment, out);
         }
         if entry.path == NONE {
             let Some(path) = self.choose(flow) else {

@@ -97,6 +97,23 @@ fn a_third_ack_that_overtakes_the_listeners_answer_is_enough() {
 }
 
 #[test]
+fn a_third_ack_that_comes_up_by_an_old_rule_ends_the_copies_like_any_other() {
+    let mut net = four(&[1, 2]);
+    let connection = v1(4000);
+    net.say(connection.first, 0, SYN, Some(connection.capable(0)));
+    net.say(connection.first, 1, SYN_ACK, Some(connection.capable(1)));
+    let ack = net.straggle(connection.first, 0, ACK, Some(connection.capable(2)));
+    assert_eq!(net.way(ack), [2], "it is handed over at the other end");
+    let copies = net.counter("packet_ins_copied");
+    for direction in [0, 1, 0] {
+        net.say(connection.first, direction, ACK, Some(Mptcp::Other));
+    }
+    assert_eq!(net.counter("packet_ins_copied"), copies);
+    // The initiator's key is known.
+    assert_eq!(net.join(&connection, flow(1, 0, 6001), 1), [2, 3, 1]);
+}
+
+#[test]
 fn what_the_listener_says_of_its_key_counts_and_not_what_others_say() {
     let mut net = four(&[1, 2]);
     let connection = v1(4000);

@@ -237,6 +237,14 @@ impl<C: Controller> Net<C> {
         self.frames
     }
 
+    /// A host sends a packet, and its switch sends it up without asking its rules; returns its number.
+    pub fn send_up(&mut self, host: usize, packet: Packet) -> u64 {
+        self.frames += 1;
+        let frame = Frame { id: self.frames, packet, way: Vec::new() };
+        self.push(self.now + HOP, Event::Up { at: self.hosts[host].at, cookie: NO_COOKIE, frame });
+        self.frames
+    }
+
     /// A frame comes by a port, whoever is there.
     pub fn inject(&mut self, at: SwitchPort, packet: Packet) -> u64 {
         self.frames += 1;

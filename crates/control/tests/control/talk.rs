@@ -96,6 +96,14 @@ impl<C: Controller> Net<C> {
         frame
     }
 
+    /// A segment that a switch sends up by an old rule, although that of its flow is there; waits as `say` does.
+    pub fn straggle(&mut self, flow: Flow, direction: usize, flags: u8, mptcp: Option<Mptcp>) -> u64 {
+        let packet = self.segment(flow, direction, flags, mptcp);
+        let frame = self.send_up(flow.hosts[direction], packet);
+        self.run(Duration::from_ms(60));
+        frame
+    }
+
     /// The handshake of a connection. Returns the ways of its three segments.
     pub fn open(&mut self, connection: &Connection) -> [Vec<u64>; 3] {
         let say = |net: &mut Self, segment: usize, direction, flags| {

@@ -1,0 +1,58 @@
+"""One run of the smoc study under each way of forwarding, as `weft reproduce smoc --emulated` does them."""
+
+from __future__ import annotations
+
+import pytest
+
+from weft.emulation.errors import EmulationError
+from weft.studies.smoc.setup import SCHEMES, SMOC, SPANNING_TREE, Setup
+from weft.studies.smoc.table import gather
+from weft.studies.smoc.topologies import SHAPES, Topology
+from weft.studies.smoc.transfers import Transfers
+
+RATE = 25_000_000
+SECONDS = 3.0
+
+
+@pytest.fixture(scope="module")
+def runs(root, tmp_path_factory):
+    """By scheme, on topology 1 with four subflows; and the result directory."""
+    part = Transfers("topology-1", [Setup(Topology.isolated, scheme, 4, 1, RATE, SECONDS) for scheme in SCHEMES])
+    try:
+        part.check()
+    except EmulationError as error:
+        pytest.skip(f"{error}; {error.hint}")
+    results = part.carry_out(tmp_path_factory.mktemp("smoc") / "topology-1", None, None)
+    return {run.setup.scheme: run for run in gather([results])}, results
+
+
+def test_smoc_gives_each_subflow_a_path_and_spanning_tree_all_of_them_one(runs):
+    found = runs[0]
+    assert sorted(found[SMOC].subflow_paths) == [" ".join(path) for path in SHAPES[Topology.isolated].paths]
+    used = {scheme: sum(use > 0.3 for use in run.path_use) for scheme, run in found.items()}
+    assert used == {SMOC: 4, SPANNING_TREE: 1}
+    # A link carries at most 23.9 Mbit/s of data; a busy machine may not carry all of four.
+    assert found[SMOC].mean_bps() > 60e6 > 24e6 > found[SPANNING_TREE].mean_bps() > 15e6
+
+
+def test_every_flow_says_how_long_its_path_took(runs):
+    took = runs[0][SMOC].set_up_s
+    # Two connections (iperf3's control is one) of four subflows.
+    assert len(took) == 8
+    assert all(0 < seconds < 1 for seconds in took)
+
+
+def test_the_result_says_how_it_came_about(runs):
+    _, results = runs
+    for summary in results.summaries():
+        emulated = summary["emulated"]
+        assert emulated["versions"]["datapath"] in ("netdev", "system")
+        assert emulated["mptcp"]["b"]["MPJoinAckRx"] == 6
+        assert emulated["stack"]["settings"]["net.mptcp.enabled"] == "1"
+        assert 0 < emulated["processors"]["own_share"] < 1.1
+    between = results.links()
+    assert set(between["rate_bps"].to_list()) == {1e9, RATE}
+    assert results.series("throughput_bps").group_by("run").len()["len"].to_list() == pytest.approx([30, 30], abs=1)
+    # The handshake was seen whole: data is not copied to the controller.
+    smoc = next(summary for summary in results.summaries() if summary["scheme"]["name"] == SMOC)
+    assert smoc["emulated"]["controller"]["counters"]["packet_ins_copied"] < 1_000
