@@ -51,8 +51,9 @@ impl Connection {
             let data = dss.dsn.map(|dsn| dsn.wrapping_sub(self.keys.peer_first));
             self.deliver(cfg, number, now, seg, data);
             self.on_dss(seg, dss);
-            if dss.data_fin {
-                self.subflows[number].endpoint.todo |= todo::ACK;
+            let endpoint = &mut self.subflows[number].endpoint;
+            if dss.data_fin && endpoint.state != State::Closed {
+                endpoint.todo |= todo::ACK;
             }
         } else {
             self.on_confirmed_without_dss(cfg, number, now, seg, options);

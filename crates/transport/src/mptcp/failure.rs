@@ -112,11 +112,11 @@ impl Connection {
 
     /// The DATA_FIN was not acknowledged in time.
     fn fin_expires(&mut self, cfg: &Config, now: Time) {
-        let outgoing = &mut self.outgoing;
-        if self.subflows.iter().all(|subflow| subflow.endpoint.is_closed()) {
-            outgoing.fin_timer = Time::MAX;
+        if self.is_closed() {
+            self.outgoing.fin_timer = Time::MAX;
             return;
         }
+        let outgoing = &mut self.outgoing;
         // While data is on its way it is for the subflows to give up.
         if outgoing.is_idle() {
             if outgoing.fin_tries >= cfg.plain.data_retries && cfg.plain.data_retries < u8::MAX {
