@@ -20,6 +20,8 @@ enum reason {
 	UNKNOWN_PORT,
 	TABLE_FULL,
 	RETURNED,
+	RULE, /* this and the next are of a central controller: no program has them */
+	NOT_RELEASED,
 	SHORT,
 	VERSION,
 	TYPE,
