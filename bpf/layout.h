@@ -14,4 +14,4 @@ _Static_assert(sizeof(struct flood) == 16, "flood");
 _Static_assert(sizeof(struct copy) == 2056, "copy");
 _Static_assert(sizeof(struct port_counters) == 40, "port_counters");
 _Static_assert(sizeof(struct event) == 40, "event");
-_Static_assert(sizeof(struct counters) == 160, "counters");
+_Static_assert(sizeof(struct counters) == 176, "counters");
