@@ -40,8 +40,8 @@ impl Tally {
 
     /// What a switch can do and did not.
     pub fn unseen(&self) -> Vec<&'static str> {
-        // Queues and memory are the kernel's, hosts the simulator's.
-        let never = ["queue_full", "not_for_me", "no_memory"];
+        // Queues and memory are the kernel's, hosts the simulator's, rules a central controller's.
+        let never = ["queue_full", "not_for_me", "no_memory", "rule", "not_released"];
         let names = Reason::all().map(Reason::name).chain(DEEDS).chain(What::ALL.map(What::name));
         names
             .filter(|name| !never.contains(name) && self.0.get(name).is_none_or(|count| *count == 0))
