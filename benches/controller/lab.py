@@ -11,8 +11,9 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ FABRIC = Path("/run/topology1.fabric.toml")
 PORT = 6653
 RATE_BPS = 2_000_000
 """Of each of the four paths: what a busy machine carries too."""
+IPPROTO_MPTCP = 262
+"""Of <netinet/in.h>; Python has no name for it."""
 READY_S = 40.0
 SETTLED_S = 1.2
 """Without LLDP, until a port is a host's."""
@@ -196,6 +199,43 @@ def carried(net: OpenFlowNetwork) -> dict[str, float]:
 
     transfer(net, 6, look)
     return seen[0]
+
+
+@contextlib.contextmanager
+def flowing(net: OpenFlowNetwork) -> Iterator[None]:
+    """Have a send to b over Multipath TCP as fast as it goes, for as long as the block takes."""
+    address = (net.address("b"), 4001)
+    with entered(net.namespaces["b"]):
+        # It stays: Linux has further subflows come to the socket that listens.
+        listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
+        listening.bind(address)
+        listening.listen()
+    with entered(net.namespaces["a"]):
+        here = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
+    here.connect(address)
+    there = listening.accept()[0]
+
+    def send() -> None:
+        with contextlib.suppress(OSError):
+            while here.send(bytes(65536)):
+                pass
+
+    def receive() -> None:
+        with contextlib.suppress(OSError):
+            while there.recv(65536):
+                pass
+
+    threads = [threading.Thread(target=one, daemon=True) for one in (send, receive)]
+    for one in threads:
+        one.start()
+    try:
+        yield
+    finally:
+        listening.close()
+        for end in (here, there):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
 
 
 def sockets(

@@ -135,7 +135,7 @@ class Service:
         """A switch can be steered."""
         own = [cookie for cookie in cookies if cookie >> 48 == MARK]
         ports = switch.ports_up()
-        kept = f", {plural(len(own), 'rule')} kept" if own else ""
+        found = f", {plural(len(own), 'rule')} found" if own else ""
         software = f" ({switch.software})" if switch.software.strip() else ""
         _log.info(
             "switch %s is ready: %s%s, %s up%s",
@@ -143,7 +143,7 @@ class Service:
             switch.peer,
             software,
             plural(len(ports), "port"),
-            kept,
+            found,
         )
         self._foreign(switch, [cookie for cookie in cookies if cookie >> 48 != MARK])
         now = self.now

@@ -37,7 +37,7 @@ def test_a_switch_is_told_to_the_core_with_its_ports_and_our_cookies(network, ca
         assert network.core.calls("switch_up") == [(1, [1, 2, 3], [OWN])]
         assert struct.unpack_from("!I", switch.bodies(ROLE)[0])[0] == 2
         assert switch.bodies(SET_CONFIG) == [b"\x00\x00\xff\xff"]
-        assert "(Open vSwitch 3.1), 3 ports up, 1 rule kept" in caplog.text
+        assert "(Open vSwitch 3.1), 3 ports up, 1 rule found" in caplog.text
         assert "has rules that are not Weft's (1, cookies 0x1)" in caplog.text
         assert network.service.counts["foreign_rules"] == 1
 
