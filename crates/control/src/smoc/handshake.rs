@@ -8,6 +8,7 @@ use super::rules::Changes;
 use crate::command::Command;
 use crate::connections::{INITIATOR, LISTENER};
 use crate::flows::State;
+use crate::handshakes::Handshake;
 use crate::network::at_once;
 use crate::packet::{Join, Mptcp, Tcp};
 use crate::rule::RuleChange;
@@ -47,7 +48,7 @@ impl Smoc {
             (false, 0) => self.initiator_said(now, flow, segment, out),
             (false, _) => self.listener_said(flow, segment, out),
             (true, 0) => self.joiner_said(now, flow, segment, out),
-            (true, _) => self.joined_said(flow, segment, out),
+            (true, _) => self.joined_said(now, flow, segment, out),
         }
     }
 
@@ -134,12 +135,22 @@ impl Smoc {
 
     /// A station that asked to join from elsewhere has sent something.
     fn joiner_said(&mut self, now: Time, flow: u32, segment: &Tcp, out: &mut Vec<Command>) {
-        let Some(Mptcp::Join(Join::Ack { hmac })) = segment.mptcp else { return };
+        if let Some(Mptcp::Join(Join::Ack { hmac })) = segment.mptcp
+            && let Some(handshake) = self.handshakes.of(flow)
+        {
+            handshake.proof = Some(hmac);
+            self.prove(now, flow, out);
+        }
+    }
+
+    /// Looks whether a join was proven. Its third segment comes from another switch than its second, and may be here
+    /// before it.
+    fn prove(&mut self, now: Time, flow: u32, out: &mut Vec<Command>) {
         let entry = &self.flows.slab[flow];
         let connection = &self.connections.slab[entry.connection];
         let opener = if entry.state.has(State::FROM_LISTENER) { LISTENER } else { INITIATOR };
         let keys = [connection.keys[opener], connection.keys[1 - opener]];
-        let nonces = self.handshakes.of(flow).map_or([None; 2], |handshake| handshake.nonces);
+        let Some(&mut Handshake { nonces, proof: Some(hmac), .. }) = self.handshakes.of(flow) else { return };
         let ([Some(own), Some(other)], [Some(first), Some(second)]) = (keys, nonces) else { return };
         let joiner = Party { key: Key(own), nonce: first };
         let joined = Party { key: Key(other), nonce: second };
@@ -157,12 +168,13 @@ impl Smoc {
     }
 
     /// The station that it asked has sent something.
-    fn joined_said(&mut self, flow: u32, segment: &Tcp, out: &mut Vec<Command>) {
+    fn joined_said(&mut self, now: Time, flow: u32, segment: &Tcp, out: &mut Vec<Command>) {
         if let Some(Mptcp::Join(Join::SynAck { nonce, .. })) = segment.mptcp
             && let Some(handshake) = self.handshakes.of(flow)
         {
             handshake.nonces[1] = Some(nonce);
             self.stop_copy(flow, 1, out);
+            self.prove(now, flow, out);
         }
     }
 

@@ -312,6 +312,24 @@ fn a_subflow_of_another_interface_is_proven_by_its_hmac() {
 }
 
 #[test]
+fn a_subflows_hmac_may_be_seen_before_the_answer_that_it_is_about() {
+    let mut net = four(&[1, 2, 3]);
+    let connection = v1(4000);
+    net.open(&connection);
+    let (late, nonces) = (flow(2, 1, 7000), [7000, 77]);
+    let syn = Join::Syn { token: connection.token(1), nonce: nonces[0] };
+    net.say(late, 0, SYN, Some(Mptcp::Join(syn)));
+    net.say(late, 0, ACK, Some(Mptcp::Join(Join::Ack { hmac: connection.hmac(0, nonces) })));
+    assert_eq!(net.counter("joins_proven"), 0);
+    net.say(late, 1, SYN_ACK, Some(Mptcp::Join(Join::SynAck { hmac: 0, nonce: nonces[1] })));
+    assert_eq!((net.counter("joins_proven"), net.counter("joins_forged")), (1, 0));
+    let copied = net.counter("packet_ins_copied");
+    net.say(late, 0, ACK, Some(Mptcp::Other));
+    net.say(late, 1, ACK, Some(Mptcp::Other));
+    assert_eq!(net.counter("packet_ins_copied"), copied, "nothing more is copied");
+}
+
+#[test]
 fn a_join_that_is_proven_too_late_is_moved_off_a_path_that_was_given_away() {
     // Host 2 is another interface of host 0's machine, at the same switch.
     let mut net = four(&[1, 2, 1]);
