@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from jails import in_jail
 from weft.emulation.errors import EmulationError
 from weft.studies.smoc.setup import SCHEMES, SMOC, SPANNING_TREE, Setup
 from weft.studies.smoc.table import gather
@@ -56,3 +59,46 @@ def test_the_result_says_how_it_came_about(runs):
     # The handshake was seen whole: data is not copied to the controller.
     smoc = next(summary for summary in results.summaries() if summary["scheme"]["name"] == SMOC)
     assert smoc["emulated"]["controller"]["counters"]["packet_ins_copied"] < 1_000
+
+
+def test_a_controller_that_does_not_start_or_does_not_find_the_network_is_quoted(runs):
+    said = json.loads(
+        in_jail(
+            """
+            import json
+            from pathlib import Path
+            from weft.emulation import controlled
+            from weft.emulation.controlled import LISTEN, Controller
+            from weft.emulation.errors import EmulationError
+            from weft.emulation.openflow import OpenFlowNetwork, plan_of
+            from weft.studies.smoc.topologies import Topology, fabric
+
+            file, log = Path("/run/topology1.fabric.toml"), Path("/run/log")
+            file.write_text(fabric(Topology.isolated, 25_000_000))
+            said = []
+            try:
+                Controller("random", file, log)
+            except EmulationError as error:
+                said.append(str(error))
+            # The port of s1 that leads to s3 is taken out of service: neither end is a switch's any more.
+            controlled._READY_S = 4.0
+            with Controller("smoc", file, log) as controller:
+                with OpenFlowNetwork(plan_of(file), controllers=[f"tcp:{LISTEN}"]) as network:
+                    network.switch.set_port("s1", network.port("s1", "s3"), up=False)
+                    try:
+                        controller.wait_for(network)
+                    except EmulationError as error:
+                        said.append(str(error))
+                    try:
+                        network.port("s1", "s2")
+                    except EmulationError as error:
+                        said.append(str(error))
+            print(json.dumps(said))
+            """
+        )
+    )
+    assert "weft controller ended with 2" in said[0]
+    assert "random" in said[0]
+    assert "weft controller does not know all ports after 4 s" in said[1]
+    assert "s1 has {1: 'host', 2: 'down'" in said[1]
+    assert said[2] == "there is no cable between s1 and s2"
