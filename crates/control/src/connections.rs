@@ -86,10 +86,10 @@ impl Connections {
     /// not certain ends nothing.
     pub fn set_key(&mut self, connection: u32, side: usize, key: u64, certain: bool) {
         let entry = &self.slab[connection];
-        if entry.keys[side] == Some(key) {
+        let (token, owner) = (Key(key).token(entry.version).0, entry.stations[side]);
+        if entry.keys[side] == Some(key) && entry.tokens[side] == token {
             return;
         }
-        let (token, owner) = (Key(key).token(entry.version).0, entry.stations[side]);
         let hash = self.hash.of(&token);
         let before = self.places(hash).find(|&(_, side, connection)| {
             connection.token(side) == Some(token) && connection.stations[side] == owner

@@ -12,7 +12,7 @@ pub(crate) struct Handshake {
     flow: u32,
     /// Of a join: the random number of its opener, and of the other end once that was seen.
     pub nonces: [Option<u32>; 2],
-    /// Of a join: its opener's HMAC, once that was seen.
+    /// Of a join: what proves it, if that came before everything that it is checked with.
     pub proof: Option<[u8; 20]>,
     /// Of the opening of a connection of version 0: the initiator's key.
     pub key: Option<u64>,
@@ -48,9 +48,14 @@ impl Handshakes {
     pub fn watch(&mut self, now: Time, flow: u32, nonce: Option<u32>, key: Option<u64>) {
         self.end(flow);
         let until = now + self.patience;
-        let nonces = [nonce, None];
-        let handshake = Handshake { flow, nonces, proof: None, key, until, link: Default::default() };
-        let index = self.slab.insert(handshake);
+        let index = self.slab.insert(Handshake {
+            flow,
+            nonces: [nonce, None],
+            proof: None,
+            key,
+            until,
+            link: Default::default(),
+        });
         self.in_order.push(0, &mut self.slab, index);
         self.by_flow.insert(flow, index);
     }

@@ -7,7 +7,7 @@ use super::Smoc;
 use super::rules::Changes;
 use crate::command::Command;
 use crate::connections::{INITIATOR, LISTENER};
-use crate::flows::State;
+use crate::flows::{State, by};
 use crate::handshakes::Handshake;
 use crate::network::at_once;
 use crate::packet::{Join, Mptcp, Tcp};
@@ -24,36 +24,23 @@ impl Smoc {
         segment: &Tcp,
         out: &mut Vec<Command>,
     ) {
-        let is_malformed = segment.mptcp == Some(Mptcp::Malformed);
-        if is_malformed && self.flows.slab[flow].state.has(State::HANDSHAKE) {
-            self.net.counters.options_malformed += 1;
-        }
-        self.heard(now, flow, direction, segment, out);
-    }
-
-    /// What a segment of a flow says about its handshake.
-    pub(super) fn heard(
-        &mut self,
-        now: Time,
-        flow: u32,
-        direction: usize,
-        segment: &Tcp,
-        out: &mut Vec<Command>,
-    ) {
         let state = self.flows.slab[flow].state;
         if !state.has(State::HANDSHAKE) || self.flows.slab[flow].connection == NONE {
             return;
         }
+        if segment.mptcp == Some(Mptcp::Malformed) {
+            self.net.counters.options_malformed += 1;
+        }
         match (state.has(State::JOIN), direction) {
             (false, 0) => self.initiator_said(now, flow, segment, out),
-            (false, _) => self.listener_said(flow, segment, out),
+            (false, _) => self.listener_said(now, flow, segment, out),
             (true, 0) => self.joiner_said(now, flow, segment, out),
             (true, _) => self.joined_said(now, flow, segment, out),
         }
     }
 
     /// The listener of a connection that is being opened has sent something.
-    fn listener_said(&mut self, flow: u32, segment: &Tcp, out: &mut Vec<Command>) {
+    fn listener_said(&mut self, now: Time, flow: u32, segment: &Tcp, out: &mut Vec<Command>) {
         if !segment.is_syn_ack() {
             return;
         }
@@ -61,18 +48,18 @@ impl Smoc {
         let entry = &mut self.connections.slab[connection];
         match segment.mptcp {
             Some(Mptcp::Capable { version, sender_key: Some(key), .. }) if version <= entry.version => {
-                let early = entry.keys[LISTENER];
+                let [opened_with, early] = entry.keys;
                 self.net.counters.keys_mismatched += u64::from(early.is_some_and(|early| early != key));
                 entry.version = version;
-                let opened_with = self.handshakes.of(flow).and_then(|handshake| handshake.key);
+                let in_syn = self.handshakes.of(flow).and_then(|handshake| handshake.key);
+                let in_syn = in_syn.filter(|_| version == Version::V0);
                 self.connections.set_key(connection, LISTENER, key, true);
-                if let Some(key) = opened_with
-                    && version == Version::V0
-                {
+                if let Some(key) = opened_with.or(in_syn) {
                     self.connections.set_key(connection, INITIATOR, key, true);
                 }
                 self.establish(connection, flow);
                 self.stop_copy(flow, LISTENER, out);
+                self.prove_all(now, connection, out);
             }
             _ => self.plain_after_all(flow, out),
         }
@@ -95,7 +82,7 @@ impl Smoc {
             }
             return;
         }
-        if segment.flags & (Tcp::ACK | Tcp::RST) != Tcp::ACK {
+        if segment.flags & (Tcp::SYN | Tcp::ACK | Tcp::RST) != Tcp::ACK {
             return;
         }
         match segment.mptcp {
@@ -111,6 +98,7 @@ impl Smoc {
                 self.connections.set_key(connection, INITIATOR, own, true);
                 self.establish(connection, flow);
                 self.stop_copy(flow, INITIATOR, out);
+                self.prove_all(now, connection, out);
             }
             // The third segment was lost on its way to the switch: there is nothing more to be seen.
             Some(Mptcp::Capable { .. } | Mptcp::Join(_) | Mptcp::Other) => {}
@@ -129,8 +117,11 @@ impl Smoc {
     /// The handshake has shown that a connection is none.
     fn plain_after_all(&mut self, flow: u32, out: &mut Vec<Command>) {
         self.net.counters.refused += 1;
-        self.dissolve(self.flows.slab[flow].connection);
-        self.end_handshake(flow, out);
+        let connection = self.flows.slab[flow].connection;
+        let flows = self.connections.slab[connection].flows.iter(by::CONNECTION, &self.flows.slab);
+        for flow in flows.collect::<Vec<_>>() {
+            self.give_up_proof(flow, out);
+        }
     }
 
     /// A station that asked to join from elsewhere has sent something.
@@ -139,22 +130,33 @@ impl Smoc {
             && let Some(handshake) = self.handshakes.of(flow)
         {
             handshake.proof = Some(hmac);
+            self.stop_copy(flow, 0, out);
             self.prove(now, flow, out);
         }
     }
 
-    /// Looks whether a join was proven. Its third segment comes from another switch than its second, and may be here
-    /// before it.
+    /// The station that it asked has sent something.
+    fn joined_said(&mut self, now: Time, flow: u32, segment: &Tcp, out: &mut Vec<Command>) {
+        if let Some(Mptcp::Join(Join::SynAck { nonce, .. })) = segment.mptcp
+            && let Some(handshake) = self.handshakes.of(flow)
+        {
+            handshake.nonces[1] = Some(nonce);
+            self.stop_copy(flow, 1, out);
+            self.prove(now, flow, out);
+        }
+    }
+
+    /// Looks at a join's proof, once everything is there that it is checked with.
     fn prove(&mut self, now: Time, flow: u32, out: &mut Vec<Command>) {
         let entry = &self.flows.slab[flow];
         let connection = &self.connections.slab[entry.connection];
         let opener = if entry.state.has(State::FROM_LISTENER) { LISTENER } else { INITIATOR };
         let keys = [connection.keys[opener], connection.keys[1 - opener]];
-        let Some(&mut Handshake { nonces, proof: Some(hmac), .. }) = self.handshakes.of(flow) else { return };
-        let ([Some(own), Some(other)], [Some(first), Some(second)]) = (keys, nonces) else { return };
+        let Some(Handshake { nonces, proof: Some(proof), .. }) = self.handshakes.of(flow) else { return };
+        let ([Some(own), Some(other)], [Some(first), Some(second)]) = (keys, *nonces) else { return };
         let joiner = Party { key: Key(own), nonce: first };
         let joined = Party { key: Key(other), nonce: second };
-        if join_hmac(connection.version, joiner, joined) == hmac {
+        if join_hmac(connection.version, joiner, joined) == *proof {
             self.net.counters.joins_proven += 1;
             self.confirm(flow);
             self.end_handshake(flow, out);
@@ -167,13 +169,12 @@ impl Smoc {
         }
     }
 
-    /// The station that it asked has sent something.
-    fn joined_said(&mut self, now: Time, flow: u32, segment: &Tcp, out: &mut Vec<Command>) {
-        if let Some(Mptcp::Join(Join::SynAck { nonce, .. })) = segment.mptcp
-            && let Some(handshake) = self.handshakes.of(flow)
-        {
-            handshake.nonces[1] = Some(nonce);
-            self.stop_copy(flow, 1, out);
+    /// A key of a connection was seen: joins that came before it may be proven now.
+    fn prove_all(&mut self, now: Time, connection: u32, out: &mut Vec<Command>) {
+        let list = self.connections.slab[connection].flows;
+        let unproven = |flow: &u32| !self.flows.slab[*flow].state.has(State::CONFIRMED);
+        let flows: Vec<u32> = list.iter(by::CONNECTION, &self.flows.slab).filter(unproven).collect();
+        for flow in flows {
             self.prove(now, flow, out);
         }
     }
@@ -218,7 +219,10 @@ impl Smoc {
         if state.has(State::COPIES[direction]) {
             self.stop_copying(flow, direction, out);
         }
-        if !self.flows.slab[flow].state.any(State::COPY_FORWARD.and(State::COPY_REVERSE)) {
+        // What proves a join may have come before the keys by which it is checked.
+        let state = self.flows.slab[flow].state;
+        let waits = state.has(State::JOIN) && !state.has(State::CONFIRMED);
+        if !state.any(State::COPY_FORWARD.and(State::COPY_REVERSE)) && !waits {
             self.handshakes.end(flow);
             self.flows.slab[flow].state.set(State::HANDSHAKE, false);
         }

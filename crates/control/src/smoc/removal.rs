@@ -60,15 +60,6 @@ impl Smoc {
         }
     }
 
-    /// A connection is none: what were its subflows are plain flows.
-    pub(super) fn dissolve(&mut self, connection: u32) {
-        let flows: Vec<u32> =
-            self.connections.slab[connection].flows.iter(by::CONNECTION, &self.flows.slab).collect();
-        for flow in flows {
-            self.leave_connection(flow);
-        }
-    }
-
     /// Enters a flow among the unconfirmed ones of its port.
     pub(super) fn enqueue(&mut self, flow: u32) {
         let entry = &mut self.flows.slab[flow];

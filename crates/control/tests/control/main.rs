@@ -1,8 +1,10 @@
 //! Controllers with a small network of switches around them.
 
 mod cases;
+mod conformance;
 mod failures;
 mod hostile;
+mod model;
 mod net;
 mod plain;
 mod properties;
