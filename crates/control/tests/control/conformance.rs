@@ -4,9 +4,9 @@
 use proptest::prelude::*;
 use weft_control::{Controller, Join, Mptcp, Settings, Show, Smoc};
 use weft_units::Duration;
-use weft_wire::mptcp::{Key, Party, Version, join_hmac};
+use weft_wire::mptcp::Version;
 
-use crate::model::{Kind, Model, Says, token};
+use crate::model::{Kind, Model, Says, hmac, token};
 use crate::net::Net;
 use crate::talk::{ACK, Flow, SYN, SYN_ACK};
 
@@ -164,14 +164,10 @@ impl Pair {
             let side = usize::from(flow.by_listener);
             Some((known.version, known.keys[side]?, known.keys[1 - side]?))
         });
-        let hmac = match connection {
-            Some((version, own, other)) if right => {
-                let party = |key, nonce| Party { key: Key(key), nonce };
-                join_hmac(version, party(own, nonces[0]), party(other, nonces[1]))
-            }
-            _ => [0; 20],
-        };
-        (Says::JoinAck { right }, Join::Ack { hmac })
+        // Keys that were not seen yet may be those that are seen later.
+        let (version, own, other) = connection.unwrap_or((Version::V1, 1, 2));
+        let proof = if right { hmac(version, [own, other], nonces) } else { [0; 20] };
+        (Says::JoinAck { hmac: proof }, Join::Ack { hmac: proof })
     }
 
     /// The same segment to both.

@@ -1,5 +1,6 @@
 //! Controllers with a small network of switches around them.
 
+mod captures;
 mod cases;
 mod conformance;
 mod failures;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use hmac::{Hmac, Mac};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 use weft_wire::mptcp::Version;
@@ -23,6 +24,8 @@ pub struct Flow {
     pub copied: [bool; 2],
     /// Of a join from elsewhere, the random numbers.
     pub nonces: [Option<u32>; 2],
+    /// And what proves it.
+    pub proof: Option<[u8; 20]>,
     /// For how many seconds it has slept, roughly.
     pub slept: u64,
     /// Of a connection of version 0, the key in the SYN.
@@ -46,7 +49,7 @@ pub enum Says {
     Capable { version: Version, own: Option<u64>, other: Option<u64> },
     JoinSyn { token: u32, nonce: u32 },
     JoinSynAck { nonce: u32 },
-    JoinAck { right: bool },
+    JoinAck { hmac: [u8; 20] },
     Malformed,
 }
 
@@ -73,6 +76,20 @@ pub fn token(version: Version, key: u64) -> u32 {
     match version {
         Version::V0 => first(&Sha1::digest(key.to_be_bytes())),
         Version::V1 => first(&Sha256::digest(key.to_be_bytes())),
+    }
+}
+
+pub fn hmac(version: Version, keys: [u64; 2], nonces: [u32; 2]) -> [u8; 20] {
+    let key = [keys[0].to_be_bytes(), keys[1].to_be_bytes()].concat();
+    let message = [nonces[0].to_be_bytes(), nonces[1].to_be_bytes()].concat();
+    if version == Version::V0 {
+        let mut hmac = Hmac::<Sha1>::new_from_slice(&key).unwrap();
+        hmac.update(&message);
+        hmac.finalize().into_bytes().into()
+    } else {
+        let mut hmac = Hmac::<Sha256>::new_from_slice(&key).unwrap();
+        hmac.update(&message);
+        hmac.finalize().into_bytes()[..20].try_into().unwrap()
     }
 }
 
@@ -163,6 +180,7 @@ impl Model {
             by_listener: false,
             copied: [false; 2],
             nonces: [None; 2],
+            proof: None,
             slept: 0,
             key_in_syn: None,
         });
@@ -312,8 +330,13 @@ impl Model {
                 (1, Says::JoinSynAck { nonce }) if kind == Kind::SynAck => {
                     self.flows[index].nonces[1] = Some(nonce);
                     self.flows[index].copied[1] = false;
+                    self.prove(index, number);
                 }
-                (0, Says::JoinAck { right }) if kind == Kind::Ack => self.prove(index, number, right),
+                (0, Says::JoinAck { hmac }) if kind == Kind::Ack => {
+                    self.flows[index].proof = Some(hmac);
+                    self.flows[index].copied[0] = false;
+                    self.prove(index, number);
+                }
                 _ => {}
             }
             return;
@@ -332,6 +355,7 @@ impl Model {
                 self.connection(number).established = true;
                 self.flows[index].confirmed = true;
                 self.flows[index].copied[1] = false;
+                self.prove_all(number);
             }
             (0, Kind::Ack, Says::Capable { version, own: Some(own), other: Some(other) }) => {
                 if self.connection(number).keys[1].is_none() {
@@ -343,6 +367,7 @@ impl Model {
                 self.connection(number).established = true;
                 self.flows[index].confirmed = true;
                 self.flows[index].copied[0] = false;
+                self.prove_all(number);
             }
             (1, Kind::SynAck, _) | (0, Kind::Ack, Says::Nothing | Says::Malformed) => {
                 for other in 0..self.flows.len() {
@@ -356,12 +381,22 @@ impl Model {
         }
     }
 
-    fn prove(&mut self, index: usize, number: usize, right: bool) {
-        let connection = self.connection(number).clone();
-        if connection.keys.contains(&None) || self.flows[index].nonces.contains(&None) {
-            return;
+    fn prove_all(&mut self, number: usize) {
+        for index in 0..self.flows.len() {
+            let flow = &self.flows[index];
+            if flow.connection == Some(number) && !flow.confirmed {
+                self.prove(index, number);
+            }
         }
-        if !right {
+    }
+
+    fn prove(&mut self, index: usize, number: usize) {
+        let connection = self.connection(number).clone();
+        let flow = &self.flows[index];
+        let opener = usize::from(flow.by_listener);
+        let [Some(own), Some(other)] = [connection.keys[opener], connection.keys[1 - opener]] else { return };
+        let ([Some(first), Some(second)], Some(proof)) = (flow.nonces, flow.proof) else { return };
+        if hmac(connection.version, [own, other], [first, second]) != proof {
             return self.give_up(index);
         }
         self.flows[index].confirmed = true;

@@ -1,12 +1,10 @@
 //! What hosts say to each other: TCP and the handshakes of MPTCP.
 
-use hmac::{Hmac, Mac as _};
-use sha1::Sha1;
-use sha2::{Digest, Sha256};
 use weft_control::{Content, Controller, End, Join, Mptcp, Packet, Tcp};
 use weft_units::Duration;
 use weft_wire::mptcp::Version;
 
+use crate::model;
 use crate::net::{Net, address};
 
 pub const SYN: u8 = Tcp::SYN;
@@ -39,24 +37,12 @@ impl Connection {
 
     /// The token of one side's key.
     pub fn token(&self, side: usize) -> u32 {
-        let key = self.keys[side].to_be_bytes();
-        let first = |hash: &[u8]| u32::from_be_bytes(hash[..4].try_into().unwrap());
-        if self.version == Version::V0 { first(&Sha1::digest(key)) } else { first(&Sha256::digest(key)) }
+        model::token(self.version, self.keys[side])
     }
 
     /// The proof of `side`, who sent the first of the two numbers.
     pub fn hmac(&self, side: usize, nonces: [u32; 2]) -> [u8; 20] {
-        let key = [self.keys[side].to_be_bytes(), self.keys[1 - side].to_be_bytes()].concat();
-        let message = [nonces[0].to_be_bytes(), nonces[1].to_be_bytes()].concat();
-        if self.version == Version::V0 {
-            let mut hmac = Hmac::<Sha1>::new_from_slice(&key).unwrap();
-            hmac.update(&message);
-            hmac.finalize().into_bytes().into()
-        } else {
-            let mut hmac = Hmac::<Sha256>::new_from_slice(&key).unwrap();
-            hmac.update(&message);
-            hmac.finalize().into_bytes()[..20].try_into().unwrap()
-        }
+        model::hmac(self.version, [self.keys[side], self.keys[1 - side]], nonces)
     }
 
     /// MP_CAPABLE of the three segments.
