@@ -9,6 +9,7 @@ use weft_transport::mptcp::{self, Addresses, Capable, Connection, Dss, Join, Opt
 use weft_transport::profile::PROFILES;
 use weft_transport::{Config, Flags, Mptcp, MptcpCongestion, MptcpScheduler, Segment};
 use weft_units::{Duration, Time};
+use weft_wire::mptcp::{Key, Version};
 
 /// More segments than any window holds.
 const TOO_MANY: u32 = 1 << 20;
@@ -61,7 +62,7 @@ impl Step {
     }
 
     /// The option, of keys that are 1 and 2.
-    fn spoil_option(&self, version: u8, real: &Options) -> Options {
+    fn spoil_option(&self, version: Version, real: &Options) -> Options {
         let key = |key: u8| (key < 4).then_some(u64::from(key));
         match self.option {
             Option::Real => *real,
@@ -70,7 +71,7 @@ impl Step {
                 Options::Capable(Capable { version, sender_key: key(sender), receiver_key: key(receiver) })
             }
             Option::JoinSyn { right } => {
-                let token = mptcp::token(version, 1 + u64::from(self.to)) ^ u32::from(!right);
+                let token = Key(1 + u64::from(self.to)).token(version).0 ^ u32::from(!right);
                 Options::Join(Join::Syn { token, nonce: 7, address: 0 })
             }
             Option::JoinSynAck { hmac } => Options::Join(Join::SynAck { hmac, nonce: 7, address: 0 }),
@@ -105,6 +106,7 @@ fuzz_target!(|input: (u8, u8, u32, Vec<Step>)| {
         ..Config::profile(name).expect("the profile exists")
     };
     let cfg = mptcp::Config::new(&plain).expect("it is multipath");
+    let version = Version::from_number(plain.mptcp_version).expect("0 or 1");
     let mut now = Time::ZERO;
     let client = Connection::connect(&cfg, now, 1, isn, Addresses::default());
     let mut sides = [client, Connection::listen(&cfg, 2, !isn)];
@@ -124,7 +126,7 @@ fuzz_target!(|input: (u8, u8, u32, Vec<Step>)| {
         while sides[0].poll_open(&cfg, now, u64::from(sent) << 32 | u64::from(isn)).is_some() {
             sides[1].accept(&cfg, 0, u64::from(!isn));
         }
-        let option = step.spoil_option(plain.mptcp_version, &options);
+        let option = step.spoil_option(version, &options);
         sides[to].on_segment(&cfg, usize::from(step.subflow % 5), now, &step.spoil(&segment), &option);
         if let Some(number) = step.remove.filter(|number| *number < 3) {
             sides[to].remove(usize::from(number));

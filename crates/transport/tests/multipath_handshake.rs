@@ -9,10 +9,15 @@ use common::world::{Cable, Packet, World};
 use weft_transport::mptcp::{self, Addresses, Capable, Connection, Dss, Join, Options};
 use weft_transport::{Config, Flags, Mptcp, Segment, State};
 use weft_units::{Duration, Time};
+use weft_wire::mptcp::{Key, Party, Version, join_hmac};
 
 fn config(version: u8, subflows: u8) -> Config {
     let linux = Config::profile("linux").unwrap();
     Config { mptcp: Mptcp::Ndiffports, subflows, mptcp_version: version, ..linux }
+}
+
+fn of_number(version: u8) -> Version {
+    Version::from_number(version).expect("0 or 1")
 }
 
 /// Changes a packet on its way, and says whether it is lost.
@@ -84,7 +89,7 @@ fn the_first_handshake_shows_the_keys_where_each_version_has_them() {
         let key_of_syn = (version == 0).then_some(client);
         let syn = Capable { version, sender_key: key_of_syn, receiver_key: None };
         assert_eq!(seen[0].0, Options::Capable(syn));
-        let first_number = mptcp::initial_sequence(version, client).wrapping_add(1);
+        let first_number = Key(client).initial_data_sequence(of_number(version)).wrapping_add(1);
         match (version, seen[3].0) {
             (1, data) => assert_eq!(data, seen[2].0, "both keys again"),
             (_, Options::Dss(dss)) => assert_eq!(dss.dsn, Some(first_number)),
@@ -117,14 +122,14 @@ fn a_join_names_the_receiver_by_its_token_and_proves_the_keys() {
             let ack = if version == 1 { 12 } else { 8 };
             assert_eq!(sizes, [20 + 12, 20 + 16, 12 + 24, 12 + ack], "the fourth segment is an ACK");
             let Options::Join(Join::Syn { token, nonce: ours, .. }) = seen[0].0 else { panic!("{seen:?}") };
-            assert_eq!(token, mptcp::token(version, server));
+            assert_eq!(token, Key(server).token(of_number(version)).0);
             let Options::Join(Join::SynAck { hmac, nonce: theirs, .. }) = seen[1].0 else {
                 panic!("{seen:?}")
             };
-            let client = mptcp::Party { key: client, nonce: ours };
-            let server = mptcp::Party { key: server, nonce: theirs };
-            assert_eq!(hmac, mptcp::first_half(&mptcp::join_hmac(version, server, client)));
-            let hmac = mptcp::join_hmac(version, client, server);
+            let client = Party { key: Key(client), nonce: ours };
+            let server = Party { key: Key(server), nonce: theirs };
+            assert_eq!(hmac.to_be_bytes(), join_hmac(of_number(version), server, client)[..8]);
+            let hmac = join_hmac(of_number(version), client, server);
             assert_eq!(seen[2].0, Options::Join(Join::Ack { hmac }));
             assert!(matches!(seen[3].0, Options::Dss(Dss { dsn: None, .. })));
         }
@@ -245,7 +250,7 @@ fn join_syn(token: u32) -> (Segment, Options) {
 
 #[test]
 fn joins_before_the_third_ack_with_an_unknown_token_or_without_one_are_reset() {
-    let good = mptcp::token(1, 2);
+    let good = Key(2).token(Version::V1).0;
     let cases = [
         ("before the third ACK", false, join_syn(good), false),
         ("after it", true, join_syn(good), true),
@@ -386,7 +391,7 @@ fn a_plain_client_and_a_multipath_listener_speak_tcp() {
     assert_eq!((answer[0].1, answer[0].0.options), (Options::None, 20));
     // And a join at a listener that waits for a connection is refused.
     let mut server = Connection::listen(&multi, 2, 900);
-    let (syn, options) = join_syn(mptcp::token(1, 2));
+    let (syn, options) = join_syn(Key(2).token(Version::V1).0);
     server.on_segment(&multi, 0, Time::ZERO, &syn, &options);
     assert!(sent(&multi, &mut server)[0].0.flags.has(Flags::RST));
 }

@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use weft_transport::mptcp::{self, Addresses, Capable, Connection, Dss, Join, Options};
 use weft_transport::{Config, Ecn, Flags, Mptcp, MptcpCongestion, MptcpScheduler, Segment};
 use weft_units::{Bytes, Duration, Time};
+use weft_wire::mptcp::{Key, Version};
 
 /// The combinations of what takes other ways through the code.
 fn config(which: usize) -> (String, Config) {
@@ -133,7 +134,8 @@ proptest! {
         let seen = seen.borrow();
         let lowest = seen.iter().filter(|(key, _)| key.0 == 1).flat_map(|(_, map)| map.values());
         let highest = lowest.map(|&(len, dsn)| dsn.wrapping_add(u64::from(len))).max();
-        let first = mptcp::initial_sequence(cfg.mptcp_version, seed).wrapping_add(1);
+        let version = Version::from_number(cfg.mptcp_version).unwrap();
+        let first = Key(seed).initial_data_sequence(version).wrapping_add(1);
         if let Some(highest) = highest && first.checked_add(bytes).is_some() {
             prop_assert!(highest - first <= bytes, "{} of {}", highest - first, bytes);
         }

@@ -24,12 +24,25 @@ impl Smoc {
         segment: &Tcp,
         out: &mut Vec<Command>,
     ) {
+        let is_malformed = segment.mptcp == Some(Mptcp::Malformed);
+        if is_malformed && self.flows.slab[flow].state.has(State::HANDSHAKE) {
+            self.net.counters.options_malformed += 1;
+        }
+        self.heard(now, flow, direction, segment, out);
+    }
+
+    /// What a segment of a flow says about its handshake.
+    pub(super) fn heard(
+        &mut self,
+        now: Time,
+        flow: u32,
+        direction: usize,
+        segment: &Tcp,
+        out: &mut Vec<Command>,
+    ) {
         let state = self.flows.slab[flow].state;
         if !state.has(State::HANDSHAKE) || self.flows.slab[flow].connection == NONE {
             return;
-        }
-        if segment.mptcp == Some(Mptcp::Malformed) {
-            self.net.counters.options_malformed += 1;
         }
         match (state.has(State::JOIN), direction) {
             (false, 0) => self.initiator_said(now, flow, segment, out),

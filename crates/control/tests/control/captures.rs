@@ -226,7 +226,8 @@ fn ends_that_are_used_again_are_another_connection_once_their_rules_have_gone() 
     assert_eq!((net.counter("capable"), net.counter("joins_unknown_token")), (1, 1));
     let net = play(&capture, &BTreeSet::new(), Duration::from_secs(15));
     assert_eq!((net.counter("capable"), net.counter("established")), (2, 2));
-    let second = expected(&capture, false).into_iter().find(|(token, _, _)| token == "7530500f").unwrap();
+    let token = &capture["connections"][1]["client"]["token"];
+    let second = expected(&capture, false).into_iter().find(|(client, _, _)| client == token).unwrap();
     assert!(found(&net).contains(&second));
 }
 

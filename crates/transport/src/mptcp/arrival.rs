@@ -1,6 +1,7 @@
 //! A segment arrives: what it tells of the subflow goes to its endpoint, what of the data to the connection.
 
 use weft_units::Time;
+use weft_wire::mptcp::Version;
 
 use super::connection::{Connection, Mode};
 use super::subflow::Stage;
@@ -82,7 +83,7 @@ impl Connection {
             return;
         }
         let first_data = matches!(options, Options::Capable(_)) && number == 0 && !self.active;
-        let data = (first_data && cfg.version() == 1).then_some(0);
+        let data = (first_data && cfg.version() == Version::V1).then_some(0);
         if data.is_none() && seg.len > 0 && !seg.flags.any(Flags::SYN | Flags::RST) {
             return;
         }

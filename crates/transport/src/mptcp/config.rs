@@ -1,6 +1,7 @@
 //! [`Config`]: the parameters of multipath connections, made once a run of the [TCP's](crate::Config).
 
 use weft_units::Bytes;
+use weft_wire::mptcp::Version;
 
 use crate::config::{self, Mptcp, MptcpCongestion, MptcpScheduler};
 
@@ -39,9 +40,8 @@ impl Config {
         &self.subflow
     }
 
-    /// 0 or 1.
-    pub(crate) fn version(&self) -> u8 {
-        self.plain.mptcp_version
+    pub(crate) fn version(&self) -> Version {
+        if self.plain.mptcp_version == 0 { Version::V0 } else { Version::V1 }
     }
 
     pub(crate) fn scheduler(&self) -> MptcpScheduler {
@@ -60,11 +60,11 @@ impl Config {
     /// Bytes of DSS with a mapping: in version 1 numbers of 64 bits, as Linux writes them; in version 0 numbers of 32 bits
     /// and a checksum, as the implementation of multipath-tcp.org does.
     pub(crate) fn mapping_bytes(&self) -> u8 {
-        if self.version() == 0 { 20 } else { 28 }
+        if self.version() == Version::V0 { 20 } else { 28 }
     }
 
     /// Bytes of DSS with nothing but a data acknowledgement.
     pub(crate) fn data_ack_bytes(&self) -> u8 {
-        if self.version() == 0 { 8 } else { 12 }
+        if self.version() == Version::V0 { 8 } else { 12 }
     }
 }

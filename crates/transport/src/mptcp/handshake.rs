@@ -5,9 +5,9 @@
 //! is wrong for good is reset.
 
 use weft_units::Time;
+use weft_wire::mptcp::{Key, Party, Version, join_hmac};
 
 use super::connection::{Connection, Mode};
-use super::keys::{Party, first_half, initial_sequence, join_hmac, token};
 use super::subflow::Stage;
 use super::{Capable, Config, Dss, Join, Options};
 use crate::congestion::{Congestion, Window};
@@ -27,17 +27,36 @@ pub(crate) struct Keys {
 
 impl Keys {
     pub(crate) fn new(cfg: &Config, own: u64) -> Self {
-        let own_first = initial_sequence(cfg.version(), own).wrapping_add(1);
+        let own_first = first_number(cfg, own);
         Self { own, own_first, peer: None, peer_first: 0 }
     }
 
     fn learn(&mut self, cfg: &Config, peer: u64) {
         self.peer = Some(peer);
-        self.peer_first = initial_sequence(cfg.version(), peer).wrapping_add(1);
+        self.peer_first = first_number(cfg, peer);
     }
 }
 
+/// Number of the first byte of data that the side with `key` sends.
+fn first_number(cfg: &Config, key: u64) -> u64 {
+    Key(key).initial_data_sequence(cfg.version()).wrapping_add(1)
+}
+
+/// The part of an HMAC that fits a SYN+ACK.
+fn first_half(hmac: [u8; 20]) -> u64 {
+    let [a, b, c, d, e, f, g, h, ..] = hmac;
+    u64::from_be_bytes([a, b, c, d, e, f, g, h])
+}
+
 impl Connection {
+    /// The HMAC of a join, of this side for the other or, if `theirs`, the other way.
+    fn join_hmac(&self, cfg: &Config, number: usize, theirs: bool) -> [u8; 20] {
+        let subflow = &self.subflows[number];
+        let own = Party { key: Key(self.keys.own), nonce: subflow.own_nonce };
+        let peer = Party { key: Key(self.keys.peer.unwrap_or_default()), nonce: subflow.peer_nonce };
+        if theirs { join_hmac(cfg.version(), peer, own) } else { join_hmac(cfg.version(), own, peer) }
+    }
+
     /// A segment on a subflow whose handshake is not over.
     #[cold]
     #[inline(never)]
@@ -73,7 +92,7 @@ impl Connection {
         match (subflow.endpoint.state, options) {
             (State::SynSent | State::Closed, _) => {}
             (State::Established, Options::Capable(Capable { version, sender_key: Some(key), .. }))
-                if *version == cfg.version() =>
+                if *version == cfg.version() as u8 =>
             {
                 subflow.answers_syn = true;
                 subflow.stage = Stage::Confirmed;
@@ -98,10 +117,12 @@ impl Connection {
             return;
         }
         match options {
-            Options::Capable(Capable { version: 0, sender_key: Some(key), .. }) if cfg.version() == 0 => {
+            Options::Capable(Capable { version: 0, sender_key: Some(key), .. })
+                if cfg.version() == Version::V0 =>
+            {
                 self.keys.learn(cfg, *key);
             }
-            Options::Capable(Capable { version: 1, .. }) if cfg.version() == 1 => {}
+            Options::Capable(Capable { version: 1, .. }) if cfg.version() == Version::V1 => {}
             _ => return self.fall_back(cfg, seg),
         }
         self.outgoing.on_data_ack(0, seg.window);
@@ -111,12 +132,12 @@ impl Connection {
     fn on_first_ack(&mut self, cfg: &Config, now: Time, seg: &Segment, options: &Options) {
         let data = match options {
             Options::Capable(Capable { sender_key: Some(peer), receiver_key: Some(own), .. }) => {
-                let known = cfg.version() == 1 || self.keys.peer == Some(*peer);
+                let known = cfg.version() == Version::V1 || self.keys.peer == Some(*peer);
                 if *own != self.keys.own || !known {
                     return;
                 }
                 self.keys.learn(cfg, *peer);
-                (cfg.version() == 1).then_some(0)
+                (cfg.version() == Version::V1).then_some(0)
             }
             // In version 1 the other side's key is not known yet: the segment came before the one that has it. (Linux
             // falls back to TCP here, and calls it a weakness.)
@@ -152,16 +173,15 @@ impl Connection {
         if !seg.flags.has(Flags::SYN | Flags::ACK) || seg.ack != subflow.endpoint.snd_una {
             return;
         }
-        let own = Party { key: self.keys.own, nonce: subflow.own_nonce };
-        let good = match (options, self.keys.peer) {
-            (Options::Join(Join::SynAck { hmac, nonce, .. }), Some(key)) => {
+        let good = match options {
+            Options::Join(Join::SynAck { hmac, nonce, .. }) => {
                 subflow.peer_nonce = *nonce;
-                *hmac == first_half(&join_hmac(cfg.version(), Party { key, nonce: *nonce }, own))
+                *hmac == first_half(self.join_hmac(cfg, number, true))
             }
             _ => false,
         };
         if !good {
-            subflow.endpoint.rcv_nxt = seg.seq.wrapping_add(1);
+            self.subflows[number].endpoint.rcv_nxt = seg.seq.wrapping_add(1);
             return self.refuse(number);
         }
         self.deliver(cfg, number, now, seg, None);
@@ -197,7 +217,7 @@ impl Connection {
 
     /// The SYN of a join.
     fn on_join_syn(&mut self, cfg: &Config, number: usize, now: Time, seg: &Segment, options: &Options) {
-        let wanted = token(cfg.version(), self.keys.own);
+        let wanted = Key(self.keys.own).token(cfg.version()).0;
         match options {
             _ if !seg.flags.has(Flags::SYN) || seg.flags.any(Flags::ACK | Flags::FIN) => {}
             Options::Join(Join::Syn { token, nonce, .. })
@@ -216,10 +236,7 @@ impl Connection {
     /// The third ACK of a join.
     fn on_join_ack(&mut self, cfg: &Config, number: usize, now: Time, seg: &Segment, options: &Options) {
         let Options::Join(Join::Ack { hmac }) = options else { return };
-        let subflow = &self.subflows[number];
-        let own = Party { key: self.keys.own, nonce: subflow.own_nonce };
-        let peer = Party { key: self.keys.peer.unwrap_or_default(), nonce: subflow.peer_nonce };
-        if *hmac != join_hmac(cfg.version(), peer, own) {
+        if *hmac != self.join_hmac(cfg, number, true) {
             return self.refuse(number);
         }
         self.deliver(cfg, number, now, seg, None);
@@ -240,41 +257,32 @@ impl Connection {
     /// The option of a SYN or SYN+ACK of this side's.
     pub(super) fn syn_option(&self, cfg: &Config, number: usize) -> Options {
         let subflow = &self.subflows[number];
-        let version = cfg.version();
-        let own = Party { key: self.keys.own, nonce: subflow.own_nonce };
+        let version = cfg.version() as u8;
+        let (nonce, address) = (subflow.own_nonce, subflow.local);
         match (number, subflow.opened_here) {
-            (0, true) => {
-                let sender_key = (version == 0).then_some(own.key);
+            (0, opened_here) => {
+                let shown = version == 0 || !opened_here;
+                let sender_key = shown.then_some(self.keys.own);
                 Options::Capable(Capable { version, sender_key, receiver_key: None })
             }
-            (0, false) => {
-                Options::Capable(Capable { version, sender_key: Some(own.key), receiver_key: None })
-            }
             (_, true) => {
-                let token = token(version, self.keys.peer.unwrap_or_default());
-                Options::Join(Join::Syn { token, nonce: own.nonce, address: subflow.local })
+                let token = Key(self.keys.peer.unwrap_or_default()).token(cfg.version()).0;
+                Options::Join(Join::Syn { token, nonce, address })
             }
             (_, false) => {
-                let peer = Party { key: self.keys.peer.unwrap_or_default(), nonce: subflow.peer_nonce };
-                let hmac = first_half(&join_hmac(version, own, peer));
-                Options::Join(Join::SynAck { hmac, nonce: own.nonce, address: subflow.local })
+                let hmac = first_half(self.join_hmac(cfg, number, false));
+                Options::Join(Join::SynAck { hmac, nonce, address })
             }
         }
     }
 
     /// The option of a third ACK.
     pub(super) fn third_ack_option(&self, cfg: &Config, number: usize) -> Options {
-        if number == 0 {
-            return Options::Capable(Capable {
-                version: cfg.version(),
-                sender_key: Some(self.keys.own),
-                receiver_key: self.keys.peer,
-            });
+        if number > 0 {
+            return Options::Join(Join::Ack { hmac: self.join_hmac(cfg, number, false) });
         }
-        let subflow = &self.subflows[number];
-        let own = Party { key: self.keys.own, nonce: subflow.own_nonce };
-        let peer = Party { key: self.keys.peer.unwrap_or_default(), nonce: subflow.peer_nonce };
-        Options::Join(Join::Ack { hmac: join_hmac(cfg.version(), own, peer) })
+        let (sender_key, receiver_key) = (Some(self.keys.own), self.keys.peer);
+        Options::Capable(Capable { version: cfg.version() as u8, sender_key, receiver_key })
     }
 
     /// The other side does not speak multipath TCP on this connection: the first subflow becomes all of it. Nothing but

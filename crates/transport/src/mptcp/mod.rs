@@ -45,7 +45,7 @@
 //! * [`Connection`]: the door (`connection.rs`); what happens when a segment arrives (`arrival.rs`), in a handshake
 //!   (`handshake.rs`), when one leaves (`transmission.rs`), when nothing comes (`failure.rs`).
 //! * `sender.rs`, `receiver.rs`: the data of both directions; `subflow.rs`: what is kept for each subflow.
-//! * [`Options`] (`options.rs`), [keys, tokens and proofs](join_hmac) (`keys.rs`), [`Config`] (`config.rs`).
+//! * [`Options`] (`options.rs`) and [`Config`] (`config.rs`); what follows from keys is [`weft_wire::mptcp`]'s.
 //! * `scheduler.rs`: which subflow takes the next data; `path_manager.rs`: which subflows there are.
 //! * `mapping.rs`: which bytes of a subflow are which of the data; `reassembly.rs`: what has arrived beyond a hole.
 //!
@@ -59,7 +59,6 @@ mod config;
 mod connection;
 mod failure;
 mod handshake;
-mod keys;
 mod mapping;
 mod options;
 mod path_manager;
@@ -72,7 +71,6 @@ mod transmission;
 
 pub use config::Config;
 pub use connection::{Connection, Stats};
-pub use keys::{Party, first_half, initial_sequence, join_hmac, token};
 pub use options::{Capable, Dss, Join, Options};
 pub use path_manager::{Addresses, NewSubflow};
 

@@ -1,6 +1,7 @@
 //! A segment leaves: data goes to the subflows that would send it now, and what their endpoints write gets its option.
 
 use weft_units::Time;
+use weft_wire::mptcp::Version;
 
 use super::connection::{Connection, Mode};
 use super::scheduler::Scheduler;
@@ -148,7 +149,7 @@ impl Connection {
                 self.third_ack_option(cfg, number)
             }
             // Version 1 repeats the keys on the first data, in case that the third ACK is lost.
-            Stage::Confirmed if out.len > 0 && out.seq == subflow.first && cfg.version() == 1 => {
+            Stage::Confirmed if out.len > 0 && out.seq == subflow.first && cfg.version() == Version::V1 => {
                 self.third_ack_option(cfg, number)
             }
             Stage::Confirmed => self.dss_for(cfg, now, number, out),
