@@ -5,9 +5,7 @@
 //! one way, SYN+ACK back, then the ACK of the handshake and right behind it the data. A link takes
 //! in a packet whole, sends it at its rate and delivers it after its delay.
 
-mod common;
-
-use common::{Trial, profile, scheme};
+use crate::common::{Trial, profile, scheme};
 use proptest::prelude::*;
 use weft_fabric::{Fabric, FabricBuilder, FabricError, LinkSpec, Overhead, build};
 use weft_transport::Config;
@@ -160,7 +158,7 @@ fn lattice(ends: &[LinkSpec; 2], middle: &[[LinkSpec; 3]]) -> Result<Fabric, Fab
 }
 
 proptest! {
-    #![proptest_config(common::cases(200))]
+    #![proptest_config(crate::common::cases(200))]
 
     /// Without slow start and losses, spraying comes near to what all links carry together.
     #[test]

@@ -5,12 +5,10 @@
 //! on a path of a fixed delay between two endpoints; and once more by a drop-tail queue in the
 //! engine, where the share lost is measured.
 
-mod common;
-
 use std::collections::VecDeque;
 
-use common::statistics::holds;
-use common::{Trial, Uniform, link, profile, scheme};
+use crate::common::statistics::holds;
+use crate::common::{Trial, Uniform, link, profile, scheme};
 use weft_fabric::{Limit, LinkSpec, QueueSpec, build};
 use weft_sim::record::Metric;
 use weft_transport::{Config, CongestionControl, Endpoint, Segment, WindowGrowth};

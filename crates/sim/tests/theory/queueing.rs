@@ -2,11 +2,9 @@
 //!
 //! Packets are fed straight to a link, without a transport that would react to what it meets.
 
-mod common;
-
-use common::statistics::holds;
-use common::wire::Wire;
-use common::{Uniform, at};
+use crate::common::statistics::holds;
+use crate::common::wire::Wire;
+use crate::common::{Uniform, at};
 use weft_fabric::{ClassSpec, Limit, LinkSpec, Overhead, QueueSpec, Scheduler};
 use weft_transport::Ecn;
 use weft_units::{Duration, Rate, Time};

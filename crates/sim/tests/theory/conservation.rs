@@ -2,9 +2,7 @@
 //! fabrics, queues, schemes, transports, loads and failures. The law is checked for the whole
 //! network, for each link and for each flow.
 
-mod common;
-
-use common::{Trial, profile};
+use crate::common::{Trial, profile};
 use proptest::prelude::*;
 use weft_fabric::{ClassSpec, Fabric, FabricBuilder, Limit, LinkSpec, Overhead, QueueSpec, Scheduler};
 use weft_sim::fault::{Fault, FaultKind};
@@ -76,13 +74,13 @@ fn fabric(switches: usize, hosts: usize, tree: &[Cable], attached: &[Cable], mor
 fn any_scheme() -> impl Strategy<Value = SchemeSpec> {
     let plain = prop::sample::select(vec!["ecmp", "single_path", "spray", "spanning_tree"]);
     prop_oneof![
-        4 => plain.prop_map(common::scheme),
+        4 => plain.prop_map(crate::common::scheme),
         1 => (1_u64..4).prop_map(|size| {
-            common::scheme_with("spanning_tree", "table_size", ParamValue::Count(size))
+            crate::common::scheme_with("spanning_tree", "table_size", ParamValue::Count(size))
         }),
         1 => (1_u64..2_000).prop_map(|us| {
             let ageing = ParamValue::Duration(Duration::from_us(us));
-            common::scheme_with("spanning_tree", "ageing", ageing)
+            crate::common::scheme_with("spanning_tree", "ageing", ageing)
         }),
     ]
 }
@@ -104,7 +102,7 @@ fn any_flows() -> impl Strategy<Value = Vec<Offered>> {
 const FOREVER: u64 = 1_000_000_000;
 
 proptest! {
-    #![proptest_config(common::cases(256))]
+    #![proptest_config(crate::common::cases(256))]
 
     #[test]
     fn every_packet_is_delivered_dropped_for_a_reason_or_in_flight(

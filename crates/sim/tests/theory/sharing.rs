@@ -6,11 +6,9 @@
 //! 1991). Both are properties of TCP and not of the simulator, so such cases are tested with queues
 //! of the flows' own.
 
-mod common;
-
-use common::paths::{max_min, single_path};
-use common::statistics::holds;
-use common::{Trial, link, profile, scheme};
+use crate::common::paths::{max_min, single_path};
+use crate::common::statistics::holds;
+use crate::common::{Trial, link, profile, scheme};
 use weft_fabric::{ClassSpec, Fabric, FabricBuilder, Limit, LinkSpec, QueueSpec, Scheduler, build};
 use weft_transport::{Config, CongestionControl};
 use weft_units::{Duration, Rate};
