@@ -1,8 +1,8 @@
 """Refuses a dependency between crates that points the wrong way (see ARCHITECTURE.md).
 
 `units <- {wire, fabric} <- control <- {switching, transport, traffic} <- scenario <- sim <- python`; and what lies
-below `sim` may not use threads, files or clocks through a crate that brings them. `control` stands on `wire` and `fabric`,
-`ofload` on `control`, `switchd` on `wire`, `fabric` and `switching`, `loadgen` on `traffic`.
+below `sim` may not use threads, files or clocks through a crate that brings them. `control` stands on `wire` and
+`fabric`, `ofload` on `control` beside them, `switchd` on `wire`, `fabric` and `switching`, `loadgen` on `traffic`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,9 @@
 //! (hello, features, roles, ports, errors) is for whoever keeps the connections, who tells what comes of it by the
 //! other methods. It owns no socket and no clock either: bytes come in, bytes for each switch go out.
 
+mod counts;
 mod encode;
+mod install;
 mod open;
 mod port_limit;
 mod session;
@@ -16,19 +18,20 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use weft_units::{Duration, Time};
 use weft_wire::openflow::{
-    Action, FlowRemoved, Header, List, Message, MessageType, PacketOut, PortNumber, RemovedReason,
+    Action, FlowRemoved, Header, List, Message, MessageType, PacketOut, PortNumber, RemovedReason, VERSION,
 };
 use weft_wire::{Error, EtherType, Ethernet};
 
-use crate::command::{Command, FrameOut, Transaction};
+use crate::command::{Command, FrameOut};
 use crate::controller::Controller;
 use crate::cookie;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::packet::Packet;
 
-use open::{Done, Failure, Open};
+use counts::Counts;
+use open::Open;
 use port_limit::PortLimit;
-use session::{Block, Session};
+use session::Session;
 
 /// LLDP is how links are discovered, by whoever keeps the connections.
 const LLDP: EtherType = EtherType(0x88cc);
@@ -61,44 +64,6 @@ pub enum Trouble {
     Late(SwitchId),
     /// A switch has left more barrier requests unanswered than it may.
     Backlog(SwitchId),
-}
-
-macro_rules! counts {
-    ($($(#[doc = $doc:literal])+ $name:ident,)*) => {
-        #[derive(Clone, Debug, Default)]
-        struct Counts {
-            $($(#[doc = $doc])+ $name: u64,)*
-        }
-
-        impl Counts {
-            fn list(&self) -> Vec<(&'static str, u64)> {
-                vec![$((stringify!($name), self.$name),)*]
-            }
-        }
-    };
-}
-
-counts! {
-    /// Packets that came up, without LLDP.
-    packet_ins_received,
-    /// Of these, such as were more than their port may send up.
-    packet_ins_over_limit,
-    /// Changes of rules that were sent.
-    flow_mods,
-    /// Packets that were sent.
-    packet_outs,
-    /// Packets and rules for switches that are not there.
-    packet_outs_without_switch,
-    /// Rules that have idled out.
-    rules_idle,
-    /// Transactions that all of their switches have confirmed.
-    transactions_installed,
-    /// Transactions that a switch has refused.
-    transactions_refused,
-    /// Transactions that waited for a switch that is gone.
-    transactions_switch_gone,
-    /// Transactions that were not confirmed in time.
-    transactions_late,
 }
 
 /// How much switches and ports may.
@@ -179,6 +144,7 @@ impl Southbound {
             && let Some(message) = rest.get(..header.length.into())
         {
             let stop = match header.message_type {
+                _ if header.version != VERSION => Some(Stop::Other),
                 MessageType::PACKET_IN => self.packet_in(now, switch, message),
                 MessageType::BARRIER_REPLY => {
                     self.confirmed(now, switch, header.xid);
@@ -342,82 +308,6 @@ impl Southbound {
             self.tell(now, |core, now, out| core.rule_removed(now, switch, cookie, packets, bytes, out));
         }
         None
-    }
-
-    /// A switch has done what stood before a barrier request.
-    fn confirmed(&mut self, now: Time, switch: SwitchId, xid: u32) {
-        let Some(session) = self.sessions.get_mut(&switch) else { return };
-        let Some(transaction) = session.confirmed(xid) else { return };
-        if let Some(done) = self.open.confirmed(transaction, switch) {
-            self.installed(now, transaction, &done);
-        }
-    }
-
-    fn install(&mut self, now: Time, Transaction { id, rules, release }: Transaction) {
-        // Each switch with the messages that it is sent, and its block of them.
-        let mut blocks: SmallVec<[(SwitchId, u32, Block); 8]> = SmallVec::new();
-        for (switch, _) in &rules {
-            match blocks.iter_mut().find(|(known, ..)| known == switch) {
-                Some((_, count, _)) => *count += 1,
-                None => blocks.push((*switch, 1 + u32::from(id > 0), Block::default())),
-            }
-        }
-        let mut missing = None;
-        for (switch, count, block) in &mut blocks {
-            match self.sessions.get_mut(switch) {
-                Some(session) => *block = session.begin(*count, id),
-                None => missing = missing.or(Some(*switch)),
-            }
-        }
-        blocks.retain(|(_, _, block)| *block != Block::default());
-        for (switch, change) in &rules {
-            let block = blocks.iter_mut().find(|(known, ..)| known == switch);
-            let (Some((_, left, block)), Some(session)) = (block, self.sessions.get_mut(switch)) else {
-                continue;
-            };
-            session.mark(*switch, &mut self.to_send);
-            encode::rule(&mut session.out, block.last + 1 - *left, change);
-            *left -= 1;
-            self.counts.flow_mods += 1;
-        }
-        if id > 0 {
-            let waiting = blocks.iter().map(|(switch, ..)| *switch);
-            self.open.begin(id, release, now, self.limits.install_deadline, waiting);
-            blocks.iter().for_each(|(switch, _, block)| self.request_barrier(*switch, *block));
-            if let Some(failure) = missing.and_then(|switch| self.open.fail(id, switch)) {
-                self.counts.transactions_switch_gone += 1;
-                self.failed(now, failure, "the switch is gone");
-            } else if let Some(done) = self.open.done(id) {
-                // It has no rules, so there is nothing to wait for.
-                self.installed(now, id, &done);
-            }
-        }
-    }
-
-    fn request_barrier(&mut self, switch: SwitchId, block: Block) {
-        if let Some(session) = self.sessions.get_mut(&switch) {
-            encode::message(&mut session.out, block.last, &Message::BarrierRequest);
-            session.unanswered.push_back(block);
-            if session.unanswered.len() > self.limits.backlog {
-                self.troubles.push(Trouble::Backlog(switch));
-            }
-        }
-    }
-
-    /// All switches have confirmed: frames that waited go on their way.
-    fn installed(&mut self, now: Time, transaction: u64, done: &Done) {
-        self.counts.transactions_installed += 1;
-        if !done.release.is_empty() {
-            self.set_ups.push(now.saturating_since(done.since));
-        }
-        for (at, frame) in &done.release {
-            self.release(at.switch, Some(at.port), &[PortNo::TABLE], *frame);
-        }
-        self.tell(now, |core, now, out| core.installed(now, transaction, out));
-    }
-
-    fn failed(&mut self, now: Time, Failure { transaction, switch }: Failure, reason: &str) {
-        self.tell(now, |core, now, out| core.failed(now, transaction, switch, reason, out));
     }
 
     /// Sends a frame that came up.
