@@ -1,8 +1,8 @@
 """Refuses a dependency between crates that points the wrong way (see ARCHITECTURE.md).
 
 `units <- {wire, fabric} <- control <- {switching, transport, traffic} <- scenario <- sim <- python`; and what lies
-below `sim` may not use threads, files or clocks through a crate that brings them. `control` and `ofload` stand on
-`wire` and `fabric`, `switchd` on `wire`, `fabric` and `switching`, `loadgen` on `traffic`.
+below `sim` may not use threads, files or clocks through a crate that brings them. `control` stands on `wire` and
+`fabric`, `ofload` on `control` beside them, `switchd` on `wire`, `fabric` and `switching`, `loadgen` on `traffic`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ STANDS_ON = {
     "weft-control": {"weft-units", "weft-fabric", "weft-wire"},
     "weft-switchd": {"weft-units", "weft-fabric", "weft-wire", "weft-switching"},
     "weft-loadgen": {"weft-units", "weft-traffic"},
-    "weft-ofload": {"weft-units", "weft-fabric", "weft-wire"},
+    "weft-ofload": {"weft-units", "weft-fabric", "weft-wire", "weft-control"},
 }
 """What a crate may depend on where that is less than all lower layers."""
 

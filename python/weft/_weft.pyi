@@ -197,52 +197,15 @@ def bench_cases() -> list[str]:
 def bench_export(case: str, seconds: float, directory: str) -> float:
     """Write the fabric and flows of a benchmark case for other simulators to run; returns its simulated seconds."""
 
-Rule: TypeAlias = tuple[
-    int,
-    str,
-    int,
-    int,
-    tuple[tuple[str, int | str | tuple[str, str]], ...],
-    tuple[tuple[str, int | str], ...],
-    int,
-    bool,
-]
-"""``(dpid, op, cookie, priority, match, actions, idle_timeout, notify)``, one change of one rule of table 0.
-
-* ``op``: ``"add"`` (``OFPFC_ADD``: replaces a rule of the same match and priority), ``"modify"``
-  (``OFPFC_MODIFY_STRICT``: match, priority, and cookie under a mask of all ones; changes the actions of the rule if it
-  is still there, and nothing otherwise), ``"remove"`` (``OFPFC_DELETE``, not strict: every rule with this cookie under
-  a mask of all ones, to any port and group; ``priority`` is 0, ``match`` is ``()`` or the rule's, ``actions`` ``()``).
-* ``match``: pairs of an OXM field in os-ken's names and its value: ``in_port``, ``eth_type``, ``ip_proto``,
-  ``tcp_src``, ``tcp_dst``, ``icmpv6_type`` are numbers, ``ipv4_src``, ``ipv4_dst``, ``ipv6_src``, ``ipv6_dst`` text;
-  ``eth_src`` is text, ``eth_dst`` text or a pair of texts ``(value, mask)``. Fields that others need stand before
-  them. ``()`` matches everything.
-* ``actions``: applied in order: ``("set_eth_dst", "06:57:00:00:08:01")``, ``("output", port)``, ``("controller",
-  max_len)`` (output to ``OFPP_CONTROLLER``). ``()`` drops. They go into one apply-actions instruction.
-* ``idle_timeout``: seconds, 0 for none. There are no hard timeouts.
-* ``notify``: whether the rule has ``OFPFF_SEND_FLOW_REM``.
-"""
-
-Command: TypeAlias = (
-    tuple[Literal["install"], int, list[Rule], list[tuple[int, int, bytes]]]
-    | tuple[Literal["packet_out"], int, int | None, list[int], bytes]
-)
-"""What the network is to do, in the order of the list.
-
-* ``("install", id, rules, release)``: send `rules` in their order, each to its switch (the order between two switches
-  need not be kept, but rules for the destination's end stand first), then one barrier request to every switch among
-  them. When every barrier was answered without an error, send each frame of `release`, ``(dpid, in_port, frame)``, by
-  packet-out with that ``in_port`` and output to ``OFPP_TABLE``, and only then call `Controller.installed` with `id`.
-  On the first error message, or if a switch of it is gone, call `Controller.failed` once and send nothing of
-  `release`. With `id` 0 nobody waits: no barrier is needed, `release` is empty, and neither call is made.
-* ``("packet_out", dpid, in_port, ports, frame)``: send `frame` out of `ports`, at once. `in_port` is ``None`` for
-  ``OFPP_CONTROLLER``. A port may be 0xfffffff9 (``OFPP_TABLE``).
-
-Rules of later commands may depend on those of earlier ones: to one switch, commands go in their order.
-"""
+Sends: TypeAlias = list[tuple[int, bytes]]
+"""Datapath ids, and the OpenFlow messages that each is to be sent."""
 
 class Controller:
-    """The controller's core: what happens in the network goes in, commands come out. It owns no socket and no clock.
+    """The controller, from the bytes of OpenFlow 1.3 to the bytes of OpenFlow 1.3. It owns no socket and no clock.
+
+    It reads and makes what every path costs: packet-ins, rules and their removal, barriers, packet-outs. What else
+    switches say is its caller's, who tells what came of it by the other methods. Most of them return what is to be
+    sent, to be written at once; it has transaction ids (xids) from 2**31 on, and those below are the caller's.
 
     Times are seconds of a clock that never goes back (``time.monotonic()``); the first one given is its origin. Ids
     of switches are datapath ids; ports are OpenFlow's, reserved ones (above 0xffffff00) are left out. Nothing that
@@ -250,11 +213,14 @@ class Controller:
     thread at a time.
     """
 
-    def __init__(self, settings: str) -> None:
+    def __init__(self, settings: str, *, install_deadline_s: float = 2.0, packets_per_port_s: int = 5000) -> None:
         """Start with an empty network.
 
         Args:
-            settings: A JSON object; every key may be left out, an unknown one is refused.
+            install_deadline_s: A switch that does not confirm rules for that long (0.001 to 60 s) has failed to
+                install them.
+            packets_per_port_s: Of what a port sends up in a second, more packets are dropped.
+            settings: A JSON object of the core; every key may be left out, an unknown one is refused.
 
                 * ``controller``: ``"smoc"`` (default) or ``"spanning-tree"``, the baseline;
                 * ``paths``: how many paths a set has (8; 1 to 64);
@@ -280,10 +246,21 @@ class Controller:
                   by their datapath id, 16 hexadecimal digits.
 
         Raises:
-            ValueError: `settings` is not that; the message has the key and what it must be.
+            ValueError: One of them is not that; the message has the key and what it must be.
         """
 
-    def switch_up(self, now: float, dpid: int, ports: list[int], cookies: list[int]) -> list[Command]:
+    def received(
+        self, now: float, dpid: int, data: bytes, place: int
+    ) -> tuple[int, Sends, tuple[int, bytes] | str | None]:
+        """A switch that is up has sent `data`: its messages from byte `place` on, the last maybe not whole.
+
+        Returns:
+            The place behind the last message that was read, what is to be sent, and why it went no further: the port
+            and frame of an LLDP packet, or what was wrong with a message; both are read, and the call is to be
+            repeated from there. Else ``None``: the message that follows is not whole, or is for the caller.
+        """
+
+    def switch_up(self, now: float, dpid: int, ports: list[int], cookies: list[int]) -> Sends:
         """A switch has connected.
 
         Args:
@@ -293,49 +270,54 @@ class Controller:
             cookies: The cookies of all rules in its table 0 (of those whose upper 16 bits are 0x5745 at least; rules
                 with others are not the controller's and are left alone).
 
-        The commands remove what should not be there and add what is missing, the rules that send packets up first.
+        What is sent removes what should not be there and adds what is missing, the rules that send packets up first.
         """
 
-    def switch_down(self, now: float, dpid: int) -> list[Command]:
+    def switch_down(self, now: float, dpid: int) -> Sends:
         """The connection to a switch is gone; it may go on forwarding. Its open transactions have failed thereby."""
 
-    def port_changed(self, now: float, dpid: int, port: int, up: bool) -> list[Command]:
+    def port_changed(self, now: float, dpid: int, port: int, up: bool) -> Sends:
         """A port has come up (or is new) or has gone down (or is no more)."""
 
-    def link_up(self, now: float, from_dpid: int, from_port: int, to_dpid: int, to_port: int) -> list[Command]:
+    def link_up(self, now: float, from_dpid: int, from_port: int, to_dpid: int, to_port: int) -> Sends:
         """A frame (LLDP) of the one port was received at the other. Give it whenever seen, or the first time only.
 
         A cable is known when it was seen in both directions.
         """
 
-    def link_down(self, now: float, from_dpid: int, from_port: int, to_dpid: int, to_port: int) -> list[Command]:
+    def link_down(self, now: float, from_dpid: int, from_port: int, to_dpid: int, to_port: int) -> Sends:
         """Such frames have not been received for too long. One direction is enough: the cable is down."""
 
-    def packet_in(self, now: float, dpid: int, in_port: int, cookie: int, frame: bytes) -> list[Command]:
-        """A frame that a switch sent up; not LLDP, which the caller keeps for itself.
+    def refused(self, now: float, dpid: int, xid: int, reason: str) -> Sends:
+        """A switch has answered the message with this transaction id with an error.
 
-        `cookie` is the message's: of the rule that sent it up, 0xffffffffffffffff where none did. By it a copy of what
-        was forwarded is told from a frame that waits here. The frame may be cut at ``copy_bytes`` if it is a copy, else
-        it must be whole (``OFPCML_NO_BUFFER``).
+        `reason` is counted and kept for `show`.
         """
 
-    def installed(self, now: float, id: int) -> list[Command]:
-        """All switches of the transaction have answered, its frames were released."""
-
-    def failed(self, now: float, id: int, dpid: int, reason: str) -> list[Command]:
-        """A switch refused a rule of the transaction, or is gone. `reason` is counted and kept for `show`."""
-
-    def rule_removed(self, now: float, dpid: int, cookie: int, packets: int, bytes: int) -> list[Command]:
-        """A rule has idled out (``OFPFF_SEND_FLOW_REM``, reason ``OFPRR_IDLE_TIMEOUT`` or ``OFPRR_EVICTION``).
-
-        A message with reason ``OFPRR_DELETE`` answers a command and is not to be handed on.
-        """
+    def frames(self, frames: list[tuple[int, int, bytes]]) -> Sends:
+        """Has frames of the caller's, ``(dpid, port, frame)``, sent by these ports."""
 
     def next_deadline(self) -> float:
         """When `on_deadline` wants to be called, ``inf`` for not at all. Any other call may change it."""
 
-    def on_deadline(self, now: float) -> list[Command]:
+    def on_deadline(self, now: float) -> Sends:
         """Something that was waited for has not come, or is old enough to be forgotten. Calling early does nothing."""
+
+    def set_ups(self) -> list[float]:
+        """How many seconds paths took since this was last asked, of those that a frame waited for.
+
+        From the arrival of the frame to that of the last switch's confirmation.
+        """
+
+    def troubles(self) -> list[tuple[Literal["late", "backlog"], int]]:
+        """What somebody should look after since this was last asked, and the switch.
+
+        ``"late"``: it has not confirmed rules in time; ``"backlog"``: it has left more barrier requests unanswered than
+        it may, and its connection should end.
+        """
+
+    def installing(self) -> int:
+        """The transactions that are not confirmed."""
 
     def show(self, what: str, limit: int = 1000) -> str:
         """What is known, as JSON ``{what: [...], "total": n}`` with at most `limit` entries.
@@ -368,24 +350,3 @@ class Controller:
 
         ``memory_bytes_now`` is what the tables hold.
         """
-
-def flow_mods(first_xid: int, rules: list[Rule], barrier: bool) -> bytes:
-    """OpenFlow 1.3 flow-mods for `rules`, with consecutive transaction ids, and a barrier request after them.
-
-    Raises:
-        ValueError: A rule is not what `Rule` says, or longer than a message can be.
-    """
-
-def packet_out(xid: int, in_port: int, ports: list[int], frame: bytes) -> bytes:
-    """An OpenFlow 1.3 packet-out of `frame`, as if it had come in at `in_port`, by each of `ports`.
-
-    Raises:
-        ValueError: It is longer than a message can be.
-    """
-
-def packet_in(message: bytes) -> tuple[int, int, bytes]:
-    """Port, cookie and frame of an OpenFlow 1.3 packet-in.
-
-    Raises:
-        ValueError: It is none.
-    """

@@ -26,6 +26,11 @@ pub(crate) enum Cookie {
 
 const PREFIX: u64 = 0x5745 << 48;
 
+/// Whether a rule with this cookie is the controller's.
+pub(crate) const fn is_own(bits: u64) -> bool {
+    bits >> 48 == PREFIX >> 48
+}
+
 impl Cookie {
     /// The number.
     pub const fn bits(self) -> u64 {

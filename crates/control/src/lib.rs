@@ -5,6 +5,8 @@
 //! installed, frames to be sent. It owns no clock and no socket, so the same controller sits behind real
 //! switches, in the simulator and in a property test.
 //!
+//! [`Southbound`] connects it with real switches, in the bytes of OpenFlow.
+//!
 //! [`Smoc`] gives each subflow of a Multipath TCP connection a path of its own; [`SpanningTree`] is what it is
 //! measured against.
 
@@ -31,6 +33,7 @@ mod rule;
 mod settings;
 mod slab;
 mod smoc;
+mod southbound;
 mod spanning_tree;
 mod stations;
 mod topology;
@@ -46,5 +49,6 @@ pub use settings::{
     SettingsError,
 };
 pub use smoc::Smoc;
+pub use southbound::{Core, Southbound, SouthboundLimits, Stop, Trouble};
 pub use spanning_tree::SpanningTree;
 pub use weft_wire::mptcp::Version;

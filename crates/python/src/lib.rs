@@ -8,7 +8,6 @@ mod emulated;
 mod explore;
 mod files;
 mod listing;
-mod openflow;
 mod path_set;
 mod plan;
 mod run;
@@ -37,9 +36,6 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(emulated::open_emulated, module)?)?;
     module.add_function(wrap_pyfunction!(emulated::write_emulated, module)?)?;
     module.add_function(wrap_pyfunction!(explore::explore, module)?)?;
-    module.add_function(wrap_pyfunction!(openflow::flow_mods, module)?)?;
-    module.add_function(wrap_pyfunction!(openflow::packet_out, module)?)?;
-    module.add_function(wrap_pyfunction!(openflow::packet_in, module)?)?;
     module.add_function(wrap_pyfunction!(path_set::nearest, module)?)?;
     module.add_function(wrap_pyfunction!(path_set::path_set, module)?)?;
     module.add_function(wrap_pyfunction!(plan::plan, module)?)?;

@@ -1,8 +1,9 @@
-"""OpenFlow 1.3 messages: what is made is bytes, what is read is what the controller needs of them, as plain values.
+"""OpenFlow 1.3 messages, made and read with os-ken: the only place that knows its classes.
 
-They are os-ken's, and this is the only place that knows its classes; but those that every path costs (rules, packets up
-and down) are made and read by `weft._weft`: a rule takes os-ken 130 us, which was most of what a path took here, and
-Weft's own codec 6. Sections are those of the OpenFlow Switch Specification 1.3.5.
+What is made is bytes, what is read is what the controller needs of a message, as plain values. The messages that every
+path costs are not among them: packets up and down, rules, barriers and rules that are gone are made and read where they
+are decided about, in `weft._weft.Controller`. With os-ken they were three quarters of the controller's time
+(docs/controller-figures.md). Sections are those of the OpenFlow Switch Specification 1.3.5.
 """
 
 from __future__ import annotations
@@ -12,8 +13,6 @@ import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .. import _weft
-from .core import CONTROLLER, Rule
 from .errors import ControllerError
 
 try:
@@ -36,8 +35,7 @@ LONGEST = 0xFFFF
 """Bytes that a message can have."""
 
 HELLO, ERROR, ECHO_REQUEST, ECHO_REPLY = 0, 1, 2, 3
-FEATURES_REPLY, PACKET_IN, FLOW_REMOVED, PORT_STATUS = 6, 10, 11, 12
-MULTIPART_REPLY, BARRIER_REPLY, ROLE_REPLY = 19, 21, 25
+FEATURES_REPLY, FLOW_REMOVED, PORT_STATUS, MULTIPART_REPLY, ROLE_REPLY = 6, 11, 12, 19, 25
 """Types of messages, section A.1."""
 _DESCRIPTION, _FLOWS, _PORTS = 0, 1, 13
 """Types of multipart messages, section 7.3.5."""
@@ -62,14 +60,6 @@ class Features(NamedTuple):
     auxiliary: int
 
 
-class PacketIn(NamedTuple):
-    """A frame that a switch sends up, whole or cut."""
-
-    in_port: int
-    cookie: int
-    frame: bytes
-
-
 class PortChange(NamedTuple):
     """A port that is there now, or (`gone`) no more."""
 
@@ -78,12 +68,9 @@ class PortChange(NamedTuple):
 
 
 class Removed(NamedTuple):
-    """A rule that is no more; `idle` for a timeout or an eviction, not for a command."""
+    """A rule that is no more."""
 
     cookie: int
-    packets: int
-    octets: int
-    idle: bool
 
 
 class Refused(NamedTuple):
@@ -178,16 +165,6 @@ def echo_reply(xid: int, data: bytes) -> bytes:
     return HEADER.pack(VERSION, ECHO_REPLY, HEADER.size + len(data), xid) + data
 
 
-def flow_mods(first_xid: int, rules: list[Rule], *, barrier: bool) -> bytes:
-    """Changes of rules, as the core describes them, each with the next transaction id, and a barrier request."""
-    return _weft.flow_mods(first_xid, rules, barrier)
-
-
-def packet_out(xid: int, in_port: int | None, ports: list[int], frame: bytes) -> bytes:
-    """Sends a frame out of ports; `in_port` None for one of the controller's own."""
-    return _weft.packet_out(xid, CONTROLLER if in_port is None else in_port, ports, frame)
-
-
 def _made(message: Any, xid: int) -> bytes:
     message.set_xid(xid)
     message.serialize()
@@ -229,11 +206,9 @@ def read(kind: int, xid: int, message: bytes) -> Any:
         MalformedError: It cannot be read.
     """
     reader = _READERS.get(kind)
-    if reader is None and kind != PACKET_IN:
+    if reader is None:
         return None
     try:
-        if reader is None:
-            return PacketIn(*_weft.packet_in(message))
         body = ofproto_parser.msg(_DESCRIBED, VERSION, kind, len(message), xid, message)
         if body is None:
             raise MalformedError(f"a message of type {kind} with {len(message)} bytes cannot be read")
@@ -260,12 +235,7 @@ def _port_status(message: Any) -> PortChange:
 
 
 def _removed(message: Any) -> Removed:
-    idle = message.reason in (ofp.OFPRR_IDLE_TIMEOUT, _EVICTION)
-    return Removed(message.cookie, message.packet_count, message.byte_count, idle)
-
-
-_EVICTION = 5
-"""OFPRR_EVICTION of OpenFlow 1.4, which Open vSwitch also says over 1.3."""
+    return Removed(message.cookie)
 
 
 def _error(message: Any) -> Refused:
@@ -301,6 +271,5 @@ _READERS: dict[int, Callable[[Any], Any]] = {
     FLOW_REMOVED: _removed,
     PORT_STATUS: _port_status,
     MULTIPART_REPLY: _multipart,
-    BARRIER_REPLY: lambda message: True,
     ROLE_REPLY: lambda message: message.role == ofp.OFPCR_ROLE_SLAVE,
 }

@@ -15,11 +15,15 @@ from . import codec
 
 UNREAD = 32 << 20
 """Bytes that may wait for a switch to read them; a thousand rules are about 100 kB."""
-_XIDS = 2**32
+_XIDS = 2**31
+"""Transaction ids that are drawn here; those above are the core's."""
 
 
 class Listener(Protocol):
     """Whom a connection tells what happens."""
+
+    def take(self, data: bytes, place: int) -> int:
+        """Read messages from byte `place` on in one go, if there are any for it; returns how far it came."""
 
     def message(self, version: int, kind: int, xid: int, message: bytes) -> None:
         """A whole message has come in, header included."""
@@ -67,18 +71,20 @@ class Connection(asyncio.Protocol):
         self.arrived = self._clock()
         buffer = self._rest + data if self._rest else data
         place, end = 0, len(buffer)
-        while end - place >= codec.HEADER.size:
+        while self._listener is not None and not self._why:
+            place = self._listener.take(buffer, place)
+            if end - place < codec.HEADER.size:
+                break
             version, kind, length, xid = codec.HEADER.unpack_from(buffer, place)
             if length < codec.HEADER.size:
                 self.close(f"it sent a message of {length} bytes, shorter than a header: it does not speak OpenFlow")
                 break
             if end - place < length:
                 break
-            message = buffer[place : place + length]
-            place += length
             if self._listener is None or self._why:
-                return
-            self._listener.message(version, kind, xid, message)
+                break
+            self._listener.message(version, kind, xid, buffer[place : place + length])
+            place += length
         self._rest = buffer[place:]
 
     def connection_lost(self, error: Exception | None) -> None:

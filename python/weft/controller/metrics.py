@@ -35,6 +35,7 @@ class _Reader(Collector):
     def collect(self) -> Iterator[Metric]:
         """All metrics."""
         service = self._service
+        service.collect()
         reasons = CounterMetricFamily(
             f"{_PREFIX}_drops", "Frames that went no further or had no say, by reason", labels=["reason"]
         )
@@ -53,7 +54,7 @@ class _Reader(Collector):
             f"{_PREFIX}_path_setup_seconds",
             "From the packet that wants a path (the first SYN) to the last switch's confirmation of its rules",
         )
-        histogram.add_metric([], service.installer.set_up.cumulative(), service.installer.set_up.sum_s)
+        histogram.add_metric([], service.set_up.cumulative(), service.set_up.sum_s)
         yield histogram
 
 

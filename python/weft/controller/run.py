@@ -37,7 +37,12 @@ async def _run(settings: Settings) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    service = Service(settings, Controller(settings.for_core()), loop)
+    core = Controller(
+        settings.for_core(),
+        install_deadline_s=settings.install_deadline_s,
+        packets_per_port_s=round(settings.packets_per_port_s),
+    )
+    service = Service(settings, core, loop)
     # What is there now stays: the collector need not look at it again while paths wait.
     gc.freeze()
     servers: list[asyncio.AbstractServer] = []

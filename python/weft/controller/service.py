@@ -14,12 +14,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ..labels import plural
-from . import lldp
-from .codec import PacketIn, Port, Removed
+from .codec import Port
 from .connection import Connection
-from .core import MARK
+from .differences import Differences
 from .discovery import Discovery, End, Link, Stranger
-from .installer import Installer
+from .latency import Latency
 from .seldom import Seldom
 from .settings import Settings
 from .switch import Stage, Switch
@@ -29,12 +28,12 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+MARK = 0x5745
+"""The upper 16 bits of the cookies of all rules that are Weft's."""
 _TICK_S = 1.0
 """Between two looks at switches that may be silent."""
 _CONNECTIONS = 4096
 """Connections that are taken at a time, ready or not."""
-_PORTS = 65_536
-"""Ports whose packets are counted a second."""
 _FOREIGN_SHOWN = 3
 """Cookies of others' rules that a message names."""
 _DIFFERENCES_S = 5.0
@@ -45,10 +44,10 @@ class Service:
     """A running controller.
 
     Attributes:
-        core: What decides.
+        core: What decides, and what makes and reads the messages that every path costs.
         discovery: Which port leads where.
-        installer: What is on its way to switches.
-        counts: Messages that came in, and what was wrong.
+        counts: What came of connections, and what was wrong.
+        set_up: How long paths took, from the packet that wanted one to the last switch's confirmation.
         switches: Those whose datapath id is known.
     """
 
@@ -58,7 +57,7 @@ class Service:
         self.discovery = Discovery(settings.lldp_interval_s, settings.lldp_misses)
         self.counts: Counter[str] = Counter()
         self.switches: dict[int, Switch] = {}
-        self.installer = Installer(core, self.switches, settings.install_deadline_s, loop.time, self.name)
+        self.set_up = Latency()
         self.since = loop.time()
         self._loop = loop
         self._connections: set[Switch] = set()
@@ -66,12 +65,9 @@ class Service:
         self._generation = int(time.time() * 1000)
         self._timer: asyncio.TimerHandle | None = None
         self._seldom = Seldom(_log, loop.time)
-        self._second = 0
-        self._port_packets: Counter[End] = Counter()
         self._cables: set[tuple[End, End]] = set()
         self._names = {} if settings.fabric is None else {dpid: name for name, dpid in settings.fabric.switches.items()}
-        self._differences: set[str] = set()
-        self._suspected: set[str] = set()
+        self._differences = Differences()
         self._compared = self.since
         self._server: asyncio.Server | None = None
         self._ticking: asyncio.TimerHandle | None = None
@@ -147,7 +143,7 @@ class Service:
         )
         self._foreign(switch, [cookie for cookie in cookies if cookie >> 48 != MARK])
         now = self.now
-        self.installer.do(self.core.switch_up(now, switch.dpid, ports, own))
+        self._send(self.core.switch_up(now, switch.dpid, ports, own))
         for number in ports:
             self.discovery.port_up(now, (switch.dpid, number), switch.ports[number].address)
         self._arm()
@@ -187,51 +183,39 @@ class Service:
         now = self.now
         if up:
             self.discovery.port_up(now, end, port.address)
-        self.installer.do(self.core.port_changed(now, switch.dpid, port.number, up))
+        self._send(self.core.port_changed(now, switch.dpid, port.number, up))
         if not up:
             for link in self.discovery.port_down(end):
                 self._link(link)
         self._arm()
 
-    def packet_in(self, switch: Switch, packet: PacketIn) -> None:
-        """A frame has come up."""
-        end = (switch.dpid, packet.in_port)
-        if lldp.is_lldp(packet.frame):
-            for found in self.discovery.received(self.now, end, packet.frame):
-                if isinstance(found, Link):
-                    self._link(found)
-                else:
-                    self._stranger(found)
-            self._arm()
-            return
-        self.counts["packet_ins_received"] += 1
-        if not self._may(end, switch.arrived):
-            self.counts["packet_ins_over_limit"] += 1
-            return
-        commands = self.core.packet_in(self.now, switch.dpid, packet.in_port, packet.cookie, packet.frame)
-        self.installer.do(commands, switch.arrived)
+    def received(self, switch: Switch, data: bytes, place: int) -> int:
+        """Messages have come in: those that every path costs are the core's, LLDP frames are for discovery."""
+        while switch.is_ready:
+            place, sends, found = self.core.received(switch.arrived, switch.dpid, data, place)
+            self._send(sends)
+            if found is None:
+                break
+            if isinstance(found, str):
+                switch.nonsense(f"a message cannot be read: {found}")
+            else:
+                port, frame = found
+                self._lldp((switch.dpid, port), frame)
         self._arm()
-
-    def confirmed(self, switch: Switch, xid: int) -> None:
-        """A switch has done what stood before a barrier request."""
-        self.installer.confirmed(switch.dpid, xid)
-        self._arm()
+        return place
 
     def refused(self, switch: Switch, xid: int, reason: str) -> None:
         """A switch has answered with an error."""
         if switch.is_ready:
-            self.installer.refused(switch.dpid, xid, reason)
+            self.counts["errors_received"] += 1
+            name = self.name(switch.dpid)
+            self._seldom.warning(("refused", switch.dpid, reason), f"switch {name} refused a message: {reason}")
+            self._send(self.core.refused(self.now, switch.dpid, xid, reason))
             self._arm()
 
-    def rule_removed(self, switch: Switch, removed: Removed) -> None:
-        """A rule is no more."""
-        if removed.cookie >> 48 != MARK:
-            self._foreign(switch, [removed.cookie])
-        elif removed.idle:
-            self.counts["rules_idle"] += 1
-            commands = self.core.rule_removed(self.now, switch.dpid, removed.cookie, removed.packets, removed.octets)
-            self.installer.do(commands)
-            self._arm()
+    def foreign_rule(self, switch: Switch, cookie: int) -> None:
+        """A rule that is not Weft's is no more."""
+        self._foreign(switch, [cookie])
 
     # --- switches and links ---------------------------------------------------------------------------------------
 
@@ -249,9 +233,23 @@ class Service:
         """A switch can be steered no more."""
         self._cables = {cable for cable in self._cables if switch.dpid not in (cable[0][0], cable[1][0])}
         self.discovery.switch_down(switch.dpid)
-        self.installer.switch_down(switch.dpid)
-        self.installer.do(self.core.switch_down(self.now, switch.dpid))
+        self._send(self.core.switch_down(self.now, switch.dpid))
         self._arm()
+
+    def _send(self, sends: list[tuple[int, bytes]]) -> None:
+        """Send switches what the core has for them."""
+        for dpid, data in sends:
+            switch = self.switches.get(dpid)
+            if switch is not None and switch.is_ready:
+                switch.send(data)
+
+    def _lldp(self, end: End, frame: bytes) -> None:
+        """An LLDP frame has come up."""
+        for found in self.discovery.received(self.now, end, frame):
+            if isinstance(found, Link):
+                self._link(found)
+            else:
+                self._stranger(found)
 
     def _link(self, link: Link) -> None:
         """A direction of a link is new or lost."""
@@ -262,12 +260,12 @@ class Service:
             if self.discovery.leads(link.target) == link.source and cable not in self._cables:
                 self._cables.add(cable)
                 _log.info("cable %s is up", ends)
-            self.installer.do(self.core.link_up(self.now, source, source_port, target, target_port))
+            self._send(self.core.link_up(self.now, source, source_port, target, target_port))
         else:
             if cable in self._cables:
                 self._cables.remove(cable)
                 _log.warning("cable %s is down: %s", ends, link.why)
-            self.installer.do(self.core.link_down(self.now, source, source_port, target, target_port))
+            self._send(self.core.link_down(self.now, source, source_port, target, target_port))
 
     def _stranger(self, found: Stranger) -> None:
         self.counts["other_controllers"] += 1
@@ -293,20 +291,11 @@ class Service:
             "dump-flows BRIDGE shows them",
         )
 
-    def _may(self, end: End, now: float) -> bool:
-        """Whether a port has not sent up more than its share in this second."""
-        second = int(now)
-        if second != self._second or len(self._port_packets) > _PORTS:
-            self._second = second
-            self._port_packets.clear()
-        self._port_packets[end] += 1
-        return self._port_packets[end] <= self.settings.packets_per_port_s
-
     # --- time -----------------------------------------------------------------------------------------------------
 
     def _arm(self) -> None:
         """Wake up when the first of all deadlines comes."""
-        at = min(self.core.next_deadline(), self.discovery.next_due(), self.installer.next_deadline())
+        at = min(self.core.next_deadline(), self.discovery.next_due())
         if self._timer is not None and not self._timer.cancelled():
             if self._timer.when() <= at:
                 return
@@ -317,30 +306,32 @@ class Service:
         self._timer = None
         now = self.now
         frames, lost = self.discovery.due(now)
-        for (dpid, port), frame in frames:
-            self.installer.packet_out(dpid, None, [port], frame)
+        if frames:
+            self._send(self.core.frames([(*end, frame) for end, frame in frames]))
         for link in lost:
             self._link(link)
-        self.installer.on_deadline(now)
         if self.core.next_deadline() <= now:
-            self.installer.do(self.core.on_deadline(now))
+            self._send(self.core.on_deadline(now))
         self._arm()
 
     def _tick(self) -> None:
         now = self.now
         for switch in list(self._connections):
             switch.tick(now)
+        self.collect()
         if self.settings.fabric is not None and now - self._compared >= _DIFFERENCES_S:
             self._compared = now
-            self._compare()
+            self._differences.look(set(json.loads(self.core.show("switches", 0)).get("differences", ())))
         self._ticking = self._loop.call_later(_TICK_S, self._tick)
 
-    def _compare(self) -> None:
-        """Say where the fabric differs from the expected one: what has done so at two looks, once."""
-        found = set(json.loads(self.core.show("switches", 0)).get("differences", ()))
-        lasting = found & self._suspected
-        for difference in sorted(lasting - self._differences):
-            _log.warning("not as in the fabric file: %s", difference)
-        for difference in sorted(self._differences - found):
-            _log.info("as in the fabric file again, no more: %s", difference)
-        self._suspected, self._differences = found, lasting | (self._differences & found)
+    def collect(self) -> None:
+        """Take from the core what it keeps until it is asked: how long paths took, what went wrong."""
+        for seconds in self.core.set_ups():
+            self.set_up.add(seconds)
+        for what, dpid in self.core.troubles():
+            if what == "late":
+                limit = self.settings.install_deadline_s
+                warning = f"switch {self.name(dpid)} has not confirmed rules within {limit:g} s"
+                self._seldom.warning(("late", dpid), warning)
+            elif dpid in self.switches:
+                self.switches[dpid].close("it leaves too many barrier requests unanswered")

@@ -22,6 +22,7 @@ def show(service: Service, what: str, limit: int) -> dict[str, Any]:
 
 
 def _status(service: Service, limit: int) -> dict[str, Any]:
+    service.collect()
     settings, discovery = service.settings, service.discovery
     return {
         "status": {
@@ -30,9 +31,9 @@ def _status(service: Service, limit: int) -> dict[str, Any]:
             "up_s": round(service.now - service.since, 1),
             "switches": sum(switch.is_ready for switch in service.switches.values()),
             "links": discovery.links,
-            "installing": len(service.installer.transactions),
-            "path_set_up": service.installer.set_up.quantiles(),
-            "path_set_ups_s": service.installer.set_up.last(limit),
+            "installing": service.core.installing(),
+            "path_set_up": service.set_up.quantiles(),
+            "path_set_ups_s": service.set_up.last(limit),
         },
         "counters": counters(service),
     }
@@ -43,11 +44,9 @@ def counters(service: Service) -> dict[str, int]:
     return {
         **service.core.counters(),
         **service.counts,
-        **service.installer.counts,
-        **{f"transactions_{name}": count for name, count in service.installer.transactions.counts.items()},
         **{f"lldp_{name}": count for name, count in service.discovery.counts.items()},
         "links_now": service.discovery.links,
-        "transactions_now": len(service.installer.transactions),
+        "transactions_now": service.core.installing(),
     }
 
 

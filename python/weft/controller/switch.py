@@ -14,7 +14,7 @@ import logging
 from typing import Any, Protocol
 
 from . import codec
-from .codec import Features, MalformedError, PacketIn, Part, Port, PortChange, Refused, Removed
+from .codec import Features, MalformedError, Part, Port, PortChange, Refused, Removed
 from .connection import Connection
 
 _log = logging.getLogger(__name__)
@@ -62,17 +62,14 @@ class Owner(Protocol):
     def port(self, switch: Switch, port: Port, *, up: bool) -> None:
         """A port came up or went down, or is new or gone."""
 
-    def packet_in(self, switch: Switch, packet: PacketIn) -> None:
-        """It sends a frame up."""
-
-    def confirmed(self, switch: Switch, xid: int) -> None:
-        """It answered a barrier request."""
+    def received(self, switch: Switch, data: bytes, place: int) -> int:
+        """It can be steered, and messages have come in; returns behind those that were read."""
 
     def refused(self, switch: Switch, xid: int, reason: str) -> None:
         """It answered with an error."""
 
-    def rule_removed(self, switch: Switch, removed: Removed) -> None:
-        """A rule is no more."""
+    def foreign_rule(self, switch: Switch, cookie: int) -> None:
+        """A rule that is not Weft's is no more."""
 
 
 class Switch:
@@ -97,7 +94,6 @@ class Switch:
         self._asked: set[int] = set()
         self._cookies: list[int] = []
         self._malformed = 0
-        self._now = now
         self.dpid = 0
         self.stage = Stage.HELLO
         self.ports: dict[int, Port] = {}
@@ -138,7 +134,6 @@ class Switch:
 
     def tick(self, now: float) -> None:
         """Time has passed; to be called about once a second."""
-        self._now = now
         silent = now - self._heard
         if self.stage in (Stage.HELLO, Stage.FEATURES, Stage.DESCRIBING):
             if now - self.since > _HANDSHAKE_S and silent > self._probe_s:
@@ -149,9 +144,13 @@ class Switch:
             self._role_due = now + self._probe_s
             self.send(codec.role_request(self.xids(1)))
 
+    def take(self, data: bytes, place: int) -> int:
+        """Messages have come in; those that every path costs are not looked at one by one."""
+        self._heard = self._connection.arrived
+        return self._owner.received(self, data, place) if self.is_ready else place
+
     def message(self, version: int, kind: int, xid: int, message: bytes) -> None:
         """A message has come in."""
-        self._heard = self._now
         if kind == codec.HELLO and self.stage is Stage.HELLO:
             self._hello(message)
             return
@@ -159,7 +158,7 @@ class Switch:
             if kind == codec.ERROR and self.stage is Stage.HELLO:
                 self._other_version({version})
             else:
-                self._nonsense(f"it sent a message of {codec.version_name(version)} after 1.3 was agreed upon")
+                self.nonsense(f"it sent a message of {codec.version_name(version)} after 1.3 was agreed upon")
             return
         if kind == codec.ECHO_REQUEST:
             self.send(codec.echo_reply(xid, message[codec.HEADER.size :]))
@@ -167,7 +166,7 @@ class Switch:
         try:
             said = codec.read(kind, xid, message)
         except MalformedError as error:
-            self._nonsense(str(error))
+            self.nonsense(str(error))
             return
         if said is not None:
             self._take(kind, xid, said)
@@ -179,14 +178,8 @@ class Switch:
             self._owner.gone(self, why)
 
     def _take(self, kind: int, xid: int, said: Any) -> None:
-        if isinstance(said, PacketIn):
-            if self.is_ready:
-                self._owner.packet_in(self, said)
-        elif kind == codec.BARRIER_REPLY:
-            self._owner.confirmed(self, xid)
-        elif isinstance(said, Removed):
-            if self.is_ready:
-                self._owner.rule_removed(self, said)
+        if isinstance(said, Removed):
+            self._owner.foreign_rule(self, said.cookie)
         elif isinstance(said, PortChange):
             self._port_changed(said)
         elif isinstance(said, Refused):
@@ -300,7 +293,8 @@ class Switch:
         self.stage = Stage.STANDBY
         self._owner.demoted(self, how)
 
-    def _nonsense(self, what: str) -> None:
+    def nonsense(self, what: str) -> None:
+        """It sent what makes no sense; too often, and the connection ends."""
         self._malformed += 1
         if self._malformed >= _MALFORMED:
             self.close(f"{what}; that was the {self._malformed}th such message")

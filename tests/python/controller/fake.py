@@ -8,30 +8,33 @@ import struct
 from collections import defaultdict
 from contextlib import asynccontextmanager
 
-from os_ken.ofproto import ofproto_protocol
-from os_ken.ofproto.ofproto_parser import msg as read
-
 from weft.controller.address import Address
 from weft.controller.service import Service
 from weft.controller.settings import Settings
 
 HEADER = struct.Struct("!BBHI")
 FRAME = bytes.fromhex("020000000002 020000000001 0800") + bytes(60)
-DESCRIBED = ofproto_protocol.ProtocolDesc(version=4)
 HELLO, ERROR, ECHO, ECHO_REPLY, FEATURES, SET_CONFIG, PACKET_OUT, FLOW_MOD = 0, 1, 2, 3, 5, 9, 13, 14
 MULTIPART, BARRIER, ROLE = 18, 20, 24
+PACKET_IN, FLOW_REMOVED, BARRIER_REPLY = 10, 11, 21
 PATIENCE_S = 5.0
 
 
-def rule(dpid, op="add", cookie=0x5745_0000_0000_0001, out=2, **match):
-    """A rule of the core."""
-    return (dpid, op, cookie, 100, tuple(match.items()), (("output", out),) if op != "remove" else (), 10, True)
+OWN = 0x5745_0000_0000_0009
+LLDP = b"\x88\xcc"
+
+
+def packet_out(port, frame=FRAME):
+    """A message of the core's that has a frame sent."""
+    body = struct.pack("!IIH6xHHIH6x", 0xFFFFFFFF, 0xFFFFFFFD, 16, 0, 16, port, 0) + frame
+    return HEADER.pack(4, PACKET_OUT, HEADER.size + len(body), 2**31) + body
 
 
 class Core:
     """Says what a test has it say, and remembers what it was told.
 
-    `answers` are the commands that a method returns, once each, by its name.
+    `answers` are what is to be sent on a call, once each, by its name: of a method, or `packet_in`, `confirmed` and
+    `rule_removed` of what it reads itself.
     """
 
     def __init__(self):
@@ -39,6 +42,8 @@ class Core:
         self.answers = defaultdict(list)
         self.deadline = float("inf")
         self.differences = []
+        self.took = []
+        self.trouble = []
 
     def _call(self, name, *arguments):
         self.told.append((name, *arguments))
@@ -48,6 +53,49 @@ class Core:
         if name.startswith("_"):
             raise AttributeError(name)
         return lambda now, *arguments: self._call(name, *arguments)
+
+    def received(self, now, dpid, data, place):
+        """Reads packets, answers to barrier requests, and its own rules that are gone."""
+        sends = []
+        while len(data) >= place + HEADER.size:
+            _, kind, length, xid = HEADER.unpack_from(data, place)
+            body, end = data[place + HEADER.size : place + length], place + length
+            if kind not in (PACKET_IN, FLOW_REMOVED, BARRIER_REPLY) or end > len(data):
+                break
+            if kind == PACKET_IN and len(body) < 34:
+                return end, sends, "it is too short"
+            if kind == PACKET_IN:
+                (in_port,), frame = struct.unpack_from("!I", body, 24), body[34:]
+                if frame[12:14] == LLDP:
+                    return end, sends, (in_port, frame)
+                sends += self._call("packet_in", dpid, in_port, frame)
+            elif kind == BARRIER_REPLY:
+                sends += self._call("confirmed", dpid, xid)
+            else:
+                (cookie,) = struct.unpack_from("!Q", body)
+                if cookie >> 48 != OWN >> 48:
+                    break
+                sends += self._call("rule_removed", dpid, cookie)
+            place = end
+        return place, sends, None
+
+    def frames(self, frames):
+        """Sends them."""
+        return [(dpid, packet_out(port, frame)) for dpid, port, frame in frames]
+
+    def set_ups(self):
+        """What a test says, once."""
+        took, self.took = self.took, []
+        return took
+
+    def troubles(self):
+        """What a test says, once."""
+        trouble, self.trouble = self.trouble, []
+        return trouble
+
+    def installing(self):
+        """As many as a test reads in figures."""
+        return 4
 
     def next_deadline(self):
         """Never, unless a test says so."""
@@ -101,11 +149,6 @@ class Switch:
     def xids(self, kind):
         """The transaction ids of messages of a type."""
         return [HEADER.unpack_from(data)[3] for what, data in self.got if what == kind]
-
-    def flow_mods(self):
-        """Changes of rules that came, as os-ken reads them."""
-        found = [data for what, data in self.got if what == FLOW_MOD]
-        return [read(DESCRIBED, 4, FLOW_MOD, len(data), HEADER.unpack_from(data)[3], data) for data in found]
 
     def packet_outs(self):
         """Frames that came to be sent out, as (in_port, port, frame)."""

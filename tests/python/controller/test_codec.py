@@ -1,9 +1,11 @@
-"""The messages that Weft makes and reads itself are those that os-ken makes and reads."""
+"""Messages that os-ken reads for the controller, and what the controller makes itself as os-ken reads it."""
 
 from __future__ import annotations
 
 import contextlib
 import ipaddress
+import json
+import struct
 
 import pytest
 from hypothesis import given
@@ -11,149 +13,153 @@ from hypothesis import strategies as st
 
 pytest.importorskip("os_ken", reason="the Python package os-ken is not installed")
 
-from os_ken.ofproto import ofproto_protocol, ofproto_v1_3_parser
+from os_ken.lib.packet import arp, ethernet, icmpv6, ipv6, packet, tcp
+from os_ken.lib.packet.ipv4 import ipv4
+from os_ken.ofproto import ofproto_protocol
+from os_ken.ofproto import ofproto_v1_3_parser as parser
 from os_ken.ofproto.ofproto_parser import msg as read
 
-from weft import _weft
+from fake import BARRIER, FLOW_MOD, PACKET_IN, PACKET_OUT
+from weft._weft import Controller
 from weft.controller import codec
 
 DESCRIBED = ofproto_protocol.ProtocolDesc(version=4)
-NUMBERS = {"in_port": 32, "eth_type": 16, "ip_proto": 8, "tcp_src": 16, "tcp_dst": 16}
-MACS = st.binary(min_size=6, max_size=6).map(lambda octets: octets.hex(":"))
-PORTS = st.integers(0, 2**32 - 1)
+MACS = {1: "02:00:00:00:00:01", 2: "02:00:00:00:00:02"}
+MP_CAPABLE = bytes.fromhex("1e0c0081") + bytes(range(8))
 
 
-@st.composite
-def matches(draw):
-    """A match of a flow, of a label, or of less."""
-    fields = {}
-    if draw(st.booleans()):
-        fields["in_port"] = draw(PORTS)
-    if draw(st.booleans()):
-        fields["eth_dst"] = draw(MACS)
-    kind = draw(st.sampled_from(["none", "arp", "v4", "v6", "nd"]))
-    if kind == "arp":
-        fields["eth_type"] = 0x806
-    if kind in ("v4", "v6"):
-        fields |= {"eth_type": 0x800 if kind == "v4" else 0x86DD, "ip_proto": 6}
-        bits, make = (32, ipaddress.IPv4Address) if kind == "v4" else (128, ipaddress.IPv6Address)
-        for end in ("src", "dst"):
-            fields[f"ip{kind}_{end}"] = str(make(draw(st.integers(0, 2**bits - 1))))
-            fields[f"tcp_{end}"] = draw(st.integers(0, 65535))
-    if kind == "nd":
-        fields |= {"eth_type": 0x86DD, "ip_proto": 58, "icmpv6_type": draw(st.integers(133, 137))}
-    return tuple(fields.items())
+class Line:
+    """Three switches in a line with a host at port 1 of the first and the last, and all that they are sent."""
+
+    def __init__(self, forwarding):
+        self.core = Controller(json.dumps({"controller": forwarding, "settle_s": 0.1}))
+        self.sent, self.now = [], 10.0
+        for dpid in (1, 2, 3):
+            self.does("switch_up", dpid, [1, 2, 3], [0x5745_0000_0000_0007] if dpid == 2 else [])
+        for one, other in ((1, 2), (2, 3)):
+            self.does("link_up", one, 3, other, 2)
+            self.does("link_up", other, 2, one, 3)
+        self.passes(1.0)
+
+    def does(self, method, *arguments):
+        """Call it, keep what is to be sent, and answer every barrier request."""
+        found = getattr(self.core, method)(self.now, *arguments)
+        for dpid, data in found[1] if method == "received" else found:
+            asked = []
+            for message in messages(data):
+                self.sent.append(message)
+                asked += [message[4:8]] if message[1] == BARRIER else []
+            for xid in asked:
+                self.does("received", dpid, b"\x04\x15\x00\x08" + xid, 0)
+        return found
+
+    def passes(self, seconds):
+        """Let time pass."""
+        self.now += seconds
+        self.does("on_deadline")
+
+    def frame(self, host, *layers):
+        """A host sends a frame, which its switch sends up."""
+        made = packet.Packet(protocols=layers)
+        made.serialize()
+        message = packet_in(1, 2**64 - 1, bytes(made.data))
+        assert self.does("received", 1 if host == 1 else 3, message, 0)[::2] == (len(message), None)
 
 
-ACTIONS = st.lists(
-    st.one_of(
-        st.tuples(st.just("set_eth_dst"), MACS),
-        st.tuples(st.just("output"), PORTS),
-        st.tuples(st.just("controller"), st.integers(0, 65535)),
-    ),
-    max_size=4,
-).map(tuple)
-RULES = st.tuples(
-    st.integers(1, 2**64 - 1),
-    st.sampled_from(["add", "modify", "remove"]),
-    st.integers(0, 2**64 - 1),
-    st.integers(0, 65535),
-    matches(),
-    ACTIONS,
-    st.integers(0, 65535),
-    st.booleans(),
-)
+def packet_in(in_port, cookie, frame):
+    """A frame on its way up; os-ken makes its match."""
+    match = bytearray()
+    parser.OFPMatch(in_port=in_port).serialize(match, 0)
+    body = b"\xff" * 4 + len(frame).to_bytes(2, "big") + b"\x01\x00" + cookie.to_bytes(8, "big")
+    body += bytes(match) + bytes(2) + frame
+    return codec.HEADER.pack(4, PACKET_IN, codec.HEADER.size + len(body), 1) + body
 
 
-def by_os_ken(xid, rule):
-    """The flow-mod that os-ken makes of a rule."""
-    parser = ofproto_v1_3_parser
-    _, op, cookie, priority, fields, actions, idle_timeout, notify = rule
-    made = [
-        parser.OFPActionSetField(eth_dst=value)
-        if what == "set_eth_dst"
-        else parser.OFPActionOutput(*((value, 0) if what == "output" else (0xFFFFFFFD, value)))
-        for what, value in actions
-    ]
-    message = parser.OFPFlowMod(
-        DESCRIBED,
-        cookie=cookie,
-        cookie_mask=0 if op == "add" else 2**64 - 1,
-        command={"add": 0, "modify": 2, "remove": 3}[op],
-        idle_timeout=idle_timeout,
-        priority=priority,
-        out_port=0xFFFFFFFF,
-        out_group=0xFFFFFFFF,
-        flags=int(notify),
-        match=parser.OFPMatch(**dict(fields)),
-        instructions=[parser.OFPInstructionActions(4, made)] if made else [],
-    )
-    message.set_xid(xid)
+def messages(data):
+    """One by one."""
+    while data:
+        length = codec.HEADER.unpack_from(data)[2]
+        yield data[:length]
+        data = data[length:]
+
+
+def talk(line):
+    """Hosts that look for each other and open connections over both versions of IP."""
+    ends = {1: ("10.0.0.1", "fd00::1"), 2: ("10.0.0.2", "fd00::2")}
+    for one, other in ((1, 2), (2, 1)):
+        ether = ethernet.ethernet("ff:ff:ff:ff:ff:ff", MACS[one], 0x806)
+        line.frame(one, ether, arp.arp(opcode=1, src_mac=MACS[one], src_ip=ends[one][0], dst_ip=ends[other][0]))
+        asks = icmpv6.nd_neighbor(dst=ends[other][1], option=icmpv6.nd_option_sla(hw_src=MACS[one]))
+        group = str(ipaddress.ip_address("ff02::1:ff00:0") + other)
+        network = ipv6.ipv6(src=ends[one][1], dst=group, nxt=58, hop_limit=255)
+        line.frame(
+            one,
+            ethernet.ethernet(f"33:33:ff:00:00:0{other}", MACS[one], 0x86DD),
+            network,
+            icmpv6.icmpv6(135, data=asks),
+        )
+    there = ethernet.ethernet(MACS[2], MACS[1], 0x800)
+    for port, option in ((1000, MP_CAPABLE), (1001, b"")):
+        syn = tcp.tcp(src_port=port, dst_port=80, bits=tcp.TCP_SYN, option=option)
+        line.frame(1, there, ipv4(src=ends[1][0], dst=ends[2][0], proto=6), syn)
+    syn = tcp.tcp(src_port=1002, dst_port=80, bits=tcp.TCP_SYN, option=MP_CAPABLE)
+    line.frame(1, ethernet.ethernet(MACS[2], MACS[1], 0x86DD), ipv6.ipv6(src=ends[1][1], dst=ends[2][1], nxt=6), syn)
+    line.passes(5.0)
+    line.does("port_changed", 2, 3, False)
+    line.sent += [message for _, data in line.core.frames([(3, 2, b"a frame of ours")]) for message in messages(data)]
+
+
+def remade(data):
+    """The bytes that os-ken makes of a message: of a rule as it has read it, of a packet-out as it is read here."""
+    _, kind, _, xid = codec.HEADER.unpack_from(data)
+    if kind == FLOW_MOD:
+        message = read(DESCRIBED, 4, kind, len(data), xid, data)
+        message.buf = None
+    elif kind == PACKET_OUT:
+        in_port, length = struct.unpack_from("!IH", data, 12)
+        ports = [struct.unpack_from("!I", data, place + 4)[0] for place in range(24, 24 + length, 16)]
+        actions = [parser.OFPActionOutput(port, 0) for port in ports]
+        message = parser.OFPPacketOut(DESCRIBED, 0xFFFFFFFF, in_port, actions, data[24 + length :])
+        message.set_xid(xid)
+    else:
+        message = parser.OFPBarrierRequest(DESCRIBED)
+        message.set_xid(xid)
     message.serialize()
-    return bytes(message.buf)
+    return message, bytes(message.buf)
 
 
-@given(st.integers(1, 2**31), st.lists(RULES, max_size=5), st.booleans())
-def test_rules_are_the_bytes_that_os_ken_makes(first, rules, barrier):
-    wanted = b"".join(by_os_ken(first + place, rule) for place, rule in enumerate(rules))
-    if barrier:
-        wanted += codec.HEADER.pack(4, 20, 8, first + len(rules))
-    assert codec.flow_mods(first, rules, barrier=barrier) == wanted
+@pytest.mark.parametrize("forwarding", ["smoc", "spanning-tree"])
+def test_what_the_controller_makes_is_what_os_ken_makes_of_it(forwarding):
+    line = Line(forwarding)
+    talk(line)
+    seen = {}
+    for data in line.sent:
+        message, again = remade(data)
+        assert again.hex() == data.hex(), message
+        assert message.xid >= 2**31
+        seen.setdefault(data[1], []).append(message)
+    assert set(seen) >= {FLOW_MOD, PACKET_OUT}
+    assert {rule.command for rule in seen[FLOW_MOD]} >= ({0, 2, 3} if forwarding == "smoc" else {0, 3})
+    fields = {field for rule in seen[FLOW_MOD] for field, _ in rule.match.items()}
+    if forwarding == "smoc":
+        assert fields >= {"in_port", "eth_dst", "ipv4_src", "ipv6_dst", "tcp_src", "tcp_dst", "icmpv6_type"}
+        assert BARRIER in seen and line.core.counters()["transactions_installed"] >= 3
+        assert len(line.core.set_ups()) >= 3 and line.core.installing() == 0
 
 
-def test_a_mask_of_an_address_is_the_bytes_that_os_ken_makes():
-    guard = (("in_port", 3), ("eth_dst", ("06:57:00:00:00:00", "ff:ff:00:00:00:00")))
-    rule = (1, "add", 5, 7, guard, (), 0, False)
-    assert codec.flow_mods(9, [rule], barrier=False) == by_os_ken(9, rule)
+def test_a_limit_that_makes_no_sense_is_refused():
+    with pytest.raises(ValueError, match=r"install_deadline_s is 0, and must be 0\.001 to 60"):
+        Controller("{}", install_deadline_s=0.0)
 
 
-@given(PORTS, st.lists(PORTS, min_size=1, max_size=5), st.binary(max_size=1500))
-def test_frames_down_are_the_bytes_that_os_ken_makes(in_port, ports, frame):
-    parser = ofproto_v1_3_parser
-    actions = [parser.OFPActionOutput(port, 0) for port in ports]
-    message = parser.OFPPacketOut(DESCRIBED, 0xFFFFFFFF, in_port, actions, frame)
-    message.set_xid(7)
-    message.serialize()
-    assert codec.packet_out(7, in_port, ports, frame) == bytes(message.buf)
-
-
-@given(PORTS, st.integers(0, 2**64 - 1), st.binary(max_size=300), st.integers(0, 400))
-def test_frames_up_are_what_os_ken_reads_and_what_is_cut_is_refused(in_port, cookie, frame, cut):
-    parser = ofproto_v1_3_parser
-    match = parser.OFPMatch(in_port=in_port)
-    message = parser.OFPPacketIn(DESCRIBED, 0xFFFFFFFF, len(frame), 0, 0, cookie, match, frame)
-    assert message.match["in_port"] == in_port
-    body = bytearray()
-    match.serialize(body, 0)
-    data = (
-        codec.HEADER.pack(4, codec.PACKET_IN, 24 + len(body) + 2 + len(frame), 1)
-        + b"\xff\xff\xff\xff"
-        + len(frame).to_bytes(2, "big")
-        + b"\x01\x00"
-        + cookie.to_bytes(8, "big")
-        + bytes(body)
-        + bytes(2)
-        + frame
-    )
-    theirs = read(DESCRIBED, 4, codec.PACKET_IN, len(data), 1, data)
-    assert codec.read(codec.PACKET_IN, 1, data) == (theirs.match["in_port"], theirs.cookie, bytes(theirs.data))
+@given(st.integers(1, 2**32 - 1), st.integers(0, 2**64 - 1), st.binary(max_size=300), st.integers(0, 400))
+def test_frames_up_are_what_os_ken_reads_and_what_is_cut_is_waited_for(in_port, cookie, frame, cut):
+    data = packet_in(in_port, cookie, b"\x01\x80\xc2\x00\x00\x0e" + bytes(6) + b"\x88\xcc" + frame)
+    theirs = read(DESCRIBED, 4, PACKET_IN, len(data), 1, data)
+    core = Controller("{}")
+    assert core.received(1.0, 1, data, 0) == (len(data), [], (theirs.match["in_port"], bytes(theirs.data)))
     if cut < len(data):
-        with pytest.raises(codec.MalformedError):
-            codec.read(codec.PACKET_IN, 1, data[:cut])
-
-
-@pytest.mark.parametrize(
-    "rule",
-    [
-        (1, "change", 5, 7, (), (), 0, False),
-        (1, "add", 5, 7, (("vlan_vid", 3),), (), 0, False),
-        (1, "add", 5, 7, (("eth_dst", "nonsense"),), (), 0, False),
-        (1, "add", 5, 7, (), (("group", 3),), 0, False),
-    ],
-)
-def test_what_is_no_rule_is_refused(rule):
-    with pytest.raises(ValueError, match="`"):
-        _weft.flow_mods(1, [rule], False)
+        assert core.received(1.0, 1, data[:cut], 0) == (0, [], None)
 
 
 @given(st.integers(0, 30), st.binary(max_size=200))
@@ -162,3 +168,5 @@ def test_any_bytes_are_read_or_refused(kind, body):
     for reads in (lambda: codec.read(kind, 1, data), lambda: codec.versions(data)):
         with contextlib.suppress(codec.MalformedError):
             reads()
+    place, sends, _ = Controller("{}").received(1.0, 1, data, 0)
+    assert place in (0, len(data)) and sends == []

@@ -22,7 +22,7 @@ from weft.controller import client
 @pytest.fixture
 def core(monkeypatch):
     """A core of the test's own in place of the real one."""
-    monkeypatch.setattr(_weft, "Controller", lambda settings: Core(), raising=False)
+    monkeypatch.setattr(_weft, "Controller", lambda settings, **limits: Core(), raising=False)
     sys.modules.pop("weft.controller.run", None)
 
 

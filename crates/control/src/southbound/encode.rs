@@ -1,0 +1,120 @@
+//! What the core says, as OpenFlow has it.
+
+use std::net::IpAddr;
+
+use smallvec::SmallVec;
+use weft_units::Mac;
+use weft_wire::openflow::{
+    Action, FlowCommand, FlowFlags, FlowMod, List, Masked, Match as Fields, Message, PortNumber,
+};
+use weft_wire::{Arp, ArpOperation, EtherType, IpProtocol, MIN_FRAME, MacAddr, Neighbor, NeighborOperation};
+
+use crate::command::MadeFrame;
+use crate::rule::{Match, Rule, RuleAction, RuleChange};
+
+/// Adds a message to what is to be sent.
+pub fn message(out: &mut Vec<u8>, xid: u32, message: &Message) {
+    let start = out.len();
+    out.resize(start + message.encoded_len(), 0);
+    // A frame fits a message: it came in one.
+    let len = out.get_mut(start..).and_then(|room| message.write(xid, room).ok());
+    out.truncate(start + len.unwrap_or(0));
+}
+
+/// Adds a change of a rule.
+pub fn rule(out: &mut Vec<u8>, xid: u32, change: &RuleChange) {
+    let (command, cookie, matches) = match change {
+        RuleChange::Add(rule) => (FlowCommand::Add, rule.cookie, &rule.matches),
+        RuleChange::Modify(rule) => (FlowCommand::ModifyStrict, rule.cookie, &rule.matches),
+        RuleChange::Remove { cookie, matches } => (FlowCommand::Delete, *cookie, matches),
+    };
+    let rule = match change {
+        RuleChange::Add(rule) | RuleChange::Modify(rule) => Some(rule),
+        RuleChange::Remove { .. } => None,
+    };
+    let steps = rule.map_or(&[][..], |rule| &rule.actions);
+    let actions: SmallVec<[Action; 4]> = steps.iter().map(action).collect();
+    let notify = rule.is_some_and(|rule| rule.notify_removed);
+    let change = FlowMod {
+        cookie,
+        cookie_mask: if command == FlowCommand::Add { 0 } else { u64::MAX },
+        table: 0,
+        command,
+        idle_timeout: rule.map_or(0, |rule: &Rule| rule.idle_timeout_s),
+        hard_timeout: 0,
+        priority: rule.map_or(0, |rule| rule.priority),
+        buffer: None,
+        out_port: PortNumber::ANY,
+        out_group: FlowMod::ANY_GROUP,
+        flags: if notify { FlowFlags::SEND_FLOW_REM } else { FlowFlags::default() },
+        matching: fields(matches),
+        actions: List::new(&actions),
+    };
+    message(out, xid, &Message::FlowMod(change));
+}
+
+fn action(step: &RuleAction) -> Action {
+    match *step {
+        RuleAction::SetDestination(mac) => Action::SetEthDst(address(mac)),
+        RuleAction::Output(port) => Action::output(PortNumber(port.0)),
+        RuleAction::Controller { max_len } => Action::Output { port: PortNumber::CONTROLLER, max_len },
+    }
+}
+
+fn fields(matches: &Match) -> Fields {
+    let v4 = |address| if let Some(IpAddr::V4(address)) = address { Some(address) } else { None };
+    let v6 = |address| if let Some(IpAddr::V6(address)) = address { Some(address) } else { None };
+    Fields {
+        in_port: matches.in_port.map(|port| PortNumber(port.0)),
+        eth_dst: matches.eth_dst.map(|(value, mask)| Masked::new(address(value), address(mask))),
+        eth_src: matches.eth_src.map(address),
+        eth_type: matches.eth_type.map(EtherType),
+        ip_proto: matches.ip_proto.map(IpProtocol),
+        ipv4_src: v4(matches.ip_src),
+        ipv4_dst: v4(matches.ip_dst),
+        ipv6_src: v6(matches.ip_src),
+        ipv6_dst: v6(matches.ip_dst),
+        tcp_src: matches.tcp_src,
+        tcp_dst: matches.tcp_dst,
+        icmpv6_type: matches.icmpv6_type,
+        ..Fields::default()
+    }
+}
+
+/// The bytes of a frame of the controller's own.
+pub fn made(frame: &MadeFrame) -> Vec<u8> {
+    let padded = |frame: &[u8]| {
+        let mut frame = frame.to_vec();
+        frame.resize(frame.len().max(MIN_FRAME), 0);
+        frame
+    };
+    let own = address(MadeFrame::CONTROLLER);
+    match *frame {
+        MadeFrame::ArpReply { sender, target } => {
+            let (sender, target) = ((address(sender.0), sender.1), (address(target.0), target.1));
+            padded(&Arp::frame(ArpOperation::Reply, target.0, sender, target))
+        }
+        MadeFrame::ArpProbe { station, target } => {
+            let (sender, target) = ((own, [0; 4].into()), (MacAddr::default(), target));
+            padded(&Arp::frame(ArpOperation::Request, address(station), sender, target))
+        }
+        MadeFrame::Advertisement { sender, target } => {
+            let (source, destination) = ((address(sender.0), sender.1), (address(target.0), target.1));
+            let (frame, len) =
+                Neighbor::frame(NeighborOperation::Advertisement, source, destination, sender.1);
+            padded(frame.get(..len).unwrap_or(&frame))
+        }
+        MadeFrame::SolicitationProbe { station, target } => {
+            // To the solicited-node group (RFC 4291, section 2.7.1), but to this station's MAC only.
+            let [.., a, b, c] = target.octets();
+            let group = [0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff, a, b, c];
+            let (source, destination) = ((own, [0; 16].into()), (address(station), group.into()));
+            let (frame, len) = Neighbor::frame(NeighborOperation::Solicitation, source, destination, target);
+            padded(frame.get(..len).unwrap_or(&frame))
+        }
+    }
+}
+
+const fn address(mac: Mac) -> MacAddr {
+    MacAddr(mac.0)
+}

@@ -1,0 +1,96 @@
+//! [`Session`]: a switch that can be steered, what is to be sent to it, and what it has not confirmed.
+
+use std::collections::VecDeque;
+
+use crate::ids::SwitchId;
+
+/// The transaction ids of OpenFlow from here on are used here, those below by whoever keeps the connection.
+pub const FIRST_XID: u32 = 1 << 31;
+
+/// Consecutive messages of a transaction, the last of them a barrier request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Block {
+    /// The id of the first.
+    pub first: u32,
+    /// That of the last.
+    pub last: u32,
+    /// The core's number.
+    pub transaction: u64,
+}
+
+/// A switch.
+#[derive(Debug)]
+pub struct Session {
+    /// What is to be sent.
+    pub out: Vec<u8>,
+    /// What was sent and not confirmed, in order.
+    pub unanswered: VecDeque<Block>,
+    next_xid: u32,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self { out: Vec::new(), unanswered: VecDeque::new(), next_xid: FIRST_XID }
+    }
+}
+
+impl Session {
+    /// Ids for `count` messages of a transaction; they follow one another.
+    pub fn begin(&mut self, count: u32, transaction: u64) -> Block {
+        let next = self.next_xid.checked_add(count);
+        let first = if next.is_some() { self.next_xid } else { FIRST_XID };
+        self.next_xid = next.unwrap_or(FIRST_XID + count);
+        Block { first, last: first + count - 1, transaction }
+    }
+
+    /// Remembers that something is to be sent to this switch, before it is written.
+    pub fn mark(&self, switch: SwitchId, to_send: &mut Vec<SwitchId>) {
+        if self.out.is_empty() {
+            to_send.push(switch);
+        }
+    }
+
+    /// The switch answers a barrier request; gives the transaction of its block.
+    pub fn confirmed(&mut self, xid: u32) -> Option<u64> {
+        let place = self.unanswered.iter().position(|block| block.last == xid)?;
+        // It answers in order: what stands before was never answered.
+        self.unanswered.drain(..=place).next_back().map(|block| block.transaction)
+    }
+
+    /// The transaction of the block that has this message.
+    pub fn block_with(&self, xid: u32) -> Option<u64> {
+        let block = self.unanswered.iter().find(|block| (block.first..=block.last).contains(&xid))?;
+        Some(block.transaction)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_a_block_follow_one_another_and_begin_again_where_they_would_run_out() {
+        let mut session = Session { next_xid: u32::MAX - 4, ..Session::default() };
+        let blocks = [3, 3, 2].map(|count| session.begin(count, 7));
+        let ids = blocks.map(|block| (block.first, block.last));
+        assert_eq!(
+            ids,
+            [(u32::MAX - 4, u32::MAX - 2), (FIRST_XID, FIRST_XID + 2), (FIRST_XID + 3, FIRST_XID + 4)]
+        );
+    }
+
+    #[test]
+    fn an_answer_is_one_to_all_before_it() {
+        let mut session = Session::default();
+        for transaction in 1..=3 {
+            let block = session.begin(2, transaction);
+            session.unanswered.push_back(block);
+        }
+        assert_eq!(session.block_with(FIRST_XID + 2), Some(2));
+        assert_eq!(session.confirmed(FIRST_XID + 2), None);
+        assert_eq!(session.confirmed(FIRST_XID + 3), Some(2));
+        assert_eq!((session.confirmed(FIRST_XID + 1), session.block_with(FIRST_XID)), (None, None));
+        assert_eq!(session.confirmed(FIRST_XID + 5), Some(3));
+        assert!(session.unanswered.is_empty());
+    }
+}

@@ -1,0 +1,85 @@
+//! Connections over fabrics: every subflow arrives, by the paths that it should have.
+
+use weft_control::Kind;
+use weft_wire::mptcp::Version;
+
+use super::joined::Joined;
+
+/// Opens connections one after the other, and has them confirmed.
+fn open(joined: &mut Joined, count: usize) {
+    for _ in 0..count {
+        joined.world.open();
+        joined.talk();
+        joined.pass(3);
+    }
+}
+
+fn counter(joined: &Joined, name: &str) -> u64 {
+    joined.controller.counters().iter().find(|(known, _)| *known == name).unwrap().1
+}
+
+#[test]
+fn subflows_take_paths_of_their_own_in_both_versions() {
+    for (fabric, version) in
+        [("spine-leaf:4x6x2", Version::V1), ("fat-tree:4", Version::V1), ("spine-leaf:4x6x2", Version::V0)]
+    {
+        let mut joined = Joined::new(fabric, Kind::Smoc, 4, Some(version));
+        open(&mut joined, 40);
+        let connections = &joined.world.connections;
+        assert_eq!(
+            (connections.completed, connections.in_progress(), connections.unasked),
+            (40, 0, 0),
+            "{fabric}"
+        );
+        let failures = connections.failures;
+        assert_eq!((failures.misdelivered, failures.repeated), (0, 0), "{fabric}");
+        // In a fat-tree, hosts of one pod have two paths within it, and longer ones: still four.
+        assert_eq!(connections.distinct_paths, 160, "{fabric} {version:?}");
+        let counts = &joined.world.counts;
+        assert_eq!((counts.refused, counts.looped, counts.misdirected), (0, 0, 0), "{fabric}");
+        assert_eq!(counter(&joined, "transactions_late"), 0);
+        assert_eq!(joined.controller.set_ups().count(), 160);
+    }
+}
+
+#[test]
+fn a_spanning_tree_has_one_path_for_all_subflows() {
+    let mut joined = Joined::new("spine-leaf:4x6x2", Kind::SpanningTree, 4, Some(Version::V1));
+    open(&mut joined, 20);
+    let connections = &joined.world.connections;
+    assert_eq!(
+        (connections.completed, connections.distinct_paths, connections.failures.misdelivered),
+        (20, 20, 0)
+    );
+}
+
+#[test]
+fn plain_tcp_takes_the_shortest_path() {
+    let mut joined = Joined::new("spine-leaf:4x6x2", Kind::Smoc, 1, None);
+    open(&mut joined, 40);
+    let connections = &joined.world.connections;
+    assert_eq!(
+        (connections.completed, connections.distinct_paths, connections.failures.misdelivered),
+        (40, 40, 0)
+    );
+}
+
+#[test]
+fn rules_of_connections_that_are_over_go_and_the_core_hears_of_it() {
+    let mut joined = Joined::new("spine-leaf:4x3x2", Kind::Smoc, 4, Some(Version::V1));
+    let rules = |joined: &Joined| joined.world.agents.iter().map(|agent| agent.table.len()).sum::<usize>();
+    let before = rules(&joined);
+    open(&mut joined, 10);
+    let with = rules(&joined);
+    joined.pass(30_000);
+    // Their hosts use them all the time.
+    assert!(with > before + 80 && rules(&joined) + 20 > with, "{before}, {with}, {}", rules(&joined));
+    joined.world.connections.end_all_but(0);
+    // Rules of flows idle out after 10 s, unused paths go 30 s later, and connections are forgotten after 60 s.
+    joined.pass(80_000);
+    assert_eq!(counter(&joined, "rules_idle"), 80);
+    // Each host keeps the one that takes the label off its frames.
+    assert_eq!(rules(&joined), before + joined.world.network.hosts.len());
+    let shown = joined.controller.core().show(joined.now(), weft_control::Show::Connections, 100);
+    assert_eq!(shown["total"], 0, "{shown}");
+}
