@@ -1,11 +1,13 @@
 """Where a controller spends its time under load: py-spy looks at its stack a hundred times a second.
 
 Only of the thread that runs: the one with Python's lock. What a stack is spent on is the deepest of its frames that
-has a name here. Time in the kernel is no frame: it is the process's own account of it.
+has a name here; the core is compiled and has no frames, so a line that calls it stands for it. Time in the kernel is
+no frame: it is the process's own account of it.
 """
 
 from __future__ import annotations
 
+import linecache
 import os
 import shutil
 import subprocess
@@ -23,7 +25,6 @@ RATE = 100
 PLACES = (
     ("os-ken: parsing and serialising", ("os_ken/ofproto", "os_ken/lib/packet", "os_ken/lib/type_desc")),
     ("os-ken: dispatch and queues", ("os_ken/",)),
-    ("core", ("_weft.abi3.so", "weft_python", "weft_control", "weft_wire", "weft_fabric", "src/lib.rs")),
     ("shell", ("weft/controller/",)),
     ("event loop", ("asyncio/", "selectors.py", "socketserver")),
     ("threads", ("threading.py", "queue.py")),
@@ -94,11 +95,19 @@ def shares(stacks: str) -> dict[str, Any]:
 
 def place(frames: list[str]) -> str:
     """What a stack is spent on."""
+    if frames and calls_core(frames[-1]):
+        return "core"
     for frame in reversed(frames):
         for name, parts in PLACES:
             if any(part in frame for part in parts):
                 return name
     return "other"
+
+
+def calls_core(frame: str) -> bool:
+    """Whether a frame, `function (file:line)`, is at a line that calls the core."""
+    file, _, line = frame.rpartition(" (")[2].removesuffix(")").rpartition(":")
+    return "weft/controller/" in file and line.isdigit() and "core." in linecache.getline(file, int(line))
 
 
 def short(frame: str) -> str:

@@ -75,13 +75,17 @@ def test_a_quick_run_measures_all_controllers_in_turn(tmp_path: Path) -> None:
     assert figures["memory"]["connections"]["alive"] == 300
 
 
-def test_a_stack_is_spent_on_its_deepest_frame_that_has_a_name() -> None:
+def test_a_stack_is_spent_on_its_deepest_frame_that_has_a_name_or_on_the_core_that_it_calls(tmp_path: Path) -> None:
+    service = tmp_path / "weft" / "controller" / "service.py"
+    service.parent.mkdir(parents=True)
+    service.write_text("name = 1\nself.core.received(now)\n")
     shell = "data_received (/x/weft/controller/connection.py:60)"
     stacks = [
         f"run (/usr/lib/python3.11/asyncio/base_events.py:600);{shell} 3",
         f"{shell};msg (/x/os_ken/ofproto/ofproto_parser.py:61);unpack (/usr/lib/python3.11/struct.py:1) 5",
-        f"{shell};packet_in (_weft.abi3.so) 2",
+        f"{shell};received ({service}:2) 2",
+        f"received ({service}:1) 1",
     ]
     found = shares("\n".join(stacks))
-    assert found["samples"] == 10
-    assert found["shares"] == {"os-ken: parsing and serialising": 0.5, "shell": 0.3, "core": 0.2}
+    assert found["samples"] == 11
+    assert found["shares"] == {"os-ken: parsing and serialising": 5 / 11, "shell": 4 / 11, "core": 2 / 11}
