@@ -109,7 +109,7 @@ bench-switch: $(VENV)/.weft | system-bpf system-bench ## the Linux switch agains
 	cargo build --release --quiet -p weft-switchd --bins --examples
 	$(PYTHON) -m benches.switch $(BENCH)
 
-bench-controller: $(VENV)/.controller | system ## the controller under load, beside a plain os-ken learning switch (20 minutes; BENCH="profile --quick")
+bench-controller: $(VENV)/.controller | system ## the controller under load, beside a plain os-ken learning switch (5 minutes; BENCH="profile --quick")
 	cargo build --release --quiet -p weft-ofload
 	$(VENV)/bin/pip install --quiet py-spy
 	$(PYTHON) -m benches.controller $(BENCH)
