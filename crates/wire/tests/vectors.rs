@@ -256,6 +256,7 @@ fn values(error: &Error) -> Vec<usize> {
         Error::Unwritable { kind } => vec![kind.into()],
         Error::Protocol(protocol) => vec![protocol.0.into()],
         Error::Unsupported { value, .. } => vec![value.into()],
+        Error::Range { value, most, .. } => vec![value as usize, most as usize],
         Error::Tags(count) => vec![count],
         Error::NoOriginal(path_type) | Error::NeedsOriginal(path_type) => vec![path_type as usize],
         Error::Missing { .. }
