@@ -73,7 +73,8 @@ impl fmt::Display for Violation {
 
 impl GatePlan {
     /// The plan of gates that somebody gives, such as those that switches have, once they are found to be right.
-    /// A port's `peer` must be what the cable leads to, so that gates do not outlive the wiring they were made for.
+    /// A port's `peer`, where it is said, must be what the cable leads to: gates do not outlive the wiring they were
+    /// made for.
     ///
     /// # Errors
     /// Those of [`FatTree::find`]; [`GateError::Fabric`], [`GateError::Host`], [`GateError::Twice`] for names;
@@ -255,16 +256,17 @@ impl GatePlan {
         }
     }
 
-    /// P2 among the two enumerations: no UP number is a DOWN number.
+    /// P2 among the two enumerations: no external link has the number of a DOWN gate.
     fn apart(&self, found: &mut Vec<Violation>) {
-        let gates = |direction: Direction| {
-            self.switches.iter().flat_map(move |planned| {
-                planned.gates.toward(direction).map(move |gate| (gate.gate, &planned.gates.switch, gate.port))
-            })
+        let gates = |planned, direction| {
+            let planned: &Planned = planned;
+            planned.gates.toward(direction).map(move |gate| (gate.gate, &planned.gates.switch, gate.port))
         };
-        let mut down: Vec<_> = gates(Direction::Down).collect();
-        down.sort_unstable();
-        for (gate, switch, port) in gates(Direction::Up) {
+        let mut down: Vec<_> =
+            self.switches.iter().flat_map(|planned| gates(planned, Direction::Down)).collect();
+        down.sort_by_key(|(gate, ..)| *gate);
+        for (gate, switch, port) in self.layer(Layer::Core).flat_map(|planned| gates(planned, Direction::Up))
+        {
             let place = down.partition_point(|(other, ..)| *other < gate);
             if let Some((_, other, at)) = down.get(place).filter(|(other, ..)| *other == gate) {
                 found.push(Violation {
@@ -350,7 +352,7 @@ fn incomplete(given: &SwitchGates, own: &SwitchGates, found: &mut Vec<Violation>
             continue;
         };
         let mut wrong = |why| broken(Some(port.port), vec![gate.gate], why);
-        if gate.peer != port.peer {
+        if !gate.peer.is_empty() && gate.peer != port.peer {
             wrong(format!(
                 "gate {} was given for a cable to {}; it leads to {}",
                 gate.gate, gate.peer, port.peer

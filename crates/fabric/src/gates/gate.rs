@@ -23,7 +23,7 @@ pub const fn forward(gate: Gate, divisor: u32) -> Option<Gate> {
     if divisor == 0 {
         return None;
     }
-    if gate.0 % divisor == 0 {
+    if gate.0.is_multiple_of(divisor) {
         return Some(gate);
     }
     match (gate.0 / divisor + 1).checked_mul(divisor) {

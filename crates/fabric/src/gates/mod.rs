@@ -27,3 +27,8 @@ pub use route::{Hop, Steering};
 pub use switch_gates::{Direction, GateFlag, Layer, PortGate, SwitchGates, chosen};
 pub use weft_wire::TagWidth;
 pub use wiring::WiringMistake;
+
+/// The example of the page is true.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../docs/gates.md")]
+struct Page;

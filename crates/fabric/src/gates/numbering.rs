@@ -168,3 +168,17 @@ fn places(fabric: &Fabric, tree: &FatTree) -> Vec<Place> {
     }
     places
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_width_holds_the_size_that_is_said_and_no_more() {
+        for (width, largest) in [(TagWidth::Narrow, 24), (TagWidth::Wide, 202)] {
+            assert!(Steps::new(largest, largest / 2, width).is_ok());
+            let (k, needs) = (largest + 2, u64::from(largest + 2).pow(3) / 2);
+            assert_eq!(Steps::new(k, k / 2, width).err(), Some(GateError::Bits { k, needs, width }));
+        }
+    }
+}

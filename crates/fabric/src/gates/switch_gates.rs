@@ -104,7 +104,8 @@ pub struct PortGate {
     /// What happens there beside forwarding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flag: Option<GateFlag>,
-    /// The name of the node at the other end of the cable.
+    /// The name of the node at the other end of the cable; empty where it is not said.
+    #[serde(default)]
     pub peer: String,
 }
 

@@ -1,4 +1,4 @@
-//! Gates: the paper's example, every size, every pair, and what is refused.
+//! The worked example of the paper (section IV), number for number, and its testbed.
 
 use weft_fabric::gates::{Direction, Gate, GateFlag, GatePlan, Layer, Numbering, SwitchGates, forward};
 use weft_fabric::{Fabric, LinkSpec, build};
