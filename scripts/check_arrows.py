@@ -1,6 +1,6 @@
 """Refuses a dependency between crates that points the wrong way (see ARCHITECTURE.md).
 
-`units <- {wire, fabric} <- control <- {switching, transport, traffic} <- scenario <- sim <- python`; and what lies
+`{units, wire} <- fabric <- control <- {switching, transport, traffic} <- scenario <- sim <- python`; and what lies
 below `sim` may not use threads, files or clocks through a crate that brings them. `control` stands on `wire` and
 `fabric`, `ofload` on `control` beside them, `switchd` on `wire`, `fabric` and `switching`, `loadgen` on `traffic`.
 """
@@ -13,8 +13,8 @@ import sys
 
 LAYERS: dict[str, int] = {
     "weft-units": 0,
+    "weft-wire": 0,
     "weft-fabric": 1,
-    "weft-wire": 1,
     "weft-control": 2,
     "weft-switching": 3,
     "weft-transport": 3,

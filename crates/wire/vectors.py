@@ -22,6 +22,8 @@ Vector = dict[str, Any]
 OUTPUT = Path(__file__).with_name("vectors.json")
 
 HELLO, PATH = 0xFF70, 0xFFAF
+TAGS = {"narrow": (0xFF1F, 13), "wide": (0xFF2F, 22)}
+"""Of each width of a tag the EtherType, and the bits of DOWN."""
 IPV4, ARP, VLAN, IPV6, SERVICE_VLAN = 0x0800, 0x0806, 0x8100, 0x86DD, 0x88A8
 TYPES = {"request": 1, "reply": 2, "fail": 3, "recovery_request": 4, "recovery_reply": 5}
 FLOODED = {"request", "recovery_request"}
@@ -265,6 +267,38 @@ def wraps(frames: dict[str, tuple[bytes, Vector]]) -> list[Vector]:
     return made
 
 
+def push(original: bytes, fields: Vector, ethertype: int | None = None) -> bytes:
+    """The frame with a tag that says `fields`."""
+    default, bits = TAGS[fields["width"]]
+    number: int = fields["queue"] << 45 | fields["up"] << bits | fields["down"]
+    tag = struct.pack("!H", ethertype or default) + number.to_bytes(6, "big")
+    return original[:12] + tag + original[12:]
+
+
+def tagged(frames: dict[str, tuple[bytes, Vector]]) -> list[Vector]:
+    """Original frames and the tagged ones."""
+    syn, double = frames["IPv4 SYN without options, padded"][0], frames["IPv4 SYN with two tags, padded"][0]
+    short = ethernet(SERVER, CLIENT, IPV4, b"", [])
+    made = []
+    for name, original, width, queue, up, down, ethertype in [
+        ("the paper's example: es1 to es8 over cs2", syn, "narrow", 1, 48, 30, None),
+        ("within a pod", frames["IPv6 SYN"][0], "narrow", 0, 0, 8, None),
+        ("to an external link", syn, "narrow", 7, 46, 0, None),
+        ("the greatest numbers", syn, "narrow", 7, (1 << 32) - 1, (1 << 13) - 1, None),
+        ("under another EtherType", syn, "narrow", 0, 48, 30, 0x88B6),
+        ("VLAN tags stay behind", double, "narrow", 2, 48, 30, None),
+        ("a frame without payload", short, "narrow", 0, 0, 2, None),
+        ("wide: the last server of k = 48 over its last core", syn, "wide", 3, 84096, 55296, None),
+        ("wide: the greatest numbers", syn, "wide", 7, (1 << 23) - 1, (1 << 22) - 1, None),
+        ("wide: VLAN tags stay behind", double, "wide", 0, 0, 2, None),
+    ]:
+        fields = {"width": width, "queue": queue, "up": up, "down": down}
+        frame = push(original, fields, ethertype)
+        known = {"name": name, "original": original.hex(), "tagged": frame.hex()}
+        made.append({**known, "ethertype": f"{ethertype or TAGS[width][0]:04x}", **fields})
+    return made
+
+
 def arps() -> list[Vector]:
     """ARP packets."""
     made = []
@@ -396,6 +430,27 @@ def invalid(frames: dict[str, tuple[bytes, Vector]]) -> list[Vector]:
     add("Path Request of version 2 unwrapped", "unwrap", change(request, 14, "02"), "version", 2)
     add("Path Request wrapped again", "wrap", request, "ethertype", PATH)
 
+    up_and_down = {"width": "narrow", "queue": 1, "up": 48, "down": 30}
+    forward = push(syn, up_and_down)
+    add("tag without its last byte", "tag", forward[:19], "short", 22, 19)
+    add("tag without the EtherType of what is inside", "tag", forward[:21], "short", 22, 21)
+    add("tag cut off in its EtherType", "tag", forward[:13], "short", 14, 13)
+    add("tag that names no gate", "tag", change(forward, 14, "200000000000"), "missing")
+    add("tag behind a tag", "tag", push(forward, up_and_down), "repeated")
+    add(
+        "wide tag read as a narrow one",
+        "tag",
+        push(syn, {**up_and_down, "width": "wide"}),
+        "ethertype",
+        TAGS["wide"][0],
+    )
+    add("narrow tag read as a wide one", "wide_tag", forward, "ethertype", TAGS["narrow"][0])
+    add("wide tag that names no gate", "wide_tag", change(forward, 12, "ff2fe00000000000"), "missing")
+    behind = ethernet(SERVER, CLIENT, TAGS["narrow"][0], forward[14:], [(VLAN, 42)])
+    add("tag behind a VLAN tag", "tag", behind, "ethertype", VLAN)
+    add("a tagged frame tagged again", "push", forward, "repeated")
+    add("half an Ethernet header tagged", "push", syn[:13], "short", 14, 13)
+
     udp = ethernet(SERVER, CLIENT, IPV4, ipv4(CLIENT4, SERVER4, 17, bytes(20)), [])
     add("UDP wrapped", "wrap", udp, "protocol", 17)
     first, last = (
@@ -449,6 +504,7 @@ def vectors() -> dict[str, list[Vector]]:
         "hello": hellos(),
         "path": paths(),
         "wrap": wraps(frames),
+        "tag": tagged(frames),
         "tcp": [{"name": name, "frame": frame.hex(), **fields} for name, (frame, fields) in frames.items()],
         "arp": arps(),
         "neighbor": neighbors(),
@@ -473,7 +529,7 @@ def seeds() -> list[bytes]:
     made = []
     for group in vectors().values():
         for vector in group:
-            made += [bytes.fromhex(vector[key]) for key in ("frame", "original", "path") if key in vector]
+            made += [bytes.fromhex(vector[key]) for key in ("frame", "original", "path", "tagged") if key in vector]
             if "bytes" in vector:
                 made += [bytes([flags]) + bytes.fromhex(vector["bytes"]) + b"\1\1\1" for flags in (SYN, SYN | ACK, ACK)]
     captures = json.loads(OUTPUT.with_name("captures.json").read_text())["captures"]

@@ -1,11 +1,12 @@
-//! A frame is refused or read; what is read can be written; wrapping and unwrapping undo each other.
+//! A frame is refused or read; what is read can be written; wrapping and unwrapping undo each other,
+//! and so do pushing and popping a tag.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use weft_wire::{
-    Arp, EtherType, Ethernet, HelloFrame, Ip, Key, MIN_FRAME, Neighbor, PathFrame, PathType, TcpFrame,
-    count_hop, unwrap, wrap,
+    Arp, EtherType, Ethernet, HelloFrame, Ip, Key, MIN_FRAME, Neighbor, PathFrame, PathType, Tag, TagWidth,
+    TaggedFrame, TcpFrame, count_hop, pop_tag, push_tag, unwrap, wrap,
 };
 
 fuzz_target!(|frame: &[u8]| {
@@ -38,6 +39,19 @@ fuzz_target!(|frame: &[u8]| {
         let original =
             unwrap(&out[..len], EtherType::PATH, &mut again).expect("what is wrapped is unwrapped");
         assert_eq!(&again[..original], frame);
+    }
+    for width in TagWidth::ALL {
+        let ethertype = width.ethertype();
+        if let Ok(read) = TaggedFrame::parse(frame, width, ethertype) {
+            let len = pop_tag(frame, width, ethertype, &mut out).expect("there is room");
+            let tagged = push_tag(&out[..len], read.tag(), width, ethertype, &mut again);
+            assert_eq!(&again[..tagged.expect("what is read is written")], frame);
+        }
+        let tag = Tag { queue: 1, up: 48, down: 30 };
+        if let Ok(len) = push_tag(frame, tag, width, ethertype, &mut out) {
+            let original = pop_tag(&out[..len], width, ethertype, &mut again).expect("what is tagged is read");
+            assert_eq!(&again[..original], frame);
+        }
     }
     if let Ok(ethernet) = Ethernet::parse(frame) {
         let _ = Arp::parse(&ethernet);

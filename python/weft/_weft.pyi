@@ -350,3 +350,95 @@ class Controller:
 
         ``memory_bytes_now`` is what the tables hold.
         """
+
+class GatePlan:
+    """The gates of Tag-and-Forward for a fabric that is wired as a fat-tree, and the ways through them.
+
+    Switches, hosts and ports are called as in the fabric; ports count from 0. Hosts on edge switches are servers, hosts
+    on cores are what external links lead to. `docs/gates.md` says what the numbers mean.
+
+    Every method that makes a plan raises `ValueError` if there is none: the fabric is no fat-tree (the message names
+    the cables that are elsewhere, such as ``as3-eth2 goes to cs4, expected cs1``), the tag is too narrow for it, or
+    `width` is neither ``"narrow"`` nor ``"wide"``.
+    """
+
+    @staticmethod
+    def of_file(name: str, text: str, width: str = "narrow", external_places: int | None = None) -> GatePlan:
+        """The plan of a fabric file.
+
+        Args:
+            name: Its name, whose ending says the format: ``.toml``, ``.graphml``, ``.json``.
+            text: What is in it.
+            width: Of the tags.
+            external_places: For how many external links each core has numbers; k/2 by default.
+
+        Raises:
+            ScenarioError: The text is no fabric.
+        """
+
+    @staticmethod
+    def of_scenario(
+        text: str,
+        name: str,
+        base_dir: str,
+        sets: list[str],
+        width: str = "narrow",
+        external_places: int | None = None,
+    ) -> GatePlan:
+        """The plan of a scenario's fabric, its first point's.
+
+        Raises:
+            ScenarioError: The scenario is not valid.
+        """
+
+    @staticmethod
+    def fat_tree(k: int, routers: int = 0, width: str = "narrow") -> GatePlan:
+        """The plan of the fat-tree with `k` ports a switch and `routers` external routers on each core."""
+
+    @staticmethod
+    def given(name: str, text: str, switches: str, width: str = "narrow") -> GatePlan:
+        """The plan of gates that somebody gives for the fabric of a file, once they are found to be right.
+
+        Args:
+            name: As in `of_file`.
+            text: As in `of_file`.
+            switches: A JSON list, as ``switches`` in `json`. A `peer` may be left out.
+            width: Of the tags.
+
+        Raises:
+            ScenarioError: The text is no fabric.
+            ValueError: Also where gates break a property: the message names property, switch, port and gates.
+        """
+
+    def json(self) -> str:
+        """``{"k": 4, "width": "narrow", "switches": [...]}``.
+
+        A switch is ``{"switch": "e0", "layer": "edge", "down_divisor": 2, "up_divisor": 8, "gates": [...]}``; layers
+        are ``edge``, ``aggregation`` and ``core``. A gate is ``{"port": 0, "gate": 2, "direction": "down", "flag":
+        "G_SRV", "peer": "h0"}``; flags are ``G_SRV``, ``G_EXT`` and ``G_ASS``, and a gate may have none.
+        """
+
+    def choices(self, source: str, destination: str) -> int:
+        """How many ways there are from a host to another; 0 if none.
+
+        Raises:
+            ValueError: There is no such host.
+        """
+
+    def steering(self, source: str, destination: str, choice: int) -> tuple[str, int, int, int] | None:
+        """What makes frames take a way: the switch at the source, the gate through which they leave it, UP, DOWN.
+
+        None where there is no such way. If the gate pops tags (the last of `route`, too), none is pushed.
+
+        Raises:
+            ValueError: There is no such host.
+        """
+
+    def route(self, source: str, destination: str, choice: int) -> list[tuple[str, int, int]] | None:
+        """The switches over which frames of a way go, each with the port and the gate through which they leave it.
+
+        None where there is no such way.
+
+        Raises:
+            ValueError: There is no such host.
+        """

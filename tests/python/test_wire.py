@@ -72,8 +72,8 @@ def test_the_examples_of_the_page_are_vectors():
     dumps = re.findall(r"^```text\n((?:[0-9a-f]{4}  .*\n)+)```$", PAGE, re.M)
     examples = [re.sub(r"^[0-9a-f]{4} |\s", "", dump, flags=re.M) for dump in dumps]
     members = [member for group in vectors.vectors().values() for member in group]
-    frames = {member.get(key) for member in members for key in ("frame", "original", "path")}
-    assert len(examples) == 5
+    frames = {member.get(key) for member in members for key in ("frame", "original", "path", "tagged")}
+    assert len(examples) == 6
     assert set(examples) <= frames
 
 

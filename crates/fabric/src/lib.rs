@@ -2,8 +2,8 @@
 //!
 //! A [`Fabric`] is immutable, made either by a builder in [`build`] or by hand with
 //! [`FabricBuilder`] or from a file by [`read`], and taken alike by the engine, the emulation, the controller and the report.
-//! It describes; it does not decide: what is derived from the graph alone ([`EqualCost`], [`SpanningTree`], [`measure`], [`layout`])
-//! lives here too, and what a switch does with that is the business of `switching`.
+//! It describes; it does not decide: what is derived from the graph alone ([`EqualCost`], [`SpanningTree`], [`measure`], [`layout`],
+//! [`gates`]) lives here too, and what a switch does with that is the business of `switching`.
 
 pub mod build;
 mod builder;
@@ -11,6 +11,7 @@ mod connectivity;
 mod equal_cost;
 mod error;
 mod fabric;
+pub mod gates;
 pub mod layout;
 mod link;
 pub mod measure;

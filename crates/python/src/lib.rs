@@ -7,6 +7,7 @@ mod describe;
 mod emulated;
 mod explore;
 mod files;
+mod gates;
 mod listing;
 mod path_set;
 mod plan;
@@ -22,6 +23,7 @@ create_exception!(weft, ScenarioError, PyValueError, "A scenario or fabric file 
 fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_class::<controller::Controller>()?;
+    module.add_class::<gates::GatePlan>()?;
     module.add_function(wrap_pyfunction!(listing::version, module)?)?;
     module.add_function(wrap_pyfunction!(listing::schemes, module)?)?;
     module.add_function(wrap_pyfunction!(listing::profiles, module)?)?;

@@ -69,6 +69,15 @@ pub enum Error {
         /// Its value.
         value: u16,
     },
+    /// A number that its field does not hold, to be written.
+    Range {
+        /// The field's name.
+        field: &'static str,
+        /// The number.
+        value: u32,
+        /// The greatest that the field holds.
+        most: u32,
+    },
     /// A field without which the others have no meaning is not there.
     Missing {
         /// The field's name.
@@ -109,6 +118,7 @@ impl Error {
             Self::Fragment => "fragment",
             Self::Extensions => "extensions",
             Self::Unsupported { .. } => "unsupported",
+            Self::Range { .. } => "range",
             Self::Missing { .. } => "missing",
             Self::Repeated { .. } => "repeated",
             Self::Tags(_) => "tags",
@@ -145,6 +155,7 @@ impl fmt::Display for Error {
                 write!(f, "the packet has more than {} IPv6 extension headers", crate::Ipv6::MAX_EXTENSIONS)
             }
             Self::Unsupported { field, value } => write!(f, "{field} {value} is not supported"),
+            Self::Range { field, value, most } => write!(f, "{field} holds up to {most}, not {value}"),
             Self::Missing { field } => write!(f, "{field} is missing"),
             Self::Repeated { field } => write!(f, "{field} is given twice"),
             Self::Tags(count) => {

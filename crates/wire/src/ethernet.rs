@@ -58,6 +58,10 @@ impl EtherType {
     pub const HELLO: Self = Self(0xff70);
     /// Path frames, unless configured otherwise.
     pub const PATH: Self = Self(0xffaf);
+    /// Frames with a tag of Tag-and-Forward (section III-E), unless configured otherwise.
+    pub const TAG: Self = Self(0xff1f);
+    /// Frames with a wide tag, unless configured otherwise.
+    pub const WIDE_TAG: Self = Self(0xff2f);
 
     /// Whether a VLAN tag follows instead of the payload.
     pub const fn is_tag(self) -> bool {

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
 use weft_wire::{
     Arp, Error, EtherType, Ethernet, Hello, HelloFrame, Ip, Key, MacAddr, Neighbor, PATH_HEADER_LEN,
-    PathFrame, PathHeader, PathType, SwitchId, TcpFrame, Tuple, VlanTag, count_hop, unwrap, wrap,
+    PathFrame, PathHeader, PathType, SwitchId, Tag, TagWidth, TaggedFrame, TcpFrame, Tuple, VlanTag,
+    count_hop, pop_tag, push_tag, unwrap, wrap,
 };
 
 fn mac() -> impl Strategy<Value = MacAddr> {
@@ -111,9 +112,26 @@ fn hello_frame() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
+/// A width, and a tag that it holds.
+fn tag() -> impl Strategy<Value = (TagWidth, Tag)> {
+    (select(&TagWidth::ALL[..]), 0..=Tag::MAX_QUEUE, any::<u32>(), any::<u32>())
+        .prop_map(|(width, queue, up, down)| {
+            (width, Tag { queue, up: up & width.max_up(), down: down & width.max_down() })
+        })
+        .prop_filter("it names a gate", |(_, tag)| (tag.up, tag.down) != (0, 0))
+}
+
+/// A tagged frame.
+fn tagged_frame() -> impl Strategy<Value = Vec<u8>> {
+    (tag(), tcp_frame()).prop_map(|((width, tag), original)| {
+        made(|out| push_tag(&original, tag, width, width.ethertype(), out))
+    })
+}
+
 /// Any frame, and such with a few bytes changed.
 fn near_frame() -> impl Strategy<Value = Vec<u8>> {
-    let frame = prop_oneof![tcp_frame(), path_frame(), hello_frame(), vec(any::<u8>(), 0..200)];
+    let frame =
+        prop_oneof![tcp_frame(), path_frame(), hello_frame(), tagged_frame(), vec(any::<u8>(), 0..200)];
     (frame, vec(any::<(Index, u8)>(), 0..4)).prop_map(|(mut frame, changes)| {
         for (at, value) in changes {
             if !frame.is_empty() {
@@ -134,7 +152,7 @@ fn made(write: impl FnOnce(&mut [u8]) -> Result<usize, Error>) -> Vec<u8> {
 }
 
 /// What each reader reads of `bytes`, as text, but not where the frame ends.
-fn read_all(bytes: &[u8]) -> [Result<String, Error>; 6] {
+fn read_all(bytes: &[u8]) -> [Result<String, Error>; 8] {
     let ethernet = Ethernet::parse(bytes);
     let path = |frame: PathFrame| format!("{:?} {:?}", frame.header(), frame.original().map(|(of, _)| of));
     let hello = |frame: HelloFrame| {
@@ -150,7 +168,12 @@ fn read_all(bytes: &[u8]) -> [Result<String, Error>; 6] {
         Ip::V6(ip) => Neighbor::parse(&ip).map(|message| format!("{message:?} {}", message.target())),
         Ip::V4(ip) => Err(Error::Protocol(ip.protocol())),
     };
+    let tagged = |width: TagWidth| {
+        TaggedFrame::parse(bytes, width, width.ethertype()).map(|frame| format!("{:?}", frame.tag()))
+    };
     [
+        tagged(TagWidth::Narrow),
+        tagged(TagWidth::Wide),
         HelloFrame::parse(bytes, EtherType::HELLO).map(hello),
         PathFrame::parse(bytes, EtherType::PATH).map(path),
         TcpFrame::parse(bytes).map(tcp),
@@ -224,12 +247,44 @@ proptest! {
     }
 
     #[test]
+    fn popping_undoes_pushing((width, tag) in tag(), original in tcp_frame(), small: Index) {
+        let ethertype = width.ethertype();
+        let tagged = made(|out| push_tag(&original, tag, width, ethertype, out));
+        let read = TaggedFrame::parse(&tagged, width, ethertype).unwrap();
+        prop_assert_eq!((read.tag(), read.original()), (tag, &original[12..]));
+        prop_assert_eq!(Tag::from_bytes(tag.to_bytes(width).unwrap(), width), Ok(tag));
+        prop_assert_eq!(&made(|out| pop_tag(&tagged, width, ethertype, out)), &original);
+
+        let have = small.index(original.len());
+        let mut buffer = vec![0xa5; have];
+        let refused = pop_tag(&tagged, width, ethertype, &mut buffer);
+        prop_assert_eq!(refused, Err(Error::Buffer { need: original.len(), have }));
+        let refused = push_tag(&original, tag, width, ethertype, &mut buffer);
+        prop_assert_eq!(refused, Err(Error::Buffer { need: tagged.len(), have }));
+        prop_assert!(buffer.iter().all(|byte| *byte == 0xa5));
+    }
+
+    #[test]
+    fn a_tag_that_is_read_says_all_its_bits(bytes: [u8; 6], width in select(&TagWidth::ALL[..])) {
+        if let Ok(tag) = Tag::from_bytes(bytes, width) {
+            prop_assert_eq!(tag.to_bytes(width), Ok(bytes));
+        } else {
+            prop_assert_eq!([bytes[0] & 0x1f, bytes[1], bytes[2], bytes[3], bytes[4], bytes[5]], [0; 6]);
+        }
+    }
+
+    #[test]
     fn no_bytes_make_a_reader_panic(frame in near_frame(), number: u8) {
         let _ = read_all(&frame);
         let mut out = [0; 1024];
         let _ = unwrap(&frame, EtherType::PATH, &mut out);
         let _ = PathType::from_number(number).map(|of| wrap(&frame, of, 0, EtherType::PATH, &mut out));
         let _ = count_hop(&mut frame.clone(), EtherType::PATH);
+        for width in TagWidth::ALL {
+            let tag = Tag { queue: number, up: number.into(), down: 1 };
+            let _ = push_tag(&frame, tag, width, width.ethertype(), &mut out);
+            let _ = pop_tag(&frame, width, width.ethertype(), &mut out);
+        }
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::fmt::Debug;
 use serde_json::Value;
 use weft_wire::{
     Arp, ArpOperation, Error, EtherType, Ethernet, Hello, HelloFrame, Ip, Ipv6, Key, MacAddr, Neighbor,
-    NeighborOperation, PathFrame, PathHeader, PathType, SwitchId, TcpFrame, Tuple, Udp, VlanTag, unwrap,
-    wrap,
+    NeighborOperation, PathFrame, PathHeader, PathType, SwitchId, TAG_LEN, Tag, TagWidth, TaggedFrame,
+    TcpFrame, Tuple, Udp, VlanTag, pop_tag, push_tag, unwrap, wrap,
 };
 
 /// A vector of the file.
@@ -150,6 +150,21 @@ fn frames_are_wrapped_and_unwrapped() {
 }
 
 #[test]
+fn tags_are_pushed_and_popped() {
+    each("tag", |name, vector| {
+        let (original, tagged) = (vector.bytes("original"), vector.bytes("tagged"));
+        let (width, ethertype): (TagWidth, _) = (vector.text("width").parse().unwrap(), vector.ethertype());
+        let tag = Tag { queue: vector.number("queue"), up: vector.number("up"), down: vector.number("down") };
+        let pushed = written(|out| push_tag(&original, tag, width, ethertype, out));
+        assert_eq!(pushed.unwrap(), tagged, "{name}");
+        assert_eq!(tagged.len(), original.len() + TAG_LEN, "{name}");
+        assert_eq!(written(|out| pop_tag(&tagged, width, ethertype, out)).unwrap(), original, "{name}");
+        let read = TaggedFrame::parse(&tagged, width, ethertype).unwrap();
+        assert_eq!((read.tag(), read.original()), (tag, &original[12..]), "{name}");
+    });
+}
+
+#[test]
 fn tcp_segments_are_read() {
     each("tcp", |name, vector| {
         let bytes = vector.bytes("frame");
@@ -256,6 +271,7 @@ fn values(error: &Error) -> Vec<usize> {
         Error::Unwritable { kind } => vec![kind.into()],
         Error::Protocol(protocol) => vec![protocol.0.into()],
         Error::Unsupported { value, .. } => vec![value.into()],
+        Error::Range { value, most, .. } => vec![value as usize, most as usize],
         Error::Tags(count) => vec![count],
         Error::NoOriginal(path_type) | Error::NeedsOriginal(path_type) => vec![path_type as usize],
         Error::Missing { .. }
@@ -282,6 +298,12 @@ fn invalid_frames_are_refused_for_their_reason() {
             "path" => PathFrame::parse(frame, EtherType::PATH).err(),
             "wrap" => written(|out| wrap(frame, PathType::Request, 1, EtherType::PATH, out)).err(),
             "unwrap" => written(|out| unwrap(frame, EtherType::PATH, out)).err(),
+            "tag" => TaggedFrame::parse(frame, TagWidth::Narrow, EtherType::TAG).err(),
+            "wide_tag" => TaggedFrame::parse(frame, TagWidth::Wide, EtherType::WIDE_TAG).err(),
+            "push" => {
+                let tag = Tag { queue: 0, up: 0, down: 2 };
+                written(|out| push_tag(frame, tag, TagWidth::Narrow, EtherType::TAG, out)).err()
+            }
             "tcp" => TcpFrame::parse(frame).err(),
             "udp" => udp(frame).err(),
             "arp" => Ethernet::parse(frame).and_then(|ethernet| Arp::parse(&ethernet).map(|_| ())).err(),

@@ -48,6 +48,35 @@ pub fn fat_tree(k: u32, host: &LinkSpec, fabric: &LinkSpec) -> Result<Fabric, Fa
     builder.build_as(Shape::FatTree)
 }
 
+/// [`fat_tree`] with links to the outside: `per_core` external routers on each core, over links like `external`.
+///
+/// The nodes, ports and cables of the fat-tree have the numbers that they have without; the routers, hosts `r0..` in
+/// order of the cores, and their cables come last.
+///
+/// # Errors
+/// Those of [`fat_tree`].
+pub fn fat_tree_with_routers(
+    k: u32,
+    per_core: u32,
+    host: &LinkSpec,
+    fabric: &LinkSpec,
+    external: &LinkSpec,
+) -> Result<Fabric, FabricError> {
+    let tree = fat_tree(k, host, fabric)?;
+    let routers = u64::from(per_core) * u64::from(k / 2 * (k / 2));
+    fits(Some(tree.nodes().len() as u64 + routers), Some(tree.cable_count() as u64 + routers))?;
+    let mut builder = tree.edit();
+    builder.rename(format!("fat-tree k={k}, {per_core} external links a core"));
+    let cores: Vec<_> = tree.switches().filter(|&id| tree.node(id).tier == 3).collect();
+    for (index, &core) in (0..).zip(&cores) {
+        for router in index * per_core..(index + 1) * per_core {
+            let router = builder.add_host(format!("r{router}"), 0, None)?;
+            builder.connect(router, core, external)?;
+        }
+    }
+    builder.build()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,6 +115,20 @@ mod tests {
         }
         assert_eq!(fabric.node_named("e0").map(|id| id.0), Some(16));
         assert_eq!(fabric.node(fabric.find("e5").unwrap()).pod, Some(2));
+    }
+
+    #[test]
+    fn routers_hang_on_cores_and_change_no_number() {
+        let link = LinkSpec::default();
+        let plain = fat_tree(4, &link, &link).unwrap();
+        let fabric = fat_tree_with_routers(4, 2, &link, &link, &link).unwrap();
+        assert_eq!(fabric.nodes()[..36], *plain.nodes());
+        assert_eq!(fabric.links()[..96], *plain.links());
+        let labels: Vec<_> = (48..56).map(|cable| fabric.link_label(weft_units::LinkId(2 * cable))).collect();
+        assert_eq!(labels, ["r0->c0", "r1->c0", "r2->c1", "r3->c1", "r4->c2", "r5->c2", "r6->c3", "r7->c3"]);
+        assert_eq!(fat_tree_with_routers(4, 0, &link, &link, &link).unwrap().links(), plain.links());
+        let error = fat_tree_with_routers(4, u32::MAX, &link, &link, &link).unwrap_err();
+        assert!(matches!(error, FabricError::TooMany { .. }), "{error}");
     }
 
     #[test]

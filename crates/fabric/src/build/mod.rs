@@ -12,7 +12,7 @@ mod spine_leaf;
 mod three_layer;
 
 pub use dumbbell::dumbbell;
-pub use fat_tree::fat_tree;
+pub use fat_tree::{fat_tree, fat_tree_with_routers};
 pub use mesh::mesh;
 pub use ring::ring;
 pub use spine_leaf::{oversubscribed_rate, spine_leaf};

@@ -3,6 +3,8 @@
 
 mod captures;
 mod notation;
+#[path = "../common/pcap.rs"]
+mod pcap;
 mod properties;
 mod tshark;
 mod vectors;

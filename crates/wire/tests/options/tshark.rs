@@ -2,7 +2,7 @@
 //! that it computes: a third implementation, which knows both versions. Skipped where there is none.
 
 use std::collections::BTreeMap;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::process::Command;
 
 use serde_json::Value;
@@ -10,6 +10,7 @@ use weft_wire::mptcp::{AddAddr, Announcement, Capable, DataSequence, Dss, Join, 
 use weft_wire::{TcpFrame, TcpOption};
 
 use crate::notation::{bytes, hex};
+use crate::pcap::write_pcap;
 
 /// What tshark calls what is compared. It does not show the checksums of DSS.
 const FIELDS: [&str; 32] = [
@@ -182,21 +183,6 @@ fn apart(mut frame: Vec<u8>, capture: usize) -> Vec<u8> {
         (frame[27], frame[31]) = (capture as u8, capture as u8);
     }
     frame
-}
-
-/// A capture file in the classic format, nanoseconds apart.
-fn write_pcap(path: &std::path::Path, frames: &[Vec<u8>]) {
-    let mut file = Vec::new();
-    for word in [0xa1b2_3c4d_u32, 4 << 16 | 2, 0, 0, 65535, 1] {
-        file.write_all(&word.to_le_bytes()).unwrap();
-    }
-    for (at, frame) in frames.iter().enumerate() {
-        for word in [0, at as u32, frame.len() as u32, frame.len() as u32] {
-            file.write_all(&word.to_le_bytes()).unwrap();
-        }
-        file.write_all(frame).unwrap();
-    }
-    std::fs::write(path, file).unwrap();
 }
 
 #[test]

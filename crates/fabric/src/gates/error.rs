@@ -1,0 +1,160 @@
+//! [`GateError`]: why a fabric has no gates, or not these.
+
+use std::fmt;
+
+use thiserror::Error;
+use weft_wire::TagWidth;
+
+use super::{Violation, WiringMistake};
+use crate::FabricError;
+
+/// Why a fabric has no gates, or not these.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum GateError {
+    /// So many switches no fat-tree has.
+    #[error(
+        "this is no fat-tree: it has {switches} switches, and a k-ary fat-tree has 5k²/4 of them, for even k: {} for \
+         k = {below}, {} for k = {}", 5 * below * below / 4, 5 * (below + 2) * (below + 2) / 4, below + 2
+    )]
+    Switches {
+        /// The switches that there are.
+        switches: usize,
+        /// The greatest k whose fat-tree has fewer, at least 2.
+        below: usize,
+    },
+    /// Too many cables are elsewhere for the fabric to be meant as a fat-tree.
+    #[error(
+        "this is no fat-tree: for k = {k}, {} of {cables} cables between switches would have to be elsewhere: {mistakes}",
+        .mistakes.0.len()
+    )]
+    Cables {
+        /// As the number of switches says.
+        k: u32,
+        /// The cables between switches that such a fat-tree has.
+        cables: usize,
+        /// What would have to be elsewhere.
+        mistakes: Named<WiringMistake>,
+    },
+    /// It is a fat-tree but for these cables.
+    #[error("the fat-tree (k = {k}) is wired wrongly: {mistakes}")]
+    Wiring {
+        /// As the number of switches says.
+        k: u32,
+        /// What is wrong.
+        mistakes: Named<WiringMistake>,
+    },
+    /// A host on an aggregation switch.
+    #[error(
+        "`{host}` hangs on `{switch}`, an aggregation switch of the fat-tree: servers hang on edge switches, external \
+         routers on cores"
+    )]
+    Misplaced {
+        /// The host.
+        host: String,
+        /// The switch.
+        switch: String,
+    },
+    /// More servers on an edge switch than a fat-tree has there.
+    #[error("`{switch}` has {servers} servers: an edge switch of a fat-tree (k = {}) has at most {most}", 2 * most)]
+    Servers {
+        /// The edge switch.
+        switch: String,
+        /// Its servers.
+        servers: usize,
+        /// k/2.
+        most: usize,
+    },
+    /// A server that two gates would lead to.
+    #[error(
+        "the server `{host}` has {cables} cables to switches: a gate plan has one gate a server, so leave it one"
+    )]
+    Cabled {
+        /// The server.
+        host: String,
+        /// Its cables.
+        cables: usize,
+    },
+    /// More gates than DOWN numbers.
+    #[error(
+        "a fat-tree of k = {k} needs DOWN numbers up to {needs} (two for each of k³/4 servers), and the {} bits of a \
+         {width} tag hold {}, enough for k up to {}{}",
+        .width.down_bits(), .width.max_down(), largest(*.width), advice(*.width)
+    )]
+    Bits {
+        /// The k of the fat-tree.
+        k: u32,
+        /// The greatest DOWN that it needs.
+        needs: u64,
+        /// The tag's width.
+        width: TagWidth,
+    },
+    /// More external links than UP numbers.
+    #[error(
+        "{places} external links a core need UP numbers up to {needs}, and the {} bits of a {width} tag hold {}: fewer \
+         external links a core fit", .width.up_bits(), .width.max_up()
+    )]
+    External {
+        /// The places a core.
+        places: u32,
+        /// The greatest UP that they need.
+        needs: u64,
+        /// The tag's width.
+        width: TagWidth,
+    },
+    /// Fewer places than external links.
+    #[error("`{switch}` has {links} external links, and {places} places a core were asked for")]
+    Places {
+        /// The core.
+        switch: String,
+        /// Its external links.
+        links: usize,
+        /// The places a core.
+        places: u32,
+    },
+    /// Gates given for a switch that is not there; what else can be wrong with a name or a fabric.
+    #[error(transparent)]
+    Fabric(#[from] FabricError),
+    /// Gates given for a node that is no switch.
+    #[error("`{0}` is a host: only switches have gates")]
+    Host(String),
+    /// Gates of a switch given twice.
+    #[error("the gates of `{0}` are given twice")]
+    Twice(String),
+    /// Gates given by somebody that frames could not be forwarded by.
+    #[error("these gates cannot be used: {0}")]
+    Broken(Named<Violation>),
+}
+
+/// The greatest k whose DOWN numbers a tag holds.
+fn largest(width: TagWidth) -> u32 {
+    (1..).map(|half| 2 * half).take_while(|k: &u32| k.pow(3) / 2 <= width.max_down()).last().unwrap_or(0)
+}
+
+/// What to do about it.
+fn advice(width: TagWidth) -> &'static str {
+    match width {
+        TagWidth::Narrow => ": take the wide tag (`--width wide`), which all switches have to know",
+        TagWidth::Wide => "",
+    }
+}
+
+/// What is wrong, all of it; a message names the first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Named<T>(pub Vec<T>);
+
+impl<T> Named<T> {
+    /// How many a message names.
+    pub const MOST: usize = 12;
+}
+
+impl<T: fmt::Display> fmt::Display for Named<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, what) in self.0.iter().take(Self::MOST).enumerate() {
+            write!(f, "{}{what}", if index == 0 { "" } else { "; " })?;
+        }
+        match self.0.len().saturating_sub(Self::MOST) {
+            0 => Ok(()),
+            more => write!(f, "; and {more} more"),
+        }
+    }
+}

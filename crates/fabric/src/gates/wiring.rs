@@ -1,0 +1,121 @@
+//! [`WiringMistake`]: where a fabric differs from the fat-tree that it is meant to be.
+
+use std::fmt;
+
+use weft_units::{NodeId, PortId};
+
+use super::FatTree;
+use crate::Fabric;
+
+/// A cable that is not where it belongs, seen from its lower end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum WiringMistake {
+    /// A cable leads to another switch than it should.
+    Misled {
+        /// The switch at the lower end.
+        switch: String,
+        /// Its port.
+        port: PortId,
+        /// Where the cable leads.
+        leads_to: String,
+        /// Where it should.
+        expected: String,
+    },
+    /// A cable that has no place.
+    Extra {
+        /// The switch at the lower end.
+        switch: String,
+        /// Its port.
+        port: PortId,
+        /// Where the cable leads.
+        leads_to: String,
+    },
+    /// No cable where one belongs.
+    Missing {
+        /// The switch at the lower end.
+        switch: String,
+        /// Where a cable should lead.
+        expected: String,
+    },
+}
+
+impl fmt::Display for WiringMistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Misled { switch, port, leads_to, expected } => {
+                write!(f, "{switch}-eth{port} goes to {leads_to}, expected {expected}")
+            }
+            Self::Extra { switch, port, leads_to } => {
+                write!(f, "{switch}-eth{port} goes to {leads_to}, expected no cable")
+            }
+            Self::Missing { switch, expected } => write!(f, "{switch} has no cable to {expected}"),
+        }
+    }
+}
+
+/// Where the cables between the switches of `fabric` differ from those of `tree`.
+pub(super) fn mistakes(fabric: &Fabric, tree: &FatTree) -> Vec<WiringMistake> {
+    let mut found = Vec::new();
+    let mut is_edge = vec![false; fabric.nodes().len()];
+    for &edge in tree.pods().iter().flat_map(|pod| &pod.edges) {
+        is_edge[edge.index()] = true;
+    }
+    for pod in tree.pods() {
+        for &edge in &pod.edges {
+            upward(fabric, edge, &pod.aggregations, |_| false, &mut found);
+        }
+        for (&aggregation, cores) in pod.aggregations.iter().zip(tree.groups()) {
+            // The cables of edges were looked at from below.
+            upward(fabric, aggregation, cores, |peer| is_edge[peer.index()], &mut found);
+        }
+    }
+    let mut is_core = vec![false; fabric.nodes().len()];
+    tree.groups().iter().flatten().for_each(|core| is_core[core.index()] = true);
+    for &core in tree.groups().iter().flatten() {
+        for &link in fabric.ports(core) {
+            let link = fabric.link(link);
+            if is_core[link.to.index()] && core < link.to {
+                found.push(WiringMistake::Extra {
+                    switch: fabric.node(core).name.clone(),
+                    port: link.from_port,
+                    leads_to: fabric.node(link.to).name.clone(),
+                });
+            }
+        }
+    }
+    found
+}
+
+/// Compares the cables of `switch`, but those to hosts and those to leave out, with one to each of `expected`.
+fn upward(
+    fabric: &Fabric,
+    switch: NodeId,
+    expected: &[NodeId],
+    leave_out: impl Fn(NodeId) -> bool,
+    found: &mut Vec<WiringMistake>,
+) {
+    let name = |node: NodeId| fabric.node(node).name.clone();
+    let mut missing = expected.to_vec();
+    let mut misled = Vec::new();
+    for &link in fabric.ports(switch) {
+        let link = fabric.link(link);
+        if fabric.node(link.to).is_host() || leave_out(link.to) {
+            continue;
+        }
+        match missing.iter().position(|&node| node == link.to) {
+            Some(index) => {
+                missing.remove(index);
+            }
+            None => misled.push((link.from_port, link.to)),
+        }
+    }
+    let mut missing = missing.into_iter();
+    for (port, to) in misled {
+        let (switch, leads_to) = (name(switch), name(to));
+        found.push(match missing.next() {
+            Some(expected) => WiringMistake::Misled { switch, port, leads_to, expected: name(expected) },
+            None => WiringMistake::Extra { switch, port, leads_to },
+        });
+    }
+    found.extend(missing.map(|node| WiringMistake::Missing { switch: name(switch), expected: name(node) }));
+}

@@ -1,0 +1,53 @@
+//! What the tests share: frames are walked over the fabric's cables by what each switch is told, and by nothing else.
+
+use weft_fabric::Fabric;
+use weft_fabric::gates::{Gate, GatePlan, Hop, Steering};
+use weft_units::{HostId, NodeId};
+
+/// The switches of a frame's way, and the node that it comes to in the end.
+pub fn walk(fabric: &Fabric, plan: &GatePlan, at: NodeId, steering: Steering) -> (Vec<Hop>, NodeId) {
+    let mut at = at;
+    let mut gate = plan.switch(at).unwrap().gates.iter().find(|gate| gate.gate == steering.gate).unwrap();
+    let mut hops = Vec::new();
+    loop {
+        hops.push(Hop { switch: at, port: gate.port, gate: gate.gate });
+        let link = fabric.link(fabric.link_at(at, gate.port).unwrap());
+        if gate.flag.is_some_and(|flag| flag.pops()) {
+            return (hops, link.to);
+        }
+        assert!(hops.len() < 6, "round in circles: {hops:?}");
+        at = link.to;
+        let switch = plan.switch(at).expect("a tagged frame comes to no host");
+        let from = switch.at(link.to_port).unwrap().flag;
+        gate = switch.output(from, steering.up, steering.down).expect("there is such a gate");
+    }
+}
+
+/// Checks that every way from a host to another is one: it ends at the other, and no two are the same. Gives how
+/// many there are.
+pub fn arrives(fabric: &Fabric, plan: &GatePlan, source: HostId, destination: HostId) -> usize {
+    let choices = plan.choices(source, destination);
+    let mut ways: Vec<Vec<Hop>> = Vec::new();
+    for choice in 0..choices {
+        let (at, steering) = plan.steering(source, destination, choice).unwrap();
+        let source_node = fabric.host_node(source);
+        assert!(fabric.ports(source_node).iter().any(|&link| fabric.link(link).to == at));
+        let (hops, end) = walk(fabric, plan, at, steering);
+        assert_eq!(end, fabric.host_node(destination), "{steering:?} went over {hops:?}");
+        assert_eq!(plan.route(at, steering).as_ref(), Some(&hops));
+        assert_eq!(hops[0].gate, steering.gate);
+        assert!(hops.iter().all(|hop| hop.gate != Gate(0)));
+        ways.push(hops);
+    }
+    assert_eq!(plan.steering(source, destination, choices), None);
+    ways.sort_by_key(|hops| hops.iter().map(|hop| (hop.switch, hop.port)).collect::<Vec<_>>());
+    ways.dedup();
+    assert_eq!(ways.len(), choices, "two choices are the same way");
+    choices
+}
+
+/// All pairs of hosts.
+pub fn pairs(fabric: &Fabric) -> impl Iterator<Item = (HostId, HostId)> + use<> {
+    let hosts = fabric.host_count() as u32;
+    (0..hosts).flat_map(move |a| (0..hosts).map(move |b| (HostId(a), HostId(b))))
+}

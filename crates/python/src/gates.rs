@@ -1,0 +1,128 @@
+//! [`GatePlan`]: the gates of Tag-and-Forward, and the ways through them, for Python.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use weft_fabric::gates::{self, Numbering, SwitchGates, TagWidth};
+use weft_fabric::{Fabric, LinkSpec, build, read};
+use weft_units::HostId;
+
+use crate::ScenarioError;
+use crate::files::{load, scenario};
+
+/// A switch, and the port and gate by which a frame leaves it.
+type Hop<'a> = (&'a str, u16, u32);
+
+/// See `python/weft/_weft.pyi`.
+#[pyclass(frozen)]
+pub struct GatePlan {
+    fabric: Fabric,
+    plan: gates::GatePlan,
+}
+
+#[pymethods]
+impl GatePlan {
+    #[staticmethod]
+    #[pyo3(signature = (name, text, width = "narrow", external_places = None))]
+    fn of_file(
+        py: Python<'_>,
+        name: &str,
+        text: &str,
+        width: &str,
+        external_places: Option<u32>,
+    ) -> PyResult<Self> {
+        Self::of(py, fabric_file(name, text)?, width, external_places)
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (text, name, base_dir, sets, width = "narrow", external_places = None))]
+    fn of_scenario(
+        py: Python<'_>,
+        text: &str,
+        name: &str,
+        base_dir: &str,
+        sets: Vec<String>,
+        width: &str,
+        external_places: Option<u32>,
+    ) -> PyResult<Self> {
+        let scenario = scenario(text, name, &sets)?;
+        let plan = scenario.plan(&scenario.points()[0], &|path| load(base_dir, path));
+        let plan = plan.map_err(|wrong| ScenarioError::new_err(wrong.to_string()))?;
+        Self::of(py, plan.fabric, width, external_places)
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (k, routers = 0, width = "narrow"))]
+    fn fat_tree(py: Python<'_>, k: u32, routers: u32, width: &str) -> PyResult<Self> {
+        let link = LinkSpec::default();
+        let fabric = py.detach(|| build::fat_tree_with_routers(k, routers, &link, &link, &link));
+        Self::of(py, fabric.map_err(|wrong| PyValueError::new_err(wrong.to_string()))?, width, None)
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (name, text, switches, width = "narrow"))]
+    fn given(py: Python<'_>, name: &str, text: &str, switches: &str, width: &str) -> PyResult<Self> {
+        let fabric = fabric_file(name, text)?;
+        let switches: Vec<SwitchGates> = serde_json::from_str(switches)
+            .map_err(|wrong| PyValueError::new_err(format!("these are no gates of switches: {wrong}")))?;
+        let width = parsed(width)?;
+        let plan = py.detach(|| gates::GatePlan::given(&fabric, width, switches));
+        let plan = plan.map_err(|wrong| PyValueError::new_err(wrong.to_string()))?;
+        Ok(Self { fabric, plan })
+    }
+
+    fn json(&self) -> String {
+        self.plan.to_json()
+    }
+
+    fn choices(&self, source: &str, destination: &str) -> PyResult<usize> {
+        Ok(self.plan.choices(self.host(source)?, self.host(destination)?))
+    }
+
+    fn steering(
+        &self,
+        source: &str,
+        destination: &str,
+        choice: usize,
+    ) -> PyResult<Option<(&str, u32, u32, u32)>> {
+        let steering = self.plan.steering(self.host(source)?, self.host(destination)?, choice);
+        Ok(steering.map(|(at, steering)| {
+            (self.fabric.node(at).name.as_str(), steering.gate.0, steering.up, steering.down)
+        }))
+    }
+
+    fn route(&self, source: &str, destination: &str, choice: usize) -> PyResult<Option<Vec<Hop<'_>>>> {
+        let steering = self.plan.steering(self.host(source)?, self.host(destination)?, choice);
+        let route = steering.and_then(|(at, steering)| self.plan.route(at, steering));
+        Ok(route.map(|hops| {
+            let hop = |hop: gates::Hop| (self.fabric.node(hop.switch).name.as_str(), hop.port.0, hop.gate.0);
+            hops.into_iter().map(hop).collect()
+        }))
+    }
+}
+
+impl GatePlan {
+    fn of(py: Python<'_>, fabric: Fabric, width: &str, external_places: Option<u32>) -> PyResult<Self> {
+        let numbering = Numbering { width: parsed(width)?, external_places };
+        let plan = py.detach(|| gates::GatePlan::of(&fabric, &numbering));
+        let plan = plan.map_err(|wrong| PyValueError::new_err(wrong.to_string()))?;
+        Ok(Self { fabric, plan })
+    }
+
+    fn host(&self, name: &str) -> PyResult<HostId> {
+        let wrong = |wrong: String| PyValueError::new_err(wrong);
+        let node = self.fabric.find(name).map_err(|error| wrong(error.to_string()))?;
+        self.fabric
+            .node(node)
+            .host
+            .ok_or_else(|| wrong(format!("`{name}` is a switch: ways are between hosts")))
+    }
+}
+
+fn fabric_file(name: &str, text: &str) -> PyResult<Fabric> {
+    let fabric = read::file(name, text.as_bytes(), &LinkSpec::default());
+    fabric.map_err(|wrong| ScenarioError::new_err(format!("{name}: {wrong}")))
+}
+
+fn parsed(width: &str) -> PyResult<TagWidth> {
+    width.parse().map_err(|wrong| PyValueError::new_err(format!("{wrong}, not `{width}`")))
+}

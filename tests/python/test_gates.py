@@ -1,0 +1,87 @@
+"""Gate plans as Python sees them: the paper's example, mistakes in the wiring, gates of somebody else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from weft import ScenarioError
+from weft._weft import GatePlan
+
+QUICKSTART = Path(__file__).parents[2] / "scenarios" / "quickstart.toml"
+
+
+def fat_tree(k: int, cores: dict[tuple[int, int], int] | None = None) -> str:
+    """A fabric file of switches called as in the paper; `cores` sends the cable of a switch and place elsewhere."""
+    half = k // 2
+    cables = [(f"h{host}", f"es{host // half + 1}") for host in range(k * half * half)]
+    for pod in range(k):
+        for edge in range(half):
+            cables += [(f"es{pod * half + edge + 1}", f"as{pod * half + up + 1}") for up in range(half)]
+    for pod in range(k):
+        for group in range(half):
+            switch = pod * half + group + 1
+            for place in range(half):
+                core = (cores or {}).get((switch, place), group * half + place + 1)
+                cables.append((f"as{switch}", f"cs{core}"))
+    names = dict.fromkeys(name for cable in cables for name in cable)
+    nodes = [{"id": name, "role": "host" if name.startswith("h") else "switch"} for name in names]
+    edges = [{"source": a, "target": b} for a, b in cables]
+    return json.dumps({"directed": False, "multigraph": False, "graph": {}, "nodes": nodes, "edges": edges})
+
+
+def test_the_papers_packet_takes_the_papers_way():
+    plan = GatePlan.fat_tree(4, routers=2)
+    assert plan.choices("h0", "h14") == 4
+    assert plan.steering("h0", "h14", 1) == ("e0", 48, 48, 30)
+    way = plan.route("h0", "h14", 1)
+    assert [(switch, gate) for switch, _, gate in way] == [("e0", 48), ("a0", 48), ("c1", 32), ("a6", 32), ("e7", 30)]
+    assert plan.steering("h0", "h14", 4) is None
+    assert plan.route("h0", "h0", 0) is None
+
+
+def test_a_plan_is_json_and_is_taken_back():
+    text = fat_tree(4)
+    plan = GatePlan.of_file("discovered.json", text)
+    data = json.loads(plan.json())
+    assert (data["k"], data["width"], len(data["switches"])) == (4, "narrow", 20)
+    again = GatePlan.given("discovered.json", text, json.dumps(data["switches"]))
+    assert again.json() == plan.json()
+    next(switch for switch in data["switches"] if switch["switch"] == "as1")["gates"][0]["gate"] = 12
+    with pytest.raises(
+        ValueError, match=r"P3 .* broken at as1-eth0: the gate to es1 is 12, and the greatest gate there 4"
+    ):
+        GatePlan.given("discovered.json", text, json.dumps(data["switches"]))
+    with pytest.raises(ValueError, match="these are no gates of switches: "):
+        GatePlan.given("discovered.json", text, '[{"switch": 1}]')
+
+
+def test_cables_that_are_elsewhere_are_named():
+    swapped = fat_tree(4, {(3, 0): 4, (4, 1): 1})
+    with pytest.raises(ValueError, match="as3-eth2 goes to cs4, expected cs1; as4-eth3 goes to cs1, expected cs4"):
+        GatePlan.of_file("discovered.json", swapped)
+
+
+def test_what_is_too_large_or_unknown_is_refused_with_what_to_do():
+    with pytest.raises(ValueError, match="enough for k up to 24: take the wide tag"):
+        GatePlan.fat_tree(26)
+    assert GatePlan.fat_tree(26, width="wide").choices("h0", "h4000") == 169
+    with pytest.raises(ValueError, match="a tag is `narrow` or `wide`, not `broad`"):
+        GatePlan.fat_tree(4, width="broad")
+    with pytest.raises(ValueError, match="did you mean `h9`"):
+        GatePlan.fat_tree(4).choices("h0", "h99")
+    with pytest.raises(ValueError, match="`e1` is a switch"):
+        GatePlan.fat_tree(4).steering("h0", "e1", 0)
+    with pytest.raises(ScenarioError):
+        GatePlan.of_file("discovered.json", "{")
+
+
+def test_a_scenario_s_fabric_has_gates():
+    text = QUICKSTART.read_text()
+    plan = GatePlan.of_scenario(text, QUICKSTART.name, ".", [])
+    assert plan.json() == GatePlan.fat_tree(4).json()
+    ring = "fabric={ kind = 'ring', switches = 5, hosts_per_switch = 1, rate = '10 Gbps', delay = '5 us' }"
+    with pytest.raises(ValueError, match="this is no fat-tree: for k = 2, "):
+        GatePlan.of_scenario(text, QUICKSTART.name, ".", [ring])

@@ -1,0 +1,200 @@
+-- Hello, Path frames and the tags of Tag-and-Forward for Wireshark and tshark (4.0 and later).
+--
+--   tshark -X lua_script:tools/wireshark/weft.lua -r capture.pcap -V
+--
+-- or copy the file into Wireshark's folder of personal Lua plugins (Help, About, Folders). Display filters:
+-- weft.hello.tier == 2, weft.path.type == 1, weft.tag.down == 30. Where the EtherTypes are configured otherwise, say
+-- so: -d ethertype==0x88b6,weft.tag (Decode As). What a switch refuses is marked with the counter of the reason
+-- (signatures aside: they need the key). Format: docs/wire-format.md.
+
+local ethertypes = DissectorTable.get("ethertype")
+
+local no_yes = { [0] = "no", [1] = "yes" }
+local known_types = { [0x0800] = "IPv4", [0x0806] = "ARP", [0x86dd] = "IPv6", [0x8100] = "VLAN", [0x88a8] = "VLAN" }
+
+-- Says at `item` that a switch refuses the frame, and why; gives how many bytes were read.
+local function refuse(item, expert, why, tvb, pinfo)
+    item:add_proto_expert_info(expert, why)
+    pinfo.cols.info = "refused: " .. why
+    return tvb:len()
+end
+
+-- Gives what is carried to the dissector of its EtherType.
+local function carry(ethertype, tvb, pinfo, tree)
+    if tvb:len() > 0 and not ethertypes:try(ethertype, tvb:tvb(), pinfo, tree) then
+        Dissector.get("data"):call(tvb:tvb(), pinfo, tree)
+    end
+end
+
+-- Hello ---------------------------------------------------------------------------------------------------------
+
+local nearest_bridge = "0180c200000e"
+local eth_dst = Field.new("eth.dst")
+local hello = Proto("weft.hello", "Weft Hello")
+local h = {
+    version = ProtoField.uint8("weft.hello.version", "Version"),
+    flags = ProtoField.uint8("weft.hello.flags", "Flags", base.HEX),
+    authenticated = ProtoField.uint8("weft.hello.authenticated", "Authenticated", base.DEC, no_yes, 0x01),
+    tier = ProtoField.uint8("weft.hello.tier", "Tier"),
+    hold = ProtoField.uint32("weft.hello.hold", "Hold time (ms)"),
+    switch = ProtoField.uint64("weft.hello.switch", "Switch id", base.HEX),
+    port = ProtoField.uint16("weft.hello.port", "Port number"),
+    sequence = ProtoField.uint64("weft.hello.sequence", "Sequence"),
+    signature = ProtoField.bytes("weft.hello.signature", "Signature"),
+}
+local hello_refused = ProtoExpert.new("weft.hello.refused", "Refused", expert.group.PROTOCOL, expert.severity.ERROR)
+hello.fields = h
+hello.experts = { hello_refused }
+
+function hello.dissector(tvb, pinfo, tree)
+    pinfo.cols.protocol = "Weft Hello"
+    local top = tree:add(hello, tvb(0))
+    local to = eth_dst()
+    if to and tostring(to.range:bytes()):lower() ~= nearest_bridge then
+        return refuse(top, hello_refused, "destination", tvb, pinfo)
+    end
+    if tvb:len() < 28 then
+        return refuse(top, hello_refused, "short", tvb, pinfo)
+    end
+    local version = top:add(h.version, tvb(0, 1))
+    if tvb(0, 1):uint() ~= 1 then
+        return refuse(version, hello_refused, "version", tvb, pinfo)
+    end
+    local signed = tvb(1, 1):bitfield(7, 1) == 1
+    top:add(h.flags, tvb(1, 1)):add(h.authenticated, tvb(1, 1))
+    top:add(h.tier, tvb(2, 1))
+    top:add(h.hold, tvb(4, 4))
+    top:add(h.switch, tvb(8, 8))
+    top:add(h.port, tvb(16, 2))
+    top:add(h.sequence, tvb(20, 8))
+    pinfo.cols.info = string.format(
+        "Hello of %s, port %d, tier %d%s",
+        tostring(tvb(8, 8):bytes()):lower(), tvb(16, 2):uint(), tvb(2, 1):uint(), signed and ", signed" or ""
+    )
+    if signed then
+        if tvb:len() < 44 then
+            return refuse(top, hello_refused, "short", tvb, pinfo)
+        end
+        top:add(h.signature, tvb(28, 16))
+    end
+    top:set_len(signed and 44 or 28)
+    return tvb:len()
+end
+
+-- Path frames ---------------------------------------------------------------------------------------------------
+
+local path_types = {
+    [1] = "Path Request",
+    [2] = "Path Reply",
+    [3] = "Path Fail",
+    [4] = "Path Recovery Request",
+    [5] = "Path Recovery Reply",
+}
+local path = Proto("weft.path", "Weft Path")
+local p = {
+    version = ProtoField.uint8("weft.path.version", "Version"),
+    type = ProtoField.uint8("weft.path.type", "Type", base.DEC, path_types),
+    hops = ProtoField.uint8("weft.path.hops", "Hop count"),
+    flags = ProtoField.uint8("weft.path.flags", "Flags", base.HEX),
+    id = ProtoField.uint32("weft.path.id", "Exploration id", base.HEX),
+    destination = ProtoField.ether("weft.path.destination", "Original destination"),
+    source_port = ProtoField.uint16("weft.path.source_port", "TCP source port"),
+    destination_port = ProtoField.uint16("weft.path.destination_port", "TCP destination port"),
+    original = ProtoField.uint16("weft.path.original", "Original EtherType", base.HEX, known_types),
+}
+local path_refused = ProtoExpert.new("weft.path.refused", "Refused", expert.group.PROTOCOL, expert.severity.ERROR)
+path.fields = p
+path.experts = { path_refused }
+
+function path.dissector(tvb, pinfo, tree)
+    pinfo.cols.protocol = "Weft Path"
+    local top = tree:add(path, tvb(0, math.min(20, tvb:len())))
+    if tvb:len() < 20 then
+        return refuse(top, path_refused, "short", tvb, pinfo)
+    end
+    local version = top:add(p.version, tvb(0, 1))
+    if tvb(0, 1):uint() ~= 1 then
+        return refuse(version, path_refused, "version", tvb, pinfo)
+    end
+    local number = tvb(1, 1):uint()
+    local name, carries = path_types[number], number == 1 or number == 2
+    local kind = top:add(p.type, tvb(1, 1))
+    if not name or carries and tvb(14, 4):uint() == 0 then
+        return refuse(kind, path_refused, "type", tvb, pinfo)
+    end
+    top:add(p.hops, tvb(2, 1))
+    top:add(p.flags, tvb(3, 1))
+    top:add(p.id, tvb(4, 4))
+    top:add(p.destination, tvb(8, 6))
+    top:add(p.source_port, tvb(14, 2))
+    top:add(p.destination_port, tvb(16, 2))
+    local info = string.format(
+        "%s 0x%08x after %d hops, %d > %s:%d",
+        name, tvb(4, 4):uint(), tvb(2, 1):uint(), tvb(14, 2):uint(), tostring(tvb(8, 6):ether()), tvb(16, 2):uint()
+    )
+    if carries then
+        top:add(p.original, tvb(18, 2))
+        if tvb:len() > 20 then
+            carry(tvb(18, 2):uint(), tvb(20), pinfo, tree)
+        end
+    end
+    pinfo.cols.info = info
+    return tvb:len()
+end
+
+-- Tags of Tag-and-Forward ---------------------------------------------------------------------------------------
+
+local tag = Proto("weft.tag", "Weft tag (Tag-and-Forward)")
+local wide = Proto("weft.tag.wide", "Weft wide tag (Tag-and-Forward)")
+local t = {
+    qid = ProtoField.uint8("weft.tag.qid", "QID"),
+    up = ProtoField.uint32("weft.tag.up", "UP"),
+    down = ProtoField.uint32("weft.tag.down", "DOWN"),
+    original = ProtoField.uint16("weft.tag.original", "Original EtherType", base.HEX, known_types),
+}
+local tag_refused = ProtoExpert.new("weft.tag.refused", "Refused", expert.group.PROTOCOL, expert.severity.ERROR)
+tag.fields = t
+tag.experts = { tag_refused }
+
+-- A tag whose DOWN has so many bits.
+local function dissect_tag(proto, down_bits, tvb, pinfo, tree)
+    pinfo.cols.protocol = "Weft tag"
+    local top = tree:add(proto, tvb(0, math.min(8, tvb:len())))
+    if tvb:len() < 8 then
+        return refuse(top, tag_refused, "short", tvb, pinfo)
+    end
+    local up_bits = 45 - down_bits
+    local bits = tvb(0, 6)
+    local up, down = bits:bitfield(3, up_bits), bits:bitfield(3 + up_bits, down_bits)
+    top:add(t.qid, tvb(0, 1), bits:bitfield(0, 3))
+    top:add(t.up, bits, up)
+    top:add(t.down, bits, down)
+    local inner = tvb(6, 2):uint()
+    local original = top:add(t.original, tvb(6, 2))
+    local info = string.format("Tag up %d down %d queue %d", up, down, bits:bitfield(0, 3))
+    top:append_text(string.format(", up %d, down %d, queue %d", up, down, bits:bitfield(0, 3)))
+    if up == 0 and down == 0 then
+        return refuse(top, tag_refused, "missing", tvb, pinfo)
+    end
+    if inner == pinfo.match_uint then
+        return refuse(original, tag_refused, "repeated", tvb, pinfo)
+    end
+    if tvb:len() > 8 then
+        carry(inner, tvb(8), pinfo, tree)
+        info = info .. ": " .. tostring(pinfo.cols.info)
+    end
+    pinfo.cols.info = info
+    return tvb:len()
+end
+
+function tag.dissector(tvb, pinfo, tree)
+    return dissect_tag(tag, 13, tvb, pinfo, tree)
+end
+
+function wide.dissector(tvb, pinfo, tree)
+    return dissect_tag(wide, 22, tvb, pinfo, tree)
+end
+
+for ethertype, proto in pairs({ [0xff70] = hello, [0xffaf] = path, [0xff1f] = tag, [0xff2f] = wide }) do
+    ethertypes:add(ethertype, proto)
+end
