@@ -13,7 +13,7 @@ BPF_SOURCES := $(wildcard bpf/*)
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
 .PHONY: quickstart build emulation controller test test-rust test-python lint format bench bench-paths bench-switch \
-	bench-controller fuzz conformance hostile deb ns3 captures system system-bpf system-bench system-emulation \
+	bench-controller fuzz conformance hostile deb ns3 mptcp captures system system-bpf system-bench system-emulation \
 	system-oracles system-test clean help
 
 help:
@@ -122,6 +122,9 @@ conformance: | system system-bpf ## a million steps through the eBPF program and
 
 ns3: ## make the ns-3 reference results anew (minutes)
 	bash validation/ns3/run.sh
+
+mptcp: $(VENV)/.emulation ## the simulated Multipath TCP against the kernel's (root; 15 minutes)
+	$(PYTHON) -m validation.mptcp
 
 captures: | system-emulation ## make the captures of the kernel's Multipath TCP anew (root; a minute)
 	cd crates/wire && python3 -m captures

@@ -280,8 +280,9 @@ pub struct Config {
     pub mptcp_scheduler: MptcpScheduler,
     /// How the windows of the subflows are coupled.
     pub mptcp_congestion: MptcpCongestion,
-    /// For how many timeouts of the other subflows one makes no progress, after its own first, before it is stale: it gets
-    /// no more data, and what it has sent goes to the others too (Linux: `stale_loss_cnt`). 0: with its first timeout.
+    /// How often a connection whose data does not get on may find a subflow from which nothing came since the last time.
+    /// Once more, and it is stale: it gets no more data, and what it has sent goes to the others too (Linux:
+    /// `stale_loss_cnt`). 0: it never is.
     pub mptcp_stale_loss_count: u8,
 }
 

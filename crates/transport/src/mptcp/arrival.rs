@@ -51,7 +51,7 @@ impl Connection {
         {
             let data = dss.dsn.map(|dsn| dsn.wrapping_sub(self.keys.peer_first));
             self.deliver(cfg, number, now, seg, data);
-            self.on_dss(seg, dss);
+            self.on_dss(now, seg, dss);
             let endpoint = &mut self.subflows[number].endpoint;
             if dss.data_fin && endpoint.state != State::Closed {
                 endpoint.todo |= todo::ACK;
@@ -113,6 +113,7 @@ impl Connection {
             self.observe(cfg, number);
         }
         let subflow = &mut self.subflows[number];
+        subflow.heard = subflow.heard.wrapping_add(1);
         let endpoint = &mut subflow.endpoint;
         let (next, una, before_it) = (endpoint.rcv_nxt, endpoint.snd_una, endpoint.delivered);
         let in_order = seg.seq == next && subflow.held.is_empty();
@@ -157,9 +158,13 @@ impl Connection {
 
     /// What a DSS says of this side's data, and where the other's ends.
     #[inline]
-    pub(super) fn on_dss(&mut self, seg: &Segment, dss: &Dss) {
+    pub(super) fn on_dss(&mut self, now: Time, seg: &Segment, dss: &Dss) {
         self.confirmed = true;
+        let acked = self.outgoing.acked;
         self.outgoing.on_data_ack(dss.data_ack.wrapping_sub(self.keys.own_first), seg.window);
+        if self.outgoing.acked != acked {
+            self.arm_stall(now);
+        }
         if dss.data_fin
             && let Some(dsn) = dss.dsn
         {

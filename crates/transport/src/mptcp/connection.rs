@@ -56,6 +56,8 @@ pub struct Connection {
     pub(super) ready: u32,
     pub(super) keys: Keys,
     pub(super) subflows: Vec<Subflow>,
+    /// When it will be too long that no data was acknowledged; [`Time::MAX`]: there is none to wait for.
+    pub(super) stalled_at: Time,
     /// When each of them needs to be woken.
     pub(super) deadlines: Vec<Time>,
     pub(super) outgoing: Outgoing,
@@ -78,6 +80,7 @@ impl Connection {
             ready: 0,
             keys: Keys::new(cfg, key),
             subflows: Vec::new(),
+            stalled_at: Time::MAX,
             deadlines: Vec::new(),
             outgoing: Outgoing::new(),
             incoming: Incoming::new(cfg),
@@ -176,7 +179,7 @@ impl Connection {
     #[inline]
     pub fn next_timeout(&self) -> Time {
         let first = self.deadlines.iter().copied().min().unwrap_or(Time::MAX);
-        first.min(self.outgoing.fin_timer)
+        first.min(self.outgoing.fin_timer).min(self.stalled_at)
     }
 
     /// Bytes that arrived in order: what the application has.

@@ -1,6 +1,6 @@
 //! Timeouts, subflows that make no progress, and how subflows and the connection end.
 
-use weft_units::Time;
+use weft_units::{Duration, Time};
 
 use super::Config;
 use super::connection::{Connection, Mode};
@@ -8,14 +8,25 @@ use super::scheduler::Scheduler;
 use super::subflow::{Stage, Subflow};
 use crate::endpoint::State;
 
+/// How long a connection waits for a data acknowledgement when no subflow waits for an ACK (Linux: `TCP_RTO_MIN`).
+const PATIENCE: Duration = Duration::from_ms(200);
+/// Timeouts of a subflow in a row after which it is given up, once all data has arrived both ways. The other side may still
+/// wait for an acknowledgement of its DATA_FIN: so many losses in a row are rare.
+const END_RETRIES: u8 = 3;
+/// Bytes that are sent again at a time where data does not get on (Linux: what a page fragment holds).
+const PIECE: u64 = 32 * 1024;
+
 impl Connection {
     /// To be called when [`Self::next_timeout`] has come; harmless earlier.
     pub fn on_timeout(&mut self, cfg: &Config, now: Time) {
         self.due = true;
         for number in 0..self.subflows.len() {
-            if self.subflows[number].next_timeout() <= now {
+            if self.subflows[number].endpoint.next_timeout() <= now {
                 self.subflow_expires(cfg, number, now);
             }
+        }
+        if self.stalled_at <= now {
+            self.stalls(cfg, now);
         }
         if self.outgoing.fin_timer <= now {
             self.fin_expires(cfg, now);
@@ -36,49 +47,79 @@ impl Connection {
             subflow.reset();
         }
         subflow.endpoint.on_timeout(&cfg.subflow, now);
+        // Once everything has arrived nobody waits for the end of one that does not answer.
+        if self.finishing && subflow.endpoint.backoff > END_RETRIES {
+            subflow.reset();
+        }
         if subflow.endpoint.state == State::Closed {
             self.bury(number);
-        } else if subflow.endpoint.backoff == 0 {
-            subflow.stale_at = Time::MAX;
-        } else if !subflow.stale {
-            self.suspect(cfg, number, now);
         }
     }
 
-    /// A subflow makes no progress. Linux looks again with each of the connection's timeouts, which are those of the other
-    /// subflows, and believes it after `stale_loss_cnt` of them.
-    fn suspect(&mut self, cfg: &Config, number: usize, now: Time) {
-        let mut longest = None;
-        for (other, subflow) in self.subflows.iter().enumerate() {
-            if other != number && subflow.is_usable() && subflow.endpoint.backoff == 0 {
-                longest = longest.max(Some(subflow.endpoint.rtt.timeout(&cfg.subflow, 0)));
+    /// Data was acknowledged, or the first is on its way: the connection waits anew.
+    #[inline]
+    pub(super) fn arm_stall(&mut self, now: Time) {
+        self.stalled_at = if self.outgoing.is_idle() { Time::MAX } else { now + self.patience(now) };
+    }
+
+    /// How long the connection waits for its next data acknowledgement: as long as any subflow that nothing is held
+    /// against waits for its ACK, as in Linux.
+    fn patience(&self, now: Time) -> Duration {
+        let waiting = self.subflows.iter().filter(|subflow| subflow.is_open() && subflow.misses == 0);
+        let timers = waiting.map(|subflow| subflow.endpoint.send_timer_at);
+        let last = timers.filter(|&at| at > now && at != Time::MAX).max();
+        last.map_or(PATIENCE, |at| at.saturating_since(now))
+    }
+
+    /// No data was acknowledged for too long: whoever has sent all that it was given sends the first piece again, and
+    /// subflows that hear nothing are counted, and become stale when there is a better one (Linux: `__mptcp_retrans`).
+    #[cold]
+    fn stalls(&mut self, cfg: &Config, now: Time) {
+        if self.mode != Mode::Multipath || self.outgoing.is_idle() || self.is_closed() {
+            self.stalled_at = Time::MAX;
+            return;
+        }
+        let mut idle = None;
+        for number in 0..self.subflows.len() {
+            let subflow = &mut self.subflows[number];
+            if !subflow.is_open() {
+                continue;
+            }
+            if !subflow.is_outstanding() {
+                idle = idle.or(Some(number));
+            } else if subflow.misses() > cfg.plain.mptcp_stale_loss_count {
+                self.suspect(cfg, number);
             }
         }
-        let subflow = &mut self.subflows[number];
-        if !subflow.is_outstanding() && !self.finishing {
-            subflow.stale_at = Time::MAX;
-            return;
+        if let Some(number) = idle {
+            self.give_first(cfg, number);
         }
-        let timeout = longest.unwrap_or(subflow.endpoint.rtt.timeout(&cfg.subflow, 0));
-        if subflow.stale_at == Time::MAX {
-            let count = cfg.plain.mptcp_stale_loss_count.max(u8::from(self.finishing));
-            subflow.stale_at = now + timeout.saturating_mul(u64::from(count));
-        }
-        if subflow.stale_at > now {
-            return;
-        }
-        if self.finishing {
-            // Nobody waits for the end of this one.
-            subflow.reset();
-            self.bury(number);
-        } else if longest.is_some() {
-            subflow.stale_at = Time::MAX;
+        self.arm_stall(now);
+    }
+
+    /// A subflow has not been heard of for long: it is stale, if there is one that has.
+    fn suspect(&mut self, cfg: &Config, number: usize) {
+        let count = cfg.plain.mptcp_stale_loss_count;
+        let better = |(other, subflow): (usize, &Subflow)| {
+            other != number && subflow.is_usable() && subflow.misses < count.saturating_sub(1).max(1)
+        };
+        if count > 0 && !self.subflows[number].stale && self.subflows.iter().enumerate().any(better) {
             self.stats.stale += 1;
             self.give_again(number);
             self.subflows[number].stale = true;
-        } else {
-            subflow.stale_at = now + timeout;
         }
+    }
+
+    /// Gives the first piece of data that was not acknowledged to a subflow that has nothing else to do.
+    fn give_first(&mut self, cfg: &Config, number: usize) {
+        let (mut from, to) = self.outgoing.first(PIECE);
+        while from < to {
+            let len = (to - from).min(u64::from(cfg.subflow.mss)) as u32;
+            self.subflows[number].give(cfg.congestion(), from, len);
+            self.stats.reinjected += u64::from(len);
+            from += u64::from(len);
+        }
+        self.ready |= 1 << number;
     }
 
     /// What a subflow has sent, and nobody has acknowledged, is for others.
@@ -101,7 +142,6 @@ impl Connection {
         }
         let subflow = &mut self.subflows[number];
         subflow.buried = true;
-        subflow.stale_at = Time::MAX;
         subflow.sent = Default::default();
         subflow.held = Default::default();
         if !self.subflows.iter().any(Subflow::is_usable) {

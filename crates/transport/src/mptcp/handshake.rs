@@ -162,7 +162,7 @@ impl Connection {
         self.confirmed = true;
         self.stats.subflows += 1;
         match options {
-            Options::Dss(dss) => self.on_dss(seg, dss),
+            Options::Dss(dss) => self.on_dss(now, seg, dss),
             _ => self.outgoing.on_data_ack(0, seg.window),
         }
     }
@@ -291,9 +291,9 @@ impl Connection {
     pub(super) fn fall_back(&mut self, cfg: &Config, seg: &Segment) {
         self.mode = Mode::Plain;
         self.outgoing.fin_timer = Time::MAX;
+        self.stalled_at = Time::MAX;
         let (outgoing, incoming) = (&self.outgoing, &self.incoming);
         let subflow = &mut self.subflows[0];
-        subflow.stale_at = Time::MAX;
         let endpoint = &mut subflow.endpoint;
         endpoint.rcv_wnd = incoming.window;
         endpoint.snd_wnd = seg.window;

@@ -116,6 +116,11 @@ impl Outgoing {
         }
     }
 
+    /// The first data that is on its way, at most `most` bytes: from and to where.
+    pub(crate) fn first(&self, most: u64) -> (u64, u64) {
+        (self.acked, self.mapped.min(self.acked + most))
+    }
+
     /// `[from, to)` is to be given again, unless it arrives before.
     pub(crate) fn give_again(&mut self, from: u64, to: u64) {
         let from = from.max(self.acked);

@@ -25,8 +25,11 @@ pub(crate) struct Subflow {
     pub(crate) stage: Stage,
     /// It was too long without progress: it gets no data.
     pub(crate) stale: bool,
-    /// When it will have been too long without progress; [`Time::MAX`] while it makes some.
-    pub(crate) stale_at: Time,
+    /// How often the connection found it with data in the network and nothing heard since the time before.
+    pub(crate) misses: u8,
+    /// Segments that came on it, and how many there were when the first miss was counted.
+    pub(crate) heard: u32,
+    heard_before: u32,
     /// What it still held went to others when it ended.
     pub(crate) buried: bool,
     /// A SYN+ACK came: the next ACK carries the option of the third one.
@@ -59,7 +62,9 @@ impl Subflow {
             endpoint,
             stage: Stage::Opening,
             stale: false,
-            stale_at: Time::MAX,
+            misses: 0,
+            heard: 0,
+            heard_before: 0,
             buried: false,
             answers_syn: false,
             tells_fin: false,
@@ -127,20 +132,24 @@ impl Subflow {
         })
     }
 
-    /// When it is to be woken.
-    #[inline]
-    pub(crate) fn next_timeout(&self) -> Time {
-        self.endpoint.next_timeout().min(self.stale_at)
-    }
-
     /// The other side acknowledged something.
     #[inline]
     pub(crate) fn progresses(&mut self) {
         self.sent.release(self.endpoint.snd_una);
         if self.endpoint.backoff == 0 {
             self.stale = false;
-            self.stale_at = Time::MAX;
         }
+    }
+
+    /// Looks whether anything was heard since the last look, and says how often nothing was.
+    pub(crate) fn misses(&mut self) -> u8 {
+        if self.misses > 0 && self.heard != self.heard_before {
+            self.misses = 0;
+        } else {
+            self.heard_before = self.heard;
+            self.misses = self.misses.saturating_add(1);
+        }
+        self.misses
     }
 
     /// Ends it with a reset.
@@ -148,7 +157,6 @@ impl Subflow {
         if self.endpoint.state != State::Closed {
             self.endpoint.todo = todo::RST;
             self.endpoint.abort();
-            self.stale_at = Time::MAX;
         }
     }
 

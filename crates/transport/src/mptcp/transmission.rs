@@ -40,7 +40,7 @@ impl Connection {
                     *options = if plain { Options::None } else { self.label(cfg, now, number, out) };
                     return Some(number);
                 }
-                self.deadlines[number] = self.subflows[number].next_timeout();
+                self.deadlines[number] = self.subflows[number].endpoint.next_timeout();
                 self.ready &= self.ready - 1;
             }
             if !self.wants_data_fin() {
@@ -79,6 +79,9 @@ impl Connection {
                     self.stats.reinjected += if piece.again { u64::from(piece.len) } else { 0 };
                     self.subflows[chosen].give(cfg.congestion(), piece.data, piece.len);
                     self.ready |= 1 << chosen;
+                    if self.stalled_at == Time::MAX {
+                        self.arm_stall(now);
+                    }
                 }
                 Next::Closed => return self.await_window(cfg, now),
                 Next::Nothing => return,

@@ -61,9 +61,9 @@ struct State {
 
 /// The two sides of a flow.
 pub enum Sides {
-    Tcp([Endpoint; 2]),
+    Tcp(Box<[Endpoint; 2]>),
     /// With the number that each side's subflows have at the other.
-    Multipath([Connection; 2], [Vec<usize>; 2]),
+    Multipath(Box<[Connection; 2]>, [Vec<usize>; 2]),
 }
 
 pub struct Flow {
@@ -186,7 +186,7 @@ impl World {
                 let mut client = Endpoint::connect(cfg, self.now, isn);
                 client.write(bytes);
                 client.close();
-                Sides::Tcp([client, Endpoint::listen(cfg, !isn)])
+                Sides::Tcp(Box::new([client, Endpoint::listen(cfg, !isn)]))
             }
             Some(multi) => {
                 let keys = [self.entropy.next(), self.entropy.next()];
@@ -194,7 +194,8 @@ impl World {
                 let mut client = Connection::connect(multi, self.now, keys[0], isn, addresses);
                 client.write(bytes);
                 client.close();
-                Sides::Multipath([client, Connection::listen(multi, keys[1], !isn)], [vec![0], vec![0]])
+                let sides = Box::new([client, Connection::listen(multi, keys[1], !isn)]);
+                Sides::Multipath(sides, [vec![0], vec![0]])
             }
         };
         let flow = Flow { cfg: cfg.clone(), multipath, sides, cables: cables.to_vec() };

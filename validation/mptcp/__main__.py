@@ -1,0 +1,72 @@
+"""`python -m validation.mptcp`: runs the cases in both worlds, shows the figures, and writes them down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from weft.emulation.errors import EmulationError
+
+from .cases import CASES
+from .emulated import check, emulate
+from .series import Observed
+from .simulated import simulate
+from .table import Row, markdown, rows
+
+HERE = Path(__file__).parent
+CONSOLE = Console(stderr=True, highlight=False)
+
+
+def main(
+    names: Annotated[list[str] | None, typer.Argument(help="Cases; all of them.", metavar="[CASE]...")] = None,
+    runs: Annotated[int, typer.Option(min=1, help="Emulated runs of each case, and as many seeds.")] = 3,
+    out: Annotated[Path | None, typer.Option(help="Where the page goes; with all cases comparison.md here.")] = None,
+) -> None:
+    """Hold the simulated Multipath TCP against this machine's kernel's."""
+    known = {case.name: case for case in CASES}
+    unknown = sorted(set(names or ()) - set(known))
+    if unknown:
+        CONSOLE.print(f"[red]error:[/] there is no case {', '.join(unknown)}: one of {', '.join(known)}")
+        raise typer.Exit(2)
+    try:
+        check()
+        found, about = compare(list(names or known), runs)
+    except EmulationError as error:
+        CONSOLE.print(f"[red]error:[/] {error}" + (f"\n  {error.hint}" if error.hint else ""))
+        raise typer.Exit(1) from None
+    text = markdown(found, about)
+    target = out if out is not None or names else HERE / "comparison.md"
+    if target is not None:
+        target.write_text(text, encoding="utf-8")
+    print(text, end="")
+
+
+def compare(names: list[str], runs: int) -> tuple[list[Row], str]:
+    """Rows of the cases, and what they are from.
+
+    What is compared runs one after the other, since what the machine does beside changes slowly.
+    """
+    known = {case.name: case for case in CASES}
+    kernel: dict[str, list[Observed]] = {name: [] for name in names}
+    about, busy = "", 0.0
+    for number in range(runs):
+        for name in names:
+            CONSOLE.print(f"run {number + 1} of {runs}: {name}")
+            seen = emulate(known[name])
+            kernel[name].append(seen["series"])
+            busy = max(busy, seen["own_share"])
+            versions = seen["versions"]
+            about = (
+                f"{runs} runs and seeds, 95 % intervals; Linux {versions['kernel'].partition('-')[0]}, Open vSwitch"
+                f" {versions['openvswitch']} (datapath {versions['datapath']}), which with the hosts took at most"
+                f" {100 * busy:.0f} % of the processors."
+            )
+    found = [row for name in names for row in rows(known[name], kernel[name], simulate(known[name], runs))]
+    return found, about
+
+
+if __name__ == "__main__":
+    typer.run(main)
