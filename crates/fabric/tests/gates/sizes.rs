@@ -1,6 +1,9 @@
 //! Every size that a tag holds, servers and external links, and the refusal of what is larger.
 
-use weft_fabric::gates::{GateError, GatePlan, Layer, Numbering, TagWidth};
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use weft_fabric::gates::{Direction, GateError, GatePlan, Layer, Numbering, SwitchGates, TagWidth};
 use weft_fabric::{Fabric, LinkSpec, build};
 use weft_units::HostId;
 
@@ -43,6 +46,64 @@ fn every_size_has_the_properties_and_the_greatest_number_is_half_the_cube() {
         assert_eq!(numbers, expected, "k = {k}");
         for (source, destination) in some_pairs(fabric.host_count() as u32, 40) {
             arrives(&fabric, &plan, source, destination);
+        }
+    }
+}
+
+/// The numbers of a switch in a direction, in order.
+fn numbers(switch: &SwitchGates, direction: Direction) -> Vec<u32> {
+    let mut numbers: Vec<u32> = switch.toward(direction).map(|gate| gate.gate.0).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
+    /// By the words of section III-B, where every place has a link.
+    #[test]
+    fn the_four_properties_hold_as_the_paper_words_them(half in 1..7_u32, routers in 1..5_u32) {
+        let numbering = Numbering { width: TagWidth::Narrow, external_places: Some(routers) };
+        let plan = GatePlan::of(&fat_tree(2 * half, routers), &numbering).unwrap();
+        let of = |layer| plan.switches().filter(move |(_, switch)| switch.layer == layer);
+        for (direction, layers) in [
+            (Direction::Down, [Layer::Edge, Layer::Aggregation, Layer::Core]),
+            (Direction::Up, [Layer::Core, Layer::Aggregation, Layer::Edge]),
+        ] {
+            let sets = layers.map(|layer| {
+                of(layer).flat_map(|(_, switch)| numbers(switch, direction)).collect::<BTreeSet<u32>>()
+            });
+            // P1.
+            let first: Vec<u32> = sets[0].iter().copied().collect();
+            prop_assert!(first[0] > 0 && first[0].is_multiple_of(2));
+            prop_assert!(first.windows(2).all(|pair| pair[1] - pair[0] == 2));
+            let gates: usize = of(layers[0]).map(|(_, switch)| numbers(switch, direction).len()).sum();
+            prop_assert_eq!(first.len(), gates);
+            // P3.
+            prop_assert!(sets[0].is_superset(&sets[1]) && sets[1].is_superset(&sets[2]));
+            for (node, switch) in plan.switches() {
+                for gate in switch.toward(direction) {
+                    if let Some(next) = plan.switch(plan.peer(node, gate.port).unwrap()) {
+                        prop_assert_eq!(numbers(next, direction).last().copied(), Some(gate.gate.0));
+                    }
+                }
+            }
+            // P4.
+            for layer in layers {
+                let steps: BTreeSet<u32> = of(layer)
+                    .flat_map(|(_, switch)| {
+                        let numbers = numbers(switch, direction);
+                        numbers.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>()
+                    })
+                    .collect();
+                prop_assert!(steps.len() <= 1);
+                prop_assert!(of(layer).all(|(_, switch)| steps.iter().all(|d| *d == switch.divisor(direction))));
+            }
+        }
+        // P2.
+        for (_, switch) in plan.switches() {
+            let numbers: BTreeSet<u32> = switch.gates.iter().map(|gate| gate.gate.0).collect();
+            prop_assert_eq!(numbers.len(), switch.gates.len());
         }
     }
 }
