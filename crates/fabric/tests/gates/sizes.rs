@@ -75,7 +75,7 @@ proptest! {
             });
             // P1.
             let first: Vec<u32> = sets[0].iter().copied().collect();
-            prop_assert!(first[0] > 0 && first[0] % 2 == 0);
+            prop_assert!(first[0] > 0 && first[0].is_multiple_of(2));
             prop_assert!(first.windows(2).all(|pair| pair[1] - pair[0] == 2));
             let gates: usize = of(layers[0]).map(|(_, switch)| numbers(switch, direction).len()).sum();
             prop_assert_eq!(first.len(), gates);
