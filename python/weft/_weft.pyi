@@ -155,6 +155,13 @@ def fabric_file(path: str, measured: bool) -> str:
         ScenarioError: The file cannot be read or is not valid.
     """
 
+def network_file(path: str) -> str:
+    """Name, nodes and links of a fabric file that need not have hosts.
+
+    Raises:
+        ScenarioError: The file cannot be read or is not valid.
+    """
+
 def path_set(nodes: int, edges: list[tuple[int, int]], start: int, end: int, order: str, count: int) -> str:
     """The first `count` simple paths from a node to another, in the order ``paper`` or ``disjoint``.
 
@@ -273,8 +280,12 @@ class Controller:
         What is sent removes what should not be there and adds what is missing, the rules that send packets up first.
         """
 
-    def switch_down(self, now: float, dpid: int) -> Sends:
-        """The connection to a switch is gone; it may go on forwarding. Its open transactions have failed thereby."""
+    def switch_down(self, now: float, dpid: int, left_alone: bool) -> Sends:
+        """The connection to a switch is gone; it may go on forwarding. Its open transactions have failed thereby.
+
+        It is left alone if another controller has taken it over: then nothing is said of how it differs from the
+        expected fabric.
+        """
 
     def port_changed(self, now: float, dpid: int, port: int, up: bool) -> Sends:
         """A port has come up (or is new) or has gone down (or is no more)."""

@@ -244,6 +244,18 @@ def fabric(path: str | Path, sets: Sequence[str] = (), *, measured: bool = True)
     return Fabric.from_json(json.loads(_weft.fabric_file(str(path), measured)))
 
 
+def network(path: str | Path) -> Fabric:
+    """The same for who looks at switches and the cables between them only: a fabric file need not have hosts.
+
+    Raises:
+        ScenarioError: The file cannot be read or describes no usable fabric.
+    """
+    path = Path(path)
+    if path.suffix.lower() == ".toml" and scenario_text(path) is not None:
+        return fabric(path, measured=False)
+    return Fabric.from_json(json.loads(_weft.network_file(str(path))))
+
+
 def scenario_text(path: Path) -> str | None:
     """The text of a TOML file if it is a scenario, None if it is a fabric file.
 

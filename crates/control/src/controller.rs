@@ -27,6 +27,9 @@ pub trait Controller {
     /// The connection to a switch is gone; it may go on forwarding. Its open transactions have failed thereby.
     fn switch_down(&mut self, now: Time, switch: SwitchId, out: &mut Vec<Command>);
 
+    /// Another controller steers a switch that is down, or (`is_left_alone` false) no more.
+    fn leave_alone(&mut self, switch: SwitchId, is_left_alone: bool);
+
     /// A port has come up (or is new), or has gone down (or is no more).
     fn port_changed(&mut self, now: Time, at: SwitchPort, up: bool, out: &mut Vec<Command>);
 

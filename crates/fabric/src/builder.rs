@@ -272,10 +272,18 @@ impl FabricBuilder {
     /// # Errors
     /// [`FabricError::NoHosts`], [`FabricError::Disconnected`], [`FabricError::TooMany`].
     pub fn build(self) -> Result<Fabric, FabricError> {
-        let Self { name, shape, nodes, links, hosts, degrees, by_name } = self;
-        if hosts.is_empty() {
+        if self.hosts.is_empty() {
             return Err(FabricError::NoHosts);
         }
+        self.build_network()
+    }
+
+    /// The same for who only looks at switches and the cables between them: there may be no hosts.
+    ///
+    /// # Errors
+    /// [`FabricError::Disconnected`], [`FabricError::TooMany`].
+    pub fn build_network(self) -> Result<Fabric, FabricError> {
+        let Self { name, shape, nodes, links, hosts, degrees, by_name } = self;
         if let Some((a, b)) = disconnected_hosts(&nodes, &links, &hosts, |link| link.up) {
             let by_failure = disconnected_hosts(&nodes, &links, &hosts, |_| true).is_none();
             let name = |id: NodeId| nodes[id.index()].name.clone();

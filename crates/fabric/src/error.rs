@@ -45,7 +45,7 @@ pub enum FabricError {
         most: u32,
     },
     /// Nothing that could send.
-    #[error("the fabric has no hosts")]
+    #[error("the fabric has no hosts: nodes with `role = \"host\"`, or of tier 0")]
     NoHosts,
     /// A rate that no link has.
     #[error(

@@ -56,7 +56,7 @@ fn rounded(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
 /// Positions in rows, the first at the bottom.
 fn in_rows(fabric: &Fabric, mut rows: Vec<Vec<NodeId>>) -> Vec<(f64, f64)> {
     let mut points = vec![(0.5, 0.5); fabric.nodes().len()];
-    let last = rows.len() - 1;
+    let last = rows.len().saturating_sub(1);
     let mut row_of = vec![0; points.len()];
     for (row, nodes) in rows.iter().enumerate() {
         nodes.iter().for_each(|node| row_of[node.index()] = row);

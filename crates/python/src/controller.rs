@@ -77,9 +77,15 @@ impl Controller {
         self.sends(py)
     }
 
-    fn switch_down<'py>(&mut self, py: Python<'py>, now: f64, dpid: u64) -> PyResult<Sends<'py>> {
+    fn switch_down<'py>(
+        &mut self,
+        py: Python<'py>,
+        now: f64,
+        dpid: u64,
+        left_alone: bool,
+    ) -> PyResult<Sends<'py>> {
         let now = self.at(now);
-        self.southbound.switch_down(now, SwitchId(dpid));
+        self.southbound.switch_down(now, SwitchId(dpid), left_alone);
         self.sends(py)
     }
 

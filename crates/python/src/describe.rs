@@ -38,11 +38,21 @@ pub fn fabric(text: &str, name: &str, base_dir: &str, sets: Vec<String>, measure
 
 #[pyfunction]
 pub fn fabric_file(path: &str, measured: bool) -> PyResult<String> {
+    Ok(describe(&read_with(read::file, path)?, measured).to_string())
+}
+
+#[pyfunction]
+pub fn network_file(path: &str) -> PyResult<String> {
+    Ok(describe(&read_with(read::network, path)?, false).to_string())
+}
+
+type Reader = fn(&str, &[u8], &LinkSpec) -> Result<Fabric, read::ReadError>;
+
+fn read_with(reader: Reader, path: &str) -> PyResult<Fabric> {
     let bytes =
         fs::read(path).map_err(|error| ScenarioError::new_err(format!("cannot read {path}: {error}")))?;
-    let fabric = read::file(path, &bytes, &LinkSpec::default());
-    let fabric = fabric.map_err(|error| ScenarioError::new_err(format!("{path}: {error}")))?;
-    Ok(describe(&fabric, measured).to_string())
+    let fabric = reader(path, &bytes, &LinkSpec::default());
+    fabric.map_err(|error| ScenarioError::new_err(format!("{path}: {error}")))
 }
 
 fn describe(fabric: &Fabric, measured: bool) -> Value {

@@ -35,6 +35,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(describe::check, module)?)?;
     module.add_function(wrap_pyfunction!(describe::fabric, module)?)?;
     module.add_function(wrap_pyfunction!(describe::fabric_file, module)?)?;
+    module.add_function(wrap_pyfunction!(describe::network_file, module)?)?;
     module.add_function(wrap_pyfunction!(emulated::open_emulated, module)?)?;
     module.add_function(wrap_pyfunction!(emulated::write_emulated, module)?)?;
     module.add_function(wrap_pyfunction!(explore::explore, module)?)?;

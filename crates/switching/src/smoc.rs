@@ -42,7 +42,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
             name: "proactive_paths",
             kind: ParamKind::Count,
             default: "4",
-            doc: "paths of a set that are installed as soon as a connection is seen; 1: each when it is needed",
+            doc: "paths of a set, at most all, that are installed as soon as a connection is seen; 1: each when it is needed",
         },
         ParamInfo {
             name: "idle_timeout",
@@ -123,7 +123,7 @@ pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
         return Some(wrong(
             "proactive_paths",
             proactive.to_string(),
-            format!("1 to {paths}, which is `paths`"),
+            format!("1 to {paths}, which is `paths` (or `paths = {proactive}`)"),
         ));
     }
     match spec.params.get("idle_timeout") {
@@ -240,5 +240,27 @@ impl Switch for SmocSwitch {
     fn table_entries(&mut self, _now: Time) -> TableEntries {
         let flows = self.table.rules().filter(|entry| entry.rule.matches.tcp_src.is_some()).count();
         TableEntries { flows, stations: self.table.len() - flows }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_paths_at_once_than_a_set_has_are_refused_where_they_are_given_and_fewer_where_they_are_not() {
+        let spec = |params: &[(&str, u64)]| SchemeSpec {
+            name: "smoc".into(),
+            params: params.iter().map(|(name, count)| ((*name).into(), ParamValue::Count(*count))).collect(),
+        };
+        let wrong = contradiction(&spec(&[("paths", 2), ("proactive_paths", 3)])).unwrap();
+        assert_eq!(wrong.param, "proactive_paths");
+        assert_eq!(wrong.expected, "1 to 2, which is `paths` (or `paths = 3`)");
+        for (given, at_once) in
+            [(&[("paths", 2)][..], 2), (&[], 4), (&[("paths", 6), ("proactive_paths", 6)], 6)]
+        {
+            assert_eq!(contradiction(&spec(given)), None);
+            assert_eq!(Smoc::new(&spec(given)).settings.proactive_paths, at_once);
+        }
     }
 }

@@ -65,9 +65,14 @@ def controller(
     ] = Forwarding.smoc,
     paths: Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Paths of a set.")] = 8,
     proactive: Annotated[
-        int,
-        typer.Option(min=1, max=64, metavar="N", help="Of them installed when a connection is seen; 1: when needed."),
-    ] = 4,
+        int | None,
+        typer.Option(
+            min=1,
+            max=64,
+            metavar="N",
+            help="Of them installed when a connection is seen; 1: when needed (default: 4, at most --paths).",
+        ),
+    ] = None,
     order: Annotated[
         Order, typer.Option(help="Paths by what they share with the first, or with all before them.")
     ] = Order.paper,
@@ -106,9 +111,9 @@ def controller(
 
     try:
         settings = Settings(
-            listen=Address.parse(listen, "--listen"),
+            listen=Address.parse(listen, "--listen", 6653),
             control=control or default_control(),
-            metrics=None if metrics is None else Address.parse(metrics, "--metrics"),
+            metrics=None if metrics is None else Address.parse(metrics, "--metrics", 9100),
             forwarding=forwarding.value,
             paths=paths,
             proactive=proactive,

@@ -23,8 +23,8 @@ class Address:
     port: int
 
     @classmethod
-    def parse(cls, text: str, option: str) -> Address:
-        """Read what was given to `option`.
+    def parse(cls, text: str, option: str, usual: int) -> Address:
+        """Read what was given to `option`, whose port is `usual` in most networks.
 
         Raises:
             ControllerError: It is not an address with a port.
@@ -34,7 +34,9 @@ class Address:
             host, port = "", text
         if not port.isascii() or not port.isdigit() or int(port) > 65535:
             what = f"`{text}` has no port" if not colon and not port.isdigit() else f"`{port}` is no TCP port"
-            raise ControllerError(f"{option}: {what} (0 to 65535)", f"{option} {_example(host if colon else text)}")
+            raise ControllerError(
+                f"{option}: {what} (0 to 65535)", f"{option} {_example(host if colon else text, usual)}"
+            )
         bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
         if bare:
             try:
@@ -72,9 +74,9 @@ class Address:
         return ControllerError(f"{option}: {self} cannot be listened on: {reason}")
 
 
-def _example(host: str) -> str:
+def _example(host: str, port: int) -> str:
     try:
         address = ipaddress.ip_address(host.strip("[]"))
     except ValueError:
-        return "127.0.0.1:6653"
-    return f"'[{address}]:6653'" if address.version == 6 else f"{address}:6653"
+        return f"127.0.0.1:{port}"
+    return f"'[{address}]:{port}'" if address.version == 6 else f"{address}:{port}"

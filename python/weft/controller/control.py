@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shlex
 import socket
 from collections.abc import Mapping
 from functools import partial
@@ -18,6 +19,7 @@ from . import http as site
 from . import status
 from .errors import ControllerError
 from .service import Service
+from .settings import default_control
 
 _LIMIT = 1000
 """Rows, if nothing else is asked for."""
@@ -27,11 +29,18 @@ async def serve(service: Service, path: Path) -> asyncio.AbstractServer:
     """Answer on the socket `path`.
 
     Raises:
-        ControllerError: Another controller answers there, or the socket cannot be made.
+        ControllerError: Another controller answers there, the socket cannot be made, or its directory is not there
+            (only the usual one is made).
     """
     handlers = {f"/v1/{what}": partial(_show, service, what) for what in status.WHAT}
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        if path.parent == default_control().parent:
+            path.parent.mkdir(exist_ok=True, mode=0o755)
+        elif not path.parent.is_dir():
+            raise ControllerError(
+                f"--control: there is no directory {path.parent}",
+                f"`mkdir -p {shlex.quote(str(path.parent))}` first, or --control with a path in one that is there",
+            )
         if path.is_socket():
             if _answers(path):
                 raise ControllerError(

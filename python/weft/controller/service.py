@@ -13,15 +13,16 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ..labels import plural
+from .cables import Cables
 from .codec import Port
 from .connection import Connection
 from .differences import Differences
-from .discovery import Discovery, End, Link, Stranger
+from .discovery import Discovery, End, Link
 from .latency import Latency
-from .seldom import Seldom
+from .notices import Notices
 from .settings import Settings
 from .switch import Stage, Switch
+from .unsuited import Unsuited
 
 if TYPE_CHECKING:
     from .._weft import Controller
@@ -34,10 +35,6 @@ _TICK_S = 1.0
 """Between two looks at switches that may be silent."""
 _CONNECTIONS = 4096
 """Connections that are taken at a time, ready or not."""
-_FOREIGN_SHOWN = 3
-"""Cookies of others' rules that a message names."""
-_DIFFERENCES_S = 5.0
-"""Between two comparisons of the fabric with the one that is expected."""
 
 
 class Service:
@@ -49,6 +46,7 @@ class Service:
         counts: What came of connections, and what was wrong.
         set_up: How long paths took, from the packet that wanted one to the last switch's confirmation.
         switches: Those whose datapath id is known.
+        unsuitable: Those that cannot be steered.
     """
 
     def __init__(self, settings: Settings, core: Controller, loop: asyncio.AbstractEventLoop) -> None:
@@ -57,6 +55,7 @@ class Service:
         self.discovery = Discovery(settings.lldp_interval_s, settings.lldp_misses)
         self.counts: Counter[str] = Counter()
         self.switches: dict[int, Switch] = {}
+        self.unsuitable = Unsuited()
         self.set_up = Latency()
         self.since = loop.time()
         self._loop = loop
@@ -64,11 +63,10 @@ class Service:
         # Later controllers win over earlier ones, whichever machine they run on (specification, section 6.3.5).
         self._generation = int(time.time() * 1000)
         self._timer: asyncio.TimerHandle | None = None
-        self._seldom = Seldom(_log, loop.time)
-        self._cables: set[tuple[End, End]] = set()
+        self._notices = Notices(self.name, loop.time, settings.listen)
         self._names = {} if settings.fabric is None else {dpid: name for name, dpid in settings.fabric.switches.items()}
-        self._differences = Differences()
-        self._compared = self.since
+        self._cables = Cables(self.name)
+        self._differences = Differences(self.since)
         self._server: asyncio.Server | None = None
         self._ticking: asyncio.TimerHandle | None = None
 
@@ -111,17 +109,13 @@ class Service:
         """The time, in the core's terms."""
         return self._loop.time()
 
-    # --- what switches do (`switch.Owner`) ------------------------------------------------------------------------
+    # --- what switches do (`owner.Owner`) -------------------------------------------------------------------------
 
     def identified(self, switch: Switch) -> None:
         """A switch has said who it is; a connection that it had before is no more."""
         before = self.switches.get(switch.dpid)
         if before is not None:
-            self._seldom.warning(
-                ("again", switch.dpid),
-                f"switch {self.name(switch.dpid)} connected again from {switch.peer} while it was connected from "
-                f"{before.peer}; if that goes on, two switches have the same datapath id",
-            )
+            self._notices.again(switch, before)
             before.stage = Stage.GONE
             before.close("it connected again")
             self._down(before)
@@ -131,16 +125,7 @@ class Service:
         """A switch can be steered."""
         own = [cookie for cookie in cookies if cookie >> 48 == MARK]
         ports = switch.ports_up()
-        found = f", {plural(len(own), 'rule')} found" if own else ""
-        software = f" ({switch.software})" if switch.software.strip() else ""
-        _log.info(
-            "switch %s is ready: %s%s, %s up%s",
-            self.name(switch.dpid),
-            switch.peer,
-            software,
-            plural(len(ports), "port"),
-            found,
-        )
+        self._notices.ready(switch, len(ports), len(own))
         self._foreign(switch, [cookie for cookie in cookies if cookie >> 48 != MARK])
         now = self.now
         self._send(self.core.switch_up(now, switch.dpid, ports, own))
@@ -152,34 +137,29 @@ class Service:
         """A connection is no more."""
         self._connections.discard(switch)
         if self.switches.get(switch.dpid) is switch:
-            _log.warning("switch %s is gone: %s; it goes on with the rules it has", self.name(switch.dpid), why)
+            self._notices.gone(switch, why)
             del self.switches[switch.dpid]
             self._down(switch)
         else:
             _log.debug("the connection from %s ended: %s", switch.peer, why)
 
-    def unsuited(self, switch: Switch, why: str, hint: str) -> None:
-        """It cannot be steered."""
+    def unsuited(self, switch: Switch, speaks: str) -> None:
+        """It cannot be steered, for it speaks other versions of OpenFlow."""
         self.counts["switches_of_another_version"] += 1
-        self._seldom.error(("unsuited", switch.peer.rpartition(":")[0]), f"{why}; {hint}")
+        self.unsuitable.add(self.now, switch.host, switch.peer, switch.dpid, speaks)
+        self._notices.unsuited(switch, speaks)
 
     def demoted(self, switch: Switch, how: str) -> None:
         """Another controller has become its master."""
         self.counts["switches_taken_over"] += 1
-        _log.error(
-            "another controller steers switch %s now (%s); this one leaves it alone. If it should not: take the other "
-            "from the switch (ovs-vsctl set-controller BRIDGE tcp:%s) or stop it, and start this one again",
-            self.name(switch.dpid),
-            how,
-            self.settings.listen,
-        )
-        self._down(switch)
+        self._notices.taken_over(switch, how)
+        self._differences.forget()
+        self._down(switch, left_alone=True)
 
     def port(self, switch: Switch, port: Port, *, up: bool) -> None:
         """A port came up or went down."""
         end = (switch.dpid, port.number)
-        state = "up" if up else "down"
-        _log.info("switch %s port %d (%s) is %s", self.name(switch.dpid), port.number, port.name, state)
+        self._notices.port(switch, port.number, port.name, up=up)
         now = self.now
         if up:
             self.discovery.port_up(now, end, port.address)
@@ -208,8 +188,7 @@ class Service:
         """A switch has answered with an error."""
         if switch.is_ready:
             self.counts["errors_received"] += 1
-            name = self.name(switch.dpid)
-            self._seldom.warning(("refused", switch.dpid, reason), f"switch {name} refused a message: {reason}")
+            self._notices.refused(switch, reason)
             self._send(self.core.refused(self.now, switch.dpid, xid, reason))
             self._arm()
 
@@ -225,15 +204,15 @@ class Service:
         self._connections.add(switch)
         if len(self._connections) > _CONNECTIONS:
             self.counts["connections_refused"] += 1
-            self._seldom.error(("full",), f"more than {_CONNECTIONS} connections: {connection.peer} is refused")
+            self._notices.full(switch, _CONNECTIONS)
             switch.close("there are too many connections")
         return switch
 
-    def _down(self, switch: Switch) -> None:
-        """A switch can be steered no more."""
-        self._cables = {cable for cable in self._cables if switch.dpid not in (cable[0][0], cable[1][0])}
+    def _down(self, switch: Switch, *, left_alone: bool = False) -> None:
+        """A switch can be steered no more; or not by this controller."""
+        self._cables.switch_down(switch.dpid)
         self.discovery.switch_down(switch.dpid)
-        self._send(self.core.switch_down(self.now, switch.dpid))
+        self._send(self.core.switch_down(self.now, switch.dpid, left_alone))
         self._arm()
 
     def _send(self, sends: list[tuple[int, bytes]]) -> None:
@@ -249,47 +228,21 @@ class Service:
             if isinstance(found, Link):
                 self._link(found)
             else:
-                self._stranger(found)
+                self.counts["other_controllers"] += 1
+                self._notices.stranger(found)
 
     def _link(self, link: Link) -> None:
         """A direction of a link is new or lost."""
-        (source, source_port), (target, target_port) = link.source, link.target
-        ends = f"{self.name(source)} port {source_port} - {self.name(target)} port {target_port}"
-        cable = (min(link.source, link.target), max(link.source, link.target))
-        if link.up:
-            if self.discovery.leads(link.target) == link.source and cable not in self._cables:
-                self._cables.add(cable)
-                _log.info("cable %s is up", ends)
-            self._send(self.core.link_up(self.now, source, source_port, target, target_port))
-        else:
-            if cable in self._cables:
-                self._cables.remove(cable)
-                _log.warning("cable %s is down: %s", ends, link.why)
-            self._send(self.core.link_down(self.now, source, source_port, target, target_port))
-
-    def _stranger(self, found: Stranger) -> None:
-        self.counts["other_controllers"] += 1
-        dpid, port = found.at
-        _log.error(
-            "another controller discovers links here too (%s): its LLDP frames come in at switch %s port %d. Two "
-            "controllers on one network undo each other's rules: stop one of them",
-            found.who,
-            self.name(dpid),
-            port,
-        )
+        self._cables.changed(link, both_ways=self.discovery.leads(link.target) == link.source)
+        tell = self.core.link_up if link.up else self.core.link_down
+        self._send(tell(self.now, *link.source, *link.target))
 
     def _foreign(self, switch: Switch, cookies: list[int]) -> None:
         """Rules that are not Weft's."""
         if not cookies:
             return
         self.counts["foreign_rules"] += len(cookies)
-        names = ", ".join(f"{cookie:#x}" for cookie in sorted(set(cookies))[:_FOREIGN_SHOWN])
-        self._seldom.warning(
-            ("foreign", switch.dpid),
-            f"switch {self.name(switch.dpid)} has rules that are not Weft's ({len(cookies)}, cookies {names}): another "
-            "controller's, or made by hand. They are left alone and may send frames elsewhere: ovs-ofctl -O OpenFlow13 "
-            "dump-flows BRIDGE shows them",
-        )
+        self._notices.foreign(switch, cookies)
 
     # --- time -----------------------------------------------------------------------------------------------------
 
@@ -319,9 +272,8 @@ class Service:
         for switch in list(self._connections):
             switch.tick(now)
         self.collect()
-        if self.settings.fabric is not None and now - self._compared >= _DIFFERENCES_S:
-            self._compared = now
-            self._differences.look(set(json.loads(self.core.show("switches", 0)).get("differences", ())))
+        if self.settings.fabric is not None and self._differences.is_due(now):
+            self._differences.look(now, set(json.loads(self.core.show("switches", 0)).get("differences", ())))
         self._ticking = self._loop.call_later(_TICK_S, self._tick)
 
     def collect(self) -> None:
@@ -330,8 +282,6 @@ class Service:
             self.set_up.add(seconds)
         for what, dpid in self.core.troubles():
             if what == "late":
-                limit = self.settings.install_deadline_s
-                warning = f"switch {self.name(dpid)} has not confirmed rules within {limit:g} s"
-                self._seldom.warning(("late", dpid), warning)
+                self._notices.late(dpid, self.settings.install_deadline_s)
             elif dpid in self.switches:
                 self.switches[dpid].close("it leaves too many barrier requests unanswered")

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..topology import Fabric
-from ..topology import fabric as read_fabric
+from ..labels import plural
+from ..topology import Fabric, network
 from .address import Address
 from .errors import ControllerError
 
 FORWARDING = ("smoc", "spanning-tree")
 ORDERS = ("paper", "disjoint")
+_PROACTIVE = 4
+"""Paths that are installed at once, where nothing else is asked for."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Settings:
         metrics: Where Prometheus asks; None for nowhere.
         forwarding: One of `FORWARDING`.
         paths: How many paths a set has.
-        proactive: How many of them are installed as soon as a connection is seen.
+        proactive: How many of them are installed as soon as a connection is seen; None for 4, or all of fewer.
         order: One of `ORDERS`.
         idle_timeout_s: After how long without a packet a flow's rules go.
         fabric: The network as it should be.
@@ -46,7 +48,7 @@ class Settings:
     metrics: Address | None = None
     forwarding: str = "smoc"
     paths: int = 8
-    proactive: int = 4
+    proactive: int | None = None
     order: str = "paper"
     idle_timeout_s: int = 10
     fabric: Expected | None = None
@@ -56,13 +58,25 @@ class Settings:
     probe_s: float = 5.0
     packets_per_port_s: float = 5000.0
 
+    def __post_init__(self) -> None:
+        """Check what must fit together.
+
+        Raises:
+            ControllerError: More paths are to be installed at once than a set has.
+        """
+        if self.proactive is not None and self.proactive > self.paths:
+            raise ControllerError(
+                f"--proactive {self.proactive}: a set has {plural(self.paths, 'path')} only",
+                f"--proactive {self.paths}, or --paths {self.proactive}",
+            )
+
     def for_core(self) -> str:
         """The settings of the core, as `weft._weft.Controller` takes them."""
         return json.dumps(
             {
                 "controller": self.forwarding,
                 "paths": self.paths,
-                "proactive_paths": min(self.proactive, self.paths),
+                "proactive_paths": min(_PROACTIVE, self.paths) if self.proactive is None else self.proactive,
                 "order": self.order,
                 "idle_timeout_s": self.idle_timeout_s,
                 # The shell's deadline comes first and says which switch it was; the core's is for a shell that is late.
@@ -95,7 +109,7 @@ class Expected:
             ScenarioError: It cannot be read or describes no usable fabric.
             ControllerError: A switch's name tells no datapath id, or two tell the same.
         """
-        return cls.of(read_fabric(path), path)
+        return cls.of(network(path), path)
 
     @classmethod
     def of(cls, fabric: Fabric, path: Path) -> Expected:

@@ -18,6 +18,7 @@ def show(service: Service, what: str, limit: int) -> dict[str, Any]:
     shown: dict[str, Any] = json.loads(service.core.show(what, limit))
     if what == "switches":
         _add_connections(service, shown)
+        shown["refused"] = service.unsuitable.rows(service.now, limit)
     return shown
 
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import enum
 import logging
-from typing import Any, Protocol
+from typing import Any
 
 from . import codec
 from .codec import Features, MalformedError, Part, Port, PortChange, Refused, Removed
 from .connection import Connection
+from .owner import Owner
 
 _log = logging.getLogger(__name__)
 
@@ -39,37 +40,6 @@ class Stage(enum.Enum):
     STANDBY = "standby"
     """Another controller steers it."""
     GONE = "gone"
-
-
-class Owner(Protocol):
-    """Who is told what switches do."""
-
-    def identified(self, switch: Switch) -> None:
-        """Its datapath id is known."""
-
-    def ready(self, switch: Switch, cookies: list[int]) -> None:
-        """It can be steered."""
-
-    def gone(self, switch: Switch, why: str) -> None:
-        """Its connection is gone."""
-
-    def unsuited(self, switch: Switch, why: str, hint: str) -> None:
-        """It cannot be steered, and what to do about it."""
-
-    def demoted(self, switch: Switch, how: str) -> None:
-        """Another controller has become its master."""
-
-    def port(self, switch: Switch, port: Port, *, up: bool) -> None:
-        """A port came up or went down, or is new or gone."""
-
-    def received(self, switch: Switch, data: bytes, place: int) -> int:
-        """It can be steered, and messages have come in; returns behind those that were read."""
-
-    def refused(self, switch: Switch, xid: int, reason: str) -> None:
-        """It answered with an error."""
-
-    def foreign_rule(self, switch: Switch, cookie: int) -> None:
-        """A rule that is not Weft's is no more."""
 
 
 class Switch:
@@ -105,6 +75,11 @@ class Switch:
     def peer(self) -> str:
         """Its address and port."""
         return self._connection.peer
+
+    @property
+    def host(self) -> str:
+        """Its address alone."""
+        return self._connection.host
 
     @property
     def arrived(self) -> float:
@@ -205,11 +180,7 @@ class Switch:
 
     def _other_version(self, offered: set[int]) -> None:
         names = ", ".join(codec.version_name(version) for version in sorted(offered))
-        self._owner.unsuited(
-            self,
-            f"the switch at {self._connection.host} speaks {names} and not OpenFlow 1.3",
-            "allow it there; with Open vSwitch: ovs-vsctl set bridge BRIDGE protocols=OpenFlow13",
-        )
+        self._owner.unsuited(self, names)
         self.send(codec.hello_failed(self.xids(1), "Weft speaks OpenFlow 1.3 only"))
         self._connection.close(f"it speaks only {names}", at_once=False)
 

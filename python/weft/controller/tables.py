@@ -13,6 +13,9 @@ from ..labels import plural
 
 Row = Mapping[str, Any]
 
+_WIDEST = 100_000
+"""Columns that no table has."""
+
 
 def show(console: Console, what: str, shown: Mapping[str, Any]) -> None:
     """Print what `client.ask` has returned."""
@@ -21,11 +24,29 @@ def show(console: Console, what: str, shown: Mapping[str, Any]) -> None:
         return
     rows: Sequence[Row] = shown[what]
     if rows:
-        console.print(_TABLES[what](rows))
+        _whole(console, _TABLES[what](rows))
     total = int(shown.get("total", len(rows)))
-    console.print(Text(_note(what, len(rows), total, shown), style="dim"))
+    console.print(Text(_note(what, len(rows), total, shown), style="dim"), soft_wrap=True)
     for difference in shown.get("differences", ()):
-        console.print(Text.assemble(("not as in the fabric file: ", "yellow"), str(difference)))
+        console.print(Text.assemble(("not as in the fabric file: ", "yellow"), str(difference)), soft_wrap=True)
+    for one in shown.get("refused", ()):
+        console.print(Text.assemble(("refused: ", "red"), _refused(one)), soft_wrap=True)
+
+
+def _whole(console: Console, table: Table) -> None:
+    """Print a table with every row on one line, however wide the terminal: ids are there to be copied."""
+    wide = Console(width=_WIDEST)
+    width = max(wide.measure(table).maximum, console.width)
+    before, console.width = console.width, width
+    try:
+        console.print(table, no_wrap=True, crop=False)
+    finally:
+        console.width = before
+
+
+def _refused(one: Row) -> str:
+    name = f"switch {one['dpid']} at {one['address']}" if one["dpid"] else f"the switch at {one['address']}"
+    return f"{name} speaks {one['speaks']} ({plural(one['times'], 'time')}, last {one['last_s']:.0f} s ago)"
 
 
 def _note(what: str, rows: int, total: int, shown: Mapping[str, Any]) -> str:
@@ -40,7 +61,7 @@ def _note(what: str, rows: int, total: int, shown: Mapping[str, Any]) -> str:
 def _table(*columns: str, numbers: Sequence[str] = ()) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     for name in columns:
-        table.add_column(name, justify="right" if name in numbers else "left", overflow="fold")
+        table.add_column(name, justify="right" if name in numbers else "left", no_wrap=True)
     return table
 
 
@@ -110,7 +131,7 @@ def _status(console: Console, shown: Mapping[str, Any]) -> None:
     status, counters = shown["status"], shown["counters"]
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column(style="dim")
-    table.add_column(overflow="fold")
+    table.add_column(no_wrap=True)
     table.add_row("forwarding", str(status["forwarding"]))
     table.add_row("listening on", str(status["listen"]))
     table.add_row("running for", f"{status['up_s']:.0f} s")
@@ -121,13 +142,13 @@ def _status(console: Console, shown: Mapping[str, Any]) -> None:
     if took:
         half, most, longest = (f"{took[key] * 1e3:.1f} ms" for key in ("p50_s", "p99_s", "max_s"))
         table.add_row("path set-up", f"p50 {half}, p99 {most}, longest {longest} (last {took['count']:.0f})")
-    console.print(table)
+    _whole(console, table)
     grid = _table("counter", "value", numbers=("value",))
     for name, value in sorted(counters.items()):
         if value:
             grid.add_row(name, f"{value:,}")
     console.print()
-    console.print(grid)
+    _whole(console, grid)
 
 
 _TABLES = {"switches": _switches, "connections": _connections, "paths": _paths, "stations": _stations}

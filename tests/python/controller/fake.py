@@ -40,6 +40,7 @@ class Core:
     def __init__(self):
         self.told = []
         self.answers = defaultdict(list)
+        self.left_alone = set()
         self.deadline = float("inf")
         self.differences = []
         self.took = []
@@ -78,6 +79,11 @@ class Core:
                 sends += self._call("rule_removed", dpid, cookie)
             place = end
         return place, sends, None
+
+    def switch_down(self, now, dpid, left_alone):
+        """Remembers which are left alone."""
+        (self.left_alone.add if left_alone else self.left_alone.discard)(dpid)
+        return self._call("switch_down", dpid)
 
     def frames(self, frames):
         """Sends them."""

@@ -82,6 +82,7 @@ def test_the_control_socket_tells_what_there_is_and_belongs_to_its_user(tmp_path
     async def test():
         async with running(tmp_path) as network:
             path = tmp_path / "run" / "c.sock"
+            path.parent.mkdir()
             server = await control.serve(network.service, path)
             assert stat.S_IMODE(path.stat().st_mode) == 0o600
             await network.switch(1)

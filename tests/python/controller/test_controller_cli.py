@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -39,11 +40,15 @@ def listening():
         (["--metrics", "everywhere:9100"], "--metrics: `everywhere` is no IP address", "--metrics :9100 for all"),
         (["--listen", "192.0.2.1:6653"], "192.0.2.1 is no address of this machine", "--listen :6653"),
         (["--fabric", "none.toml"], "none.toml", "No such file"),
+        (["--paths", "2", "--proactive", "4"], "--proactive 4: a set has 2 paths only", "--proactive 2, or --paths 4"),
+        (["--metrics", "x"], "--metrics: `x` has no port", "try: --metrics 127.0.0.1:9100"),
+        (["--control", "/nope/x.sock"], "--control: there is no directory /nope", "`mkdir -p /nope` first"),
     ],
 )
 def test_what_cannot_be_is_refused_with_what_to_type(weft, core, tmp_path, arguments, message, hint):
     done = weft("controller", "--control", tmp_path / "c.sock", *arguments)
     assert done.exit_code == 2
+    assert not Path("/nope").exists()
     assert message in done.output and hint in done.output
     assert "Traceback" not in done.output
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import struct
 
 import pytest
@@ -24,6 +25,7 @@ from fake import (
     running,
     until,
 )
+from weft.controller import status
 
 CONTROLLER = 0xFFFFFFFD
 FOREIGN = 0x1
@@ -134,7 +136,12 @@ def test_a_switch_that_speaks_only_openflow_1_0_is_told_so_once_with_what_to_do(
             assert old.kinds(ERROR) == [ERROR]
         said = [record.message for record in caplog.records if "OpenFlow 1.0" in record.message]
         assert len(said) == 1
-        assert "the switch at 127.0.0.1 speaks OpenFlow 1.0 and not OpenFlow 1.3" in said[0]
+        assert re.search(r"the switch at 127\.0\.0\.1:\d+ speaks OpenFlow 1\.0 and not OpenFlow 1\.3", said[0])
+        (row,) = status.show(network.service, "switches", 10)["refused"]
+        last = old.writer.get_extra_info("sockname")
+        assert (row["address"], row["dpid"], row["times"]) == (f"127.0.0.1:{last[1]}", None, 5)
+        assert row["speaks"] == "OpenFlow 1.0"
+        assert len(network.service.unsuitable.rows(network.service.now + 90, 10)) == 0
         assert "ovs-vsctl set bridge BRIDGE protocols=OpenFlow13" in said[0]
         assert network.service.counts["switches_of_another_version"] == 5
         assert network.core.calls("switch_up") == []
@@ -169,6 +176,9 @@ def test_a_switch_that_another_controller_takes_over_is_left_alone(network, capl
         assert network.core.calls("packet_in") == []
         assert sum("another controller steers switch 0000000000000001" in line.message for line in caplog.records) == 1
         assert network.service.counts["switches_taken_over"] == 1
+        assert network.core.left_alone == {1}
+        await switch.close()
+        await until(lambda: network.core.left_alone == set())
 
     network(test, probe_s=1.5)
 
@@ -273,10 +283,10 @@ def test_what_is_no_openflow_does_no_harm(network, data):
 
 
 def test_differences_from_the_expected_fabric_are_said_once(network, caplog, monkeypatch):
-    from weft.controller import service
+    from weft.controller import differences
     from weft.controller.settings import Expected
 
-    monkeypatch.setattr(service, "_DIFFERENCES_S", 0.1)
+    monkeypatch.setattr(differences, "_EVERY_S", 0.1)
     caplog.set_level(logging.INFO)
 
     async def test(network):
@@ -285,8 +295,40 @@ def test_differences_from_the_expected_fabric_are_said_once(network, caplog, mon
         await until(lambda: "not as in the fabric file" in caplog.text)
         await asyncio.sleep(2.2)
         network.core.differences = []
-        await until(lambda: "as in the fabric file again" in caplog.text)
+        gone = "a difference from the fabric file is gone: `s1 leads to s3, expected s2`"
+        await until(lambda: gone in caplog.text)
         assert caplog.text.count("not as in the fabric file: s1 leads to s3") == 1
         assert "switch s1 is ready" in caplog.text
 
     network(test, fabric=Expected("ring", {"s1": 1}, []))
+
+
+def test_what_cannot_be_seen_any_more_is_not_said_to_be_gone(caplog):
+    from weft.controller.differences import Differences
+
+    caplog.set_level(logging.INFO)
+    differences = Differences(0.0)
+    for now in (5.0, 10.0):
+        differences.look(now, {"s1 leads to s3, expected s2"})
+    differences.forget()
+    differences.look(15.0, set())
+    assert [record.message for record in caplog.records] == ["not as in the fabric file: s1 leads to s3, expected s2"]
+
+
+def test_of_switches_that_are_refused_so_many_are_remembered():
+    from weft.controller.unsuited import Unsuited
+
+    unsuited = Unsuited()
+    for number in range(200):
+        unsuited.add(1.0, f"10.0.0.{number}", f"10.0.0.{number}:5", 0, "OpenFlow 1.0")
+    unsuited.add(2.0, "10.0.0.1", "10.0.0.1:7", 0xAB, "OpenFlow 1.4")
+    rows = unsuited.rows(3.0, 1000)
+    assert len(rows) == 64
+    assert rows[0] == {
+        "address": "10.0.0.1:7",
+        "dpid": "00000000000000ab",
+        "speaks": "OpenFlow 1.4",
+        "times": 1,
+        "last_s": 1.0,
+    }
+    assert (rows[1]["address"], len(unsuited.rows(3.0, 2))) == ("10.0.0.199:5", 2)

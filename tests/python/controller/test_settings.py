@@ -52,7 +52,7 @@ between = ["s1", "s2"]
     ],
 )
 def test_an_address_is_read(text, host, port):
-    assert Address.parse(text, "--listen") == Address(host, port)
+    assert Address.parse(text, "--listen", 6653) == Address(host, port)
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,11 @@ def test_an_address_is_read(text, host, port):
 )
 def test_what_is_no_address_is_refused_with_one_that_is(text, message, hint):
     with pytest.raises(ControllerError, match=message) as refused:
-        Address.parse(text, "--listen")
+        Address.parse(text, "--listen", 6653)
     assert hint in str(refused.value.hint)
+    with pytest.raises(ControllerError) as refused:
+        Address.parse("x", "--metrics", 9100)
+    assert refused.value.hint == "--metrics 127.0.0.1:9100"
 
 
 @pytest.mark.parametrize(
@@ -98,12 +101,37 @@ def test_a_fabric_file_becomes_what_the_core_expects(tmp_path):
     path = tmp_path / "ring.fabric.toml"
     path.write_text(RING)
     expected = Expected.read(path)
-    settings = Settings(Address("", 0), Path("x"), fabric=expected, paths=2, proactive=4)
+    settings = Settings(Address("", 0), Path("x"), fabric=expected, paths=2)
     told = json.loads(settings.for_core())
     assert told["fabric"]["switches"] == [{"name": "s1", "dpid": 1}, {"name": "s2", "dpid": 2}]
     cable = {"a": {"switch": "s1", "port": None}, "b": {"switch": "s2", "port": None}}
     assert told["fabric"]["cables"] == [cable, cable]
     assert (told["controller"], told["paths"], told["proactive_paths"]) == ("smoc", 2, 2)
+
+
+def test_a_fabric_file_needs_no_hosts_and_other_commands_do(tmp_path, weft):
+    path = tmp_path / "two.fabric.toml"
+    node = '[[node]]\nname = "{}"\nrole = "switch"\n'
+    path.write_text(node.format("s1") + node.format("s2") + '[[link]]\nbetween = ["s1", "s2"]\nrate = "1 Gbps"\n')
+    expected = Expected.read(path)
+    assert (expected.switches, list(expected.cables)) == ({"s1": 1, "s2": 2}, [("s1", "s2")])
+    done = weft("fabric", path)
+    assert done.exit_code == 2 and "the fabric has no hosts" in done.output
+    path.write_text("")
+    with pytest.raises(ControllerError, match="there is no switch in it"):
+        Expected.read(path)
+
+
+@pytest.mark.parametrize(("paths", "given", "told"), [(8, None, 4), (2, None, 2), (2, 2, 2), (8, 6, 6), (2, 1, 1)])
+def test_paths_are_installed_at_once_as_asked_for_or_four_of_them(paths, given, told):
+    settings = Settings(Address("", 0), Path("x"), paths=paths, proactive=given)
+    assert json.loads(settings.for_core())["proactive_paths"] == told
+
+
+def test_more_paths_at_once_than_there_are_is_refused():
+    with pytest.raises(ControllerError, match="--proactive 4: a set has 2 paths only") as refused:
+        Settings(Address("", 0), Path("x"), paths=2, proactive=4)
+    assert refused.value.hint == "--proactive 2, or --paths 4"
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,10 @@ impl Controller for Smoc {
         self.disconnect(now, switch, out);
     }
 
+    fn leave_alone(&mut self, switch: SwitchId, is_left_alone: bool) {
+        self.net.expected.leave_alone(switch, is_left_alone);
+    }
+
     fn port_changed(&mut self, now: Time, at: SwitchPort, up: bool, out: &mut Vec<Command>) {
         let change = self.net.topology.port_changed(now, at, up);
         self.changed(now, &change, out);

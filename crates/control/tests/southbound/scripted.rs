@@ -30,6 +30,7 @@ pub const FRAME: [u8; 60] = {
 pub enum Told {
     SwitchUp(u64),
     SwitchDown(u64),
+    LeftAlone(u64),
     PacketIn { switch: u64, port: u32, cookie: u64 },
     Installed(u64),
     Failed { transaction: u64, switch: u64, reason: String },
@@ -65,6 +66,12 @@ impl Controller for Scripted {
 
     fn switch_down(&mut self, _: Time, switch: SwitchId, _: &mut Vec<Command>) {
         self.note(Told::SwitchDown(switch.0));
+    }
+
+    fn leave_alone(&mut self, switch: SwitchId, is_left_alone: bool) {
+        if is_left_alone {
+            self.note(Told::LeftAlone(switch.0));
+        }
     }
 
     fn port_changed(&mut self, _: Time, _: SwitchPort, _: bool, _: &mut Vec<Command>) {}

@@ -61,12 +61,13 @@ fn an_error_fails_the_transaction_once_and_its_frame_stays() {
 #[test]
 fn a_switch_that_is_gone_before_or_meanwhile_fails_the_transaction() {
     let mut network = Network::new();
-    network.southbound.switch_down(network.now, SwitchId(2));
+    network.southbound.switch_down(network.now, SwitchId(2), false);
     network.packet_in(1, vec![install(5, &[(2, 6), (1, 7)], Some(1))]);
     assert_eq!(network.core.told(), [Told::SwitchDown(2), CAME_UP, failed(5, 2, "the switch is gone")]);
     network.packet_in(1, vec![install(6, &[(3, 6), (1, 7)], Some(1))]);
-    network.southbound.switch_down(network.now, SwitchId(3));
-    assert_eq!(network.core.told(), [CAME_UP, failed(6, 3, "the switch is gone"), Told::SwitchDown(3)]);
+    network.southbound.switch_down(network.now, SwitchId(3), true);
+    let gone = failed(6, 3, "the switch is gone");
+    assert_eq!(network.core.told(), [CAME_UP, Told::LeftAlone(3), gone, Told::SwitchDown(3)]);
     assert_eq!((network.counter("transactions_switch_gone"), network.southbound.installing()), (2, 0));
     assert!(!network.sent().words(1).contains(&"frame of 60 bytes".into()));
 }
@@ -157,7 +158,7 @@ proptest! {
                         network.southbound.refused(network.now, SwitchId(*switch), xid, "no");
                     }
                     Event::Reconnect => {
-                        network.southbound.switch_down(network.now, SwitchId(*switch));
+                        network.southbound.switch_down(network.now, SwitchId(*switch), false);
                         network.southbound.switch_up(network.now, SwitchId(*switch), &[], &[]);
                         barriers[at].clear();
                         all[at].clear();

@@ -1,5 +1,5 @@
-//! From the nodes and edges of a file, whatever its format, to a [`Fabric`]: roles and tiers that
-//! were not given, the two directions of a cable in a directed graph.
+//! From the nodes and edges of a file, whatever its format, to a [`Fabric`](crate::Fabric): roles and tiers
+//! that were not given, the two directions of a cable in a directed graph.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,7 +7,7 @@ use weft_units::NodeId;
 
 use super::attributes::{NodeAttributes, Tier};
 use super::{ReadError, Why};
-use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Role};
+use crate::{FabricBuilder, FabricError, LinkSpec, Role};
 
 /// Where an element stands: its byte in the text and what to call it.
 pub(super) struct Place {
@@ -56,8 +56,8 @@ impl FileGraph<'_> {
         ReadError::from(why.into()).at(self.text, place.byte).of(&*place.element)
     }
 
-    /// The fabric.
-    pub fn into_fabric(self) -> Result<Fabric, ReadError> {
+    /// The fabric, to be finished.
+    pub fn into_builder(self) -> Result<FabricBuilder, ReadError> {
         let mut index_of = BTreeMap::new();
         for (index, node) in self.nodes.iter().enumerate() {
             if index_of.insert(node.name.as_str(), index).is_some() {
@@ -84,7 +84,7 @@ impl FileGraph<'_> {
                 .map_err(|why| self.error(why, &self.edges[cable.edge].place))?;
             builder.set_up(link, cable.up);
         }
-        builder.build().map_err(ReadError::from)
+        Ok(builder)
     }
 
     /// The cables, in the order in which each was first mentioned.

@@ -26,6 +26,11 @@ type Keys<'a> = BTreeMap<&'a str, Key<'a>>;
 /// # Errors
 /// [`ReadError`] with line, column and the element.
 pub fn graphml(text: &str, name: &str, defaults: &LinkSpec) -> Result<Fabric, ReadError> {
+    Ok(graph(text, name, defaults)?.into_builder()?.build()?)
+}
+
+/// What a file holds.
+pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<'a>, ReadError> {
     let options = ParsingOptions { allow_dtd: false, nodes_limit: 1 << 25, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| {
         let place = error.pos();
@@ -98,7 +103,7 @@ pub fn graphml(text: &str, name: &str, defaults: &LinkSpec) -> Result<Fabric, Re
     }
     let own = data(graph)?.get("name").copied().filter(|own| !own.is_empty());
     let name = own.unwrap_or(name).to_owned();
-    FileGraph { text, name, nodes, edges }.into_fabric()
+    Ok(FileGraph { text, name, nodes, edges })
 }
 
 /// An element in words.

@@ -21,7 +21,7 @@ pub use error::{ReadError, Why};
 pub use graphml::graphml;
 pub use node_link::node_link;
 
-use crate::{Fabric, LinkSpec};
+use crate::{Fabric, FabricBuilder, LinkSpec};
 
 /// Reads a fabric from the bytes of a file, in the format that the ending of `path` names: `.toml`,
 /// `.graphml` (or `.xml`), `.json`. A file that does not name its fabric names it by its own name.
@@ -29,17 +29,29 @@ use crate::{Fabric, LinkSpec};
 /// # Errors
 /// [`ReadError`] with the line or the element that is wrong.
 pub fn file(path: &str, bytes: &[u8], defaults: &LinkSpec) -> Result<Fabric, ReadError> {
+    Ok(builder(path, bytes, defaults)?.build()?)
+}
+
+/// The same for who only looks at switches and the cables between them: a file need not have hosts.
+///
+/// # Errors
+/// As [`file`].
+pub fn network(path: &str, bytes: &[u8], defaults: &LinkSpec) -> Result<Fabric, ReadError> {
+    Ok(builder(path, bytes, defaults)?.build_network()?)
+}
+
+fn builder(path: &str, bytes: &[u8], defaults: &LinkSpec) -> Result<FabricBuilder, ReadError> {
     let base = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let (stem, ending) = base.rsplit_once('.').unwrap_or((base, ""));
     let reader = match ending.to_ascii_lowercase().as_str() {
-        "toml" => toml,
-        "graphml" | "xml" => graphml,
-        "json" => node_link,
+        "toml" => toml::graph,
+        "graphml" | "xml" => graphml::graph,
+        "json" => node_link::graph,
         _ => return Err(Why::Ending { path: path.to_owned() }.into()),
     };
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let valid = std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
         ReadError::from(Why::NotUtf8).at(valid, valid.len())
     })?;
-    reader(text, stem, defaults)
+    reader(text, stem, defaults)?.into_builder()
 }

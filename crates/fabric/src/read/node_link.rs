@@ -33,6 +33,11 @@ struct File<'a> {
 /// # Errors
 /// [`ReadError`] with line, column and the number of the node or edge.
 pub fn node_link(text: &str, name: &str, defaults: &LinkSpec) -> Result<Fabric, ReadError> {
+    Ok(graph(text, name, defaults)?.into_builder()?.build()?)
+}
+
+/// What a file holds.
+pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<'a>, ReadError> {
     let file: File<'_> = serde_json::from_str(text).map_err(|error| {
         // The place is in the error, and so not in its text.
         let message = error.to_string();
@@ -76,7 +81,7 @@ pub fn node_link(text: &str, name: &str, defaults: &LinkSpec) -> Result<Fabric, 
             place,
         });
     }
-    FileGraph { text, name: name.to_owned(), nodes: file_nodes, edges: file_edges }.into_fabric()
+    Ok(FileGraph { text, name: name.to_owned(), nodes: file_nodes, edges: file_edges })
 }
 
 /// The attributes of a node or edge.

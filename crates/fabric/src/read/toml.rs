@@ -98,6 +98,11 @@ fn yes() -> bool {
 /// # Errors
 /// [`ReadError`] with line and column.
 pub fn toml(text: &str, name: &str, defaults: &LinkSpec) -> Result<Fabric, ReadError> {
+    Ok(graph(text, name, defaults)?.into_builder()?.build()?)
+}
+
+/// What a file holds.
+pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<'a>, ReadError> {
     let file: File = toml::from_str(text).map_err(|error| {
         let why = ReadError::from(Why::Syntax(explain(error.message())));
         match error.span() {
@@ -117,7 +122,7 @@ pub fn toml(text: &str, name: &str, defaults: &LinkSpec) -> Result<Fabric, ReadE
         );
     }
     let name = file.name.unwrap_or_else(|| name.to_owned());
-    FileGraph { text, name, nodes, edges }.into_fabric()
+    Ok(FileGraph { text, name, nodes, edges })
 }
 
 fn node(table: Spanned<NodeTable>) -> FileNode {

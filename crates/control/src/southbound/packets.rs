@@ -1,0 +1,98 @@
+//! Packets that come up and go down, and rules that are gone.
+
+use smallvec::SmallVec;
+use weft_units::Time;
+use weft_wire::Ethernet;
+use weft_wire::openflow::{Action, FlowRemoved, List, Message, PacketOut, PortNumber, RemovedReason};
+
+use super::{LLDP, Southbound, Stop, encode};
+use crate::cookie;
+use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
+use crate::packet::Packet;
+
+impl Southbound {
+    pub(super) fn packet_in<'a>(
+        &mut self,
+        now: Time,
+        switch: SwitchId,
+        message: &'a [u8],
+    ) -> Option<Stop<'a>> {
+        let packet = match Message::parse(message) {
+            Ok((_, Message::PacketIn(packet))) => packet,
+            Ok(_) => return None,
+            Err(error) => return Some(Stop::Malformed(error)),
+        };
+        let at = SwitchPort { switch, port: PortNo(packet.in_port.0) };
+        if Ethernet::parse(packet.data).is_ok_and(|frame| frame.ethertype() == LLDP) {
+            return Some(Stop::Lldp { port: at.port, frame: packet.data });
+        }
+        self.counts.packet_ins_received += 1;
+        if !self.ports.may(now, at) {
+            self.counts.packet_ins_over_limit += 1;
+            return None;
+        }
+        let read = Packet::read(packet.data)?;
+        self.last_frame += 1;
+        let frame = FrameRef(self.last_frame);
+        self.frames.insert(frame, packet.data.into());
+        self.tell(now, |core, now, out| core.packet_in(now, at, packet.cookie, &read, frame, out));
+        None
+    }
+
+    pub(super) fn rule_removed<'a>(
+        &mut self,
+        now: Time,
+        switch: SwitchId,
+        message: &'a [u8],
+    ) -> Option<Stop<'a>> {
+        let FlowRemoved { cookie, reason, packets, bytes, .. } = match Message::parse(message) {
+            Ok((_, Message::FlowRemoved(removed))) => removed,
+            // Of a rule that is not the controller's, whose match may be any.
+            _ => return Some(Stop::Other),
+        };
+        if !cookie::is_own(cookie) {
+            return Some(Stop::Other);
+        }
+        if matches!(reason, RemovedReason::IDLE_TIMEOUT | RemovedReason::EVICTION) {
+            self.counts.rules_idle += 1;
+            self.tell(now, |core, now, out| core.rule_removed(now, switch, cookie, packets, bytes, out));
+        }
+        None
+    }
+
+    /// Sends a frame that came up.
+    pub(super) fn release(
+        &mut self,
+        switch: SwitchId,
+        in_port: Option<PortNo>,
+        ports: &[PortNo],
+        frame: FrameRef,
+    ) {
+        // Who forgets a frame does not send it.
+        if let Some(bytes) = self.frames.remove(&frame) {
+            self.packet_out(switch, in_port, ports, &bytes);
+            self.frames.insert(frame, bytes);
+        }
+    }
+
+    pub(super) fn packet_out(
+        &mut self,
+        switch: SwitchId,
+        in_port: Option<PortNo>,
+        ports: &[PortNo],
+        data: &[u8],
+    ) {
+        let Some(session) = self.sessions.get_mut(&switch) else {
+            self.counts.packet_outs_without_switch += 1;
+            return;
+        };
+        let output = |port: &PortNo| Action::output(PortNumber(port.0));
+        let actions: SmallVec<[Action; 8]> = ports.iter().map(output).collect();
+        let in_port = in_port.map_or(PortNumber::CONTROLLER, |port| PortNumber(port.0));
+        let packet = PacketOut { buffer: None, in_port, actions: List::new(&actions), data };
+        session.mark(switch, &mut self.to_send);
+        let xid = session.begin(1, 0).first;
+        encode::message(&mut session.out, xid, &Message::PacketOut(packet));
+        self.counts.packet_outs += 1;
+    }
+}

@@ -1,0 +1,36 @@
+"""Cables: two directions of a link are one, said when it comes and when it goes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from .discovery import End, Link
+
+_log = logging.getLogger(__name__)
+
+
+class Cables:
+    """Those that are up."""
+
+    def __init__(self, name: Callable[[int], str]) -> None:
+        """`name` says what a switch is called."""
+        self._name = name
+        self._up: set[tuple[End, End]] = set()
+
+    def changed(self, link: Link, *, both_ways: bool) -> None:
+        """A direction is new or lost; `both_ways` if the other is there."""
+        cable = (min(link.source, link.target), max(link.source, link.target))
+        if link.up and both_ways and cable not in self._up:
+            self._up.add(cable)
+            _log.info("cable %s is up", self._ends(link))
+        elif not link.up and cable in self._up:
+            self._up.remove(cable)
+            _log.warning("cable %s is down: %s", self._ends(link), link.why)
+
+    def switch_down(self, dpid: int) -> None:
+        """Those of a switch are not known any more; that is no news of them."""
+        self._up = {cable for cable in self._up if dpid not in (cable[0][0], cable[1][0])}
+
+    def _ends(self, link: Link) -> str:
+        return " - ".join(f"{self._name(dpid)} port {port}" for dpid, port in (link.source, link.target))
