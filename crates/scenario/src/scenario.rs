@@ -143,7 +143,8 @@ impl Scenario {
     }
 
     /// Plans every point of the sweep with its first seed and gives the warnings: what `weft run` does
-    /// before anything is written. Points that differ in the scheme only are planned once.
+    /// before anything is written. Of points that differ in the scheme only, one is planned;
+    /// of the others there are the warnings for which no plan is needed.
     ///
     /// # Errors
     /// The first point that cannot be planned.
@@ -158,12 +159,17 @@ impl Scenario {
                 .filter(|(key, _)| !key.starts_with("scheme"))
                 .map(|(key, value)| format!("{key}={value}"))
                 .collect();
-            if seen.insert(rest) {
-                for warning in self.plan(point, loader)?.warnings {
-                    let warning = format!("{}: {warning}", point.label);
-                    if !warnings.contains(&warning) {
-                        warnings.push(warning);
-                    }
+            let of_point = if seen.insert(rest) {
+                self.plan(point, loader)?.warnings
+            } else {
+                let combination = self.combinations.get(point.combination);
+                let settings = combination.and_then(|of| self.settings(of, &Problems::default()));
+                settings.as_ref().map(warnings::of_settings).unwrap_or_default()
+            };
+            for warning in of_point {
+                let warning = format!("{}: {warning}", point.label);
+                if !warnings.contains(&warning) {
+                    warnings.push(warning);
                 }
             }
         }
@@ -253,7 +259,12 @@ impl Scenario {
                 return None;
             }
         }
-        Settings::decode(&table, &self.schemes, problems)
+        let mut settings = Settings::decode(&table, &self.schemes, problems)?;
+        // What is given beside a sweep over `mptcp` is for those of its points that have subflows.
+        if combination.values.iter().any(|(key, _, _)| key == "transport.mptcp") {
+            settings.transport_keys.clear();
+        }
+        Some(settings)
     }
 
     fn resolve(&self, point: &Point, loader: Loader<'_>, problems: &Problems) -> Option<Plan> {

@@ -161,7 +161,7 @@ impl<'a> Section<'a> {
     }
 
     /// The value of a key that is one of a few words.
-    pub(crate) fn choice<T: Copy>(&self, key: &str, choices: &[(&'static str, T)]) -> Option<At<T>> {
+    pub(crate) fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Option<At<T>> {
         let text = self.get::<String>(key)?;
         self.choose(&text, key, choices)
     }
@@ -171,7 +171,7 @@ impl<'a> Section<'a> {
         &self,
         text: &At<String>,
         key: &str,
-        choices: &[(&'static str, T)],
+        choices: &[(&str, T)],
     ) -> Option<At<T>> {
         let found = choices.iter().find(|(name, _)| *name == text.value);
         if found.is_none() {

@@ -33,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) traffic: Vec<GroupSettings>,
     pub(crate) scheme: SchemeSpec,
     pub(crate) transport: Transport,
+    /// The keys of [transport] that are given for this point.
+    pub(crate) transport_keys: Vec<String>,
     pub(crate) run: Run,
     pub(crate) measure: Measure,
     pub(crate) events: Vec<EventSettings>,
@@ -70,7 +72,10 @@ impl Settings {
         let traffic: Vec<Option<GroupSettings>> = traffic.iter().map(GroupSettings::decode).collect();
         let traffic = traffic.into_iter().collect::<Option<Vec<_>>>();
         check_elephant_ports(traffic.as_deref().unwrap_or_default(), problems);
-        let transport = Transport::decode(root.section("transport").as_ref());
+        let section = root.section("transport");
+        let transport = Transport::decode(section.as_ref());
+        let keys = section.iter().flat_map(|section| &section.table.0).map(|entry| entry.key.clone());
+        let transport_keys = keys.collect();
         let run = match root.section("run") {
             Some(section) => Run::decode(&section),
             None => Run::decode(&Section { path: "run".into(), table: &Table::default(), ..root.clone() }),
@@ -85,6 +90,7 @@ impl Settings {
             traffic: traffic?,
             scheme: scheme?,
             transport: transport?,
+            transport_keys,
             run: run?,
             measure: measure?,
             events: events?,

@@ -4,7 +4,7 @@ use weft_fabric::{Fabric, Limit, Link};
 use weft_switching::SchemeSpec;
 use weft_switching::tfe::Classifier;
 use weft_traffic::{EPHEMERAL, Flow, Traffic};
-use weft_transport::{Config, EcnMode};
+use weft_transport::{Config, EcnMode, Mptcp};
 use weft_units::{NodeId, Time};
 
 use crate::sections::event::{Change, Event, LinkStates, cut_off};
@@ -18,7 +18,52 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
     warnings.extend(nothing_to_choose(fabric));
     warnings.extend(unmarked(&settings.scheme, traffic));
     warnings.extend(unfit(fabric, &settings.transport.config));
+    warnings.extend(single_links(fabric, &settings.transport.config));
+    warnings.extend(of_settings(settings));
     warnings
+}
+
+/// Those of them that need no more than the settings: cheap, whatever the fabric and the traffic.
+pub(crate) fn of_settings(settings: &Settings) -> Vec<String> {
+    without_mptcp(&settings.scheme, &settings.transport.config).into_iter().chain(unread(settings)).collect()
+}
+
+/// A warning of a scheme that is made for subflows where there are none.
+fn without_mptcp(scheme: &SchemeSpec, transport: &Config) -> Option<String> {
+    (scheme.name == "smoc" && transport.mptcp == Mptcp::Off).then(|| {
+        "`smoc` gives plain TCP the shortest path and nothing else: set transport.mptcp = \"ndiffports\" or \
+         \"fullmesh\""
+            .to_owned()
+    })
+}
+
+/// A warning of keys about subflows that nothing reads.
+fn unread(settings: &Settings) -> Option<String> {
+    let (unread, why): (fn(&str) -> bool, _) = match settings.transport.config.mptcp {
+        Mptcp::Ndiffports => return None,
+        Mptcp::Fullmesh => (
+            |key| key == "subflows",
+            "\"fullmesh\": a subflow is opened for each pair of a link of the one host and a link of the other",
+        ),
+        Mptcp::Off => (
+            |key| key == "subflows" || key.starts_with("mptcp_"),
+            "\"off\": set it to \"ndiffports\" or \"fullmesh\"",
+        ),
+    };
+    let keys = settings.transport_keys.iter().filter(|key| unread(key));
+    let keys: Vec<String> = keys.map(|key| format!("`transport.{key}`")).collect();
+    let verb = if keys.len() == 1 { "has" } else { "have" };
+    (!keys.is_empty()).then(|| format!("{} {verb} no effect while transport.mptcp is {why}", keys.join(", ")))
+}
+
+/// A warning where a subflow for each pair of addresses is one subflow.
+fn single_links(fabric: &Fabric, transport: &Config) -> Option<String> {
+    let single = |host: &NodeId| fabric.ports(*host).len() < 2;
+    (transport.mptcp == Mptcp::Fullmesh && fabric.hosts().iter().all(single)).then(|| {
+        "transport.mptcp = \"fullmesh\" opens no further subflow: addresses are links, and every host has one; set \
+         it to \"ndiffports\", or give hosts several links"
+            .to_owned()
+    })
 }
 
 /// Warnings of flows that no summary will count.

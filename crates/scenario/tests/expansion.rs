@@ -141,6 +141,62 @@ fn what_can_make_no_difference_is_a_warning() {
 }
 
 #[test]
+fn keys_of_subflows_that_there_are_not_are_warned_of() {
+    let of = |more: &str, sets: &[&str]| scenario(more, sets).check(&no_files).unwrap();
+    let given = "[transport]\nsubflows = 8\nmptcp_version = 0\nmptcp_congestion = \"olia\"\n";
+    let off = of(given, &[]);
+    assert_eq!(
+        off,
+        [
+            "ecmp: `transport.subflows`, `transport.mptcp_version`, `transport.mptcp_congestion` have no effect while \
+          transport.mptcp is \"off\": set it to \"ndiffports\" or \"fullmesh\""
+        ]
+    );
+    assert_eq!(of("", &["transport.mptcp=off"]), [""; 0]);
+    assert_eq!(of(given, &["transport.mptcp=ndiffports"]), [""; 0]);
+    let swept = "[transport]\nsubflows = 8\n[sweep]\ntransport.mptcp = [\"off\", \"ndiffports\"]\n";
+    assert_eq!(of(swept, &[]), [""; 0], "they are for the other points");
+    let counts = of("[sweep]\ntransport.subflows = [2, 4]\n", &[]);
+    assert!(counts.len() == 2 && counts[0].contains("`transport.subflows` has no effect"), "{counts:?}");
+
+    let mesh = of(given, &["transport.mptcp=fullmesh"]);
+    let [single, unread] = &mesh[..] else { panic!("{mesh:?}") };
+    assert!(single.contains("addresses are links, and every host has one"), "{single}");
+    assert!(
+        unread.contains("`transport.subflows` has no effect while transport.mptcp is \"fullmesh\""),
+        "{unread}"
+    );
+    // Two hosts with two links each.
+    let text = "[fabric]\nfile = \"two.toml\"\n[traffic]\nsizes = \"web-search\"\nload = 0.1\nload_of = \"host-links\"\npairs = \"random\"\n[scheme]\nname = \"ecmp\"\n\
+        [transport]\nmptcp = \"fullmesh\"\n[run]\nduration = \"1 s\"\n";
+    let links = ["h0-a", "h0-b", "h1-a", "h1-b"].map(|cable| {
+        let (host, switch) = cable.split_once('-').unwrap();
+        format!("[[link]]\nbetween = [\"{host}\", \"{switch}\"]\nrate = \"1 Gbps\"\n")
+    });
+    let nodes = ["h0", "h1", "a", "b"].map(|name| {
+        let role = if name.starts_with('h') { "host" } else { "switch" };
+        format!("[[node]]\nname = \"{name}\"\nrole = \"{role}\"\n")
+    });
+    let fabric = [nodes.concat(), links.concat()].concat();
+    let two = Scenario::parse_with(text, "two-homed.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+    let warnings = two.check(&|_| Ok(fabric.clone().into_bytes()));
+    assert_eq!(warnings.unwrap_or_else(|error| panic!("{error}")), [""; 0]);
+}
+
+#[test]
+fn smoc_without_subflows_is_warned_of_wherever_it_is_in_a_sweep() {
+    let of = |more: &str, sets: &[&str]| scenario(more, sets).check(&no_files).unwrap();
+    let expected = "smoc: `smoc` gives plain TCP the shortest path and nothing else: set transport.mptcp = \
+                    \"ndiffports\" or \"fullmesh\"";
+    assert_eq!(of("", &["scheme.name=smoc"]), [expected]);
+    for order in ["[\"ecmp\", \"smoc\"]", "[\"smoc\", \"ecmp\"]"] {
+        let sweep = format!("[sweep]\nscheme.name = {order}\n");
+        assert_eq!(of(&sweep, &[]), [expected]);
+        assert_eq!(of(&sweep, &["transport.mptcp=ndiffports"]), [""; 0]);
+    }
+}
+
+#[test]
 fn events_that_change_nothing_are_warned_of() {
     let of = |events: &str| scenario(events, &[]).check(&no_files).unwrap();
     let late = of("[[event]]\nat = \"10 h\"\nfail = \"e0-a0\"\n");

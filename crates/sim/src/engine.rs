@@ -606,6 +606,7 @@ impl<'a, S: Switch> Engine<'a, S> {
             links: links.map(|id| LinkReport::new(id, &self.net, self.observer.floods[id.index()])).collect(),
             events: self.observer.events.clone(),
             controller: self.central.as_ref().map(ControlPlane::report),
+            multipath: self.multipath.as_ref().map(Multipath::report),
             state_bytes: (self.net.memory() + self.connections.memory() + multipath) as u64,
         }
     }

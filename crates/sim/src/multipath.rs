@@ -16,7 +16,7 @@ use weft_units::HostId;
 use crate::engine::{Engine, TIMER};
 use crate::host::EndpointId;
 use crate::packet::{PacketId, WATCHED};
-use crate::record::{FlowRecord, Recorder};
+use crate::record::{FlowRecord, MultipathReport, Recorder};
 use crate::trace::TraceEvent;
 
 /// One connection.
@@ -50,6 +50,8 @@ pub(crate) struct Multipath {
     places: Vec<Place>,
     /// Addresses and ports that are taken.
     taken: BTreeSet<(HostId, HostId, u16, u16)>,
+    /// Sums over the connections recorded so far.
+    report: MultipathReport,
 }
 
 impl Multipath {
@@ -62,6 +64,7 @@ impl Multipath {
             free: Vec::new(),
             places: Vec::new(),
             taken: flows.iter().map(|flow| (flow.src, flow.dst, flow.sport, flow.dport)).collect(),
+            report: MultipathReport::default(),
         })
     }
 
@@ -79,6 +82,11 @@ impl Multipath {
     pub(crate) fn delivered(&self, place: u32) -> Option<u64> {
         let bundle = self.bundle(place)?;
         (bundle.places.first() == Some(&place)).then(|| bundle.sides[1].delivered())
+    }
+
+    /// Sums over the connections that were recorded.
+    pub(crate) fn report(&self) -> MultipathReport {
+        self.report
     }
 
     /// Bytes of memory held.
@@ -320,7 +328,7 @@ impl<S: Switch> Engine<'_, S> {
         let Some(&first) = bundle.places.first() else { return };
         let (flow, [client, server]) = (bundle.flow, &bundle.sides);
         let (sender, receiver) = (client.totals(), server.totals());
-        let subflows = client.stats().subflows;
+        let stats = [client.stats(), server.stats()];
         let of_places = |count: fn(&crate::host::Connection) -> u32| -> u32 {
             bundle.places.iter().map(|place| count(&self.connections.shared[*place as usize])).sum()
         };
@@ -333,7 +341,7 @@ impl<S: Switch> Engine<'_, S> {
             end: shared.end,
             ideal,
             hops,
-            subflows,
+            subflows: stats[0].subflows,
             packets_sent: u64::from(sender.data_segments_sent),
             retransmissions: u64::from(sender.retransmissions),
             timeouts: u64::from(sender.timeouts),
@@ -346,6 +354,9 @@ impl<S: Switch> Engine<'_, S> {
             moves,
             path: shared.seen.path.clone(),
         });
+        if let Some(multipath) = &mut self.multipath {
+            multipath.report.add(&stats[0], &stats[1]);
+        }
     }
 
     /// Whether `place` is the first of its connection, or that of a TCP connection.

@@ -2,6 +2,7 @@
 
 use weft_switching::{DropReason, Header};
 use weft_traffic::Flow;
+use weft_transport::mptcp::Stats;
 use weft_units::{Duration, LinkId, Time};
 
 use crate::link::LinkCounters;
@@ -276,6 +277,41 @@ pub struct ControllerReport {
     pub counters: Vec<(&'static str, u64)>,
 }
 
+/// What Multipath TCP did between its subflows: sums over the connections of a run and both their sides, of those that
+/// were under way at the end too.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MultipathReport {
+    /// Connections that were opened.
+    pub connections: u64,
+    /// Subflows that were established, as the flows' sources count them.
+    pub subflows: u64,
+    /// Joins that a host refused.
+    pub joins_refused: u64,
+    /// Times that a subflow became stale.
+    pub stale: u64,
+    /// Bytes of data that were given to a further subflow.
+    pub reinjected_bytes: u64,
+    /// Pieces of data that came before what precedes them, in order on their own subflow.
+    pub out_of_order: u64,
+    /// Bytes of data that came twice, on two subflows.
+    pub duplicate_bytes: u64,
+}
+
+impl MultipathReport {
+    /// Adds a connection with the counts of its source and its destination.
+    pub fn add(&mut self, source: &Stats, destination: &Stats) {
+        self.connections += 1;
+        self.subflows += u64::from(source.subflows);
+        for side in [source, destination] {
+            self.joins_refused += u64::from(side.refused);
+            self.stale += u64::from(side.stale);
+            self.reinjected_bytes += side.reinjected;
+            self.out_of_order += u64::from(side.out_of_order);
+            self.duplicate_bytes += side.duplicate;
+        }
+    }
+}
+
 /// A run as a whole.
 #[derive(Clone, Debug)]
 pub struct RunReport {
@@ -295,6 +331,8 @@ pub struct RunReport {
     pub events: Vec<EventReport>,
     /// What the central controller did, where there was one.
     pub controller: Option<ControllerReport>,
+    /// What Multipath TCP did, where hosts speak it.
+    pub multipath: Option<MultipathReport>,
     /// Memory of packets, links and connections at the end, in bytes.
     pub state_bytes: u64,
 }

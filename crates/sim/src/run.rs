@@ -13,7 +13,7 @@ use weft_units::{Duration, LinkId, NodeId, Time};
 use crate::engine::{Engine, Progress, Setup};
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Probe;
-use crate::record::{ControllerReport, Recorder, RunReport};
+use crate::record::{ControllerReport, MultipathReport, Recorder, RunReport};
 use crate::results::{Account, LinkAccount, ResultError, ResultWriter};
 
 /// Fabrics with more switches than this have no samples of tables.
@@ -221,6 +221,9 @@ pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value) -> Value {
     if let Some(controller) = &account.controller {
         summary["controller"] = controller_json(controller);
     }
+    if let Some(multipath) = &account.multipath {
+        summary["mptcp"] = multipath_json(multipath);
+    }
     if let Some(emulated) = &account.emulated {
         summary["emulated"] = emulated.clone();
     }
@@ -243,6 +246,19 @@ fn controller_json(report: &ControllerReport) -> Value {
         "path_setup_p99_ps": quantile(0.99).map(|time| time.ps()),
         "path_setup_max_ps": setups.last().map(|time| time.ps()),
         "counters": counters,
+    })
+}
+
+/// What Multipath TCP did.
+fn multipath_json(report: &MultipathReport) -> Value {
+    json!({
+        "connections": report.connections,
+        "subflows": report.subflows,
+        "joins_refused": report.joins_refused,
+        "stale": report.stale,
+        "reinjected_bytes": report.reinjected_bytes,
+        "out_of_order": report.out_of_order,
+        "duplicate_bytes": report.duplicate_bytes,
     })
 }
 

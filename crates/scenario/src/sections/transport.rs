@@ -8,6 +8,7 @@ use weft_transport::profile::PROFILES;
 use crate::diagnostic::Problem;
 use crate::nearest::{list, nearest};
 use crate::section::{Key, Kind, Section, key};
+use crate::tree::{Entry, Value};
 
 /// The profile that is used where none is named.
 pub(crate) const DEFAULT_PROFILE: &str = "linux";
@@ -64,17 +65,13 @@ impl Transport {
                 });
                 continue;
             };
-            match serde_json::from_value::<Config>(Json::Object(fields.clone())) {
-                Ok(config) => transport.config = config,
-                Err(error) => {
-                    good = false;
-                    let message = format!("`transport.{key}` cannot be {}", entry.node.describe());
-                    let why = out_of_range(&fields, key, &error).unwrap_or_else(|| error.to_string());
-                    let label = format!("{why}; the profile `{}` has {before}", transport.profile);
-                    section.problem(entry.node.span, message, label);
-                    fields.insert(key.clone(), before);
-                }
+            if let Ok(config) = serde_json::from_value::<Config>(Json::Object(fields.clone())) {
+                transport.config = config;
+                continue;
             }
+            good = false;
+            fields.insert(key.clone(), before.clone());
+            refuse(section, entry, &before, &fields, &transport.profile);
         }
         if let Err(error) = transport.config.validate() {
             let entry = section.table.entry(error.name);
@@ -87,30 +84,78 @@ impl Transport {
     }
 }
 
-/// What a whole number should be that does not fit into the parameter `key`, for which `error` says so.
-fn out_of_range(
+/// Says of a parameter's value that it cannot be read, and what would do. What kind of value it is, `before` shows, which
+/// stands for it in `fields`.
+fn refuse(
+    section: &Section<'_>,
+    entry: &Entry,
+    before: &Json,
     fields: &serde_json::Map<String, Json>,
-    key: &str,
-    error: &serde_json::Error,
-) -> Option<String> {
-    fields.get(key).filter(|value| value.is_i64() || value.is_u64())?;
-    let text = error.to_string();
-    let most = match text.rsplit_once("expected ")?.1 {
-        "u8" => u64::from(u8::MAX),
-        "u16" => u64::from(u16::MAX),
-        "u32" => u64::from(u32::MAX),
-        "u64" => u64::MAX,
-        _ => return None,
+    profile: &str,
+) {
+    let (key, node) = (entry.key.as_str(), &entry.node);
+    let why = match before {
+        Json::Number(number) => {
+            let what = if number.is_f64() { "a finite number" } else { "a whole number" };
+            let kind = if matches!(node.value, Value::Integer(_)) { "" } else { what };
+            let range = range(fields, key, number);
+            let parts = [kind, range.as_deref().unwrap_or_default()];
+            let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            format!("expected {}", parts.join(", "))
+        }
+        Json::Bool(_) => "expected true or false, without quotes".to_owned(),
+        _ => match (choices(fields, key), &node.value) {
+            (Some(names), Value::Text(_)) => {
+                let names: Vec<(&str, ())> = names.iter().map(|name| (name.as_str(), ())).collect();
+                section.choice(key, &names);
+                return;
+            }
+            (Some(names), _) => format!("expected one of {}", list(names.iter().map(String::as_str))),
+            (None, Value::Integer(_) | Value::Float(_)) => {
+                format!("the unit is missing: write it as text, \"{} ...\"", node.short())
+            }
+            (None, _) => {
+                let why = refusal(fields, key, node.to_json()).unwrap_or_default();
+                why.split_once(", expected ").map_or(why.clone(), |(_, what)| format!("expected {what}"))
+            }
+        },
     };
-    // What the parameter allows of the numbers that fit, if it says so of one of the outermost two.
-    let said = [0, most].into_iter().find_map(|number| {
+    let message = format!("`transport.{key}` cannot be {}", node.describe());
+    section.problem(node.span, message, format!("{why}; the profile `{profile}` has {before}"));
+}
+
+/// Why `value` cannot be that of the parameter `key`, by the parameter's own reader.
+fn refusal(fields: &serde_json::Map<String, Json>, key: &str, value: Json) -> Option<String> {
+    let mut fields = fields.clone();
+    fields.insert(key.to_owned(), value);
+    serde_json::from_value::<Config>(Json::Object(fields)).err().map(|error| error.to_string())
+}
+
+/// The words that the parameter `key` may be, where it is one of a few: its reader says which when it is given none.
+fn choices(fields: &serde_json::Map<String, Json>, key: &str) -> Option<Vec<String>> {
+    let error = refusal(fields, key, "".into())?;
+    let (_, names) = error.strip_prefix("unknown variant ")?.split_once("expected ")?;
+    Some(names.split('`').skip(1).step_by(2).map(str::to_owned).collect())
+}
+
+/// The numbers that the parameter `key` may be, of which `number` is one.
+fn range(fields: &serde_json::Map<String, Json>, key: &str, number: &serde_json::Number) -> Option<String> {
+    let whole = !number.is_f64();
+    let largest = [u64::from(u8::MAX), u16::MAX.into(), u32::MAX.into(), u64::MAX];
+    let most = largest.into_iter().rev().find(|most| refusal(fields, key, (*most).into()).is_none());
+    let outermost = if whole { vec![0.into(), most?.into()] } else { vec![Json::from(-1.0)] };
+    // What the parameter allows of the numbers that fit, if it says so of one of the outermost.
+    let said = outermost.into_iter().find_map(|number| {
         let mut fields = fields.clone();
-        fields.insert(key.to_owned(), number.into());
+        fields.insert(key.to_owned(), number);
         let config = serde_json::from_value::<Config>(Json::Object(fields)).ok()?;
         config.validate().err().filter(|error| error.name == key)
     });
-    let range = said.map_or_else(|| format!("0 to {most}"), |error| error.expected.to_owned());
-    Some(format!("expected {range}"))
+    match said {
+        Some(error) => Some(error.expected.to_owned()),
+        None if whole => Some(format!("0 to {}", most?)),
+        None => None,
+    }
 }
 
 /// The parameters of a TCP by name, as text, numbers and flags.

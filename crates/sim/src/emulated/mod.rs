@@ -196,6 +196,7 @@ impl Run<'_> {
             links: ids.map(|id| self.observed.link(id, state.is_up(id))).collect(),
             events,
             controller: None,
+            multipath: None,
             emulated: Some(self.emulated()),
         }
     }

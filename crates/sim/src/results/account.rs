@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use weft_switching::DropReason;
 use weft_units::{LinkId, Time};
 
-use crate::record::{ControllerReport, EventReport, LinkReport, RunReport};
+use crate::record::{ControllerReport, EventReport, LinkReport, MultipathReport, RunReport};
 
 /// A run as a whole. A simulation knows all of it; what an emulation cannot know is `None`.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ pub struct Account {
     pub events: Vec<EventAccount>,
     /// What the central controller did, where there was one.
     pub controller: Option<ControllerReport>,
+    /// What Multipath TCP did, where simulated hosts spoke it.
+    pub multipath: Option<MultipathReport>,
     /// What is to be said of an emulation, which has it alone.
     pub emulated: Option<serde_json::Value>,
 }
@@ -121,6 +123,7 @@ impl From<&RunReport> for Account {
                 .map(|&cost| EventAccount { at: cost.at, cost: Some(cost) })
                 .collect(),
             controller: report.controller.clone(),
+            multipath: report.multipath,
             emulated: None,
         }
     }

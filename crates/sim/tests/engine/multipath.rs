@@ -82,6 +82,44 @@ fn a_subflow_whose_path_is_cut_is_moved_and_the_transfer_goes_on() {
     assert!(outcome.fct(0) < Duration::from_ms(3_600), "{}", outcome.fct(0));
 }
 
+/// Two hosts, each with a link to both of two switches, all of 100 Mbps.
+fn two_homed() -> Fabric {
+    let nodes = [("h0", "host"), ("h1", "host"), ("a", "switch"), ("b", "switch")];
+    let nodes = nodes.map(|(name, role)| format!("[[node]]\nname = \"{name}\"\nrole = \"{role}\"\n"));
+    let links = [("h0", "a"), ("h0", "b"), ("h1", "a"), ("h1", "b")];
+    let links = links.map(|(a, b)| format!("[[link]]\nbetween = [\"{a}\", \"{b}\"]\nrate = \"100 Mbps\"\n"));
+    let text = [nodes.concat(), links.concat()].concat();
+    weft_fabric::read::toml(&text, "two-homed", &LinkSpec::default())
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_run_sums_what_connections_count_between_their_subflows_and_without_them_nothing() {
+    let fabric = two_homed();
+    let run = |config: Config, cut: bool| {
+        let trial = Trial::new(&fabric, scheme("ecmp"), config).limit(Duration::from_secs(60));
+        let trial = trial.flow(0, 1, 20 * MIB, Duration::ZERO).flow(0, 1, 1000, Duration::from_ms(1));
+        if cut { trial.fail(Duration::from_ms(300), "h0-a").run() } else { trial.run() }
+    };
+    assert_eq!(run(profile("linux"), true).report.multipath, None);
+
+    let mesh = Config { mptcp: Mptcp::Fullmesh, ..hosts(1) };
+    let whole = run(mesh.clone(), false);
+    let report = whole.report.multipath.expect("multipath");
+    let subflows: u32 = whole.flows.iter().map(|flow| flow.subflows).sum();
+    assert_eq!((report.connections, report.subflows), (2, subflows.into()));
+    assert!(report.out_of_order > 0, "subflows over queues of their own: {report:?}");
+    assert_eq!((report.joins_refused, report.stale, report.reinjected_bytes), (0, 0, 0), "{report:?}");
+    assert_eq!(report.duplicate_bytes, 0);
+
+    // What has left by the dead link, and was not acknowledged, goes by the other.
+    let cut = run(Config { mptcp_stale_loss_count: 0, ..mesh }, true);
+    assert!(cut.flows.iter().all(|flow| flow.end.is_some()));
+    let report = cut.report.multipath.expect("multipath");
+    assert!(report.stale > 0 && report.reinjected_bytes > 0, "{report:?}");
+    assert!(report.duplicate_bytes <= report.reinjected_bytes, "{report:?}");
+}
+
 fn trial<'a>(fabric: &'a Fabric, scheme: &str, config: Config, seed: u64) -> Trial<'a> {
     let trial = Trial::new(fabric, crate::common::scheme(scheme), config).seed(seed);
     (0..6).fold(trial, |trial, flow| {
