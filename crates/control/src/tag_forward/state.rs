@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(totals(4), Some((240, 1_072)));
         assert_eq!(totals(24), Some((11_940_480, 58_637_952)));
         let gates: u64 = state(4, 2).unwrap().layers.iter().map(|layer| layer.switches * layer.gates).sum();
-        assert_eq!(gates, 104, "as the paper's network");
+        assert_eq!(gates, 88, "the paper's 104 interfaces without those of its 16 servers");
         assert!(TagWidth::Narrow.max_down() >= 24 * 24 * 24 / 2, "the paper's tag reaches so far");
     }
 
