@@ -362,6 +362,19 @@ class Controller:
         ``memory_bytes_now`` is what the tables hold.
         """
 
+def tag_forward_state(k: int, external: int = 0) -> str:
+    """The entries that switches of a full fat-tree need, by tags and by OpenFlow rules, as JSON: `k`, `servers`, `flows`
+    (one from each server to every other), `tagged` and `openflow` (rules in all switches together), and `layers`, from
+    the bottom up, each with `layer`, `switches`, `gates`, `tagged` and `openflow` of one switch.
+
+    Args:
+        k: Ports of a switch.
+        external: External links of a core.
+
+    Raises:
+        ValueError: k is odd, below 2, or above 1024.
+    """
+
 class GatePlan:
     """The gates of Tag-and-Forward for a fabric that is wired as a fat-tree, and the ways through them.
 

@@ -29,6 +29,7 @@ _KNOWN = {
     "tcp_path": Style("#56B4E9", "P", "cross"),
     "tfe": Style("#E69F00", ">", "triangle-right"),
     "smoc": Style("#117733", "<", "triangle-left"),
+    "tag_forward": Style("#DDCC77", "H", "wedge"),
 }
 
 _OTHERS = (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from weft import ScenarioError
-from weft._weft import GatePlan
+from weft._weft import GatePlan, tag_forward_state
 
 QUICKSTART = Path(__file__).parents[2] / "scenarios" / "quickstart.toml"
 
@@ -85,3 +85,15 @@ def test_a_scenario_s_fabric_has_gates():
     ring = "fabric={ kind = 'ring', switches = 5, hosts_per_switch = 1, rate = '10 Gbps', delay = '5 us' }"
     with pytest.raises(ValueError, match="this is no fat-tree: for k = 2, "):
         GatePlan.of_scenario(text, QUICKSTART.name, ".", [ring])
+
+
+def test_state_is_at_the_source_alone_for_every_size_of_the_paper():
+    for k in range(4, 25, 2):
+        state = json.loads(tag_forward_state(k, k // 2))
+        edge, aggregation, core = state["layers"]
+        assert [layer["layer"] for layer in state["layers"]] == ["edge", "aggregation", "core"]
+        assert (aggregation["tagged"], core["tagged"]) == (0, 0)
+        assert state["tagged"] == state["flows"] == edge["switches"] * edge["tagged"]
+        assert 4 < state["openflow"] / state["tagged"] < 5
+    with pytest.raises(ValueError, match="no fat-tree of k = 5"):
+        tag_forward_state(5)

@@ -8,7 +8,7 @@
 //! [`Southbound`] connects it with real switches, in the bytes of OpenFlow.
 //!
 //! [`Smoc`] gives each subflow of a Multipath TCP connection a path of its own; [`SpanningTree`] is what it is
-//! measured against.
+//! measured against. [`tag_forward`] is what those decide who provision switches that forward by tags.
 
 mod command;
 mod connections;
@@ -36,6 +36,7 @@ mod smoc;
 mod southbound;
 mod spanning_tree;
 mod stations;
+pub mod tag_forward;
 mod topology;
 mod transactions;
 

@@ -1,6 +1,6 @@
 //! [`Rule`], one entry of a switch's table, and the order in which entries apply.
 //!
-//! All of it is OpenFlow 1.3 without extensions; one table.
+//! All of it but [`RuleChange::Flow`] is OpenFlow 1.3 without extensions; one table.
 
 use std::net::IpAddr;
 
@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use weft_units::Mac;
 
 use crate::ids::PortNo;
+use crate::tag_forward::FlowChange;
 
 /// What frames a rule is for: those that agree with every field that is set.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -106,6 +107,8 @@ pub enum RuleChange {
         /// What they match; [`Match::ALL`] where that is not known.
         matches: Match,
     },
+    /// The same of a switch of Tag-and-Forward, whose table is no OpenFlow table.
+    Flow(FlowChange),
 }
 
 /// Priorities, the highest first.

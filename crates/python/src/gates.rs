@@ -12,6 +12,16 @@ use crate::files::{load, scenario};
 /// A switch, and the port and gate by which a frame leaves it.
 type Hop<'a> = (&'a str, u16, u32);
 
+#[pyfunction]
+#[pyo3(signature = (k, external = 0))]
+pub fn tag_forward_state(k: u32, external: u32) -> PyResult<String> {
+    let state = weft_control::tag_forward::state(k, external);
+    let state = state.ok_or_else(|| {
+        PyValueError::new_err(format!("there is no fat-tree of k = {k}: expected an even number, 2 to 1024"))
+    })?;
+    serde_json::to_string(&state).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
 /// See `python/weft/_weft.pyi`.
 #[pyclass(frozen)]
 pub struct GatePlan {

@@ -24,6 +24,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_class::<controller::Controller>()?;
     module.add_class::<gates::GatePlan>()?;
+    module.add_function(wrap_pyfunction!(gates::tag_forward_state, module)?)?;
     module.add_function(wrap_pyfunction!(listing::version, module)?)?;
     module.add_function(wrap_pyfunction!(listing::schemes, module)?)?;
     module.add_function(wrap_pyfunction!(listing::profiles, module)?)?;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use sha2::{Digest, Sha256};
-use weft_switching::{SchemeInfo, stream};
+use weft_switching::{SchemeInfo, needs_shape, stream};
 use weft_traffic::{Places, generate};
 
 use crate::diagnostic::{Diagnostics, Problem, Problems};
@@ -143,8 +143,8 @@ impl Scenario {
     }
 
     /// Plans every point of the sweep with its first seed and gives the warnings: what `weft run` does
-    /// before anything is written. Of points that differ in the scheme only, one is planned;
-    /// of the others there are the warnings for which no plan is needed.
+    /// before anything is written. Of points that differ in the scheme only, one is planned, unless one of the schemes
+    /// does not run on every fabric; of the others there are the warnings for which no plan is needed.
     ///
     /// # Errors
     /// The first point that cannot be planned.
@@ -152,11 +152,12 @@ impl Scenario {
         let mut seen = HashSet::new();
         let mut warnings = Vec::new();
         let seed = self.points.first().map(|point| point.seed);
+        let all = self.schemes.iter().any(|scheme| needs_shape(scheme.name));
         for point in self.points.iter().filter(|point| Some(point.seed) == seed) {
             let rest: Vec<String> = point
                 .overrides
                 .iter()
-                .filter(|(key, _)| !key.starts_with("scheme"))
+                .filter(|(key, _)| all || !key.starts_with("scheme"))
                 .map(|(key, value)| format!("{key}={value}"))
                 .collect();
             let of_point = if seen.insert(rest) {
@@ -270,6 +271,10 @@ impl Scenario {
     fn resolve(&self, point: &Point, loader: Loader<'_>, problems: &Problems) -> Option<Plan> {
         let settings = self.settings(self.combinations.get(point.combination)?, problems)?;
         let fabric = settings.fabric.build(loader, problems)?;
+        if let Some(problem) = scheme::misfit(&settings.scheme, &settings.scheme_at, &fabric) {
+            problems.add(problem);
+            return None;
+        }
         let resolver = Resolver { fabric: &fabric, loader, problems };
         let groups: Vec<_> = settings.traffic.iter().map(|group| group.resolve(&resolver)).collect();
         let events: Vec<_> = settings.events.iter().map(|event| event.resolve(&resolver)).collect();

@@ -32,6 +32,8 @@ pub(crate) struct Settings {
     pub(crate) fabric: FabricSettings,
     pub(crate) traffic: Vec<GroupSettings>,
     pub(crate) scheme: SchemeSpec,
+    /// Where `[scheme]` and its keys are written.
+    pub(crate) scheme_at: scheme::At,
     pub(crate) transport: Transport,
     /// The keys of [transport] that are given for this point.
     pub(crate) transport_keys: Vec<String>,
@@ -64,7 +66,9 @@ impl Settings {
             root.section(name)
         };
         let fabric = need("fabric").and_then(|section| FabricSettings::decode(&section));
-        let scheme = need("scheme").and_then(|section| scheme::decode(&section, others));
+        let scheme_section = need("scheme");
+        let scheme_at = scheme_section.as_ref().map(scheme::At::of);
+        let scheme = scheme_section.and_then(|section| scheme::decode(&section, others));
         let traffic = match root.node("traffic").map(|node| &node.value) {
             Some(Value::List(groups)) if !groups.is_empty() => root.sections("traffic"),
             _ => need("traffic").into_iter().collect(),
@@ -89,6 +93,7 @@ impl Settings {
             fabric: fabric?,
             traffic: traffic?,
             scheme: scheme?,
+            scheme_at: scheme_at?,
             transport: transport?,
             transport_keys,
             run: run?,

@@ -2,6 +2,7 @@
 
 use weft_fabric::{Fabric, Limit, Link};
 use weft_switching::SchemeSpec;
+use weft_switching::tag_forward;
 use weft_switching::tfe::Classifier;
 use weft_traffic::{EPHEMERAL, Flow, Traffic};
 use weft_transport::{Config, EcnMode, Mptcp};
@@ -17,7 +18,7 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
     warnings.extend(never_counted(traffic, settings));
     warnings.extend(nothing_to_choose(fabric));
     warnings.extend(unmarked(&settings.scheme, traffic));
-    warnings.extend(unfit(fabric, &settings.transport.config));
+    warnings.extend(unfit(fabric, &settings.transport.config, &settings.scheme));
     warnings.extend(single_links(fabric, &settings.transport.config));
     warnings.extend(of_settings(settings));
     warnings
@@ -158,14 +159,20 @@ fn catches_others(classifier: &Classifier) -> bool {
 }
 
 /// Warnings of queues that the transport can do nothing with.
-fn unfit(fabric: &Fabric, transport: &Config) -> Vec<String> {
+fn unfit(fabric: &Fabric, transport: &Config, scheme: &SchemeSpec) -> Vec<String> {
     let mut warnings = Vec::new();
     if transport.ecn == EcnMode::Dctcp && fabric.links().iter().all(|link| link.queue.ecn_threshold.is_none())
     {
         let what = "DCTCP finds no queue that marks and acts on losses only";
         warnings.push(format!("{what}: set fabric.ecn_threshold, such as \"65 packets\""));
     }
-    let needed = |link: &Link| link.overhead.wire_bytes(transport.full_packet());
+    let tags = scheme.name == tag_forward::INFO.name;
+    let between = |link: &Link| ![link.from, link.to].into_iter().any(|node| fabric.node(node).is_host());
+    let packet = |link: &Link| match transport.full_packet() {
+        packet if tags && between(link) => tag_forward::mtu_needed(packet),
+        packet => packet,
+    };
+    let needed = |link: &Link| link.overhead.wire_bytes(packet(link));
     let short = |link: &&Link| matches!(link.queue.limit, Limit::Bytes(limit) if limit < needed(link).into());
     let mut links = fabric.links().iter().filter(short);
     if let Some(link) = links.next() {

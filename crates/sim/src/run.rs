@@ -26,7 +26,7 @@ const MAX_SAMPLED_LINKS: usize = 2_000;
 /// Runs `plan`.
 ///
 /// # Errors
-/// A scheme that the registry does not have.
+/// A scheme that the registry does not have, or not on this fabric.
 pub fn run<R: Recorder>(
     plan: &Plan,
     progress: &Progress,
@@ -73,7 +73,7 @@ pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
 /// Runs `setup` with the scheme that `scheme` names.
 ///
 /// # Errors
-/// A scheme that the registry does not have.
+/// A scheme that the registry does not have, or not on this fabric.
 pub fn run_setup<R: Recorder>(
     setup: Setup<'_>,
     scheme: &weft_switching::SchemeSpec,
@@ -83,7 +83,7 @@ pub fn run_setup<R: Recorder>(
     let (fabric, seed) = (setup.fabric, setup.seed);
     let routes = Arc::new(Forwarding::new(fabric, |link| fabric.link(link).up));
     let visitor = Visitor { setup, routes: Arc::clone(&routes), progress, recorder };
-    visit_scheme(scheme, &routes, seed, visitor)
+    visit_scheme(scheme, fabric, &routes, seed, visitor)
 }
 
 struct Visitor<'a, 'b, R> {

@@ -1,6 +1,7 @@
 //! What a switch wants done with a frame, as data.
 
 use weft_units::{Mac, PortId};
+use weft_wire::{EtherType, TAG_LEN};
 
 use crate::header::{Header, Kind};
 
@@ -111,6 +112,10 @@ pub enum Rewrite {
     Hop,
     /// It carries a label in place of its destination's address, or, where the label is that address, none any more.
     Label(Mac),
+    /// It gets the tag of Tag-and-Forward with this EtherType and these bytes behind it.
+    PushTag(EtherType, [u8; 6]),
+    /// Its tag is taken off.
+    PopTag,
 }
 
 /// Bytes that a frame about a path has before what it wraps, its EtherType not counted.
@@ -133,6 +138,14 @@ impl Rewrite {
             }
             Self::Hop => header.overlay[4] = header.overlay[4].saturating_add(1),
             Self::Label(label) => header.set_label(label),
+            Self::PushTag(ethertype, tag) => {
+                header.set_tag(ethertype, tag);
+                header.ip_bytes += TAG_LEN as u16;
+            }
+            Self::PopTag => {
+                header.overlay = [0; 8];
+                header.ip_bytes = header.ip_bytes.saturating_sub(TAG_LEN as u16);
+            }
         }
     }
 }
@@ -159,6 +172,7 @@ pub struct Actions {
     first: Option<Action>,
     rest: Vec<Action>,
     rewrite: Rewrite,
+    queue: u8,
     emitted: Vec<(PortId, Header)>,
     reports: Vec<Report>,
     /// Whether there is more than sending or dropping the frame as it is.
@@ -188,6 +202,16 @@ impl Actions {
     pub fn rewrite(&mut self, rewrite: Rewrite) {
         self.rewrite = rewrite;
         self.more = true;
+    }
+
+    /// Has the frame wait in this queue of the ports that it leaves by, as QID of a tag counts them. 0, which needs no
+    /// word: in the one that the port gives it.
+    #[inline]
+    pub fn queue(&mut self, queue: u8) {
+        if queue != 0 {
+            self.queue = queue;
+            self.more = true;
+        }
     }
 
     /// Sends a frame of the switch's own out of `port`.
@@ -229,6 +253,11 @@ impl Actions {
         self.rewrite
     }
 
+    /// The queue in which the frame is to wait.
+    pub const fn queued(&self) -> u8 {
+        self.queue
+    }
+
     /// The switch's own frames, in order.
     pub fn emitted(&self) -> &[(PortId, Header)] {
         &self.emitted
@@ -244,6 +273,7 @@ impl Actions {
         self.first = None;
         self.rest.clear();
         self.rewrite = Rewrite::Keep;
+        self.queue = 0;
         self.emitted.clear();
         self.reports.clear();
         self.more = false;

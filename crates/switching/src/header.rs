@@ -4,6 +4,7 @@
 //! they are in simulation, so that a packet with its transport fields fits one cache line.
 
 use weft_units::Mac;
+use weft_wire::EtherType;
 
 /// What a frame carries, as far as switches tell frames apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -123,6 +124,23 @@ impl Header {
     pub fn set_label(&mut self, label: Mac) {
         let [.., a, b, c, d] = label.0;
         self.overlay[4..].copy_from_slice(&if label == self.dst { [0; 4] } else { [a, b, c, d] });
+    }
+
+    /// The tag of Tag-and-Forward that the frame carries, as on the wire: its EtherType and the six bytes behind it
+    /// ([`weft_wire::Tag::from_bytes`]). In the overlay the EtherType stands last, 0 where there is no tag.
+    #[inline]
+    pub const fn tag(&self) -> Option<(EtherType, [u8; 6])> {
+        let [tag @ .., a, b] = self.overlay;
+        match u16::from_be_bytes([a, b]) {
+            0 => None,
+            ethertype => Some((EtherType(ethertype), tag)),
+        }
+    }
+
+    /// Puts a tag on, or another in its place.
+    pub fn set_tag(&mut self, ethertype: EtherType, tag: [u8; 6]) {
+        self.overlay[..6].copy_from_slice(&tag);
+        self.overlay[6..].copy_from_slice(&ethertype.0.to_be_bytes());
     }
 
     /// Whether a frame about a path is about that of a flow, not of two stations.

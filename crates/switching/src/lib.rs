@@ -5,7 +5,8 @@
 //! a packet, so the same state machine runs in the simulator, in a property test and beside a
 //! kernel data plane that is held against it.
 //!
-//! One file a scheme: [`ecmp`], [`single_path`], [`spray`], [`spanning_tree`], [`smoc`] with its [`rule_table`], and the exploration
+//! One file a scheme: [`ecmp`], [`single_path`], [`spray`], [`spanning_tree`], [`smoc`] with its [`rule_table`],
+//! [`tag_forward`] in a directory of its own, and the exploration
 //! family [`arp_path`], [`tcp_path`], [`tfe`], which shares [`exploration`], [`hello`] and the
 //! [`path_table`]. A scheme that a simulation can run is known by its entry in [`registry`], from
 //! which the command line, the scenario schema and the documentation take names and parameters.
@@ -33,6 +34,7 @@ pub mod spanning_tree;
 pub mod spray;
 mod streams;
 mod switch;
+pub mod tag_forward;
 pub mod tcp_path;
 pub mod tfe;
 
@@ -42,7 +44,7 @@ pub use hash::{flow_hash, mix64, pick, tuple_hash};
 pub use header::{Header, Kind};
 pub use registry::{
     Blueprint, Central, Contradiction, ParamInfo, ParamKind, ParamValue, SchemeError, SchemeInfo, SchemeSpec,
-    SchemeVisitor, Timing, contradiction, explores, registry, visit_scheme,
+    SchemeVisitor, Timing, contradiction, explores, misfit, needs_shape, registry, visit_scheme,
 };
 pub use soft_table::{Inserted, SoftKey, SoftTable};
 pub use streams::{Stream, stream};

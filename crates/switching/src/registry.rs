@@ -10,7 +10,8 @@ use weft_fabric::Fabric;
 use weft_units::{Bytes, Duration, NodeId};
 
 use crate::{
-    Forwarding, Switch, arp_path, ecmp, exploration, single_path, smoc, spanning_tree, spray, tcp_path, tfe,
+    Forwarding, Switch, arp_path, ecmp, exploration, single_path, smoc, spanning_tree, spray, tag_forward,
+    tcp_path, tfe,
 };
 
 /// What may stand for a parameter.
@@ -89,6 +90,14 @@ pub enum SchemeError {
         /// What there is.
         known: Vec<&'static str>,
     },
+    /// The scheme cannot be had on this fabric.
+    #[error("`{name}` does not run on this fabric: {reason}")]
+    Fabric {
+        /// The scheme.
+        name: &'static str,
+        /// Why not.
+        reason: String,
+    },
 }
 
 const SCHEMES: &[SchemeInfo] = &[
@@ -98,6 +107,7 @@ const SCHEMES: &[SchemeInfo] = &[
     smoc::INFO,
     spanning_tree::INFO,
     spray::INFO,
+    tag_forward::INFO,
     tcp_path::INFO,
     tfe::INFO,
 ];
@@ -138,6 +148,44 @@ impl Default for Timing {
             control_delay: Duration::from_us(100),
             install_delay: Duration::ZERO,
             rule_latency: Duration::from_us(150),
+        }
+    }
+}
+
+impl Timing {
+    /// The parameter of [`Timing::control_delay`].
+    pub(crate) const CONTROL_DELAY: ParamInfo = ParamInfo {
+        name: "control_delay",
+        kind: ParamKind::Duration,
+        default: "100 us",
+        doc: "between a switch and the controller, one way",
+    };
+    /// That of [`Timing::install_delay`].
+    pub(crate) const INSTALL_DELAY: ParamInfo = ParamInfo {
+        name: "install_delay",
+        kind: ParamKind::Duration,
+        default: "0 s",
+        doc: "how long the controller takes before what it has decided leaves it",
+    };
+    /// That of [`Timing::rule_latency`].
+    pub(crate) const RULE_LATENCY: ParamInfo = ParamInfo {
+        name: "rule_latency",
+        kind: ParamKind::Duration,
+        default: "150 us",
+        doc: "how long a switch takes for a rule; it does one at a time",
+    };
+
+    /// As the parameters of `spec` say.
+    pub(crate) fn from_spec(spec: &SchemeSpec) -> Self {
+        let given = |param: ParamInfo, otherwise| match spec.params.get(param.name) {
+            Some(ParamValue::Duration(time)) => *time,
+            _ => otherwise,
+        };
+        let by_default = Self::default();
+        Self {
+            control_delay: given(Self::CONTROL_DELAY, by_default.control_delay),
+            install_delay: given(Self::INSTALL_DELAY, by_default.install_delay),
+            rule_latency: given(Self::RULE_LATENCY, by_default.rule_latency),
         }
     }
 }
@@ -184,6 +232,16 @@ pub fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
     exploration::contradiction(spec).or_else(of_classifier)
 }
 
+/// Why the scheme of `spec` cannot be had on `fabric`; the parameter to change is `name` where none would help.
+pub fn misfit(spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction> {
+    if needs_shape(&spec.name) { tag_forward::misfit(spec, fabric) } else { None }
+}
+
+/// Whether the scheme `name` is for fabrics of one shape only.
+pub fn needs_shape(name: &str) -> bool {
+    name == tag_forward::INFO.name
+}
+
 /// Something to be done with a scheme whose type is known only at run time: the visitor is
 /// compiled for each scheme, so that no packet pays for dynamic dispatch.
 pub trait SchemeVisitor {
@@ -194,12 +252,14 @@ pub trait SchemeVisitor {
     fn visit<B: Blueprint>(self, blueprint: B) -> Self::Output;
 }
 
-/// Builds the scheme that `spec` names over `routes` and hands it to `visitor`. `seed` is the run's.
+/// Builds the scheme that `spec` names over `routes`, those of `fabric`, and hands it to `visitor`. `seed` is the run's.
 ///
 /// # Errors
-/// [`SchemeError::UnknownScheme`] where the registry does not have the name.
+/// [`SchemeError::UnknownScheme`] where the registry does not have the name, [`SchemeError::Fabric`] where
+/// [`misfit`] says why.
 pub fn visit_scheme<V: SchemeVisitor>(
     spec: &SchemeSpec,
+    fabric: &Fabric,
     routes: &Arc<Forwarding>,
     seed: u64,
     visitor: V,
@@ -212,6 +272,7 @@ pub fn visit_scheme<V: SchemeVisitor>(
         "smoc" => visitor.visit(smoc::Smoc::new(spec)),
         "spanning_tree" => visitor.visit(spanning_tree::SpanningTreeScheme::new(routes, spec)),
         "spray" => visitor.visit(spray::Spray::new(routes)),
+        "tag_forward" => visitor.visit(tag_forward::TagForward::new(fabric, seed, spec)?),
         "tcp_path" => visitor.visit(tcp_path::TcpPath::new(seed, spec)),
         "tfe" => visitor.visit(tfe::Tfe::new(seed, spec)),
         name => {

@@ -144,6 +144,8 @@ impl RuleTable {
                 let slot = self.by_cookie.get(cookie).copied();
                 slot.and_then(|slot| self.take_out(slot));
             }
+            // Of a switch that forwards by tags.
+            RuleChange::Flow(_) => {}
         }
     }
 

@@ -50,24 +50,9 @@ pub const INFO: SchemeInfo = SchemeInfo {
             default: "10 s",
             doc: "rules of flows end after this time without a frame; whole seconds, 1 s to 1 h",
         },
-        ParamInfo {
-            name: "control_delay",
-            kind: ParamKind::Duration,
-            default: "100 us",
-            doc: "between a switch and the controller, one way",
-        },
-        ParamInfo {
-            name: "install_delay",
-            kind: ParamKind::Duration,
-            default: "0 s",
-            doc: "how long the controller takes before what it has decided leaves it",
-        },
-        ParamInfo {
-            name: "rule_latency",
-            kind: ParamKind::Duration,
-            default: "150 us",
-            doc: "how long a switch takes for a rule; it does one at a time",
-        },
+        Timing::CONTROL_DELAY,
+        Timing::INSTALL_DELAY,
+        Timing::RULE_LATENCY,
     ],
 };
 
@@ -81,7 +66,7 @@ impl Smoc {
     /// The scheme with the parameters of `spec`.
     pub fn new(spec: &SchemeSpec) -> Self {
         let mut settings = Settings { settle_s: 0.0, ..Settings::default() };
-        let mut timing = Timing::default();
+        let timing = Timing::from_spec(spec);
         for (name, value) in &spec.params {
             match (name.as_str(), value) {
                 ("paths", ParamValue::Count(paths)) => settings.paths = (*paths).clamp(1, 64) as usize,
@@ -92,9 +77,6 @@ impl Smoc {
                 ("idle_timeout", ParamValue::Duration(time)) => {
                     settings.idle_timeout_s = (time.as_secs_f64() as u16).clamp(1, 3600);
                 }
-                ("control_delay", ParamValue::Duration(time)) => timing.control_delay = *time,
-                ("install_delay", ParamValue::Duration(time)) => timing.install_delay = *time,
-                ("rule_latency", ParamValue::Duration(time)) => timing.rule_latency = *time,
                 _ => {}
             }
         }

@@ -21,16 +21,17 @@ pub fn message(out: &mut Vec<u8>, xid: u32, message: &Message) {
     out.truncate(start + len.unwrap_or(0));
 }
 
-/// Adds a change of a rule.
+/// Adds a change of a rule; nothing for one that only switches of Tag-and-Forward understand.
 pub fn rule(out: &mut Vec<u8>, xid: u32, change: &RuleChange) {
     let (command, cookie, matches) = match change {
         RuleChange::Add(rule) => (FlowCommand::Add, rule.cookie, &rule.matches),
         RuleChange::Modify(rule) => (FlowCommand::ModifyStrict, rule.cookie, &rule.matches),
         RuleChange::Remove { cookie, matches } => (FlowCommand::Delete, *cookie, matches),
+        RuleChange::Flow(_) => return,
     };
     let rule = match change {
         RuleChange::Add(rule) | RuleChange::Modify(rule) => Some(rule),
-        RuleChange::Remove { .. } => None,
+        RuleChange::Remove { .. } | RuleChange::Flow(_) => None,
     };
     let steps = rule.map_or(&[][..], |rule| &rule.actions);
     let actions: SmallVec<[Action; 4]> = steps.iter().map(action).collect();

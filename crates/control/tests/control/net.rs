@@ -541,6 +541,7 @@ impl Switch {
                 }
             }
             RuleChange::Remove { cookie, .. } => self.rules.retain(|(rule, _)| rule.cookie != cookie),
+            RuleChange::Flow(change) => panic!("an OpenFlow switch was told {change:?}"),
         }
     }
 

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use weft_fabric::Fabric;
 use weft_switching::{ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec, contradiction, registry};
 
 use crate::diagnostic::Problem;
 use crate::nearest::{list, nearest};
 use crate::section::{Key, Kind, Section, key};
+use crate::source::Span;
 
 /// The key that names the scheme.
 pub(crate) const NAME: Key = key("name", Kind::Choice(names), "", "how switches choose paths");
@@ -19,6 +21,31 @@ pub(crate) fn names() -> Vec<&'static str> {
 /// The scheme of that name.
 pub(crate) fn info(name: &str) -> Option<&'static SchemeInfo> {
     registry().iter().find(|scheme| scheme.name == name)
+}
+
+/// Where `[scheme]` and its keys are written.
+#[derive(Clone, Debug)]
+pub(crate) struct At {
+    section: Span,
+    keys: Vec<(String, Span)>,
+}
+
+impl At {
+    pub(crate) fn of(section: &Section<'_>) -> Self {
+        let keys = section.table.0.iter().map(|entry| (entry.key.clone(), entry.span)).collect();
+        Self { section: section.span, keys }
+    }
+
+    /// The place of a key, or of the section where it is not given.
+    fn key(&self, name: &str) -> Span {
+        self.keys.iter().find(|(key, _)| key == name).map_or(self.section, |(_, span)| *span)
+    }
+}
+
+/// What is wrong where the fabric is none that the scheme can run on.
+pub(crate) fn misfit(spec: &SchemeSpec, at: &At, fabric: &Fabric) -> Option<Problem> {
+    let wrong = weft_switching::misfit(spec, fabric)?;
+    Some(Problem::at(at.key(wrong.param), wrong.message).label(wrong.expected))
 }
 
 /// Reads `[scheme]`. A parameter that is not of this scheme but of one of `others`, those that the
@@ -54,7 +81,7 @@ pub(crate) fn decode(section: &Section<'_>, others: &[&SchemeInfo]) -> Option<Sc
     good.then_some(spec)
 }
 
-fn unknown(scheme: &SchemeInfo, key: &str, span: crate::source::Span) -> Problem {
+fn unknown(scheme: &SchemeInfo, key: &str, span: Span) -> Problem {
     let problem = Problem::at(span, format!("the scheme `{}` has no parameter `{key}`", scheme.name));
     let names = || scheme.params.iter().map(|param| param.name);
     let owner = registry().iter().find(|other| other.params.iter().any(|param| param.name == key));

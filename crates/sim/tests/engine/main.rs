@@ -11,4 +11,5 @@ mod multipath;
 mod paths;
 mod queues;
 mod scenarios;
+mod tag_forward;
 mod trace;

@@ -37,7 +37,7 @@ pub fn run(input: &Input) -> BTreeMap<FlowId, Outcome> {
         draws: spray.then(|| Mersenne::new(input.seed)),
     };
     let scheme = SchemeSpec { name: input.scheme.clone(), params: BTreeMap::new() };
-    visit_scheme(&scheme, &routes, input.seed, visitor).unwrap()
+    visit_scheme(&scheme, fabric, &routes, input.seed, visitor).unwrap()
 }
 
 struct Visitor<'a> {

@@ -179,6 +179,7 @@ fn outcome(frame: &[u8], out: &Actions) -> Outcome {
             changed = longer[..len].to_vec();
         }
         Rewrite::Label(_) => panic!("only a central controller's rules have labels"),
+        Rewrite::PushTag(..) | Rewrite::PopTag => panic!("only Tag-and-Forward has tags"),
     }
     let mut outcome = Outcome::default();
     outcome.deeds.push(match out.rewriting() {
@@ -189,6 +190,8 @@ fn outcome(frame: &[u8], out: &Actions) -> Outcome {
         Rewrite::Wrap(..) => "wrapped in a reply",
         Rewrite::Unwrap => "unwrapped",
         Rewrite::Label(_) => "labelled",
+        Rewrite::PushTag(..) => "tagged",
+        Rewrite::PopTag => "untagged",
     });
     for action in out.all() {
         match action {

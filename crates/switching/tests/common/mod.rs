@@ -74,7 +74,8 @@ pub fn network<T>(
     seed: u64,
     test: impl FnOnce(&mut dyn Network) -> T,
 ) -> T {
-    visit_scheme(scheme, &routes(fabric, &[]), seed, Build { fabric, seed, test }).expect("a known scheme")
+    visit_scheme(scheme, fabric, &routes(fabric, &[]), seed, Build { fabric, seed, test })
+        .expect("a known scheme")
 }
 
 struct Build<'a, F> {

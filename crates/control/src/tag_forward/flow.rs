@@ -1,0 +1,226 @@
+//! [`FlowRule`], one entry of the flow table of a switch at the source of flows: which packets, and the tag that they
+//! get. Such a table is the only one that Tag-and-Forward needs.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use weft_fabric::gates::Gate;
+
+/// What a rule looks at: the source and destination of an IPv4 or IPv6 packet. Of an ARP frame they are the addresses
+/// of sender and target, of a Neighbour Solicitation its source and target, so that the rules of two hosts lead their
+/// questions for each other, too, and nothing is flooded.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Addresses {
+    /// The source.
+    pub source: IpAddr,
+    /// The destination.
+    pub destination: IpAddr,
+}
+
+/// Which packets a rule is for: those whose source and destination are in two networks of one family.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Networks", into = "Networks")]
+pub struct FlowMatch {
+    source: IpNet,
+    destination: IpNet,
+}
+
+/// A [`FlowMatch`] as it is written.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Networks {
+    source: IpNet,
+    destination: IpNet,
+}
+
+/// One network is IPv4's and the other IPv6's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("{source_network} and {destination} are not of one family: no packet is of both")]
+pub struct MixedFamilies {
+    /// The source's network.
+    pub source_network: IpNet,
+    /// The destination's.
+    pub destination: IpNet,
+}
+
+impl FlowMatch {
+    /// Packets from `source` to `destination`; bits behind a prefix do not count.
+    ///
+    /// # Errors
+    /// [`MixedFamilies`].
+    pub fn new(source: IpNet, destination: IpNet) -> Result<Self, MixedFamilies> {
+        let (source, destination) = (source.trunc(), destination.trunc());
+        if matches!(source, IpNet::V4(_)) == matches!(destination, IpNet::V4(_)) {
+            Ok(Self { source, destination })
+        } else {
+            Err(MixedFamilies { source_network: source, destination })
+        }
+    }
+
+    /// Packets to `destination` from anywhere.
+    pub fn to(destination: IpAddr) -> Self {
+        let anywhere = match destination {
+            IpAddr::V4(_) => IpNet::V4(ipnet::Ipv4Net::default()),
+            IpAddr::V6(_) => IpNet::V6(ipnet::Ipv6Net::default()),
+        };
+        Self { source: anywhere, destination: destination.into() }
+    }
+
+    /// The network of sources.
+    pub const fn source(&self) -> IpNet {
+        self.source
+    }
+
+    /// The network of destinations.
+    pub const fn destination(&self) -> IpNet {
+        self.destination
+    }
+
+    /// Whether there is a packet that both are for.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let meet = |a: IpNet, b: IpNet| a.contains(&b) || b.contains(&a);
+        meet(self.source, other.source) && meet(self.destination, other.destination)
+    }
+}
+
+impl TryFrom<Networks> for FlowMatch {
+    type Error = MixedFamilies;
+
+    fn try_from(networks: Networks) -> Result<Self, MixedFamilies> {
+        Self::new(networks.source, networks.destination)
+    }
+}
+
+impl From<FlowMatch> for Networks {
+    fn from(matches: FlowMatch) -> Self {
+        Self { source: matches.source, destination: matches.destination }
+    }
+}
+
+impl fmt::Display for FlowMatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} -> {}", self.source, self.destination)
+    }
+}
+
+/// One of the ways that a frame may take.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Way {
+    /// The gate through which it leaves the switch at its source.
+    pub gate: Gate,
+    /// UP of its tag.
+    pub up: u32,
+}
+
+/// Ways that rules choose from, by the number that the controller gives them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct GroupId(pub u32);
+
+impl fmt::Display for GroupId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Which way the packets of a rule take.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FlowTarget {
+    /// Always this one, as in the paper.
+    Way(Way),
+    /// One of a group's, each packet as the switch chooses.
+    Group(GroupId),
+}
+
+/// What is done with the packets of a rule.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowAction {
+    /// QID of the tag, 0 to 7.
+    pub queue: u8,
+    /// DOWN of the tag.
+    pub down: u32,
+    /// Gate and UP.
+    pub to: FlowTarget,
+}
+
+/// One entry of a flow table.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowRule {
+    /// Of all rules that a packet matches the one of the highest priority applies.
+    pub priority: u16,
+    /// Which packets.
+    pub matches: FlowMatch,
+    /// What is done with them.
+    pub action: FlowAction,
+}
+
+/// A change of what a switch is told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FlowChange {
+    /// Puts a rule in, of which there is none of the same match and priority.
+    Add(FlowRule),
+    /// Gives the rule of this match and priority another action.
+    Replace(FlowRule),
+    /// Takes a rule out.
+    Remove {
+        /// Its priority.
+        priority: u16,
+        /// Its match.
+        matches: FlowMatch,
+    },
+    /// Says which ways a group has; without any, its packets are dropped.
+    SetGroup {
+        /// The group, which need not be there yet.
+        id: GroupId,
+        /// Its ways.
+        ways: Arc<[Way]>,
+    },
+    /// Takes out a group that no rule names.
+    RemoveGroup(GroupId),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(source: &str, destination: &str) -> FlowMatch {
+        FlowMatch::new(source.parse().unwrap(), destination.parse().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn bits_behind_the_prefix_do_not_count() {
+        assert_eq!(matches("10.1.2.3/8", "10.0.0.9/31"), matches("10.0.0.0/8", "10.0.0.8/31"));
+        assert_eq!(matches("fd00:1::7/32", "::1/0").to_string(), "fd00:1::/32 -> ::/0");
+    }
+
+    #[test]
+    fn two_matches_overlap_where_both_sides_do() {
+        for (a, b, expected) in [
+            (("10.0.0.0/8", "10.0.0.1/32"), ("10.1.0.0/16", "0.0.0.0/0"), true),
+            (("10.0.0.1/32", "0.0.0.0/0"), ("0.0.0.0/0", "10.0.0.2/32"), true),
+            (("10.0.0.0/8", "10.0.0.1/32"), ("11.0.0.0/8", "0.0.0.0/0"), false),
+            (("10.0.0.0/8", "10.0.0.1/32"), ("10.0.0.0/8", "10.0.0.2/32"), false),
+            (("0.0.0.0/0", "0.0.0.0/0"), ("::/0", "::/0"), false),
+        ] {
+            let (a, b) = (matches(a.0, a.1), matches(b.0, b.1));
+            assert_eq!((a.overlaps(&b), b.overlaps(&a)), (expected, expected), "{a} and {b}");
+        }
+    }
+
+    #[test]
+    fn a_match_is_of_one_family() {
+        let refused = FlowMatch::new("10.0.0.0/8".parse().unwrap(), "::/0".parse().unwrap());
+        let text = "10.0.0.0/8 and ::/0 are not of one family: no packet is of both";
+        assert_eq!(refused.unwrap_err().to_string(), text);
+        let json = r#"{"source":"10.0.0.0/8","destination":"::/0"}"#;
+        assert!(serde_json::from_str::<FlowMatch>(json).unwrap_err().to_string().contains(text));
+    }
+}

@@ -1,0 +1,258 @@
+//! [`Provisioner`]: the flow tables of a whole fat-tree.
+//!
+//! A switch that hosts hang on has a rule for each address, and for each place that frames may go to (an edge switch, an
+//! external router) a group of the ways there. When a cable fails, groups lose the ways over it, and rules stay: so
+//! one change a place moves all flows to it.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use weft_fabric::Fabric;
+use weft_fabric::gates::{Direction, Gate, GatePlan, Layer};
+use weft_units::{HostId, LinkId, NodeId};
+
+use super::flow::{FlowAction, FlowChange, FlowMatch, FlowRule, FlowTarget, GroupId, Way};
+
+/// The priority of the provisioner's rules: others may stand above and below.
+pub const PRIORITY: u16 = 1000;
+
+/// Whether a cable works, and the numbers at its lower end.
+#[derive(Clone, Copy, Debug)]
+struct Cable {
+    link: LinkId,
+    /// The gate at the lower end.
+    up: Gate,
+    /// The gate at the upper end.
+    down: Gate,
+}
+
+/// Where a switch stands: its pod and number there, or its group and number there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum At {
+    Edge { pod: usize, edge: usize },
+    Core { group: usize, core: usize },
+}
+
+/// What a group leads to.
+#[derive(Clone, Debug)]
+enum Place {
+    /// The servers of an edge switch.
+    Edge { pod: usize, edge: usize },
+    /// A host outside, by the cables to it: the core, the cable and the gate there.
+    External(Vec<(usize, usize, LinkId, Gate)>),
+}
+
+/// A switch that hosts hang on.
+#[derive(Clone, Debug)]
+struct Source {
+    node: NodeId,
+    at: At,
+    /// Its groups as it was told, by place; `None` where no frames go there from here.
+    told: Vec<Option<Arc<[Way]>>>,
+}
+
+/// The rules of a fat-tree, kept while cables fail and heal.
+#[derive(Clone, Debug)]
+pub struct Provisioner {
+    plan: GatePlan,
+    /// By host.
+    addresses: Vec<Vec<IpAddr>>,
+    /// By pod, edge and group: between an edge and an aggregation switch.
+    lower: Vec<Vec<Vec<Cable>>>,
+    /// By pod, group and core: between an aggregation switch and a core.
+    upper: Vec<Vec<Vec<Cable>>>,
+    places: Vec<Place>,
+    /// By host, its place.
+    place_of: Vec<Option<usize>>,
+    sources: Vec<Source>,
+    /// By link.
+    is_up: Vec<bool>,
+    /// One copy of each list of ways.
+    known: HashMap<Box<[Way]>, Arc<[Way]>>,
+}
+
+impl Provisioner {
+    /// The rules of `fabric`, which has the gates of `plan`; `addresses` says those of a host. Cables that are down
+    /// carry nothing.
+    pub fn new(fabric: &Fabric, plan: GatePlan, addresses: impl Fn(HostId) -> Vec<IpAddr>) -> Self {
+        let cable = |below: NodeId, above: NodeId| {
+            let link = fabric.link_between(below, above)?;
+            let (up, down) = (fabric.link(link).from_port, fabric.link(link).to_port);
+            let gate = |node, port| plan.switch(node)?.at(port).map(|gate| gate.gate);
+            Some(Cable { link, up: gate(below, up)?, down: gate(above, down)? })
+        };
+        let between =
+            |below: NodeId, above: &[NodeId]| above.iter().filter_map(|&above| cable(below, above)).collect();
+        let tree = plan.tree();
+        let (mut lower, mut upper, mut places, mut at) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
+        for (pod, members) in tree.pods().iter().enumerate() {
+            lower.push(members.edges.iter().map(|&edge| between(edge, &members.aggregations)).collect());
+            let cores = members.aggregations.iter().zip(tree.groups());
+            upper.push(cores.map(|(&aggregation, cores)| between(aggregation, cores)).collect());
+            for (edge, &node) in members.edges.iter().enumerate() {
+                at.insert(node, (At::Edge { pod, edge }, places.len()));
+                places.push(Place::Edge { pod, edge });
+            }
+        }
+        for (group, cores) in tree.groups().iter().enumerate() {
+            for (core, &node) in cores.iter().enumerate() {
+                at.insert(node, (At::Core { group, core }, usize::MAX));
+            }
+        }
+        let hosts = (0..fabric.host_count() as u32).map(HostId);
+        let mut place_of = Vec::new();
+        for host in hosts.clone() {
+            let gates: Vec<_> = plan.gates_of(host).collect();
+            let external = gates.iter().filter_map(|(node, gate)| match at.get(node)?.0 {
+                At::Core { group, core } => Some((group, core, fabric.link_at(*node, gate.port)?, gate.gate)),
+                At::Edge { .. } => None,
+            });
+            let external: Vec<_> = external.collect();
+            place_of.push(match gates.first().and_then(|(node, _)| at.get(node)) {
+                Some((At::Edge { .. }, place)) => Some(*place),
+                Some((At::Core { .. }, _)) => {
+                    places.push(Place::External(external));
+                    Some(places.len() - 1)
+                }
+                None => None,
+            });
+        }
+        let with_hosts = |node: &NodeId| {
+            fabric.ports(*node).iter().any(|link| fabric.node(fabric.link(*link).to).is_host())
+        };
+        let sources = fabric
+            .switches()
+            .filter(with_hosts)
+            .filter_map(|node| Some(Source { node, at: at.get(&node)?.0, told: vec![None; places.len()] }));
+        let sources = sources.collect();
+        let is_up = fabric.links().iter().map(|link| link.up).collect();
+        let addresses = hosts.map(addresses).collect();
+        let known = HashMap::new();
+        let mut provisioner = Self { plan, addresses, lower, upper, places, place_of, sources, is_up, known };
+        provisioner.renew();
+        provisioner
+    }
+
+    /// The gates.
+    pub const fn plan(&self) -> &GatePlan {
+        &self.plan
+    }
+
+    /// The switches that have rules: those that hosts hang on.
+    pub fn sources(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.sources.iter().map(|source| source.node)
+    }
+
+    /// All that a switch is told whose flow table is empty: groups, then rules.
+    pub fn provision(&self, node: NodeId) -> Vec<FlowChange> {
+        let Some(source) = self.sources.iter().find(|source| source.node == node) else { return Vec::new() };
+        let groups = (0..).map(GroupId).zip(&source.told);
+        let groups = groups.filter_map(|(id, ways)| Some(FlowChange::SetGroup { id, ways: ways.clone()? }));
+        let mut changes: Vec<FlowChange> = groups.collect();
+        for (host, addresses) in (0..).map(HostId).zip(&self.addresses) {
+            let Some(action) = self.action(source, host) else { continue };
+            changes.extend(addresses.iter().map(|&address| {
+                FlowChange::Add(FlowRule { priority: PRIORITY, matches: FlowMatch::to(address), action })
+            }));
+        }
+        changes
+    }
+
+    /// What is done at `source` with frames to `host`.
+    fn action(&self, source: &Source, host: HostId) -> Option<FlowAction> {
+        let place = self.place_of[host.index()]?;
+        let (node, gate) = self.plan.gates_of(host).next()?;
+        let down = if gate.direction == Direction::Down { gate.gate.0 } else { 0 };
+        let to = if node == source.node && self.plan.switch(node)?.layer == Layer::Edge {
+            FlowTarget::Way(Way { gate: gate.gate, up: 0 })
+        } else {
+            source.told[place].as_ref()?;
+            FlowTarget::Group(GroupId(place as u32))
+        };
+        Some(FlowAction { queue: 0, down, to })
+    }
+
+    /// One direction of a cable has failed or healed: what switches are to be told. A cable of which one direction is
+    /// down is not used.
+    pub fn link_changed(&mut self, link: LinkId, up: bool) -> Vec<(NodeId, FlowChange)> {
+        match self.is_up.get_mut(link.index()) {
+            Some(is_up) if *is_up != up => *is_up = up,
+            _ => return Vec::new(),
+        }
+        self.renew()
+    }
+
+    /// Finds all ways anew; what has changed.
+    fn renew(&mut self) -> Vec<(NodeId, FlowChange)> {
+        let mut changes = Vec::new();
+        let mut known = std::mem::take(&mut self.known);
+        let mut sources = std::mem::take(&mut self.sources);
+        let mut found = Vec::new();
+        for source in &mut sources {
+            for ((id, place), told) in (0..).zip(&self.places).zip(&mut source.told) {
+                found.clear();
+                if !self.ways(source.at, place, &mut found) || told.as_deref() == Some(&found) {
+                    continue;
+                }
+                let ways = known.entry(found.as_slice().into()).or_insert_with(|| found.as_slice().into());
+                *told = Some(Arc::clone(ways));
+                let change = FlowChange::SetGroup { id: GroupId(id), ways: Arc::clone(ways) };
+                changes.push((source.node, change));
+            }
+        }
+        (self.known, self.sources) = (known, sources);
+        changes
+    }
+
+    /// Finds the ways from a switch to a place over cables that work, in order of the gates that a tag names;
+    /// `false` where frames do not go there from here.
+    fn ways(&self, from: At, to: &Place, found: &mut Vec<Way>) -> bool {
+        let works = |cable: &Cable| self.works(cable.link);
+        let (lower, upper) = (&self.lower, &self.upper);
+        match (from, to) {
+            (At::Edge { pod, edge }, Place::Edge { pod: other, edge: last }) if pod == *other => {
+                if edge == *last {
+                    return false;
+                }
+                let pairs = lower[pod][edge].iter().zip(&lower[pod][*last]);
+                found.extend(
+                    pairs
+                        .filter(|(up, down)| works(up) && works(down))
+                        .map(|(up, _)| Way { gate: up.up, up: 0 }),
+                );
+            }
+            (At::Edge { pod, edge }, Place::Edge { pod: other, edge: last }) => {
+                let first = &lower[pod][edge];
+                for (group, first) in first.iter().enumerate().filter(|(_, first)| works(first)) {
+                    if !works(&lower[*other][*last][group]) {
+                        continue;
+                    }
+                    let pairs = upper[pod][group].iter().zip(&upper[*other][group]);
+                    let alive = pairs.filter(|(up, down)| works(up) && works(down));
+                    found.extend(alive.map(|(up, _)| Way { gate: first.up, up: up.up.0 }));
+                }
+            }
+            (At::Edge { pod, edge }, Place::External(cables)) => {
+                for (group, core, link, gate) in cables {
+                    let (first, second) = (&lower[pod][edge][*group], &upper[pod][*group][*core]);
+                    if works(first) && works(second) && self.works(*link) {
+                        found.push(Way { gate: first.up, up: gate.0 });
+                    }
+                }
+            }
+            (At::Core { group, core }, Place::Edge { pod, edge }) => {
+                let (first, second) = (&upper[*pod][group][core], &lower[*pod][*edge][group]);
+                if works(first) && works(second) {
+                    found.push(Way { gate: first.down, up: 0 });
+                }
+            }
+            (At::Core { .. }, Place::External(_)) => return false,
+        }
+        true
+    }
+
+    fn works(&self, link: LinkId) -> bool {
+        self.is_up[link.index()] && self.is_up[link.reverse().index()]
+    }
+}

@@ -1,0 +1,59 @@
+//! [`PathChoice`]: which of the ways of a group a packet takes.
+
+use rand_core::RngCore;
+use weft_units::PortId;
+
+use super::Way;
+use crate::hash::{mix64, pick};
+use crate::{Context, Header};
+
+/// How the switch at the source chooses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PathChoice {
+    /// By the hash of the flow with the switch's key, as ECMP.
+    Ecmp {
+        /// The key.
+        key: u64,
+    },
+    /// At random, drawn anew for each packet.
+    Spray,
+    /// For each packet one of those through the gate with the shortest queue, drawn at random.
+    LeastLoaded,
+}
+
+impl PathChoice {
+    /// The way of a packet among `ways`, and its port; `port` gives that of a way whose cable works. Where the way
+    /// that was drawn has none, the next one behind it that has: nobody waits for the controller there. `None` where
+    /// no way has a port.
+    pub(super) fn choose<C: Context>(
+        self,
+        ctx: &mut C,
+        header: &Header,
+        ways: &[Way],
+        port: impl Fn(&Way) -> Option<PortId>,
+    ) -> Option<(Way, PortId)> {
+        let random = match self {
+            Self::Ecmp { key } => mix64(u64::from(header.flow_hash ^ header.entropy) ^ key),
+            Self::Spray | Self::LeastLoaded => ctx.random().next_u64(),
+        };
+        if self == Self::LeastLoaded {
+            return least_loaded(ctx, ways, random, port);
+        }
+        let (before, from) = ways.split_at(pick(random, ways.len()));
+        from.iter().chain(before).find_map(|way| Some((*way, port(way)?)))
+    }
+}
+
+/// One of the ways through the ports with the shortest queue, by 64 uniform bits.
+fn least_loaded<C: Context>(
+    ctx: &C,
+    ways: &[Way],
+    random: u64,
+    port: impl Fn(&Way) -> Option<PortId>,
+) -> Option<(Way, PortId)> {
+    let loaded = || ways.iter().filter_map(|way| port(way).map(|port| (*way, port, ctx.queue_bytes(port))));
+    let least = loaded().map(|(_, _, load)| load).min()?;
+    let shortest = || loaded().filter(|(_, _, load)| *load == least);
+    let drawn = pick(random, shortest().count());
+    shortest().nth(drawn).map(|(way, port, _)| (way, port))
+}

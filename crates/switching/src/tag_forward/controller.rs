@@ -1,0 +1,131 @@
+//! [`Provisioning`]: a [`Provisioner`] as the central controller of a simulated fabric.
+
+use std::net::IpAddr;
+
+use weft_control::tag_forward::{FlowChange, Provisioner};
+use weft_control::{
+    Command, Controller, FrameRef, Packet, PortNo, RuleChange, Show, SwitchId, SwitchPort, Transaction,
+};
+use weft_fabric::Fabric;
+use weft_units::{LinkId, Mac, NodeId, Time};
+
+use crate::smoc::{port_id, switch_id};
+
+/// Gives every switch its rules when it connects, and others when a cable fails or heals.
+pub(super) struct Provisioning {
+    provisioner: Provisioner,
+    /// By node and port.
+    links: Vec<Vec<LinkId>>,
+    /// Groups that were changed because of a cable.
+    groups_changed: u64,
+}
+
+impl Provisioning {
+    pub(super) fn new(fabric: &Fabric, provisioner: Provisioner) -> Self {
+        let nodes = (0..fabric.nodes().len() as u32).map(NodeId);
+        let links = nodes.map(|node| fabric.ports(node).to_vec()).collect();
+        Self { provisioner, links, groups_changed: 0 }
+    }
+
+    fn link_at(&self, at: SwitchPort) -> Option<LinkId> {
+        let node = usize::try_from(at.switch.0.checked_sub(1)?).ok()?;
+        self.links.get(node)?.get(port_id(at.port).index()).copied()
+    }
+}
+
+/// Nobody waits for these: a frame without a rule is dropped.
+fn install(changes: impl Iterator<Item = (NodeId, FlowChange)>, out: &mut Vec<Command>) {
+    let rules: Vec<_> = changes.map(|(node, change)| (switch_id(node), RuleChange::Flow(change))).collect();
+    if !rules.is_empty() {
+        out.push(Command::Install(Transaction { id: 0, rules, release: Vec::new() }));
+    }
+}
+
+impl Controller for Provisioning {
+    fn switch_up(
+        &mut self,
+        _now: Time,
+        switch: SwitchId,
+        _ports: &[PortNo],
+        _cookies: &[u64],
+        out: &mut Vec<Command>,
+    ) {
+        let node = switch.0.checked_sub(1).and_then(|node| u32::try_from(node).ok()).map(NodeId);
+        if let Some(node) = node {
+            install(self.provisioner.provision(node).into_iter().map(|change| (node, change)), out);
+        }
+    }
+
+    fn switch_down(&mut self, _now: Time, _switch: SwitchId, _out: &mut Vec<Command>) {}
+
+    fn port_changed(&mut self, _now: Time, at: SwitchPort, up: bool, out: &mut Vec<Command>) {
+        let changes = self.link_at(at).map(|link| self.provisioner.link_changed(link, up));
+        let changes = changes.unwrap_or_default();
+        self.groups_changed += changes.len() as u64;
+        install(changes.into_iter(), out);
+    }
+
+    // The cables are the fabric's, and what ports say of them is enough.
+    fn link_up(&mut self, _now: Time, _from: SwitchPort, _to: SwitchPort, _out: &mut Vec<Command>) {}
+
+    fn link_down(&mut self, _now: Time, _from: SwitchPort, _to: SwitchPort, _out: &mut Vec<Command>) {}
+
+    fn host_known(
+        &mut self,
+        _now: Time,
+        _at: SwitchPort,
+        _mac: Mac,
+        _addresses: &[IpAddr],
+        _out: &mut Vec<Command>,
+    ) {
+    }
+
+    fn packet_in(
+        &mut self,
+        _now: Time,
+        _at: SwitchPort,
+        _cookie: u64,
+        _packet: &Packet,
+        frame: FrameRef,
+        out: &mut Vec<Command>,
+    ) {
+        out.push(Command::Forget(frame));
+    }
+
+    fn installed(&mut self, _now: Time, _transaction: u64, _out: &mut Vec<Command>) {}
+
+    fn failed(
+        &mut self,
+        _now: Time,
+        _transaction: u64,
+        _switch: SwitchId,
+        _reason: &str,
+        _out: &mut Vec<Command>,
+    ) {
+    }
+
+    fn rule_removed(
+        &mut self,
+        _now: Time,
+        _switch: SwitchId,
+        _cookie: u64,
+        _packets: u64,
+        _bytes: u64,
+        _out: &mut Vec<Command>,
+    ) {
+    }
+
+    fn next_deadline(&self) -> Time {
+        Time::MAX
+    }
+
+    fn on_deadline(&mut self, _now: Time, _out: &mut Vec<Command>) {}
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("groups_changed", self.groups_changed)]
+    }
+
+    fn show(&self, _now: Time, _what: Show, _limit: usize) -> serde_json::Value {
+        serde_json::Value::Null
+    }
+}

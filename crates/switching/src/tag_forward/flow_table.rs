@@ -1,0 +1,485 @@
+//! [`FlowTable`]: the rules of a switch at the source of flows, and the groups of ways that they name.
+//!
+//! Rules of one priority, family and pair of prefix lengths are one hash table (tuple space search, Srinivasan et al.,
+//! SIGCOMM 1999). No two rules of one priority are for the same packet, so what a packet gets does not depend on the
+//! order in which rules came.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use ipnet::IpNet;
+use rustc_hash::FxBuildHasher;
+use weft_wire::{Tag, TagWidth};
+
+use super::{Addresses, FlowAction, FlowChange, FlowError, FlowMatch, FlowRule, FlowTarget, GroupId, Way};
+
+/// How much a table holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Rules.
+    pub rules: usize,
+    /// Different triples of priority and the two prefix lengths: a lookup looks at each at most once.
+    pub kinds: usize,
+    /// Groups.
+    pub groups: usize,
+    /// Ways of a group.
+    pub ways: usize,
+}
+
+/// As many rules as the kernel's Open vSwitch holds, and groups for fat-trees up to k = 64 with a router at each core.
+impl Default for Limits {
+    fn default() -> Self {
+        Self { rules: 200_000, kinds: 64, groups: 4096, ways: 1024 }
+    }
+}
+
+/// A rule, and what it was applied to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// The rule.
+    pub rule: FlowRule,
+    /// Packets.
+    pub packets: u64,
+    /// Their bytes, as IP counts them.
+    pub bytes: u64,
+}
+
+/// Source and destination, masked.
+type Key = (u128, u128);
+
+/// The rules that look at the same bits.
+#[derive(Clone, Debug)]
+struct Kind {
+    priority: u16,
+    is_v6: bool,
+    /// Which bits of source and destination count.
+    masks: Key,
+    /// The slots of the rules.
+    rules: HashMap<Key, u32, FxBuildHasher>,
+}
+
+/// The ways of a group.
+#[derive(Clone, Debug)]
+struct Group {
+    ways: Arc<[Way]>,
+    /// Rules that name it.
+    rules: u32,
+}
+
+/// The flow table of one switch.
+#[derive(Clone, Debug)]
+pub struct FlowTable {
+    limits: Limits,
+    width: TagWidth,
+    /// By falling priority.
+    kinds: Vec<Kind>,
+    slots: Vec<Option<Entry>>,
+    free: Vec<u32>,
+    groups: HashMap<GroupId, Group, FxBuildHasher>,
+}
+
+/// An address as a number, and whether it is IPv6's.
+fn number(address: IpAddr) -> (u128, bool) {
+    match address {
+        IpAddr::V4(address) => (address.to_bits().into(), false),
+        IpAddr::V6(address) => (address.to_bits(), true),
+    }
+}
+
+/// The bits of a network's addresses that count.
+fn mask(network: IpNet) -> u128 {
+    number(network.netmask()).0
+}
+
+/// What a match is found by: family, masks, and the masked numbers.
+fn key(matches: &FlowMatch) -> (bool, Key, Key) {
+    let (source, is_v6) = number(matches.source().network());
+    let destination = number(matches.destination().network()).0;
+    (is_v6, (mask(matches.source()), mask(matches.destination())), (source, destination))
+}
+
+impl FlowTable {
+    /// A table without rules; those that it takes are for tags of `width`.
+    pub fn new(limits: Limits, width: TagWidth) -> Self {
+        Self {
+            limits,
+            width,
+            kinds: Vec::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            groups: HashMap::default(),
+        }
+    }
+
+    /// How many rules there are.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Whether there is no rule.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The rules, in no promised order.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.slots.iter().flatten()
+    }
+
+    /// The groups and their ways, in no promised order.
+    pub fn groups(&self) -> impl Iterator<Item = (GroupId, &[Way])> {
+        self.groups.iter().map(|(id, group)| (*id, &*group.ways))
+    }
+
+    /// The ways of a group; none where it is not there.
+    pub fn ways(&self, id: GroupId) -> &[Way] {
+        self.groups.get(&id).map_or(&[], |group| &group.ways)
+    }
+
+    /// Carries a change out, or leaves all as it was.
+    ///
+    /// # Errors
+    /// [`FlowError`].
+    pub fn apply(&mut self, change: &FlowChange) -> Result<(), FlowError> {
+        match change {
+            FlowChange::Add(rule) => self.add(*rule),
+            FlowChange::Replace(rule) => self.replace(*rule),
+            FlowChange::Remove { priority, matches } => self.remove(*priority, matches).map(drop),
+            FlowChange::SetGroup { id, ways } => self.set_group(*id, ways),
+            FlowChange::RemoveGroup(id) => self.remove_group(*id),
+        }
+    }
+
+    /// Puts a rule in.
+    ///
+    /// # Errors
+    /// [`FlowError`].
+    pub fn add(&mut self, rule: FlowRule) -> Result<(), FlowError> {
+        self.check(&rule.action)?;
+        if let Some(other) = self.overlapping(&rule) {
+            let is_same = other == rule;
+            return Err(if is_same {
+                FlowError::Duplicate(rule)
+            } else {
+                FlowError::Conflict { rule, other }
+            });
+        }
+        if self.len() >= self.limits.rules {
+            return Err(FlowError::Full(self.limits.rules));
+        }
+        let (is_v6, masks, key) = key(&rule.matches);
+        let kind = match self.kind(rule.priority, is_v6, masks) {
+            Some(kind) => kind,
+            None if self.kinds.len() >= self.limits.kinds => return Err(FlowError::Kinds(self.limits.kinds)),
+            None => {
+                let at = self.kinds.partition_point(|kind| kind.priority >= rule.priority);
+                let rules = HashMap::default();
+                self.kinds.insert(at, Kind { priority: rule.priority, is_v6, masks, rules });
+                at
+            }
+        };
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() as u32 - 1
+        });
+        self.kinds[kind].rules.insert(key, slot);
+        self.slots[slot as usize] = Some(Entry { rule, packets: 0, bytes: 0 });
+        self.name(rule.action.to, 1);
+        Ok(())
+    }
+
+    /// Gives the rule of this match and priority another action; its counts go on.
+    ///
+    /// # Errors
+    /// [`FlowError::Absent`], [`FlowError::NoGroup`], [`FlowError::Tag`].
+    pub fn replace(&mut self, rule: FlowRule) -> Result<(), FlowError> {
+        self.check(&rule.action)?;
+        let slot = self.slot(rule.priority, &rule.matches)?;
+        if let Some(entry) = &mut self.slots[slot as usize] {
+            let before = std::mem::replace(&mut entry.rule.action, rule.action);
+            self.name(before.to, -1);
+            self.name(rule.action.to, 1);
+        }
+        Ok(())
+    }
+
+    /// Takes a rule out.
+    ///
+    /// # Errors
+    /// [`FlowError::Absent`].
+    pub fn remove(&mut self, priority: u16, matches: &FlowMatch) -> Result<Entry, FlowError> {
+        let absent = FlowError::Absent { priority, matches: *matches };
+        let (is_v6, masks, key) = key(matches);
+        let kind = self.kind(priority, is_v6, masks).ok_or(absent.clone())?;
+        let slot = self.kinds[kind].rules.remove(&key).ok_or(absent.clone())?;
+        if self.kinds[kind].rules.is_empty() {
+            self.kinds.remove(kind);
+        }
+        self.free.push(slot);
+        let entry = self.slots[slot as usize].take().ok_or(absent)?;
+        self.name(entry.rule.action.to, -1);
+        Ok(entry)
+    }
+
+    /// Says which ways a group has.
+    ///
+    /// # Errors
+    /// [`FlowError::Ways`], [`FlowError::Groups`], [`FlowError::Tag`].
+    pub fn set_group(&mut self, id: GroupId, ways: &Arc<[Way]>) -> Result<(), FlowError> {
+        let most = self.limits.ways;
+        if ways.len() > most {
+            return Err(FlowError::Ways { id, ways: ways.len(), most });
+        }
+        ways.iter().filter(|way| way.up > 0).try_for_each(|way| self.check_numbers(0, way.up, 0))?;
+        if let Some(group) = self.groups.get_mut(&id) {
+            group.ways = Arc::clone(ways);
+        } else if self.groups.len() >= self.limits.groups {
+            return Err(FlowError::Groups(self.limits.groups));
+        } else {
+            self.groups.insert(id, Group { ways: Arc::clone(ways), rules: 0 });
+        }
+        Ok(())
+    }
+
+    /// Takes a group out.
+    ///
+    /// # Errors
+    /// [`FlowError::NoGroup`], [`FlowError::GroupInUse`].
+    pub fn remove_group(&mut self, id: GroupId) -> Result<(), FlowError> {
+        match self.groups.get(&id) {
+            None => Err(FlowError::NoGroup(id)),
+            Some(Group { rules: 0, .. }) => {
+                self.groups.remove(&id);
+                Ok(())
+            }
+            Some(Group { rules, .. }) => Err(FlowError::GroupInUse { id, rules: *rules }),
+        }
+    }
+
+    /// What is done with a packet of `bytes`, of which the rule takes note; `None` where no rule is for it.
+    #[inline]
+    pub fn find(&mut self, addresses: &Addresses, bytes: u16) -> Option<FlowAction> {
+        let (source, is_v6) = number(addresses.source);
+        let (destination, other) = number(addresses.destination);
+        let of_family = |kind: &&Kind| kind.is_v6 == is_v6 && is_v6 == other;
+        let slot = self.kinds.iter().filter(of_family).find_map(|kind| {
+            let masked = (source & kind.masks.0, destination & kind.masks.1);
+            kind.rules.get(&masked).copied()
+        });
+        let entry = self.slots[slot? as usize].as_mut()?;
+        entry.packets += 1;
+        entry.bytes += u64::from(bytes);
+        Some(entry.rule.action)
+    }
+
+    fn kind(&self, priority: u16, is_v6: bool, masks: Key) -> Option<usize> {
+        let of = |kind: &Kind| kind.priority == priority && kind.is_v6 == is_v6 && kind.masks == masks;
+        self.kinds.iter().position(of)
+    }
+
+    fn slot(&self, priority: u16, matches: &FlowMatch) -> Result<u32, FlowError> {
+        let (is_v6, masks, key) = key(matches);
+        let kind = self.kind(priority, is_v6, masks);
+        let slot = kind.and_then(|kind| self.kinds[kind].rules.get(&key).copied());
+        slot.ok_or(FlowError::Absent { priority, matches: *matches })
+    }
+
+    /// A rule of the same priority that is for some of the same packets. One look for rules whose prefixes are no
+    /// longer, a walk through the others.
+    fn overlapping(&self, rule: &FlowRule) -> Option<FlowRule> {
+        let (is_v6, masks, key) = key(&rule.matches);
+        let rule_at = |slot: u32| self.slots[slot as usize].as_ref().map(|entry| entry.rule);
+        let same = |kind: &&Kind| kind.priority == rule.priority && kind.is_v6 == is_v6;
+        self.kinds.iter().filter(same).find_map(|kind| {
+            let common = (kind.masks.0 & masks.0, kind.masks.1 & masks.1);
+            if common == kind.masks {
+                return rule_at(*kind.rules.get(&(key.0 & common.0, key.1 & common.1))?);
+            }
+            let meets = |other: &Key| (other.0 ^ key.0) & common.0 == 0 && (other.1 ^ key.1) & common.1 == 0;
+            let met = kind.rules.iter().find(|(other, _)| meets(other));
+            met.and_then(|(_, slot)| rule_at(*slot))
+        })
+    }
+
+    /// Whether an action can be done.
+    fn check(&self, action: &FlowAction) -> Result<(), FlowError> {
+        match action.to {
+            FlowTarget::Way(way) => self.check_numbers(action.queue, way.up, action.down),
+            FlowTarget::Group(id) if !self.groups.contains_key(&id) => Err(FlowError::NoGroup(id)),
+            // Without DOWN, the ways have UP.
+            FlowTarget::Group(_) => self.check_numbers(action.queue, 1, action.down),
+        }
+    }
+
+    fn check_numbers(&self, queue: u8, up: u32, down: u32) -> Result<(), FlowError> {
+        let bytes = Tag { queue, up, down }.to_bytes(self.width);
+        bytes.map(drop).map_err(|error| FlowError::Tag { width: self.width, error })
+    }
+
+    /// A rule more or less names the group of `to`.
+    fn name(&mut self, to: FlowTarget, by: i32) {
+        if let FlowTarget::Group(id) = to
+            && let Some(group) = self.groups.get_mut(&id)
+        {
+            group.rules = group.rules.saturating_add_signed(by);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_fabric::gates::Gate;
+
+    use super::*;
+
+    const WAY: Way = Way { gate: Gate(48), up: 48 };
+
+    fn table() -> FlowTable {
+        FlowTable::new(Limits { rules: 5, kinds: 3, groups: 2, ways: 2 }, TagWidth::Narrow)
+    }
+
+    fn rule(priority: u16, source: &str, destination: &str, down: u32) -> FlowRule {
+        let matches = FlowMatch::new(source.parse().unwrap(), destination.parse().unwrap()).unwrap();
+        FlowRule { priority, matches, action: FlowAction { queue: 1, down, to: FlowTarget::Way(WAY) } }
+    }
+
+    fn found(table: &mut FlowTable, source: &str, destination: &str) -> Option<u32> {
+        let addresses =
+            Addresses { source: source.parse().unwrap(), destination: destination.parse().unwrap() };
+        table.find(&addresses, 100).map(|action| action.down)
+    }
+
+    #[test]
+    fn the_highest_priority_of_exact_rules_and_prefixes_of_both_families_counts() {
+        let mut table = FlowTable::new(Limits::default(), TagWidth::Narrow);
+        for rule in [
+            rule(1, "0.0.0.0/0", "0.0.0.0/0", 2),
+            rule(5, "0.0.0.0/0", "10.0.0.0/24", 4),
+            rule(9, "10.0.0.1/32", "10.0.0.2/32", 6),
+            rule(5, "::/0", "fd00::/16", 8),
+            rule(9, "fd00::1/128", "fd00::2/128", 10),
+        ] {
+            table.add(rule).unwrap();
+        }
+        for (source, destination, expected) in [
+            ("10.0.0.1", "10.0.0.2", Some(6)),
+            ("10.0.0.2", "10.0.0.1", Some(4)),
+            ("10.0.0.1", "10.0.1.2", Some(2)),
+            ("fd00::1", "fd00::2", Some(10)),
+            ("fd00::3", "fd00::2", Some(8)),
+            ("fd00::3", "fe80::2", None),
+            // No packet is of two families.
+            ("10.0.0.1", "fd00::2", None),
+            ("::", "0.0.0.1", None),
+        ] {
+            assert_eq!(found(&mut table, source, destination), expected, "{source} to {destination}");
+        }
+        let counts = |priority| {
+            let of = table.entries().filter(|entry| entry.rule.priority == priority);
+            of.map(|entry| (entry.packets, entry.bytes)).collect::<Vec<_>>()
+        };
+        assert_eq!((counts(1), counts(9)), (vec![(1, 100)], vec![(1, 100), (1, 100)]));
+    }
+
+    #[test]
+    fn rules_that_say_the_same_or_meet_another_of_their_priority_are_refused_with_it() {
+        let mut table = FlowTable::new(Limits::default(), TagWidth::Narrow);
+        let first = rule(5, "10.0.0.0/8", "10.1.0.0/16", 2);
+        table.add(first).unwrap();
+        assert_eq!(table.add(first), Err(FlowError::Duplicate(first)));
+        for meets in [
+            rule(5, "10.0.0.0/8", "10.1.0.0/16", 4),
+            rule(5, "10.9.0.0/16", "0.0.0.0/0", 4),
+            rule(5, "0.0.0.0/0", "10.1.2.3/32", 4),
+            rule(5, "10.0.0.1/32", "10.1.2.3/32", 4),
+        ] {
+            assert_eq!(table.add(meets), Err(FlowError::Conflict { rule: meets, other: first }), "{meets:?}");
+        }
+        for beside in [rule(6, "10.0.0.0/8", "10.1.0.0/16", 4), rule(5, "10.0.0.0/8", "10.2.0.0/16", 4)] {
+            table.add(beside).unwrap();
+        }
+        assert_eq!(
+            table.add(rule(5, "10.0.0.1/32", "10.1.2.3/32", 4)).unwrap_err().to_string(),
+            "priority 5, 10.0.0.1/32 -> 10.1.2.3/32: conflicts with 10.0.0.0/8 -> 10.1.0.0/16 of the same priority, and \
+             packets that both are for would go by chance: give one of them another priority, or replace the other"
+        );
+        let other = FlowRule { action: FlowAction { down: 12, ..first.action }, ..first };
+        table.replace(other).unwrap();
+        assert_eq!(found(&mut table, "10.0.0.1", "10.1.0.1"), Some(4), "priority 6");
+        table.remove(6, &first.matches).unwrap();
+        assert_eq!(found(&mut table, "10.0.0.1", "10.1.0.1"), Some(12));
+        let absent = FlowError::Absent { priority: 6, matches: first.matches };
+        assert_eq!(table.remove(6, &first.matches), Err(absent.clone()));
+        assert_eq!(table.replace(FlowRule { priority: 6, ..first }), Err(absent));
+    }
+
+    #[test]
+    fn a_table_is_bounded_and_a_refusal_changes_nothing() {
+        let mut table = table();
+        let to = |last: u32| rule(1, "0.0.0.0/0", &format!("10.0.0.{last}/32"), 2);
+        table.add(rule(2, "0.0.0.0/0", "10.0.0.0/8", 2)).unwrap();
+        table.add(rule(3, "0.0.0.0/0", "10.0.0.0/8", 2)).unwrap();
+        table.add(to(1)).unwrap();
+        assert_eq!(table.add(rule(4, "0.0.0.0/0", "10.0.0.0/8", 2)), Err(FlowError::Kinds(3)));
+        table.add(to(2)).unwrap();
+        table.add(to(3)).unwrap();
+        assert_eq!(table.add(to(4)), Err(FlowError::Full(5)));
+        assert_eq!(table.len(), 5);
+        // A kind goes with its last rule.
+        table.remove(3, &rule(3, "0.0.0.0/0", "10.0.0.0/8", 2).matches).unwrap();
+        table.add(rule(4, "0.0.0.0/0", "10.0.0.0/8", 2)).unwrap();
+        assert_eq!(table.len(), 5);
+    }
+
+    #[test]
+    fn what_a_tag_cannot_say_is_refused() {
+        let mut table = table();
+        let error = |rule: FlowRule, table: &mut FlowTable| table.add(rule).unwrap_err().to_string();
+        let good = rule(1, "0.0.0.0/0", "10.0.0.1/32", 2);
+        let with = |action| FlowRule { action, ..good };
+        let way = FlowTarget::Way(Way { gate: Gate(2), up: 0 });
+        for (action, what) in [
+            (FlowAction { down: 8192, ..good.action }, "a narrow tag cannot say this: DOWN"),
+            (FlowAction { queue: 8, ..good.action }, "a narrow tag cannot say this: QID"),
+            (FlowAction { down: 0, to: way, ..good.action }, "a narrow tag cannot say this: "),
+            (FlowAction { to: FlowTarget::Group(GroupId(7)), ..good.action }, "there is no group 7: set it"),
+        ] {
+            let error = error(with(action), &mut table);
+            assert!(error.starts_with(what), "{error}");
+        }
+        assert!(table.is_empty());
+        let mut wide = FlowTable::new(Limits::default(), TagWidth::Wide);
+        wide.add(with(FlowAction { down: 8192, ..good.action })).unwrap();
+        let ways = Arc::new([Way { gate: Gate(2), up: 1 << 23 }]);
+        let refused = wide.set_group(GroupId(1), &(ways as Arc<[Way]>)).unwrap_err();
+        assert!(refused.to_string().starts_with("a wide tag cannot say this: UP"), "{refused}");
+    }
+
+    #[test]
+    fn a_group_stays_while_rules_name_it() {
+        let mut table = table();
+        let (id, ways): (_, Arc<[Way]>) = (GroupId(1), Arc::new([WAY, Way { gate: Gate(56), up: 52 }]));
+        table.set_group(id, &ways).unwrap();
+        let to_group = |rule: FlowRule| FlowRule {
+            action: FlowAction { to: FlowTarget::Group(id), ..rule.action },
+            ..rule
+        };
+        let first = rule(1, "0.0.0.0/0", "10.0.0.1/32", 2);
+        table.add(to_group(first)).unwrap();
+        table.add(to_group(rule(1, "0.0.0.0/0", "10.0.0.2/32", 2))).unwrap();
+        assert_eq!(table.remove_group(id), Err(FlowError::GroupInUse { id, rules: 2 }));
+        table.replace(first).unwrap();
+        assert_eq!(table.remove_group(id), Err(FlowError::GroupInUse { id, rules: 1 }));
+        table.set_group(id, &(Arc::new([WAY]) as Arc<[Way]>)).unwrap();
+        assert_eq!(table.ways(id), [WAY]);
+        table.remove(1, &rule(1, "0.0.0.0/0", "10.0.0.2/32", 2).matches).unwrap();
+        assert_eq!((table.remove_group(id), table.remove_group(id)), (Ok(()), Err(FlowError::NoGroup(id))));
+        let three: Arc<[Way]> = Arc::new([WAY; 3]);
+        assert_eq!(table.set_group(id, &three), Err(FlowError::Ways { id, ways: 3, most: 2 }));
+        for id in [1, 2] {
+            table.set_group(GroupId(id), &ways).unwrap();
+        }
+        assert_eq!(table.set_group(GroupId(3), &ways), Err(FlowError::Groups(2)));
+    }
+}

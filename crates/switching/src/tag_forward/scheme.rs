@@ -1,0 +1,128 @@
+//! [`TagForward`]: the scheme in the registry.
+
+use weft_control::tag_forward::Provisioner;
+use weft_fabric::Fabric;
+use weft_fabric::gates::{GateError, GatePlan, Numbering, TagWidth};
+use weft_units::NodeId;
+
+use super::controller::Provisioning;
+use super::{Limits, PathChoice, TagForwardSwitch};
+use crate::ecmp::hash_id;
+use crate::hash::mix64;
+use crate::registry::{
+    Blueprint, Central, Contradiction, ParamInfo, ParamKind, ParamValue, SchemeError, SchemeInfo, SchemeSpec,
+    Timing,
+};
+use crate::smoc::address;
+
+/// The scheme's entry in the registry.
+pub const INFO: SchemeInfo = SchemeInfo {
+    name: "tag_forward",
+    summary: "Tag-and-Forward: on fat-trees, the source's switch tags each packet with its path",
+    params: &[
+        ParamInfo {
+            name: "choice",
+            kind: ParamKind::Choice(&["ecmp", "spray", "least-loaded"]),
+            default: "ecmp",
+            doc: "a packet's path: by the hash of its flow, at random, or at random behind the uplink with the shortest queue",
+        },
+        ParamInfo {
+            name: "width",
+            kind: ParamKind::Choice(&["narrow", "wide"]),
+            default: "narrow",
+            doc: "the tag: the paper's, for fat-trees up to k = 24, or Weft's own for larger ones",
+        },
+        Timing::CONTROL_DELAY,
+        Timing::INSTALL_DELAY,
+        Timing::RULE_LATENCY,
+    ],
+};
+
+/// Makes the switches and the controller of a fat-tree.
+pub struct TagForward<'a> {
+    fabric: &'a Fabric,
+    plan: GatePlan,
+    limits: Limits,
+    choice: Option<String>,
+    seed: u64,
+    timing: Timing,
+}
+
+/// The word that a parameter is.
+fn word<'a>(spec: &'a SchemeSpec, param: &str) -> Option<&'a str> {
+    match spec.params.get(param) {
+        Some(ParamValue::Text(word)) => Some(word),
+        _ => None,
+    }
+}
+
+fn plan(spec: &SchemeSpec, fabric: &Fabric) -> Result<GatePlan, GateError> {
+    let width = if word(spec, "width") == Some("wide") { TagWidth::Wide } else { TagWidth::Narrow };
+    GatePlan::of(fabric, &Numbering { width, ..Numbering::default() })
+}
+
+/// Why `fabric` has no gates.
+pub(crate) fn misfit(spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction> {
+    let error = plan(spec, fabric).err()?;
+    let message = |reason: String| format!("`{}` does not run on this fabric: {reason}", INFO.name);
+    Some(match error {
+        GateError::Bits { k, needs, width: TagWidth::Narrow } => Contradiction {
+            param: "width",
+            message: message(format!(
+                "k = {k} needs DOWN numbers up to {needs}, and a narrow tag holds {}",
+                TagWidth::Narrow.max_down()
+            )),
+            expected: "expected width = \"wide\"".to_owned(),
+        },
+        _ => Contradiction {
+            param: "name",
+            message: message(error.to_string()),
+            expected: "expected a fat-tree".to_owned(),
+        },
+    })
+}
+
+impl<'a> TagForward<'a> {
+    /// The scheme with the parameters of `spec`.
+    ///
+    /// # Errors
+    /// [`SchemeError::Fabric`] where the fabric has no gates.
+    pub fn new(fabric: &'a Fabric, seed: u64, spec: &SchemeSpec) -> Result<Self, SchemeError> {
+        let plan = plan(spec, fabric)
+            .map_err(|error| SchemeError::Fabric { name: INFO.name, reason: error.to_string() })?;
+        let (half, most) = (plan.k() as usize / 2, Limits::default());
+        // A rule a host and a group a place: no simulated switch has too small a table.
+        let limits = Limits {
+            rules: most.rules.max(fabric.host_count()),
+            groups: most.groups.max(fabric.switch_count() + fabric.host_count()),
+            ways: most.ways.max(half * half),
+            ..most
+        };
+        let choice = word(spec, "choice").map(str::to_owned);
+        Ok(Self { fabric, plan, limits, choice, seed, timing: Timing::from_spec(spec) })
+    }
+
+    fn choice(&self, node: NodeId) -> PathChoice {
+        match self.choice.as_deref() {
+            Some("spray") => PathChoice::Spray,
+            Some("least-loaded") => PathChoice::LeastLoaded,
+            _ => PathChoice::Ecmp { key: mix64(hash_id(self.seed, node)) },
+        }
+    }
+}
+
+impl Blueprint for TagForward<'_> {
+    type Switch = TagForwardSwitch;
+
+    fn switch(&self, _fabric: &Fabric, node: NodeId) -> TagForwardSwitch {
+        let gates = self.plan.switch(node).expect("a plan has the gates of every switch of its fabric");
+        let switch = TagForwardSwitch::new(gates, self.plan.width(), self.limits, self.choice(node));
+        switch.expect("the gates of a plan are sound")
+    }
+
+    fn central(&self) -> Option<Central> {
+        let provisioner = Provisioner::new(self.fabric, self.plan.clone(), |host| vec![address(host)]);
+        let controller = Provisioning::new(self.fabric, provisioner);
+        Some(Central { controller: Box::new(controller), timing: self.timing })
+    }
+}
