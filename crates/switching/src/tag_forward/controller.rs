@@ -58,6 +58,8 @@ impl Controller for Provisioning {
 
     fn switch_down(&mut self, _now: Time, _switch: SwitchId, _out: &mut Vec<Command>) {}
 
+    fn leave_alone(&mut self, _switch: SwitchId, _is_left_alone: bool) {}
+
     fn port_changed(&mut self, _now: Time, at: SwitchPort, up: bool, out: &mut Vec<Command>) {
         let changes = self.link_at(at).map(|link| self.provisioner.link_changed(link, up));
         let changes = changes.unwrap_or_default();
