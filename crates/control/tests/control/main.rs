@@ -7,6 +7,7 @@ mod failures;
 mod hostile;
 mod model;
 mod net;
+mod overlap;
 mod plain;
 mod properties;
 mod talk;

@@ -1,0 +1,354 @@
+//! Several things at once: hosts that go on while rules are on their way, send lost segments again and join meanwhile,
+//! cables that are cut and switches that restart in the middle. What the model says of one thing after another cannot
+//! be said of that; what must hold once all is quiet can.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use weft_control::{Content, Controller, Join, Mptcp, Packet, Settings, Show, Smoc, SwitchId, SwitchPort};
+use weft_units::Duration;
+use weft_wire::mptcp::Version;
+
+use crate::model::Model;
+use crate::net::Net;
+use crate::talk::{ACK, Connection, Flow, SYN, SYN_ACK};
+
+/// As beside the model: 1-2, 1-3-2, 1-4-2, 3-4, and 5 behind 4; fewer paths between any two than a set may have.
+const CABLES: [(u64, u64); 7] = [(1, 2), (1, 3), (3, 2), (1, 4), (4, 2), (3, 4), (4, 5)];
+const PLACES: [u64; 5] = [1, 2, 1, 3, 5];
+/// The hosts of the connections.
+const CONNECTIONS: [[usize; 2]; 3] = [[0, 1], [2, 1], [0, 4]];
+const PATHS: usize = 8;
+
+/// What happens, and how long it is until the next thing does.
+#[derive(Clone, Debug)]
+enum Step {
+    /// A subflow's next segment, if its last one has arrived; else that one again.
+    Go {
+        subflow: usize,
+    },
+    /// A subflow's last segment again, although it may be on its way.
+    Repeat {
+        subflow: usize,
+    },
+    /// A host of a connection opens a subflow, or another host by an address that it says it has.
+    Join {
+        connection: usize,
+        side: usize,
+        elsewhere: Option<usize>,
+    },
+    Cut {
+        which: usize,
+        silently: bool,
+    },
+    /// The cable that was cut last is whole again.
+    Mend,
+    Restart {
+        which: usize,
+        forgets: bool,
+    },
+    /// Nothing until all is quiet.
+    Settle,
+}
+
+fn step(faults: bool) -> impl Strategy<Value = Step> {
+    let weight = u32::from(faults);
+    prop_oneof![
+        12 => (0..12_usize).prop_map(|subflow| Step::Go { subflow }),
+        3 => (0..12_usize).prop_map(|subflow| Step::Repeat { subflow }),
+        6 => (0..3_usize, 0..2_usize, prop::option::weighted(0.25, 0..5_usize)).prop_map(
+            |(connection, side, elsewhere)| Step::Join { connection, side, elsewhere }
+        ),
+        1 => (0..7_usize, any::<bool>()).prop_map(|(which, silently)| Step::Cut { which, silently }),
+        weight => Just(Step::Mend),
+        weight => (0..5_usize, any::<bool>()).prop_map(|(which, forgets)| Step::Restart { which, forgets }),
+        1 => Just(Step::Settle),
+    ]
+}
+
+fn steps(faults: bool) -> impl Strategy<Value = Vec<(Step, u64)>> {
+    prop::collection::vec((step(faults), prop_oneof![Just(0), 0..12_000_u64]), 1..70)
+}
+
+/// A subflow as its hosts know it.
+struct Subflow {
+    flow: Flow,
+    connection: usize,
+    /// The side that opened it.
+    side: usize,
+    joins: bool,
+    /// Segments of its handshake that were sent, and the last one's frames.
+    sent: usize,
+    frames: Vec<u64>,
+}
+
+struct Run {
+    net: Net<Smoc>,
+    connections: Vec<Connection>,
+    subflows: Vec<Subflow>,
+    cut: Vec<(SwitchPort, SwitchPort)>,
+    /// Whether there are paths again that there were not: nobody is moved to them.
+    has_grown: bool,
+}
+
+impl Run {
+    fn new(seed: u64) -> Self {
+        let mut net = Net::new(Smoc::new(Settings { paths: PATHS, ..Settings::default() }).unwrap(), seed);
+        net.build(5, &CABLES, &PLACES);
+        net.announce();
+        net.slowest = Duration::from_ms(20);
+        let versions = [Version::V1, Version::V0, Version::V1];
+        let connections: Vec<Connection> = (0..CONNECTIONS.len())
+            .map(|number| {
+                let first = Flow { hosts: CONNECTIONS[number], ports: [4000 + number as u16, 80] };
+                Connection::new(first, versions[number], number as u64)
+            })
+            .collect();
+        let opening = |(number, of): (usize, &Connection)| Subflow {
+            flow: of.first,
+            connection: number,
+            side: 0,
+            joins: false,
+            sent: 0,
+            frames: Vec::new(),
+        };
+        let subflows = connections.iter().enumerate().map(opening).collect();
+        Self { net, connections, subflows, cut: Vec::new(), has_grown: false }
+    }
+
+    fn step(&mut self, step: &Step) -> Result<(), TestCaseError> {
+        match *step {
+            Step::Go { subflow } => {
+                let number = subflow % self.subflows.len();
+                let subflow = &mut self.subflows[number];
+                let arrived = subflow.frames.iter().any(|&frame| !self.net.deliveries(frame).is_empty());
+                if (arrived || subflow.sent == 0) && subflow.sent < 3 {
+                    (subflow.sent, subflow.frames) = (subflow.sent + 1, Vec::new());
+                }
+                self.send(number);
+            }
+            Step::Repeat { subflow } => {
+                let number = subflow % self.subflows.len();
+                if self.subflows[number].sent > 0 {
+                    self.send(number);
+                }
+            }
+            Step::Join { connection, side, elsewhere } => {
+                let first = &self.subflows[connection];
+                let opened = first.sent == 3
+                    && first.frames.iter().any(|&frame| !self.net.deliveries(frame).is_empty());
+                let own = CONNECTIONS[connection];
+                let opener = elsewhere.unwrap_or(own[side]);
+                if opened && opener != own[1 - side] && self.subflows.len() < 24 {
+                    let ports = [5000 + self.subflows.len() as u16, 80];
+                    let flow = Flow { hosts: [opener, own[1 - side]], ports };
+                    let frames = Vec::new();
+                    self.subflows.push(Subflow { flow, connection, side, joins: true, sent: 1, frames });
+                    self.send(self.subflows.len() - 1);
+                }
+            }
+            Step::Cut { which, silently } => {
+                let wires = self.net.wires();
+                if !wires.is_empty() {
+                    let (a, b) = wires[which % wires.len()];
+                    self.net.cut(a, silently);
+                    self.cut.push((a, b));
+                }
+            }
+            Step::Mend => {
+                if let Some((a, b)) = self.cut.pop() {
+                    for at in [a, b] {
+                        self.net.tell(|c, now, out| c.port_changed(now, at, true, out));
+                    }
+                    self.net.wire(a, b);
+                    self.has_grown = true;
+                }
+            }
+            Step::Restart { which, forgets } => self.restart(SwitchId(1 + which as u64), forgets),
+            Step::Settle => self.check()?,
+        }
+        Ok(())
+    }
+
+    fn restart(&mut self, id: SwitchId, forgets: bool) {
+        self.has_grown = true;
+        self.net.disconnect(id);
+        self.net.run(Duration::from_ms(5));
+        if forgets {
+            self.net.switches.get_mut(&id).unwrap().rules.clear();
+        }
+        self.net.connect(id);
+        // What changed meanwhile is told when it is back.
+        let dead: Vec<_> = self.cut.iter().flat_map(|&(a, b)| [a, b]).filter(|at| at.switch == id).collect();
+        for at in dead {
+            self.net.tell(|c, now, out| c.port_changed(now, at, false, out));
+        }
+    }
+
+    /// Sends the last segment of a subflow that was due.
+    fn send(&mut self, number: usize) {
+        let subflow = &self.subflows[number];
+        let connection = &self.connections[subflow.connection];
+        let at = subflow.sent - 1;
+        let nonces = [7, 900 + number as u32];
+        let option = match (subflow.joins, at) {
+            (false, _) => connection.capable(at),
+            (true, 0) => {
+                Mptcp::Join(Join::Syn { token: connection.token(1 - subflow.side), nonce: nonces[0] })
+            }
+            (true, 1) => Mptcp::Join(Join::SynAck { hmac: 0, nonce: nonces[1] }),
+            (true, _) => Mptcp::Join(Join::Ack { hmac: connection.hmac(subflow.side, nonces) }),
+        };
+        let direction = usize::from(at == 1);
+        let packet = self.net.segment(subflow.flow, direction, [SYN, SYN_ACK, ACK][at], Some(option));
+        let frame = self.net.send(subflow.flow.hosts[direction], packet);
+        self.subflows[number].frames.push(frame);
+    }
+
+    /// What must hold when nothing is on its way.
+    fn check(&mut self) -> Result<(), TestCaseError> {
+        self.net.run(Duration::from_ms(300));
+        self.tables()?;
+        for number in 0..self.subflows.len() {
+            let Subflow { flow, sent, frames, .. } = &self.subflows[number];
+            let flow = *flow;
+            if *sent < 3 || frames.iter().all(|&frame| self.net.deliveries(frame).is_empty()) {
+                continue;
+            }
+            let [from, to] = flow.hosts.map(|host| PLACES[host]);
+            let joined = !self.live().set(from, to).is_empty();
+            let there = self.data(flow, 0);
+            let back = self.data(flow, 1);
+            prop_assert_eq!((there.len(), back.len()), if joined { (1, 1) } else { (0, 0) }, "{:?}", flow);
+            if let ([there], [back]) = (&there[..], &back[..]) {
+                let mirrored: Vec<u64> = back.iter().rev().copied().collect();
+                prop_assert_eq!(there, &mirrored, "{:?}: there and back", flow);
+                if let Some(way) = self.assigned().into_iter().find(|way| way.ends == self.ends(flow)) {
+                    prop_assert_eq!(there, &way.switches, "{:?} does not take its path", flow);
+                }
+            }
+        }
+        self.tables()
+    }
+
+    /// The ways of the frame of a segment of data.
+    fn data(&mut self, flow: Flow, direction: usize) -> Vec<Vec<u64>> {
+        let packet = self.net.segment(flow, direction, ACK, Some(Mptcp::Other));
+        let frame = self.net.send(flow.hosts[direction], packet);
+        self.net.run(Duration::from_ms(200));
+        let way = |at: &[SwitchPort]| at.iter().map(|at| at.switch.0).collect();
+        self.net.deliveries(frame).iter().map(|delivery| way(&delivery.way)).collect()
+    }
+
+    fn ends(&self, flow: Flow) -> [String; 2] {
+        let Packet { content: Content::Tcp(segment), .. } = self.net.segment(flow, 0, ACK, None) else {
+            unreachable!("it is TCP")
+        };
+        [segment.source.to_string(), segment.destination.to_string()]
+    }
+
+    /// The model of the network as it is now.
+    fn live(&self) -> Model {
+        let cables: Vec<_> = self.net.wires().iter().map(|(a, b)| (a.switch.0, b.switch.0)).collect();
+        Model::new(&PLACES, &cables, PATHS)
+    }
+
+    /// Every subflow is on a live path, and none shares one while another is free.
+    fn tables(&self) -> Result<(), TestCaseError> {
+        prop_assert_eq!((self.net.held(), self.net.counter("transactions_now")), (0, 0));
+        let live = self.live();
+        let mut uses: BTreeMap<(usize, [u64; 2]), Vec<(Vec<u64>, bool)>> = BTreeMap::new();
+        for way in self.assigned().into_iter().filter(|way| !way.switches.is_empty()) {
+            let (first, last) = (way.switches[0], way.switches[way.switches.len() - 1]);
+            prop_assert!(live.set(first, last).contains(&way.switches), "{:?} is no live path", way);
+            let pair = [first.min(last), first.max(last)];
+            let oriented =
+                if first <= last { way.switches } else { way.switches.into_iter().rev().collect() };
+            uses.entry((way.connection, pair)).or_default().push((oriented, way.is_confirmed));
+        }
+        if self.has_grown {
+            return Ok(());
+        }
+        for ((_, [first, last]), ways) in uses {
+            let taken: BTreeSet<_> = ways.iter().map(|(way, _)| way.clone()).collect();
+            let free: Vec<_> =
+                live.set(first, last).into_iter().filter(|path| !taken.contains(path)).collect();
+            let confirmed: Vec<_> = ways.iter().filter(|(_, confirmed)| *confirmed).collect();
+            let apart: BTreeSet<_> = confirmed.iter().map(|(way, _)| way).collect();
+            prop_assert!(
+                apart.len() == confirmed.len() || free.is_empty(),
+                "{ways:?} share while {free:?} are free"
+            );
+        }
+        Ok(())
+    }
+
+    /// The subflows of all connections as the controller shows them.
+    fn assigned(&self) -> Vec<Way> {
+        let shown = self.net.controller.show(self.net.now, Show::Connections, 1000);
+        let mut ways = Vec::new();
+        for (number, connection) in shown["connections"].as_array().unwrap().iter().enumerate() {
+            for subflow in connection["subflows"].as_array().unwrap() {
+                let switches = subflow["switches"].as_array().unwrap().iter();
+                ways.push(Way {
+                    connection: number,
+                    ends: ["source", "destination"].map(|key| subflow[key].as_str().unwrap().to_owned()),
+                    switches: switches
+                        .map(|name| u64::from_str_radix(name.as_str().unwrap(), 16).unwrap())
+                        .collect(),
+                    is_confirmed: subflow["confirmed"] == true,
+                });
+            }
+        }
+        ways
+    }
+}
+
+/// What the controller shows of a subflow.
+#[derive(Debug)]
+struct Way {
+    connection: usize,
+    ends: [String; 2],
+    /// None while it has no path.
+    switches: Vec<u64>,
+    is_confirmed: bool,
+}
+
+fn run(steps: &[(Step, u64)], seed: u64) -> Result<Run, TestCaseError> {
+    let mut run = Run::new(seed);
+    for (step, pause) in steps {
+        run.step(step)?;
+        run.net.run(Duration::from_us(*pause));
+    }
+    run.check()?;
+    Ok(run)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn subflows_opened_at_once_are_on_live_paths_of_their_own_whatever_is_cut_meanwhile(
+        steps in steps(false), seed: u64,
+    ) {
+        run(&steps, seed)?;
+    }
+
+    #[test]
+    fn subflows_are_on_live_paths_whatever_is_cut_mended_or_restarted_in_the_middle(
+        steps in steps(true), seed: u64,
+    ) {
+        run(&steps, seed)?;
+    }
+}
+
+#[test]
+fn four_joins_during_each_others_installation_take_four_paths() {
+    let go = |subflow| (Step::Go { subflow }, 100_000);
+    let join = (Step::Join { connection: 0, side: 0, elsewhere: None }, 0);
+    let opened = [go(0), go(0), go(0)];
+    let steps = [&opened[..], &vec![join; 4]].concat();
+    let run = run(&steps, 3).unwrap();
+    let ways: BTreeSet<Vec<u64>> = run.assigned().into_iter().map(|way| way.switches).collect();
+    assert_eq!(ways.len(), 5, "{ways:?}: those of the connection and of its four joins");
+}
