@@ -42,6 +42,8 @@ def intervals(summary: Summary) -> pl.DataFrame:
         if (value := row.estimates[metric.key]) is not None
     ]
     floats = {"mean": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+    if not rows:
+        return pl.DataFrame(schema={**dict.fromkeys([*summary.by, "metric"], pl.String), **floats, "seeds": pl.Int64})
     return pl.DataFrame(rows, schema_overrides=floats, infer_schema_length=None)
 
 
@@ -60,7 +62,8 @@ def completion_curves(results: Results) -> pl.DataFrame:
         for point, scheme, kind, values in groups.iter_rows()
         for value, share in ecdf(values, limit)
     ]
-    return pl.DataFrame(rows, schema=["point", "scheme", "class", "fct_s", "share"], orient="row")
+    texts = dict.fromkeys(("point", "scheme", "class"), pl.String)
+    return pl.DataFrame(rows, schema={**texts, "fct_s": pl.Float64, "share": pl.Float64}, orient="row")
 
 
 def throughput_over_time(results: Results) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 
 import weft
+from chromium import opened
 from weft.emulation import openvswitch
 from weft.emulation.errors import EmulationError
 from weft.errors import OutputError
@@ -341,10 +343,61 @@ def test_without_netem_the_wide_area_is_said_to_be_unmeasured(jail, tmp_path):
     assert [file.name for file in study.plot(tmp_path, None, ["pdf"])] == ["throughput-over-time.pdf", "subflows.pdf"]
 
 
-def test_the_simulated_study_measures_every_claim_that_is_no_setting(monkeypatch, tmp_path):
-    monkeypatch.setitem(simulated.EXTENTS, Size.quick, simulated.Extent(2, 6, 2, 160))
+SHORT = simulated.Extent(2, 6, 2, 160)
+
+
+@pytest.fixture(scope="module")
+def study_dir(tmp_path_factory) -> Path:
+    """The simulated study, shorter; not to be changed but by what a user types."""
+    directory = tmp_path_factory.mktemp("study") / "smoc"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(simulated.EXTENTS, Size.quick, SHORT)
+        simulated.Smoc().run(directory, Size.quick)
+    return directory
+
+
+PARTS = ("topology-1", "topology-2", "wide-area", simulated.SLOW)
+
+
+def test_the_report_that_the_study_names_can_be_made(monkeypatch, weft, study_dir):
+    monkeypatch.setitem(simulated.EXTENTS, Size.quick, SHORT)
+    said = weft("reproduce", "smoc", "-o", study_dir)
+    named = re.search(r"weft report (\S+)", said.output)
+    assert named is not None, said.output
+    assert weft("report", named[1]).exit_code == 0
+    assert sorted(path.name for path in study_dir.iterdir() if path.is_dir()) == sorted(PARTS)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_of_the_study_has_a_page_though_no_flow_ends(weft, browser, study_dir, part):
+    made = weft("report", study_dir / part)
+    assert made.exit_code == 0, made.output
+    page = opened(browser, study_dir / part / "report.html")
+    assert page.evaluate("document.documentElement.dataset.ready") == "yes"
+    assert page.complaints == []
+    assert page.locator("#over-time svg .mark-line path").count() >= 1
+    assert page.locator("svg.fabric .links line").count() >= 12
+    assert page.locator("#completion-section").inner_text().endswith("No flow ended.")
+    assert page.locator("#throughput svg .mark-symbol path, #throughput svg .mark-rect path").count() >= 1
+    assert page.locator("#throughput-section .tabs button").all_inner_texts()[0] == "Out of order"
+    page.close()
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_of_the_study_has_a_table_and_figures_of_what_there_is(weft, study_dir, part, tmp_path):
+    assert weft("summary", study_dir / part).exit_code == 0
+    drawn = weft("plot", study_dir / part, "-o", tmp_path, "--format", "svg")
+    assert drawn.exit_code == 0, drawn.output
+    names = {file.stem for file in tmp_path.iterdir()}
+    assert "out-of-order" in names
+    assert any(name.startswith("throughput-time") for name in names)
+    assert not any(name.startswith(("fct", "slowdown")) for name in names)
+
+
+def test_the_simulated_study_measures_every_claim_that_is_no_setting(study_dir, tmp_path):
     study = simulated.Smoc()
-    outcome = study.run(tmp_path, Size.quick)
+    results = study.results(study_dir, Size.quick)
+    outcome = study.judge(results)
     found = {row.id: row for row in outcome.rows}
     assert {ident: row.verdict for ident, row in found.items()} == {
         "S1": Verdict.held,
@@ -359,7 +412,6 @@ def test_the_simulated_study_measures_every_claim_that_is_no_setting(monkeypatch
     spoken = "\n".join(outcome.remarks)
     assert "topology 1, ecmp, subflows 1, 2, 4, 8:" in spoken
     assert "0.0 Mbps in the first 2.5 s, all paths from 5.0 s on" in spoken
-    results = study.results(tmp_path, Size.quick)
     flows = results["topology-1"].flows(measured=False).filter(pl.col("scheme") == SMOC)
     assert set(flows["subflows"]) == set(COUNTS)
     drawn = study.draw(results, tmp_path / "figures", ["svg"])
