@@ -13,6 +13,7 @@ import pytest
 
 import weft
 from chromium import opened
+from weft import extracts
 from weft.emulation import openvswitch
 from weft.emulation.errors import EmulationError
 from weft.errors import OutputError
@@ -192,10 +193,14 @@ def observed(setup: Setup, **changes) -> dict:
         "series": [sample],
         "mptcp": {},
         "controller": {"connections": connections, "status": {"path_set_ups_s": [0.001, 0.002]}},
+        "stack": {"congestion": "cubic"},
         "processors": {"cores": 2, "own_share": 0.4, "saturated": False},
         "versions": {"openvswitch": "3.1.0", "datapath": "netdev", "kernel": "6.18", "iperf3": "3.12"},
         "warnings": ["a warning"],
     } | changes
+
+
+OBSERVED = observed
 
 
 @pytest.fixture
@@ -266,6 +271,75 @@ def test_results_are_read_as_what_was_measured(jail, tmp_path):
         == "seed 1: 25 % over s1-s6-s2, 25 % over s1-s5-s2, 25 % over s1-s4-s2, 25 % over s1-s3-s2"
     )
     assert len(emulated.remarks(found)) == 4
+
+
+def test_a_run_has_the_columns_and_keys_of_any_other(jail, tmp_path, engine_results):
+    results = part().carry_out(tmp_path / "out", None, None)
+    own, other = results.finished[0], engine_results.finished[0]
+    for file in ("flows.parquet", "series.parquet"):
+        assert pl.read_parquet_schema(own.path / file) == pl.read_parquet_schema(other.path / file), file
+    there, wanted = results.summaries()[0], engine_results.summaries()[0]
+    # What schemes chose and cost is a simulation's to know; a study's setup stands for the scenario.
+    assert set(wanted) - set(there) == {"path_evenness"}
+    assert set(there) - set(wanted) == {"setup", "emulated"}
+    assert set(there["classes"]["transfer"]) == set(next(iter(wanted["classes"].values())))
+    assert there["classes"]["transfer"]["retransmissions"] == 0 + 1 + 2 + 3
+    assert results.flows()["out_of_order"].is_null().all()
+
+
+def test_what_a_page_shows_over_time_is_what_arrived(jail, tmp_path):
+    results = part().carry_out(tmp_path / "out", None, None)
+    over_time = extracts.throughput_over_time(results).filter(pl.col("class") == transfers.CLASS)
+    assert over_time["bps"].to_list() == pytest.approx([0.94 * 4 * RATE] * len(over_time))
+    assert over_time["time_s"].max() == pytest.approx(6 - PACE / 2)
+
+
+def test_links_that_are_sampled_less_often_are_not_shown_idle_between(jail, tmp_path, monkeypatch):
+    def often(setup, **changes):
+        times = [round((min(0.5 * n, 5.8) + 0.003) * 1e12) for n in range(1, 13)]  # as inside the jail
+        sampled = {"link_utilisation": 0.9, "queue_bytes": 1000.0}
+        rows = [
+            {"time_ps": time, "metric": metric, "entity": "s1->s3", "value": value}
+            for time in times
+            for metric, value in sampled.items()
+        ]
+        return OBSERVED(setup, **changes) | {"series": rows}
+
+    monkeypatch.setitem(globals(), "observed", often)
+    results = part().carry_out(tmp_path / "out", None, None)
+    assert set(extracts.largest_queue(results)["bytes"]) == {1000.0}
+    share = extracts.queue_exceedance(results)["share"]
+    ports = sum(link["from"].startswith("s") for link in results.summaries()[0]["links"])
+    assert share.max() == pytest.approx(1 / ports)  # that much and more: in every sample of this one port
+
+
+def test_the_emulated_study_names_a_report_that_can_be_made(jail, monkeypatch, weft, browser, tmp_path):
+    monkeypatch.setattr(Transfers, "check", lambda self: None)
+    monkeypatch.setattr(emulated.SmocEmulated, "parts", lambda self, size: [part(topology=one) for one in LOCAL])
+    said = weft("reproduce", "smoc", "--emulated", "-o", tmp_path / "study")
+    assert said.exit_code == 0, said.output
+    assert re.search(r"weft report (\S+)", said.output)[1].endswith("topology-1")
+    for topology in LOCAL:
+        directory = tmp_path / "study" / f"topology-{topology:d}"
+        assert weft("report", directory).exit_code == 0
+        page = opened(browser, directory / "report.html")
+        assert page.evaluate("document.documentElement.dataset.ready") == "yes"
+        assert page.complaints == []
+        assert page.locator("#over-time svg .mark-line path").count() >= 1
+        assert '"rate_bps": 25000000' in page.locator("#setup pre").inner_text()
+        assert "Retrans." in weft("summary", directory).output
+        page.close()
+
+
+def test_runs_that_lack_columns_are_refused_plainly(jail, weft, tmp_path):
+    results = part().carry_out(tmp_path / "out", None, None)
+    file = results.finished[0].path / "flows.parquet"
+    pl.read_parquet(file).drop("out_of_order", "drops").write_parquet(file)
+    for command in ("summary", "report"):
+        refused = weft(command, tmp_path / "out")
+        assert refused.exit_code == 2
+        assert "has no column `out_of_order`: an earlier version of Weft wrote it" in refused.output
+        assert "delete the run" not in refused.output
 
 
 def test_what_is_there_is_not_run_again(jail, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -145,9 +146,7 @@ def over_time(content: Content) -> str:
         "Throughput over time",
         "Bytes delivered to the receiving applications, summed over the flows of a class, averaged over seeds. "
         + _UNTIL,
-        charts.throughput(frame, content.classes, content.schemes, content.points)
-        if content.classes
-        else _NO_FLOW,
+        charts.throughput(frame, content.classes, content.schemes, content.points) if content.classes else _NO_FLOW,
     )
 
 
@@ -244,11 +243,18 @@ def setup(content: Content) -> str:
     ]
     right = "".join(f"<h3>{title}</h3>{block}" for title, block in blocks if block)
     body = (
-        '<div class="columns"><div><h3>Scenario, exactly as run</h3>'
-        f"<pre>{escape(results.scenario_text)}</pre></div><div>{right}</div></div>"
+        f'<div class="columns"><div>{_what_was_run(content)}</div><div>{right}</div></div>'
         f"<h3>Transport, every parameter</h3>{tables.transports(summaries)}"
     )
     return section("Set-up", "Everything needed to run this again.", body, "setup")
+
+
+def _what_was_run(content: Content) -> str:
+    """The scenario; of runs without one, what the first of them was told."""
+    if content.results.has_scenario:
+        return f"<h3>Scenario, exactly as run</h3><pre>{escape(content.results.scenario_text)}</pre>"
+    told = json.dumps(content.summaries[0].get("setup") or {}, indent=2)
+    return f"<h3>No scenario; the first run's settings</h3><pre>{escape(told)}</pre>"
 
 
 def _offered_load(traffic: Sequence[Mapping[str, Any]]) -> str:
