@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -14,12 +16,12 @@ import pytest
 import weft
 from chromium import opened
 from weft import extracts
-from weft.emulation import openvswitch
+from weft.emulation import mptcp, openvswitch
 from weft.emulation.errors import EmulationError
 from weft.errors import OutputError
 from weft.results import Results
 from weft.studies import Size, Verdict
-from weft.studies.smoc import claims, emulated, figures, simulated, transfers
+from weft.studies.smoc import claims, emulated, figures, inside, simulated, transfers
 from weft.studies.smoc.setup import COUNTS, SCHEMES, SMOC, SPANNING_TREE, SUBFLOWS, Setup, setups
 from weft.studies.smoc.table import Measured, gather
 from weft.studies.smoc.topologies import FABRICS, LOCAL, SHAPES, Topology, fabric
@@ -267,10 +269,59 @@ def test_results_are_read_as_what_was_measured(jail, tmp_path):
         (SMOC, 2),
     }
     assert (
-        emulated.shares(first)
+        emulated.shares([replace(first, subflow_bytes=(), subflow_paths=()), first])
         == "seed 1: 25 % over s1-s6-s2, 25 % over s1-s5-s2, 25 % over s1-s4-s2, 25 % over s1-s3-s2"
     )
     assert len(emulated.remarks(found)) == 4
+    assert emulated.shares([replace(first, subflow_bytes=(), subflow_paths=())]) == "subflows not seen"
+
+
+def subflow(source: str, acknowledged: int) -> mptcp.Subflow:
+    return mptcp.Subflow("00000001", source, "10.0.0.2:5201", "cubic", acknowledged, 0, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("looks", "acknowledged"),
+    [
+        ([[10, 10], [20, 30]], [20, 30]),
+        ([[10, 10], [20, 30], []], [20, 30]),  # the transfer was over
+        ([[10, 10], [20, 30], [1]], [20, 30]),  # only its control connection was left
+        ([[], [5]], [5]),
+        ([[], []], []),
+    ],
+)
+def test_the_last_look_at_subflows_that_carried_data_is_kept(monkeypatch, looks, acknowledged):
+    there = iter(looks)
+    monkeypatch.setattr(inside, "entered", lambda namespace: nullcontext())
+    monkeypatch.setattr(inside, "_SAMPLE_S", 0.01)
+    monkeypatch.setattr(inside, "_LAST_S", 0.0)
+    monkeypatch.setattr(
+        inside.mptcp, "subflows", lambda port: [subflow(f"10.{n}.0.1:4", c) for n, c in enumerate(next(there))]
+    )
+    monkeypatch.setattr(inside.mptcp, "counters", dict)
+    monkeypatch.setattr(inside.stack, "versions", dict)
+    monkeypatch.setattr(inside.openvswitch, "version", lambda: "3.1.0")
+    monkeypatch.setattr(inside.iperf, "version", lambda: "3.12")
+    links = SimpleNamespace(begin=lambda: None, sample=lambda now, last: [], totals=list)
+    monkeypatch.setattr(inside, "Links", lambda plan, namespaces: links)
+    done = inside.iperf.Transfer([], 1, 0.03, 0, 1)
+    monkeypatch.setattr(inside.iperf, "transfer", lambda *args, meanwhile, **kwargs: [meanwhile(), done][1])
+    network = SimpleNamespace(
+        plan=None,
+        namespaces={"a": "a", "b": "b"},
+        address=lambda host: "10.0.0.2",
+        stack=SimpleNamespace(congestion="cubic"),
+        route={},
+        settings={},
+        warnings=["a warning"],
+    )
+    controller = SimpleNamespace(ask=lambda what: {})
+    setup = Setup(Topology.isolated, SMOC, 2, 1, RATE, 0.01 * len(looks))
+    one = inside.Transfer(setup, network, controller)
+    one.carry_out()
+    seen = one.observed()
+    assert [row["acknowledged_bytes"] for row in seen["subflows"]] == acknowledged
+    assert seen["warnings"] == ["a warning", *([] if acknowledged else [inside.NONE_SEEN])]
 
 
 def test_a_run_has_the_columns_and_keys_of_any_other(jail, tmp_path, engine_results):
