@@ -42,6 +42,8 @@ def intervals(summary: Summary) -> pl.DataFrame:
         if (value := row.estimates[metric.key]) is not None
     ]
     floats = {"mean": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+    if not rows:
+        return pl.DataFrame(schema={**dict.fromkeys([*summary.by, "metric"], pl.String), **floats, "seeds": pl.Int64})
     return pl.DataFrame(rows, schema_overrides=floats, infer_schema_length=None)
 
 
@@ -60,7 +62,8 @@ def completion_curves(results: Results) -> pl.DataFrame:
         for point, scheme, kind, values in groups.iter_rows()
         for value, share in ecdf(values, limit)
     ]
-    return pl.DataFrame(rows, schema=["point", "scheme", "class", "fct_s", "share"], orient="row")
+    texts = dict.fromkeys(("point", "scheme", "class"), pl.String)
+    return pl.DataFrame(rows, schema={**texts, "fct_s": pl.Float64, "share": pl.Float64}, orient="row")
 
 
 def throughput_over_time(results: Results) -> pl.DataFrame:
@@ -80,7 +83,7 @@ def throughput_over_time(results: Results) -> pl.DataFrame:
 
 def largest_queue(results: Results) -> pl.DataFrame:
     """The fullest port of the fabric: `point`, `scheme`, `time_s`, `bytes` (largest in the bin, seeds averaged)."""
-    grid = _grid(results)
+    grid = _grid(results, of_links=True)
     values = (
         results.scan_series("queue_bytes")
         .join(grid.lazy(), on="point")
@@ -93,25 +96,50 @@ def largest_queue(results: Results) -> pl.DataFrame:
     return _spread(results, grid, values, ()).rename({"value": "bytes"})
 
 
-def _grid(results: Results) -> pl.DataFrame:
+def _grid(results: Results, *, of_links: bool = False) -> pl.DataFrame:
     """The time axis of each point: `point`, `interval_ps`, `samples_per_bin`, `bins`.
 
     The number of active flows is sampled at every interval, whatever else is, so it tells when samples were taken. The
-    axis ends with the measurement window: what comes after it is the tail of the last flows.
+    axis ends with the measurement window: what comes after it is the tail of the last flows. With `of_links`, the
+    interval is that of the links' samples, which an emulation takes less often.
     """
-    samples = (pl.min_horizontal(pl.col("time_ps").max(), "end_ps") / pl.col("time_ps").min()).round().cast(pl.Int64)
+    interval = pl.coalesce("links_ps", pl.col("time_ps").min())
+    samples = (pl.min_horizontal(pl.col("time_ps").max(), "end_ps") / interval).round().cast(pl.Int64)
     per_bin = (pl.col("samples") / detail(results)).ceil().cast(pl.Int64)
     return (
         results.scan_series("active_flows")
         .join(_ends(results).lazy(), on="point")
-        .group_by("point", "end_ps", maintain_order=True)
-        .agg(pl.col("time_ps").min().alias("interval_ps"), samples.first().alias("samples"))
+        .join(_link_intervals(results if of_links else None).lazy(), on="point", how="left", maintain_order="left")
+        .group_by("point", "end_ps", "links_ps", maintain_order=True)
+        .agg(interval.first().alias("interval_ps"), samples.first().alias("samples"))
         .with_columns(pl.col("samples").clip(1))
         .with_columns(per_bin.alias("samples_per_bin"))
         .with_columns((pl.col("samples") / pl.col("samples_per_bin")).ceil().cast(pl.Int64).alias("bins"))
-        .drop("end_ps")
+        .drop("end_ps", "links_ps")
         .collect()
     )
+
+
+def _link_intervals(results: Results | None) -> pl.DataFrame:
+    """Between samples of links, by point, where an emulation took them: `point`, `links_ps`, the median."""
+    found = {"point": pl.String, "links_ps": pl.Int64}
+    if results is None or not _emulated(results):
+        return pl.DataFrame(schema=found)
+    between = pl.col("time_ps").diff().over("run").median().cast(pl.Int64)
+    return (
+        results.scan_series("link_utilisation")
+        .select("point", "run", "time_ps")
+        .unique()
+        .sort("run", "time_ps")
+        .group_by("point", maintain_order=True)
+        .agg(between.alias("links_ps"))
+        .collect()
+    )
+
+
+def _emulated(results: Results) -> bool:
+    """Whether links were sampled when somebody got round to it."""
+    return any("emulated" in summary for summary in results.summaries())
 
 
 def _ends(results: Results) -> pl.DataFrame:
@@ -168,10 +196,11 @@ def queue_exceedance(results: Results) -> pl.DataFrame:
 
     Only amounts that occurred are listed, from the smallest above zero.
     """
+    times = pl.struct("run", "time_ps").n_unique()
     sampled = (
-        results.scan_series("active_flows")
+        results.scan_series("link_utilisation" if _emulated(results) else "active_flows")
         .group_by("point", "scheme", maintain_order=True)
-        .agg(pl.len().alias("samples"))
+        .agg(times.alias("samples"))
     )
     occupied = (
         results.scan_series("queue_bytes")

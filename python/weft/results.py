@@ -101,6 +101,11 @@ class Results:
         return None if value is None else str(value)
 
     @property
+    def has_scenario(self) -> bool:
+        """Whether these are runs of a scenario; emulated ones of the smoc study are not."""
+        return (self.path / "scenario.toml").is_file()
+
+    @property
     def scenario_text(self) -> str:
         """The scenario, exactly as it was given."""
         path = self.path / "scenario.toml"

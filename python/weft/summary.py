@@ -61,6 +61,10 @@ METRICS = (
 """The metrics of the summary, in the order of its columns."""
 
 
+_COUNTED = ("out_of_order", "first_transmissions_received", "retransmissions", "drops")
+"""Columns of flows that the metrics are sums of."""
+
+
 @dataclass(frozen=True)
 class Row:
     """One line of the comparison: a group of flows (a point, scheme and class, or what `by` asked for)."""
@@ -150,6 +154,7 @@ def per_seed(results: Results, by: Sequence[str] | None = None) -> pl.DataFrame:
     Groups are in the order of the sweep; `by` defaults to every swept key, the class and the scheme.
     """
     keys = group_keys(results, by)
+    _check_columns(results)
     aggregates = [metric.aggregate.alias(metric.key) for metric in METRICS]
     return (
         results.scan_flows()
@@ -158,6 +163,21 @@ def per_seed(results: Results, by: Sequence[str] | None = None) -> pl.DataFrame:
         .collect()
         .with_columns(pl.col(key).fill_nan(None) for key in _METRIC_KEYS)
     )
+
+
+def _check_columns(results: Results) -> None:
+    """Refuse emulated runs whose flows lack what every run's have: a study wrote such once."""
+    for run, summary in zip(results.finished, results.summaries(), strict=True):
+        file = run.path / "flows.parquet"
+        if "emulated" not in summary or not file.is_file():
+            continue
+        there = pl.read_parquet_schema(file)
+        missing = [name for name in _COUNTED if name not in there]
+        if missing:
+            raise ResultsError(
+                f"{file} has no column `{missing[0]}`: an earlier version of Weft wrote it. `weft plot` still draws"
+                " the study that it belongs to; for a table or a page carry the study out again in a new directory"
+            )
 
 
 def group_keys(results: Results, by: Sequence[str] | None) -> list[str]:

@@ -77,6 +77,59 @@ def test_one_seed_one_scheme_and_no_series_still_make_a_page(tmp_path):
     assert "With one seed there is no confidence interval." in page.render(Results(directory))
 
 
+UNENDED = """
+name = "unended"
+
+[fabric]
+kind = "spine-leaf"
+spines = 2
+leaves = 2
+hosts_per_leaf = 2
+rate = "100 Mbps"
+delay = "2 us"
+
+[[traffic]]
+class = "transfer"
+sizes = { fixed = "1 TB" }
+arrivals = "at-once"
+start = "START"
+flows = 1
+pairs = [["h0", "h2"]]
+
+[scheme]
+name = "ecmp"
+
+[run]
+duration = "1 s"
+limit = "1 s"
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "said", "over_time", "figures"),
+    [
+        ("0 s", "No flow ended.", True, {"throughput-time", "out-of-order", "fabric", "queues"}),
+        ("2 s", "There is no flow in the measurement window.", False, {"fabric", "queues"}),
+    ],
+)
+def test_what_no_flow_has_is_said_and_not_drawn(weft, tmp_path, start, said, over_time, figures):
+    scenario, results = tmp_path / "unended.toml", tmp_path / "results"
+    scenario.write_text(UNENDED.replace("START", start))
+    assert weft("run", scenario, "-o", results).exit_code == 0
+    made = weft("report", results)
+    assert made.exit_code == 0, made.output
+    html = (results / "report.html").read_text()
+    assert f"<p>{said}</p>" in html
+    assert ('id="over-time-spec"' in html) == over_time
+    assert 'id="completion-spec"' not in html
+    assert 'class="fabric"' in html
+    table = weft("summary", results)
+    assert table.exit_code == 0
+    assert ("transfer" if over_time else "there is nothing to compare") in table.output
+    assert weft("plot", results, "--format", "svg").exit_code == 0
+    assert {file.stem for file in (results / "figures").iterdir()} == figures
+
+
 def test_a_sweep_over_two_numbers_and_a_name_has_rows_of_panels(tmp_path):
     sweep = {"scheme.name": ["ecmp", "spray"], "traffic.load": [0.2, 0.3, 0.4], "fabric.queue": ["10 kB", "20 kB"]}
     directory = sample.write_results(tmp_path / "r", sweep, seeds=1, flows=50, samples=4)

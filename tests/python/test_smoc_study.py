@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 import weft
-from weft.emulation import openvswitch
+from chromium import opened
+from weft import extracts
+from weft.emulation import mptcp, openvswitch
 from weft.emulation.errors import EmulationError
 from weft.errors import OutputError
 from weft.results import Results
 from weft.studies import Size, Verdict
-from weft.studies.smoc import claims, emulated, figures, simulated, transfers
+from weft.studies.smoc import claims, emulated, figures, inside, simulated, transfers
 from weft.studies.smoc.setup import COUNTS, SCHEMES, SMOC, SPANNING_TREE, SUBFLOWS, Setup, setups
 from weft.studies.smoc.table import Measured, gather
 from weft.studies.smoc.topologies import FABRICS, LOCAL, SHAPES, Topology, fabric
@@ -190,10 +195,14 @@ def observed(setup: Setup, **changes) -> dict:
         "series": [sample],
         "mptcp": {},
         "controller": {"connections": connections, "status": {"path_set_ups_s": [0.001, 0.002]}},
+        "stack": {"congestion": "cubic"},
         "processors": {"cores": 2, "own_share": 0.4, "saturated": False},
         "versions": {"openvswitch": "3.1.0", "datapath": "netdev", "kernel": "6.18", "iperf3": "3.12"},
         "warnings": ["a warning"],
     } | changes
+
+
+OBSERVED = observed
 
 
 @pytest.fixture
@@ -260,10 +269,128 @@ def test_results_are_read_as_what_was_measured(jail, tmp_path):
         (SMOC, 2),
     }
     assert (
-        emulated.shares(first)
+        emulated.shares([replace(first, subflow_bytes=(), subflow_paths=()), first])
         == "seed 1: 25 % over s1-s6-s2, 25 % over s1-s5-s2, 25 % over s1-s4-s2, 25 % over s1-s3-s2"
     )
     assert len(emulated.remarks(found)) == 4
+    assert emulated.shares([replace(first, subflow_bytes=(), subflow_paths=())]) == "subflows not seen"
+
+
+def subflow(source: str, acknowledged: int) -> mptcp.Subflow:
+    return mptcp.Subflow("00000001", source, "10.0.0.2:5201", "cubic", acknowledged, 0, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("looks", "acknowledged"),
+    [
+        ([[10, 10], [20, 30]], [20, 30]),
+        ([[10, 10], [20, 30], []], [20, 30]),  # the transfer was over
+        ([[10, 10], [20, 30], [1]], [20, 30]),  # only its control connection was left
+        ([[], [5]], [5]),
+        ([[], []], []),
+    ],
+)
+def test_the_last_look_at_subflows_that_carried_data_is_kept(monkeypatch, looks, acknowledged):
+    there = iter(looks)
+    monkeypatch.setattr(inside, "entered", lambda namespace: nullcontext())
+    monkeypatch.setattr(inside, "_SAMPLE_S", 0.01)
+    monkeypatch.setattr(inside, "_LAST_S", 0.0)
+    monkeypatch.setattr(
+        inside.mptcp, "subflows", lambda port: [subflow(f"10.{n}.0.1:4", c) for n, c in enumerate(next(there))]
+    )
+    monkeypatch.setattr(inside.mptcp, "counters", dict)
+    monkeypatch.setattr(inside.stack, "versions", dict)
+    monkeypatch.setattr(inside.openvswitch, "version", lambda: "3.1.0")
+    monkeypatch.setattr(inside.iperf, "version", lambda: "3.12")
+    links = SimpleNamespace(begin=lambda: None, sample=lambda now, last: [], totals=list)
+    monkeypatch.setattr(inside, "Links", lambda plan, namespaces: links)
+    done = inside.iperf.Transfer([], 1, 0.03, 0, 1)
+    monkeypatch.setattr(inside.iperf, "transfer", lambda *args, meanwhile, **kwargs: [meanwhile(), done][1])
+    network = SimpleNamespace(
+        plan=None,
+        namespaces={"a": "a", "b": "b"},
+        address=lambda host: "10.0.0.2",
+        stack=SimpleNamespace(congestion="cubic"),
+        route={},
+        settings={},
+        warnings=["a warning"],
+    )
+    controller = SimpleNamespace(ask=lambda what: {})
+    setup = Setup(Topology.isolated, SMOC, 2, 1, RATE, 0.01 * len(looks))
+    one = inside.Transfer(setup, network, controller)
+    one.carry_out()
+    seen = one.observed()
+    assert [row["acknowledged_bytes"] for row in seen["subflows"]] == acknowledged
+    assert seen["warnings"] == ["a warning", *([] if acknowledged else [inside.NONE_SEEN])]
+
+
+def test_a_run_has_the_columns_and_keys_of_any_other(jail, tmp_path, engine_results):
+    results = part().carry_out(tmp_path / "out", None, None)
+    own, other = results.finished[0], engine_results.finished[0]
+    for file in ("flows.parquet", "series.parquet"):
+        assert pl.read_parquet_schema(own.path / file) == pl.read_parquet_schema(other.path / file), file
+    there, wanted = results.summaries()[0], engine_results.summaries()[0]
+    # What schemes chose and cost is a simulation's to know; a study's setup stands for the scenario.
+    assert set(wanted) - set(there) == {"path_evenness"}
+    assert set(there) - set(wanted) == {"setup", "emulated"}
+    assert set(there["classes"]["transfer"]) == set(next(iter(wanted["classes"].values())))
+    assert there["classes"]["transfer"]["retransmissions"] == 0 + 1 + 2 + 3
+    assert results.flows()["out_of_order"].is_null().all()
+
+
+def test_what_a_page_shows_over_time_is_what_arrived(jail, tmp_path):
+    results = part().carry_out(tmp_path / "out", None, None)
+    over_time = extracts.throughput_over_time(results).filter(pl.col("class") == transfers.CLASS)
+    assert over_time["bps"].to_list() == pytest.approx([0.94 * 4 * RATE] * len(over_time))
+    assert over_time["time_s"].max() == pytest.approx(6 - PACE / 2)
+
+
+def test_links_that_are_sampled_less_often_are_not_shown_idle_between(jail, tmp_path, monkeypatch):
+    def often(setup, **changes):
+        times = [round((min(0.5 * n, 5.8) + 0.003) * 1e12) for n in range(1, 13)]  # as inside the jail
+        sampled = {"link_utilisation": 0.9, "queue_bytes": 1000.0}
+        rows = [
+            {"time_ps": time, "metric": metric, "entity": "s1->s3", "value": value}
+            for time in times
+            for metric, value in sampled.items()
+        ]
+        return OBSERVED(setup, **changes) | {"series": rows}
+
+    monkeypatch.setitem(globals(), "observed", often)
+    results = part().carry_out(tmp_path / "out", None, None)
+    assert set(extracts.largest_queue(results)["bytes"]) == {1000.0}
+    share = extracts.queue_exceedance(results)["share"]
+    ports = sum(link["from"].startswith("s") for link in results.summaries()[0]["links"])
+    assert share.max() == pytest.approx(1 / ports)  # that much and more: in every sample of this one port
+
+
+def test_the_emulated_study_names_a_report_that_can_be_made(jail, monkeypatch, weft, browser, tmp_path):
+    monkeypatch.setattr(Transfers, "check", lambda self: None)
+    monkeypatch.setattr(emulated.SmocEmulated, "parts", lambda self, size: [part(topology=one) for one in LOCAL])
+    said = weft("reproduce", "smoc", "--emulated", "-o", tmp_path / "study")
+    assert said.exit_code == 0, said.output
+    assert re.search(r"weft report (\S+)", said.output)[1].endswith("topology-1")
+    for topology in LOCAL:
+        directory = tmp_path / "study" / f"topology-{topology:d}"
+        assert weft("report", directory).exit_code == 0
+        page = opened(browser, directory / "report.html")
+        assert page.evaluate("document.documentElement.dataset.ready") == "yes"
+        assert page.complaints == []
+        assert page.locator("#over-time svg .mark-line path").count() >= 1
+        assert '"rate_bps": 25000000' in page.locator("#setup pre").inner_text()
+        assert "Retrans." in weft("summary", directory).output
+        page.close()
+
+
+def test_runs_that_lack_columns_are_refused_plainly(jail, weft, tmp_path):
+    results = part().carry_out(tmp_path / "out", None, None)
+    file = results.finished[0].path / "flows.parquet"
+    pl.read_parquet(file).drop("out_of_order", "drops").write_parquet(file)
+    for command in ("summary", "report"):
+        refused = weft(command, tmp_path / "out")
+        assert refused.exit_code == 2
+        assert "has no column `out_of_order`: an earlier version of Weft wrote it" in refused.output
+        assert "delete the run" not in refused.output
 
 
 def test_what_is_there_is_not_run_again(jail, tmp_path):
@@ -341,10 +468,61 @@ def test_without_netem_the_wide_area_is_said_to_be_unmeasured(jail, tmp_path):
     assert [file.name for file in study.plot(tmp_path, None, ["pdf"])] == ["throughput-over-time.pdf", "subflows.pdf"]
 
 
-def test_the_simulated_study_measures_every_claim_that_is_no_setting(monkeypatch, tmp_path):
-    monkeypatch.setitem(simulated.EXTENTS, Size.quick, simulated.Extent(2, 6, 2, 160))
+SHORT = simulated.Extent(2, 6, 2, 160)
+
+
+@pytest.fixture(scope="module")
+def study_dir(tmp_path_factory) -> Path:
+    """The simulated study, shorter; not to be changed but by what a user types."""
+    directory = tmp_path_factory.mktemp("study") / "smoc"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(simulated.EXTENTS, Size.quick, SHORT)
+        simulated.Smoc().run(directory, Size.quick)
+    return directory
+
+
+PARTS = ("topology-1", "topology-2", "wide-area", simulated.SLOW)
+
+
+def test_the_report_that_the_study_names_can_be_made(monkeypatch, weft, study_dir):
+    monkeypatch.setitem(simulated.EXTENTS, Size.quick, SHORT)
+    said = weft("reproduce", "smoc", "-o", study_dir)
+    named = re.search(r"weft report (\S+)", said.output)
+    assert named is not None, said.output
+    assert weft("report", named[1]).exit_code == 0
+    assert sorted(path.name for path in study_dir.iterdir() if path.is_dir()) == sorted(PARTS)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_of_the_study_has_a_page_though_no_flow_ends(weft, browser, study_dir, part):
+    made = weft("report", study_dir / part)
+    assert made.exit_code == 0, made.output
+    page = opened(browser, study_dir / part / "report.html")
+    assert page.evaluate("document.documentElement.dataset.ready") == "yes"
+    assert page.complaints == []
+    assert page.locator("#over-time svg .mark-line path").count() >= 1
+    assert page.locator("svg.fabric .links line").count() >= 12
+    assert page.locator("#completion-section").inner_text().endswith("No flow ended.")
+    assert page.locator("#throughput svg .mark-symbol path, #throughput svg .mark-rect path").count() >= 1
+    assert page.locator("#throughput-section .tabs button").all_inner_texts()[0] == "Out of order"
+    page.close()
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_of_the_study_has_a_table_and_figures_of_what_there_is(weft, study_dir, part, tmp_path):
+    assert weft("summary", study_dir / part).exit_code == 0
+    drawn = weft("plot", study_dir / part, "-o", tmp_path, "--format", "svg")
+    assert drawn.exit_code == 0, drawn.output
+    names = {file.stem for file in tmp_path.iterdir()}
+    assert "out-of-order" in names
+    assert any(name.startswith("throughput-time") for name in names)
+    assert not any(name.startswith(("fct", "slowdown")) for name in names)
+
+
+def test_the_simulated_study_measures_every_claim_that_is_no_setting(study_dir, tmp_path):
     study = simulated.Smoc()
-    outcome = study.run(tmp_path, Size.quick)
+    results = study.results(study_dir, Size.quick)
+    outcome = study.judge(results)
     found = {row.id: row for row in outcome.rows}
     assert {ident: row.verdict for ident, row in found.items()} == {
         "S1": Verdict.held,
@@ -359,7 +537,6 @@ def test_the_simulated_study_measures_every_claim_that_is_no_setting(monkeypatch
     spoken = "\n".join(outcome.remarks)
     assert "topology 1, ecmp, subflows 1, 2, 4, 8:" in spoken
     assert "0.0 Mbps in the first 2.5 s, all paths from 5.0 s on" in spoken
-    results = study.results(tmp_path, Size.quick)
     flows = results["topology-1"].flows(measured=False).filter(pl.col("scheme") == SMOC)
     assert set(flows["subflows"]) == set(COUNTS)
     drawn = study.draw(results, tmp_path / "figures", ["svg"])

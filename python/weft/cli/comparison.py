@@ -30,6 +30,9 @@ _NARROW = 5
 
 def show_summary(console: Console, summary: Summary) -> None:
     """Print the comparison; on a narrow terminal the metrics are split over two tables."""
+    if not summary.rows:
+        console.print("There is no flow in the measurement window, so there is nothing to compare.")
+        return
     parts = [METRICS] if console.width >= _WIDE else [METRICS[:4], METRICS[4:]]
     lead = [key for key in summary.by if key not in ("scheme", "class")]
     for values, rows in groupby(summary.rows, key=lambda row: tuple(show(row.group[key]) for key in lead)):

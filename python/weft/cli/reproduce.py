@@ -75,9 +75,7 @@ def reproduce(
     shell.out.print(Text(found.chosen, style="dim"))
     shell.say(f"\n{plural(runs, 'run')} in {escape(str(folder))}. Next:")
     shell.say(f"  {shell.command_line('plot', folder)}   the paper's figures from these runs")
-    reported = next((part for part in parts if part.scenario is not None), None)
-    if reported is not None:
-        shell.say(f"  {shell.command_line('report', folder / reported.name)}   a page on one of its scenarios")
+    shell.say(f"  {shell.command_line('report', folder / parts[0].name)}   a page on one of its parts")
 
 
 def resume_command(study: str, size: Size, out: Path | None, jobs: int | None, *, emulated: bool, as_json: bool) -> str:

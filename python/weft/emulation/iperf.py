@@ -20,8 +20,8 @@ from .requirements import program
 
 PORT = 5201
 """iperf3's own."""
-_INTERVAL_S = 0.1
-"""iperf3 reports no oftener."""
+INTERVAL_S = 0.1
+"""Between reports: iperf3 makes them no oftener."""
 _BLOCK = "16K"
 """Bytes read and written at a time: with iperf3's 128 kB an interval at 100 Mbps has room for ten."""
 _READY_S = 10.0
@@ -120,7 +120,7 @@ def transfer(
         EmulationError: iperf3 failed, or took too long.
     """
     check()
-    own = [str(program("iperf3")), "--port", str(PORT), "--interval", str(_INTERVAL_S), "--json"]
+    own = [str(program("iperf3")), "--port", str(PORT), "--interval", str(INTERVAL_S), "--json"]
     limit = seconds + _OVERTIME_S
     with tempfile.TemporaryFile() as said:
         with entered(destination):

@@ -25,7 +25,7 @@ _METRICS = {
 
 
 def write(results: Results, out: str | Path | None = None, formats: Sequence[str] = ("pdf", "png")) -> list[Path]:
-    """Write all figures of a result directory.
+    """Write all figures of a result directory, without those about what no flow has, such as an end.
 
     Args:
         results: What to draw.
@@ -44,14 +44,19 @@ def write(results: Results, out: str | Path | None = None, formats: Sequence[str
     content = Content(results, None)
     folder = Path(out) if out is not None else results.path / "figures"
     files: list[Path] = []
+    known = set(content.intervals()["metric"])
     for name, metric in _METRICS.items():
+        if metric not in known:
+            continue
         files += comparison.by_class(content, metric, folder / name, formats)
     curves, delivered = extracts.completion_curves(results), extracts.throughput_over_time(results)
     largest, exceedance = extracts.largest_queue(results), extracts.queue_exceedance(results)
     for point in content.points:
         suffix = f"-{slug(point)}" if len(content.points) > 1 else ""
-        files += comparison.curves(content, curves, point, folder / f"fct-cdf{suffix}", formats)
-        files += comparison.over_time(content, delivered, point, folder / f"throughput-time{suffix}", formats)
+        if point in curves["point"]:
+            files += comparison.curves(content, curves, point, folder / f"fct-cdf{suffix}", formats)
+        if content.classes:
+            files += comparison.over_time(content, delivered, point, folder / f"throughput-time{suffix}", formats)
         files += comparison.queues(content, largest, exceedance, point, folder / f"queues{suffix}", formats)
         files += comparison.fabric(content, point, folder / f"fabric{suffix}", formats)
     return files

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -24,6 +25,8 @@ _THROUGHPUT = (
     ("retransmissions", "Retransmissions"),
     ("drops", "Drops"),
 )
+_NONE_ENDED = "<p>No flow ended.</p>"
+_NO_FLOW = "<p>There is no flow in the measurement window.</p>"
 _UNTIL = "Time ends with the measurement window, unless most was delivered after it."
 
 
@@ -59,16 +62,24 @@ def _by_class(
     metrics: Sequence[tuple[str, str]],
     label: str,
 ) -> str:
+    intervals = content.intervals()
+    known = set(intervals["metric"])
+    shown = [(key, name) for key, name in metrics if key in known]
+    if not shown:
+        return section(title, caption, _none(content), ident=f"{ident}-section")
     spec = charts.by_class(
-        content.intervals(),
-        metrics=[key for key, _ in metrics],
+        intervals,
+        metrics=[key for key, _ in shown],
         label=label,
         x=(content.x, content.x_title) if content.x else None,
         row="panels" if content.others else None,
     )
-    return section(
-        title, caption, chart(ident, spec, title), controls=tabs("metric", metrics), ident=f"{ident}-section"
-    )
+    return section(title, caption, chart(ident, spec, title), controls=tabs("metric", shown), ident=f"{ident}-section")
+
+
+def _none(content: Content) -> str:
+    """What stands where a figure about flows would, if no flow has what it shows."""
+    return _NONE_ENDED if content.classes else _NO_FLOW
 
 
 def _interval_note(content: Content) -> str:
@@ -108,9 +119,10 @@ def throughput(content: Content) -> str:
     )
 
 
-def _figure(name: str, title: str, caption: str, spec: dict[str, Any]) -> str:
-    """A section that is one chart."""
-    return section(title, caption, chart(name, spec, title), ident=f"{name}-section")
+def _figure(name: str, title: str, caption: str, body: str | dict[str, Any]) -> str:
+    """A section that is one chart, or what stands in its place."""
+    shown = body if isinstance(body, str) else chart(name, body, title)
+    return section(title, caption, shown, ident=f"{name}-section")
 
 
 def curves(content: Content) -> str:
@@ -120,7 +132,9 @@ def curves(content: Content) -> str:
         "curves",
         "Distribution of flow completion times",
         "Share of flows that completed within the time, all seeds together.",
-        charts.completion(frame, content.classes, content.schemes, content.points),
+        _none(content)
+        if frame.is_empty()
+        else charts.completion(frame, content.classes, content.schemes, content.points),
     )
 
 
@@ -132,7 +146,7 @@ def over_time(content: Content) -> str:
         "Throughput over time",
         "Bytes delivered to the receiving applications, summed over the flows of a class, averaged over seeds. "
         + _UNTIL,
-        charts.throughput(frame, content.classes, content.schemes, content.points),
+        charts.throughput(frame, content.classes, content.schemes, content.points) if content.classes else _NO_FLOW,
     )
 
 
@@ -167,8 +181,8 @@ def table(content: Content) -> str:
         "All numbers",
         f"Mean over seeds with half the width of the 95 % interval below.{note} Copying gives tab-separated raw "
         "numbers (seconds, bit/s, shares).",
-        f'<div class="scroll">{tables.comparison(content.summary)}</div>',
-        controls='<button type="button" class="copy" id="copy">Copy table</button>',
+        f'<div class="scroll">{tables.comparison(content.summary)}</div>' if content.classes else _NO_FLOW,
+        controls='<button type="button" class="copy" id="copy">Copy table</button>' if content.classes else "",
         ident="table",
     )
 
@@ -229,11 +243,18 @@ def setup(content: Content) -> str:
     ]
     right = "".join(f"<h3>{title}</h3>{block}" for title, block in blocks if block)
     body = (
-        '<div class="columns"><div><h3>Scenario, exactly as run</h3>'
-        f"<pre>{escape(results.scenario_text)}</pre></div><div>{right}</div></div>"
+        f'<div class="columns"><div>{_what_was_run(content)}</div><div>{right}</div></div>'
         f"<h3>Transport, every parameter</h3>{tables.transports(summaries)}"
     )
     return section("Set-up", "Everything needed to run this again.", body, "setup")
+
+
+def _what_was_run(content: Content) -> str:
+    """The scenario; of runs without one, what the first of them was told."""
+    if content.results.has_scenario:
+        return f"<h3>Scenario, exactly as run</h3><pre>{escape(content.results.scenario_text)}</pre>"
+    told = json.dumps(content.summaries[0].get("setup") or {}, indent=2)
+    return f"<h3>No scenario; the first run's settings</h3><pre>{escape(told)}</pre>"
 
 
 def _offered_load(traffic: Sequence[Mapping[str, Any]]) -> str:

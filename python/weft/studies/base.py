@@ -70,8 +70,6 @@ class Part(ABC):
     """Some runs of a study, with a directory of their own."""
 
     name: str
-    scenario: Scenario | None = None
-    """What they are runs of, where a scenario says it."""
 
     @abstractmethod
     def runs(self) -> int:
@@ -99,7 +97,7 @@ class Simulated(Part):
 
     def __init__(self, name: str, scenario: Scenario) -> None:
         self.name = name
-        self.scenario: Scenario = scenario
+        self.scenario = scenario
 
     def runs(self) -> int:
         """The points of its sweep, with every seed."""

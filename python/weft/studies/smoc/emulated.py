@@ -96,16 +96,17 @@ def remarks(runs: Sequence[Measured]) -> list[str]:
             interval = f" ±{mean.half / 1e6:.1f}" if mean.half is not None else ""
             lines.append(
                 f"topology {topology:d}, {scheme}, subflows {count}: {mean.mean / 1e6:.1f}{interval} Mbps"
-                f" of {claims.mbps(found[0].setup.capacity_bps)}; {shares(found[0])}"
+                f" of {claims.mbps(found[0].setup.capacity_bps)}; {shares(found)}"
             )
     return lines
 
 
-def shares(run: Measured) -> str:
-    """What part each subflow carried of a run, and where it went."""
-    total = sum(run.subflow_bytes)
-    if not total:
+def shares(runs: Sequence[Measured]) -> str:
+    """What part each subflow carried, and where it went, of the first run whose subflows were seen."""
+    run = next((run for run in runs if sum(run.subflow_bytes)), None)
+    if run is None:
         return "subflows not seen"
+    total = sum(run.subflow_bytes)
     each = sorted(zip(run.subflow_bytes, run.subflow_paths, strict=True), key=lambda one: -one[0])
     return f"seed {run.setup.seed}: " + ", ".join(
         f"{100 * count / total:.0f} %" + (f" over {path.replace(' ', '-')}" if path else "") for count, path in each

@@ -26,7 +26,9 @@ from .topologies import RECEIVER, SENDER, fabric
 _SAMPLE_S = 0.5
 """Distance of samples of links and processors; one takes a process."""
 _LAST_S = 0.2
-"""Before the end, when the sender is asked about its subflows: afterwards there are none."""
+"""Before the end, when the sender is asked about its subflows for the last time: afterwards there are none."""
+NONE_SEEN = "no subflow was seen while the transfer lasted: what each carried and its path are not known"
+"""The warning of such a run."""
 
 
 def run(directory: Path, options: dict[str, Any]) -> None:
@@ -104,13 +106,16 @@ class Transfer:
                 "settings": network.settings,
             },
             "shaping": "read back",
-            "warnings": network.warnings,
+            "warnings": network.warnings + ([] if self._subflows else [NONE_SEEN]),
             "versions": stack.versions()
             | {"openvswitch": openvswitch.version(), "datapath": openvswitch.datapath(), "iperf3": iperf.version()},
         }
 
     def _look(self) -> None:
-        """Sample until shortly before the end, then ask sender and controller about subflows and their paths."""
+        """Sample until shortly before the end, then ask the controller about the paths of subflows.
+
+        The sender is asked with every sample: on a busy machine the last may come when the transfer is over.
+        """
         setup = self._setup
         begin, before = time.monotonic(), own_seconds()
         last_ps, number = 0, 0
@@ -121,14 +126,23 @@ class Transfer:
             now_ps = round((time.monotonic() - begin) * 1e12)
             self._series += self._links.sample(now_ps, last_ps)
             self._processors.sample()
+            with entered(self._network.namespaces[SENDER]):
+                self._subflows = fuller(self._subflows, mptcp.subflows(iperf.PORT))
             last_ps = now_ps
             say("progress", time_s=now_ps / 1e12, **self._processors.last)
             if at >= setup.seconds - _LAST_S:
                 break
         self._own_share = (own_seconds() - before) / (time.monotonic() - begin) / (os.cpu_count() or 1)
-        with entered(self._network.namespaces[SENDER]):
-            self._subflows = mptcp.subflows(iperf.PORT)
         self._shown = self._controller.ask("connections")
+
+
+def fuller(kept: list[mptcp.Subflow], seen: list[mptcp.Subflow]) -> list[mptcp.Subflow]:
+    """The later of two looks at the subflows, unless what carried data is gone from it."""
+    return seen if _acknowledged(seen) >= _acknowledged(kept) else kept
+
+
+def _acknowledged(subflows: list[mptcp.Subflow]) -> int:
+    return sum(one.acknowledged_bytes for one in subflows)
 
 
 if __name__ == "__main__":

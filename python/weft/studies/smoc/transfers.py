@@ -35,6 +35,7 @@ CLASS = "transfer"
 """Of the flows, and the entity of the series of throughput."""
 _SHORTEST_S = 0.05
 """Half of iperf3's interval: what it reports after the end is shorter."""
+_INTERVAL_PS = round(iperf.INTERVAL_S * 1e12)
 _BUILDING = 0.3
 """Share of a run's bar that building the network takes."""
 _FLOWS = {
@@ -44,6 +45,7 @@ _FLOWS = {
     "sport": pl.Int32,
     "dport": pl.Int32,
     "class": pl.Categorical,
+    "dscp": pl.Int32,
     "bytes": pl.Int64,
     "start_ps": pl.Int64,
     "end_ps": pl.Int64,
@@ -51,9 +53,40 @@ _FLOWS = {
     "ideal_fct_ps": pl.Int64,
     "measured": pl.Boolean,
     "hops": pl.Int32,
+    "subflows": pl.Int32,
+    "packets_sent": pl.Int64,
     "retransmissions": pl.Int64,
+    "timeouts": pl.Int64,
+    "out_of_order": pl.Int64,
+    "first_transmissions_received": pl.Int64,
+    "drops": pl.Int64,
+    "ecn_marks": pl.Int64,
+    "resolution_ps": pl.Int64,
+    "exploration_ps": pl.Int64,
+    "moves": pl.Int32,
     "path": pl.Categorical,
 }
+"""As every run has them; null is what nobody saw of a subflow."""
+_OF_CLASSES = (
+    "drops",
+    "explored",
+    "finished",
+    "flows",
+    "mean_exploration_s",
+    "mean_fct_s",
+    "mean_resolution_s",
+    "mean_slowdown",
+    "mean_throughput_bps",
+    "median_fct_s",
+    "moved_flows",
+    "moves",
+    "out_of_order_moved",
+    "out_of_order_share",
+    "p99_fct_s",
+    "retransmissions",
+    "timeouts",
+)
+"""What a summary says of a class."""
 _SERIES = {"time_ps": pl.Int64, "metric": pl.Categorical, "entity": pl.Categorical, "value": pl.Float64}
 
 
@@ -200,14 +233,17 @@ def flows(observed: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def series(setup: Setup, observed: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """What arrived over time while something was sent, and the links."""
+    """What arrived over time while something was sent, the links, and the subflows, which send all the time."""
     arrived = [
         (round(one["end_s"] * 1e12), "throughput_bps", CLASS, one["bytes"] * 8 / (one["end_s"] - one["begin_s"]))
         for one in observed["transfer"]["intervals"]
         if one["begin_s"] < setup.seconds - _SHORTEST_S
     ]
     seen = [(row["time_ps"], row["metric"], row["entity"], row["value"]) for row in observed["series"]]
-    return sorted(arrived + seen)
+    active = float(len(flows(observed)))
+    steps = range(1, round(setup.seconds / iperf.INTERVAL_S) + 1)
+    sending = [(step * _INTERVAL_PS, "active_flows", "all", active) for step in steps]
+    return sorted(arrived + seen + sending)
 
 
 def summary(setup: Setup, observed: dict[str, Any], fabric_file: Path) -> dict[str, Any]:
@@ -231,6 +267,8 @@ def summary(setup: Setup, observed: dict[str, Any], fabric_file: Path) -> dict[s
     ]
     roles = Counter(node.role for node in built.nodes)
     rest = {key: value for key, value in observed.items() if key not in ("links", "series", "subflows")}
+    sent = flows(observed)
+    duration_ps = round(setup.seconds * 1e12)
     return {
         "name": built.name,
         "version": version(),
@@ -241,12 +279,29 @@ def summary(setup: Setup, observed: dict[str, Any], fabric_file: Path) -> dict[s
         "setup": setup.as_json(),
         "scheme": {"name": setup.scheme, "params": {}},
         "fabric": {"name": built.name, "hosts": roles["host"], "switches": roles["switch"], "links": len(built.links)},
-        "duration_ps": round(setup.seconds * 1e12),
+        "transport": {
+            "profile": "linux",
+            "parameters": {"congestion_control": observed["stack"]["congestion"], "subflows": setup.subflows},
+        },
+        "traffic": {"flows": len(sent), "mean_bytes": None, "notes": []},
+        "duration_ps": duration_ps,
+        "simulated_ps": duration_ps,
+        "window_ps": [0, duration_ps],
+        "interval_ps": _INTERVAL_PS,
+        "classes": {CLASS: _class(sent)} if sent else {},
+        "counters": {"flows_started": len(sent), "flows_finished": 0},
+        "events": [],
         "links": links,
         "nodes": [{"name": node.name, "role": node.role, "tier": node.tier} for node in built.nodes],
         "warnings": observed["warnings"],
         "emulated": rest,
     }
+
+
+def _class(sent: list[dict[str, Any]]) -> dict[str, Any]:
+    """What is known of all subflows together: none of them ends before the transfer is cut off."""
+    known = {"flows": len(sent), "finished": 0, "retransmissions": sum(row["retransmissions"] for row in sent)}
+    return dict.fromkeys(_OF_CLASSES) | known
 
 
 def _follower(setup: Setup, told: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
