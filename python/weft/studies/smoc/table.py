@@ -20,6 +20,8 @@ REACHED = 370 / 400
 """Share of what all paths carry together that counts as all of it: what TCP leaves of a link, and a little."""
 _WINDOW_S = 1.0
 """Over how long throughput has to have the mean that is to be reached."""
+_LASTING_S = 10.0
+"""Over how long throughput has to have a share of its final rate that is to be reached for good."""
 STEADY_S = 1.0
 """From then on a transfer's throughput counts as that of the transfer; before, windows open."""
 
@@ -71,6 +73,20 @@ class Measured:
         last = self.times_s[-1] if self.times_s else 0.0
         starts = [start for start in (0.0, *self.times_s) if start + _WINDOW_S <= last + 1e-6]
         return next((start for start in starts if self.mean_bps(start, start + _WINDOW_S) >= wanted), None)
+
+    def grown_s(self, share: float, final_bps: float) -> float | None:
+        """When the first interval begins that has this share of a final rate, and `_LASTING_S` from then on too.
+
+        None if none does. An interval alone may be a burst: what waited for a lost segment arrives at once.
+        """
+        wanted = share * final_bps
+        last = self.times_s[-1] if self.times_s else 0.0
+        for begin, value in zip((0.0, *self.times_s), self.throughput_bps, strict=False):
+            if begin + _LASTING_S > last + 1e-6:
+                break
+            if value >= wanted and self.mean_bps(begin, begin + _LASTING_S) >= wanted:
+                return begin
+        return None
 
 
 def gather(results: Sequence[Results]) -> list[Measured]:

@@ -56,6 +56,8 @@ class Shape:
         return sorted({switch for cable in self.cables for switch in cable})
 
 
+ROUND_TRIP_S = 0.18
+"""On either path of the wide area."""
 _WIDE_DELAYS_MS = {("s1", "s2"): 90, ("s1", "s3"): 5, ("s3", "s4"): 55, ("s4", "s2"): 30}
 SHAPES = {
     Topology.isolated: Shape(
@@ -80,10 +82,10 @@ def name(topology: Topology) -> str:
 def fabric(topology: Topology, rate_bps: int) -> str:
     """The text of a fabric file with this rate between switches.
 
-    Queues hold 100 packets, on links that delay half of what a round trip of 180 ms has on the way.
+    Queues hold 100 packets, on links that delay half of what a round trip of `ROUND_TRIP_S` has on the way.
     """
     shape = SHAPES[topology]
-    queue = max(round(rate_bps * 0.18 / 2 / 12_000), _LOCAL_QUEUE) if shape.delays_ms else _LOCAL_QUEUE
+    queue = max(round(rate_bps * ROUND_TRIP_S / 2 / 12_000), _LOCAL_QUEUE) if shape.delays_ms else _LOCAL_QUEUE
     lines = [f'name = "{name(topology)}"', "", "[defaults]", f'rate = "{rate_bps} bps"', 'delay = "0 s"']
     lines += [f'queue = "{queue} packets"', 'overhead = "none"', ""]
     roles = [*((host, "host") for host in (SENDER, RECEIVER)), *((switch, "switch") for switch in shape.switches)]
