@@ -363,9 +363,11 @@ class Controller:
         """
 
 def tag_forward_state(k: int, external: int = 0) -> str:
-    """The entries that switches of a full fat-tree need, by tags and by OpenFlow rules, as JSON: `k`, `servers`, `flows`
-    (one from each server to every other), `tagged` and `openflow` (rules in all switches together), and `layers`, from
-    the bottom up, each with `layer`, `switches`, `gates`, `tagged` and `openflow` of one switch.
+    """The entries that switches of a full fat-tree need, by tags and by OpenFlow rules, as JSON.
+
+    The JSON has `k`, `servers`, `flows` (one from each server to every other), `tagged` and `openflow` (rules in all
+    switches together), and `layers`, from the bottom up, each with `layer`, `switches`, `gates`, and `tagged` and
+    `openflow` of one switch.
 
     Args:
         k: Ports of a switch.
