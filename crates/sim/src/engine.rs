@@ -587,7 +587,9 @@ impl<'a, S: Switch> Engine<'a, S> {
     fn finish<R: Recorder>(&mut self, recorder: &mut R, stopped: bool) -> RunReport {
         for number in self.resolver.as_mut().map_or_else(Vec::new, Resolver::abandon) {
             let flow = &self.setup.flows[number as usize];
-            self.connections.open(self.setup.transport, self.net.now, flow, [0; 2]);
+            if self.add_bundle(flow).is_none() {
+                self.connections.open(self.setup.transport, self.net.now, flow, [0; 2]);
+            }
         }
         for number in 0..self.connections.shared.len() {
             if self.connections.shared[number].live && self.stands_for_connection(number as u32) {

@@ -115,10 +115,17 @@ fn drawn(flow: &Flow, purpose: u64) -> u64 {
 impl<S: Switch> Engine<'_, S> {
     /// Opens the multipath connection of a flow.
     pub(crate) fn open_multipath<R: Recorder>(&mut self, flow: &Flow, recorder: &mut R) {
+        if let Some(place) = self.add_bundle(flow) {
+            self.pump_multipath(place * 2, recorder);
+        }
+    }
+
+    /// The multipath connection of a flow, with a place for its first subflow, that sends nothing yet.
+    pub(crate) fn add_bundle(&mut self, flow: &Flow) -> Option<u32> {
         let now = self.net.now;
         let links = |host| self.setup.fabric.ports(self.setup.fabric.host_node(host)).len().min(32) as u8;
         let addresses = Addresses { local: links(flow.src), remote: links(flow.dst) };
-        let Some(multipath) = &mut self.multipath else { return };
+        let multipath = self.multipath.as_mut()?;
         let cfg = &multipath.config;
         let isn = mix64(u64::from(flow.id.0)) as u32;
         let mut client = Connection::connect(cfg, now, drawn(flow, 1), isn, addresses);
@@ -137,8 +144,7 @@ impl<S: Switch> Engine<'_, S> {
         });
         multipath.bundles[number as usize] = Some(Box::new(bundle));
         let addresses = multipath.fullmesh.then_some([0, 0]);
-        let place = self.add_place(flow, Place { bundle: number, numbers: [0, 0], addresses });
-        self.pump_multipath(place * 2, recorder);
+        Some(self.add_place(flow, Place { bundle: number, numbers: [0, 0], addresses }))
     }
 
     /// A place for a subflow whose addresses and ports are those of `flow`.

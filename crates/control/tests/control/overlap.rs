@@ -20,6 +20,9 @@ const PLACES: [u64; 5] = [1, 2, 1, 3, 5];
 const CONNECTIONS: [[usize; 2]; 3] = [[0, 1], [2, 1], [0, 4]];
 const PATHS: usize = 8;
 
+/// Ways as switches, and whether each one's subflow is confirmed.
+type Ways = Vec<(Vec<u64>, bool)>;
+
 /// What happens, and how long it is until the next thing does.
 #[derive(Clone, Debug)]
 enum Step {
@@ -257,7 +260,7 @@ impl Run {
     fn tables(&self) -> Result<(), TestCaseError> {
         prop_assert_eq!((self.net.held(), self.net.counter("transactions_now")), (0, 0));
         let live = self.live();
-        let mut uses: BTreeMap<(usize, [u64; 2]), Vec<(Vec<u64>, bool)>> = BTreeMap::new();
+        let mut uses: BTreeMap<(usize, [u64; 2]), Ways> = BTreeMap::new();
         for way in self.assigned().into_iter().filter(|way| !way.switches.is_empty()) {
             let (first, last) = (way.switches[0], way.switches[way.switches.len() - 1]);
             prop_assert!(live.set(first, last).contains(&way.switches), "{:?} is no live path", way);

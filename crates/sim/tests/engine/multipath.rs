@@ -157,3 +157,15 @@ proptest! {
         prop_assert_eq!(outcome.fct(5), again.fct(5), "the same seed");
     }
 }
+
+#[test]
+fn a_connection_whose_addresses_are_never_resolved_is_told_of_like_a_plain_one() {
+    let fabric = study("topology1");
+    for config in [profile("linux"), hosts(4)] {
+        let trial = Trial::new(&fabric, scheme("arp_path"), config).flow(0, 1, MIB, Duration::ZERO);
+        let outcome = trial.limit(Duration::from_secs(5)).fail(Duration::ZERO, "a-s1").run();
+        let told: Vec<_> =
+            outcome.flows.iter().map(|flow| (flow.flow.id.0, flow.end, flow.packets_sent)).collect();
+        assert_eq!(told, [(0, None, 0)]);
+    }
+}
