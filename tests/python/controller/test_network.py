@@ -133,6 +133,7 @@ def test_a_controller_that_starts_again_takes_over_what_is_there(lab):
                     without = rates(net, 2)
                     controller.start()
                     controller.ready()
+                    time.sleep(2)
                     during, back = rates(net, 2), pings(net)
                 after = []
                 transfer(net, 4, lambda: (time.sleep(3), after.extend(controller.middles())))
@@ -215,6 +216,8 @@ def test_ports_that_vanish_while_paths_are_installed_fail_those_and_nothing_else
                                     began = time.monotonic()
                                     one.connect((net.address("b"), 4000))
                                     took.append(time.monotonic() - began)
+                                # So that no port is wanted again before it is free, a minute later.
+                                time.sleep(0.005)
                             except OSError as error:
                                 failed.append(str(error))
 

@@ -73,7 +73,8 @@ def test_four_subflows_of_the_kernel_use_four_links_and_all_is_taken_down(instal
                     joins = mptcp.counters()["MPJoinAckRx"]
                 most = max(flows, key=lambda flow: flow.acknowledged_bytes).connection
                 seen = {
-                    "bps": found.mean_bps(1.0), "joins": joins, "settings": network.settings, "dpids": network.dpids,
+                    "bps": found.mean_bps(1.0), "whole": found.mean_bps(), "joins": joins,
+                    "settings": network.settings, "dpids": network.dpids,
                     "subflows": [
                         [flow.source, flow.congestion, flow.acknowledged_bytes]
                         for flow in flows if flow.connection == most
@@ -88,9 +89,10 @@ def test_four_subflows_of_the_kernel_use_four_links_and_all_is_taken_down(instal
             """,
         )
     )
-    # One link carries at most 23.9 Mbit/s of TCP's data; a busy machine may not carry all of four.
+    # One link carries at most 23.9 Mbit/s of TCP's data; a busy machine may not carry all of four. In a part of the
+    # transfer more may be read than arrives: what had waited for a subflow.
     assert seen["bps"] > 60e6, seen
-    assert seen["bps"] < 4 * 24e6
+    assert seen["whole"] < 4 * 24e6, seen
     assert seen["joins"] == 6  # three of the data connection, three of iperf3's control connection
     assert sorted(source.partition(":")[0] for source, _, _ in seen["subflows"]) == [f"10.{n}.0.1" for n in range(4)]
     assert all(congestion == "cubic" for _, congestion, _ in seen["subflows"])
