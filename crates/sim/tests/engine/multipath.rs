@@ -113,7 +113,7 @@ fn a_run_sums_what_connections_count_between_their_subflows_and_without_them_not
     assert_eq!(report.duplicate_bytes, 0);
 
     // What has left by the dead link, and was not acknowledged, goes by the other.
-    let cut = run(Config { mptcp_stale_loss_count: 0, ..mesh }, true);
+    let cut = run(Config { mptcp_stale_loss_count: 1, ..mesh }, true);
     assert!(cut.flows.iter().all(|flow| flow.end.is_some()));
     let report = cut.report.multipath.expect("multipath");
     assert!(report.stale > 0 && report.reinjected_bytes > 0, "{report:?}");
