@@ -1,21 +1,18 @@
 """`python -m benches.controller`: takes the figures, shows them, and writes them down."""
 
-import json
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
+from benches.command import CONSOLE, refuse, run, tables_console, write
 from benches.controller import load, profile, set_up, show
 from benches.controller.processes import LOAD, LoadError
 from benches.machine import describe, noise
 
 PARTS = ("load", "profile", "set-up")
-CONSOLE = Console(stderr=True, highlight=False)
 
 
 def main(
@@ -45,9 +42,8 @@ def main(
             with noise() as seen:
                 figures = take(part, names, fabric, rounds, connections, memory, tell)
             document[part] = {"figures": figures, **seen}
-    show.tables(document, Console(highlight=False, width=None if sys.stdout.isatty() else 160))
-    if output:
-        output.write_text(json.dumps(document, indent=1) + "\n")
+    show.tables(document, tables_console(160))
+    write(document, output)
 
 
 def take(
@@ -68,23 +64,5 @@ def take(
     return set_up.measure(min(connections, 300), 4, None)
 
 
-def refuse(what: str, given: list[str], known: tuple[str, ...]) -> None:
-    """Refuses a name that is not known."""
-    for name in given:
-        if name not in known:
-            raise typer.BadParameter(f"no {what} is called {name}; there are {', '.join(known)}")
-
-
-def run() -> None:
-    """The command line, with faults as sentences."""
-    try:
-        typer.run(main)
-    except LoadError as error:
-        CONSOLE.print(f"[red]error:[/red] {error}")
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
-
-
 if __name__ == "__main__":
-    run()
+    run(main, LoadError)

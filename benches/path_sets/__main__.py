@@ -4,7 +4,6 @@ import json
 import os
 import random
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -12,8 +11,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
+from benches.command import CONSOLE, run, tables_console, write
 from benches.machine import describe, noise
 from benches.path_sets import peers, show
 from benches.path_sets.cases import ROOT, Case, drawn, fat_tree
@@ -24,7 +23,6 @@ EXAMPLE = ROOT / "target/release/examples/path_sets"
 ORDERS = ("paper", "disjoint")
 COUNT = 8
 WALKS = 20_000
-CONSOLE = Console(stderr=True, highlight=False)
 
 
 class BenchError(Exception):
@@ -158,21 +156,9 @@ def main(
         tell("all simple paths of a small fabric")
         document["small"] = small(rounds)
     document |= seen
-    show.tables(document, Console(highlight=False, width=None if sys.stdout.isatty() else 132))
-    if output:
-        output.write_text(json.dumps(document, indent=1) + "\n")
-
-
-def run() -> None:
-    """The command line, with faults as sentences."""
-    try:
-        typer.run(main)
-    except BenchError as error:
-        CONSOLE.print(f"[red]error:[/red] {error}")
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    show.tables(document, tables_console(132))
+    write(document, output)
 
 
 if __name__ == "__main__":
-    run()
+    run(main, BenchError)

@@ -1,6 +1,5 @@
 """`python -m benches.switch`: takes the figures, shows them, and writes them down."""
 
-import json
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -8,8 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
+from benches.command import CONSOLE, refuse, run, tables_console, write
 from benches.machine import describe, noise
 from benches.switch import connect, forward, jail, kill, recover, show, table
 from benches.switch.lab import BINARIES, EXAMPLES, LabError
@@ -18,7 +17,6 @@ from benches.switch.peers import MODES
 PARTS = ("forward", "connect", "recover", "kill", "table")
 FORWARDERS = ("bridge", *MODES, "ovs", "bridge again")
 LIMIT = 3 * 3600.0
-CONSOLE = Console(stderr=True, highlight=False)
 
 
 def take(
@@ -83,28 +81,9 @@ def main(
         tell = status.update if CONSOLE.is_terminal else CONSOLE.print
         result = take(parts, names, rounds, seconds, trials, quick, tell)
     document = {"machine": describe(), "at": datetime.now(UTC).isoformat(timespec="seconds"), **result}
-    show.tables(document, Console(highlight=False, width=None if sys.stdout.isatty() else 132))
-    if output:
-        output.write_text(json.dumps(document, indent=1) + "\n")
-
-
-def refuse(what: str, given: list[str], known: tuple[str, ...]) -> None:
-    """Refuses a name that is not known."""
-    for name in given:
-        if name not in known:
-            raise typer.BadParameter(f"no {what} is called {name}; there are {', '.join(known)}")
-
-
-def run() -> None:
-    """The command line, with faults as sentences."""
-    try:
-        typer.run(main)
-    except (LabError, jail.JailError) as error:
-        CONSOLE.print(f"[red]error:[/red] {error}")
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    show.tables(document, tables_console(132))
+    write(document, output)
 
 
 if __name__ == "__main__":
-    run()
+    run(main, LabError, jail.JailError)

@@ -101,11 +101,6 @@ class Foreign:
     is_controller: bool
 
 
-def is_lldp(frame: bytes) -> bool:
-    """Whether an Ethernet frame without VLAN tag is LLDP."""
-    return frame[12:14] == b"\x88\xcc"
-
-
 def read(frame: bytes) -> Seen | Foreign | None:
     """What an LLDP frame says; None if it is not well-formed."""
     if len(frame) > LONGEST:
