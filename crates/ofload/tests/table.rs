@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use weft_ofload::{Expiry, RuleId, Table};
-use weft_wire::openflow::{Action, FlowCommand, FlowFlags, FlowMod, List, Masked, Match, PortNumber};
+use weft_wire::openflow::{Action, FlowCommand, FlowMod, Masked, Match, PortNumber};
 use weft_wire::{EtherType, IpProtocol, MacAddr};
 
 /// A rule as the list has it.
@@ -71,21 +71,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn flow_mod<'a>(command: FlowCommand, matching: Match, priority: u16, actions: &'a [Action]) -> FlowMod<'a> {
-    FlowMod {
-        cookie: 0,
-        cookie_mask: 0,
-        table: 0,
-        command,
-        idle_timeout: 0,
-        hard_timeout: 0,
-        priority,
-        buffer: None,
-        out_port: PortNumber::ANY,
-        out_group: FlowMod::ANY_GROUP,
-        flags: FlowFlags::default(),
-        matching,
-        actions: List::new(actions),
-    }
+    FlowMod { priority, ..FlowMod::new(command, matching, actions) }
 }
 
 proptest! {

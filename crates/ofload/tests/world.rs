@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use weft_ofload::{Connections, Delays, Network, Offer, World};
 use weft_wire::mptcp::{Handshake, Version};
 use weft_wire::openflow::{
-    Action, FlowCommand, FlowFlags, FlowMod, List, Masked, Match, Message, Messages, PacketOut, PortNumber,
+    Action, FlowCommand, FlowMod, List, Masked, Match, Message, Messages, PacketOut, PortNumber,
 };
 use weft_wire::{Ethernet, MacAddr, TcpFrame};
 
@@ -27,21 +27,7 @@ fn say(world: &mut World, switch: usize, message: &Message) {
 }
 
 fn add(world: &mut World, switch: usize, priority: u16, matching: Match, actions: &[Action]) {
-    let change = FlowMod {
-        cookie: 9,
-        cookie_mask: 0,
-        table: 0,
-        command: FlowCommand::Add,
-        idle_timeout: 0,
-        hard_timeout: 0,
-        priority,
-        buffer: None,
-        out_port: PortNumber::ANY,
-        out_group: FlowMod::ANY_GROUP,
-        flags: FlowFlags::default(),
-        matching,
-        actions: List::new(actions),
-    };
+    let change = FlowMod { cookie: 9, priority, ..FlowMod::new(FlowCommand::Add, matching, actions) };
     say(world, switch, &Message::FlowMod(change));
 }
 

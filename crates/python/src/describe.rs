@@ -30,10 +30,14 @@ pub fn check(py: Python<'_>, text: &str, name: &str, base_dir: &str, sets: Vec<S
 
 #[pyfunction]
 pub fn fabric(text: &str, name: &str, base_dir: &str, sets: Vec<String>, measured: bool) -> PyResult<String> {
-    let scenario = scenario(text, name, &sets)?;
+    Ok(describe(&fabric_of(text, name, base_dir, &sets)?, measured).to_string())
+}
+
+/// The fabric of a scenario's first point.
+pub fn fabric_of(text: &str, name: &str, base_dir: &str, sets: &[String]) -> PyResult<Fabric> {
+    let scenario = scenario(text, name, sets)?;
     let plan = scenario.plan(&scenario.points()[0], &|path| load(base_dir, path));
-    let plan = plan.map_err(|wrong| ScenarioError::new_err(wrong.to_string()))?;
-    Ok(describe(&plan.fabric, measured).to_string())
+    plan.map(|plan| plan.fabric).map_err(|wrong| ScenarioError::new_err(wrong.to_string()))
 }
 
 #[pyfunction]

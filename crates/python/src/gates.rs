@@ -7,7 +7,7 @@ use weft_fabric::{Fabric, LinkSpec, build, read};
 use weft_units::HostId;
 
 use crate::ScenarioError;
-use crate::files::{load, scenario};
+use crate::describe::fabric_of;
 
 /// A switch, and the port and gate by which a frame leaves it.
 type Hop<'a> = (&'a str, u16, u32);
@@ -54,10 +54,7 @@ impl GatePlan {
         width: &str,
         external_places: Option<u32>,
     ) -> PyResult<Self> {
-        let scenario = scenario(text, name, &sets)?;
-        let plan = scenario.plan(&scenario.points()[0], &|path| load(base_dir, path));
-        let plan = plan.map_err(|wrong| ScenarioError::new_err(wrong.to_string()))?;
-        Self::of(py, plan.fabric, width, external_places)
+        Self::of(py, fabric_of(text, name, base_dir, &sets)?, width, external_places)
     }
 
     #[staticmethod]

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use smallvec::SmallVec;
 use weft_units::Mac;
 use weft_wire::openflow::{
-    Action, FlowCommand, FlowFlags, FlowMod, List, Masked, Match as Fields, Message, PortNumber,
+    Action, FlowCommand, FlowFlags, FlowMod, Masked, Match as Fields, Message, PortNumber,
 };
 use weft_wire::{Arp, ArpOperation, EtherType, IpProtocol, MIN_FRAME, MacAddr, Neighbor, NeighborOperation};
 
@@ -23,15 +23,11 @@ pub fn message(out: &mut Vec<u8>, xid: u32, message: &Message) {
 
 /// Adds a change of a rule; nothing for one that only switches of Tag-and-Forward understand.
 pub fn rule(out: &mut Vec<u8>, xid: u32, change: &RuleChange) {
-    let (command, cookie, matches) = match change {
-        RuleChange::Add(rule) => (FlowCommand::Add, rule.cookie, &rule.matches),
-        RuleChange::Modify(rule) => (FlowCommand::ModifyStrict, rule.cookie, &rule.matches),
-        RuleChange::Remove { cookie, matches } => (FlowCommand::Delete, *cookie, matches),
+    let (command, cookie, matches, rule) = match change {
+        RuleChange::Add(rule) => (FlowCommand::Add, rule.cookie, &rule.matches, Some(rule)),
+        RuleChange::Modify(rule) => (FlowCommand::ModifyStrict, rule.cookie, &rule.matches, Some(rule)),
+        RuleChange::Remove { cookie, matches } => (FlowCommand::Delete, *cookie, matches, None),
         RuleChange::Flow(_) => return,
-    };
-    let rule = match change {
-        RuleChange::Add(rule) | RuleChange::Modify(rule) => Some(rule),
-        RuleChange::Remove { .. } | RuleChange::Flow(_) => None,
     };
     let steps = rule.map_or(&[][..], |rule| &rule.actions);
     let actions: SmallVec<[Action; 4]> = steps.iter().map(action).collect();
@@ -39,17 +35,10 @@ pub fn rule(out: &mut Vec<u8>, xid: u32, change: &RuleChange) {
     let change = FlowMod {
         cookie,
         cookie_mask: if command == FlowCommand::Add { 0 } else { u64::MAX },
-        table: 0,
-        command,
         idle_timeout: rule.map_or(0, |rule: &Rule| rule.idle_timeout_s),
-        hard_timeout: 0,
         priority: rule.map_or(0, |rule| rule.priority),
-        buffer: None,
-        out_port: PortNumber::ANY,
-        out_group: FlowMod::ANY_GROUP,
         flags: if notify { FlowFlags::SEND_FLOW_REM } else { FlowFlags::default() },
-        matching: fields(matches),
-        actions: List::new(&actions),
+        ..FlowMod::new(command, fields(matches), &actions)
     };
     message(out, xid, &Message::FlowMod(change));
 }

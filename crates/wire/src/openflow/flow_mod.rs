@@ -74,6 +74,26 @@ impl<'a> FlowMod<'a> {
     /// All tables, where rules go.
     pub const ALL_TABLES: u8 = 0xff;
 
+    /// A change in table 0 of rules with this match, whatever their cookie and outputs; a rule that it makes stays for good and
+    /// has the lowest priority.
+    pub const fn new(command: FlowCommand, matching: Match, actions: &'a [Action]) -> Self {
+        Self {
+            cookie: 0,
+            cookie_mask: 0,
+            table: 0,
+            command,
+            idle_timeout: 0,
+            hard_timeout: 0,
+            priority: 0,
+            buffer: None,
+            out_port: PortNumber::ANY,
+            out_group: Self::ANY_GROUP,
+            flags: FlowFlags(0),
+            matching,
+            actions: List::new(actions),
+        }
+    }
+
     pub(crate) fn encoded_len(&self) -> usize {
         40 + self.matching.encoded_len() + instructions_len(&self.actions)
     }

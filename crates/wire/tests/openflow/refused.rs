@@ -1,29 +1,13 @@
 //! Messages that are refused, and for what reason.
 
-use weft_wire::openflow::{
-    Action, FlowCommand, FlowFlags, FlowMod, List, Masked, Match, Message, PortNumber,
-};
+use weft_wire::openflow::{Action, FlowCommand, FlowMod, Masked, Match, Message, PortNumber};
 use weft_wire::{Error, EtherType, IpProtocol, MacAddr};
 
 use super::messages::written;
 
 /// A rule.
 fn flow_mod(matching: Match, actions: &[Action]) -> Vec<u8> {
-    let change = FlowMod {
-        cookie: 1,
-        cookie_mask: 0,
-        table: 0,
-        command: FlowCommand::Add,
-        idle_timeout: 0,
-        hard_timeout: 0,
-        priority: 1,
-        buffer: None,
-        out_port: PortNumber::ANY,
-        out_group: FlowMod::ANY_GROUP,
-        flags: FlowFlags::default(),
-        matching,
-        actions: List::new(actions),
-    };
+    let change = FlowMod { cookie: 1, priority: 1, ..FlowMod::new(FlowCommand::Add, matching, actions) };
     written(&Message::FlowMod(change), 1)
 }
 
