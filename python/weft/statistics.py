@@ -79,12 +79,16 @@ def paired_values(
     return pairs
 
 
-def paired_difference(treated: Mapping[int, float | None], baseline: Mapping[int, float | None]) -> Estimate | None:
+def paired_difference(
+    treated: Mapping[int, float | None], baseline: Mapping[int, float | None], confidence: float = CONFIDENCE
+) -> Estimate | None:
     """Mean of treated minus baseline, seed by seed, with its interval."""
-    return estimate(a - b for a, b in paired_values(treated, baseline))
+    return estimate((a - b for a, b in paired_values(treated, baseline)), confidence)
 
 
-def relative_difference(treated: Mapping[int, float | None], baseline: Mapping[int, float | None]) -> Estimate | None:
+def relative_difference(
+    treated: Mapping[int, float | None], baseline: Mapping[int, float | None], confidence: float = CONFIDENCE
+) -> Estimate | None:
     """The paired difference as a share of the baseline's mean over the same seeds; None if that mean is zero.
 
     Dividing by the mean rather than seed by seed keeps one lucky seed with a tiny baseline from deciding the result.
@@ -93,7 +97,7 @@ def relative_difference(treated: Mapping[int, float | None], baseline: Mapping[i
     scale = float(np.mean([b for _, b in pairs])) if pairs else 0.0
     if scale == 0:
         return None
-    difference = paired_difference(treated, baseline)
+    difference = paired_difference(treated, baseline, confidence)
     return None if difference is None else difference.scaled(1 / scale)
 
 

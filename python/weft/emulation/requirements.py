@@ -13,7 +13,7 @@ from .errors import EmulationError
 
 SYSTEM_PROGRAMS = ("unshare", "setpriv", "mount", "mnexec", "ip", "tc", "ss", "nstat", "ethtool", "ifconfig")
 """Of the system; `mnexec` comes with Mininet."""
-OWN_PROGRAMS = ("weft-switchd", "weft-loadgen")
+OWN_PROGRAMS = ("weft-switchd", "weft-loadgen", "weft-pktgen")
 """Built by `make emulation`, installed beside `weft`."""
 _DEBIAN_PACKAGES = Path("/usr/lib/python3/dist-packages")
 """Where Debian and Ubuntu install Mininet, which a virtual environment does not see."""

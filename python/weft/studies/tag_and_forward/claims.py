@@ -1,0 +1,149 @@
+"""The claims G1 to G5 and how each is decided: pure functions of `table.Measured`.
+
+Gains are differences of what was measured in the same round, as shares of the mean of that which is compared with;
+their intervals are 95 % Student t intervals over rounds, and 90 % ones, as the paper's, in the notes. What is due to
+whom: `-tags` rows compare tags with the same program that looks its table up at every hop, the others compare with
+Open vSwitch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ...statistics import Estimate, estimate, relative_difference
+from ..base import StudyRow, Verdict
+from .setup import ECHO_SIZES, FLOW_TABLE, LOAD_SIZES, MTU, OVS, TAG_FORWARD
+from .table import Measured, by_round
+
+AS_PAPER = 0.90
+"""The paper's confidence."""
+BELOW_MTU, ABOVE_MTU = 0.61, 0.56
+"""By how much round trips were shorter in the paper, at least (G1)."""
+MORE = 0.40
+"""How many packets more were forwarded in the paper, about (G2)."""
+SMALL = tuple(size for size in ECHO_SIZES if size <= MTU)
+LARGE = tuple(size for size in ECHO_SIZES if size > MTU)
+
+_LOWER, _MORE_UNIT = "% shorter, the size with the least", "% more, the size with the least"
+
+
+def judge(runs: Sequence[Measured]) -> list[StudyRow]:
+    """The rows, in the order of the paper."""
+    return [
+        _at_every_size(
+            runs,
+            "G1",
+            "round trips are 61 % shorter than through Open vSwitch, below the MTU",
+            "round_trip_s",
+            SMALL,
+            BELOW_MTU,
+        ),
+        _at_every_size(
+            runs,
+            "G1-fragments",
+            "round trips are 56 % shorter than through Open vSwitch, above the MTU",
+            "round_trip_s",
+            LARGE,
+            ABOVE_MTU,
+        ),
+        _by_tags(
+            runs,
+            "G1-tags",
+            "tags shorten round trips: beside the same switch with a table at every hop",
+            "round_trip_s",
+        ),
+        _at_every_size(
+            runs, "G2", "40 % more packets a second are forwarded than by Open vSwitch", "carried", LOAD_SIZES, MORE
+        ),
+        _by_tags(
+            runs,
+            "G2-tags",
+            "tags let more packets through: beside the same switch with a table at every hop",
+            "carried",
+        ),
+    ]
+
+
+def gain(runs: Sequence[Measured], what: str, size: int, base: str, confidence: float = 0.95) -> Estimate | None:
+    """By how much tags are better than a peer, as a share: round trips shorter, or packets more."""
+    found = relative_difference(
+        by_round(runs, TAG_FORWARD, what, size), by_round(runs, base, what, size), confidence=confidence
+    )
+    return None if found is None else found.scaled(_sign(what))
+
+
+def _sign(what: str) -> float:
+    """Less is better of round trips, more of all else."""
+    return -1.0 if what == "round_trip_s" else 1.0
+
+
+def _at_every_size(
+    runs: Sequence[Measured], ident: str, claim: str, what: str, sizes: Sequence[int], least: float
+) -> StudyRow:
+    """Holds if at every size the whole interval is at `least` or above; the size with the least gain is reported."""
+    unit = _LOWER if what == "round_trip_s" else _MORE_UNIT
+    gains = {size: gain(runs, what, size, OVS) for size in sizes}
+    found = {size: one for size, one in gains.items() if one is not None and one.low is not None}
+    if len(found) < len(sizes):
+        return not_measured(ident, claim, unit, "two rounds of tags and of Open vSwitch are needed")
+    worst = min(found, key=lambda size: found[size].mean)
+    holds = all((one.low or 0.0) >= least for one in found.values())
+    paper = {size: gain(runs, what, size, OVS, AS_PAPER) for size in sizes}
+    notes = [
+        "by packet size, with 90 % intervals: "
+        + ", ".join(f"{size} B {_spelled(one)}" for size, one in paper.items() if one is not None),
+        *_due(runs, what, sizes),
+    ]
+    return _row(ident, claim, holds, found[worst].scaled(100), unit, notes)
+
+
+def _due(runs: Sequence[Measured], what: str, sizes: Sequence[int]) -> list[str]:
+    """How much of it a switch in the kernel with a table at every hop has already."""
+    shares = []
+    for size in sizes:
+        found = relative_difference(by_round(runs, FLOW_TABLE, what, size), by_round(runs, OVS, what, size))
+        if found is not None:
+            shares.append(f"{size} B {_spelled(found.scaled(_sign(what)))}")
+    return [f"of that without tags, by the program that forwards: {', '.join(shares)}"] if shares else []
+
+
+def _by_tags(runs: Sequence[Measured], ident: str, claim: str, what: str) -> StudyRow:
+    """Holds if the mean gain over all sizes has an interval above zero."""
+    sizes = ECHO_SIZES if what == "round_trip_s" else LOAD_SIZES
+    unit = "% shorter, mean of all sizes" if what == "round_trip_s" else "% more, mean of all sizes"
+    mean = estimate(_mean_gains(runs, what, sizes).values())
+    if mean is None or mean.low is None:
+        return not_measured(ident, claim, unit, "two rounds with tags and with a table at every hop are needed")
+    each = {size: gain(runs, what, size, FLOW_TABLE) for size in sizes}
+    notes = [", ".join(f"{size} B {_spelled(one)}" for size, one in each.items() if one is not None)]
+    return _row(ident, claim, mean.low > 0, mean.scaled(100), unit, notes)
+
+
+def _mean_gains(runs: Sequence[Measured], what: str, sizes: Iterable[int]) -> Mapping[int, float]:
+    """By round the mean over sizes of the gain by tags, of rounds that have all sizes."""
+    gains: dict[int, list[float]] = {}
+    wanted = 0
+    for size in sizes:
+        wanted += 1
+        tags, table = (by_round(runs, peer, what, size) for peer in (TAG_FORWARD, FLOW_TABLE))
+        for number in tags.keys() & table.keys():
+            gains.setdefault(number, []).append(_sign(what) * (tags[number] / table[number] - 1))
+    return {number: sum(each) / wanted for number, each in sorted(gains.items()) if len(each) == wanted}
+
+
+def not_measured(ident: str, claim: str, unit: str, why: str) -> StudyRow:
+    """A row without a value."""
+    return StudyRow(ident, claim, Verdict.not_measured, None, None, None, unit, why)
+
+
+def _row(ident: str, claim: str, holds: bool, value: Estimate, unit: str, notes: Iterable[str]) -> StudyRow:
+    verdict = Verdict.held if holds else Verdict.did_not_hold
+    return StudyRow(
+        ident, claim, verdict, value.mean, value.low, value.high, unit, "; ".join(note for note in notes if note)
+    )
+
+
+def _spelled(found: Estimate) -> str:
+    """In per cent."""
+    interval = "" if found.low is None or found.high is None else f" [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+    return f"{100 * found.mean:.1f}{interval}"

@@ -1,0 +1,143 @@
+"""A peer in its jail: `python -m weft.studies.tag_and_forward.inside DIRECTORY`.
+
+It reads `options.json`, builds, and answers requests, a line of JSON each, until its standard input ends. What it does
+between requests is nothing, so peers take turns without disturbing each other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ...emulation import stack
+from ...emulation.capacity import go_first, own_seconds
+from ...emulation.errors import EmulationError
+from ...emulation.inside import main, say
+from ...emulation.requirements import program
+from .fabric import SERVERS
+from .flows import of_load
+from .forwarders import Forwarder, OpenVSwitches, started
+from .setup import OVS
+
+_NOBODY = "02:00:00:00:ff:ff"
+"""Where the load goes to in Ethernet's terms: hosts count it and do no more."""
+_PORTS = (10_000, 9)
+"""Of the load's flows: any, and that of `discard` (RFC 863)."""
+_QUIET_S, _PATIENCE_S = 0.1, 3.0
+"""Nothing of a load is on the way any more when nothing has arrived for so long; how long that is waited for."""
+_LIMIT_S = 60.0
+"""Seconds that a request may take beyond what it says."""
+
+MAKERS: dict[str, Callable[[Path], Forwarder]] = {
+    OVS: OpenVSwitches,
+}
+
+
+def run(directory: Path, options: dict[str, Any]) -> None:
+    """Build the peer, then answer."""
+    go_first()
+    say("stage", stage="building", fraction=0.0)
+    forwarder = MAKERS[options["peer"]](directory)
+    begun = time.monotonic()
+    with started(forwarder, options["rules"], lambda stage, share: say("stage", stage=stage, fraction=share)):
+        answers = Answers(forwarder, directory)
+        say("ready", seconds=time.monotonic() - begun)
+        for line in sys.stdin:
+            request = json.loads(line)
+            try:
+                say("answer", answer=getattr(answers, request.pop("ask"))(**request))
+            except EmulationError as error:
+                say("refused", error=str(error))
+
+
+class Answers:
+    """What a peer can be asked; each method is a request by that name."""
+
+    def __init__(self, forwarder: Forwarder, directory: Path) -> None:
+        """For a peer that forwards."""
+        self._forwarder, self._testbed, self._directory = forwarder, forwarder.testbed, directory
+        self._load = of_load()
+
+    def echo(self, source: str, destination: str, size: int, count: int, warm: int) -> dict[str, Any]:
+        """Round trips between two servers, one after the other: `rtt_ns` of each, and how many were `lost`."""
+        testbed = self._testbed
+        words = [testbed.addresses[destination], "--netns", testbed.namespaces[source], "--size", str(size)]
+        return _pktgen("echo", *words, "--count", str(count), "--warm", str(warm))
+
+    def load(self, size: int, packets_per_s: float, seconds: float) -> dict[str, Any]:
+        """The load at a rate (0: as fast as one core makes packets): how much was `sent` and `received` meanwhile.
+
+        What arrives `late`, after the last has been sent, has waited in front of a switch. `processor_s` is what
+        sender, switches and the kernel on their behalf took of the processors until then.
+        """
+        testbed, place = self._testbed, {server: number for number, server in enumerate(SERVERS)}
+        sport, dport = _PORTS
+        load = {
+            "senders": [
+                {"netns": testbed.namespaces[one], "interface": testbed.interface(one), "mac": testbed.mac(one)}
+                for one in SERVERS
+            ],
+            "flows": [
+                {
+                    "sender": place[flow.from_server],
+                    "source": flow.source,
+                    "destination": flow.destination,
+                    "sport": sport,
+                    "dport": dport,
+                }
+                for flow in self._load
+            ],
+            "to_mac": _NOBODY,
+            "size": size,
+            "packets_per_s": packets_per_s,
+            "seconds": seconds,
+        }
+        file = self._directory / "load.json"
+        file.write_text(json.dumps(load), encoding="utf-8")
+        before, used = self._arrived(), own_seconds()
+        found = _pktgen("load", str(file), limit_s=seconds + _LIMIT_S)
+        arrived, taken = self._arrived() - before, own_seconds() - used + found["processor_s"]
+        return {
+            "sent": sum(found["sent"]),
+            "received": arrived,
+            "late": self._drained() - before - arrived,
+            "seconds": found["seconds"],
+            "processor_s": taken,
+        }
+
+    def _arrived(self) -> int:
+        return sum(self._testbed.received().values())
+
+    def _drained(self) -> int:
+        """What has arrived once nothing does any more."""
+        until, seen = time.monotonic() + _PATIENCE_S, -1
+        while (now := self._arrived()) != seen and time.monotonic() < until:
+            seen = now
+            time.sleep(_QUIET_S)
+        return now
+
+    def report(self) -> dict[str, Any]:
+        """What forwards, its rules by switch, and those for the flows between servers alone (`state`)."""
+        own = self._forwarder
+        return {"versions": stack.versions() | own.report(), "rules": own.rules(), "state": own.state}
+
+
+def _pktgen(*words: str, limit_s: float = _LIMIT_S) -> dict[str, Any]:
+    """What `weft-pktgen` measures."""
+    command = [str(program("weft-pktgen")), *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, check=False)
+    if done.returncode != 0:
+        raise EmulationError(done.stderr.strip() or f"weft-pktgen ended with {done.returncode}")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    os._exit(main(Path(sys.argv[1]), run))
