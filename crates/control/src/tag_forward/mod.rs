@@ -8,5 +8,5 @@ mod state;
 pub use flow::{
     Addresses, FlowAction, FlowChange, FlowMatch, FlowRule, FlowTarget, GroupId, MixedFamilies, Way,
 };
-pub use provisioner::{PRIORITY, Provisioner};
+pub use provisioner::{NoRule, PRIORITY, Provisioner};
 pub use state::{LayerState, State, state};
