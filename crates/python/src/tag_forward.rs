@@ -25,16 +25,8 @@ fn wrong(message: impl ToString) -> PyErr {
 }
 
 /// A change as the control socket takes it.
-fn change_json(change: &FlowChange) -> Value {
-    match change {
-        FlowChange::Add(rule) => json!({ "add": rule }),
-        FlowChange::Replace(rule) => json!({ "replace": rule }),
-        FlowChange::Remove { priority, matches } => {
-            json!({ "remove": { "priority": priority, "matches": matches } })
-        }
-        FlowChange::SetGroup { id, ways } => json!({ "set_group": { "id": id, "ways": &**ways } }),
-        FlowChange::RemoveGroup(id) => json!({ "remove_group": id }),
-    }
+fn change_json(change: &FlowChange) -> PyResult<String> {
+    serde_json::to_string(change).map_err(wrong)
 }
 
 #[pymethods]
@@ -105,20 +97,20 @@ impl Provisioner {
         let link: Option<LinkId> = self.fabric.link_at(node, PortId(port));
         let link = link.ok_or_else(|| wrong(format!("`{switch}` has no port {port}")))?;
         let changes = py.detach(|| self.provisioner.link_changed(link, up));
-        let told = changes.iter().filter_map(|(node, change)| match change {
-            FlowChange::SetGroup { id, .. } => {
-                Some((self.fabric.node(*node).name.clone(), id.0, change_json(change).to_string()))
+        let mut told = Vec::new();
+        for (node, change) in &changes {
+            if let FlowChange::SetGroup { id, .. } = change {
+                told.push((self.fabric.node(*node).name.clone(), id.0, change_json(change)?));
             }
-            _ => None,
-        });
-        Ok(told.collect())
+        }
+        Ok(told)
     }
 
     fn pair(&self, switch: &str, source: &str, destination: &str) -> PyResult<String> {
         let address = |text: &str| text.parse().map_err(|_| wrong(format!("`{text}` is no IP address")));
         let (source, destination) = (address(source)?, address(destination)?);
         let rule = self.provisioner.pair(self.switch(switch)?, source, destination).map_err(wrong)?;
-        Ok(change_json(&FlowChange::Add(rule)).to_string())
+        change_json(&FlowChange::Add(rule))
     }
 }
 

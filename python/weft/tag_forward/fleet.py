@@ -61,16 +61,13 @@ class Fleet:
             raise DaemonError(f"what answers on {self.daemons[switch].path} is no weft-switchd") from None
         if mode != MODE:
             raise DaemonError(f"{switch} runs in mode {mode}, not {MODE}: its configuration says `mode`")
-        other, number = self.wiring.met(switch, id_), len(self.tree.ports(switch))
-        if other is not None:
-            raise DaemonError(
-                f"{switch} and {other} both have the id {id_}: give one a `switch_id` in its configuration"
-            )
+        number = len(self.tree.ports(switch))
         if ports < number:
             raise DaemonError(
                 f"{switch} has {ports} ports, the fabric {number}: all are to be in `ports` of its configuration, in"
                 " the fabric's order"
             )
+        self.wiring.met(switch, id_)
         await self.look(switch)
 
     async def look(self, switch: str) -> None:
@@ -93,8 +90,11 @@ class Fleet:
         """Refuse a fabric in which cables are elsewhere.
 
         Raises:
-            TagForwardError: With all that are.
+            TagForwardError: With all that are; or switches cannot be told apart.
         """
+        twins = self.wiring.twins()
+        if twins:
+            raise TagForwardError(f"switches have the same id: {'; '.join(twins)}", "a `switch_id` in a configuration")
         mistakes = self.wiring.mistakes()
         if mistakes:
             raise TagForwardError(

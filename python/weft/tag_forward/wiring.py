@@ -40,16 +40,22 @@ class Wiring:
 
     def __init__(self, tree: FatTree) -> None:
         self.tree = tree
+        self._ids: dict[str, str] = {}
         self._names: dict[str, str] = {}
         self._ports: dict[End, Port] = {}
 
-    def met(self, switch: str, id_: str) -> str | None:
-        """A daemon has said its id; returns the switch that has the same, if another has."""
-        for known, name in list(self._names.items()):
-            if name == switch and known != id_:
-                del self._names[known]
-        owner = self._names.setdefault(id_, switch)
-        return None if owner == switch else owner
+    def met(self, switch: str, id_: str) -> None:
+        """A daemon has said its id."""
+        self._ids[switch] = id_
+        self._names = {known: name for name, known in self._ids.items()}
+
+    def twins(self) -> list[str]:
+        """Switches that have the same id, such as ``e0 and e1 (00000a0b0c0d0e0f)``."""
+        same: dict[str, list[str]] = {}
+        for switch in self.tree.switches:
+            if switch in self._ids:
+                same.setdefault(self._ids[switch], []).append(switch)
+        return [f"{' and '.join(switches)} ({id_})" for id_, switches in same.items() if len(switches) > 1]
 
     def learn(self, end: End, port: Port) -> None:
         """A daemon has said how a port is."""
@@ -115,7 +121,7 @@ class Wiring:
         wanted = "no cable" if expected is None else expected.node
         if other is None:
             # Whose id that is nobody says; it may be the one that should be there.
-            if expected is not None and not self.tree.is_host(expected.node) and not self._has_met(expected.node):
+            if expected is not None and not self.tree.is_host(expected.node) and expected.node not in self._ids:
                 return None
             return f"goes to a switch of id {port.neighbour[0]}, expected {wanted}"
         if other == expected:
@@ -123,9 +129,6 @@ class Wiring:
         if expected is not None and other.node == expected.node:
             return f"goes to port {other.port} of {other.node}, expected port {expected.port}"
         return f"goes to {other.node}, expected {wanted}"
-
-    def _has_met(self, switch: str) -> bool:
-        return switch in self._names.values()
 
     @staticmethod
     def _named(end: End, port: Port) -> str:
