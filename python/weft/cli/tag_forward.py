@@ -18,6 +18,7 @@ from ..labels import plural
 from ..tag_forward.errors import TagForwardError
 from ..tag_forward.fabric import FatTree
 from ..tag_forward.fleet import Fleet, Told
+from ..tag_forward.provisioning import Outcome
 from . import shell
 from .run import Sets
 
@@ -126,7 +127,14 @@ def provision(
     gates: Gates = None,
     hosts: Hosts = None,
     sockets: Sockets = _RUN_DIR,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Stay: lead around cables that fail, and tell switches that come back.")
+    ] = False,
+    on_demand: Annotated[
+        bool, typer.Option("--on-demand", help="No rules before a pair's first packet asks for one; stays, as --watch.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="While it stays, name every pair, too.")] = False,
 ) -> None:
     """Give every switch of a fat-tree its gates and, where hosts hang on it, its rules; all switches at once.
 
@@ -139,48 +147,85 @@ def provision(
       sudo weft tag-forward provision fabric.toml
 
       sudo weft tag-forward provision fabric.toml --hosts /etc/hosts --sockets /run/weft
+
+      sudo weft tag-forward provision fabric.toml --watch
+
+      sudo weft tag-forward provision fabric.toml --on-demand
     """
-    from ..tag_forward.provisioning import provision as carry_out
+    from .. import log
+    from ..tag_forward import inputs, provisioning
+    from ..tag_forward import watch as watching
 
-    with _explained():
+    with _explained(), asyncio.Runner() as runner:
         tree = _tree(fabric, sets, width, gates)
-        fleet = _fleet(tree, hosts, sockets)
-
-        async def run(told: Told) -> object:
-            try:
-                return await carry_out(fleet, told)
-            finally:
-                fleet.close()
-
+        addresses = inputs.addresses(tree.hosts, hosts)
+        fleet = Fleet(tree, addresses, _sockets(tree, sockets), on_demand=on_demand)
         with _progress() as told:
-            outcome = asyncio.run(run(told))
-    from ..tag_forward.provisioning import Outcome
+            outcome = runner.run(provisioning.provision(fleet, told))
+        if as_json:
+            print(json.dumps(outcome.as_dict(), ensure_ascii=False), flush=True)
+        else:
+            _tell(outcome)
+        if watch or on_demand:
+            with log.lines("weft.tag_forward", verbose=verbose, quiet=False):
+                runner.run(watching.watch(fleet, outcome.told))
+        elif outcome.failed:
+            number = plural(len(outcome.failed), "switch", "switches")
+            raise shell.fail(
+                f"{number} of {len(tree.switches)} not provisioned: {', '.join(outcome.failed)}",
+                "mend the cause and give the same command again: what the others have stays",
+                shell.FAILED,
+            )
 
-    assert isinstance(outcome, Outcome)
+
+@app.command()
+@shell.guarded
+def show(
+    fabric: FabricFile,
+    sets: Sets = None,
+    width: Tag = Width.narrow,
+    gates: Gates = None,
+    hosts: Hosts = None,
+    sockets: Sockets = _RUN_DIR,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show how all switches of a fat-tree are, and where that differs from the plan.
+
+    Ways over cables that do not work are not planned. The exit code is 1 if a switch differs or does not answer, or a
+    cable is elsewhere. [bold]weftctl[/bold] shows one switch rule by rule.
+
+    [bold]Examples[/bold]
+
+      sudo weft tag-forward show fabric.toml
+
+      sudo weft tag-forward show fabric.toml --json
+    """
+    from ..tag_forward import inputs, tables
+    from ..tag_forward.state import state
+
+    with _explained(), asyncio.Runner() as runner:
+        tree = _tree(fabric, sets, width, gates)
+        fleet = Fleet(tree, inputs.addresses(tree.hosts, hosts), _sockets(tree, sockets))
+        found = runner.run(state(fleet))
     if as_json:
-        print(json.dumps(outcome.as_dict(), ensure_ascii=False))
+        print(json.dumps(found.as_dict(), ensure_ascii=False))
+    else:
+        tables.show_state(shell.out, found)
+    if not found.as_planned:
+        raise typer.Exit(shell.FAILED)
+
+
+def _tell(outcome: Outcome) -> None:
+    """Say what was done, how long it took, and what is missing."""
     for port in outcome.silent:
         shell.warn(f"{port}: no way leads over it")
-    if not as_json:
-        _tell(outcome.told, outcome.gates, outcome.gates_s, dict(outcome.rules), outcome.rules_s)
-    if outcome.failed:
-        for error in outcome.failed.values():
-            shell.err.print(f"  {error}", markup=False, soft_wrap=True)
-        number = plural(len(outcome.failed), "switch", "switches")
-        raise shell.fail(
-            f"{number} of {len(tree.switches)} not provisioned: {', '.join(outcome.failed)}",
-            "mend the cause and give the same command again: what the others have stays",
-            shell.FAILED,
-        )
-
-
-def _tell(told: list[str], gates: int, gates_s: float, rules: dict[str, int], rules_s: float) -> None:
-    """Say what was done and how long it took."""
-    changed = ", ".join(f"{number:,} {what}" for what, number in rules.items() if number) or "none"
+    changed = ", ".join(f"{number:,} {what}" for what, number in outcome.rules.items() if number) or "none"
     shell.say(
-        f"{plural(len(told), 'switch', 'switches')}: {plural(gates, 'gate')} in {quantity.seconds(gates_s)},"
-        f" rules in {quantity.seconds(rules_s)} ({changed})"
+        f"{plural(len(outcome.told), 'switch', 'switches')}: {plural(outcome.gates, 'gate')} in"
+        f" {quantity.seconds(outcome.gates_s)}, rules in {quantity.seconds(outcome.rules_s)} ({changed})"
     )
+    for error in outcome.failed.values():
+        shell.err.print(f"  {error}", markup=False, soft_wrap=True)
 
 
 @contextmanager
@@ -198,13 +243,10 @@ def _tree(fabric: Path, sets: list[str] | None, width: Width, gates: Path | None
     return FatTree(inputs.plan(fabric, width.value, sets or [], gates))
 
 
-def _fleet(tree: FatTree, hosts: Path | None, sockets: Path) -> Fleet:
-    from ..tag_forward import inputs
-
-    if not sockets.is_dir():
-        raise TagForwardError(f"--sockets: there is no directory {sockets}", "that of the daemons' `--run-dir`")
-    paths = {switch: sockets / f"{switch}.sock" for switch in tree.switches}
-    return Fleet(tree, inputs.addresses(tree.hosts, hosts), paths)
+def _sockets(tree: FatTree, directory: Path) -> dict[str, Path]:
+    if not directory.is_dir():
+        raise TagForwardError(f"--sockets: there is no directory {directory}", "that of the daemons' `--run-dir`")
+    return {switch: directory / f"{switch}.sock" for switch in tree.switches}
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +74,7 @@ class Daemon:
             raise RefusedError(f"{self.switch} refused {method} /v1/{what} ({status}): {said or answer}", status)
         return answer
 
-    async def follow(self, what: str) -> AsyncIterator[Any]:
+    async def follow(self, what: str) -> AsyncGenerator[Any, None]:
         """What the daemon tells of `what`, an object a line, until it ends.
 
         Raises:

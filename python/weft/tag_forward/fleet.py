@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
@@ -16,6 +17,10 @@ from .wiring import Port, Wiring
 
 MODE = "tag-forward"
 """The mode of a daemon that can be told gates and rules of tags."""
+PRIORITY = 1000
+"""The priority of the provisioner's rules; those of others are not touched."""
+ALL_RULES = 10_000_000
+"""More rules than a switch has."""
 _AT_ONCE = 64
 """Daemons that are talked to at a time."""
 _LOOK_S = 0.1
@@ -36,10 +41,22 @@ class Fleet:
         provisioner: What they are to be told; it knows which cables work.
         wiring: What they hear of each other.
         held_ms: By switch, for how long one of its ports listens at most.
+        pairs: By switch, the sources and destinations that have a rule there; None where all destinations have one.
     """
 
-    def __init__(self, tree: FatTree, addresses: Mapping[str, list[str]], sockets: Mapping[str, Path]) -> None:
-        """A fat-tree with the addresses of its hosts and the control sockets of its switches."""
+    def __init__(
+        self,
+        tree: FatTree,
+        addresses: Mapping[str, list[str]],
+        sockets: Mapping[str, Path],
+        *,
+        on_demand: bool = False,
+    ) -> None:
+        """A fat-tree with the addresses of its hosts and the control sockets of its switches.
+
+        `on_demand`: switches have rules only for the pairs that were asked for.
+        """
+        self.pairs: dict[str, dict[tuple[str, str], None]] | None = {} if on_demand else None
         self.tree = tree
         self.daemons = {switch: Daemon(switch, sockets[switch]) for switch in tree.switches}
         self.provisioner = Provisioner(tree.plan, dict(addresses))
@@ -118,15 +135,45 @@ class Fleet:
         """Have a switch take its gates."""
         await self.daemons[switch].ask("PUT", "gates", self.provisioner.gates(switch))
 
-    async def put_flows(self, switch: str, pairs: list[tuple[str, str]] | None = None) -> dict[str, int]:
+    async def put_flows(self, switch: str) -> dict[str, int]:
         """Have a switch take its groups and rules; how many rules were added, replaced, removed, kept."""
-        answer = await self.daemons[switch].ask("PUT", "flows", self.provisioner.flows(switch, pairs))
+        if self.pairs is None:
+            body = self.provisioner.flows(switch)
+        else:
+            there = await self._pairs_there(switch)
+            pairs = self.pairs.setdefault(switch, {})
+            pairs |= dict.fromkeys(there)
+            body = self.provisioner.flows(switch, list(pairs))
+        answer = await self.daemons[switch].ask("PUT", "flows", body)
         return {what: int(number) for what, number in answer.items()}
+
+    async def post_flows(self, switch: str, changes: Iterable[str]) -> None:
+        """Have a switch change its groups and rules."""
+        await self.daemons[switch].ask("POST", "flows", f'{{"changes":[{",".join(changes)}]}}')
+
+    async def _pairs_there(self, switch: str) -> list[tuple[str, str]]:
+        """The pairs that a switch has rules for, from an earlier time."""
+        there = await self.daemons[switch].ask("GET", f"flows?limit={ALL_RULES}")
+        own = (pair_of(match_of(rule)) for rule in there["rules"] if rule["priority"] == PRIORITY)
+        return [pair for pair in own if pair is not None]
 
     def close(self) -> None:
         """Close all connections."""
         for daemon in self.daemons.values():
             daemon.close()
+
+
+def match_of(rule: dict[str, Any]) -> tuple[str, str]:
+    """The source's and the destination's network of a rule."""
+    return rule["matches"]["source"], rule["matches"]["destination"]
+
+
+def pair_of(match: tuple[str, str]) -> tuple[str, str] | None:
+    """The two addresses that a rule is for; None where it is for networks."""
+    source, destination = map(ipaddress.ip_network, match)
+    if source.prefixlen != source.max_prefixlen or destination.prefixlen != destination.max_prefixlen:
+        return None
+    return str(source.network_address), str(destination.network_address)
 
 
 async def each(

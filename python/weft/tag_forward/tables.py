@@ -11,6 +11,7 @@ from rich.text import Text
 from .. import quantity
 from ..labels import plural
 from .fabric import FatTree
+from .state import State, SwitchState
 
 _SHORT = 6
 """Gates of a direction that a table shows one by one."""
@@ -63,6 +64,30 @@ def show_routes(out: Console, routes: list[dict[str, Any]]) -> None:
         table.add_row(str(number), str(route["up"]), str(route["down"]), hops)
     out.print(table)
     out.print("through: each switch with the gate by which frames leave it", style="dim")
+
+
+def show_state(out: Console, state: State) -> None:
+    """How all switches are, a line a switch, then what differs from the plan."""
+    table = _table("switch", "layer", "gates", "rules", "groups", "packets", "cables", "")
+    for one in state.switches:
+        rules = f"{one.rules:,}" + (f" + {one.others:,}" if one.others else "")
+        cells = [str(one.gates), rules, str(one.groups), f"{one.packets:,}", f"{one.working} of {one.cables}"]
+        if one.error is not None:
+            cells = [quantity.MISSING] * len(cells)
+        table.add_row(one.switch, one.layer, *cells, _verdict(one))
+    out.print(table)
+    if any(one.others for one in state.switches):
+        out.print("rules + rules of other priorities, which `weft tag-forward` leaves alone", style="dim", markup=False)
+    lines = [f"{one.switch}: {what}" for one in state.switches for what in one.differs]
+    lines += [one.error for one in state.switches if one.error is not None]
+    for line in (*lines, *state.mistakes, *state.silent):
+        out.print(line, markup=False, soft_wrap=True)
+
+
+def _verdict(one: SwitchState) -> Text:
+    if one.error is not None:
+        return Text("not reachable", "red")
+    return Text("differs", "yellow") if one.differs else Text("as planned")
 
 
 def _numbers(switch: dict[str, Any], direction: str) -> str:

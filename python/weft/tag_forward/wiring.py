@@ -97,11 +97,20 @@ class Wiring:
         for switch in self.tree.switches:
             for end in self._known(switch):
                 port, expected = self._ports[end], self.tree.leads_to.get(end)
-                if expected is None or self.works(end) or self._mistake(end, port, expected) is not None:
-                    continue
-                what = "hears no switch" if port.role == "host" else f"is {port.role}"
-                found.append(f"{self._named(end, port)} {what}, expected {expected.node}")
+                if self._mistake(end, port, expected) is None and (said := self.about(end)) is not None:
+                    found.append(said)
         return found
+
+    def about(self, end: End) -> str | None:
+        """Why the link that leaves a port does not work; None where it does, or nothing is known of it."""
+        port, expected = self._ports.get(end), self.tree.leads_to.get(end)
+        if port is None or expected is None or self.works(end):
+            return None
+        mistake = self._mistake(end, port, expected)
+        if mistake is not None:
+            return f"{self._named(end, port)} {mistake}"
+        what = "hears no switch" if port.role == "host" else f"is {port.role}"
+        return f"{self._named(end, port)} {what}, expected {expected.node}"
 
     def _known(self, switch: str) -> list[End]:
         return sorted(end for end in self._ports if end.node == switch)

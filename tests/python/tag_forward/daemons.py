@@ -62,20 +62,21 @@ class Daemon:
                 listening = [port | {"role": "listening", "neighbour": None} for port in self.ports]
                 return 200, listening if self.listens >= 0 else self.ports
             case "GET", "gates":
-                return 200, self.gates or {}
+                return 200, self.gates or {"width": "narrow", "down_divisor": 0, "up_divisor": 0, "gates": []}
             case "PUT", "gates":
                 self.gates = body
                 return 200, {"gates": len(body["gates"])}
             case "GET", "flows":
-                groups = [
-                    {"id": id_, "ways": [way | {"up": True} for way in ways]} for id_, ways in self.groups.items()
-                ]
-                return 200, {"total": len(self.rules), "rules": list(self.rules.values()), "groups": groups}
+                groups = [{"id": id_, "ways": ways} for id_, ways in self.groups.items()]
+                return 200, {"total": len(self.rules), "rules": self._counted(), "groups": groups}
             case "PUT", "flows":
                 return 200, self._replace(body)
             case "POST", "flows":
                 return self._change(body["changes"])
         return 404, {"error": "there is no such path"}
+
+    def _counted(self) -> list[dict[str, Any]]:
+        return [rule | {"packets": 0, "bytes": 0} for rule in self.rules.values()]
 
     def _replace(self, body: Any) -> dict[str, int]:
         wanted = {_key(rule): rule for rule in body["rules"]}
