@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use ipnet::IpNet;
+use thiserror::Error;
 use weft_fabric::Fabric;
 use weft_fabric::gates::{Direction, Gate, GatePlan, Layer};
 use weft_units::{HostId, LinkId, NodeId};
@@ -58,6 +60,8 @@ pub struct Provisioner {
     plan: GatePlan,
     /// By host.
     addresses: Vec<Vec<IpAddr>>,
+    /// The host of an address.
+    owners: HashMap<IpAddr, HostId>,
     /// By pod, edge and group: between an edge and an aggregation switch.
     lower: Vec<Vec<Vec<Cable>>>,
     /// By pod, group and core: between an aggregation switch and a core.
@@ -70,6 +74,25 @@ pub struct Provisioner {
     is_up: Vec<bool>,
     /// One copy of each list of ways.
     known: HashMap<Box<[Way]>, Arc<[Way]>>,
+}
+
+/// Why a pair has no rule at a switch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum NoRule {
+    /// An address that is no host's.
+    #[error("{0} is no host's address")]
+    Unknown(IpAddr),
+    /// The host of the source's address hangs on another switch.
+    #[error("{0} is the address of a host on another switch")]
+    Elsewhere(IpAddr),
+    /// Both are of one host, are both outside, or are of two families.
+    #[error("no way leads from {from} to {to}")]
+    Unrelated {
+        /// The source.
+        from: IpAddr,
+        /// The destination.
+        to: IpAddr,
+    },
 }
 
 impl Provisioner {
@@ -127,9 +150,13 @@ impl Provisioner {
             .filter_map(|node| Some(Source { node, at: at.get(&node)?.0, told: vec![None; places.len()] }));
         let sources = sources.collect();
         let is_up = fabric.links().iter().map(|link| link.up).collect();
-        let addresses = hosts.map(addresses).collect();
-        let known = HashMap::new();
-        let mut provisioner = Self { plan, addresses, lower, upper, places, place_of, sources, is_up, known };
+        let addresses: Vec<Vec<IpAddr>> = hosts.map(addresses).collect();
+        let owned = (0..).map(HostId).zip(&addresses);
+        let owners =
+            owned.flat_map(|(host, addresses)| addresses.iter().map(move |address| (*address, host)));
+        let (owners, known) = (owners.collect(), HashMap::new());
+        let mut provisioner =
+            Self { plan, addresses, owners, lower, upper, places, place_of, sources, is_up, known };
         provisioner.renew();
         provisioner
     }
@@ -144,12 +171,17 @@ impl Provisioner {
         self.sources.iter().map(|source| source.node)
     }
 
+    /// The groups of a switch, with the ways that they have now.
+    pub fn groups(&self, node: NodeId) -> impl Iterator<Item = (GroupId, &Arc<[Way]>)> + '_ {
+        let told = self.source(node).into_iter().flat_map(|source| &source.told);
+        (0..).map(GroupId).zip(told).filter_map(|(id, ways)| Some((id, ways.as_ref()?)))
+    }
+
     /// All that a switch is told whose flow table is empty: groups, then rules.
     pub fn provision(&self, node: NodeId) -> Vec<FlowChange> {
-        let Some(source) = self.sources.iter().find(|source| source.node == node) else { return Vec::new() };
-        let groups = (0..).map(GroupId).zip(&source.told);
-        let groups = groups.filter_map(|(id, ways)| Some(FlowChange::SetGroup { id, ways: ways.clone()? }));
-        let mut changes: Vec<FlowChange> = groups.collect();
+        let Some(source) = self.source(node) else { return Vec::new() };
+        let set = |(id, ways): (GroupId, &Arc<[Way]>)| FlowChange::SetGroup { id, ways: Arc::clone(ways) };
+        let mut changes: Vec<FlowChange> = self.groups(node).map(set).collect();
         for (host, addresses) in (0..).map(HostId).zip(&self.addresses) {
             let Some(action) = self.action(source, host) else { continue };
             changes.extend(addresses.iter().map(|&address| {
@@ -157,6 +189,29 @@ impl Provisioner {
             }));
         }
         changes
+    }
+
+    /// The rule of one pair alone, for a switch that has groups and no rules: the first frame from `source` to
+    /// `destination` has come in there.
+    ///
+    /// # Errors
+    /// [`NoRule`]: frames between the two are not led from there.
+    pub fn pair(&self, node: NodeId, source: IpAddr, destination: IpAddr) -> Result<FlowRule, NoRule> {
+        let owner = |address| self.owners.get(&address).copied().ok_or(NoRule::Unknown(address));
+        let (from, to) = (owner(source)?, owner(destination)?);
+        let elsewhere = NoRule::Elsewhere(source);
+        let at = self.source(node).ok_or(elsewhere)?;
+        if !self.plan.gates_of(from).any(|(attached, _)| attached == node) {
+            return Err(elsewhere);
+        }
+        let unrelated = NoRule::Unrelated { from: source, to: destination };
+        let matches = FlowMatch::new(IpNet::from(source), IpNet::from(destination)).map_err(|_| unrelated)?;
+        let action = self.action(at, to).filter(|_| from != to).ok_or(unrelated)?;
+        Ok(FlowRule { priority: PRIORITY, matches, action })
+    }
+
+    fn source(&self, node: NodeId) -> Option<&Source> {
+        self.sources.iter().find(|source| source.node == node)
     }
 
     /// What is done at `source` with frames to `host`.

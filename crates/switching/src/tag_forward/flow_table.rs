@@ -127,14 +127,24 @@ impl FlowTable {
         self.slots.iter().flatten()
     }
 
+    /// The rule of this match and priority.
+    pub fn entry(&self, priority: u16, matches: &FlowMatch) -> Option<&Entry> {
+        self.slots[self.slot(priority, matches).ok()? as usize].as_ref()
+    }
+
     /// The groups and their ways, in no promised order.
     pub fn groups(&self) -> impl Iterator<Item = (GroupId, &[Way])> {
         self.groups.iter().map(|(id, group)| (*id, &*group.ways))
     }
 
+    /// A group.
+    pub fn group(&self, id: GroupId) -> Option<&Arc<[Way]>> {
+        self.groups.get(&id).map(|group| &group.ways)
+    }
+
     /// The ways of a group; none where it is not there.
     pub fn ways(&self, id: GroupId) -> &[Way] {
-        self.groups.get(&id).map_or(&[], |group| &group.ways)
+        self.group(id).map_or(&[], |ways| ways)
     }
 
     /// Carries a change out, or leaves all as it was.

@@ -13,6 +13,7 @@ mod gate_table;
 mod mtu;
 mod scheme;
 mod switch;
+mod transaction;
 
 pub use choice::PathChoice;
 pub use flow_error::FlowError;
@@ -22,6 +23,7 @@ pub use mtu::{MtuTooSmall, check_mtu, mtu_needed};
 pub(crate) use scheme::misfit;
 pub use scheme::{INFO, TagForward};
 pub use switch::{Counters, TagForwardSwitch, addresses};
+pub use transaction::{Difference, Refused, WantedError};
 pub use weft_control::tag_forward::{
     Addresses, FlowAction, FlowChange, FlowMatch, FlowRule, FlowTarget, GroupId, MixedFamilies, Way,
 };
