@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ...statistics import Estimate, estimate, relative_difference
-from ..base import StudyRow, Verdict
-from .setup import ECHO_SIZES, FLOW_TABLE, LOAD_SIZES, MTU, OVS, TAG_FORWARD
+from ...statistics import CONFIDENCE, Estimate, estimate, relative_difference
+from ..base import StudyRow
+from . import provisioned
+from .rows import not_measured, row, spelled
+from .setup import ECHO_SIZES, FLOW_TABLE, LOAD_SIZES, MTU, OVS, RULES, TAG_FORWARD
 from .table import Measured, by_round
 
 AS_PAPER = 0.90
@@ -61,14 +63,25 @@ def judge(runs: Sequence[Measured]) -> list[StudyRow]:
             "tags let more packets through: beside the same switch with a table at every hop",
             "carried",
         ),
+        provisioned.setting(runs),
+        provisioned.state(runs),
+        provisioned.example(runs),
     ]
 
 
-def gain(runs: Sequence[Measured], what: str, size: int, base: str, confidence: float = 0.95) -> Estimate | None:
-    """By how much tags are better than a peer, as a share: round trips shorter, or packets more."""
-    found = relative_difference(
-        by_round(runs, TAG_FORWARD, what, size), by_round(runs, base, what, size), confidence=confidence
-    )
+def gain(
+    runs: Sequence[Measured],
+    what: str,
+    size: int,
+    base: str,
+    *,
+    peer: str = TAG_FORWARD,
+    rules: int = RULES,
+    confidence: float = CONFIDENCE,
+) -> Estimate | None:
+    """By how much a peer is better than `base`, as a share: round trips shorter, or packets more."""
+    one, other = (by_round(runs, name, what, size, rules) for name in (peer, base))
+    found = relative_difference(one, other, confidence)
     return None if found is None else found.scaled(_sign(what))
 
 
@@ -88,22 +101,19 @@ def _at_every_size(
         return not_measured(ident, claim, unit, "two rounds of tags and of Open vSwitch are needed")
     worst = min(found, key=lambda size: found[size].mean)
     holds = all((one.low or 0.0) >= least for one in found.values())
-    paper = {size: gain(runs, what, size, OVS, AS_PAPER) for size in sizes}
+    paper = {size: gain(runs, what, size, OVS, confidence=AS_PAPER) for size in sizes}
     notes = [
         "by packet size, with 90 % intervals: "
-        + ", ".join(f"{size} B {_spelled(one)}" for size, one in paper.items() if one is not None),
+        + ", ".join(f"{size} B {spelled(one)}" for size, one in paper.items() if one is not None),
         *_due(runs, what, sizes),
     ]
-    return _row(ident, claim, holds, found[worst].scaled(100), unit, notes)
+    return row(ident, claim, holds, found[worst].scaled(100), unit, notes)
 
 
 def _due(runs: Sequence[Measured], what: str, sizes: Sequence[int]) -> list[str]:
     """How much of it a switch in the kernel with a table at every hop has already."""
-    shares = []
-    for size in sizes:
-        found = relative_difference(by_round(runs, FLOW_TABLE, what, size), by_round(runs, OVS, what, size))
-        if found is not None:
-            shares.append(f"{size} B {_spelled(found.scaled(_sign(what)))}")
+    gains = {size: gain(runs, what, size, OVS, peer=FLOW_TABLE) for size in sizes}
+    shares = [f"{size} B {spelled(one)}" for size, one in gains.items() if one is not None]
     return [f"of that without tags, by the program that forwards: {', '.join(shares)}"] if shares else []
 
 
@@ -115,8 +125,8 @@ def _by_tags(runs: Sequence[Measured], ident: str, claim: str, what: str) -> Stu
     if mean is None or mean.low is None:
         return not_measured(ident, claim, unit, "two rounds with tags and with a table at every hop are needed")
     each = {size: gain(runs, what, size, FLOW_TABLE) for size in sizes}
-    notes = [", ".join(f"{size} B {_spelled(one)}" for size, one in each.items() if one is not None)]
-    return _row(ident, claim, mean.low > 0, mean.scaled(100), unit, notes)
+    notes = [", ".join(f"{size} B {spelled(one)}" for size, one in each.items() if one is not None)]
+    return row(ident, claim, mean.low > 0, mean.scaled(100), unit, notes)
 
 
 def _mean_gains(runs: Sequence[Measured], what: str, sizes: Iterable[int]) -> Mapping[int, float]:
@@ -129,21 +139,3 @@ def _mean_gains(runs: Sequence[Measured], what: str, sizes: Iterable[int]) -> Ma
         for number in tags.keys() & table.keys():
             gains.setdefault(number, []).append(_sign(what) * (tags[number] / table[number] - 1))
     return {number: sum(each) / wanted for number, each in sorted(gains.items()) if len(each) == wanted}
-
-
-def not_measured(ident: str, claim: str, unit: str, why: str) -> StudyRow:
-    """A row without a value."""
-    return StudyRow(ident, claim, Verdict.not_measured, None, None, None, unit, why)
-
-
-def _row(ident: str, claim: str, holds: bool, value: Estimate, unit: str, notes: Iterable[str]) -> StudyRow:
-    verdict = Verdict.held if holds else Verdict.did_not_hold
-    return StudyRow(
-        ident, claim, verdict, value.mean, value.low, value.high, unit, "; ".join(note for note in notes if note)
-    )
-
-
-def _spelled(found: Estimate) -> str:
-    """In per cent."""
-    interval = "" if found.low is None or found.high is None else f" [{100 * found.low:.1f}, {100 * found.high:.1f}]"
-    return f"{100 * found.mean:.1f}{interval}"

@@ -11,11 +11,8 @@ from ...figures.style import label_with, legend, panels, save
 from ...palette import styles
 from ...statistics import estimate
 from .claims import AS_PAPER
-from .setup import ECHO_SIZES, LOAD_SIZES, MTU, PEERS
+from .setup import ECHO_SIZES, LABELS, LOAD_SIZES, MTU, PEERS
 from .table import Measured, by_round
-
-LABELS = {"ovs": "Open vSwitch", "flow_table": "flow table at every hop", "tag_forward": "tags"}
-"""What the peers are called in figures."""
 
 
 def draw(runs: Sequence[Measured], out: Path, formats: Sequence[str]) -> list[Path]:

@@ -32,6 +32,20 @@ class Flow:
     from_server: str
     to_server: str
     way: Way
+    queue: int = 0
+
+
+@dataclass(frozen=True)
+class Passing:
+    """A flow at a switch of its way."""
+
+    flow: Flow
+    hop: Hop
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is the switch of the source."""
+        return self.hop is self.flow.way.hops[0]
 
 
 def of_servers(addresses: dict[str, str]) -> list[Flow]:
@@ -54,17 +68,17 @@ def of_load() -> list[Flow]:
 
 
 def example() -> Flow:
-    """That of section IV: from the first server of es1 to the first of es8 over cs2."""
+    """That of section IV: from the first server of es1 to the first of es8 over cs2, in queue 1."""
     source, destination = EXAMPLE
-    return Flow(source, destination, SERVERS[0], SERVERS[-2], way(SERVERS[0], SERVERS[-2], 1))
+    return Flow(source, destination, SERVERS[0], SERVERS[-2], way(SERVERS[0], SERVERS[-2], 1), 1)
 
 
-def at_switches(flows: Sequence[Flow]) -> dict[str, list[tuple[Flow, Hop]]]:
-    """By switch the flows that pass it, each with its hop there."""
-    passing: dict[str, list[tuple[Flow, Hop]]] = {}
+def at_switches(flows: Sequence[Flow]) -> dict[str, list[Passing]]:
+    """By switch the flows that pass it."""
+    passing: dict[str, list[Passing]] = {}
     for flow in flows:
         for hop in flow.way.hops:
-            passing.setdefault(hop.switch, []).append((flow, hop))
+            passing.setdefault(hop.switch, []).append(Passing(flow, hop))
     return passing
 
 

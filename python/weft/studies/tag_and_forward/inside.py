@@ -20,10 +20,13 @@ from ...emulation.capacity import go_first, own_seconds
 from ...emulation.errors import EmulationError
 from ...emulation.inside import main, say
 from ...emulation.requirements import program
+from .daemons import Daemons
 from .fabric import SERVERS
-from .flows import of_load
-from .forwarders import Forwarder, OpenVSwitches, started
-from .setup import OVS
+from .flows import example, of_load
+from .forwarder import Forwarder, started
+from .open_vswitch import OpenVSwitches
+from .setup import FLOW_TABLE, OVS, TAG_FORWARD
+from .watching import watched
 
 _NOBODY = "02:00:00:00:ff:ff"
 """Where the load goes to in Ethernet's terms: hosts count it and do no more."""
@@ -36,6 +39,8 @@ _LIMIT_S = 60.0
 
 MAKERS: dict[str, Callable[[Path], Forwarder]] = {
     OVS: OpenVSwitches,
+    FLOW_TABLE: lambda directory: Daemons(directory, FLOW_TABLE),
+    TAG_FORWARD: lambda directory: Daemons(directory, TAG_FORWARD),
 }
 
 
@@ -121,6 +126,21 @@ class Answers:
             seen = now
             time.sleep(_QUIET_S)
         return now
+
+    def fill(self, rules: int) -> dict[str, int]:
+        """Fill tables anew, each up to so many rules; how many each switch has then."""
+        self._forwarder.carry([], lambda _: None, fill=rules)
+        return self._forwarder.rules()
+
+    def gates(self, at_once: bool) -> dict[str, Any]:
+        """Set all gates anew: `seconds`, and those of each of the `switches`."""
+        forwarder = self._forwarder
+        assert isinstance(forwarder, Daemons)
+        return forwarder.set_gates(at_once=at_once)
+
+    def example(self) -> list[dict[str, Any]]:
+        """Where a packet of the paper's example comes to, and with what tag."""
+        return watched(self._testbed, example())
 
     def report(self) -> dict[str, Any]:
         """What forwards, its rules by switch, and those for the flows between servers alone (`state`)."""

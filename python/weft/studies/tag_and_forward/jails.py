@@ -22,6 +22,7 @@ class Peer:
         self.name = name
         self.built_s = 0.0
         self._directory = directory
+        self._rules = rules
         directory.mkdir()
         (directory / "options.json").write_text(json.dumps({"peer": name, "rules": rules}), encoding="utf-8")
         with (directory / "emulation.log").open("wb") as log:
@@ -49,6 +50,16 @@ class Peer:
         except BrokenPipeError:
             raise self._failure() from None
         return self._until("answer", lambda _: None)["answer"]
+
+    def fill(self, rules: int) -> None:
+        """Have its tables filled with so many rules, unless they are.
+
+        Raises:
+            EmulationError: It refused, or has ended.
+        """
+        if rules != self._rules:
+            self.ask("fill", rules=rules)
+            self._rules = rules
 
     def end(self) -> None:
         """End it."""

@@ -23,19 +23,17 @@ from ...emulation.errors import EmulationError
 from ...emulation.sweep import workshop
 from ...errors import OutputError
 from ...results import Results
-from ...topology import Fabric
 from .. import layout
 from ..base import Part
-from .fabric import SERVERS, fabric, pod
+from .fabric import SERVERS, pod
 from .jails import Peer
-from .setup import ECHO_SIZES, LOAD_SIZES, MISSING, OVS, PEERS, Extent, Setup, spelled
+from .result import write
+from .setup import ECHO_SIZES, LOAD_SIZES, MISSING, OVS, TAG_FORWARD, Extent, Setup, spelled
 
 _WARM = 3
 """Echoes before those that count: the first one makes entries in caches."""
 _STEPS = 6
 """How often the interval is halved that a rate is looked for in."""
-_HOPS = 6
-"""Links between servers of different pods."""
 
 Told = Callable[[dict[str, Any]], None]
 
@@ -46,9 +44,7 @@ class Measurements(Part):
     def __init__(self, name: str, extent: Extent) -> None:
         self.name = name
         self.extent = extent
-        self.setups = [
-            Setup(peer, number, number <= extent.loads) for number in range(1, extent.rounds + 1) for peer in PEERS
-        ]
+        self.setups = extent.setups()
 
     def runs(self) -> int:
         """How many there are."""
@@ -63,22 +59,39 @@ class Measurements(Part):
         """One round after the other."""
         told = progress if progress is not None else lambda _: None
         layout.claim(out, self._index())
-        rounds = [list(group) for _, group in groupby(self.setups, key=lambda setup: setup.round)]
+        rounds = [list(group) for _, group in groupby(self.setups, key=lambda setup: (setup.rules, setup.round))]
         pending = [group for group in rounds if not all(_there(out, setup) for setup in group)]
         for _ in range(len(self.setups) - sum(len(group) for group in pending)):
             told({"event": "run_skipped"})
         if pending:
             try:
                 with workshop(out), self._built(pending[0], told) as peers:
-                    reports = {name: peer.ask("report") for name, peer in peers.items()}
-                    for group in pending:
-                        found = Round(peers, self.extent, group, told).carry_out()
-                        for setup in group:
-                            write(setup, self.extent, found[setup.peer], reports[setup.peer], _target(out, setup))
-                            told({"event": "run_done", "run_id": setup.id, "label": setup.label, "fraction": 1.0})
+                    self._carry_out(out, pending, peers, told)
             except EmulationError as error:
                 raise OutputError(f"the emulation failed: {error}") from error
         return Results(out)
+
+    def _carry_out(self, out: Path, pending: list[list[Setup]], peers: dict[str, Peer], told: Told) -> None:
+        """Rounds with peers that are there; each is written when it has ended."""
+        once = {name: self._once(peer) for name, peer in peers.items()}
+        for group in pending:
+            chosen = {setup.peer: peers[setup.peer] for setup in group}
+            for setup in group:
+                chosen[setup.peer].fill(setup.rules)
+            found = Round(chosen, self.extent, group, told).carry_out()
+            for setup in group:
+                write(setup, found[setup.peer], once[setup.peer], _target(out, setup))
+                told({"event": "run_done", "run_id": setup.id, "label": setup.label, "fraction": 1.0})
+
+    def _once(self, peer: Peer) -> dict[str, Any]:
+        """What is measured once of a peer: what it is, and of those with gates how long setting them takes."""
+        report: dict[str, Any] = peer.ask("report")
+        if peer.name == OVS:
+            return report
+        if peer.name == TAG_FORWARD:
+            for way, at_once in (("at_once", True), ("in_turn", False)):
+                report[f"gates_{way}"] = [peer.ask("gates", at_once=at_once) for _ in range(self.extent.settings)]
+        return report | {"example": peer.ask("example")}
 
     @contextmanager
     def _built(self, first: list[Setup], told: Told) -> Iterator[dict[str, Peer]]:
@@ -87,7 +100,7 @@ class Measurements(Part):
             peers: dict[str, Peer] = {}
             try:
                 for setup in first:
-                    peers[setup.peer] = Peer(setup.peer, self.extent.rules, Path(directory) / setup.peer)
+                    peers[setup.peer] = Peer(setup.peer, setup.rules, Path(directory) / setup.peer)
                 for setup in first:
                     peers[setup.peer].wait(partial(_building, setup, told))
                 yield peers
@@ -104,7 +117,7 @@ class Measurements(Part):
                 {
                     "id": setup.id,
                     "label": setup.label,
-                    "overrides": {"scheme.name": setup.peer},
+                    "overrides": setup.overrides,
                     "seed": setup.round,
                     "path": f"runs/{setup.id}",
                 }
@@ -187,92 +200,6 @@ def carried(peer: Peer, size: int, seconds: float) -> dict[str, Any]:
 def _is_carried(trial: dict[str, Any]) -> bool:
     sent, received = int(trial["sent"]), int(trial["received"])
     return sent > 0 and received >= (1 - MISSING) * sent
-
-
-def write(setup: Setup, extent: Extent, found: dict[str, Any], report: dict[str, Any], target: Path) -> None:
-    """Make a run's result of what was seen.
-
-    Raises:
-        OutputError: It cannot be written.
-    """
-    layout.write(target, flows(found), series(found), fabric(), partial(summary, setup, extent, found, report))
-
-
-def flows(found: dict[str, Any]) -> list[dict[str, Any]]:
-    """A row for each echo, lost ones without an end."""
-    source, destination = found["source"], found["destination"]
-    rows: list[dict[str, Any]] = []
-    for klass, echoes in found["echoes"].items():
-        times = [*echoes["rtt_ns"], *([None] * echoes["lost"])]
-        for took in times:
-            fct = None if took is None else took * 1000
-            rows.append(
-                {
-                    "flow": len(rows),
-                    "src": source,
-                    "dst": destination,
-                    "class": klass,
-                    "bytes": int(klass.split()[0]),
-                    "start_ps": 0,
-                    "end_ps": fct,
-                    "fct_ps": fct,
-                    "measured": True,
-                    "hops": _HOPS,
-                }
-            )
-    return rows
-
-
-def series(found: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """The rates that were carried, by size."""
-    return [
-        (0, metric, klass, load[metric])
-        for klass, load in found["loads"].items()
-        for metric in ("packets_per_s", "packets_per_processor_s")
-        if load[metric] is not None
-    ]
-
-
-def summary(
-    setup: Setup, extent: Extent, found: dict[str, Any], report: dict[str, Any], built: Fabric
-) -> dict[str, Any]:
-    """`summary.json`, with what is known of what others have in theirs."""
-    classes = {
-        klass: layout.of_class(flows=len(echoes["rtt_ns"]) + echoes["lost"], finished=len(echoes["rtt_ns"]))
-        for klass, echoes in found["echoes"].items()
-    }
-    longest = max((max(echoes["rtt_ns"], default=0) for echoes in found["echoes"].values()), default=0) * 1000
-    sent = sum(known["flows"] for known in classes.values())
-    return {
-        "name": built.name,
-        "id": setup.id,
-        "label": setup.label,
-        "seed": setup.round,
-        "overrides": {"scheme.name": setup.peer},
-        "scheme": {"name": setup.peer, "params": {"rules": extent.rules}},
-        "fabric": {
-            "name": built.name,
-            "hosts": len(built.hosts),
-            "switches": len(built.switches),
-            "links": len(built.links),
-        },
-        "transport": {"profile": "ICMP echo", "parameters": {}},
-        "traffic": {"flows": sent, "mean_bytes": None, "notes": []},
-        "duration_ps": longest,
-        "simulated_ps": longest,
-        "window_ps": [0, longest],
-        "interval_ps": longest,
-        "classes": classes,
-        "counters": {
-            "flows_started": sent,
-            "flows_finished": sum(known["finished"] for known in classes.values()),
-        },
-        "events": [],
-        "links": [],
-        "nodes": [{"name": node.name, "role": node.role, "tier": node.tier} for node in built.nodes],
-        "warnings": [],
-        "emulated": {"loads": found["loads"], **report},
-    }
 
 
 def _building(setup: Setup, told: Told, share: float) -> None:

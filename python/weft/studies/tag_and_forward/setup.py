@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 OVS, FLOW_TABLE, TAG_FORWARD = "ovs", "flow_table", "tag_forward"
 PEERS = (OVS, FLOW_TABLE, TAG_FORWARD)
 """Open vSwitch; Weft's switch with a table at every hop, and with tags: the same program but for those."""
+LABELS = {OVS: "Open vSwitch", FLOW_TABLE: "flow table at every hop", TAG_FORWARD: "tags"}
+"""What people call them."""
 ECHO_SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
 """Bytes of the IP packet of an echo request; what is larger than `MTU` comes in fragments."""
 MTU = 1500
@@ -33,7 +36,7 @@ class Extent:
         loads: Rounds that have load as well, the first ones.
         trial_s: How long a load is sent to find out whether it is carried.
         settings: How often all gates are set.
-        rules: In a table.
+        tables: Other numbers of rules in a table, of Weft's switches only, each for `loads` rounds with load.
     """
 
     rounds: int
@@ -41,23 +44,49 @@ class Extent:
     loads: int
     trial_s: float
     settings: int
-    rules: int = RULES
+    tables: tuple[int, ...] = ()
+
+    def setups(self) -> list[Setup]:
+        """All runs, what is compared one after the other."""
+        most = [
+            Setup(peer, RULES, number, number <= self.loads) for number in range(1, self.rounds + 1) for peer in PEERS
+        ]
+        more = [
+            Setup(peer, rules, number, True)
+            for rules in self.tables
+            for number in range(1, self.loads + 1)
+            for peer in (FLOW_TABLE, TAG_FORWARD)
+        ]
+        return most + more
 
 
 @dataclass(frozen=True)
 class Setup:
-    """One run: what is measured of a peer in a round."""
+    """One run: what is measured of a peer in a round.
+
+    Attributes:
+        peer: Which.
+        rules: In each of its tables.
+        round: Its number.
+        loaded: Whether there is load as well.
+    """
 
     peer: str
+    rules: int
     round: int
     loaded: bool
 
     @property
     def id(self) -> str:
         """Of the run."""
-        return f"{self.peer}-round{self.round}"
+        return f"{self.peer}-rules{self.rules}-round{self.round}"
 
     @property
     def label(self) -> str:
         """For people."""
-        return f"{self.peer}, round {self.round}"
+        return f"{self.peer}, {self.rules} rules, round {self.round}"
+
+    @property
+    def overrides(self) -> dict[str, Any]:
+        """What tells it from other runs, the round apart, as a sweep would name it."""
+        return {"scheme.name": self.peer, "tables.rules": self.rules}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...results import Results
-from .setup import ECHO_SIZES, LOAD_SIZES, spelled
+from .setup import ECHO_SIZES, LOAD_SIZES, RULES, spelled
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,7 @@ class Measured:
 
     Attributes:
         peer: Which.
+        rules: In each of its tables.
         round: Its number; what is compared has the same.
         round_trip_s: By packet size, the median of the round's echoes: a process that others hold up for a while does
             not count.
@@ -28,6 +29,7 @@ class Measured:
     """
 
     peer: str
+    rules: int
     round: int
     round_trip_s: dict[int, float]
     lost: int
@@ -44,13 +46,18 @@ def gather(results: Results) -> list[Measured]:
     for run, klass, took in results.flows(measured=False).select("run", "class", "fct_s").iter_rows():
         times.setdefault((run, klass), []).append(took)
     return [
-        _run(run.id, run.scheme, run.seed, summary["emulated"], times)
+        _run(run.id, run.scheme, run.dimensions["tables.rules"], run.seed, summary["emulated"], times)
         for run, summary in zip(results.finished, results.summaries(), strict=True)
     ]
 
 
 def _run(
-    ident: str, peer: str, number: int, emulated: dict[str, Any], times: Mapping[tuple[str, str], list[float | None]]
+    ident: str,
+    peer: str,
+    rules: int,
+    number: int,
+    emulated: dict[str, Any],
+    times: Mapping[tuple[str, str], list[float | None]],
 ) -> Measured:
     round_trips, lost = {}, 0
     for size in ECHO_SIZES:
@@ -64,14 +71,18 @@ def _run(
         {size: load[key] for size, load in loads.items() if load.get(key) is not None}
         for key in ("packets_per_s", "packets_per_processor_s")
     )
-    return Measured(peer, number, round_trips, lost, carried, by_processor, emulated)
+    return Measured(peer, rules, number, round_trips, lost, carried, by_processor, emulated)
 
 
 def of_peer(runs: Iterable[Measured], peer: str) -> list[Measured]:
     """The runs of one peer, in order of rounds."""
-    return sorted((run for run in runs if run.peer == peer), key=lambda run: run.round)
+    return sorted((run for run in runs if run.peer == peer), key=lambda run: (run.rules, run.round))
 
 
-def by_round(runs: Sequence[Measured], peer: str, what: str, size: int) -> dict[int, float]:
+def by_round(runs: Sequence[Measured], peer: str, what: str, size: int, rules: int = RULES) -> dict[int, float]:
     """One of a run's attributes that are by size, by round."""
-    return {run.round: getattr(run, what)[size] for run in of_peer(runs, peer) if size in getattr(run, what)}
+    return {
+        run.round: getattr(run, what)[size]
+        for run in of_peer(runs, peer)
+        if run.rules == rules and size in getattr(run, what)
+    }

@@ -1,10 +1,8 @@
-"""The peers, in their jails: what makes a switch of each kind forward, and what it says of itself."""
+"""Open vSwitch as a peer."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,52 +12,13 @@ from ...emulation.openvswitch import Bridge, OpenVSwitch
 from ...emulation.requirements import find_mininet
 from ...emulation.stack import ip_batch
 from .fabric import SWITCHES
-from .flows import Flow, at_switches, example, filling, of_load, of_servers
+from .flows import Flow, at_switches, filling
+from .forwarder import Forwarder
 from .testbed import Testbed
 
 _PRIORITY = 1000
 _RULES_S = 120.0
 """Seconds that a switch has to take its rules."""
-
-
-class Forwarder(ABC):
-    """What forwards on all switches of a testbed.
-
-    Attributes:
-        testbed: Hosts and cables.
-        state: How many rules each switch had for the flows between servers alone.
-    """
-
-    testbed: Testbed
-    state: dict[str, int]
-
-    @abstractmethod
-    def start(self, told: Callable[[float], None]) -> None:
-        """Start the switches, with empty tables; `told` hears how far it is, from 0 to 1.
-
-        Raises:
-            EmulationError: They do not start.
-        """
-
-    @abstractmethod
-    def carry(self, flows: Sequence[Flow], told: Callable[[float], None], *, fill: int = 0) -> None:
-        """Put the rules of flows into the tables, and rules of nobody until those that have any have `fill`.
-
-        Raises:
-            EmulationError: A switch refuses one.
-        """
-
-    @abstractmethod
-    def stop(self) -> None:
-        """End them."""
-
-    @abstractmethod
-    def rules(self) -> dict[str, int]:
-        """How many each switch has."""
-
-    @abstractmethod
-    def report(self) -> dict[str, Any]:
-        """What else is to be known, for the record."""
 
 
 class OpenVSwitches(Forwarder):
@@ -94,7 +53,7 @@ class OpenVSwitches(Forwarder):
         """Rules match both addresses and lead to a port."""
         passing = at_switches(flows)
         for number, (name, switch) in enumerate(self._switches.items(), 1):
-            own = [_rule(flow.source, flow.destination, hop.port + 1) for flow, hop in passing.get(name, ())]
+            own = [_rule(one.flow.source, one.flow.destination, one.hop.port + 1) for one in passing.get(name, ())]
             there = switch.count(name) + len(own) if fill else 0
             rest = (_rule(source, destination, 1) for source, destination in filling(fill - there))
             switch.add_rules(name, [*own, *rest], _RULES_S)
@@ -121,26 +80,3 @@ class OpenVSwitches(Forwarder):
 def _rule(source: str, destination: str, port: int) -> str:
     """As ovs-ofctl has it."""
     return f"priority={_PRIORITY},ip,nw_src={source},nw_dst={destination},actions=output:{port}"
-
-
-@contextmanager
-def started(forwarder: Forwarder, rules: int, told: Callable[[str, float], None]) -> Iterator[None]:
-    """The switches forward all flows of the study, from full tables, for as long as the block runs.
-
-    Args:
-        forwarder: Which.
-        rules: In a table.
-        told: Hears what is done and how far it is.
-
-    Raises:
-        EmulationError: They do not start, or refuse a rule.
-    """
-    try:
-        forwarder.start(lambda share: told("starting switches", share))
-        forwarder.carry(of_servers(forwarder.testbed.addresses), lambda _: None)
-        forwarder.state = forwarder.rules()
-        forwarder.carry([example(), *of_load()], lambda share: told("filling tables", share), fill=rules)
-        yield
-    finally:
-        forwarder.stop()
-        forwarder.testbed.net.stop()
