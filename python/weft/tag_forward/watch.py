@@ -35,6 +35,7 @@ class Reaction:
 
     Attributes:
         what: The cable, and what became of it.
+        down: Whether it works no more.
         began: When that was heard of, in seconds of the monotonic clock.
         waiting: Switches that have not confirmed yet.
         switches: Switches that were told.
@@ -42,6 +43,7 @@ class Reaction:
     """
 
     what: str
+    down: bool
     began: float
     waiting: set[str] = field(default_factory=set)
     switches: int = 0
@@ -105,6 +107,9 @@ class Watch:
                 raise DaemonError(f"{switch} tells no more: its daemon has ended")
             except DaemonError as error:
                 self._there.discard(switch)
+                outbox = self._outboxes[switch]
+                self._done(switch, outbox.reactions)
+                outbox.reactions = []
                 if self._wrong.get(switch) != str(error):
                     _log.warning("%s", error)
                 self._wrong[switch] = str(error)
@@ -120,14 +125,12 @@ class Watch:
         if switch in self._there:
             return
         await fleet.put_gates(switch)
-        reactions = outbox.reactions
-        outbox.groups, outbox.rules, outbox.reactions, outbox.whole = {}, {}, [], False
+        outbox.groups, outbox.rules, outbox.whole = {}, {}, False
         counts = await fleet.put_flows(switch)
         changed = ", ".join(f"{number} {what}" for what, number in counts.items() if number)
         _log.info("%s is provisioned: %s", switch, f"rules {changed}" if changed else "no rules")
         self._there.add(switch)
-        for reaction in reactions:
-            self._confirmed(switch, reaction)
+        self._send(switch)
 
     def _take(self, switch: str, notice: dict[str, Any]) -> None:
         """Take in what a daemon tells."""
@@ -165,16 +168,17 @@ class Watch:
         if was_down == is_down:
             return
         said = fleet.wiring.about(end) or fleet.wiring.about(other)
-        reaction = Reaction(f"cable {end.node}-{other.node} " + (f"is down ({said})" if is_down else "is up"), began)
+        became = f"is down ({said})" if is_down else "is up"
+        reaction = Reaction(f"cable {end.node}-{other.node} {became}", is_down, began)
         for switch, group, change in changes:
-            outbox = self._outboxes[switch]
-            outbox.groups[group] = change
-            if switch not in reaction.waiting:
-                outbox.reactions.append(reaction)
+            self._outboxes[switch].groups[group] = change
+            # The others are told everything when they are back.
+            if switch in self._there and switch not in reaction.waiting:
+                self._outboxes[switch].reactions.append(reaction)
                 reaction.waiting.add(switch)
         reaction.switches, reaction.groups = len(reaction.waiting), len(changes)
-        if not changes:
-            _log.info("%s: no way led over it" if is_down else "%s", reaction.what)
+        if not reaction.waiting:
+            self._say(reaction)
         for switch in list(reaction.waiting):
             self._send(switch)
 
@@ -196,15 +200,15 @@ class Watch:
         self._send(switch)
 
     def _send(self, switch: str) -> None:
-        """See to it that a switch is told; one that is gone is told everything when it is back."""
+        """See to it that a switch is told, if it answers; else it is told everything when it does."""
         outbox = self._outboxes[switch]
-        if not outbox.busy:
+        if switch in self._there and not outbox.busy:
             outbox.busy = True
             self._group.create_task(self._empty(switch, outbox))
 
     async def _empty(self, switch: str, outbox: Outbox) -> None:
         """Tell a switch all that there is to tell it."""
-        while outbox.groups or outbox.rules or outbox.whole:
+        while switch in self._there and (outbox.groups or outbox.rules or outbox.whole):
             groups, rules, reactions, whole = outbox.groups, outbox.rules, outbox.reactions, outbox.whole
             outbox.groups, outbox.rules, outbox.reactions, outbox.whole = {}, {}, [], False
             try:
@@ -213,27 +217,32 @@ class Watch:
                 else:
                     await self._fleet.post_flows(switch, [*groups.values(), *rules.values()])
             except DaemonError as error:
-                refused = isinstance(error, RefusedError)
-                _log.log(logging.WARNING if refused else logging.DEBUG, "%s", error)
-                outbox.whole, outbox.reactions = True, reactions + outbox.reactions
-                if whole or not refused:
-                    # Who follows it may have told it everything by then.
-                    await asyncio.sleep(_AGAIN_S[1])
+                _log.warning("%s; it is told everything anew", error)
+                outbox.whole = True
+                if isinstance(error, RefusedError) and not whole:
+                    outbox.reactions = reactions + outbox.reactions
+                    continue
+                self._done(switch, reactions)
+                await asyncio.sleep(_AGAIN_S[1])
                 continue
-            for reaction in reactions:
-                self._confirmed(switch, reaction)
+            self._done(switch, reactions)
             for source, destination in rules:
                 _log.debug("%s has a rule for %s -> %s", switch, source, destination)
         outbox.busy = False
 
-    def _confirmed(self, switch: str, reaction: Reaction) -> None:
-        reaction.waiting.discard(switch)
-        if reaction.waiting:
-            return
+    def _done(self, switch: str, reactions: list[Reaction]) -> None:
+        """A switch has confirmed what it was told because of cables, or is given up for now."""
+        for reaction in reactions:
+            reaction.waiting.discard(switch)
+            if not reaction.waiting:
+                self._say(reaction)
+
+    def _say(self, reaction: Reaction) -> None:
+        """Say what a cable has set off."""
         took = time.monotonic() - reaction.began
         self.reactions.append((reaction, took))
         _log.log(
-            logging.WARNING if "down" in reaction.what else logging.INFO,
+            logging.WARNING if reaction.down else logging.INFO,
             "%s: %s of %s changed in %s",
             reaction.what,
             plural(reaction.groups, "group"),

@@ -37,7 +37,7 @@ class Watching:
         """Wait until it has said something, or something holds."""
         end = time.monotonic() + PATIENCE_S
         while not (what in self.said if isinstance(what, str) else what()):
-            assert time.monotonic() < end and self.process.poll() is None, (what, self.said)
+            assert time.monotonic() < end and self.process.poll() is None, f"{what}\n{self.said}"
             time.sleep(0.01)
 
     def stop(self) -> int:
