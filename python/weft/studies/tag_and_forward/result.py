@@ -86,7 +86,7 @@ def summary(setup: Setup, found: dict[str, Any], report: dict[str, Any], built: 
             "switches": len(built.switches),
             "links": len(built.links),
         },
-        "transport": {"profile": "ICMP echo", "parameters": {}},
+        "transport": {"profile": "ICMP echo", "parameters": {"at_a_time": 1}},
         "traffic": {"flows": sent, "mean_bytes": None, "notes": []},
         "duration_ps": longest,
         "simulated_ps": longest,
