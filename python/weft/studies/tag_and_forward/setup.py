@@ -37,6 +37,7 @@ class Extent:
         trial_s: How long a load is sent to find out whether it is carried.
         settings: How often all gates are set.
         tables: Other numbers of rules in a table, of Weft's switches only, each for `loads` rounds with load.
+        rules: In a table of every peer, before.
     """
 
     rounds: int
@@ -45,11 +46,14 @@ class Extent:
     trial_s: float
     settings: int
     tables: tuple[int, ...] = ()
+    rules: int = RULES
 
     def setups(self) -> list[Setup]:
         """All runs, what is compared one after the other."""
         most = [
-            Setup(peer, RULES, number, number <= self.loads) for number in range(1, self.rounds + 1) for peer in PEERS
+            Setup(peer, self.rules, number, number <= self.loads)
+            for number in range(1, self.rounds + 1)
+            for peer in PEERS
         ]
         more = [
             Setup(peer, rules, number, True)
