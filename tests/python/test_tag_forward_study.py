@@ -11,7 +11,7 @@ import pytest
 from weft import _weft
 from weft.results import Results
 from weft.studies import Verdict
-from weft.studies.tag_and_forward import claims, fabric, figures, flows, measurements, result, watching
+from weft.studies.tag_and_forward import claims, fabric, figures, flows, measurements, result, study, watching
 from weft.studies.tag_and_forward.measurements import Measurements, Round, carried
 from weft.studies.tag_and_forward.setup import (
     ECHO_SIZES,
@@ -56,7 +56,8 @@ def world(rounds=6, **changes) -> list[Measured]:
             wobble = 1 + 0.02 * (number % 3 - 1)
             echoes = {size: effect[key] * wobble * (1 + size / 1e5) for size in ECHO_SIZES}
             loads = dict.fromkeys(LOAD_SIZES, effect[f"{key}_pps"] * wobble)
-            runs.append(Measured(peer, RULES, number, echoes, 0, loads, loads, emulated(peer, **told)))
+            transfers = {"packets": 1e9 * wobble}
+            runs.append(Measured(peer, RULES, number, echoes, 0, loads, loads, transfers, emulated(peer, **told)))
     return runs
 
 
@@ -172,6 +173,8 @@ class Fake:
             sent = round(rate * values["seconds"])
             got = sent if self.limit is None else min(sent, round(self.limit * values["seconds"]))
             return {"sent": sent, "received": got, "late": 0, "seconds": values["seconds"], "processor_s": 2.0}
+        if what == "transfer":
+            return {"throughput_bps": 9e9 if values["segments"] else 1e9}
         if what == "gates":
             return {"seconds": 0.01, "switches": dict.fromkeys(fabric.SWITCHES, 0.0005)}
         if what == "example":
@@ -226,6 +229,9 @@ def test_rounds_become_runs_that_claims_and_figures_are_made_of(part_of_fakes, t
     rows = {row.id: row for row in claims.judge(runs)}
     assert (rows["G3"].verdict, rows["G4"].verdict, rows["G5"].verdict) == (Verdict.held,) * 3
     assert rows["G1-tags"].verdict == Verdict.did_not_hold
+    said = " ".join(study.remarks(runs))
+    assert "flow table at every hop, segments 9.00 ±0.00 Gbit/s" in said
+    assert "tags beside a table of 200000 rules at every hop" in said
     written = figures.draw(runs, tmp_path / "figures", ["svg"])
     assert [file.name for file in written] == ["round-trips.svg", "packets.svg"]
     assert all(file.stat().st_size > 1_000 for file in written)
@@ -252,7 +258,7 @@ def test_a_run_can_be_reported(part_of_fakes, tmp_path):
     measurements.layout.claim(tmp_path, part._index())
     for setup in part.setups:
         echoes = {spelled(size): {"rtt_ns": [30_000, 40_000], "lost": 0} for size in ECHO_SIZES}
-        found = {"source": "h1", "destination": "h16", "echoes": echoes, "loads": {}}
+        found = {"source": "h1", "destination": "h16", "echoes": echoes, "loads": {}, "transfers": {}}
         result.write(setup, found, emulated(setup.peer), tmp_path / "runs" / setup.id)
     text = render(Results(tmp_path))
     assert "8192 B" in text

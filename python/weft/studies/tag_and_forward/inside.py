@@ -15,11 +15,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ...emulation import stack
+from ...emulation import iperf, stack
 from ...emulation.capacity import go_first, own_seconds
 from ...emulation.errors import EmulationError
 from ...emulation.inside import main, say
+from ...emulation.namespace import entered
 from ...emulation.requirements import program
+from ...emulation.stack import offloads
 from .daemons import Daemons
 from .fabric import SERVERS
 from .flows import example, of_load
@@ -32,6 +34,7 @@ _NOBODY = "02:00:00:00:ff:ff"
 """Where the load goes to in Ethernet's terms: hosts count it and do no more."""
 _PORTS = (10_000, 9)
 """Of the load's flows: any, and that of `discard` (RFC 863)."""
+_CONGESTION = "cubic"
 _QUIET_S, _PATIENCE_S = 0.1, 3.0
 """Nothing of a load is on the way any more when nothing has arrived for so long; how long that is waited for."""
 _LIMIT_S = 60.0
@@ -126,6 +129,25 @@ class Answers:
             seen = now
             time.sleep(_QUIET_S)
         return now
+
+    def transfer(self, source: str, destination: str, seconds: float, segments: bool) -> dict[str, float]:
+        """What one TCP connection carries, in bit/s: `throughput_bps`.
+
+        With `segments` hosts hand the kernel up to 64 kB at once, as Linux does by itself (GSO); without, packets.
+        """
+        testbed = self._testbed
+        ends = {host: testbed.interface(host) for host in (source, destination)}
+        try:
+            for host, device in ends.items():
+                with entered(testbed.namespaces[host]):
+                    offloads(device, on=segments)
+            places = (testbed.namespaces[source], testbed.namespaces[destination])
+            found = iperf.transfer(*places, testbed.addresses[destination], seconds, congestion=_CONGESTION)
+        finally:
+            for host, device in ends.items():
+                with entered(testbed.namespaces[host]):
+                    offloads(device)
+        return {"throughput_bps": found.mean_bps(seconds / 4)}
 
     def fill(self, rules: int) -> dict[str, int]:
         """Fill tables anew, each up to so many rules; how many each switch has then."""

@@ -18,7 +18,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from ...emulation import openvswitch, requirements
+from ...emulation import iperf, openvswitch, requirements
 from ...emulation.errors import EmulationError
 from ...emulation.sweep import workshop
 from ...errors import OutputError
@@ -28,10 +28,23 @@ from ..base import Part
 from .fabric import SERVERS, pod
 from .jails import Peer
 from .result import write
-from .setup import ECHO_SIZES, LOAD_SIZES, MISSING, OVS, TAG_FORWARD, Extent, Setup, spelled
+from .setup import (
+    ECHO_SIZES,
+    FLOW_TABLE,
+    LOAD_SIZES,
+    MISSING,
+    OVS,
+    PACKETS,
+    SEGMENTS,
+    TAG_FORWARD,
+    Extent,
+    Setup,
+    spelled,
+)
 
 _WARM = 3
 """Echoes before those that count: the first one makes entries in caches."""
+_TRANSFER_S = 1.0
 _STEPS = 6
 """How often the interval is halved that a rate is looked for in."""
 
@@ -54,6 +67,7 @@ class Measurements(Part):
         """Refuse a machine without what the peers need."""
         requirements.check(("weft-switchd", "weft-pktgen"))
         openvswitch.check()
+        iperf.check()
 
     def carry_out(self, out: Path, jobs: int | None, progress: Told | None) -> Results:
         """One round after the other."""
@@ -143,7 +157,7 @@ class Round:
             EmulationError: A peer has ended, or refuses.
         """
         found: dict[str, dict[str, Any]] = {
-            name: {"source": self.source, "destination": self.destination, "echoes": {}, "loads": {}}
+            name: {"source": self.source, "destination": self.destination, "echoes": {}, "loads": {}, "transfers": {}}
             for name in self._peers
         }
         for size, name in self._turns(ECHO_SIZES):
@@ -162,7 +176,22 @@ class Round:
                 share = number / len(turns)
                 self._told({"event": "progress", "run_id": setup.id, "label": setup.label, "fraction": share})
                 found[name]["loads"][spelled(size)] = carried(self._peers[name], size, self._extent.trial_s)
+            for how, name in self._transfers():
+                found[name]["transfers"][how] = self._peers[name].ask(
+                    "transfer",
+                    source=self.source,
+                    destination=self.destination,
+                    seconds=_TRANSFER_S,
+                    segments=how == SEGMENTS,
+                )
         return found
+
+    def _transfers(self) -> list[tuple[str, str]]:
+        """Connections of each peer; with segments only where switches take them."""
+        kinds = [(PACKETS, name) for name in self._peers] + [
+            (SEGMENTS, name) for name in self._peers if name == FLOW_TABLE
+        ]
+        return self._draw.sample(kinds, len(kinds))
 
     def _turns(self, sizes: tuple[int, ...]) -> list[tuple[int, str]]:
         """Each size with each peer: sizes in an order that is drawn, and for each size the peers."""

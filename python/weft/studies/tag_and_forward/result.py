@@ -101,7 +101,7 @@ def summary(setup: Setup, found: dict[str, Any], report: dict[str, Any], built: 
         "links": [_link(link) for link in built.links],
         "nodes": [{"name": node.name, "role": node.role, "tier": node.tier} for node in built.nodes],
         "warnings": [],
-        "emulated": {"loads": found["loads"], **report},
+        "emulated": {"loads": found["loads"], "transfers": found["transfers"], **report},
     }
 
 

@@ -15,6 +15,8 @@ ECHO_SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
 MTU = 1500
 LOAD_SIZES = (64, 512, 1500)
 """Bytes of the IP packets of the load."""
+PACKETS, SEGMENTS = "packets", "segments"
+"""What hosts hand the kernel of a TCP connection: packets, or segments of up to 64 kB, which no tag can be put on."""
 RULES = 40_000
 """Rules in a table: a fifth of 200 000, as in the paper."""
 MISSING = 0.01

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...emulation import openvswitch
+from ...statistics import estimate
 from ..base import Outcome, Part, Size, Study
 from . import claims
 from .measurements import Measurements
-from .setup import RULES, Extent
+from .setup import FLOW_TABLE, LABELS, LOAD_SIZES, OVS, PACKETS, PEERS, RULES, SEGMENTS, Extent
 from .table import Measured, gather, of_peer
 
 if TYPE_CHECKING:
@@ -55,8 +56,8 @@ class TagAndForward(Study):
 
 
 def remarks(runs: Sequence[Measured]) -> list[str]:
-    """Who forwarded, and what is known of the load."""
-    found = of_peer(runs, "ovs")
+    """Who forwarded, what TCP carries, and what larger tables change."""
+    found = of_peer(runs, OVS)
     if not found:
         return ["no run has finished"]
     versions = found[0].emulated["versions"]
@@ -64,5 +65,37 @@ def remarks(runs: Sequence[Measured]) -> list[str]:
     lost = sum(run.lost for run in runs)
     return [
         f"Open vSwitch {versions['openvswitch']} forwarding {where} (datapath {versions['datapath']}),"
-        f" a daemon for each switch, Linux {versions['kernel']}; {lost} echoes were not answered"
+        f" a daemon for each switch, Linux {versions['kernel']}; {lost} echoes were not answered",
+        *_transfers(runs),
+        *_tables(runs),
     ]
+
+
+def _transfers(runs: Sequence[Measured]) -> list[str]:
+    """TCP through each peer: tags need hosts that cut their segments themselves."""
+    parts = []
+    for peer in PEERS:
+        for how in (PACKETS, SEGMENTS):
+            rates = [run.transfers_bps[how] for run in of_peer(runs, peer) if how in run.transfers_bps]
+            mean = estimate(rates)
+            if mean is not None:
+                spread = "" if mean.half is None else f" ±{mean.half / 1e9:.2f}"
+                parts.append(f"{LABELS[peer]}, {how} {mean.mean / 1e9:.2f}{spread} Gbit/s")
+    return [f"one TCP connection between pods: {'; '.join(parts)}"] if parts else []
+
+
+def _tables(runs: Sequence[Measured]) -> list[str]:
+    """What tags gain over a table at every hop, by rules in a table."""
+    lines = []
+    for rules in sorted({run.rules for run in runs}):
+        gains = [
+            f"{word} of {size} B {100 * one.mean:+.1f} %" + ("" if one.half is None else f" ±{100 * one.half:.1f}")
+            for what, word, size in (
+                ("round_trip_s", "round trips", LOAD_SIZES[0]),
+                ("carried", "packets a second", LOAD_SIZES[0]),
+            )
+            if (one := claims.gain(runs, what, size, FLOW_TABLE, rules=rules)) is not None
+        ]
+        if gains:
+            lines.append(f"tags beside a table of {rules} rules at every hop, better by: {', '.join(gains)}")
+    return lines

@@ -25,6 +25,7 @@ class Measured:
         carried: By packet size, packets a second; no size whose every rate was too much, none at all in rounds without
             load.
         by_processor: By packet size, packets for a second of processor time at that rate, that of the sender included.
+        transfers_bps: Throughput of a TCP connection, by what hosts hand the kernel.
         emulated: What else the run's summary has of how it came about.
     """
 
@@ -35,6 +36,7 @@ class Measured:
     lost: int
     carried: dict[int, float]
     by_processor: dict[int, float]
+    transfers_bps: dict[str, float]
     emulated: dict[str, Any]
 
 
@@ -71,7 +73,8 @@ def _run(
         {size: load[key] for size, load in loads.items() if load.get(key) is not None}
         for key in ("packets_per_s", "packets_per_processor_s")
     )
-    return Measured(peer, rules, number, round_trips, lost, carried, by_processor, emulated)
+    transfers = {how: float(one["throughput_bps"]) for how, one in emulated["transfers"].items()}
+    return Measured(peer, rules, number, round_trips, lost, carried, by_processor, transfers, emulated)
 
 
 def of_peer(runs: Iterable[Measured], peer: str) -> list[Measured]:
