@@ -7,6 +7,7 @@
 //! and the tables against it.
 
 pub mod attach;
+pub mod bodies;
 pub mod clock;
 pub mod config;
 pub mod counters;

@@ -25,5 +25,6 @@ pub use scheme::{INFO, TagForward};
 pub use switch::{Counters, TagForwardSwitch, addresses};
 pub use transaction::{Difference, Refused, WantedError};
 pub use weft_control::tag_forward::{
-    Addresses, FlowAction, FlowChange, FlowMatch, FlowRule, FlowTarget, GroupId, MixedFamilies, Way,
+    Addresses, FlowAction, FlowChange, FlowFilter, FlowMatch, FlowRule, FlowTarget, GroupId, MixedFamilies,
+    SyntaxError, Verb, Way, parse_change,
 };
