@@ -109,7 +109,7 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
     let mtu = top.number("mtu", 576..65_536).map_or(1500, |(mtu, _)| mtu as u32);
     let control = read_access(&top);
     let (hello_interval, hello_hold) = read_hello(&top);
-    let scheme = mode.map_or("tcp_path", Mode::program);
+    let scheme = mode.map_or("tcp_path", Mode::scheme);
     let section = top.table("exploration", "[exploration]");
     let (scheme, exploration) = exploration::read(section, scheme, hello_interval, hello_hold);
     let routes = routes::read(&top, &ports);

@@ -127,6 +127,16 @@ impl FlowTable {
         self.slots.iter().flatten()
     }
 
+    /// The rule of this match and priority.
+    pub fn get(&self, priority: u16, matches: &FlowMatch) -> Option<&Entry> {
+        self.slots[self.slot(priority, matches).ok()? as usize].as_ref()
+    }
+
+    /// A group's ways.
+    pub fn group(&self, id: GroupId) -> Option<&Arc<[Way]>> {
+        self.groups.get(&id).map(|group| &group.ways)
+    }
+
     /// The groups and their ways, in no promised order.
     pub fn groups(&self) -> impl Iterator<Item = (GroupId, &[Way])> {
         self.groups.iter().map(|(id, group)| (*id, &*group.ways))
