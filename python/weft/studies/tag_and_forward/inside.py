@@ -35,8 +35,9 @@ _NOBODY = "02:00:00:00:ff:ff"
 _PORTS = (10_000, 9)
 """Of the load's flows: any, and that of `discard` (RFC 863)."""
 _CONGESTION = "cubic"
-_QUIET_S, _PATIENCE_S = 0.1, 3.0
-"""Nothing of a load is on the way any more when nothing has arrived for so long; how long that is waited for."""
+_QUIET_S, _QUIET, _PATIENCE_S = 0.1, 32, 3.0
+"""Nothing of a load is on the way any more when fewer packets have arrived in that time (switches say Hello to hosts,
+too); how long that is waited for."""
 _LIMIT_S = 60.0
 """Seconds that a request may take beyond what it says."""
 
@@ -124,10 +125,12 @@ class Answers:
 
     def _drained(self) -> int:
         """What has arrived once nothing does any more."""
-        until, seen = time.monotonic() + _PATIENCE_S, -1
-        while (now := self._arrived()) != seen and time.monotonic() < until:
-            seen = now
+        until, now = time.monotonic() + _PATIENCE_S, self._arrived()
+        while time.monotonic() < until:
             time.sleep(_QUIET_S)
+            before, now = now, self._arrived()
+            if now - before < _QUIET:
+                break
         return now
 
     def transfer(self, source: str, destination: str, seconds: float, segments: bool) -> dict[str, float]:
