@@ -79,16 +79,12 @@ def paired_values(
     return pairs
 
 
-def paired_difference(
-    treated: Mapping[int, float | None], baseline: Mapping[int, float | None], confidence: float = CONFIDENCE
-) -> Estimate | None:
+def paired_difference(treated: Mapping[int, float | None], baseline: Mapping[int, float | None]) -> Estimate | None:
     """Mean of treated minus baseline, seed by seed, with its interval."""
-    return estimate((a - b for a, b in paired_values(treated, baseline)), confidence)
+    return estimate(a - b for a, b in paired_values(treated, baseline))
 
 
-def relative_difference(
-    treated: Mapping[int, float | None], baseline: Mapping[int, float | None], confidence: float = CONFIDENCE
-) -> Estimate | None:
+def relative_difference(treated: Mapping[int, float | None], baseline: Mapping[int, float | None]) -> Estimate | None:
     """The paired difference as a share of the baseline's mean over the same seeds; None if that mean is zero.
 
     Dividing by the mean rather than seed by seed keeps one lucky seed with a tiny baseline from deciding the result.
@@ -97,8 +93,24 @@ def relative_difference(
     scale = float(np.mean([b for _, b in pairs])) if pairs else 0.0
     if scale == 0:
         return None
-    difference = paired_difference(treated, baseline, confidence)
+    difference = paired_difference(treated, baseline)
     return None if difference is None else difference.scaled(1 / scale)
+
+
+def paired_ratio(
+    treated: Mapping[int, float | None], baseline: Mapping[int, float | None], confidence: float = CONFIDENCE
+) -> Estimate | None:
+    """The geometric mean of treated over baseline, seed by seed; the interval is that of the logarithms' mean.
+
+    For measurements on a machine that is slower in some rounds than in others, which slows both alike: the ratio stays
+    where the difference does not. Pairs with a value that is not above zero are left out.
+    """
+    logs = [math.log(a / b) for a, b in paired_values(treated, baseline) if a > 0 and b > 0]
+    found = estimate(logs, confidence)
+    if found is None:
+        return None
+    ends = [None if end is None else math.exp(end) for end in (found.low, found.high)]
+    return Estimate(math.exp(found.mean), ends[0], ends[1], found.n)
 
 
 def slope(x: Sequence[float], y: Sequence[float]) -> float:

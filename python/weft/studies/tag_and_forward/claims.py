@@ -1,16 +1,16 @@
 """The claims G1 to G5 and how each is decided: pure functions of `table.Measured`.
 
-Gains are differences of what was measured in the same round, as shares of the mean of that which is compared with;
-their intervals are 95 % Student t intervals over rounds, and 90 % ones, as the paper's, in the notes. What is due to
-whom: `-tags` rows compare tags with the same program that looks its table up at every hop, the others compare with
-Open vSwitch.
+A gain is the ratio of what was measured in the same round, its geometric mean over rounds; intervals are 95 % ones of
+Student's t over the rounds' logarithms, and 90 % ones, as the paper's, in the notes. What is due to whom: `-tags` rows
+compare tags with the same program that looks its table up at every hop, the others compare with Open vSwitch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
+from statistics import geometric_mean
 
-from ...statistics import CONFIDENCE, Estimate, estimate, relative_difference
+from ...statistics import CONFIDENCE, Estimate, paired_ratio
 from ..base import StudyRow
 from . import provisioned
 from .rows import not_measured, row, spelled
@@ -81,13 +81,15 @@ def gain(
 ) -> Estimate | None:
     """By how much a peer is better than `base`, as a share: round trips shorter, or packets more."""
     one, other = (by_round(runs, name, what, size, rules) for name in (peer, base))
-    found = relative_difference(one, other, confidence)
-    return None if found is None else found.scaled(_sign(what))
+    return _gained(paired_ratio(one, other, confidence), what)
 
 
-def _sign(what: str) -> float:
-    """Less is better of round trips, more of all else."""
-    return -1.0 if what == "round_trip_s" else 1.0
+def _gained(ratio: Estimate | None, what: str) -> Estimate | None:
+    """A ratio as a gain: less is better of round trips, more of all else."""
+    if ratio is None:
+        return None
+    ends = [None if end is None else end - 1 for end in (ratio.low, ratio.high)]
+    return Estimate(ratio.mean - 1, ends[0], ends[1], ratio.n).scaled(-1.0 if what == "round_trip_s" else 1.0)
 
 
 def _at_every_size(
@@ -121,7 +123,8 @@ def _by_tags(runs: Sequence[Measured], ident: str, claim: str, what: str) -> Stu
     """Holds if the mean gain over all sizes has an interval above zero."""
     sizes = ECHO_SIZES if what == "round_trip_s" else LOAD_SIZES
     unit = "% shorter, mean of all sizes" if what == "round_trip_s" else "% more, mean of all sizes"
-    mean = estimate(_mean_gains(runs, what, sizes).values())
+    one, other = (_over_sizes(runs, peer, what, sizes) for peer in (TAG_FORWARD, FLOW_TABLE))
+    mean = _gained(paired_ratio(one, other), what)
     if mean is None or mean.low is None:
         return not_measured(ident, claim, unit, "two rounds with tags and with a table at every hop are needed")
     each = {size: gain(runs, what, size, FLOW_TABLE) for size in sizes}
@@ -129,13 +132,8 @@ def _by_tags(runs: Sequence[Measured], ident: str, claim: str, what: str) -> Stu
     return row(ident, claim, mean.low > 0, mean.scaled(100), unit, notes)
 
 
-def _mean_gains(runs: Sequence[Measured], what: str, sizes: Iterable[int]) -> Mapping[int, float]:
-    """By round the mean over sizes of the gain by tags, of rounds that have all sizes."""
-    gains: dict[int, list[float]] = {}
-    wanted = 0
-    for size in sizes:
-        wanted += 1
-        tags, table = (by_round(runs, peer, what, size) for peer in (TAG_FORWARD, FLOW_TABLE))
-        for number in tags.keys() & table.keys():
-            gains.setdefault(number, []).append(_sign(what) * (tags[number] / table[number] - 1))
-    return {number: sum(each) / wanted for number, each in sorted(gains.items()) if len(each) == wanted}
+def _over_sizes(runs: Sequence[Measured], peer: str, what: str, sizes: Sequence[int]) -> dict[int, float]:
+    """By round the geometric mean over all sizes, of rounds that have them all."""
+    each = [by_round(runs, peer, what, size) for size in sizes]
+    rounds = set.intersection(*(set(one) for one in each))
+    return {number: geometric_mean(one[number] for one in each) for number in rounds}

@@ -1,4 +1,4 @@
-"""The peers from outside: a jail for each, built side by side, asked one at a time."""
+"""The peers from outside: a jail for each, asked one at a time."""
 
 from __future__ import annotations
 

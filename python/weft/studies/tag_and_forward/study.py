@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NAME = "fabric"
 """The part."""
 EXTENTS = {
-    Size.quick: Extent(rounds=10, echoes=10, loads=2, trial_s=0.5, settings=10),
+    Size.quick: Extent(rounds=10, echoes=10, loads=4, trial_s=0.3, settings=10),
     Size.standard: Extent(rounds=100, echoes=20, loads=8, trial_s=1.0, settings=100, tables=(200_000,)),
     Size.paper: Extent(rounds=100, echoes=100, loads=100, trial_s=1.0, settings=100, tables=(200_000,)),
 }
