@@ -7,15 +7,16 @@
 
 mod choice;
 mod controller;
+mod difference;
 mod flow_error;
 mod flow_table;
 mod gate_table;
 mod mtu;
 mod scheme;
 mod switch;
-mod transaction;
 
 pub use choice::PathChoice;
+pub use difference::{Difference, WantedError};
 pub use flow_error::FlowError;
 pub use flow_table::{Entry, FlowTable, Limits};
 pub use gate_table::{GateClash, GateTable};
@@ -23,7 +24,7 @@ pub use mtu::{MtuTooSmall, check_mtu, mtu_needed};
 pub(crate) use scheme::misfit;
 pub use scheme::{INFO, TagForward};
 pub use switch::{Counters, TagForwardSwitch, addresses};
-pub use transaction::{Difference, Refused, WantedError};
 pub use weft_control::tag_forward::{
-    Addresses, FlowAction, FlowChange, FlowMatch, FlowRule, FlowTarget, GroupId, MixedFamilies, Way,
+    Addresses, FlowAction, FlowChange, FlowFilter, FlowMatch, FlowRule, FlowTarget, GroupId, MixedFamilies,
+    SyntaxError, Verb, Way, parse_change,
 };

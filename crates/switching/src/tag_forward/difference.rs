@@ -1,4 +1,4 @@
-//! Many changes of a [`FlowTable`] at once: all or none, and the fewest that make it what somebody wants.
+//! [`Difference`]: the fewest changes that make a [`FlowTable`] what somebody wants.
 
 use std::sync::Arc;
 
@@ -7,17 +7,7 @@ use rustc_hash::FxBuildHasher;
 use thiserror::Error;
 use weft_control::tag_forward::{FlowAction, FlowChange, FlowMatch, FlowRule, GroupId, Way};
 
-use super::{FlowError, FlowTable};
-
-/// The change that a table does not take; it has taken none of the others, either.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("change {at}: {error}")]
-pub struct Refused {
-    /// Which, from 0.
-    pub at: usize,
-    /// Why.
-    pub error: FlowError,
-}
+use super::FlowTable;
 
 /// Why a list of rules is none that a priority can have.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -63,52 +53,6 @@ pub struct Difference {
 }
 
 impl FlowTable {
-    /// Carries changes out in order, all or none; gives those that take them back, in the order to take them back in.
-    ///
-    /// # Errors
-    /// [`Refused`] by the first that the table does not take.
-    pub fn apply_all(&mut self, changes: &[FlowChange]) -> Result<Vec<FlowChange>, Refused> {
-        let mut undo = Vec::with_capacity(changes.len());
-        for (at, change) in changes.iter().enumerate() {
-            let inverse = self.inverse(change);
-            if let Err(error) = self.apply(change) {
-                undo.reverse();
-                self.take_back(&undo);
-                return Err(Refused { at, error });
-            }
-            // What was taken has an inverse.
-            undo.extend(inverse);
-        }
-        undo.reverse();
-        Ok(undo)
-    }
-
-    /// Takes changes back by what [`FlowTable::apply_all`] gave, while nothing else has changed.
-    pub fn take_back(&mut self, undo: &[FlowChange]) {
-        for change in undo {
-            let taken = self.apply(change);
-            debug_assert_eq!(taken, Ok(()), "a table takes what it had");
-        }
-    }
-
-    /// What takes a change back that the table takes; `None` where it cannot take it.
-    fn inverse(&self, change: &FlowChange) -> Option<FlowChange> {
-        let set_group = |id| Some(FlowChange::SetGroup { id, ways: Arc::clone(self.group(id)?) });
-        match change {
-            FlowChange::Add(FlowRule { priority, matches, .. }) => {
-                Some(FlowChange::Remove { priority: *priority, matches: *matches })
-            }
-            FlowChange::Replace(rule) => {
-                Some(FlowChange::Replace(self.entry(rule.priority, &rule.matches)?.rule))
-            }
-            FlowChange::Remove { priority, matches } => {
-                Some(FlowChange::Add(self.entry(*priority, matches)?.rule))
-            }
-            FlowChange::SetGroup { id, .. } => set_group(*id).or(Some(FlowChange::RemoveGroup(*id))),
-            FlowChange::RemoveGroup(id) => set_group(*id),
-        }
-    }
-
     /// The fewest changes after which the rules of `priority` and the groups are exactly these. Rules of other
     /// priorities stay.
     ///
@@ -191,13 +135,8 @@ mod tests {
         FlowChange::SetGroup { id, ways }
     }
 
-    /// All that a table has, in one order.
-    fn content(table: &FlowTable) -> (Vec<String>, Vec<String>) {
-        let mut rules: Vec<String> = table.entries().map(|entry| entry.rule.to_string()).collect();
-        let mut groups: Vec<String> = table.groups().map(|group| format!("{group:?}")).collect();
-        rules.sort();
-        groups.sort();
-        (rules, groups)
+    fn apply(table: &mut FlowTable, changes: &[FlowChange]) {
+        changes.iter().for_each(|change| table.apply(change).unwrap());
     }
 
     fn filled() -> FlowTable {
@@ -209,32 +148,8 @@ mod tests {
             FlowChange::Add(rule(1000, 2, 2, None)),
             FlowChange::Add(rule(5, 2, 2, Some(2))),
         ];
-        table.apply_all(&changes).unwrap();
+        apply(&mut table, &changes);
         table
-    }
-
-    #[test]
-    fn changes_are_carried_out_all_or_none_and_can_be_taken_back() {
-        let mut table = filled();
-        let before = content(&table);
-        let mut changes = vec![
-            FlowChange::Replace(rule(1000, 1, 4, None)),
-            FlowChange::Remove { priority: 1000, matches: rule(1000, 2, 0, None).matches },
-            set(group(1, &[6])),
-            set(group(3, &[6])),
-            FlowChange::Add(rule(1000, 2, 8, Some(3))),
-            FlowChange::RemoveGroup(GroupId(1)),
-        ];
-        let undo = table.apply_all(&changes).unwrap();
-        assert_eq!(undo.len(), changes.len());
-        assert_ne!(content(&table), before);
-        table.take_back(&undo);
-        assert_eq!(content(&table), before);
-        // The last is refused: rules of another priority name it.
-        changes.push(FlowChange::RemoveGroup(GroupId(2)));
-        let refused = table.apply_all(&changes).unwrap_err();
-        assert_eq!(refused.to_string(), "change 6: group 2 is named by 1 rules: take those out first");
-        assert_eq!(content(&table), before);
     }
 
     #[test]
@@ -246,7 +161,7 @@ mod tests {
         let Difference { added, replaced, removed, kept, .. } = difference;
         assert_eq!((added, replaced, removed, kept), (1, 1, 0, 1));
         assert_eq!(difference.changes.len(), 4, "two groups, a rule that is replaced and one that comes");
-        table.apply_all(&difference.changes).unwrap();
+        apply(&mut table, &difference.changes);
         let again = table.difference(1000, &rules, &groups).unwrap();
         assert_eq!(again, Difference { kept: 3, ..Difference::default() });
         let none = table.difference(1000, &[], &groups[1..2]).unwrap();
@@ -255,8 +170,9 @@ mod tests {
             (3, 5),
             "three rules, and two groups that go with them"
         );
-        table.apply_all(&none.changes).unwrap();
-        assert_eq!(content(&table).0, [rule(5, 2, 2, Some(2)).to_string()], "another priority's rules stay");
+        apply(&mut table, &none.changes);
+        let left: Vec<FlowRule> = table.entries().map(|entry| entry.rule).collect();
+        assert_eq!(left, [rule(5, 2, 2, Some(2))], "another priority's rules stay");
     }
 
     #[test]
