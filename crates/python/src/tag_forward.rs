@@ -6,8 +6,8 @@ use std::net::IpAddr;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde_json::{Value, json};
-use weft_control::tag_forward::{self, FlowChange, FlowRule, PRIORITY};
+use serde::Serialize;
+use weft_control::tag_forward::{self, FlowChange, FlowRule, GroupId, PRIORITY, Way};
 use weft_fabric::Fabric;
 use weft_units::{LinkId, NodeId, PortId};
 
@@ -18,6 +18,21 @@ use crate::gates::GatePlan;
 pub struct Provisioner {
     fabric: Fabric,
     provisioner: tag_forward::Provisioner,
+}
+
+/// The body of `PUT /v1/flows`.
+#[derive(Serialize)]
+struct Flows<'a> {
+    priority: u16,
+    rules: Vec<FlowRule>,
+    groups: Vec<Group<'a>>,
+}
+
+/// A group as the control socket has it.
+#[derive(Serialize)]
+struct Group<'a> {
+    id: GroupId,
+    ways: &'a [Way],
 }
 
 fn wrong(message: impl ToString) -> PyErr {
@@ -79,11 +94,9 @@ impl Provisioner {
                 rules.collect()
             }
         };
-        Ok(py.detach(|| {
-            let ways = self.provisioner.groups(node);
-            let groups: Vec<Value> = ways.map(|(id, ways)| json!({ "id": id, "ways": &**ways })).collect();
-            json!({ "priority": PRIORITY, "rules": rules, "groups": groups }).to_string()
-        }))
+        let groups = self.provisioner.groups(node).map(|(id, ways)| Group { id, ways });
+        let flows = Flows { priority: PRIORITY, rules, groups: groups.collect() };
+        py.detach(|| serde_json::to_string(&flows)).map_err(wrong)
     }
 
     fn link_changed(

@@ -29,9 +29,9 @@ class Port:
 
     @classmethod
     def from_json(cls, port: Mapping[str, Any]) -> Port:
-        """A port as ``GET /v1/ports`` and notices have it."""
+        """A port as ``GET /v1/ports`` has it (``switch_id``), or a notice (``switch``)."""
         heard = port.get("neighbour")
-        neighbour = None if heard is None else (str(heard["switch_id"]), int(heard["port"]))
+        neighbour = None if heard is None else (str(heard.get("switch_id", heard.get("switch"))), int(heard["port"]))
         return cls(str(port["interface"]), str(port["role"]), neighbour)
 
 

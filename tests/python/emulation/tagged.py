@@ -26,7 +26,7 @@ delay = "0 s"
 queue = "100 packets"
 
 [traffic]
-load = 0.1
+flow_list = [{ src = "h0", dst = "h15", bytes = "10 kB", start = "0 s" }]
 
 [scheme]
 name = "tag_forward"
@@ -145,11 +145,12 @@ def tell(**values: Any) -> None:
 
 def swapped() -> Path:
     """A fabric file in which two cores have each other's names."""
-    graph = json.loads(_weft.fabric(FABRIC.read_text(), "fabric.toml", "/run", [], False))
+    plan = _weft.GatePlan.of_scenario(FABRIC.read_text(), "fabric.toml", "/run", [])
     names = {"c0": "c1", "c1": "c0"}
-    nodes = [{"id": node["name"], "role": node["role"], "tier": node["tier"]} for node in graph["nodes"]]
-    cables = [(link["source"], link["target"]) for link in graph["links"][::2]]
-    edges = [{"source": names.get(a, a), "target": names.get(b, b)} for a, b in cables]
+    hosts, cables = plan.hosts(), plan.cables()
+    switches = [switch["switch"] for switch in json.loads(plan.json())["switches"]]
+    nodes = [{"id": host, "role": "host"} for host in hosts] + [{"id": name, "role": "switch"} for name in switches]
+    edges = [{"source": names.get(a, a), "target": names.get(b, b)} for a, _, b, _ in cables]
     path = Path("/run/swapped.json")
     path.write_text(json.dumps({"directed": False, "multigraph": False, "graph": {}, "nodes": nodes, "edges": edges}))
     return path

@@ -21,6 +21,11 @@ def _key(rule: dict[str, Any]) -> tuple[str, str]:
     return rule["matches"]["source"], rule["matches"]["destination"]
 
 
+def _told(heard: dict[str, Any] | None) -> dict[str, Any] | None:
+    """A neighbour as a notice has it."""
+    return None if heard is None else {"switch": heard["switch_id"], "port": heard["port"]}
+
+
 class Daemon:
     """One switch."""
 
@@ -121,7 +126,7 @@ class Daemon:
     async def _tell(self, writer: asyncio.StreamWriter) -> None:
         notices: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         for port in self.ports:
-            notices.put_nowait({"what": "port", **port})
+            notices.put_nowait({"what": "port", **port, "neighbour": _told(port["neighbour"])})
         self.followers.append(notices)
         writer.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
         try:
@@ -183,6 +188,7 @@ class Daemons:
         async def tell() -> None:
             if values["what"] == "port":
                 self.by_name[switch].ports[values["port"]] |= values
+                values["neighbour"] = _told(values["neighbour"])
             for follower in self.by_name[switch].followers:
                 follower.put_nowait(values)
 

@@ -36,6 +36,12 @@ enum At {
     Core { group: usize, core: usize },
 }
 
+impl At {
+    fn is_in(self, other: usize) -> bool {
+        matches!(self, Self::Edge { pod, .. } if pod == other)
+    }
+}
+
 /// What a group leads to.
 #[derive(Clone, Debug)]
 enum Place {
@@ -157,7 +163,7 @@ impl Provisioner {
         let (owners, known) = (owners.collect(), HashMap::new());
         let mut provisioner =
             Self { plan, addresses, owners, lower, upper, places, place_of, sources, is_up, known };
-        provisioner.renew();
+        provisioner.renew(|_, _| true);
         provisioner
     }
 
@@ -235,11 +241,31 @@ impl Provisioner {
             Some(is_up) if *is_up != up => *is_up = up,
             _ => return Vec::new(),
         }
-        self.renew()
+        let is_it = |cable: &Cable| cable.link == link || cable.link == link.reverse();
+        let in_pod = |pod: usize| self.upper[pod].iter().flatten().any(is_it);
+        let below = |pod: usize, edge: usize| self.lower[pod][edge].iter().any(is_it);
+        let pods = 0..self.upper.len();
+        if let Some(pod) = pods.clone().find(|pod| in_pod(*pod)) {
+            return self.renew(|from, to| {
+                from.is_in(pod) || matches!(to, Place::Edge { pod: to, .. } if *to == pod)
+            });
+        }
+        let edges = pods.flat_map(|pod| (0..self.lower[pod].len()).map(move |edge| (pod, edge)));
+        let lower = edges.into_iter().find(|(pod, edge)| below(*pod, *edge));
+        if let Some((pod, edge)) = lower {
+            let to_it =
+                |to: &Place| matches!(to, Place::Edge { pod: to, edge: last } if (*to, *last) == (pod, edge));
+            return self.renew(|from, to| from == At::Edge { pod, edge } || to_it(to));
+        }
+        self.renew(|_, to| {
+            matches!(to, Place::External(cables) if cables.iter().any(|(_, _, cable, _)| {
+                *cable == link || *cable == link.reverse()
+            }))
+        })
     }
 
-    /// Finds all ways anew; what has changed.
-    fn renew(&mut self) -> Vec<(NodeId, FlowChange)> {
+    /// Finds the ways from switches to places anew, those `of` which are to be looked at; what has changed.
+    fn renew(&mut self, of: impl Fn(At, &Place) -> bool) -> Vec<(NodeId, FlowChange)> {
         let mut changes = Vec::new();
         let mut known = std::mem::take(&mut self.known);
         let mut sources = std::mem::take(&mut self.sources);
@@ -247,7 +273,10 @@ impl Provisioner {
         for source in &mut sources {
             for ((id, place), told) in (0..).zip(&self.places).zip(&mut source.told) {
                 found.clear();
-                if !self.ways(source.at, place, &mut found) || told.as_deref() == Some(&found) {
+                if !of(source.at, place)
+                    || !self.ways(source.at, place, &mut found)
+                    || told.as_deref() == Some(&found)
+                {
                     continue;
                 }
                 let ways = known.entry(found.as_slice().into()).or_insert_with(|| found.as_slice().into());
