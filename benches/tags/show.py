@@ -45,7 +45,7 @@ def _order(table: Table) -> tuple[Any, ...]:
 
 
 def draw(document: dict[str, Any], out: Path) -> list[Path]:
-    """Writes `lookups.svg`: time on a way by rules of a table, with tags and without; a panel for each number of kinds."""
+    """Writes `lookups.svg`: time on a way by rules of a table, with tags and without; a panel a number of kinds."""
     from weft.figures.style import legend, panels, save
     from weft.palette import styles
 
