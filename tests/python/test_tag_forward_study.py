@@ -233,7 +233,7 @@ def test_rounds_become_runs_that_claims_and_figures_are_made_of(part_of_fakes, t
     assert "flow table at every hop, segments 9.00 ±0.00 Gbit/s" in said
     assert "tags beside a table of 200000 rules at every hop" in said
     written = figures.draw(runs, tmp_path / "figures", ["svg"])
-    assert [file.name for file in written] == ["round-trips.svg", "packets.svg"]
+    assert [file.name for file in written] == ["round-trips.svg", "packets.svg", "gates.svg"]
     assert all(file.stat().st_size > 1_000 for file in written)
     # What is there is not measured again.
     log.clear()

@@ -49,7 +49,7 @@ class TagAndForward(Study):
         return Outcome(claims.judge(runs), remarks(runs))
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
-        """Round trips and packets a second by packet size."""
+        """Round trips and packets a second by packet size, and how long gates take."""
         from . import figures
 
         return figures.draw(gather(results[NAME]), out, formats)
