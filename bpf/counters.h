@@ -25,6 +25,7 @@ struct port_counters {
 	__u64 received, received_bytes;
 	__u64 sent, sent_bytes;
 	__u64 dropped; /* of those that came in */
+	__u64 gso;     /* of these, those that hold several segments and so can have no tag */
 };
 
 struct {
@@ -42,23 +43,16 @@ static __always_inline struct counters *the_counters(void)
 }
 
 /* A frame comes in. */
-static __always_inline struct frame *arrive(struct __sk_buff *skb)
+static __always_inline void arrive(struct __sk_buff *skb, struct frame *f)
 {
 	struct port_counters *count;
-	__u32 zero = 0;
-	struct frame *f = bpf_map_lookup_elem(&frames, &zero);
 
-	if (!f)
-		return NULL;
-	*f = (struct frame){};
-	f->now = time_now();
 	f->port = ingress_port(skb);
 	count = bpf_map_lookup_elem(&port_counters, &f->port);
 	if (count) {
 		count->received++;
 		count->received_bytes += skb->len;
 	}
-	return f;
 }
 
 static __always_inline void leave(struct __sk_buff *skb, __u32 port)
@@ -106,10 +100,14 @@ static __always_inline int forwarded(int action)
 /* Takes a frame in and reads it; NULL where it goes no further. */
 static __always_inline struct frame *take_in(struct __sk_buff *skb)
 {
-	struct frame *f = arrive(skb);
+	__u32 zero = 0;
+	struct frame *f = bpf_map_lookup_elem(&frames, &zero);
 
 	if (!f)
 		return NULL;
+	*f = (struct frame){};
+	f->now = time_now();
+	arrive(skb, f);
 	if (f->port == NO_PORT) {
 		drop(f, UNKNOWN_PORT);
 		return NULL;
@@ -119,4 +117,20 @@ static __always_inline struct frame *take_in(struct __sk_buff *skb)
 		return NULL;
 	}
 	return f;
+}
+
+/* The same with a frame of which no more is wanted than its Ethernet header and VLAN tags; false where it
+ * goes no further. */
+static __always_inline bool take_in_plain(struct __sk_buff *skb, struct frame *f)
+{
+	arrive(skb, f);
+	if (f->port == NO_PORT) {
+		drop(f, UNKNOWN_PORT);
+		return false;
+	}
+	if (!read_ethernet(skb, f)) {
+		drop(f, SHORT);
+		return false;
+	}
+	return true;
 }

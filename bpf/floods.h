@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "send.h"
+#include "flooding.h"
 
 /* What the copies of a flooded frame have in common. */
 struct flood_key {
@@ -29,6 +29,9 @@ struct {
 	__type(key, struct flood_key);
 	__type(value, struct flood);
 } floods SEC(".maps");
+
+_Static_assert(sizeof(struct flood_key) == 32, "flood_key");
+_Static_assert(sizeof(struct flood) == 16, "flood");
 
 static long forget_expired(void *map, const struct flood_key *key, struct flood *flood, __u64 *now)
 {

@@ -16,17 +16,24 @@ static __always_inline __u64 mix64(__u64 z)
 }
 
 /* Of TCP and UDP by addresses, ports and protocol, of anything else and of fragments by addresses; an IPv6
- * host may ask for another path by the flow label (RFC 6438). */
-static __noinline __u32 flow_hash(struct __sk_buff *skb, const struct frame *f)
+ * host may ask for another path by the flow label (RFC 6438). `p` is all zeros but in an IP packet. */
+static __noinline __u32 packet_hash(struct __sk_buff *skb, const struct frame *f, const struct packet *p)
 {
 	__u64 stations = f->src << 32 | (__u32)f->dst, flow = 0;
-	struct packet p = {};
 	__be16 ports[2] ALIGNED;
-	bool is_ipv6 = f->ethertype == ETHERTYPE_IPV6 && read_ipv6(skb, f->at + 2, &p);
 
-	if (is_ipv6 || (f->ethertype == ETHERTYPE_IPV4 && read_ipv4(skb, f->at + 2, &p)))
-		if ((p.protocol == 6 || p.protocol == 17) && !p.fragment && p.at + 8 <= p.end &&
-		    load(skb, p.at, ports, sizeof(ports)))
-			flow = (__u64)bpf_ntohs(ports[0]) << 24 | bpf_ntohs(ports[1]) << 8 | p.protocol;
-	return mix64(mix64(stations) ^ flow) >> 32 ^ (is_ipv6 ? p.label : 0);
+	if ((p->protocol == 6 || p->protocol == 17) && !p->fragment && p->at + 8 <= p->end &&
+	    load(skb, p->at, ports, sizeof(ports)))
+		flow = (__u64)bpf_ntohs(ports[0]) << 24 | bpf_ntohs(ports[1]) << 8 | p->protocol;
+	return mix64(mix64(stations) ^ flow) >> 32 ^ p->label;
+}
+
+static __always_inline __u32 flow_hash(struct __sk_buff *skb, const struct frame *f)
+{
+	struct packet p = {};
+
+	if (!(f->ethertype == ETHERTYPE_IPV6 && read_ipv6(skb, f->at + 2, &p)) &&
+	    !(f->ethertype == ETHERTYPE_IPV4 && read_ipv4(skb, f->at + 2, &p)))
+		p = (struct packet){};
+	return packet_hash(skb, f, &p);
 }

@@ -178,8 +178,9 @@ static __always_inline void read_path(struct __sk_buff *skb, struct frame *f)
 	f->dst = address(path.destination);
 }
 
-/* Reads the frame; false if it has no Ethernet header. */
-static __noinline bool read_frame(struct __sk_buff *skb, struct frame *f)
+/* Reads the Ethernet header and VLAN tags; false if there is none. Of a frame that ends among its tags the
+ * EtherType is 0. */
+static __always_inline bool read_ethernet(struct __sk_buff *skb, struct frame *f)
 {
 	/* The kernel has taken the outer tag out of the bytes. */
 	int tags = skb->vlan_present ? 1 : 0;
@@ -209,6 +210,14 @@ static __noinline bool read_frame(struct __sk_buff *skb, struct frame *f)
 		}
 	}
 	f->ethertype = bpf_ntohs(type);
+	return true;
+}
+
+/* Reads the frame; false if it has no Ethernet header. */
+static __noinline bool read_frame(struct __sk_buff *skb, struct frame *f)
+{
+	if (!read_ethernet(skb, f))
+		return false;
 	if (f->ethertype == settings.hello_type)
 		f->kind = HELLO;
 	else if (f->ethertype == settings.path_type)

@@ -4,14 +4,12 @@
  */
 #pragma once
 
-#include "floods.h"
+#include "send.h"
 
-_Static_assert(sizeof(struct settings) == 128, "settings");
+_Static_assert(sizeof(struct settings) == 136, "settings");
 _Static_assert(sizeof(struct test) == 24, "test");
 _Static_assert(sizeof(struct port) == 24, "port");
-_Static_assert(sizeof(struct flood_key) == 32, "flood_key");
-_Static_assert(sizeof(struct flood) == 16, "flood");
 _Static_assert(sizeof(struct copy) == 2056, "copy");
-_Static_assert(sizeof(struct port_counters) == 40, "port_counters");
+_Static_assert(sizeof(struct port_counters) == 48, "port_counters");
 _Static_assert(sizeof(struct event) == 40, "event");
-_Static_assert(sizeof(struct counters) == 176, "counters");
+_Static_assert(sizeof(struct counters) == 200, "counters");

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "send.h"
+#include "flooding.h"
 
 #define MIN_FRAME 60
 #define CUT 128

@@ -10,6 +10,7 @@
 struct packet {
 	__u32 at, end; /* where its payload begins and ends */
 	__u32 label; /* of a flow, IPv6 */
+	__be32 source[4], destination[4]; /* of IPv4 the first word counts */
 	__u8 protocol;
 	__u8 traffic_class;
 	__u8 hop_limit;
@@ -28,7 +29,7 @@ static __always_inline bool read_ipv6(struct __sk_buff *skb, __u32 at, struct pa
 		__u8 version, label[3];
 		__be16 length;
 		__u8 next, hop_limit;
-		__u8 addresses[32];
+		__be32 source[4], destination[4];
 	} ip ALIGNED;
 	__u8 ext[8];
 	__u16 place;
@@ -45,6 +46,8 @@ static __always_inline bool read_ipv6(struct __sk_buff *skb, __u32 at, struct pa
 	p->traffic_class = ip.version << 4 | ip.label[0] >> 4;
 	p->protocol = ip.next;
 	p->hop_limit = ip.hop_limit;
+	__builtin_memcpy(p->source, ip.source, sizeof(ip.source));
+	__builtin_memcpy(p->destination, ip.destination, sizeof(ip.destination));
 	p->fragment = false;
 	for (int i = 0; i < 6 && is_extension(p->protocol); i++) {
 		if (p->at + sizeof(ext) > p->end || bpf_skb_load_bytes(skb, p->at, ext, sizeof(ext)))
@@ -69,7 +72,8 @@ static __always_inline bool read_ipv4(struct __sk_buff *skb, __u32 at, struct pa
 		__u8 version, class;
 		__be16 length, id, place;
 		__u8 ttl, protocol;
-		__u8 rest[10];
+		__be16 checksum;
+		__be32 source, destination;
 	} ip ALIGNED;
 	__u32 header, total;
 
@@ -83,6 +87,8 @@ static __always_inline bool read_ipv4(struct __sk_buff *skb, __u32 at, struct pa
 	p->end = total && at + total < skb->len ? at + total : skb->len;
 	p->protocol = ip.protocol;
 	p->traffic_class = ip.class;
+	p->source[0] = ip.source;
+	p->destination[0] = ip.destination;
 	p->fragment = ip.place & bpf_htons(0x3fff);
 	return p->at <= p->end;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
  * The table of TCP-Path: for each direction of a flow, the port towards one of its ends
- * (crates/switching/src/path_table.rs), and how fast host ports may add to it. What no reply has
- * confirmed has a map of its own: a flood of requests pushes out nothing but others like it.
+ * (crates/switching/src/path_table.rs). What no reply has confirmed has a map of its own: a flood of
+ * requests pushes out nothing but others like it.
  */
 #pragma once
 
+#include "limits.h"
 #include "segment.h"
 #include "stations.h"
 
@@ -40,14 +41,6 @@ struct {
 	__type(key, struct flow);
 	__type(value, struct path);
 } locked SEC(".maps");
-
-/* When each port's bucket of explorations will be full again. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, MAX_PORTS);
-	__type(key, __u32);
-	__type(value, __u64);
-} limits SEC(".maps");
 
 _Static_assert(sizeof(struct flow) == 16, "flow");
 _Static_assert(sizeof(struct path) == 24, "path");
@@ -160,22 +153,4 @@ static __noinline int confirm(const struct frame *f, const struct flow *flow, __
 	fresh.made = f->now / 1000000;
 	fresh.expiry = f->now + settings.confirmed;
 	return put_path(&other, &fresh);
-}
-
-/* Whether the port may start one more exploration. Frames of a port may come in on several CPUs. */
-static __noinline bool may_explore(__u32 port, __u64 now)
-{
-	__u64 *full_at = bpf_map_lookup_elem(&limits, &port), was, next;
-
-	if (!full_at)
-		return false;
-	for (int i = 0; i < 8; i++) {
-		was = *(volatile __u64 *)full_at;
-		next = (was > now ? was : now) + settings.rate_gap;
-		if (next > now + settings.rate_slack)
-			return false;
-		if (__sync_val_compare_and_swap(full_at, was, next) == was)
-			return true;
-	}
-	return false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
  * Why a frame goes no further. The reasons have the names and numbers of `DropReason` in
- * crates/switching; behind them those for which crates/wire refuses a Path frame, and the kernel's.
+ * crates/switching; behind them those for which crates/wire refuses a Path frame or a tag, and the kernel's.
  */
 #pragma once
 
@@ -26,6 +26,9 @@ enum reason {
 	VERSION,
 	TYPE,
 	NO_MEMORY, /* for a frame to grow */
+	MISSING, /* a tag names no gate */
+	REPEATED, /* a tag behind a tag */
+	GSO, /* several segments that the kernel holds together, which can have no tag */
 	REASONS,
 	NO_REASON = REASONS,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * Frames out: the one at hand, or copies of it in random order.
+ * The frame at hand goes out.
  */
 #pragma once
 
@@ -19,30 +19,40 @@ struct {
 	__uint(max_entries, 1 << 19);
 } sent SEC(".maps");
 
-static __always_inline void record(struct __sk_buff *skb, __u32 port)
+/* Copies the start of the frame, its outer VLAN tag among the bytes; gives the length of all of it. */
+static __always_inline __u32 copy_bytes(struct __sk_buff *skb, __u8 *to)
 {
-	struct copy *copy = bpf_ringbuf_reserve(&sent, sizeof(*copy), 0);
 	__u32 len = skb->len;
 
-	if (!copy)
-		return;
-	copy->port = port;
-	copy->len = len;
 	if (skb->vlan_present) {
-		/* The outer tag is not among the bytes. */
 		struct {
 			__be16 protocol, tci;
 		} tag = { .protocol = skb->vlan_proto, .tci = bpf_htons(skb->vlan_tci) };
 
-		bpf_skb_load_bytes(skb, 0, copy->bytes, ADDRESSES_LEN);
-		__builtin_memcpy(copy->bytes + ADDRESSES_LEN, &tag, sizeof(tag));
-		copy->len = len + TAG_LEN;
+		bpf_skb_load_bytes(skb, 0, to, ADDRESSES_LEN);
+		__builtin_memcpy(to + ADDRESSES_LEN, &tag, sizeof(tag));
 		len -= ADDRESSES_LEN;
-		if (len > 0 && len <= COPY_BYTES - ADDRESSES_LEN - TAG_LEN)
-			bpf_skb_load_bytes(skb, ADDRESSES_LEN, copy->bytes + ADDRESSES_LEN + TAG_LEN, len);
-	} else if (len > 0 && len <= COPY_BYTES) {
-		bpf_skb_load_bytes(skb, 0, copy->bytes, len);
+		if (len > COPY_BYTES - ADDRESSES_LEN - TAG_LEN)
+			len = COPY_BYTES - ADDRESSES_LEN - TAG_LEN;
+		if (len > 0)
+			bpf_skb_load_bytes(skb, ADDRESSES_LEN, to + ADDRESSES_LEN + TAG_LEN, len);
+		return skb->len + TAG_LEN;
 	}
+	if (len > COPY_BYTES)
+		len = COPY_BYTES;
+	if (len > 0)
+		bpf_skb_load_bytes(skb, 0, to, len);
+	return skb->len;
+}
+
+static __always_inline void record(struct __sk_buff *skb, __u32 port)
+{
+	struct copy *copy = bpf_ringbuf_reserve(&sent, sizeof(*copy), 0);
+
+	if (!copy)
+		return;
+	copy->port = port;
+	copy->len = copy_bytes(skb, copy->bytes);
 	bpf_ringbuf_submit(copy, 0);
 }
 
@@ -61,59 +71,4 @@ static __always_inline int send(struct __sk_buff *skb, __u32 number, bool copies
 	if (!copies)
 		return bpf_redirect(port->ifindex, 0);
 	return bpf_clone_redirect(skb, port->ifindex, 0);
-}
-
-/* The ports that a flood goes out of. Kept in a map, since the verifier would follow each value that a
- * count on the stack may take. */
-struct order {
-	__u32 count;
-	__u8 ports[MAX_PORTS];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct order);
-} order SEC(".maps");
-
-/* Each port goes to a random place among those before it, whose holder goes to the end. */
-static __always_inline void choose(struct order *order, __u8 number)
-{
-	__u32 last = order->count++ % MAX_PORTS, at = last;
-
-	if (!settings.fixed_order)
-		at = ((__u64)bpf_get_prandom_u32() * (last + 1) >> 32) % MAX_PORTS;
-	order->ports[last] = order->ports[at];
-	order->ports[at] = number;
-}
-
-/* Floods the frame at hand out of every fabric port that settings allow, and with `to_hosts` out of
- * every host port, but for the one it came in on (NO_PORT: it is the switch's own). In random order:
- * an idle fabric decides the race by it. Gives the number of copies. */
-__noinline int flood(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 to_hosts)
-{
-	struct port *from = port_at(ingress), *port;
-	bool falls = settings.valley_free && from && from->way == WAY_UP, fabric, host;
-	/* A bit to be shifted: of a comparison the verifier would follow each outcome to the end. */
-	__u64 skipped = ingress < MAX_PORTS ? 1ULL << ingress : 0;
-	struct order *chosen;
-	__u32 zero = 0;
-
-	chosen = bpf_map_lookup_elem(&order, &zero);
-	if (!chosen)
-		return 0;
-	chosen->count = 0;
-	for (__u32 number = 0; number < MAX_PORTS; number++) {
-		port = port_at(number);
-		if (!port || !port->up || skipped >> number & 1)
-			continue;
-		fabric = !is_past(port->neighbour_until, now) && (!falls || port->way == WAY_DOWN);
-		host = to_hosts & is_past(port->host_from, now);
-		if (fabric || host)
-			choose(chosen, number);
-	}
-	for (__u32 i = 0; i < MAX_PORTS && i < chosen->count; i++)
-		send(skb, chosen->ports[i], true);
-	return chosen->count;
 }

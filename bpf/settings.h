@@ -25,7 +25,7 @@ struct settings {
 	__u64 rate_gap;       /* between explorations that a host port may start in the long run */
 	__u64 rate_slack;     /* what a burst of them may run ahead */
 	__u64 sweep_gap;      /* least time between two sweeps of a full table of floods */
-	__u64 hash_key;       /* under which flows are hashed, mode ecmp */
+	__u64 hash_key;       /* under which flows are hashed */
 	__u64 elephant_bytes; /* what a flow has carried when it is moved, mode tfe by bytes */
 	__u32 longest;        /* frame that a fabric port sends, in bytes without the outer VLAN tag */
 	__u16 hello_type;     /* EtherTypes */
@@ -40,7 +40,11 @@ struct settings {
 	__u8 recovers;        /* whether a flow without an entry gets a path of its own */
 	__u8 detours;         /* whether a frame that meets a dead port goes by the default forwarding */
 	__u8 testing;
-	__u32 reserved;
+	__u8 down_bits;       /* of a tag */
+	__u8 sprays;          /* whether a frame takes any way of its group, else that of its flow */
+	__u16 tag_type;       /* EtherType */
+	__u16 queue_major;    /* of the classes that frames queue in by QID, counted from 1; 0: by none */
+	__u8 reserved[6];
 };
 
 const volatile struct settings settings = {};

@@ -84,7 +84,7 @@ static __noinline int on_syn(struct __sk_buff *skb, struct frame *f)
 			return forward(skb, f);
 		}
 	}
-	if (!may_explore(f->port, f->now) || !note_own(&flow, PATH_REQUEST, f->id, f->now))
+	if (!is_within_limit(f->port, f->now) || !note_own(&flow, PATH_REQUEST, f->id, f->now))
 		return forward(skb, f);
 	lock_path(f, &flow, f->port, f->id);
 	trace_frame(f, EXPLORED, f->port);

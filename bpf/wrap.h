@@ -8,25 +8,9 @@
 #pragma once
 
 #include "own.h"
+#include "vlan.h"
 
 #define UNITS (sizeof(struct path_header) / TAG_LEN)
-
-struct tag {
-	__be16 protocol;
-	__u16 tci;
-};
-
-/* The outer tag, which is not among the bytes; any tag where there is none. */
-static __always_inline struct tag outer_tag(const struct __sk_buff *skb)
-{
-	struct tag tag = { .protocol = bpf_htons(ETHERTYPE_VLAN) };
-
-	if (skb->vlan_present) {
-		tag.protocol = skb->vlan_proto;
-		tag.tci = skb->vlan_tci;
-	}
-	return tag;
-}
 
 static __always_inline bool fits_wrapped(const struct __sk_buff *skb)
 {
@@ -37,7 +21,7 @@ static __always_inline bool fits_wrapped(const struct __sk_buff *skb)
 static __noinline bool wrap(struct __sk_buff *skb, const struct frame *f, __u8 type, __u32 id)
 {
 	bool tagged = skb->vlan_present;
-	struct tag tag = outer_tag(skb);
+	struct vlan_tag tag = outer_tag(skb);
 	__u8 inner[MAX_TAGS * TAG_LEN], destination[6];
 	struct {
 		__be16 ethertype;
@@ -75,8 +59,8 @@ static __noinline bool wrap(struct __sk_buff *skb, const struct frame *f, __u8 t
 static __noinline bool unwrap(struct __sk_buff *skb, struct frame *f)
 {
 	bool tagged = skb->vlan_present;
-	struct tag tag = outer_tag(skb), unit = { .protocol = tag.protocol, .tci = bpf_htons(tag.tci) };
-	struct tag units[UNITS] = { unit, unit, unit, unit, unit };
+	struct vlan_tag tag = outer_tag(skb), unit = { .protocol = tag.protocol, .tci = bpf_htons(tag.tci) };
+	struct vlan_tag units[UNITS] = { unit, unit, unit, unit, unit };
 	__u32 tags = f->at - ADDRESSES_LEN, at = ADDRESSES_LEN + TAG_LEN + sizeof(units);
 	__u8 inner[MAX_TAGS * TAG_LEN], destination[6];
 

@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-const PROGRAMS: [&str; 5] = ["arp_path", "tcp_path", "tfe", "ecmp", "spray"];
+const PROGRAMS: [&str; 7] = ["arp_path", "tcp_path", "tfe", "ecmp", "spray", "tag_forward", "flow_table"];
 
 /// What Debian calls what is needed; `scripts/install-system.sh bpf` installs it.
 const NEEDED: &str = "install clang and the headers of libbpf (Debian, Ubuntu: apt-get install clang libbpf-dev), \

@@ -444,6 +444,15 @@ class GatePlan:
         "G_SRV", "peer": "h0"}``; flags are ``G_SRV``, ``G_EXT`` and ``G_ASS``, and a gate may have none.
         """
 
+    def hosts(self) -> list[str]:
+        """The names of all hosts, in the fabric's order."""
+
+    def cables(self) -> list[tuple[str, int, str, int]]:
+        """All cables, each by a node and its port at either end."""
+
+    def bits(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Of DOWN, then of UP: the bits that the greatest gate needs, and those that the tag has."""
+
     def choices(self, source: str, destination: str) -> int:
         """How many ways there are from a host to another; 0 if none.
 
@@ -467,4 +476,51 @@ class GatePlan:
 
         Raises:
             ValueError: There is no such host.
+        """
+
+class Provisioner:
+    """The flow tables of a fat-tree under Tag-and-Forward, kept while cables fail and heal.
+
+    What it returns are requests to the control sockets of switches, as `docs/switchd.md` describes them. A method
+    raises `ValueError` if there is no such switch.
+    """
+
+    def __init__(self, plan: GatePlan, addresses: dict[str, list[str]]) -> None:
+        """The rules of the plan's fabric.
+
+        Args:
+            plan: The gates.
+            addresses: The IP addresses of hosts, by name; there are no rules for a host without any.
+
+        Raises:
+            ValueError: There is no such host, or an address is none.
+        """
+
+    def gates(self, switch: str) -> str:
+        """The body of ``PUT /v1/gates``."""
+
+    def flows(self, switch: str, pairs: list[tuple[str, str]] | None = None) -> str:
+        """The body of ``PUT /v1/flows``: the switch's groups with the ways that they have now, and its rules.
+
+        Args:
+            switch: Whose.
+            pairs: Have rules for these sources and destinations alone, as `pair` makes them, those left out that
+                it refuses; None: a rule for every host.
+        """
+
+    def link_changed(self, switch: str, port: int, up: bool) -> list[tuple[str, int, str]]:
+        """The link that leaves a port has failed or healed; a cable with one of its links down is not used.
+
+        Returns:
+            Which switches are to be told what: the switch, one of its groups, and the change, for ``POST /v1/flows``.
+
+        Raises:
+            ValueError: Also where the switch has no such port.
+        """
+
+    def pair(self, switch: str, source: str, destination: str) -> str:
+        """The rule for the frames from one address to another that come in at a switch, as a change.
+
+        Raises:
+            ValueError: Also where frames between the two are not led from there; the message says why.
         """

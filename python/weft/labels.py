@@ -24,6 +24,6 @@ def short_key(key: str, keys: Iterable[str]) -> str:
     return key
 
 
-def plural(number: int, word: str) -> str:
-    """A number with its noun, e.g. ``3 runs``."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
+def plural(number: int, word: str, many: str | None = None) -> str:
+    """A number with its noun, e.g. ``3 runs``; `many` where an s does not make it several."""
+    return f"{number:,} {word if number == 1 else many or f'{word}s'}"

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 
-use weft_control::tag_forward::{FlowChange, FlowTarget, GroupId, Provisioner, Way};
+use weft_control::tag_forward::{FlowChange, FlowTarget, GroupId, NoRule, Provisioner, Way};
 use weft_fabric::gates::{GatePlan, Layer, Numbering, Steering};
 use weft_fabric::{Fabric, LinkSpec, build};
 use weft_units::{HostId, LinkId, NodeId};
@@ -155,4 +155,29 @@ fn a_cable_that_is_down_at_the_start_is_no_way() {
     let fabric = builder.build().unwrap();
     let provisioner = provisioner(&fabric);
     has_all_ways(&fabric, provisioner.plan(), &Told::of(&provisioner), &[link]);
+}
+
+#[test]
+fn the_rule_of_a_pair_does_what_the_rule_of_its_destination_does() {
+    let fabric = with_routers(4);
+    let provisioner = provisioner(&fabric);
+    let (plan, told) = (provisioner.plan().clone(), Told::of(&provisioner));
+    let hosts = || (0..fabric.host_count() as u32).map(HostId);
+    for node in fabric.switches() {
+        for (from, to) in hosts().flat_map(|from| hosts().map(move |to| (from, to))) {
+            let pair = provisioner.pair(node, address(from), address(to));
+            if !plan.gates_of(from).any(|(attached, _)| attached == node) {
+                assert_eq!(pair, Err(NoRule::Elsewhere(address(from))));
+            } else if plan.choices(from, to) == 0 {
+                assert_eq!(pair, Err(NoRule::Unrelated { from: address(from), to: address(to) }));
+            } else {
+                let rule = pair.unwrap();
+                assert_eq!((rule.action.down, rule.action.to), told.rules[&(node, to)]);
+                assert_eq!(rule.matches.to_string(), format!("{}/32 -> {}/32", address(from), address(to)));
+            }
+        }
+    }
+    let (edge, stranger) = (fabric.find("e0").unwrap(), "192.0.2.1".parse().unwrap());
+    assert_eq!(provisioner.pair(edge, stranger, address(HostId(0))), Err(NoRule::Unknown(stranger)));
+    assert_eq!(provisioner.pair(edge, address(HostId(0)), stranger), Err(NoRule::Unknown(stranger)));
 }

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use weft_fabric::gates::{self, Numbering, SwitchGates, TagWidth};
+use weft_fabric::gates::{self, Direction, Numbering, SwitchGates, TagWidth};
 use weft_fabric::{Fabric, LinkSpec, build, read};
 use weft_units::HostId;
 
@@ -11,6 +11,9 @@ use crate::describe::fabric_of;
 
 /// A switch, and the port and gate by which a frame leaves it.
 type Hop<'a> = (&'a str, u16, u32);
+
+/// A cable: a node and its port at either end.
+type Cable<'a> = (&'a str, u16, &'a str, u16);
 
 #[pyfunction]
 #[pyo3(signature = (k, external = 0))]
@@ -25,8 +28,8 @@ pub fn tag_forward_state(k: u32, external: u32) -> PyResult<String> {
 /// See `python/weft/_weft.pyi`.
 #[pyclass(frozen)]
 pub struct GatePlan {
-    fabric: Fabric,
-    plan: gates::GatePlan,
+    pub fabric: Fabric,
+    pub plan: gates::GatePlan,
 }
 
 #[pymethods]
@@ -79,6 +82,25 @@ impl GatePlan {
 
     fn json(&self) -> String {
         self.plan.to_json()
+    }
+
+    fn hosts(&self) -> Vec<&str> {
+        (0..self.fabric.host_count() as u32).map(|host| self.fabric.host_name(HostId(host))).collect()
+    }
+
+    fn cables(&self) -> Vec<Cable<'_>> {
+        let name = |node| self.fabric.node(node).name.as_str();
+        let pairs = self.fabric.links().chunks_exact(2).map(|pair| &pair[0]);
+        pairs.map(|link| (name(link.from), link.from_port.0, name(link.to), link.to_port.0)).collect()
+    }
+
+    fn bits(&self) -> ((u32, u32), (u32, u32)) {
+        let needed = |direction| {
+            let gates = self.plan.switches().flat_map(|(_, gates)| gates.toward(direction));
+            gates.map(|gate| u32::BITS - gate.gate.0.leading_zeros()).max().unwrap_or(0)
+        };
+        let width = self.plan.width();
+        ((needed(Direction::Down), width.down_bits()), (needed(Direction::Up), width.up_bits()))
     }
 
     fn choices(&self, source: &str, destination: &str) -> PyResult<usize> {

@@ -12,6 +12,7 @@ mod listing;
 mod path_set;
 mod plan;
 mod run;
+mod tag_forward;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -24,6 +25,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_class::<controller::Controller>()?;
     module.add_class::<gates::GatePlan>()?;
+    module.add_class::<tag_forward::Provisioner>()?;
     module.add_function(wrap_pyfunction!(gates::tag_forward_state, module)?)?;
     module.add_function(wrap_pyfunction!(listing::version, module)?)?;
     module.add_function(wrap_pyfunction!(listing::schemes, module)?)?;

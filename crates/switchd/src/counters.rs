@@ -8,12 +8,12 @@ use weft_switching::DropReason;
 pub enum Reason {
     /// The switch's reason.
     Switch(DropReason),
-    /// The reader's, by the name that `weft-wire` gives its counter, or the kernel's, `no_memory`.
+    /// The reader's, by the name that `weft-wire` gives its counter, or the kernel's, `no_memory` and `gso`.
     Reader(&'static str),
 }
 
 /// The reader's reasons, and the kernel's, in the order of `enum reason` behind those of the switch.
-const READER: [&str; 4] = ["short", "version", "type", "no_memory"];
+const READER: [&str; 7] = ["short", "version", "type", "no_memory", "missing", "repeated", "gso"];
 
 /// Reasons that are counted.
 const REASONS: usize = DropReason::ALL.len() + READER.len();
@@ -60,6 +60,8 @@ pub struct PortCounts {
     pub sent_bytes: u64,
     /// Frames dropped of those that came in.
     pub dropped: u64,
+    /// Of these, those of several segments that the kernel holds together, which can have no tag.
+    pub gso: u64,
 }
 
 // SAFETY: as above.
@@ -75,6 +77,7 @@ impl PortCounts {
             sent: sum(&|cpu| cpu.sent),
             sent_bytes: sum(&|cpu| cpu.sent_bytes),
             dropped: sum(&|cpu| cpu.dropped),
+            gso: sum(&|cpu| cpu.gso),
         }
     }
 }

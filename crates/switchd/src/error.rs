@@ -24,6 +24,9 @@ pub enum PlaneError {
     /// A map could not be read or written.
     #[error("a map of the data plane: {0}")]
     Map(#[from] MapError),
+    /// Entries of a map could not be read or written.
+    #[error("a map of the data plane: {0}")]
+    Entries(#[from] io::Error),
     /// The object lacks what belongs to every mode.
     #[error("the data plane has no `{0}`")]
     Missing(&'static str),

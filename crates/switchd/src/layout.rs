@@ -5,6 +5,7 @@ use weft_switching::Mac;
 use weft_switching::exploration::{Exploration, FloodOrder, OnMiss, Scope, WhileBroken};
 use weft_switching::tfe::Classifier;
 use weft_units::{Duration, Time};
+use weft_wire::TagWidth;
 
 /// Most ports of a switch.
 pub const MAX_PORTS: u16 = 64;
@@ -38,7 +39,7 @@ pub struct Settings {
     pub rate_slack: u64,
     /// Least time between two sweeps of a full table of floods.
     pub sweep_gap: u64,
-    /// Under which flows are hashed, mode `ecmp`.
+    /// Under which flows are hashed.
     pub hash_key: u64,
     /// What a flow has carried when it is moved, mode `tfe` by bytes.
     pub elephant_bytes: u64,
@@ -68,8 +69,16 @@ pub struct Settings {
     pub detours: u8,
     /// Whether frames are written down instead of sent, and time and randomness are handed in.
     pub testing: u8,
+    /// The bits of DOWN in a tag.
+    pub down_bits: u8,
+    /// Whether a frame takes any way of its group, else that of its flow.
+    pub sprays: u8,
+    /// EtherType of tagged frames.
+    pub tag_type: u16,
+    /// The major number of the classes that frames queue in by QID; zero: by none.
+    pub queue_major: u16,
     /// Zero.
-    pub reserved: u32,
+    pub reserved: [u8; 6],
 }
 
 /// Nanoseconds of a duration.
@@ -113,7 +122,11 @@ impl Settings {
             recovers: (config.on_miss == OnMiss::Recover).into(),
             detours: (config.while_broken == WhileBroken::Detour).into(),
             testing: 0,
-            reserved: 0,
+            down_bits: TagWidth::Narrow.down_bits() as u8,
+            sprays: 0,
+            tag_type: TagWidth::Narrow.ethertype().0,
+            queue_major: 0,
+            reserved: [0; 6],
         }
     }
 
@@ -440,7 +453,7 @@ mod tests {
             size_of::<Event>(),
             size_of::<Counts>(),
         ];
-        assert_eq!(sizes, [128, 24, 24, 16, 32, 16, 16, 24, 16, 68, 2056, 40, 40, 176]);
+        assert_eq!(sizes, [136, 24, 24, 16, 32, 16, 16, 24, 16, 68, 2056, 48, 40, 200]);
     }
 
     #[test]

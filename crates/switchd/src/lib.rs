@@ -1,12 +1,13 @@
 //! The Linux switch: the data plane of `bpf/` in the kernel, and what is done for it outside.
 //!
 //! [`Plane`] loads a mode's program over pinned maps and tells it what it only looks at (ports, routes,
-//! settings); [`tables::Tables`] sweeps and mends what the program writes. [`layout`] has the maps' keys and
+//! settings); [`tables::Tables`] sweeps and mends what the program writes; [`tags`] is what Tag-and-Forward is told. [`layout`] has the maps' keys and
 //! values as they are in memory, under the names of the headers in `bpf/`; [`counters`] what became of
 //! frames. What a switch decides is written down in `weft-switching`; the tests here hold the program
 //! and the tables against it.
 
 pub mod attach;
+pub mod bodies;
 pub mod clock;
 pub mod config;
 pub mod counters;
@@ -21,6 +22,7 @@ mod plane;
 pub mod recovery;
 mod sys;
 pub mod tables;
+pub mod tags;
 pub mod walk;
 
 pub use counters::{Counters, PortCounts, Reason};

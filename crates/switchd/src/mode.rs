@@ -15,13 +15,18 @@ pub enum Mode {
     Ecmp,
     /// `bpf/spray.c`: each frame on a random one of the next hops of a route.
     Spray,
+    /// `bpf/tag_forward.c`: looked up where a frame enters the fabric, and forwarded by its tag from there on.
+    TagForward,
+    /// `bpf/flow_table.c`: looked up at every switch.
+    FlowTable,
 }
 
 impl Mode {
     /// Every mode.
-    pub const ALL: [Self; 5] = [Self::ArpPath, Self::TcpPath, Self::Tfe, Self::Ecmp, Self::Spray];
+    pub const ALL: [Self; 7] =
+        [Self::ArpPath, Self::TcpPath, Self::Tfe, Self::Ecmp, Self::Spray, Self::TagForward, Self::FlowTable];
 
-    /// The name of the mode's program, and of the simulator's scheme.
+    /// The name of the mode's program.
     pub const fn program(self) -> &'static str {
         match self {
             Self::ArpPath => "arp_path",
@@ -29,6 +34,16 @@ impl Mode {
             Self::Tfe => "tfe",
             Self::Ecmp => "ecmp",
             Self::Spray => "spray",
+            Self::TagForward => "tag_forward",
+            Self::FlowTable => "flow_table",
+        }
+    }
+
+    /// The simulator's scheme whose parameters the mode has.
+    pub const fn scheme(self) -> &'static str {
+        match self {
+            Self::FlowTable => "tag_forward",
+            mode => mode.program(),
         }
     }
 
@@ -37,6 +52,8 @@ impl Mode {
         match self {
             Self::ArpPath => "arp-path",
             Self::TcpPath => "tcp-path",
+            Self::TagForward => "tag-forward",
+            Self::FlowTable => "flow-table",
             mode => mode.program(),
         }
     }
@@ -48,12 +65,23 @@ impl Mode {
 
     /// Whether the mode finds stations by exploring: maps `stations` and `repairs`.
     pub const fn explores(self) -> bool {
-        !self.routes()
+        matches!(self, Self::ArpPath | Self::TcpPath | Self::Tfe)
     }
 
     /// Whether the mode goes by routes that it is given: map `routes`.
     pub const fn routes(self) -> bool {
         matches!(self, Self::Ecmp | Self::Spray)
+    }
+
+    /// Whether the mode goes by gates and the rules of a flow table that it is given: maps `gates`, `kinds`,
+    /// `flows_v4`, `flows_v6` and `groups`.
+    pub const fn has_gates(self) -> bool {
+        matches!(self, Self::TagForward | Self::FlowTable)
+    }
+
+    /// Whether the mode floods, and remembers what it has flooded: map `floods`.
+    pub const fn floods(self) -> bool {
+        !self.has_gates()
     }
 
     /// Whether the mode keeps flows: maps `paths`, `locked` and `limits`.
@@ -74,6 +102,8 @@ impl Mode {
             Self::Tfe => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tfe.o")),
             Self::Ecmp => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/ecmp.o")),
             Self::Spray => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/spray.o")),
+            Self::TagForward => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tag_forward.o")),
+            Self::FlowTable => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/flow_table.o")),
         }
     }
 

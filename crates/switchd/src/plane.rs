@@ -6,6 +6,7 @@ use aya::maps::{Array, HashMap, Map, MapData, MapError, PerCpuArray, RingBuf};
 use aya::programs::SchedClassifier;
 use aya::{Ebpf, EbpfLoader, Pod};
 use weft_switching::exploration::Exploration;
+use weft_switching::tag_forward;
 use weft_units::PortId;
 
 use crate::counters::{Counters, Counts, PortCounts};
@@ -13,16 +14,20 @@ use crate::error::PlaneError;
 use crate::layout::{Event, MAX_PORTS, Port, Route, Settings};
 use crate::mode::Mode;
 use crate::pins::Pins;
+use crate::tags::Turns;
+use crate::tags::layout::TagCounts;
 
 type Result<T> = std::result::Result<T, PlaneError>;
 
 /// A program, and the maps that it only looks at. Those that it writes are [`Tables`](crate::tables::Tables).
 pub struct Plane {
-    ebpf: Ebpf,
+    pub(crate) ebpf: Ebpf,
     /// Events of explorations, while somebody wants them.
     trace: RingBuf<MapData>,
     mode: Mode,
     settings: Settings,
+    /// Whose turn it is among the tables of gates.
+    pub(crate) gate_turns: Turns,
 }
 
 impl Plane {
@@ -36,7 +41,7 @@ impl Plane {
     pub fn load(mode: Mode, config: &Exploration, settings: Settings, pins: &Pins) -> Result<Self> {
         let mut ebpf = build(mode, config, settings, pins)?;
         let trace = RingBuf::try_from(ebpf.take_map("trace").ok_or(PlaneError::Missing("trace"))?)?;
-        Ok(Self { ebpf, trace, mode, settings })
+        Ok(Self { ebpf, trace, mode, settings, gate_turns: Turns::GATES })
     }
 
     /// What the program was loaded with.
@@ -58,7 +63,7 @@ impl Plane {
         Ok(program.try_into()?)
     }
 
-    fn map(&self, name: &'static str) -> Result<&Map> {
+    pub(crate) fn map(&self, name: &'static str) -> Result<&Map> {
         self.ebpf.map(name).ok_or(PlaneError::Missing(name))
     }
 
@@ -141,6 +146,23 @@ impl Plane {
     pub fn counters(&self) -> Result<Counters> {
         let counts = PerCpuArray::<_, Counts>::try_from(self.map("counters")?)?.get(&0, 0)?;
         Ok(Counters::sum(&counts))
+    }
+
+    /// What became of frames by tags and rules, in a mode that has gates.
+    ///
+    /// # Errors
+    /// [`PlaneError`].
+    pub fn tag_counters(&self) -> Result<tag_forward::Counters> {
+        let counts = PerCpuArray::<_, TagCounts>::try_from(self.map("tag_counters")?)?.get(&0, 0)?;
+        let sum = |of: &dyn Fn(&TagCounts) -> u64| counts.iter().map(of).sum();
+        Ok(tag_forward::Counters {
+            lookups: sum(&|cpu| cpu.lookups),
+            misses: sum(&|cpu| cpu.misses),
+            pushed: sum(&|cpu| cpu.pushed),
+            popped: sum(&|cpu| cpu.popped),
+            forwarded: sum(&|cpu| cpu.forwarded),
+            tags_of_hosts: sum(&|cpu| cpu.tags_of_hosts),
+        })
     }
 
     /// What came in and left by each port.

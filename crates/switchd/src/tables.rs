@@ -21,7 +21,8 @@ struct Maps {
     settings: Settings,
     /// Where stations are, and those that are being looked for, in modes that explore.
     stations: Option<(Walk<u64, Station>, Walk<u64, u64>)>,
-    floods: Walk<FloodKey, Flood>,
+    /// Floods that have been here, in modes that flood.
+    floods: Option<Walk<FloodKey, Flood>>,
     /// Confirmed flows, and those that are not.
     flows: Option<[Walk<Flow, Path>; 2]>,
     /// What flows have carried.
@@ -62,14 +63,11 @@ impl Tables {
             true => Some(Walk::open(&pins.map("carried"))?),
             false => None,
         };
-        Ok(Self(Arc::new(Maps {
-            settings,
-            stations,
-            carried,
-            floods: Walk::open(&pins.map("floods"))?,
-            flows,
-            most_floods,
-        })))
+        let floods = match mode.floods() {
+            true => Some(Walk::open(&pins.map("floods"))?),
+            false => None,
+        };
+        Ok(Self(Arc::new(Maps { settings, stations, carried, floods, flows, most_floods })))
     }
 
     fn flows(&self) -> &[Walk<Flow, Path>] {
@@ -106,8 +104,10 @@ impl Tables {
     /// # Errors
     /// What the kernel says.
     pub fn sweep(&self, now: u64) -> io::Result<Sizes> {
-        let mut sizes =
-            Sizes { floods: sweep(&self.0.floods, |flood| flood.expiry > now)?, ..Sizes::default() };
+        let mut sizes = Sizes::default();
+        if let Some(floods) = &self.0.floods {
+            sizes.floods = sweep(floods, |flood| flood.expiry > now)?;
+        }
         if let Some((stations, repairs)) = &self.0.stations {
             sizes.stations = sweep(stations, |station| station.expiry > now)?;
             sizes.repairs = sweep(repairs, |until| *until > now)?;
@@ -228,9 +228,11 @@ impl Tables {
 
     /// Takes note of explorations that begin here.
     fn begin(&self, done: &Recovery) -> io::Result<()> {
-        for (key, flood) in &done.floods {
-            // A full table: copies that come back end at their hop limit, or at switches with room.
-            let _ = self.0.floods.insert(key, flood);
+        if let Some(floods) = &self.0.floods {
+            for (key, flood) in &done.floods {
+                // A full table: copies that come back end at their hop limit, or at switches with room.
+                let _ = floods.insert(key, flood);
+            }
         }
         let Some([confirmed, locked]) = &self.0.flows else { return Ok(()) };
         // One entry a key: that of the exploration under way.
@@ -240,7 +242,9 @@ impl Tables {
 
     fn known<'a>(&'a self, ports: &'a [Port], now: u64) -> io::Result<Deciding<'a>> {
         let mut floods = 0;
-        self.0.floods.each(|keys, _| floods += keys.len())?;
+        if let Some(map) = &self.0.floods {
+            map.each(|keys, _| floods += keys.len())?;
+        }
         Ok(Deciding { tables: self, ports, now, room: self.0.most_floods.saturating_sub(floods) })
     }
 }

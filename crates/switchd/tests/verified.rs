@@ -29,6 +29,8 @@ fn programs_are_far_from_the_verifiers_limit() {
             Mode::Tfe => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tfe.o")),
             Mode::Ecmp => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/ecmp.o")),
             Mode::Spray => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/spray.o")),
+            Mode::TagForward => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tag_forward.o")),
+            Mode::FlowTable => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/flow_table.o")),
         };
         let mut loader = EbpfLoader::new();
         loader.override_global("settings", &settings, true);

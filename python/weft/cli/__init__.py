@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import bench, controller, emulate, explore, fabric, lists, new, reproduce, run, shell, show
+from . import bench, controller, emulate, explore, fabric, lists, new, reproduce, run, shell, show, tag_forward
 
 app = typer.Typer(
     name="weft",
@@ -49,6 +49,7 @@ app.command("explore", rich_help_panel=_SIMULATE)(explore.explore)
 app.command("reproduce", rich_help_panel=_SIMULATE)(reproduce.reproduce)
 app.command("bench", rich_help_panel=_SIMULATE)(bench.bench)
 app.add_typer(controller.app, name="controller", rich_help_panel=_STEER)
+app.add_typer(tag_forward.app, name="tag-forward", rich_help_panel=_STEER)
 app.command("summary", rich_help_panel=_LOOK)(show.summary)
 app.command("report", rich_help_panel=_LOOK)(show.report)
 app.command("plot", rich_help_panel=_LOOK)(show.plot)

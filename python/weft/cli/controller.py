@@ -121,9 +121,10 @@ def controller(
             idle_timeout_s=idle_timeout,
             fabric=None if fabric is None else Expected.read(fabric),
         )
-        from ..controller import log, run
+        from .. import log
+        from ..controller import run
 
-        with log.lines(verbose=verbose, quiet=quiet):
+        with log.lines("weft.controller", verbose=verbose, quiet=quiet):
             run.run(settings)
     except ControllerError as error:
         raise shell.fail(str(error), error.hint) from None

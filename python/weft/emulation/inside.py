@@ -19,12 +19,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from . import jail, neighbours, stack
+from . import jail, neighbours, stack, tags
 from .capacity import Processors
 from .errors import EmulationError
 from .events import Faults
 from .network import Network
-from .plan import EXPLORING, Plan, seconds
+from .plan import EXPLORING, TAGGED, Plan, seconds
 from .requirements import program
 from .sampling import Links
 from .traces import Traces, flows
@@ -83,6 +83,11 @@ def run(directory: Path, options: dict[str, Any]) -> None:
     faults = Faults(network)
     faults.begin()
     network.start()
+    control = None
+    if plan.scheme in TAGGED:
+        say("stage", stage="provisioning switches", fraction=0.0)
+        control = tags.ControlPlane(network)
+        control.start()
     if options["prompt"]:
         from mininet.cli import CLI
         from mininet.log import setLogLevel
@@ -93,6 +98,8 @@ def run(directory: Path, options: dict[str, Any]) -> None:
     replay = Replay(plan, network, faults, directory)
     replay.carry_out()
     observed = replay.observed()
+    if control is not None:
+        observed["control"] = control.end()
     observed["stack"] = {"congestion": chosen.congestion, "route": network.route, "settings": network.settings}
     observed["shaping"] = "read back" if not options["delays"] else "read back, with delays"
     observed["versions"] = stack.versions()

@@ -10,7 +10,7 @@ from . import neighbours, shaping
 from .errors import EmulationError
 from .namespace import entered
 from .nodes import Nodes
-from .plan import EXPLORING, Plan
+from .plan import EXPLORING, MTU, TAG, TAGGED, Plan
 from .requirements import find_mininet
 from .stack import Stack, ip_batch, offloads, route_command, route_there, write
 
@@ -44,6 +44,8 @@ class Network(Nodes):
         """
         shapes = shaping.shapes(self.plan, self._delays)
         hosts = self.plan.host_names
+        if self.plan.scheme in TAGGED:
+            self._make_room()
         shaping.apply({name: shape for node in shapes if node not in hosts for name, shape in shapes[node].items()})
         macs = {host.name: host.mac for host in self.plan.hosts}
         addresses = {host.name: host.address for host in self.plan.hosts}
@@ -56,6 +58,13 @@ class Network(Nodes):
         if explores:
             devices = {name: str(host.defaultIntf()) for name, host in self.hosts.items()}
             self.memories = neighbours.Memories(self.namespaces, addresses, macs, devices)
+
+    def _make_room(self) -> None:
+        """Let the cables between switches carry frames with tags."""
+        hosts = self.plan.host_names
+        between = [cable for cable in self.plan.cables if not hosts & {cable.a.node, cable.b.node}]
+        ends = [self.plan.interface(end) for cable in between for end in cable.ends]
+        ip_batch([f"link set dev {name} mtu {MTU + TAG}" for name in ends], "switches' ports take no longer frames")
 
     def _configure_host(
         self, name: str, shapes: Mapping[str, shaping.Shape], address: str, known: list[str], explores: bool

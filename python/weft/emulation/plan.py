@@ -17,13 +17,19 @@ EXPLORING = ("arp_path", "tcp_path", "tfe")
 """Schemes whose switches find their paths, and whose hosts ask for addresses."""
 ROUTED = ("single_path", "ecmp", "spray")
 """Schemes whose switches are told their next hops; of a single path that is one for each host."""
-SCHEMES = (*EXPLORING, *ROUTED)
+TAGGED = ("tag_forward",)
+"""Schemes whose switches a control plane tells gates and rules."""
+SCHEMES = (*EXPLORING, *ROUTED, *TAGGED)
 """What `weft-switchd` can do."""
 
 FRAMING = {"ethernet": 38, "ppp": 2, "none": 0}
 """Bytes that a link of a scenario adds to an IP packet."""
 HEADER = 14
 """Bytes of an Ethernet header, which is what Linux counts beside the IP packet."""
+MTU = 1500
+"""Bytes of a packet that hosts send."""
+TAG = 8
+"""Bytes by which a frame between switches is longer under Tag-and-Forward."""
 _LONGEST_NAME = 9
 """Characters of a node's name that leave room for `-eth` and a port in an interface's 15."""
 
@@ -71,7 +77,7 @@ class End:
     @property
     def full_frame_ps(self) -> int:
         """How long a frame with 1500 bytes of IP takes, in picoseconds."""
-        return (1500 + FRAMING[self.overhead]) * 8 * 10**12 // self.rate_bps
+        return (MTU + FRAMING[self.overhead]) * 8 * 10**12 // self.rate_bps
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from . import capacity, shaping
+from . import capacity, shaping, tags
 from .errors import EmulationError
 from .jail import Jail
-from .plan import SCHEMES, Plan
+from .plan import SCHEMES, TAGGED, Plan
 from .stack import Stack, choose
 
 Told = Callable[[dict[str, Any]], None]
@@ -57,6 +57,8 @@ def prepare(plan: Plan) -> Prepared:
     most = max((switch.ports for switch in plan.switches), default=0)
     if most > 64:
         raise EmulationError(f"a switch of this fabric has {most} ports, the Linux switch has at most 64")
+    if plan.scheme in TAGGED:
+        tags.refuse(plan)
     warnings = shaping.refuse_special(plan)
     delays, more = shaping.delay_matters(plan)
     chosen, about_tcp = choose(plan.transport, plan.flows)

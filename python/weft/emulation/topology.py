@@ -22,8 +22,8 @@ A port carries nothing until it is known whether a switch is behind it, which ta
 seconds here, so that runs begin soon, and a busy machine may still lose seven Hellos in a row. Links that fail are
 noticed by their carrier.
 """
-_HOST_ONLY = ("arp_cache",)
-"""Parameters of schemes that hosts carry out, not switches."""
+_NOT_OF_SWITCHES = ("arp_cache", "control_delay", "install_delay", "rule_latency")
+"""Parameters of schemes that hosts carry out, or that are what they are where the control plane is a real one."""
 
 
 class FabricTopo(Topo):  # type: ignore[misc]
@@ -52,7 +52,7 @@ class FabricTopo(Topo):  # type: ignore[misc]
 
 def linux_switch(plan: Plan, switch: SwitchNode) -> dict[str, Any]:
     """What a `WeftSwitch` is told."""
-    parameters = {key: value for key, value in plan.params.items() if key not in _HOST_ONLY}
+    parameters = {key: value for key, value in plan.params.items() if key not in _NOT_OF_SWITCHES}
     return {
         "mode": "ecmp" if plan.scheme == "single_path" else plan.scheme,
         "switch_id": switch.id,

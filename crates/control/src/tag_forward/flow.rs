@@ -163,7 +163,8 @@ pub struct FlowRule {
 }
 
 /// A change of what a switch is told.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FlowChange {
     /// Puts a rule in, of which there is none of the same match and priority.
     Add(FlowRule),
@@ -222,5 +223,32 @@ mod tests {
         assert_eq!(refused.unwrap_err().to_string(), text);
         let json = r#"{"source":"10.0.0.0/8","destination":"::/0"}"#;
         assert!(serde_json::from_str::<FlowMatch>(json).unwrap_err().to_string().contains(text));
+    }
+
+    #[test]
+    fn changes_are_read_as_they_are_written_and_what_is_unknown_is_named() {
+        let matches = r#"{"source":"0.0.0.0/0","destination":"10.0.0.1/32"}"#;
+        let rule =
+            format!(r#"{{"priority":7,"matches":{matches},"action":{{"queue":1,"down":30,"to":TO}}}}"#);
+        let to_group = rule.replace("TO", r#"{"group":3}"#);
+        let to_way = rule.replace("TO", r#"{"way":{"gate":56,"up":48}}"#);
+        for json in [
+            format!(r#"{{"add":{to_group}}}"#),
+            format!(r#"{{"replace":{to_way}}}"#),
+            format!(r#"{{"remove":{{"priority":7,"matches":{matches}}}}}"#),
+            r#"{"set_group":{"id":3,"ways":[{"gate":56,"up":48},{"gate":64,"up":52}]}}"#.to_owned(),
+            r#"{"remove_group":3}"#.to_owned(),
+        ] {
+            let change: FlowChange = serde_json::from_str(&json).unwrap();
+            assert_eq!(serde_json::to_string(&change).unwrap(), json);
+        }
+        for (json, what) in [
+            (r#"{"drop":3}"#, "unknown variant `drop`, expected one of `add`"),
+            (r#"{"set_group":{"id":3,"ways":[],"way":1}}"#, "unknown field `way`"),
+            (r#"{"remove_group":-1}"#, "invalid value: integer `-1`, expected u32"),
+        ] {
+            let error = serde_json::from_str::<FlowChange>(json).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
     }
 }

@@ -4,9 +4,11 @@
 mod flow;
 mod provisioner;
 mod state;
+mod text;
 
 pub use flow::{
     Addresses, FlowAction, FlowChange, FlowMatch, FlowRule, FlowTarget, GroupId, MixedFamilies, Way,
 };
-pub use provisioner::{PRIORITY, Provisioner};
+pub use provisioner::{NoRule, PRIORITY, Provisioner};
 pub use state::{LayerState, State, state};
+pub use text::{FlowFilter, SyntaxError, Verb, parse_change};

@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use ipnet::IpNet;
+use thiserror::Error;
 use weft_fabric::Fabric;
 use weft_fabric::gates::{Direction, Gate, GatePlan, Layer};
 use weft_units::{HostId, LinkId, NodeId};
@@ -34,6 +36,12 @@ enum At {
     Core { group: usize, core: usize },
 }
 
+impl At {
+    fn is_in(self, other: usize) -> bool {
+        matches!(self, Self::Edge { pod, .. } if pod == other)
+    }
+}
+
 /// What a group leads to.
 #[derive(Clone, Debug)]
 enum Place {
@@ -58,6 +66,8 @@ pub struct Provisioner {
     plan: GatePlan,
     /// By host.
     addresses: Vec<Vec<IpAddr>>,
+    /// The host of an address.
+    owners: HashMap<IpAddr, HostId>,
     /// By pod, edge and group: between an edge and an aggregation switch.
     lower: Vec<Vec<Vec<Cable>>>,
     /// By pod, group and core: between an aggregation switch and a core.
@@ -70,6 +80,25 @@ pub struct Provisioner {
     is_up: Vec<bool>,
     /// One copy of each list of ways.
     known: HashMap<Box<[Way]>, Arc<[Way]>>,
+}
+
+/// Why a pair has no rule at a switch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum NoRule {
+    /// An address that is no host's.
+    #[error("{0} is no host's address")]
+    Unknown(IpAddr),
+    /// The host of the source's address hangs on another switch.
+    #[error("{0} is the address of a host on another switch")]
+    Elsewhere(IpAddr),
+    /// Both are of one host, are both outside, or are of two families.
+    #[error("no way leads from {from} to {to}")]
+    Unrelated {
+        /// The source.
+        from: IpAddr,
+        /// The destination.
+        to: IpAddr,
+    },
 }
 
 impl Provisioner {
@@ -127,10 +156,14 @@ impl Provisioner {
             .filter_map(|node| Some(Source { node, at: at.get(&node)?.0, told: vec![None; places.len()] }));
         let sources = sources.collect();
         let is_up = fabric.links().iter().map(|link| link.up).collect();
-        let addresses = hosts.map(addresses).collect();
-        let known = HashMap::new();
-        let mut provisioner = Self { plan, addresses, lower, upper, places, place_of, sources, is_up, known };
-        provisioner.renew();
+        let addresses: Vec<Vec<IpAddr>> = hosts.map(addresses).collect();
+        let owned = (0..).map(HostId).zip(&addresses);
+        let owners =
+            owned.flat_map(|(host, addresses)| addresses.iter().map(move |address| (*address, host)));
+        let (owners, known) = (owners.collect(), HashMap::new());
+        let mut provisioner =
+            Self { plan, addresses, owners, lower, upper, places, place_of, sources, is_up, known };
+        provisioner.renew(|_, _| true);
         provisioner
     }
 
@@ -144,12 +177,17 @@ impl Provisioner {
         self.sources.iter().map(|source| source.node)
     }
 
+    /// The groups of a switch, with the ways that they have now.
+    pub fn groups(&self, node: NodeId) -> impl Iterator<Item = (GroupId, &Arc<[Way]>)> + '_ {
+        let told = self.source(node).into_iter().flat_map(|source| &source.told);
+        (0..).map(GroupId).zip(told).filter_map(|(id, ways)| Some((id, ways.as_ref()?)))
+    }
+
     /// All that a switch is told whose flow table is empty: groups, then rules.
     pub fn provision(&self, node: NodeId) -> Vec<FlowChange> {
-        let Some(source) = self.sources.iter().find(|source| source.node == node) else { return Vec::new() };
-        let groups = (0..).map(GroupId).zip(&source.told);
-        let groups = groups.filter_map(|(id, ways)| Some(FlowChange::SetGroup { id, ways: ways.clone()? }));
-        let mut changes: Vec<FlowChange> = groups.collect();
+        let Some(source) = self.source(node) else { return Vec::new() };
+        let set = |(id, ways): (GroupId, &Arc<[Way]>)| FlowChange::SetGroup { id, ways: Arc::clone(ways) };
+        let mut changes: Vec<FlowChange> = self.groups(node).map(set).collect();
         for (host, addresses) in (0..).map(HostId).zip(&self.addresses) {
             let Some(action) = self.action(source, host) else { continue };
             changes.extend(addresses.iter().map(|&address| {
@@ -157,6 +195,29 @@ impl Provisioner {
             }));
         }
         changes
+    }
+
+    /// The rule of one pair alone, for a switch that has groups and no rules: the first frame from `source` to
+    /// `destination` has come in there.
+    ///
+    /// # Errors
+    /// [`NoRule`]: frames between the two are not led from there.
+    pub fn pair(&self, node: NodeId, source: IpAddr, destination: IpAddr) -> Result<FlowRule, NoRule> {
+        let owner = |address| self.owners.get(&address).copied().ok_or(NoRule::Unknown(address));
+        let (from, to) = (owner(source)?, owner(destination)?);
+        let elsewhere = NoRule::Elsewhere(source);
+        let at = self.source(node).ok_or(elsewhere)?;
+        if !self.plan.gates_of(from).any(|(attached, _)| attached == node) {
+            return Err(elsewhere);
+        }
+        let unrelated = NoRule::Unrelated { from: source, to: destination };
+        let matches = FlowMatch::new(IpNet::from(source), IpNet::from(destination)).map_err(|_| unrelated)?;
+        let action = self.action(at, to).filter(|_| from != to).ok_or(unrelated)?;
+        Ok(FlowRule { priority: PRIORITY, matches, action })
+    }
+
+    fn source(&self, node: NodeId) -> Option<&Source> {
+        self.sources.iter().find(|source| source.node == node)
     }
 
     /// What is done at `source` with frames to `host`.
@@ -180,11 +241,31 @@ impl Provisioner {
             Some(is_up) if *is_up != up => *is_up = up,
             _ => return Vec::new(),
         }
-        self.renew()
+        let is_it = |cable: &Cable| cable.link == link || cable.link == link.reverse();
+        let in_pod = |pod: usize| self.upper[pod].iter().flatten().any(is_it);
+        let below = |pod: usize, edge: usize| self.lower[pod][edge].iter().any(is_it);
+        let pods = 0..self.upper.len();
+        if let Some(pod) = pods.clone().find(|pod| in_pod(*pod)) {
+            return self.renew(|from, to| {
+                from.is_in(pod) || matches!(to, Place::Edge { pod: to, .. } if *to == pod)
+            });
+        }
+        let edges = pods.flat_map(|pod| (0..self.lower[pod].len()).map(move |edge| (pod, edge)));
+        let lower = edges.into_iter().find(|(pod, edge)| below(*pod, *edge));
+        if let Some((pod, edge)) = lower {
+            let to_it =
+                |to: &Place| matches!(to, Place::Edge { pod: to, edge: last } if (*to, *last) == (pod, edge));
+            return self.renew(|from, to| from == At::Edge { pod, edge } || to_it(to));
+        }
+        self.renew(|_, to| {
+            matches!(to, Place::External(cables) if cables.iter().any(|(_, _, cable, _)| {
+                *cable == link || *cable == link.reverse()
+            }))
+        })
     }
 
-    /// Finds all ways anew; what has changed.
-    fn renew(&mut self) -> Vec<(NodeId, FlowChange)> {
+    /// Finds the ways from switches to places anew, those `of` which are to be looked at; what has changed.
+    fn renew(&mut self, of: impl Fn(At, &Place) -> bool) -> Vec<(NodeId, FlowChange)> {
         let mut changes = Vec::new();
         let mut known = std::mem::take(&mut self.known);
         let mut sources = std::mem::take(&mut self.sources);
@@ -192,7 +273,10 @@ impl Provisioner {
         for source in &mut sources {
             for ((id, place), told) in (0..).zip(&self.places).zip(&mut source.told) {
                 found.clear();
-                if !self.ways(source.at, place, &mut found) || told.as_deref() == Some(&found) {
+                if !of(source.at, place)
+                    || !self.ways(source.at, place, &mut found)
+                    || told.as_deref() == Some(&found)
+                {
                     continue;
                 }
                 let ways = known.entry(found.as_slice().into()).or_insert_with(|| found.as_slice().into());

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use hyper::Method;
 use serde_json::Value;
-use weft_switchd::ctl::{Client, ClientError, event, table};
+use weft_switchd::ctl::{self, Client, ClientError, Output, TagCommand, event, table};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,7 +16,14 @@ Examples:
   weftctl --json show counters | jq .dropped
   weftctl trace                        explorations as they happen, until Ctrl-C
   weftctl drain eth2                   before the cable is pulled; then `weftctl drain eth2 --undo`
-  weftctl down                         end forwarding and the daemon";
+  weftctl down                         end forwarding and the daemon
+
+Examples of the modes tag-forward and flow-table (`weftctl help add-flow`):
+  weftctl set-gate eth1 2 --flag srv && weftctl set-divisors --down 2 --up 8
+  weftctl add-flow 'priority=1000,ip_src=10.0.0.0/24,ip_dst=10.2.0.3 actions=queue:1,down:30,gate:56,up:48'
+  weftctl add-flows es1.flows          all lines, or nothing
+  weftctl dump-flows 'ip_dst=10.2.0.0/16'
+  weftctl del-flow 'priority=1000,ip_src=10.0.0.0/24,ip_dst=10.2.0.3'";
 
 /// Shows and steers a running weft-switchd.
 #[derive(Parser)]
@@ -44,7 +51,7 @@ enum Command {
     Show {
         #[arg(value_enum)]
         what: Table,
-        /// Most rows of hosts and paths
+        /// Most rows of hosts, paths and flows
         #[arg(long, default_value_t = 1000)]
         limit: usize,
     },
@@ -68,6 +75,8 @@ enum Command {
     Reload,
     /// End forwarding, take everything out of the kernel, and end the daemon
     Down,
+    #[command(flatten)]
+    Tags(TagCommand),
     /// Print the manual page
     #[command(hide = true)]
     Man,
@@ -81,6 +90,8 @@ enum Table {
     Hosts,
     Paths,
     Counters,
+    Gates,
+    Flows,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -153,6 +164,9 @@ async fn run(arguments: Arguments) -> Result<(), ClientError> {
                 keys if keys.is_empty() => "nothing has changed".to_owned(),
                 keys => format!("changed: {keys}"),
             });
+        }
+        Command::Tags(command) => {
+            ctl::run(&client, command, &Output { is_json: json, print: &print }).await?;
         }
         Command::Man => {
             let page = clap_mangen::Man::new(Arguments::command()).section("8");

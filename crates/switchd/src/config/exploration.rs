@@ -7,9 +7,9 @@ use weft_units::Duration;
 
 use super::table::{Place, Table};
 
-/// Parameters of the registry that are not asked for here: Hello has a section of its own, and hosts are
-/// real.
-const ELSEWHERE: [&str; 2] = ["hello", "arp_cache"];
+/// Parameters of the registry that are not asked for here: Hello has a section of its own, and hosts and
+/// controllers are real.
+const ELSEWHERE: [&str; 5] = ["hello", "arp_cache", "control_delay", "install_delay", "rule_latency"];
 
 /// Most entries of a table.
 const MOST_ENTRIES: u64 = 1 << 26;

@@ -6,6 +6,7 @@ mod exploration;
 mod read;
 mod routes;
 mod table;
+mod tags;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use weft_switching::exploration::Exploration;
 use weft_units::Duration;
 
 use crate::Mode;
+use crate::tags::Tagging;
 
 pub use read::{ConfigError, Flags};
 pub use routes::Route;
@@ -57,6 +59,8 @@ pub struct Config {
     pub routes: Vec<Route>,
     /// Where more of them are.
     pub routes_file: Option<PathBuf>,
+    /// Of modes that have gates.
+    pub tagging: Tagging,
 }
 
 /// Who may talk to the control socket.

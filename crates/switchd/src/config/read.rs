@@ -10,7 +10,7 @@ use weft_units::Duration;
 
 use super::diagnostic::{Problem, Problems, suggest};
 use super::table::{Place, Table, parse};
-use super::{Access, Config, SHORTEST_KEY, exploration, routes};
+use super::{Access, Config, SHORTEST_KEY, exploration, routes, tags};
 use crate::Mode;
 use crate::layout::MAX_PORTS;
 
@@ -109,15 +109,25 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
     let mtu = top.number("mtu", 576..65_536).map_or(1500, |(mtu, _)| mtu as u32);
     let control = read_access(&top);
     let (hello_interval, hello_hold) = read_hello(&top);
-    let scheme = mode.map_or("tcp_path", Mode::program);
+    let scheme = mode.map_or("tcp_path", Mode::scheme);
     let section = top.table("exploration", "[exploration]");
-    let (scheme, exploration) = exploration::read(section, scheme, hello_interval, hello_hold);
+    let (scheme, mut exploration) = exploration::read(section, scheme, hello_interval, hello_hold);
+    let tagging = tags::read(top.table("tags", "[tags]"), &mut exploration);
+    if let Some(mode) = mode.filter(|mode| !mode.has_gates())
+        && top.has("tags")
+    {
+        let message = format!("`[tags]`, and `{}` has none", mode.name());
+        lacks(&message, "leave it out, or take a mode that has gates: tag-forward, flow-table");
+    }
     let routes = routes::read(&top, &ports);
     let routes_file = top.text("routes_file").map(|(path, _)| folder.join(path));
     if let Some(mode) = mode.filter(|mode| !mode.routes())
         && (!routes.is_empty() || routes_file.is_some())
     {
-        let message = format!("routes, and `{}` finds its paths itself", mode.name());
+        let message = match mode.has_gates() {
+            true => format!("routes, and `{}` goes by gates and rules", mode.name()),
+            false => format!("routes, and `{}` finds its paths itself", mode.name()),
+        };
         lacks(&message, "leave them out, or take a mode that goes by routes: ecmp, spray");
     }
     let tier = flags.tier.unwrap_or(tier);
@@ -145,6 +155,7 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
         exploration,
         routes,
         routes_file,
+        tagging,
     })
 }
 

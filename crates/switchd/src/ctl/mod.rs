@@ -2,6 +2,10 @@
 
 mod client;
 mod show;
+mod tag_commands;
+mod tags;
 
 pub use client::{Client, ClientError};
 pub use show::{event, table};
+pub use tag_commands::{Output, run};
+pub use tags::TagCommand;

@@ -72,6 +72,27 @@ const PATHS: [Column; 7] = [
     ("expires in", |row| time(&row["expires_ms"])),
 ];
 
+const GATES: [Column; 6] = [
+    ("port", |row| text(&row["port"])),
+    ("interface", |row| text(&row["interface"])),
+    ("gate", |row| text(&row["gate"])),
+    ("direction", |row| text(&row["direction"])),
+    ("flag", |row| text(&row["flag"])),
+    ("peer", |row| text(&row["peer"])),
+];
+
+const FLOWS: [Column; 9] = [
+    ("priority", |row| text(&row["priority"])),
+    ("source", |row| text(&row["matches"]["source"])),
+    ("destination", |row| text(&row["matches"]["destination"])),
+    ("queue", |row| text(&row["action"]["queue"])),
+    ("down", |row| text(&row["action"]["down"])),
+    ("gate", |row| text(&row["action"]["to"]["way"]["gate"])),
+    ("up", |row| text(&row["action"]["to"]["way"]["up"])),
+    ("group", |row| text(&row["action"]["to"]["group"])),
+    ("packets", |row| text(&row["packets"])),
+];
+
 /// What `show` has asked for, as a table.
 pub fn table(what: &str, answer: &Value) -> String {
     let (columns, rows): (&[Column], &Value) = match what {
@@ -79,6 +100,8 @@ pub fn table(what: &str, answer: &Value) -> String {
         "neighbours" => (&NEIGHBOURS, answer),
         "hosts" => (&HOSTS, &answer["hosts"]),
         "paths" => (&PATHS, &answer["paths"]),
+        "gates" => (&GATES, &answer["gates"]),
+        "flows" => (&FLOWS, &answer["rules"]),
         _ => return pairs(answer),
     };
     let rows = rows.as_array().map_or(&[][..], Vec::as_slice);

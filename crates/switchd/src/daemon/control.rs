@@ -20,27 +20,14 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use super::answer::{Answer, Failure, internal};
 use super::refusal::Refusal;
-use super::{Shared, background, metrics, reload, report, trace};
+use super::tags::Tags;
+use super::{Shared, background, metrics, reload, report, tags, trace};
 use crate::config::Access;
-
-/// What went wrong, as `{"error": ...}`.
-struct Failure(StatusCode, String);
-
-impl IntoResponse for Failure {
-    fn into_response(self) -> Response {
-        (self.0, Json(json!({"error": self.1}))).into_response()
-    }
-}
 
 /// How long the last answers may take.
 const FAREWELL: Duration = Duration::from_millis(500);
-
-type Answer = Result<Json<Value>, Failure>;
-
-fn internal(error: impl ToString) -> Failure {
-    Failure(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
-}
 
 /// A socket with the right permissions that nobody finds yet.
 pub struct Hidden {
@@ -118,7 +105,7 @@ impl Control {
 
 fn router(shared: Shared) -> Router {
     Router::new()
-        .route("/v1/status", get(async |State(shared): State<Shared>| Json(report::status(&shared.lock()))))
+        .route("/v1/status", get(status))
         .route("/v1/ports", get(async |State(shared): State<Shared>| Json(report::ports(&shared.lock()))))
         .route(
             "/v1/neighbours",
@@ -136,17 +123,26 @@ fn router(shared: Shared) -> Router {
         .route("/v1/reload", post(load_again))
         .route("/v1/down", post(down))
         .route("/metrics", get(metrics::answer))
+        .merge(tags::http::router())
         .fallback(async || {
-            Failure(StatusCode::NOT_FOUND, "there is no such path: docs/switchd.md has them".into())
+            Failure::new(StatusCode::NOT_FOUND, "there is no such path: docs/switchd.md has them")
         })
         .with_state(shared)
 }
 
+async fn status(State(shared): State<Shared>) -> Json<Value> {
+    let tags = shared.0.tags.as_ref();
+    // The locks of gates and rules are never taken under the switch's.
+    let sizes = tags.map(Tags::sizes).unwrap_or_default();
+    Json(report::status(&shared.lock(), sizes))
+}
+
 /// How much of a table is asked for.
 #[derive(Deserialize)]
-struct Limit {
+pub struct Limit {
+    /// Most rows.
     #[serde(default = "Limit::most")]
-    limit: usize,
+    pub limit: usize,
 }
 
 impl Limit {
@@ -169,11 +165,14 @@ async fn table(
 }
 
 /// What stands behind `?`, where it can be read.
-type Asked<T> = Result<Query<T>, QueryRejection>;
+pub type Asked<T> = Result<Query<T>, QueryRejection>;
 
-fn read<T>(asked: Asked<T>) -> Result<T, Failure> {
-    let wrong = |why: QueryRejection| Failure(StatusCode::BAD_REQUEST, why.body_text());
-    asked.map(|Query(what)| what).map_err(wrong)
+/// It.
+///
+/// # Errors
+/// What cannot be read of it.
+pub fn read<T>(asked: Asked<T>) -> Result<T, Failure> {
+    asked.map(|Query(what)| what).map_err(|why| Failure::bad(why.body_text()))
 }
 
 async fn hosts(State(shared): State<Shared>, asked: Asked<Limit>) -> Answer {
@@ -205,16 +204,17 @@ async fn follow(State(shared): State<Shared>) -> Response {
 }
 
 /// The number of a port that is given by its number or its interface.
-fn number(shared: &Shared, given: &str) -> Result<u16, Failure> {
+///
+/// # Errors
+/// There is no such port.
+pub fn number(shared: &Shared, given: &str) -> Result<u16, Failure> {
     let switch = shared.lock();
     let found = switch.ports.iter().position(|port| port.name == given);
     let found = found.or_else(|| given.parse().ok().filter(|number| *number < switch.ports.len()));
     found.map(|number| number as u16).ok_or_else(|| {
         let names: Vec<&str> = switch.ports.iter().map(|port| port.name.as_str()).collect();
-        Failure(
-            StatusCode::NOT_FOUND,
-            format!("`{given}` is no port of this switch: it has {}", names.join(", ")),
-        )
+        let error = format!("`{given}` is no port of this switch: it has {}", names.join(", "));
+        Failure::new(StatusCode::NOT_FOUND, error)
     })
 }
 
@@ -244,8 +244,7 @@ async fn flush(State(shared): State<Shared>, asked: Asked<What>) -> Answer {
         Some("hosts") => (true, false),
         Some("paths") => (false, true),
         Some(other) => {
-            let message = format!("`{other}` cannot be flushed: hosts and paths can");
-            return Err(Failure(StatusCode::BAD_REQUEST, message));
+            return Err(Failure::bad(format!("`{other}` cannot be flushed: hosts and paths can")));
         }
     };
     table(shared, move |_, tables| {
@@ -257,14 +256,14 @@ async fn flush(State(shared): State<Shared>, asked: Asked<What>) -> Answer {
 }
 
 async fn load_again(State(shared): State<Shared>) -> Answer {
-    let changed = reload::reload(&shared).map_err(|error| Failure(StatusCode::BAD_REQUEST, error))?;
+    let changed = reload::reload(&shared).map_err(Failure::bad)?;
     Ok(Json(json!({"changed": changed})))
 }
 
 /// Answers when the data plane is away and interfaces are as they were.
 async fn down(State(shared): State<Shared>) -> Answer {
     let (waiting, done) = oneshot::channel();
-    let busy = || Failure(StatusCode::CONFLICT, "the daemon is ending already".to_owned());
+    let busy = || Failure::conflict("the daemon is ending already");
     shared.0.down.try_send(waiting).map_err(|_| busy())?;
     done.await.map_err(|_| busy())?.map_err(internal)?;
     Ok(Json(json!({"down": true})))

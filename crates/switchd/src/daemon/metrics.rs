@@ -20,6 +20,7 @@ use super::Shared;
 use super::ports::Role;
 use super::refusal::Refusal;
 use super::switch::Switch;
+use super::tags::{Fates, Sizes};
 use crate::counters::{PortCounts, Reason};
 
 type CountOf = fn(&PortCounts) -> u64;
@@ -46,7 +47,12 @@ pub fn serve(shared: &Shared, listener: TcpListener) -> JoinHandle<()> {
 /// All metrics as text.
 pub async fn answer(State(shared): State<Shared>) -> impl IntoResponse {
     let mut text = String::new();
-    let registry = registry(&shared.lock());
+    // The locks of gates and rules are never taken under the switch's.
+    let tags = shared.0.tags.as_ref().map(|tags| (tags.sizes(), tags.fates()));
+    let mut registry = registry(&shared.lock());
+    if let Some((sizes, fates)) = tags {
+        of_tags(&mut registry, &shared.lock(), sizes, fates);
+    }
     // Writing to a string does not fail.
     let _ = encode(&mut text, &registry);
     ([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text)
@@ -66,6 +72,39 @@ fn gauge(registry: &mut Registry, name: &str, help: &str, values: impl IntoItera
         family.get_or_create(&labels).set(value as i64);
     }
     registry.register(name, help, family);
+}
+
+/// Those of modes that have gates and rules.
+fn of_tags(registry: &mut Registry, switch: &Switch, sizes: Sizes, fates: Fates) {
+    let own = || vec![("switch", switch.config.name.clone())];
+    let with = |name: &'static str, value: &str| {
+        let mut labels = own();
+        labels.push((name, value.to_owned()));
+        labels
+    };
+    let one = |value| [(own(), value)];
+    gauge(registry, "gates", "Gates", one(sizes.gates as u64));
+    gauge(registry, "rules", "Rules of the flow table", one(sizes.rules as u64));
+    gauge(registry, "groups", "Groups of ways that rules name", one(sizes.groups as u64));
+    let counts = switch.plane.tag_counters().unwrap_or_default();
+    for (name, help, count) in [
+        ("flow_table_lookups", "Frames looked up in the flow table", counts.lookups),
+        ("flow_table_misses", "Of these, those that no rule is for", counts.misses),
+        ("tags_pushed", "Tags put on", counts.pushed),
+        ("tags_popped", "Tags taken off", counts.popped),
+        ("tags_forwarded", "Frames that came with a tag and went on", counts.forwarded),
+        ("tags_of_hosts", "Frames with a tag that came from a host, and were dropped", counts.tags_of_hosts),
+    ] {
+        counter(registry, name, help, one(count));
+    }
+    let fates = [("sent", fates.sent), ("expired", fates.expired), ("refused", fates.refused)];
+    let fates = fates.map(|(fate, count)| (with("fate", fate), count));
+    counter(
+        registry,
+        "waiting_frames",
+        "Frames without a rule that waited for one, by what became of them",
+        fates,
+    );
 }
 
 fn registry(switch: &Switch) -> Registry {

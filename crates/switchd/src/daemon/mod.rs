@@ -1,6 +1,7 @@
 //! The daemon: what waits, and what it waits for. What is then done is in [`switch`], which waits for
 //! nothing; both share a lock that is never held while waiting.
 
+mod answer;
 mod background;
 mod control;
 mod ethtool;
@@ -9,6 +10,7 @@ mod interfaces;
 mod links;
 mod memory;
 mod metrics;
+mod notices;
 mod ports;
 mod privileges;
 mod quiet;
@@ -18,6 +20,7 @@ mod report;
 mod socket;
 mod start;
 mod switch;
+mod tags;
 mod trace;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,6 +37,7 @@ use interfaces::Saved;
 use links::{Changes, Event, Interface, Links};
 use socket::PortSocket;
 use switch::{Switch, Task};
+use tags::Tags;
 
 pub use refusal::Refusal;
 pub use start::Places;
@@ -71,6 +75,8 @@ struct Inner {
     down: mpsc::Sender<Waiting>,
     /// Events of explorations, to those who want them.
     trace: broadcast::Sender<serde_json::Value>,
+    /// Gates and rules, of modes that have them.
+    tags: Option<Tags>,
     /// How the daemon was started, to be read again.
     start: Start,
 }
@@ -135,7 +141,9 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     let socket = control::open(&start.places.run, &name, &control)?;
     let mut saved = Saved::open(start.places.run.join(format!("{name}.interfaces")));
     let switch = start::start(config, &start.places, start.hook, &links, &mut saved).await;
-    let switch = switch.inspect_err(|_| socket.discard())?;
+    let mut switch = switch.inspect_err(|_| socket.discard())?;
+    let tags = Tags::open(&mut switch, &start.places.run).inspect_err(|_| socket.discard())?;
+    let (tags, misses) = tags.unzip();
     let (tasks, todo) = mpsc::unbounded_channel();
     let (down, asked) = mpsc::channel(1);
     let inner = Inner {
@@ -145,6 +153,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
         walks: background::Walks::default(),
         down,
         trace: trace::channel(),
+        tags,
         start: start.clone(),
     };
     let shared = Shared(Arc::new(inner));
@@ -156,6 +165,9 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     // Threads have the privileges of the one that starts them: none is started before.
     privileges::drop_all_but(&start::CAPABILITIES);
     background::watch_carriers(&shared);
+    if let Some(misses) = misses {
+        tags::watch(&shared, misses);
+    }
     // Before anybody can see that it runs, and end it.
     let signals = Signals::catch().map_err(Refusal::system("catching signals"))?;
     let control = socket.serve(&shared)?;
@@ -322,6 +334,7 @@ async fn take_down(shared: &Shared, links: &Links, saved: &mut Saved) -> Result<
             switch.say(number, 0);
         }
         remove(&switch.pins)?;
+        forget_names(&shared.0.start.places, &switch.config.name);
     }
     saved.restore(links).await;
     Ok(())
@@ -332,6 +345,11 @@ fn remove(pins: &Pins) -> Result<(), Refusal> {
         crate::attach::detach(hook, &name, &path)?;
     }
     Ok(pins.remove()?)
+}
+
+/// Takes away the names of gates that are gone.
+fn forget_names(places: &Places, name: &str) {
+    let _ = std::fs::remove_file(tags::names_file(&places.run, name));
 }
 
 /// Takes away what a daemon of this name left, while none runs.
@@ -345,6 +363,7 @@ pub async fn take_away(places: &Places, name: &str) -> Result<bool, Refusal> {
     let pins = Pins::of(&places.pins, name);
     let was_there = pins.path().exists();
     remove(&pins)?;
+    forget_names(places, name);
     Saved::open(places.run.join(format!("{name}.interfaces"))).restore(&links).await;
     Ok(was_there)
 }

@@ -23,6 +23,7 @@ pub fn reload(shared: &Shared) -> Result<Vec<&'static str>, String> {
         ("metrics", old.metrics != new.metrics),
         ("mtu", old.mtu != new.mtu),
         ("[exploration]", old.scheme != new.scheme),
+        ("[tags]", old.tagging != new.tagging),
     ];
     let fixed: Vec<&str> = fixed.into_iter().filter(|(_, differs)| *differs).map(|(key, _)| key).collect();
     if !fixed.is_empty() {

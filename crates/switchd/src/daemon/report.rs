@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::ports::{Port, Role};
 use super::switch::Switch;
+use super::tags;
 use crate::clock;
 use crate::layout::NEVER;
 use crate::names::{mac, path_class, station_class};
@@ -18,7 +19,7 @@ fn ms_until(time: u64, now: u64) -> i64 {
 }
 
 /// The switch as a whole.
-pub fn status(switch: &Switch) -> Value {
+pub fn status(switch: &Switch, given: tags::Sizes) -> Value {
     let sizes = switch.sizes;
     json!({
         "name": switch.config.name,
@@ -36,7 +37,7 @@ pub fn status(switch: &Switch) -> Value {
         "pid": std::process::id(),
         "entries": {
             "hosts": sizes.stations, "repairs": sizes.repairs, "floods": sizes.floods, "paths": sizes.flows,
-            "carried": sizes.carried,
+            "carried": sizes.carried, "rules": given.rules, "groups": given.groups, "gates": given.gates,
         },
     })
 }
@@ -103,7 +104,15 @@ pub fn counters(switch: &Switch) -> Value {
     let counters = switch.plane.counters().unwrap_or_default();
     let dropped: Map<String, Value> =
         counters.dropped.iter().map(|(reason, count)| (reason.name().to_owned(), (*count).into())).collect();
+    let tags = switch.config.mode.has_gates().then(|| switch.plane.tag_counters().unwrap_or_default());
+    let tags = tags.map(|tags| {
+        json!({
+            "lookups": tags.lookups, "misses": tags.misses, "pushed": tags.pushed, "popped": tags.popped,
+            "forwarded": tags.forwarded, "tags_of_hosts": tags.tags_of_hosts,
+        })
+    });
     json!({
+        "tags": tags,
         "forwarded": counters.forwarded,
         "consumed": counters.consumed,
         "dropped": dropped,

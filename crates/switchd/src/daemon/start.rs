@@ -17,6 +17,7 @@ use super::hello::Hellos;
 use super::interfaces::{Saved, WRAP, find, unfit};
 use super::links::{Interface, Links};
 use super::memory::Memory;
+use super::notices::Notices;
 use super::ports::{Port, Role};
 use super::quiet::Quiet;
 use super::refusal::Refusal;
@@ -265,7 +266,9 @@ fn load(
     let settings = Settings {
         longest: shortest + 14,
         hash_key: mix64(if shared_key { 0 } else { hellos.id }),
-        ..Settings::new(&config.exploration).classifying(&Classifier::from_spec(&config.scheme))
+        ..Settings::new(&config.exploration)
+            .classifying(&Classifier::from_spec(&config.scheme))
+            .tagging(&config.tagging)
     };
     let plane = Plane::load(config.mode, &config.exploration, settings, &pins);
     let plane = plane.map_err(|error| match error {
@@ -275,7 +278,8 @@ fn load(
         other => other.into(),
     })?;
     let tables = Tables::open(config.mode, settings, config.exploration.floods, &pins)?;
-    let ports = config.ports.iter().map(|name| Port::new(name, config.may_be_fabric(name))).collect();
+    let ports: Vec<Port> =
+        config.ports.iter().map(|name| Port::new(name, config.may_be_fabric(name))).collect();
     let now = clock::now();
     Ok(Switch {
         plane,
@@ -283,6 +287,7 @@ fn load(
         sizes: Sizes::default(),
         pins,
         hook,
+        notices: Notices::new(&ports),
         ports,
         hellos,
         quiet: Quiet::default(),

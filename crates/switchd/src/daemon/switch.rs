@@ -8,6 +8,7 @@ use weft_units::PortId;
 use super::hello::Hellos;
 use super::interfaces::unfit;
 use super::links::{Event, Interface};
+use super::notices::Notices;
 use super::ports::{Neighbour, Port, Role};
 use super::quiet::Quiet;
 use super::socket::PortSocket;
@@ -40,6 +41,8 @@ pub struct Switch {
     pub hellos: Hellos,
     /// Logs with a limit.
     pub quiet: Quiet,
+    /// Who is told how ports are.
+    pub notices: Notices,
     /// When Hellos are due.
     pub next_greeting: u64,
     /// When it began.
@@ -70,6 +73,7 @@ impl Switch {
         if let Err(error) = self.plane.set_port(PortId(number), told) {
             tracing::error!(port = number, %error, "the data plane cannot be told of a port");
         }
+        self.notices.tell(number, &self.ports[usize::from(number)]);
     }
 
     /// The port has a role from now on.
@@ -277,6 +281,7 @@ impl Switch {
             }
             self.play(number, Role::Fabric, until);
         }
+        self.notices.tell(number, &self.ports[usize::from(number)]);
         Vec::new()
     }
 

@@ -47,6 +47,7 @@ impl Machine {
                 Self::Tfe(Box::new(TfeSwitch::new(config, ways, classifier, 1)))
             }
             Mode::Ecmp | Mode::Spray => Self::Routed(Box::new(Routed::new(setting))),
+            Mode::TagForward | Mode::FlowTable => panic!("is compared elsewhere"),
         }
     }
 

@@ -40,8 +40,10 @@ impl Tally {
 
     /// What a switch can do and did not.
     pub fn unseen(&self) -> Vec<&'static str> {
-        // Queues and memory are the kernel's, hosts the simulator's, rules a central controller's.
-        let never = ["queue_full", "not_for_me", "no_memory", "rule", "not_released"];
+        // Queues, memory and segments held together are the kernel's, hosts the simulator's, rules a central
+        // controller's, tags those of other modes.
+        let never =
+            ["queue_full", "not_for_me", "no_memory", "rule", "not_released", "missing", "repeated", "gso"];
         let names = Reason::all().map(Reason::name).chain(DEEDS).chain(What::ALL.map(What::name));
         names
             .filter(|name| !never.contains(name) && self.0.get(name).is_none_or(|count| *count == 0))

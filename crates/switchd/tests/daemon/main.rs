@@ -11,4 +11,5 @@ mod packaging;
 mod paths;
 mod refusals;
 mod switch;
+mod tags;
 mod traffic;

@@ -151,11 +151,16 @@ impl<'a> Switch<'a> {
         assert!(status.success(), "{}", self.log());
     }
 
-    /// Runs weftctl.
+    /// Runs weftctl with words that no argument has spaces in.
     pub fn ctl(&self, arguments: &str) -> Output {
+        self.ctl_with(&arguments.split_whitespace().collect::<Vec<_>>())
+    }
+
+    /// Runs weftctl.
+    pub fn ctl_with(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(CTL);
         command.arg("--run-dir").arg(&self.places.run).args(["--name", &self.name]);
-        command.args(arguments.split_whitespace()).output().expect("weftctl")
+        command.args(arguments).output().expect("weftctl")
     }
 
     /// What weftctl says, as JSON.

@@ -57,7 +57,7 @@ impl Switch {
 
     /// What was counted of dropped frames, by number of the reason.
     pub fn dropped(&self) -> Vec<u64> {
-        const WORDS: usize = 20;
+        const WORDS: usize = 25;
         let map = PerCpuArray::<_, [u64; WORDS]>::try_from(self.0.map("counters").expect("it has one"));
         let cpus = map.expect("a map").get(&0, 0).expect("an entry");
         (0..WORDS - 2).map(|reason| cpus.iter().map(|cpu| cpu[reason]).sum()).collect()

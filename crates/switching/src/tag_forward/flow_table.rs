@@ -127,14 +127,24 @@ impl FlowTable {
         self.slots.iter().flatten()
     }
 
+    /// The rule of this match and priority.
+    pub fn get(&self, priority: u16, matches: &FlowMatch) -> Option<&Entry> {
+        self.slots[self.slot(priority, matches).ok()? as usize].as_ref()
+    }
+
     /// The groups and their ways, in no promised order.
     pub fn groups(&self) -> impl Iterator<Item = (GroupId, &[Way])> {
         self.groups.iter().map(|(id, group)| (*id, &*group.ways))
     }
 
+    /// A group.
+    pub fn group(&self, id: GroupId) -> Option<&Arc<[Way]>> {
+        self.groups.get(&id).map(|group| &group.ways)
+    }
+
     /// The ways of a group; none where it is not there.
     pub fn ways(&self, id: GroupId) -> &[Way] {
-        self.groups.get(&id).map_or(&[], |group| &group.ways)
+        self.group(id).map_or(&[], |ways| ways)
     }
 
     /// Carries a change out, or leaves all as it was.
@@ -260,17 +270,27 @@ impl FlowTable {
     /// What is done with a packet of `bytes`, of which the rule takes note; `None` where no rule is for it.
     #[inline]
     pub fn find(&mut self, addresses: &Addresses, bytes: u16) -> Option<FlowAction> {
-        let (source, is_v6) = number(addresses.source);
-        let (destination, other) = number(addresses.destination);
-        let of_family = |kind: &&Kind| kind.is_v6 == is_v6 && is_v6 == other;
-        let slot = self.kinds.iter().filter(of_family).find_map(|kind| {
-            let masked = (source & kind.masks.0, destination & kind.masks.1);
-            kind.rules.get(&masked).copied()
-        });
-        let entry = self.slots[slot? as usize].as_mut()?;
+        let slot = self.slot_of(addresses)?;
+        let entry = self.slots[slot as usize].as_mut()?;
         entry.packets += 1;
         entry.bytes += u64::from(bytes);
         Some(entry.rule.action)
+    }
+
+    /// The rule for a packet, which takes no note of it.
+    pub fn rule_for(&self, addresses: &Addresses) -> Option<FlowRule> {
+        self.slots[self.slot_of(addresses)? as usize].as_ref().map(|entry| entry.rule)
+    }
+
+    #[inline]
+    fn slot_of(&self, addresses: &Addresses) -> Option<u32> {
+        let (source, is_v6) = number(addresses.source);
+        let (destination, other) = number(addresses.destination);
+        let of_family = |kind: &&Kind| kind.is_v6 == is_v6 && is_v6 == other;
+        self.kinds.iter().filter(of_family).find_map(|kind| {
+            let masked = (source & kind.masks.0, destination & kind.masks.1);
+            kind.rules.get(&masked).copied()
+        })
     }
 
     fn kind(&self, priority: u16, is_v6: bool, masks: Key) -> Option<usize> {

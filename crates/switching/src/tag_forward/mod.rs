@@ -7,6 +7,7 @@
 
 mod choice;
 mod controller;
+mod difference;
 mod flow_error;
 mod flow_table;
 mod gate_table;
@@ -15,6 +16,7 @@ mod scheme;
 mod switch;
 
 pub use choice::PathChoice;
+pub use difference::{Difference, WantedError};
 pub use flow_error::FlowError;
 pub use flow_table::{Entry, FlowTable, Limits};
 pub use gate_table::{GateClash, GateTable};
@@ -23,5 +25,6 @@ pub(crate) use scheme::misfit;
 pub use scheme::{INFO, TagForward};
 pub use switch::{Counters, TagForwardSwitch, addresses};
 pub use weft_control::tag_forward::{
-    Addresses, FlowAction, FlowChange, FlowMatch, FlowRule, FlowTarget, GroupId, MixedFamilies, Way,
+    Addresses, FlowAction, FlowChange, FlowFilter, FlowMatch, FlowRule, FlowTarget, GroupId, MixedFamilies,
+    SyntaxError, Verb, Way, parse_change,
 };

@@ -1,4 +1,4 @@
-"""What a controller says while it runs: one line an event on standard error, with the time and how much it matters.
+"""What a command that runs on says: one line an event on standard error, with the time and how much it matters.
 
 Lines are written by a thread of their own, so that a terminal that is slow to show them holds nothing up.
 """
@@ -45,9 +45,9 @@ class _Waiting(logging.handlers.QueueHandler):
 
 
 @contextmanager
-def lines(*, verbose: bool, quiet: bool) -> Iterator[None]:
-    """Write what `weft.controller` says for the block; all of it, or warnings only."""
-    logger = logging.getLogger("weft.controller")
+def lines(package: str, *, verbose: bool, quiet: bool) -> Iterator[None]:
+    """Write what a package says for the block; all of it, or warnings only."""
+    logger = logging.getLogger(package)
     sink = logging.StreamHandler(sys.stderr)
     sink.setFormatter(_Lines(colour=sys.stderr.isatty()))
     waiting: queue.Queue[logging.LogRecord] = queue.Queue(_WAITING)

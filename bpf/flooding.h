@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * Copies of the frame at hand out of many ports, in random order.
+ */
+#pragma once
+
+#include "send.h"
+
+/* The ports that a flood goes out of. Kept in a map, since the verifier would follow each value that a
+ * count on the stack may take. */
+struct order {
+	__u32 count;
+	__u8 ports[MAX_PORTS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct order);
+} order SEC(".maps");
+
+/* Each port goes to a random place among those before it, whose holder goes to the end. */
+static __always_inline void choose(struct order *order, __u8 number)
+{
+	__u32 last = order->count++ % MAX_PORTS, at = last;
+
+	if (!settings.fixed_order)
+		at = ((__u64)bpf_get_prandom_u32() * (last + 1) >> 32) % MAX_PORTS;
+	order->ports[last] = order->ports[at];
+	order->ports[at] = number;
+}
+
+/* Floods the frame at hand out of every fabric port that settings allow, and with `to_hosts` out of
+ * every host port, but for the one it came in on (NO_PORT: it is the switch's own). In random order:
+ * an idle fabric decides the race by it. Gives the number of copies. */
+__noinline int flood(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 to_hosts)
+{
+	struct port *from = port_at(ingress), *port;
+	bool falls = settings.valley_free && from && from->way == WAY_UP, fabric, host;
+	/* A bit to be shifted: of a comparison the verifier would follow each outcome to the end. */
+	__u64 skipped = ingress < MAX_PORTS ? 1ULL << ingress : 0;
+	struct order *chosen;
+	__u32 zero = 0;
+
+	chosen = bpf_map_lookup_elem(&order, &zero);
+	if (!chosen)
+		return 0;
+	chosen->count = 0;
+	for (__u32 number = 0; number < MAX_PORTS; number++) {
+		port = port_at(number);
+		if (!port || !port->up || skipped >> number & 1)
+			continue;
+		fabric = !is_past(port->neighbour_until, now) && (!falls || port->way == WAY_DOWN);
+		host = to_hosts & is_past(port->host_from, now);
+		if (fabric || host)
+			choose(chosen, number);
+	}
+	for (__u32 i = 0; i < MAX_PORTS && i < chosen->count; i++)
+		send(skb, chosen->ports[i], true);
+	return chosen->count;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * The mode `flow-table`: the flow table of `tag-forward`, looked up at every switch, and no tags: what
+ * tags are measured against. Attached to the ingress of every port.
+ */
+#include "steer.h"
+#include "layout.h"
+
+SEC("classifier")
+int flow_table(struct __sk_buff *skb)
+{
+	struct frame frame = {};
+
+	if (!take_in_plain(skb, &frame))
+		return TC_ACT_SHOT;
+	return receive_untagged(skb, &frame, false);
+}
+
+char _license[] SEC("license") = "Dual MIT/GPL";

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * Frames that no rule is for, told to the daemon, which may get a rule for them.
+ */
+#pragma once
+
+#include "ends.h"
+#include "limits.h"
+#include "send.h"
+
+struct miss {
+	__u32 port; /* where it came in */
+	__u32 len;  /* of the frame, of which the start follows */
+	__be32 source[4], destination[4];
+	__u32 is_v6;
+	__u8 bytes[COPY_BYTES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 19);
+} misses SEC(".maps");
+
+_Static_assert(sizeof(struct miss) == 2092, "miss");
+
+static __noinline int tell_miss(struct __sk_buff *skb, const struct frame *f, const struct ends *ends)
+{
+	struct miss *miss;
+
+	if (!is_within_limit(f->port, time_now()))
+		return 0;
+	miss = bpf_ringbuf_reserve(&misses, sizeof(*miss), 0);
+	if (!miss)
+		return 0;
+	miss->port = f->port;
+	__builtin_memcpy(miss->source, ends->packet.source, sizeof(miss->source));
+	__builtin_memcpy(miss->destination, ends->packet.destination, sizeof(miss->destination));
+	miss->is_v6 = ends->is_v6;
+	miss->len = copy_bytes(skb, miss->bytes);
+	bpf_ringbuf_submit(miss, 0);
+	return 0;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * The mode `tag-forward`: a frame is looked up where it enters the fabric, gets a tag, and is forwarded by
+ * that until it leaves (crates/switching/src/tag_forward). Attached to the ingress of every port.
+ */
+#include "tag_forward.h"
+#include "layout.h"
+
+SEC("classifier")
+int tag_forward(struct __sk_buff *skb)
+{
+	struct frame frame = {};
+
+	if (!take_in_plain(skb, &frame))
+		return TC_ACT_SHOT;
+	return is_tagged(skb, &frame) ? receive_tagged(skb, &frame) : receive_untagged(skb, &frame, true);
+}
+
+char _license[] SEC("license") = "Dual MIT/GPL";

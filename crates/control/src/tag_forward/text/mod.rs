@@ -1,0 +1,322 @@
+//! Rules and groups as people write them, in the manner of ovs-ofctl(8):
+//!
+//! ```text
+//! priority=1000,ip,ip_src=10.0.0.0/24,ip_dst=10.2.0.3 actions=queue:1,down:30,gate:56,up:48
+//! priority=1000,ip,ip_dst=10.2.0.3 actions=down:30,group:3
+//! group_id=3,type=select,bucket=gate:56,up:48,bucket=gate:64,up:52
+//! ```
+//!
+//! What is shown of a rule is read again as that rule. [`FlowFilter`] is the part before `actions`.
+
+mod read;
+mod show;
+
+use ipnet::IpNet;
+use thiserror::Error;
+
+use super::flow::{FlowChange, FlowMatch, FlowRule, MixedFamilies};
+use read::{parse_group, parse_rule};
+
+/// The priority of a rule that is given none, as ovs-ofctl has it.
+const PRIORITY: u16 = 32_768;
+
+/// What is wrong with the text of a rule or group.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum SyntaxError {
+    /// No such field or action.
+    #[error("`{name}` is unknown{}: there are {known}", near.map(|near| format!(", is `{near}` meant?")).unwrap_or_default())]
+    Unknown {
+        /// As it is written.
+        name: String,
+        /// What may be meant.
+        near: Option<&'static str>,
+        /// All that there are.
+        known: String,
+    },
+    /// Said twice.
+    #[error("`{0}` is there twice: say it once")]
+    Twice(String),
+    /// Not said.
+    #[error("{0}")]
+    Lacks(&'static str),
+    /// What stands behind a name is not what belongs there.
+    #[error("`{name}` cannot be {value:?}: expected {expected}")]
+    Value {
+        /// Of the field or action.
+        name: String,
+        /// As it is written.
+        value: String,
+        /// What would do.
+        expected: &'static str,
+    },
+    /// Two addresses of different families.
+    #[error("{0}")]
+    Families(#[from] MixedFamilies),
+    /// An IPv6 address under a name of IPv4, or the other way round.
+    #[error("`{name}` is of {family}, and {value} is not: ip_src and ip_dst take either")]
+    Family {
+        /// The field.
+        name: String,
+        /// Its family.
+        family: &'static str,
+        /// The address.
+        value: IpNet,
+    },
+    /// What does not belong to what is done.
+    #[error("{0}")]
+    Superfluous(&'static str),
+}
+
+/// What is done with what a text says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verb {
+    /// Puts a rule in, or sets a group.
+    Add,
+    /// Gives a rule another action, or sets a group.
+    Modify,
+    /// Takes a rule or group out.
+    Delete,
+}
+
+impl Verb {
+    /// The verb that a line of a file begins with, [`Verb::Add`] where there is none, and the rest of the line.
+    pub fn split(line: &str) -> (Self, &str) {
+        let line = line.trim();
+        let of = |(word, verb)| {
+            let rest: &str = line.strip_prefix(word)?;
+            rest.starts_with([' ', '\t']).then(|| (verb, rest.trim_start()))
+        };
+        let verbs = [("add", Self::Add), ("modify", Self::Modify), ("delete", Self::Delete)];
+        verbs.into_iter().find_map(of).unwrap_or((Self::Add, line))
+    }
+}
+
+/// Reads a change from the text of a rule, or of a group, which begins with `group_id=`.
+///
+/// # Errors
+/// [`SyntaxError`].
+pub fn parse_change(verb: Verb, text: &str) -> Result<FlowChange, SyntaxError> {
+    let text = text.trim();
+    if text.starts_with("group_id") {
+        let (id, ways) = parse_group(text)?;
+        return Ok(match verb {
+            Verb::Delete if ways.is_empty() => FlowChange::RemoveGroup(id),
+            Verb::Delete => return Err(SyntaxError::Superfluous("a group is deleted by its group_id alone")),
+            Verb::Add | Verb::Modify => FlowChange::SetGroup { id, ways: ways.into() },
+        });
+    }
+    let (filter, action) = parse_rule(text)?;
+    let (priority, matches) = (filter.priority.unwrap_or(PRIORITY), filter.matches()?);
+    let action = match (verb, action) {
+        (Verb::Delete, None) => return Ok(FlowChange::Remove { priority, matches }),
+        (Verb::Delete, Some(_)) => {
+            return Err(SyntaxError::Superfluous(
+                "a rule is deleted by its priority and match: leave out `actions`",
+            ));
+        }
+        (_, None) => {
+            let lacks = "there are no actions: actions=down:30,gate:56,up:48, or actions=down:30,group:3";
+            return Err(SyntaxError::Lacks(lacks));
+        }
+        (_, Some(action)) => action,
+    };
+    let rule = FlowRule { priority, matches, action };
+    Ok(if verb == Verb::Modify { FlowChange::Replace(rule) } else { FlowChange::Add(rule) })
+}
+
+/// Some rules: those that look at no more addresses than these.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FlowFilter {
+    /// Of this priority alone.
+    pub priority: Option<u16>,
+    /// Of IPv6 (or of IPv4) alone.
+    pub is_v6: Option<bool>,
+    /// With sources in this network alone.
+    pub source: Option<IpNet>,
+    /// With destinations in this network alone.
+    pub destination: Option<IpNet>,
+}
+
+impl FlowFilter {
+    /// Reads the part of a rule before `actions`; of an empty text, all rules.
+    ///
+    /// # Errors
+    /// [`SyntaxError`].
+    pub fn parse(text: &str) -> Result<Self, SyntaxError> {
+        match parse_rule(text)? {
+            (filter, None) => Ok(filter),
+            _ => Err(SyntaxError::Superfluous(
+                "rules are chosen by priority and addresses: leave out `actions`",
+            )),
+        }
+    }
+
+    /// Whether a rule is one of those.
+    pub fn selects(&self, rule: &FlowRule) -> bool {
+        let within = |network: Option<IpNet>, of: IpNet| network.is_none_or(|network| network.contains(&of));
+        let matches = rule.matches;
+        self.priority.is_none_or(|priority| priority == rule.priority)
+            && self.is_v6.is_none_or(|is_v6| is_v6 == matches!(matches.source(), IpNet::V6(_)))
+            && within(self.source, matches.source())
+            && within(self.destination, matches.destination())
+    }
+
+    /// The one match that says the same.
+    fn matches(&self) -> Result<FlowMatch, SyntaxError> {
+        let family = |network: IpNet| matches!(network, IpNet::V6(_));
+        let given = self.is_v6.or(self.source.map(family)).or(self.destination.map(family));
+        let anywhere = match given {
+            Some(false) => IpNet::V4(ipnet::Ipv4Net::default()),
+            Some(true) => IpNet::V6(ipnet::Ipv6Net::default()),
+            None => return Err(SyntaxError::Lacks("of which packets? say ip_src, ip_dst, ip or ipv6")),
+        };
+        let matches = FlowMatch::new(self.source.unwrap_or(anywhere), self.destination.unwrap_or(anywhere))?;
+        // A family that is said, and addresses of the other.
+        FlowMatch::new(anywhere, matches.source())?;
+        Ok(matches)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_fabric::gates::Gate;
+
+    use super::super::flow::{GroupId, Way};
+    use super::*;
+
+    fn rule(text: &str) -> FlowRule {
+        match parse_change(Verb::Add, text) {
+            Ok(FlowChange::Add(rule)) => rule,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_spelling_of_a_rule_is_read_as_the_one_that_is_shown() {
+        for (text, shown) in [
+            (
+                "priority=1000,ip,nw_src=10.0.0.0/255.255.255.0,nw_dst=10.2.0.3,actions=queue:1,down:30,gate:56,up:48",
+                "priority=1000,ip,ip_src=10.0.0.0/24,ip_dst=10.2.0.3 actions=queue:1,down:30,gate:56,up:48",
+            ),
+            (
+                "ip_dst=10.0.0.1 actions=down:0x1e,gate:2",
+                "priority=32768,ip,ip_dst=10.0.0.1 actions=queue:0,down:30,gate:2,up:0",
+            ),
+            ("ipv6 action=group:3,down:4", "priority=32768,ipv6 actions=queue:0,down:4,group:3"),
+            ("nw_src=*,actions=group:3,down:4", "priority=32768,ip actions=queue:0,down:4,group:3"),
+            (
+                "n_packets=7, n_bytes=700, priority=0,ipv6,ipv6_src=fd00::1,ipv6_dst=fd00:1::/32 actions=down:4,group:0",
+                "priority=0,ipv6,ip_src=fd00::1,ip_dst=fd00:1::/32 actions=queue:0,down:4,group:0",
+            ),
+            (
+                "ip_src=10.9.8.7/8,actions=down:4,group:0",
+                "priority=32768,ip,ip_src=10.0.0.0/8 actions=queue:0,down:4,group:0",
+            ),
+        ] {
+            assert_eq!(rule(text).to_string(), shown);
+            assert_eq!(rule(shown), rule(text));
+        }
+    }
+
+    #[test]
+    fn lines_of_files_are_read_as_they_are_written() {
+        for line in [
+            "add priority=5,ip actions=queue:7,down:4,gate:2,up:0",
+            "modify priority=5,ip actions=queue:7,down:4,group:2",
+            "delete priority=5,ipv6,ip_dst=::1",
+            "add group_id=3,type=select,bucket=gate:56,up:48,bucket=gate:64,up:52",
+            "add group_id=3,type=select",
+            "delete group_id=3",
+        ] {
+            let (verb, text) = Verb::split(line);
+            assert_eq!(parse_change(verb, text).unwrap().to_string(), line);
+        }
+        let (verb, text) = Verb::split("  group_id=3 bucket=gate:56 ");
+        let ways = [Way { gate: Gate(56), up: 0 }];
+        assert_eq!(parse_change(verb, text), Ok(FlowChange::SetGroup { id: GroupId(3), ways: ways.into() }));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said_with_what_would_do() {
+        for (verb, text, message) in [
+            (
+                Verb::Add,
+                "ip_dts=10.0.0.1,actions=group:1",
+                "`ip_dts` is unknown, is `ip_dst` meant?: there are priority, ",
+            ),
+            (Verb::Add, "tcp,actions=group:1", "`tcp` is unknown"),
+            (Verb::Add, "ip,actions=output:1", "`output` is unknown"),
+            (Verb::Add, "ip,actions=drop", "`drop` is unknown"),
+            (Verb::Add, "ip,ip,actions=group:1", "`ip or ipv6` is there twice"),
+            (Verb::Add, "nw_src=10.0.0.1,ip_src=10.0.0.2,actions=group:1", "`ip_src` is there twice"),
+            (
+                Verb::Add,
+                "priority=65536,ip,actions=group:1",
+                "`priority` cannot be \"65536\": expected a number from 0",
+            ),
+            (Verb::Add, "priority=+1,ip,actions=group:1", "`priority` cannot be \"+1\""),
+            (
+                Verb::Add,
+                "priority,ip,actions=group:1",
+                "`priority` cannot be \"\": expected a value behind `=`",
+            ),
+            (Verb::Add, "ip_src=10.0.0.1/33,actions=group:1", "`ip_src` cannot be \"10.0.0.1/33\""),
+            (Verb::Add, "ip_src=10.0.0.1/255.0.255.0,actions=group:1", "`ip_src` cannot be"),
+            (Verb::Add, "nw_src=fd00::1,actions=group:1", "`nw_src` is of IPv4, and fd00::1/128 is not"),
+            (Verb::Add, "ipv6_dst=10.0.0.1,actions=group:1", "`ipv6_dst` is of IPv6, and 10.0.0.1/32 is not"),
+            (
+                Verb::Add,
+                "ip,ip_src=fd00::1,ip_dst=fd00::2,actions=group:1",
+                "0.0.0.0/0 and fd00::1/128 are not of one family",
+            ),
+            (
+                Verb::Add,
+                "ip_src=fd00::1,ip_dst=10.0.0.1,actions=group:1",
+                "fd00::1/128 and 10.0.0.1/32 are not of one",
+            ),
+            (Verb::Add, "priority=3,actions=group:1", "of which packets?"),
+            (Verb::Add, "ip", "there are no actions"),
+            (Verb::Add, "ip,actions=down:3", "the actions name no way"),
+            (Verb::Add, "ip,actions=gate:2,group:3", "gate and up are those of the group's ways"),
+            (
+                Verb::Add,
+                "ip,actions=queue:8,gate:2",
+                "`queue` cannot be \"8\": expected a number from 0 to 7",
+            ),
+            (Verb::Add, "ip,actions=gate:0", "`gate` cannot be \"0\""),
+            (Verb::Delete, "ip,actions=gate:2", "a rule is deleted by its priority and match"),
+            (Verb::Delete, "group_id=1,bucket=gate:2", "a group is deleted by its group_id alone"),
+            (Verb::Add, "group_id=1,up:4", "a bucket begins with its gate"),
+            (Verb::Add, "group_id=1,bucket=gate:2,up:4,up:5", "`up` is there twice"),
+            (Verb::Add, "group_id=1,type=all", "`type` cannot be \"all\": expected select"),
+            (Verb::Add, "group_id=1,weight=3", "`weight` is unknown"),
+        ] {
+            let error = parse_change(verb, text).unwrap_err().to_string();
+            assert!(error.starts_with(message), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_filter_selects_what_looks_at_no_more() {
+        let all = [
+            rule("priority=5,ip_dst=10.0.0.1,actions=group:1"),
+            rule("priority=5,ip_dst=10.0.0.0/24,actions=group:1"),
+            rule("priority=6,ip_src=10.1.0.0/16,ip_dst=10.0.0.0/24,actions=group:1"),
+            rule("priority=5,ipv6,actions=group:1"),
+        ];
+        for (filter, expected) in [
+            ("", vec![0, 1, 2, 3]),
+            ("priority=5", vec![0, 1, 3]),
+            ("ip_dst=10.0.0.0/24", vec![0, 1, 2]),
+            ("ip_dst=10.0.0.1", vec![0]),
+            ("ip_src=10.0.0.0/8", vec![2]),
+            ("ipv6", vec![3]),
+            ("ip,priority=5", vec![0, 1]),
+        ] {
+            let filter = FlowFilter::parse(filter).unwrap();
+            let selected: Vec<usize> = (0..all.len()).filter(|&at| filter.selects(&all[at])).collect();
+            assert_eq!(selected, expected, "{filter:?}");
+        }
+        assert!(FlowFilter::parse("ip,actions=group:1").is_err());
+    }
+}

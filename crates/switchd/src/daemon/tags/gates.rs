@@ -1,0 +1,161 @@
+//! [`Gated`]: the gates of the switch as they were given. The program forwards by what is in its maps; here are also
+//! the names that it does not need, which a file keeps over restarts of the daemon.
+
+use std::fs;
+use std::path::PathBuf;
+
+use thiserror::Error;
+use weft_fabric::gates::{Direction, Layer, PortGate, SwitchGates};
+use weft_units::PortId;
+
+use crate::tags::GatesRefused;
+
+/// Why the gates stay as they are.
+#[derive(Debug, Error)]
+pub enum GateRefusal {
+    /// They cannot be on one switch, or the program could not be told.
+    #[error(transparent)]
+    Refused(#[from] GatesRefused),
+    /// A gate of a port that the switch does not have.
+    #[error("gate {gate} is to be that of port {port}, and this switch has {ports} ports, from 0")]
+    NoPort {
+        /// The gate.
+        gate: u32,
+        /// The port.
+        port: PortId,
+        /// How many there are.
+        ports: usize,
+    },
+    /// No gate is a multiple of it.
+    #[error("the {0} divisor cannot be 0: it says how far {0} gates are apart, 1 or more")]
+    Divisor(Direction),
+    /// The port has none.
+    #[error("port {0} has no gate")]
+    None(PortId),
+}
+
+/// The gates of a switch.
+pub struct Gated {
+    now: SwitchGates,
+    file: PathBuf,
+}
+
+/// A switch that has no gate yet.
+fn none() -> SwitchGates {
+    let (switch, gates) = (String::new(), Vec::new());
+    SwitchGates { switch, layer: Layer::Edge, down_divisor: 0, up_divisor: 0, gates }
+}
+
+/// The same gates without names.
+fn nameless(gates: &SwitchGates) -> SwitchGates {
+    let mut gates = SwitchGates { switch: String::new(), ..gates.clone() };
+    gates.gates.iter_mut().for_each(|gate| gate.peer.clear());
+    gates.gates.sort_by_key(|gate| gate.port);
+    gates
+}
+
+impl Gated {
+    /// What the program goes by, with the names of `file` where that is about the same gates.
+    pub fn adopt(program: Option<SwitchGates>, file: PathBuf) -> Self {
+        let program = program.unwrap_or_else(none);
+        let kept = fs::read_to_string(&file).ok().and_then(|text| serde_json::from_str(&text).ok());
+        let kept = kept.filter(|kept| nameless(kept) == nameless(&program));
+        Self { now: kept.unwrap_or(program), file }
+    }
+
+    /// As they are.
+    pub const fn get(&self) -> &SwitchGates {
+        &self.now
+    }
+
+    /// Makes them others, of which `tell` tells the program; on a refusal nothing has changed.
+    ///
+    /// # Errors
+    /// [`GateRefusal`].
+    pub fn set(
+        &mut self,
+        mut gates: SwitchGates,
+        ports: usize,
+        tell: impl FnOnce(&SwitchGates) -> Result<(), GatesRefused>,
+    ) -> Result<(), GateRefusal> {
+        for PortGate { port, gate, .. } in &gates.gates {
+            if port.index() >= ports {
+                return Err(GateRefusal::NoPort { gate: gate.0, port: *port, ports });
+            }
+        }
+        gates.gates.sort_by_key(|gate| gate.port);
+        tell(&gates)?;
+        self.now = gates;
+        let text = serde_json::to_string(&self.now).unwrap_or_default();
+        if let Err(error) = fs::write(&self.file, text) {
+            tracing::warn!(path = %self.file.display(), %error, "names of gates cannot be kept");
+        }
+        Ok(())
+    }
+
+    /// The same gates, but that of `gate.port`.
+    pub fn with(&self, gate: PortGate) -> SwitchGates {
+        let mut gates = self.now.clone();
+        gates.gates.retain(|other| other.port != gate.port);
+        gates.gates.push(gate);
+        gates
+    }
+
+    /// The same gates without that of a port.
+    ///
+    /// # Errors
+    /// [`GateRefusal::None`].
+    pub fn without(&self, port: PortId) -> Result<SwitchGates, GateRefusal> {
+        let mut gates = self.now.clone();
+        gates.gates.retain(|gate| gate.port != port);
+        if gates.gates.len() == self.now.gates.len() { Err(GateRefusal::None(port)) } else { Ok(gates) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_fabric::gates::{Gate, GateFlag};
+
+    use super::*;
+
+    fn gate(port: u16, gate: u32, peer: &str) -> PortGate {
+        let (direction, flag) = (Direction::Down, Some(GateFlag::Srv));
+        PortGate { port: PortId(port), gate: Gate(gate), direction, flag, peer: peer.to_owned() }
+    }
+
+    #[test]
+    fn names_outlive_the_daemon_while_the_gates_are_the_same() {
+        let file = std::env::temp_dir().join(format!("weft-gates-{}", std::process::id()));
+        let mut gated = Gated::adopt(None, file.clone());
+        let given = SwitchGates {
+            switch: "es1".to_owned(),
+            down_divisor: 2,
+            gates: vec![gate(1, 4, "h2"), gate(0, 2, "h1")],
+            ..none()
+        };
+        gated.set(given, 2, |_| Ok(())).unwrap();
+        let program = nameless(gated.get());
+        let adopted = Gated::adopt(Some(program.clone()), file.clone());
+        assert_eq!((adopted.get().switch.as_str(), adopted.get().gates[0].peer.as_str()), ("es1", "h1"));
+        let other = SwitchGates { gates: program.gates[..1].to_vec(), ..program };
+        assert_eq!(Gated::adopt(Some(other.clone()), file.clone()).get(), &other);
+        fs::remove_file(file).unwrap();
+    }
+
+    #[test]
+    fn what_no_switch_can_have_is_refused_and_changes_nothing() {
+        let file = std::env::temp_dir().join(format!("weft-gates-refused-{}", std::process::id()));
+        let mut gated = Gated::adopt(None, file.clone());
+        let mut set = |gates: Vec<PortGate>| {
+            let refuse = |_: &SwitchGates| Err(GatesRefused::Zero { port: PortId(0) });
+            gated.set(SwitchGates { gates, ..none() }, 2, refuse).unwrap_err().to_string()
+        };
+        assert_eq!(
+            set(vec![gate(2, 2, "")]),
+            "gate 2 is to be that of port 2, and this switch has 2 ports, from 0"
+        );
+        assert_eq!(set(vec![gate(0, 0, "")]), GatesRefused::Zero { port: PortId(0) }.to_string());
+        assert_eq!(gated.get(), &none());
+        assert!(!file.exists());
+    }
+}

@@ -1,0 +1,249 @@
+//! Gates, flows and notices on the control socket.
+
+use std::convert::Infallible;
+
+use axum::body::{Body, Bytes};
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get};
+use axum::{Json, Router};
+use futures_util::StreamExt;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::sync::broadcast::error::RecvError;
+use weft_fabric::gates::{Direction, PortGate, SwitchGates};
+use weft_switching::tag_forward::WantedError;
+use weft_units::PortId;
+
+use super::flows::{ChangeError, Summary};
+use super::gates::GateRefusal;
+use super::{Gated, Tags};
+use crate::bodies::{Flag, FlowChanges, GateChange, Gates, NewGates, PortName, ShownGate, WantedFlows};
+use crate::daemon::Shared;
+use crate::daemon::answer::{Answer, Failure, internal};
+use crate::daemon::control::{Asked, Limit, number, read};
+use crate::tags::GatesRefused;
+
+/// Most bytes that are taken in at once: a change of 200 000 rules has less than 40 MB.
+const MOST_BYTES: usize = 64 << 20;
+
+/// The paths.
+pub fn router() -> Router<Shared> {
+    Router::new()
+        .route("/v1/gates", get(gates).put(put_gates).patch(patch_gates))
+        .route("/v1/gates/{port}", delete(delete_gate))
+        .route("/v1/flows", get(flows).post(post_flows).put(put_flows))
+        .route("/v1/notices", get(notices))
+        .layer(DefaultBodyLimit::max(MOST_BYTES))
+}
+
+/// What a switch of another mode does not have.
+fn tags(shared: &Shared) -> Result<&Tags, Failure> {
+    shared.0.tags.as_ref().ok_or_else(|| {
+        let mode = shared.lock().config.mode.name();
+        Failure::conflict(format!(
+            "a switch of mode `{mode}` has no gates and no rules: those of tag-forward and flow-table have"
+        ))
+    })
+}
+
+/// What the body of a request says.
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
+    serde_json::from_slice(body).map_err(|error| Failure::bad(format!("the body cannot be read: {error}")))
+}
+
+/// The body of a request that is not too long.
+fn body(taken: Result<Bytes, BytesRejection>) -> Result<Bytes, Failure> {
+    taken.map_err(|error| match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            let most = MOST_BYTES >> 20;
+            let error = format!("the body has more than {most} MiB: give it in parts (POST /v1/flows)");
+            Failure::new(StatusCode::PAYLOAD_TOO_LARGE, error)
+        }
+        status => Failure::new(status, error.body_text()),
+    })
+}
+
+impl From<GateRefusal> for Failure {
+    fn from(refusal: GateRefusal) -> Self {
+        match refusal {
+            GateRefusal::Refused(GatesRefused::Plane(error)) => internal(error),
+            GateRefusal::None(_) => Self::new(StatusCode::NOT_FOUND, refusal),
+            _ => Self::conflict(refusal),
+        }
+    }
+}
+
+impl From<ChangeError> for Failure {
+    fn from(error: ChangeError) -> Self {
+        let at = match &error {
+            ChangeError::Change { at, .. } | ChangeError::Rule { at, .. } => Some(*at),
+            ChangeError::Wanted(WantedError::Priority { at, .. } | WantedError::Twice { at, .. }) => {
+                Some(*at)
+            }
+            ChangeError::Wanted(WantedError::Group(_)) | ChangeError::Other(_) => None,
+            ChangeError::Plane(error) => return internal(error),
+        };
+        Self { at, ..Self::conflict(error) }
+    }
+}
+
+async fn gates(State(shared): State<Shared>) -> Result<Json<Gates>, Failure> {
+    let tags = tags(&shared)?;
+    let SwitchGates { switch, layer, down_divisor, up_divisor, gates } = tags.gates().get().clone();
+    let known = shared.lock();
+    let shown = |gate: PortGate| ShownGate {
+        port: gate.port.0,
+        interface: known.ports.get(gate.port.index()).map(|port| port.name.clone()).unwrap_or_default(),
+        gate: gate.gate,
+        direction: gate.direction,
+        flag: gate.flag.map(Flag::from),
+        peer: gate.peer,
+    };
+    Ok(Json(Gates {
+        switch,
+        layer,
+        width: tags.width.to_string(),
+        ethertype: format!("{:#06x}", tags.ethertype.0),
+        down_divisor,
+        up_divisor,
+        gates: gates.into_iter().map(shown).collect(),
+    }))
+}
+
+/// Makes the gates what `change` makes of them.
+fn set(shared: &Shared, tags: &Tags, change: impl FnOnce(&Gated) -> Result<SwitchGates, Failure>) -> Answer {
+    let mut gated = tags.gates();
+    let gates = change(&gated)?;
+    let count = gates.gates.len();
+    let ports = shared.lock().ports.len();
+    gated.set(gates, ports, |gates| shared.lock().plane.set_gates(gates))?;
+    Ok(Json(json!({"gates": count})))
+}
+
+async fn put_gates(State(shared): State<Shared>, taken: Result<Bytes, BytesRejection>) -> Answer {
+    let tags = tags(&shared)?;
+    let new: NewGates = parse(&body(taken)?)?;
+    if let Some(width) = new.width.as_ref().filter(|width| **width != tags.width.to_string()) {
+        return Err(Failure::conflict(format!(
+            "these gates are for {width} tags, and this switch has {} ones: give all switches one `width`",
+            tags.width
+        )));
+    }
+    for (direction, divisor) in [(Direction::Down, new.down_divisor), (Direction::Up, new.up_divisor)] {
+        if divisor == 0 {
+            return Err(GateRefusal::Divisor(direction).into());
+        }
+    }
+    set(&shared, tags, |_| Ok(new.into()))
+}
+
+async fn patch_gates(State(shared): State<Shared>, taken: Result<Bytes, BytesRejection>) -> Answer {
+    let tags = tags(&shared)?;
+    let GateChange { port, gate, direction, flag, down_divisor, up_divisor } = parse(&body(taken)?)?;
+    let gate = match (port, gate, direction, flag) {
+        (None, None, None, None) => None,
+        (Some(port), Some(gate), Some(direction), flag) => {
+            Some((of_port(&shared, &port)?, gate, direction, flag))
+        }
+        _ => {
+            return Err(Failure::bad(
+                "a gate is given by `port`, `gate` and `direction`; `flag` may be beside them",
+            ));
+        }
+    };
+    for (direction, divisor) in [(Direction::Down, down_divisor), (Direction::Up, up_divisor)] {
+        if divisor == Some(0) {
+            return Err(GateRefusal::Divisor(direction).into());
+        }
+    }
+    set(&shared, tags, |gated| {
+        let peer = |port: PortId| gated.get().at(port).map(|gate| gate.peer.clone()).unwrap_or_default();
+        let mut gates = match gate {
+            None => gated.get().clone(),
+            Some((port, gate, direction, flag)) => {
+                let flag = flag.map(Into::into);
+                gated.with(PortGate { port, gate, direction, flag, peer: peer(port) })
+            }
+        };
+        gates.down_divisor = down_divisor.unwrap_or(gates.down_divisor);
+        gates.up_divisor = up_divisor.unwrap_or(gates.up_divisor);
+        Ok(gates)
+    })
+}
+
+async fn delete_gate(State(shared): State<Shared>, Path(port): Path<String>) -> Answer {
+    let tags = tags(&shared)?;
+    let port = PortId(number(&shared, &port)?);
+    set(&shared, tags, |gated| Ok(gated.without(port)?))
+}
+
+fn of_port(shared: &Shared, name: &PortName) -> Result<PortId, Failure> {
+    let text = match name {
+        PortName::Number(number) => number.to_string(),
+        PortName::Text(text) => text.clone(),
+    };
+    number(shared, &text).map(PortId)
+}
+
+/// Does what takes its time on a thread of its own.
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work).await.map_err(internal)?
+}
+
+async fn flows(State(shared): State<Shared>, asked: Asked<Limit>) -> Result<Response, Failure> {
+    tags(&shared)?;
+    let Limit { limit } = read(asked)?;
+    let text = aside(move || {
+        let shown = tags(&shared)?.flows().show(limit).map_err(internal)?;
+        serde_json::to_vec(&shown).map_err(internal)
+    });
+    Ok(([(CONTENT_TYPE, "application/json")], text.await?).into_response())
+}
+
+async fn post_flows(State(shared): State<Shared>, taken: Result<Bytes, BytesRejection>) -> Answer {
+    tags(&shared)?;
+    let body = body(taken)?;
+    aside(move || {
+        let FlowChanges { changes } = parse(&body)?;
+        tags(&shared)?.change(|flows| flows.change(&changes))?;
+        super::send_on(&shared);
+        Ok(Json(json!({"changes": changes.len()})))
+    })
+    .await
+}
+
+async fn put_flows(State(shared): State<Shared>, taken: Result<Bytes, BytesRejection>) -> Answer {
+    tags(&shared)?;
+    let body = body(taken)?;
+    aside(move || {
+        let wanted: WantedFlows = parse(&body)?;
+        let Summary { added, replaced, removed, kept } =
+            tags(&shared)?.change(|flows| flows.make(&wanted))?;
+        super::send_on(&shared);
+        Ok(Json(json!({"added": added, "replaced": replaced, "removed": removed, "kept": kept})))
+    })
+    .await
+}
+
+/// How ports are, then what happens, as lines of JSON until the reader goes.
+async fn notices(State(shared): State<Shared>) -> Result<Response, Failure> {
+    tags(&shared)?;
+    let (ports, receiver) = shared.lock().notices.subscribe();
+    let line = |notice: Value| Ok::<_, Infallible>(format!("{notice}\n"));
+    let changes = futures_util::stream::unfold(receiver, async |mut receiver| {
+        let notice = match receiver.recv().await {
+            Ok(notice) => notice,
+            Err(RecvError::Lagged(lost)) => json!({"what": "lost", "notices": lost}),
+            Err(RecvError::Closed) => return None,
+        };
+        Some((notice, receiver))
+    });
+    let all = futures_util::stream::iter(ports).chain(changes).map(line);
+    Ok(Body::from_stream(all).into_response())
+}

@@ -1,0 +1,66 @@
+//! The socket by which frames leave that waited in the daemon.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// A packet socket that takes nothing in.
+pub struct Injector {
+    socket: OwnedFd,
+    priority: u32,
+}
+
+impl Injector {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// What the kernel says: it wants CAP_NET_RAW.
+    pub fn open() -> io::Result<Self> {
+        let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+        // SAFETY: no pointers.
+        let fd = unsafe { libc::socket(libc::AF_PACKET, kind, 0) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the descriptor is new and nobody else's.
+        Ok(Self { socket: unsafe { OwnedFd::from_raw_fd(fd) }, priority: 0 })
+    }
+
+    /// Sends a frame out of an interface, with the priority by which its queue is chosen there.
+    ///
+    /// # Errors
+    /// What the kernel says, such as that the interface is down or its queue is full.
+    pub fn send(&mut self, ifindex: u32, priority: u32, frame: &[u8]) -> io::Result<()> {
+        if priority != self.priority {
+            // SAFETY: the pointer is to an integer of the length that is given.
+            let set = unsafe {
+                libc::setsockopt(
+                    self.socket.as_raw_fd(),
+                    libc::SOL_SOCKET,
+                    libc::SO_PRIORITY,
+                    (&raw const priority).cast(),
+                    size_of_val(&priority) as libc::socklen_t,
+                )
+            };
+            if set < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            self.priority = priority;
+        }
+        // SAFETY: all zeros is a value of this structure of integers.
+        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+        address.sll_family = libc::AF_PACKET as u16;
+        address.sll_ifindex = i32::try_from(ifindex).map_err(io::Error::other)?;
+        // SAFETY: the pointers are to the bytes of the slice, and to an address of the length that is given.
+        let sent = unsafe {
+            libc::sendto(
+                self.socket.as_raw_fd(),
+                frame.as_ptr().cast(),
+                frame.len(),
+                libc::MSG_DONTWAIT,
+                (&raw const address).cast(),
+                size_of_val(&address) as libc::socklen_t,
+            )
+        };
+        if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+}

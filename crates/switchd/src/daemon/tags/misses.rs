@@ -1,0 +1,87 @@
+//! Frames that no rule was for, as the program tells of them: whoever listens is told of the pair, and the frame waits
+//! for a rule.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::sync::broadcast;
+use weft_switching::tag_forward::Addresses;
+
+use super::waiting::Frame;
+use crate::daemon::Shared;
+use crate::tags::{Miss, Misses};
+
+/// Least time between two notices of one pair.
+const GAP: Duration = Duration::from_secs(1);
+/// Pairs that are remembered for that.
+const MOST_PAIRS: usize = 16_384;
+
+/// When each pair was told of last.
+#[derive(Default)]
+struct Told(HashMap<(IpAddr, IpAddr), Instant>);
+
+impl Told {
+    /// Whether a pair is to be told of. Of one more than can be remembered nobody is told until there is room again.
+    fn may_tell(&mut self, pair: (IpAddr, IpAddr), now: Instant) -> bool {
+        let is_recent = |at: &Instant| now.duration_since(*at) < GAP;
+        if self.0.get(&pair).is_some_and(is_recent) {
+            return false;
+        }
+        if self.0.len() >= MOST_PAIRS {
+            self.0.retain(|_, at| is_recent(at));
+        }
+        let has_room = self.0.len() < MOST_PAIRS;
+        if has_room {
+            self.0.insert(pair, now);
+        }
+        has_room
+    }
+}
+
+/// Waits for misses on a thread of its own, for as long as the daemon runs.
+pub fn watch(shared: &Shared, mut misses: Misses, notices: broadcast::Sender<Value>) {
+    let shared = shared.clone();
+    std::thread::spawn(move || {
+        let mut told = Told::default();
+        loop {
+            let mut waits = libc::pollfd { fd: misses.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            // SAFETY: the pointer is to one such structure.
+            unsafe { libc::poll(&raw mut waits, 1, -1) };
+            let mut frames = Vec::new();
+            while let Some(Miss { port, addresses, len, frame }) = misses.take() {
+                let Addresses { source, destination } = addresses;
+                if told.may_tell((source, destination), Instant::now()) {
+                    // That nobody listens is no matter.
+                    let _ = notices.send(json!({
+                        "what": "miss", "port": port.0, "source": source, "destination": destination,
+                    }));
+                }
+                // The rest of a longer one is lost.
+                let is_whole = frame.len() == len;
+                frames.push(is_whole.then_some(Frame { port, addresses, bytes: frame }));
+            }
+            super::came(&shared, frames);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_is_told_of_once_a_second_and_pairs_are_bounded() {
+        let (mut told, start) = (Told::default(), Instant::now());
+        let pair = |number: u32| (IpAddr::from([10, 0, 0, 1]), IpAddr::from(number.to_be_bytes()));
+        let after = |ms| start + Duration::from_millis(ms);
+        assert!(told.may_tell(pair(1), start));
+        assert!(!told.may_tell(pair(1), after(999)));
+        assert!(told.may_tell(pair(1), after(1000)));
+        let of_many = (0..100_000).filter(|number| told.may_tell(pair(2 + number), after(1500))).count();
+        assert_eq!((of_many, told.0.len()), (MOST_PAIRS - 1, MOST_PAIRS));
+        assert!(told.may_tell(pair(1_000_000), after(2500)), "there is room again");
+    }
+}

@@ -1,0 +1,16 @@
+//! A line about a rule or a group that is read is shown as a line that is read as the same.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use weft_control::tag_forward::{FlowFilter, Verb, parse_change};
+
+fuzz_target!(|line: &str| {
+    let (verb, text) = Verb::split(line);
+    if let Ok(change) = parse_change(verb, text) {
+        let shown = change.to_string();
+        let (verb, text) = Verb::split(&shown);
+        assert_eq!(parse_change(verb, text).as_ref(), Ok(&change), "{shown}");
+    }
+    let _ = FlowFilter::parse(line);
+});

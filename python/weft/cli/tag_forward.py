@@ -1,0 +1,262 @@
+"""`weft tag-forward`: the control plane of Tag-and-Forward, for a fat-tree of Linux switches."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from .. import quantity
+from ..labels import plural
+from ..tag_forward.errors import TagForwardError
+from ..tag_forward.fabric import FatTree
+from ..tag_forward.fleet import Fleet, Told
+from ..tag_forward.provisioning import Outcome
+from . import shell
+from .run import Sets
+
+app = typer.Typer(
+    rich_markup_mode="rich",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Width(StrEnum):
+    """How tags divide their bits."""
+
+    narrow = "narrow"
+    wide = "wide"
+
+
+FabricFile = Annotated[
+    Path,
+    typer.Argument(metavar="FABRIC", help="The fat-tree: a fabric file (.toml, .graphml, .json), or a scenario."),
+]
+Tag = Annotated[Width, typer.Option(help="The tag: the paper's, for k up to 24, or the one for larger fat-trees.")]
+Gates = Annotated[
+    Path | None,
+    typer.Option("--gates", metavar="FILE", help="Use these gates, once they are found right: as `plan --json`."),
+]
+Hosts = Annotated[
+    Path | None,
+    typer.Option(
+        "--hosts",
+        metavar="FILE",
+        help="The hosts' addresses, as in /etc/hosts (default: 10.0.0.1 and on, in the fabric's order).",
+    ),
+]
+Sockets = Annotated[
+    Path, typer.Option("--sockets", metavar="DIR", help="Where the daemons' control sockets are, SWITCH.sock each.")
+]
+_RUN_DIR = Path("/run/weft")
+
+
+@app.callback()
+def tag_forward() -> None:
+    """Plan and provision Tag-and-Forward on a fat-tree of Linux switches."""
+
+
+@app.command()
+@shell.guarded
+def plan(
+    fabric: FabricFile,
+    sets: Sets = None,
+    width: Tag = Width.narrow,
+    gates: Gates = None,
+    switch: Annotated[str | None, typer.Option(metavar="SWITCH", help="Show the gates of one switch.")] = None,
+    routes: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="A B", help="Show all ways from host A to host B, with their tags."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show the gates of a fat-tree: what every switch is to be told, and the ways that tags lead.
+
+    Nothing is asked of any switch. A fabric whose cables are not those of a fat-tree is refused, and they are named.
+
+    [bold]Examples[/bold]
+
+      weft tag-forward plan scenarios/tag-forward.toml
+
+      weft tag-forward plan fabric.toml --switch a0
+
+      weft tag-forward plan fabric.toml --routes h0 h14
+
+      weft tag-forward plan fabric.toml --width wide --json > gates.json
+    """
+    from ..tag_forward import tables
+
+    with _explained():
+        tree = _tree(fabric, sets, width, gates)
+        if switch is not None and routes is not None:
+            raise TagForwardError("--switch and --routes show different things", "one of them")
+        if switch is not None:
+            shown = tree.gates[tree.named(switch)]
+            if as_json:
+                print(json.dumps(shown))
+            else:
+                tables.show_gates(shell.out, tree, shown["switch"])
+        elif routes is not None:
+            ways = tree.routes(*routes)
+            if as_json:
+                print(json.dumps(ways))
+            else:
+                tables.show_routes(shell.out, ways)
+        elif as_json:
+            print(json.dumps(tree.data))
+        else:
+            tables.show_plan(shell.out, tree)
+
+
+@app.command()
+@shell.guarded
+def provision(
+    fabric: FabricFile,
+    sets: Sets = None,
+    width: Tag = Width.narrow,
+    gates: Gates = None,
+    hosts: Hosts = None,
+    sockets: Sockets = _RUN_DIR,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Stay: lead around cables that fail, and tell switches that come back.")
+    ] = False,
+    on_demand: Annotated[
+        bool, typer.Option("--on-demand", help="No rules before a pair's first packet asks for one; stays, as --watch.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="While it stays, name every pair, too.")] = False,
+) -> None:
+    """Give every switch of a fat-tree its gates and, where hosts hang on it, its rules; all switches at once.
+
+    First what the switches hear of each other is held against the fabric: where cables are elsewhere they are named,
+    and nothing is changed. Ways over cables that do not work are left out. A switch whose daemon does not answer is
+    left out, too: the exit code is then 1, and the same command again completes it.
+
+    [bold]Examples[/bold]
+
+      sudo weft tag-forward provision fabric.toml
+
+      sudo weft tag-forward provision fabric.toml --hosts /etc/hosts --sockets /run/weft
+
+      sudo weft tag-forward provision fabric.toml --watch
+
+      sudo weft tag-forward provision fabric.toml --on-demand
+    """
+    from .. import log
+    from ..tag_forward import inputs, provisioning
+    from ..tag_forward import watch as watching
+
+    with _explained(), asyncio.Runner() as runner:
+        tree = _tree(fabric, sets, width, gates)
+        addresses = inputs.addresses(tree.hosts, hosts)
+        fleet = Fleet(tree, addresses, _sockets(tree, sockets), on_demand=on_demand)
+        with _progress() as told:
+            outcome = runner.run(provisioning.provision(fleet, told))
+        if as_json:
+            print(json.dumps(outcome.as_dict(), ensure_ascii=False), flush=True)
+        else:
+            _tell(outcome)
+        if watch or on_demand:
+            with log.lines("weft.tag_forward", verbose=verbose, quiet=False):
+                runner.run(watching.watch(fleet, outcome.told))
+        elif outcome.failed:
+            number = plural(len(outcome.failed), "switch", "switches")
+            raise shell.fail(
+                f"{number} of {len(tree.switches)} not provisioned: {', '.join(outcome.failed)}",
+                "mend the cause and give the same command again: what the others have stays",
+                shell.FAILED,
+            )
+
+
+@app.command()
+@shell.guarded
+def show(
+    fabric: FabricFile,
+    sets: Sets = None,
+    width: Tag = Width.narrow,
+    gates: Gates = None,
+    hosts: Hosts = None,
+    sockets: Sockets = _RUN_DIR,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show how all switches of a fat-tree are, and where that differs from the plan.
+
+    Ways over cables that do not work are not planned. The exit code is 1 if a switch differs or does not answer, or a
+    cable is elsewhere. [bold]weftctl[/bold] shows one switch rule by rule.
+
+    [bold]Examples[/bold]
+
+      sudo weft tag-forward show fabric.toml
+
+      sudo weft tag-forward show fabric.toml --json
+    """
+    from ..tag_forward import inputs, tables
+    from ..tag_forward.state import state
+
+    with _explained(), asyncio.Runner() as runner:
+        tree = _tree(fabric, sets, width, gates)
+        fleet = Fleet(tree, inputs.addresses(tree.hosts, hosts), _sockets(tree, sockets))
+        found = runner.run(state(fleet))
+    if as_json:
+        print(json.dumps(found.as_dict(), ensure_ascii=False))
+    else:
+        tables.show_state(shell.out, found)
+    if not found.as_planned:
+        raise typer.Exit(shell.FAILED)
+
+
+def _tell(outcome: Outcome) -> None:
+    """Say what was done, how long it took, and what is missing."""
+    for port in outcome.silent:
+        shell.warn(f"{port}: no way leads over it")
+    changed = ", ".join(f"{number:,} {what}" for what, number in outcome.rules.items() if number) or "none"
+    shell.say(
+        f"{plural(len(outcome.told), 'switch', 'switches')}: {plural(outcome.gates, 'gate')} in"
+        f" {quantity.seconds(outcome.gates_s)}, rules in {quantity.seconds(outcome.rules_s)} ({changed})"
+    )
+    for error in outcome.failed.values():
+        shell.err.print(f"  {error}", markup=False, soft_wrap=True)
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Errors with what to do about them."""
+    try:
+        yield
+    except TagForwardError as error:
+        raise shell.fail(str(error), error.hint) from None
+
+
+def _tree(fabric: Path, sets: list[str] | None, width: Width, gates: Path | None) -> FatTree:
+    from ..tag_forward import inputs
+
+    return FatTree(inputs.plan(fabric, width.value, sets or [], gates))
+
+
+def _sockets(tree: FatTree, directory: Path) -> dict[str, Path]:
+    if not directory.is_dir():
+        raise TagForwardError(f"--sockets: there is no directory {directory}", "that of the daemons' `--run-dir`")
+    return {switch: directory / f"{switch}.sock" for switch in tree.switches}
+
+
+@contextmanager
+def _progress() -> Iterator[Told]:
+    """Draws how many switches have been told, where there is a terminal and while it takes a moment."""
+    columns = (TextColumn("{task.description}"), BarColumn(18), MofNCompleteColumn())
+    with Progress(*columns, console=shell.err, transient=True, disable=not shell.err.is_terminal) as bars:
+        task = bars.add_task("", total=None)
+
+        def told(stage: str, done: int, number: int) -> None:
+            bars.update(task, description=stage, completed=done, total=number)
+
+        yield told

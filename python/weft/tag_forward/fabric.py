@@ -1,0 +1,101 @@
+"""The fat-tree as its switches are to be: where each port leads, by what the plan and the fabric say."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from .. import _weft
+from .._weft import GatePlan
+from .errors import TagForwardError
+
+
+class End(NamedTuple):
+    """A port of a node."""
+
+    node: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.node}-eth{self.port}"
+
+
+@dataclass(frozen=True)
+class FatTree:
+    """A fabric with its gates.
+
+    Attributes:
+        plan: The gates.
+    """
+
+    plan: GatePlan
+
+    @cached_property
+    def gates(self) -> dict[str, dict[str, Any]]:
+        """What each switch is told, as `GatePlan.json` has it, in the fabric's order."""
+        return {switch["switch"]: switch for switch in self.data["switches"]}
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """The plan as an object."""
+        found: dict[str, Any] = json.loads(self.plan.json())
+        return found
+
+    @property
+    def switches(self) -> list[str]:
+        """The names of all switches, in the fabric's order."""
+        return list(self.gates)
+
+    @cached_property
+    def hosts(self) -> list[str]:
+        """The names of all hosts, in the fabric's order."""
+        return self.plan.hosts()
+
+    @cached_property
+    def leads_to(self) -> dict[End, End]:
+        """The other end of the cable at each port of a switch."""
+        found: dict[End, End] = {}
+        for node, port, other, other_port in self.plan.cables():
+            a, b = End(node, port), End(other, other_port)
+            found |= {a: b, b: a}
+        return {end: other for end, other in found.items() if end.node in self.gates}
+
+    def ports(self, switch: str) -> list[End]:
+        """The ports of a switch that have a cable."""
+        return [End(switch, gate["port"]) for gate in self.gates[switch]["gates"]]
+
+    def named(self, switch: str) -> str:
+        """The name of a switch as somebody typed it.
+
+        Raises:
+            TagForwardError: There is no such switch; the message has the nearest name.
+        """
+        if switch in self.gates:
+            return switch
+        nearest = _weft.nearest(switch, self.switches)
+        what = "is a host" if switch in self.hosts else "is no switch of this fabric"
+        raise TagForwardError(f"`{switch}` {what}" + (f": did you mean `{nearest}`?" if nearest else ""))
+
+    def routes(self, source: str, destination: str) -> list[dict[str, Any]]:
+        """All ways from a host to another: ``up`` and ``down`` of the tag, ``hops`` of switch, port and gate.
+
+        Raises:
+            TagForwardError: There is no such host, or no way.
+        """
+        found = []
+        try:
+            for choice in range(self.plan.choices(source, destination)):
+                steering, hops = (ask(source, destination, choice) for ask in (self.plan.steering, self.plan.route))
+                assert steering is not None and hops is not None
+                found.append({"up": steering[2], "down": steering[3], "hops": hops})
+        except ValueError as wrong:
+            raise TagForwardError(str(wrong)) from None
+        if not found:
+            raise TagForwardError(f"tags lead nothing from {source} to {destination}")
+        return found
+
+    def is_host(self, name: str) -> bool:
+        """Whether a node is a host."""
+        return name not in self.gates

@@ -1,0 +1,93 @@
+"""What people give: a fabric, perhaps gates, perhaps the addresses of hosts."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from .._weft import GatePlan, ScenarioError
+from ..topology import read_text, scenario_text
+from .errors import TagForwardError
+
+_FIRST = ipaddress.IPv4Address("10.0.0.1")
+"""The address of the first host where none is given, as in emulations and simulations."""
+
+
+def plan(path: Path, width: str, sets: Sequence[str] = (), gates: Path | None = None) -> GatePlan:
+    """The gates of a scenario's fabric or of a fabric file.
+
+    Args:
+        path: The file. A TOML file with a table ``[fabric]`` is a scenario.
+        width: Of the tags: ``narrow`` or ``wide``.
+        sets: ``key=value`` changes to a scenario.
+        gates: A file with gates to use instead of those that would be computed: a JSON list of switches, or an object
+            with such a list as ``switches``.
+
+    Raises:
+        TagForwardError: The fabric is no fat-tree, the tag is too narrow, or given gates break a property.
+        ScenarioError: A file cannot be read.
+    """
+    text = scenario_text(path) if path.suffix.lower() == ".toml" else None
+    if text is None and sets:
+        raise ScenarioError(f"{path}: --set changes a scenario, and this is a fabric file")
+    if text is not None and gates is not None:
+        raise TagForwardError(f"{path} is a scenario: --gates belong to a fabric file")
+    try:
+        if text is not None:
+            return GatePlan.of_scenario(text, path.name, str(path.parent), list(sets), width)
+        if gates is not None:
+            return GatePlan.given(str(path), read_text(path), _switches(gates), width)
+        return GatePlan.of_file(str(path), read_text(path), width)
+    except ScenarioError:
+        raise
+    except ValueError as wrong:
+        raise TagForwardError(f"{gates or path}: {wrong}") from None
+
+
+def _switches(path: Path) -> str:
+    """The list of switches in a file of gates, as JSON."""
+    try:
+        given = json.loads(read_text(path))
+    except ValueError as wrong:
+        raise TagForwardError(f"{path}: not JSON: {wrong}") from None
+    return json.dumps(given.get("switches", given) if isinstance(given, dict) else given)
+
+
+def addresses(hosts: Sequence[str], path: Path | None) -> dict[str, list[str]]:
+    """The addresses of hosts: 10.0.0.1 and on in the fabric's order, or what a file says.
+
+    Args:
+        hosts: Their names.
+        path: A file in the format of ``/etc/hosts`` (hosts(5)): an IPv4 or IPv6 address a line, then names. A host may
+            have several; names that are none of `hosts` are left out.
+
+    Raises:
+        TagForwardError: A host has no address there, two have the same, or a line begins with none.
+    """
+    if path is None:
+        return {host: [str(_FIRST + number)] for number, host in enumerate(hosts)}
+    found: dict[str, list[str]] = {host: [] for host in hosts}
+    owners: dict[str, str] = {}
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        try:
+            address = str(ipaddress.ip_address(words[0]))
+        except ValueError:
+            raise TagForwardError(f"{path}:{number}: `{words[0]}` is no IP address") from None
+        for name in words[1:]:
+            if name not in found:
+                continue
+            owner = owners.setdefault(address, name)
+            if owner != name:
+                raise TagForwardError(f"{path}:{number}: {address} is given to {name}, and {owner} has it")
+            if address not in found[name]:
+                found[name].append(address)
+    without = [host for host, given in found.items() if not given]
+    if without:
+        named = ", ".join(without[:5]) + (f" and {len(without) - 5} more" if len(without) > 5 else "")
+        raise TagForwardError(f"{path} has no address for {named}", f"a line for each: `10.0.0.7 {without[0]}`")
+    return found

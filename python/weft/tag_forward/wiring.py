@@ -1,0 +1,144 @@
+"""What the switches hear of each other, held against the fabric: cables that are elsewhere, and cables that work.
+
+A switch knows of each port whether another's Hellos come in there, whose, and from which port of it. It does not know
+which host is behind a port: of those it says only that no switch is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .fabric import End, FatTree
+
+
+@dataclass(frozen=True)
+class Port:
+    """What a daemon says of a port.
+
+    Attributes:
+        interface: Its name on Linux.
+        role: ``fabric``, ``host``, ``listening``, ``silent``, ``looped``, ``down``.
+        neighbour: The id of the switch whose Hellos come in, and its port there.
+    """
+
+    interface: str
+    role: str
+    neighbour: tuple[str, int] | None
+
+    @classmethod
+    def from_json(cls, port: Mapping[str, Any]) -> Port:
+        """A port as ``GET /v1/ports`` has it (``switch_id``), or a notice (``switch``)."""
+        heard = port.get("neighbour")
+        neighbour = None if heard is None else (str(heard.get("switch_id", heard.get("switch"))), int(heard["port"]))
+        return cls(str(port["interface"]), str(port["role"]), neighbour)
+
+
+class Wiring:
+    """What is known of all ports of a fat-tree's switches; fed with what daemons say."""
+
+    def __init__(self, tree: FatTree) -> None:
+        self.tree = tree
+        self._ids: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        self._ports: dict[End, Port] = {}
+
+    def met(self, switch: str, id_: str) -> None:
+        """A daemon has said its id."""
+        self._ids[switch] = id_
+        self._names = {known: name for name, known in self._ids.items()}
+
+    def twins(self) -> list[str]:
+        """Switches that have the same id, such as ``e0 and e1 (00000a0b0c0d0e0f)``."""
+        same: dict[str, list[str]] = {}
+        for switch in self.tree.switches:
+            if switch in self._ids:
+                same.setdefault(self._ids[switch], []).append(switch)
+        return [f"{' and '.join(switches)} ({id_})" for id_, switches in same.items() if len(switches) > 1]
+
+    def learn(self, end: End, port: Port) -> None:
+        """A daemon has said how a port is."""
+        self._ports[end] = port
+
+    def settling(self, switch: str) -> bool:
+        """Whether it is not known yet of a port of a switch what is behind it."""
+        return any(self._ports[end].role == "listening" for end in self._known(switch))
+
+    def works(self, end: End) -> bool:
+        """Whether the link that leaves a port of a switch leads where it should, as far as its daemon knows."""
+        port, expected = self._ports.get(end), self.tree.leads_to.get(end)
+        if port is None or expected is None:
+            return False
+        if self.tree.is_host(expected.node):
+            return port.role == "host"
+        return port.role == "fabric" and self._mistake(end, port, expected) is None
+
+    def mistakes(self) -> list[str]:
+        """Where cables lead elsewhere than they should, such as ``as3-eth2 goes to cs4, expected cs1``.
+
+        A cable is named once, by the switch that comes first in the fabric.
+        """
+        found: dict[End, str] = {}
+        for switch in self.tree.switches:
+            for end in self._known(switch):
+                port, expected = self._ports[end], self.tree.leads_to.get(end)
+                other = self._other(port)
+                if other in found:
+                    continue
+                mistake = self._mistake(end, port, expected)
+                if mistake is not None:
+                    found[end] = f"{self._named(end, port)} {mistake}"
+        return list(found.values())
+
+    def silent(self) -> list[str]:
+        """Ports whose cable does not work, though its switch answers: ``e0-eth2 is down, expected a0``."""
+        found = []
+        for switch in self.tree.switches:
+            for end in self._known(switch):
+                port, expected = self._ports[end], self.tree.leads_to.get(end)
+                if self._mistake(end, port, expected) is None and (said := self.about(end)) is not None:
+                    found.append(said)
+        return found
+
+    def about(self, end: End) -> str | None:
+        """Why the link that leaves a port does not work; None where it does, or nothing is known of it."""
+        port, expected = self._ports.get(end), self.tree.leads_to.get(end)
+        if port is None or expected is None or self.works(end):
+            return None
+        mistake = self._mistake(end, port, expected)
+        if mistake is not None:
+            return f"{self._named(end, port)} {mistake}"
+        what = "hears no switch" if port.role == "host" else f"is {port.role}"
+        return f"{self._named(end, port)} {what}, expected {expected.node}"
+
+    def _known(self, switch: str) -> list[End]:
+        return sorted(end for end in self._ports if end.node == switch)
+
+    def _other(self, port: Port) -> End | None:
+        """The end that a port hears, if it is one of a switch that has said its id."""
+        if port.neighbour is None:
+            return None
+        name = self._names.get(port.neighbour[0])
+        return None if name is None else End(name, port.neighbour[1])
+
+    def _mistake(self, end: End, port: Port, expected: End | None) -> str | None:
+        """What is wrong with where a port leads; None if nothing is, or nothing is known."""
+        if port.role != "fabric" or port.neighbour is None:
+            return None
+        other = self._other(port)
+        wanted = "no cable" if expected is None else expected.node
+        if other is None:
+            # Whose id that is nobody says; it may be the one that should be there.
+            if expected is not None and not self.tree.is_host(expected.node) and expected.node not in self._ids:
+                return None
+            return f"goes to a switch of id {port.neighbour[0]}, expected {wanted}"
+        if other == expected:
+            return None
+        if expected is not None and other.node == expected.node:
+            return f"goes to port {other.port} of {other.node}, expected port {expected.port}"
+        return f"goes to {other.node}, expected {wanted}"
+
+    @staticmethod
+    def _named(end: End, port: Port) -> str:
+        return str(end) if port.interface == str(end) else f"{end} ({port.interface})"

@@ -1,0 +1,156 @@
+"""A fat-tree of real daemons in mode tag-forward, not provisioned; to be used in a jail."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from weft import _weft
+from weft.emulation.network import Network
+from weft.emulation.plan import Plan
+from weft.emulation.run import prepare
+
+SCENARIO = """
+[fabric]
+kind = "fat-tree"
+k = 4
+rate = "100 Mbps"
+delay = "0 s"
+queue = "100 packets"
+
+[traffic]
+flow_list = [{ src = "h0", dst = "h15", bytes = "10 kB", start = "0 s" }]
+
+[scheme]
+name = "tag_forward"
+
+[run]
+duration = "1 s"
+"""
+RUN_DIR = Path("/run/weft")
+FABRIC = Path("/run/fabric.toml")
+
+
+def build(scheme: str = "") -> Network:
+    """The network, its daemons started; the scenario is at `FABRIC`."""
+    FABRIC.write_text(SCENARIO + scheme, encoding="utf-8")
+    (point,) = json.loads(_weft.check(FABRIC.read_text(), "fabric.toml", "/run", []))["points"]
+    prepared = prepare(Plan.from_json(_weft.plan(FABRIC.read_text(), "fabric.toml", "/run", [], point["id"])))
+    network = Network(prepared.plan, prepared.stack, prepared.delays)
+    hosts = prepared.plan.hosts
+    network.configure(lambda _: None)
+    for host in hosts:
+        # All know all, not only those that they have flows with.
+        for other in hosts:
+            network.hosts[host.name].cmd(f"ip neigh replace {other.address} lladdr {other.mac} dev {host.name}-eth0")
+    network.start()
+    return network
+
+
+def command(*words: object) -> list[str]:
+    """`weft tag-forward` with these words."""
+    return [sys.executable, "-m", "weft", "tag-forward", *map(str, words), "--sockets", str(RUN_DIR)]
+
+
+def tag_forward(*words: object, code: int = 0) -> tuple[str, str]:
+    """What the command says on standard output and error; it has to end with `code`."""
+    done = subprocess.run(command(*words), capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+    return done.stdout, done.stderr
+
+
+class Staying:
+    """A `provision` that stays."""
+
+    def __init__(self, *words: object) -> None:
+        self.log = Path("/run/staying.log")
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(command("provision", FABRIC, *words), stdout=log, stderr=log)
+        self.until("following 20 switches")
+
+    @property
+    def said(self) -> str:
+        """What it has said."""
+        return self.log.read_text()
+
+    def until(self, what: str, limit_s: float = 20.0) -> None:
+        """Wait until it says something."""
+        end = time.monotonic() + limit_s
+        while what not in self.said:
+            assert time.monotonic() < end and self.process.poll() is None, self.said
+            time.sleep(0.02)
+
+    def stop(self) -> None:
+        """Ctrl-C."""
+        self.process.send_signal(signal.SIGINT)
+        assert self.process.wait(20) == 0, self.said
+
+
+def pings(network: Network, source: str, destination: str, words: str = "-c 3 -i 0.05 -W 1") -> int:
+    """How many pings came back."""
+    address = next(host.address for host in network.plan.hosts if host.name == destination)
+    said = network.hosts[source].cmd(f"ping -n {words} {address}")
+    found = re.search(r"(\d+) received", said)
+    assert found is not None, said
+    return int(found[1])
+
+
+class Stream:
+    """Pings every 2 ms; how long none came back."""
+
+    def __init__(self, network: Network, source: str, destination: str) -> None:
+        address = next(host.address for host in network.plan.hosts if host.name == destination)
+        words = ["mnexec", "-a", str(network.hosts[source].pid), "ping", "-n", "-D", "-i", "0.002", "-W", "1", address]
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+
+    def gap_s(self) -> float:
+        """Ends them; the longest time between two that came back."""
+        self.process.send_signal(signal.SIGINT)
+        said, _ = self.process.communicate(timeout=10)
+        times = [float(found) for found in re.findall(r"^\[([\d.]+)\] \d+ bytes from", said, re.M)]
+        return max(later - earlier for earlier, later in pairwise(times))
+
+
+def sent(network: Network, switch: str, port: int) -> int:
+    """Frames that left a port of a switch."""
+    return int(next(one for one in network.ask(switch, "ports") if one["port"] == port)["sent_frames"])
+
+
+def restart(network: Network, switch: str) -> None:
+    """Kill a daemon as a crash would; `begin` starts it again."""
+    daemon = network.switches[switch]
+    daemon.process.kill()
+    daemon.process.wait()
+    daemon.socket_path.unlink(missing_ok=True)
+
+
+def begin(network: Network, switch: str) -> None:
+    """Start a daemon that was killed."""
+    daemon = network.switches[switch]
+    daemon.start(None)
+    daemon.wait()
+
+
+def tell(**values: Any) -> None:
+    """Print what a test looks at."""
+    print(json.dumps(values))
+
+
+def swapped() -> Path:
+    """A fabric file in which two cores have each other's names."""
+    plan = _weft.GatePlan.of_scenario(FABRIC.read_text(), "fabric.toml", "/run", [])
+    names = {"c0": "c1", "c1": "c0"}
+    hosts, cables = plan.hosts(), plan.cables()
+    switches = [switch["switch"] for switch in json.loads(plan.json())["switches"]]
+    nodes = [{"id": host, "role": "host"} for host in hosts] + [{"id": name, "role": "switch"} for name in switches]
+    edges = [{"source": names.get(a, a), "target": names.get(b, b)} for a, _, b, _ in cables]
+    path = Path("/run/swapped.json")
+    path.write_text(json.dumps({"directed": False, "multigraph": False, "graph": {}, "nodes": nodes, "edges": edges}))
+    return path

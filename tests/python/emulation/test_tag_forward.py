@@ -1,0 +1,232 @@
+"""`weft tag-forward` with real daemons, real frames and cables that are cut; and emulations of the scheme."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+from jails import in_jail
+from weft.results import Results
+
+PROLOGUE = """
+import json, os, time
+from tagged import FABRIC, Staying, Stream, begin, build, pings, restart, sent, swapped, tag_forward, tell
+network = build()
+"""
+
+
+@pytest.fixture(scope="module")
+def provisioned(switches):
+    """What was seen of a fat-tree that is provisioned, loses daemons, and is provisioned again."""
+    return json.loads(
+        in_jail(
+            PROLOGUE,
+            """
+            seen = {"before": pings(network, "h0", "h15", "-c 2 -i 0.05 -W 0.3")}
+            seen["differs"] = tag_forward("show", FABRIC, code=1)[0].count("it has no gates")
+            seen["first"] = json.loads(tag_forward("provision", FABRIC, "--json")[0])
+            pairs = [("h0", "h1"), ("h0", "h2"), ("h0", "h15"), ("h15", "h0"), ("h5", "h9")]
+            seen["pings"] = [pings(network, *pair) for pair in pairs]
+            seen["full"] = pings(network, "h0", "h15", "-c 3 -i 0.05 -W 1 -s 1472 -M do")
+            seen["again"] = json.loads(tag_forward("provision", FABRIC, "--json")[0])
+            seen["show"] = json.loads(tag_forward("show", FABRIC, "--json")[0])
+            for switch in ("e0", "c0"):
+                restart(network, switch)
+            seen["without"] = tag_forward("provision", FABRIC, code=1)[1]
+            seen["headless"] = pings(network, "h0", "h15")
+            for switch in ("e0", "c0"):
+                begin(network, switch)
+            seen["completed"] = json.loads(tag_forward("provision", FABRIC, "--json")[0])
+            seen["swapped"] = tag_forward("provision", swapped(), code=2)[1]
+            seen["after"] = [pings(network, *pair) for pair in pairs]
+            tell(**seen)
+            """,
+            limit_s=120,
+        )
+    )
+
+
+def test_switches_that_nobody_has_told_carry_nothing(provisioned):
+    assert provisioned["before"] == 0
+    assert provisioned["differs"] == 20
+
+
+def test_every_switch_is_told_and_hosts_reach_each_other_with_full_frames(provisioned):
+    first = provisioned["first"]
+    assert (len(first["told"]), first["failed"], first["silent"], first["gates"]) == (20, {}, [], 80)
+    assert first["rules"]["added"] == 8 * 16
+    assert provisioned["pings"] == [3] * 5
+    assert provisioned["full"] == 3
+
+
+def test_a_second_run_changes_nothing_and_show_finds_all_as_planned(provisioned):
+    assert provisioned["again"]["rules"] == {"added": 0, "replaced": 0, "removed": 0, "kept": 8 * 16}
+    assert provisioned["show"]["as_planned"] is True
+    edge = next(one for one in provisioned["show"]["switches"] if one["switch"] == "e0")
+    assert (edge["gates"], edge["rules"], edge["cables"], edge["working"]) == (4, 16, 4, 4)
+    assert edge["packets"] > 0
+
+
+def test_without_two_daemons_the_rest_is_provisioned_frames_go_on_and_a_second_run_completes_it(provisioned):
+    assert "2 switches of 20 not provisioned: e0, c0" in provisioned["without"]
+    assert provisioned["headless"] == 3
+    assert provisioned["completed"]["failed"] == {}
+    # They have taken over gates and rules from the programs that went on.
+    assert provisioned["completed"]["rules"]["added"] == 0
+
+
+def test_cables_that_are_elsewhere_are_named_and_nothing_is_changed(provisioned):
+    assert "a0-eth2 goes to c0, expected c1" in provisioned["swapped"]
+    assert provisioned["after"] == [3] * 5
+
+
+def test_a_cable_that_is_cut_far_away_is_led_around_and_used_again(switches):
+    seen = json.loads(
+        in_jail(
+            PROLOGUE,
+            """
+            staying = Staying("--watch")
+            # By which core pings from h0 to h15 go: seen where they come down to the pod of h15.
+            over = {}
+            for core in ("c0", "c1", "c2", "c3"):
+                over[core] = sent(network, core, 3)
+            assert pings(network, "h0", "h15", "-c 50 -i 0.01 -W 1") == 50
+            core = max(over, key=lambda name: sent(network, name, 3) - over[name])
+            down = "a6" if core in ("c0", "c1") else "a7"
+            stream = Stream(network, "h0", "h15")
+            time.sleep(0.5)
+            os.system(f"ip link set dev {core}-eth3 down")
+            staying.until("is down (")
+            time.sleep(0.5)
+            gap = stream.gap_s()
+            shown = json.loads(tag_forward("show", FABRIC, "--json")[0])
+            os.system(f"ip link set dev {core}-eth3 up")
+            staying.until("is up: ")
+            restart(network, "e0")
+            staying.until("e0 ")
+            begin(network, "e0")
+            staying.until("e0 is provisioned: rules 16 kept")
+            alive = pings(network, "h0", "h15")
+            whole = json.loads(tag_forward("show", FABRIC, "--json")[0])
+            staying.stop()
+            tell(core=core, down=down, gap=gap, shown=shown["as_planned"], silent=shown["silent"], alive=alive,
+                 whole=[whole["as_planned"], whole["silent"]], said=staying.said)
+            """,
+            limit_s=120,
+        )
+    )
+    print(seen["said"], seen["gap"])
+    assert 0.005 < seen["gap"] < 0.5
+    assert (
+        f"{seen['core']}-{seen['down']} is down" in seen["said"]
+        or f"{seen['down']}-{seen['core']} is down" in seen["said"]
+    )
+    assert seen["shown"] is True
+    assert len(seen["silent"]) == 2
+    assert seen["alive"] == 3
+    assert seen["whole"] == [True, []]
+
+
+def test_on_demand_the_first_packet_waits_for_its_rule(switches):
+    seen = json.loads(
+        in_jail(
+            PROLOGUE,
+            """
+            staying = Staying("--on-demand", "--verbose")
+            rules = lambda: {name: network.ask(name, "flows")["total"] for name in network.switches}
+            before = rules()
+            first = pings(network, "h0", "h15", "-c 1 -W 2")
+            after = rules()
+            again = pings(network, "h0", "h15")
+            # From an address that is no host's: no rule is made.
+            network.hosts["h0"].cmd("ip addr add 10.9.9.9/8 dev h0-eth0; ping -n -c 1 -W 1 -I 10.9.9.9 10.0.0.16")
+            staying.until("no rule for 10.9.9.9")
+            last = rules()
+            staying.stop()
+            kept = Staying("--on-demand")
+            kept.stop()
+            tell(before=before, first=first, after=after, again=again, last=last, kept=rules(), said=staying.said)
+            """,
+            limit_s=120,
+        )
+    )
+    print(seen["said"])
+    assert set(seen["before"].values()) == {0}
+    assert seen["first"] == 1
+    assert {name: number for name, number in seen["after"].items() if number} == {"e0": 1, "e7": 1}
+    assert seen["again"] == 3
+    assert seen["last"] == seen["after"] == seen["kept"]
+
+
+EMULATED = """
+name = "tags"
+
+[fabric]
+kind = "fat-tree"
+k = 4
+rate = "10 Mbps"
+delay = "1 us"
+queue = "100 packets"
+
+[traffic]
+flow_list = [
+    { src = "h0", dst = "h15", bytes = "2 MB", start = "0.1 s" },
+    { src = "h4", dst = "h12", bytes = "2 MB", start = "0.1 s" },
+    { src = "h1", dst = "h3", bytes = "100 kB", start = "0.2 s" },
+]
+
+[scheme]
+name = "tag_forward"
+
+[run]
+duration = "3 s"
+limit = "20 s"
+
+[measure]
+interval = "200 ms"
+
+[[event]]
+at = "0.8 s"
+fail_node = "a6"
+
+[sweep]
+"scheme.choice" = ["ecmp", "spray"]
+"""
+
+
+def test_a_scenario_is_emulated_and_its_flows_survive_a_switch(switches, tmp_path):
+    scenario = tmp_path / "scenario.toml"
+    scenario.write_text(EMULATED)
+    command = [sys.executable, "-m", "weft", "emulate", str(scenario), "-o", str(tmp_path / "results"), "--keep"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=150, check=False)
+    assert done.returncode == 0, done.stderr
+    results = Results(tmp_path / "results")
+    assert len(results.finished) == 2
+    assert results.flows()["end_ps"].null_count() == 0
+    for run in results.finished:
+        summary = json.loads((run.path / "summary.json").read_text())
+        control = summary["emulated"]["control"]
+        assert (control["gates"], control["rules"]) == (80, 8 * 16)
+        down = [one for one in control["reactions"] if " is down " in one["what"]]
+        assert {word for one in down for word in one["what"].split()[1].split("-")} == {"a6", "e6", "e7", "c0", "c1"}
+        assert all(one["took_s"] < 1 for one in down)
+        # What the aggregation switch carried before, the other carries after.
+        links = {(link["from"], link["to"]): link["bytes"] for link in summary["links"]}
+        assert links["a7", "e7"] > 500_000
+    flows = results.flows().filter(pl.col("bytes") == 2_000_000)
+    assert (flows["fct_ps"] > 1.6e12).all()
+
+
+def test_what_switches_cannot_see_or_have_no_gates_for_is_refused(weft, tmp_path, monkeypatch):
+    from weft.emulation import requirements
+
+    monkeypatch.setattr(requirements, "check", lambda: None)
+    scenario = tmp_path / "scenario.toml"
+    scenario.write_text(EMULATED)
+    refused = weft("emulate", scenario, "--set", 'sweep={"scheme.choice"=["least-loaded"]}')
+    assert refused.exit_code == 2
+    assert "the Linux switch does not see the queues of its ports" in refused.output

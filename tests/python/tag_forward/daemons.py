@@ -1,0 +1,214 @@
+"""Stand-ins for daemons: a fat-tree's control sockets as docs/switchd.md has them, without any data plane.
+
+They keep what they are told and say what a test has them say, so that everything that can go wrong between a control
+plane and its switches can be had without root. What real daemons do is in `tests/python/emulation`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from weft.tag_forward.fabric import End, FatTree
+
+
+def _key(rule: dict[str, Any]) -> tuple[str, str]:
+    return rule["matches"]["source"], rule["matches"]["destination"]
+
+
+def _told(heard: dict[str, Any] | None) -> dict[str, Any] | None:
+    """A neighbour as a notice has it."""
+    return None if heard is None else {"switch": heard["switch_id"], "port": heard["port"]}
+
+
+class Daemon:
+    """One switch."""
+
+    def __init__(self, tree: FatTree, switch: str, number: int) -> None:
+        self.switch, self.mode, self.id = switch, "tag-forward", f"{number + 1:016x}"
+        self.gates: dict[str, Any] | None = None
+        self.rules: dict[tuple[str, str], dict[str, Any]] = {}
+        self.groups: dict[int, list[dict[str, int]]] = {}
+        self.asked: list[str] = []
+        self.listens = 0
+        self.refuses: str | None = None
+        self.ports = [self._port(tree, end) for end in tree.ports(switch)]
+        self.followers: list[asyncio.Queue[dict[str, Any]]] = []
+
+    @staticmethod
+    def _port(tree: FatTree, end: End) -> dict[str, Any]:
+        other = tree.leads_to[end]
+        port = {"port": end.port, "interface": str(end), "role": "host", "up": True, "neighbour": None}
+        if not tree.is_host(other.node):
+            id_ = f"{tree.switches.index(other.node) + 1:016x}"
+            port |= {"role": "fabric", "neighbour": {"switch_id": id_, "port": other.port}}
+        return port
+
+    def answer(self, method: str, what: str, body: Any) -> tuple[int, Any]:
+        """What is answered to a request."""
+        self.asked.append(f"{method} {what}")
+        if self.refuses is not None and method != "GET":
+            return 409, {"error": self.refuses}
+        match method, what.partition("?")[0]:
+            case "GET", "status":
+                return 200, {
+                    "mode": self.mode,
+                    "switch_id": self.id,
+                    "ports": len(self.ports),
+                    "hello_hold_ms": 3000,
+                }
+            case "GET", "ports":
+                self.listens -= 1
+                listening = [port | {"role": "listening", "neighbour": None} for port in self.ports]
+                return 200, listening if self.listens >= 0 else self.ports
+            case "GET", "gates":
+                return 200, self.gates or {"width": "narrow", "down_divisor": 0, "up_divisor": 0, "gates": []}
+            case "PUT", "gates":
+                self.gates = body
+                return 200, {"gates": len(body["gates"])}
+            case "GET", "flows":
+                groups = [{"id": id_, "ways": ways} for id_, ways in self.groups.items()]
+                return 200, {"total": len(self.rules), "rules": self._counted(), "groups": groups}
+            case "PUT", "flows":
+                return 200, self._replace(body)
+            case "POST", "flows":
+                return self._change(body["changes"])
+        return 404, {"error": "there is no such path"}
+
+    def _counted(self) -> list[dict[str, Any]]:
+        return [rule | {"packets": 0, "bytes": 0} for rule in self.rules.values()]
+
+    def _replace(self, body: Any) -> dict[str, int]:
+        wanted = {_key(rule): rule for rule in body["rules"]}
+        counts = {
+            "added": sum(match not in self.rules for match in wanted),
+            "replaced": sum(match in self.rules and self.rules[match] != rule for match, rule in wanted.items()),
+            "removed": sum(match not in wanted for match in self.rules),
+            "kept": sum(self.rules.get(match) == rule for match, rule in wanted.items()),
+        }
+        self.rules, self.groups = wanted, {group["id"]: group["ways"] for group in body["groups"]}
+        return counts
+
+    def _change(self, changes: list[dict[str, Any]]) -> tuple[int, Any]:
+        for change in changes:
+            if "add" in change:
+                key = _key(change["add"])
+                if key in self.rules:
+                    return 409, {"error": f"change 1: there is a rule for {key}", "at": 1}
+                self.rules[key] = change["add"]
+            else:
+                self.groups[change["set_group"]["id"]] = change["set_group"]["ways"]
+        return 200, {"changes": len(changes)}
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer the requests of a connection."""
+        try:
+            while head := (await reader.readuntil(b"\r\n\r\n")).decode():
+                method, path, _ = head.split(" ", 2)
+                fields = dict(line.lower().split(": ", 1) for line in head.splitlines()[1:] if line)
+                body = await reader.readexactly(int(fields.get("content-length", 0)))
+                if path == "/v1/notices":
+                    await self._tell(writer)
+                    return
+                status, said = self.answer(method, path.removeprefix("/v1/"), json.loads(body) if body else None)
+                text = json.dumps(said).encode()
+                writer.write(f"HTTP/1.1 {status} -\r\ncontent-length: {len(text)}\r\n\r\n".encode() + text)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    async def _tell(self, writer: asyncio.StreamWriter) -> None:
+        notices: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        for port in self.ports:
+            notices.put_nowait({"what": "port", **port, "neighbour": _told(port["neighbour"])})
+        self.followers.append(notices)
+        writer.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
+        try:
+            while True:
+                line = json.dumps(await notices.get()).encode() + b"\n"
+                writer.write(b"%x\r\n%s\r\n" % (len(line), line))
+                await writer.drain()
+        finally:
+            self.followers.remove(notices)
+
+
+class Daemons:
+    """Those of a whole fat-tree, on sockets in a directory; a thread of their own answers."""
+
+    def __init__(self, tree: FatTree, directory: Path) -> None:
+        self.tree, self.directory = tree, directory
+        self.by_name = {switch: Daemon(tree, switch, number) for number, switch in enumerate(tree.switches)}
+        self._servers: dict[str, asyncio.AbstractServer] = {}
+        self._tasks: dict[str, set[asyncio.Task[Any]]] = {}
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+        for switch in self.by_name:
+            self.start(switch)
+
+    def __getitem__(self, switch: str) -> Daemon:
+        return self.by_name[switch]
+
+    def start(self, switch: str) -> None:
+        """Have a daemon answer."""
+
+        async def start() -> None:
+            tasks = self._tasks.setdefault(switch, set())
+
+            def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                task = self._loop.create_task(self.by_name[switch].serve(reader, writer))
+                tasks.add(task)
+                task.add_done_callback(tasks.discard)
+
+            path = self.directory / f"{switch}.sock"
+            self._servers[switch] = await asyncio.start_unix_server(serve, path, limit=1 << 24)
+
+        self._run(start())
+
+    def stop(self, switch: str) -> None:
+        """Have a daemon end, its connections with it; it keeps what it was told."""
+
+        async def stop() -> None:
+            self._servers.pop(switch).close()
+            for task in list(self._tasks[switch]):
+                task.cancel()
+            await asyncio.sleep(0)
+            (self.directory / f"{switch}.sock").unlink(missing_ok=True)
+
+        self._run(stop())
+
+    def notice(self, switch: str, **values: Any) -> None:
+        """Have a daemon tell something."""
+
+        async def tell() -> None:
+            if values["what"] == "port":
+                self.by_name[switch].ports[values["port"]] |= values
+                values["neighbour"] = _told(values["neighbour"])
+            for follower in self.by_name[switch].followers:
+                follower.put_nowait(values)
+
+        self._run(tell())
+
+    def _run(self, work: Any) -> None:
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
+
+    def close(self) -> None:
+        """End all."""
+        for switch in list(self._servers):
+            self.stop(switch)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+
+
+@contextmanager
+def running(tree: FatTree, directory: Path) -> Iterator[Daemons]:
+    """The daemons of a fat-tree while the block runs."""
+    daemons = Daemons(tree, directory)
+    try:
+        yield daemons
+    finally:
+        daemons.close()

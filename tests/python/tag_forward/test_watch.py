@@ -1,0 +1,151 @@
+"""`weft tag-forward provision --watch` and `--on-demand`: cables that fail, daemons that restart, first packets."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+PYTHON = Path(__file__).parents[3] / "python"
+PATIENCE_S = 20.0
+
+
+class Watching:
+    """A command that stays, and what it has said."""
+
+    def __init__(self, fabric: Path, *arguments: str) -> None:
+        command = [sys.executable, "-m", "weft", "tag-forward", "provision", str(fabric)]
+        command += ["--sockets", str(fabric.parent / "run"), *arguments]
+        environment = os.environ | {"PYTHONPATH": str(PYTHON)}
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+        self.said = ""
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.said += line
+
+    def until(self, what: str | Callable[[], bool]) -> None:
+        """Wait until it has said something, or something holds."""
+        end = time.monotonic() + PATIENCE_S
+        while not (what in self.said if isinstance(what, str) else what()):
+            assert time.monotonic() < end and self.process.poll() is None, f"{what}\n{self.said}"
+            time.sleep(0.01)
+
+    def stop(self) -> int:
+        """Ctrl-C; the exit code."""
+        self.process.send_signal(signal.SIGINT)
+        code = self.process.wait(PATIENCE_S)
+        self._reader.join(PATIENCE_S)
+        return code
+
+
+@contextmanager
+def watching(fabric: Path, *arguments: str) -> Iterator[Watching]:
+    found = Watching(fabric, *arguments)
+    try:
+        found.until("following 20 switches")
+        yield found
+    finally:
+        if found.process.poll() is None:
+            found.process.kill()
+            found.process.wait()
+
+
+ALL = [{"gate": 48, "up": 44}, {"gate": 48, "up": 48}, {"gate": 56, "up": 52}, {"gate": 56, "up": 56}]
+
+
+def test_a_cable_that_fails_is_led_around_and_comes_back(fabric, daemons):
+    with watching(fabric, "--watch") as watch:
+        watch.until(lambda: all(daemon.followers for daemon in daemons.by_name.values()))
+        posts = {switch: daemon.asked.count("POST flows") for switch, daemon in daemons.by_name.items()}
+        daemons.notice("as1", what="port", port=2, interface="as1-eth2", role="down", up=False, neighbour=None)
+        watch.until("cable as1-cs1 is down (as1-eth2 is down, expected cs1): ")
+        assert daemons["es1"].groups[7] == ALL[1:]
+        assert daemons["es8"].groups[0] == ALL[1:]
+        # Edges of the pod have seven places: six in other pods; the others have the pod's two; cs1 and its router.
+        now = {switch: daemon.asked.count("POST flows") for switch, daemon in daemons.by_name.items()}
+        told = {switch for switch, before in posts.items() if now[switch] > before}
+        assert told == {*(f"es{number}" for number in range(1, 9)), "cs1"}
+        # The other end says the same: that is no news.
+        daemons.notice("cs1", what="port", port=0, interface="cs1-eth0", role="down", up=False, neighbour=None)
+        heard = {"switch_id": daemons["cs1"].id, "port": 0}
+        daemons.notice("as1", what="port", port=2, interface="as1-eth2", role="fabric", up=True, neighbour=heard)
+        time.sleep(0.2)
+        assert daemons["es1"].groups[7] == ALL[1:], "both directions have to work"
+        heard = {"switch_id": daemons["as1"].id, "port": 2}
+        daemons.notice("cs1", what="port", port=0, interface="cs1-eth0", role="fabric", up=True, neighbour=heard)
+        watch.until("cable cs1-as1 is up: ")
+        assert daemons["es1"].groups[7] == ALL
+        assert watch.stop() == 0
+        assert "stopped after 2 cables; switches keep gates and rules" in watch.said
+
+
+def test_a_cable_that_is_put_elsewhere_is_named_and_not_used(fabric, daemons):
+    with watching(fabric, "--watch") as watch:
+        heard = {"switch_id": daemons["cs4"].id, "port": 0}
+        daemons.notice("as1", what="port", port=2, interface="as1-eth2", role="fabric", up=True, neighbour=heard)
+        watch.until("cable as1-cs1 is down (as1-eth2 goes to cs4, expected cs1)")
+        watch.until(lambda: daemons["es1"].groups[7] == ALL[1:])
+
+
+def test_a_daemon_that_restarts_is_told_what_it_missed(fabric, daemons):
+    with watching(fabric, "--watch") as watch:
+        daemons.stop("es1")
+        watch.until("es1 does not answer on ")
+        daemons.notice("as1", what="port", port=2, interface="as1-eth2", role="down", up=False, neighbour=None)
+        watch.until(lambda: daemons["es8"].groups[0] == ALL[1:])
+        assert daemons["es1"].groups[7] == ALL
+        daemons["es1"].rules.popitem()
+        daemons.start("es1")
+        watch.until("es1 is provisioned: rules 1 added, 19 kept")
+        assert daemons["es1"].groups[7] == ALL[1:]
+
+
+def test_a_daemon_that_is_not_there_at_first_is_told_when_it_comes(fabric, daemons):
+    daemons.stop("cs1")
+    with watching(fabric, "--watch") as watch:
+        watch.until("cs1 does not answer")
+        assert daemons["cs1"].gates is None
+        daemons.start("cs1")
+        watch.until("cs1 is provisioned: rules 16 added")
+        assert daemons["cs1"].gates is not None
+
+
+def test_a_switch_that_refuses_a_change_is_told_everything(fabric, daemons):
+    with watching(fabric, "--watch") as watch:
+        watch.until(lambda: bool(daemons["as1"].followers))
+        daemons["es1"].refuses = "change 1: no"
+        daemons.notice("as1", what="port", port=2, interface="as1-eth2", role="down", up=False, neighbour=None)
+        watch.until("es1 refused POST /v1/flows (409): change 1: no")
+        daemons["es1"].refuses = None
+        watch.until(lambda: daemons["es1"].groups[7] == ALL[1:])
+
+
+def test_on_demand_the_first_packet_of_a_pair_has_a_rule_made_for_it(fabric, daemons):
+    with watching(fabric, "--on-demand", "--verbose") as watch:
+        watch.until(lambda: bool(daemons["es1"].followers))
+        assert (daemons["es1"].rules, len(daemons["es1"].groups)) == ({}, 11)
+        for _ in range(2):
+            daemons.notice("es1", what="miss", port=0, source="10.0.0.1", destination="10.0.0.15")
+        watch.until("es1 has a rule for 10.0.0.1 -> 10.0.0.15")
+        (rule,) = daemons["es1"].rules.values()
+        assert rule["matches"] == {"source": "10.0.0.1/32", "destination": "10.0.0.15/32"}
+        assert rule["action"] == {"queue": 0, "down": 30, "to": {"group": 7}}
+        daemons.notice("es1", what="miss", port=0, source="192.0.2.1", destination="10.0.0.15")
+        watch.until("no rule for 192.0.2.1 -> 10.0.0.15: 192.0.2.1 is no host's address")
+        daemons.notice("es1", what="miss", port=0, source="10.0.0.16", destination="10.0.0.15")
+        watch.until("10.0.0.16 is the address of a host on another switch")
+        assert watch.stop() == 0
+        assert "rules for 1 pairs" in watch.said
+    # The next one finds that rule and keeps it.
+    with watching(fabric, "--on-demand"):
+        assert list(daemons["es1"].rules) == [("10.0.0.1/32", "10.0.0.15/32")]
