@@ -471,12 +471,11 @@ fn the_first_packet_waits_for_its_rule_and_is_delivered() {
     let late = rule("10.0.0.9/32", 4, 100);
     let (status, _) = pair.http("l", "POST", "/v1/flows", &json!({"changes": [{"add": late}]}));
     assert_eq!(status, 200);
-    assert!(
-        metrics().contains("weft_waiting_frames_total{switch=\"l\",fate=\"expired\"} 20"),
-        "{}",
-        metrics()
-    );
-    socket.send_to(b"z", "10.0.0.99:7").ok();
+    // The host's questions for routers are among them.
+    let text = metrics();
+    let expired = "weft_waiting_frames_total{switch=\"l\",fate=\"expired\"} ";
+    let expired = text.lines().find_map(|line| line.strip_prefix(expired)?.parse::<u64>().ok());
+    assert!(expired >= Some(20), "{text}");
     pair.hosts[0].ip("neigh add 10.0.0.8 lladdr 02:00:00:00:00:08 dev eth0");
     socket.send_to(b"z", "10.0.0.8:7").expect("it is sent");
     let mut of_nine = 0;
