@@ -72,10 +72,10 @@ impl Machine {
     }
 
     /// All changes or none.
-    pub fn change(&mut self, changes: &[FlowChange]) -> Result<(), (usize, FlowError)> {
+    pub fn change(&mut self, changes: &[FlowChange]) -> Result<(), (usize, Box<FlowError>)> {
         let mut switch = self.switch.clone();
         for (at, change) in changes.iter().enumerate() {
-            switch.change(change).map_err(|error| (at, error))?;
+            switch.change(change).map_err(|error| (at, Box::new(error)))?;
         }
         self.switch = switch;
         Ok(())

@@ -182,7 +182,7 @@ impl Pair {
             FlowError::Conflict { rule, .. } => format!("{rule:?} conflicts"),
             error => error.to_string(),
         };
-        let wanted = self.machine.change(changes).map_err(|(at, error)| (at, said(error)));
+        let wanted = self.machine.change(changes).map_err(|(at, error)| (at, said(*error)));
         let found = match self.rules().apply(changes) {
             Err(RulesRefused::Change { at, error }) => Err((at, said(*error))),
             Err(other) => return Err(other.to_string()),
