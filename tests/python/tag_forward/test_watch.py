@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -147,3 +148,16 @@ def test_on_demand_the_first_packet_of_a_pair_has_a_rule_made_for_it(fabric, dae
     # The next one finds that rule and keeps it.
     with watching(fabric, "--on-demand"):
         assert list(daemons["es1"].rules) == [("10.0.0.1/32", "10.0.0.15/32")]
+
+
+def test_a_daemon_that_never_answers_is_waited_for_and_ctrl_c_ends_that(fabric, daemons):
+    daemons.stop("cs1")
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(fabric.parent / "run" / "cs1.sock"))
+        silent.listen()
+        waiting = Watching(fabric)
+        silent.settimeout(PATIENCE_S)
+        connection, _ = silent.accept()
+        assert connection.recv(100).startswith(b"GET /v1/status HTTP/1.1")
+        assert waiting.stop() == 130
+    assert waiting.said == "stopped\n"
