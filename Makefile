@@ -8,7 +8,7 @@ RESULTS ?= quickstart
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 export CARGO_TERM_COLOR ?= auto
 
-PROGRAMS := weft-switchd weftctl weft-loadgen
+PROGRAMS := weft-switchd weftctl weft-loadgen weft-pktgen
 BPF_SOURCES := $(wildcard bpf/*)
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 

@@ -10,6 +10,7 @@
 /* What a tag says. */
 struct steering {
 	__u32 up, down;
+	__be16 inner; /* EtherType of what is behind it */
 	__u8 queue;
 };
 
@@ -25,6 +26,7 @@ static __always_inline enum reason read_tag(struct __sk_buff *skb, struct steeri
 		return SHORT;
 	bits = (__u64)bpf_ntohs(tag.bits[0]) << 32 | (__u32)bpf_ntohs(tag.bits[1]) << 16 |
 	       bpf_ntohs(tag.bits[2]);
+	steering->inner = tag.inner;
 	steering->queue = bits >> 45;
 	steering->up = bits >> settings.down_bits & (1ULL << (45 - settings.down_bits)) - 1;
 	steering->down = bits & (1ULL << settings.down_bits) - 1;
@@ -80,7 +82,7 @@ static __always_inline int receive_tagged(struct __sk_buff *skb, const struct fr
 	COUNT_TAG(forwarded);
 	if (pops(role_at(known, gate->port))) {
 		COUNT_TAG(popped);
-		if (!pop_tag(skb))
+		if (!pop_tag(skb, steering.inner))
 			return drop(f, NO_MEMORY);
 	}
 	put_into_queue(skb, steering.queue);

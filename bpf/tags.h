@@ -7,6 +7,7 @@
 #include "vlan.h"
 
 #define TF_TAG_LEN 8
+#define LEAST_TAGGED_IP (TAG_LEN + ADDRESSES_LEN + TF_TAG_LEN + 2 + 40)
 
 struct tf_tag {
 	__be16 ethertype;
@@ -32,7 +33,7 @@ static __always_inline bool push_before_ip(struct __sk_buff *skb, const struct f
 		__be16 ethertype;
 	} __attribute__((packed)) head = { .tag = tag, .ethertype = bpf_htons(f->ethertype) };
 
-	return !bpf_skb_adjust_room(skb, TF_TAG_LEN, BPF_ADJ_ROOM_MAC, 0) &&
+	return !bpf_skb_adjust_room(skb, TF_TAG_LEN, BPF_ADJ_ROOM_MAC, BPF_F_ADJ_ROOM_NO_CSUM_RESET) &&
 	       !bpf_skb_store_bytes(skb, ADDRESSES_LEN, &head, sizeof(head), BPF_F_RECOMPUTE_CSUM);
 }
 
@@ -59,18 +60,39 @@ static __always_inline bool push_tag(struct __sk_buff *skb, const struct frame *
 	return push_before_any(skb, &tag);
 }
 
-/* Takes the tag off; whether that was possible. Two VLAN tags are written over it and popped with the one
- * that was pushed for the kernel to take the frame for one with such tags. */
-static __always_inline bool pop_tag(struct __sk_buff *skb)
+/* A tag before a plain IP packet goes the way it came: two VLAN tags make the kernel look at the EtherType
+ * behind them anew, where it is told the packet's; then 8 bytes behind the header can be taken out. */
+static __always_inline bool pop_before_ip(struct __sk_buff *skb, __be16 inner)
 {
-	__be16 vlan = bpf_htons(ETHERTYPE_VLAN);
-	__be16 over[] = { vlan, 0, vlan, 0 };
+	return !bpf_skb_store_bytes(skb, ADDRESSES_LEN + TAG_LEN, &inner, sizeof(inner), BPF_F_RECOMPUTE_CSUM) &&
+	       !bpf_skb_vlan_pop(skb) && !bpf_skb_vlan_pop(skb) &&
+	       !bpf_skb_adjust_room(skb, -TF_TAG_LEN, BPF_ADJ_ROOM_MAC, BPF_F_ADJ_ROOM_NO_CSUM_RESET);
+}
 
-	if (bpf_skb_vlan_push(skb, vlan, 0) || bpf_skb_vlan_push(skb, vlan, 0) ||
-	    bpf_skb_store_bytes(skb, ADDRESSES_LEN + TAG_LEN, over, sizeof(over), BPF_F_RECOMPUTE_CSUM))
+/* One before anything else is written over with two VLAN tags, which are popped with the one before them. */
+static __always_inline bool pop_before_any(struct __sk_buff *skb)
+{
+	__be16 vlan = bpf_htons(ETHERTYPE_VLAN), over[] = { vlan, 0, vlan, 0 };
+
+	if (bpf_skb_store_bytes(skb, ADDRESSES_LEN + TAG_LEN, over, sizeof(over), BPF_F_RECOMPUTE_CSUM))
 		return false;
 	for (__u32 i = 0; i < 4; i++)
 		if (bpf_skb_vlan_pop(skb))
 			return false;
 	return true;
+}
+
+/* Takes the tag off, behind which there is this EtherType; whether that was possible. */
+static __always_inline bool pop_tag(struct __sk_buff *skb, __be16 inner)
+{
+	bool is_ip = inner == bpf_htons(ETHERTYPE_IPV4) || inner == bpf_htons(ETHERTYPE_IPV6);
+	__be16 vlan = bpf_htons(ETHERTYPE_VLAN);
+
+	/* The first of them goes among the bytes when the second becomes the outer one. */
+	if (bpf_skb_vlan_push(skb, vlan, 0) || bpf_skb_vlan_push(skb, vlan, 0))
+		return false;
+	/* The kernel wants the header of a packet to be there. */
+	if (is_ip && skb->len >= LEAST_TAGGED_IP)
+		return pop_before_ip(skb, inner);
+	return pop_before_any(skb);
 }

@@ -97,6 +97,22 @@ def relative_difference(treated: Mapping[int, float | None], baseline: Mapping[i
     return None if difference is None else difference.scaled(1 / scale)
 
 
+def paired_ratio(
+    treated: Mapping[int, float | None], baseline: Mapping[int, float | None], confidence: float = CONFIDENCE
+) -> Estimate | None:
+    """The geometric mean of treated over baseline, seed by seed; the interval is that of the logarithms' mean.
+
+    For measurements on a machine that is slower in some rounds than in others, which slows both alike: the ratio stays
+    where the difference does not. Pairs with a value that is not above zero are left out.
+    """
+    logs = [math.log(a / b) for a, b in paired_values(treated, baseline) if a > 0 and b > 0]
+    found = estimate(logs, confidence)
+    if found is None:
+        return None
+    ends = [None if end is None else math.exp(end) for end in (found.low, found.high)]
+    return Estimate(math.exp(found.mean), ends[0], ends[1], found.n)
+
+
 def slope(x: Sequence[float], y: Sequence[float]) -> float:
     """Least-squares slope of `y` over `x`, in units of y per unit of x."""
     xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from weft.statistics import Estimate, ecdf, estimate, paired_difference, relative_difference, slope
+from weft.statistics import Estimate, ecdf, estimate, paired_difference, paired_ratio, relative_difference, slope
 
 values = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)
 
@@ -62,6 +62,16 @@ def test_a_common_seed_effect_does_not_widen_the_paired_interval():
     treated = {seed: value - 5.0 for seed, value in base.items()}
     got = paired_difference(treated, base)
     assert (got.mean, got.low, got.high) == pytest.approx((-5.0, -5.0, -5.0))
+
+
+def test_the_paired_ratio_is_not_moved_by_rounds_that_are_slow_for_both():
+    got = paired_ratio({1: 1.0, 2: 20.0, 3: 300.0, 4: 5.0}, {1: 2.0, 2: 40.0, 3: 600.0})
+    assert (got.mean, got.low, got.high, got.n) == pytest.approx((0.5, 0.5, 0.5, 3))
+    # Logarithms of 2 and 8: their mean is log 4, and t(0.95, 1) = 6.313752 times half their distance, log 2.
+    wide = paired_ratio({1: 2.0, 2: 8.0}, {1: 1.0, 2: 1.0}, 0.90)
+    assert (wide.mean, wide.low, wide.high) == pytest.approx((4.0, 4 / 2**6.313752, 4 * 2**6.313752), rel=1e-5)
+    assert paired_ratio({1: 0.0}, {1: 1.0}) is None
+    assert paired_ratio({1: 3.0}, {1: 1.0}) == Estimate(pytest.approx(3.0), None, None, 1)
 
 
 def test_the_relative_difference_is_a_share_of_the_mean_baseline():

@@ -22,6 +22,7 @@ mod workload;
 pub use clock::Clock;
 pub use generator::{Generator, GeneratorError, Outcome};
 pub use lateness::Lateness;
+pub use namespace::enter;
 pub use progress::{Observer, Progress, Style};
 pub use record::{Lines, Record, Sample};
 pub use workload::{Flow, Host, Workload, WorkloadError};

@@ -15,6 +15,14 @@ use crate::workload::Host;
 /// The namespace of the calling thread.
 const OWN: &str = "/proc/thread-self/ns/net";
 
+/// Moves the calling thread to a network namespace, for good.
+///
+/// # Errors
+/// The file is no network namespace, or the process may not enter it.
+pub fn enter(path: &Path) -> io::Result<()> {
+    Ok(move_into_link_name_space(File::open(path)?.as_fd(), Some(LinkNameSpaceType::Network))?)
+}
+
 /// The namespaces of a workload's hosts.
 pub struct Namespaces {
     files: Vec<File>,

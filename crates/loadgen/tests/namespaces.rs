@@ -1,79 +1,13 @@
 //! Two hosts in network namespaces of their own, joined by a cable: what hosts of an emulation are.
 
 mod common;
-
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+#[path = "common/hosts.rs"]
+mod hosts;
 
 use common::{flow, send};
+use hosts::{Host, pair};
 use serde_json::{Value, json};
 use weft_loadgen::Workload;
-
-/// A process that keeps a namespace of its own; both go with this value.
-struct Host(Child);
-
-impl Host {
-    fn new() -> Option<Self> {
-        let child =
-            Command::new("unshare").args(["--net", "sleep", "60"]).stderr(Stdio::null()).spawn().ok()?;
-        let mut host = Self(child);
-        let own = std::fs::read_link("/proc/self/ns/net").ok()?;
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_secs(5) {
-            if host.0.try_wait().ok()?.is_some() {
-                return None;
-            }
-            let there = std::fs::read_link(host.netns()).ok()?;
-            if there != own {
-                return Some(host);
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        None
-    }
-
-    fn netns(&self) -> PathBuf {
-        format!("/proc/{}/ns/net", self.0.id()).into()
-    }
-
-    fn ip(&self, command: &str) {
-        self.run("ip", command);
-    }
-
-    fn run(&self, program: &str, arguments: &str) {
-        let inside = format!("--net={}", self.netns().display());
-        let output =
-            Command::new("nsenter").arg(inside).arg(program).args(arguments.split(' ')).output().unwrap();
-        assert!(
-            output.status.success(),
-            "{program} {arguments}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-    }
-}
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Two hosts with a cable, or nothing where this process may not make namespaces.
-fn pair() -> Option<[Host; 2]> {
-    let Some(hosts) = Host::new().zip(Host::new()) else {
-        eprintln!("skipped: this process may not make network namespaces (it takes CAP_SYS_ADMIN)");
-        return None;
-    };
-    let hosts: [Host; 2] = hosts.into();
-    hosts[0].ip(&format!("link add eth0 type veth peer name eth0 netns {}", hosts[1].0.id()));
-    for (at, host) in hosts.iter().enumerate() {
-        host.ip(&format!("address add 10.0.0.{}/8 dev eth0", at + 1));
-        host.ip("link set eth0 up");
-    }
-    Some(hosts)
-}
 
 fn workload(hosts: &[Host; 2], flows: &[Value], congestion: &str) -> Workload {
     let hosts: Vec<Value> = hosts

@@ -11,7 +11,8 @@ use weft_switching::{
     Action, Actions, Blueprint, Context, DropReason, Forwarding, Stream, Switch, pick, stream,
 };
 use weft_traffic::Flow;
-use weft_transport::{Config, Flags, Segment};
+use weft_transport::mptcp::Options;
+use weft_transport::{Config, Segment};
 use weft_units::{HostId, LinkId, NodeId, PortId, Time};
 
 use crate::central::ControlPlane;
@@ -22,11 +23,12 @@ use crate::ideal::Ideal;
 use crate::multipath::Multipath;
 use crate::network::Network;
 use crate::observe::Observer;
-use crate::packet::{PacketId, WATCHED};
+use crate::packet::PacketId;
 use crate::probe::Probe;
 use crate::record::{Counters, FlowRecord, LinkReport, Recorder, RunReport};
 use crate::resolver::Resolver;
 use crate::trace::TraceEvent;
+use crate::transmit::transmit;
 
 /// Everything that one run needs.
 pub struct Setup<'a> {
@@ -329,30 +331,8 @@ impl<'a, S: Switch> Engine<'a, S> {
             self.finished_bytes[usize::from(shared.flow.class)] += shared.flow.bytes;
         }
         while side.endpoint.poll_transmit(self.setup.transport, now, &mut self.segment) {
-            let is_data = id & 1 == 0 && self.segment.len > 0;
-            let followed = is_data && shared.seen.watch;
-            let watched = followed || self.segment.flags.has(Flags::SYN);
-            let owner = if watched { (id ^ 1) | WATCHED } else { id ^ 1 };
-            let packet = self.net.packets.packet_of(&side.template, owner, &self.segment);
-            if followed {
-                shared.seen.follow(packet);
-            }
-            self.counters.packets_sent += 1;
-            shared.in_flight += 1;
-            if R::TRACES {
-                let (link, header) = (self.net.id(side.nic), &self.net.packets.get(packet).header);
-                recorder.trace(now, TraceEvent::Sent { frame: packet, link, header });
-            }
-            if let Err(reason) = self.net.transmit(side.nic, packet) {
-                if R::TRACES {
-                    recorder.trace(now, TraceEvent::Dropped { frame: packet, reason });
-                }
-                self.counters.count_drop(reason);
-                shared.in_flight -= 1;
-                shared.drops += u32::from(self.segment.len > 0);
-                shared.seen.watch |= followed;
-                self.net.packets.remove(packet);
-            }
+            let sent = (&self.segment, Options::None);
+            transmit(&mut self.net, &mut self.counters, (side, shared), id, sent, recorder);
         }
         let deadline = side.endpoint.next_timeout();
         if deadline < side.armed {

@@ -28,3 +28,4 @@ pub mod results;
 pub mod run;
 pub mod sweep;
 pub mod trace;
+mod transmit;

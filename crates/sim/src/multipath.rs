@@ -9,15 +9,15 @@ use std::collections::BTreeSet;
 use weft_control::{Join as SeenJoin, Mptcp as SeenMptcp, Version};
 use weft_switching::{Switch, mix64};
 use weft_traffic::{EPHEMERAL, Flow};
+use weft_transport::Mptcp;
 use weft_transport::mptcp::{Addresses, Config, Connection, Join, NewSubflow, Options};
-use weft_transport::{Flags, Mptcp};
 use weft_units::HostId;
 
 use crate::engine::{Engine, TIMER};
 use crate::host::EndpointId;
-use crate::packet::{PacketId, WATCHED};
+use crate::packet::PacketId;
 use crate::record::{FlowRecord, MultipathReport, Recorder};
-use crate::trace::TraceEvent;
+use crate::transmit::transmit;
 
 /// One connection.
 struct Bundle {
@@ -239,7 +239,10 @@ impl<S: Switch> Engine<'_, S> {
             let mut options = Options::None;
             if let Some(number) = connection.poll_transmit(config, now, &mut self.segment, &mut options) {
                 let place = bundle.place_of[side].get(number).copied().unwrap_or(first);
-                self.transmit_subflow(place * 2 + side as u32, &options, recorder);
+                let (id, sent) = (place * 2 + side as u32, (&self.segment, options));
+                let ends =
+                    (&self.connections.sides[id as usize], &mut self.connections.shared[place as usize]);
+                transmit(&mut self.net, &mut self.counters, ends, id, sent, recorder);
                 continue;
             }
             let random = drawn(&flow, 3 + bundle.places.len() as u64);
@@ -273,35 +276,6 @@ impl<S: Switch> Engine<'_, S> {
         let accepted = bundle.sides[1].accept(config, new.remote, random).unwrap_or(usize::MAX >> 1);
         let numbers = [new.subflow, accepted.min(u8::MAX.into())];
         self.add_place(&Flow { sport, ..*flow }, Place { bundle: number, numbers, addresses });
-    }
-
-    /// Sends the segment of a subflow, as [`Engine::pump`] does that of a TCP connection.
-    fn transmit_subflow<R: Recorder>(&mut self, id: EndpointId, options: &Options, recorder: &mut R) {
-        let (now, number) = (self.net.now, id as usize / 2);
-        let (side, shared) = (&self.connections.sides[id as usize], &mut self.connections.shared[number]);
-        let followed = id & 1 == 0 && self.segment.len > 0 && shared.seen.watch;
-        let watched = followed || self.segment.flags.has(Flags::SYN);
-        let owner = if watched { (id ^ 1) | WATCHED } else { id ^ 1 };
-        let packet = self.net.packets.packet_with_options(&side.template, owner, &self.segment, *options);
-        if followed {
-            shared.seen.follow(packet);
-        }
-        self.counters.packets_sent += 1;
-        shared.in_flight += 1;
-        if R::TRACES {
-            let (link, header) = (self.net.id(side.nic), &self.net.packets.get(packet).header);
-            recorder.trace(now, TraceEvent::Sent { frame: packet, link, header });
-        }
-        if let Err(reason) = self.net.transmit(side.nic, packet) {
-            if R::TRACES {
-                recorder.trace(now, TraceEvent::Dropped { frame: packet, reason });
-            }
-            self.counters.count_drop(reason);
-            shared.in_flight -= 1;
-            shared.drops += u32::from(self.segment.len > 0);
-            shared.seen.watch |= followed;
-            self.net.packets.remove(packet);
-        }
     }
 
     /// Gives the places of a connection back, as [`Engine::release`] does that of a TCP connection.

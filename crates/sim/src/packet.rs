@@ -107,16 +107,10 @@ impl Slab {
         self.packets.len() as PacketId - 1
     }
 
-    /// Makes a packet of `segment` for the endpoint `owner`, with [`WATCHED`] where its path is to be
-    /// seen, with the addresses of `template`.
+    /// Makes a packet of `segment`, with an option of Multipath TCP, for the endpoint `owner`, with [`WATCHED`] where
+    /// its path is to be seen, with the addresses of `template`.
     #[inline(always)]
-    pub fn packet_of(&mut self, template: &Header, owner: u32, segment: &Segment) -> PacketId {
-        self.packet_with_options(template, owner, segment, Options::None)
-    }
-
-    /// The same of a segment with an option of Multipath TCP.
-    #[inline(always)]
-    pub fn packet_with_options(
+    pub fn packet_of(
         &mut self,
         template: &Header,
         owner: u32,
@@ -287,7 +281,7 @@ mod tests {
                 sacks: [(1, 2), (3, 4), (5, 6), (0, 0)],
                 ..Segment::default()
             };
-            let id = slab.packet_of(&Header::default(), 5, &segment);
+            let id = slab.packet_of(&Header::default(), 5, &segment, Options::None);
             let copy = slab.duplicate(id);
             slab.remove(id);
             let mut read = Segment::default();

@@ -11,6 +11,7 @@ kills the first process of the jail with it (`--kill-child`); as that is process
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -38,11 +39,14 @@ class Jail:
         process: `unshare`, which ends when the jail has.
     """
 
-    def __init__(self, module: str, arguments: Sequence[str], stderr: IO[bytes] | None) -> None:
+    def __init__(
+        self, module: str, arguments: Sequence[str], stderr: IO[bytes] | None, *, listens: bool = False
+    ) -> None:
         """Start `python -m module arguments` in a jail.
 
-        Its standard output is a pipe and its standard error `stderr`; without `stderr` it has the terminal of this
-        process. To be called from the main thread: the kernel kills the jail when the thread that started it ends.
+        Its standard output is a pipe, its standard error `stderr`, its standard input a pipe if it `listens`; without
+        `stderr` it has the terminal of this process. To be called from the main thread: the kernel kills the jail when
+        the thread that started it ends.
         """
         command = [
             *(_path("setpriv"), "--pdeathsig", "KILL", "--"),
@@ -52,7 +56,7 @@ class Jail:
         alone = stderr is not None
         self.process = subprocess.Popen(
             command,
-            stdin=subprocess.DEVNULL if alone else None,
+            stdin=subprocess.PIPE if listens else subprocess.DEVNULL if alone else None,
             stdout=subprocess.PIPE if alone else None,
             stderr=stderr,
             # Ctrl-C at a terminal is for the process outside, which then ends the jail; at a prompt it is for both.
@@ -78,8 +82,10 @@ class Jail:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        if self.process.stdout is not None:
-            self.process.stdout.close()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
 
 
 def furnish() -> None:

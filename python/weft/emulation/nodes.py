@@ -17,11 +17,13 @@ _LINKS_S = 60.0
 _LOOK_S = 0.05
 """Seconds between two looks."""
 _OWN = "/proc/self/ns/net"
-"""The namespace of the switches."""
+"""The namespace of switches that have none of their own."""
 
 
 class Nodes:
-    """Hosts in namespaces of their own, switches in that of this process, cables between them; nothing forwards yet.
+    """Hosts in namespaces of their own, switches in that of this process unless told otherwise, cables between them.
+
+    Nothing forwards yet.
 
     Attributes:
         plan: What was built.
@@ -64,18 +66,22 @@ class Nodes:
         """The hosts' network namespaces, as paths."""
         return {name: path_of(host.pid) for name, host in self.hosts.items()}
 
+    def place(self, node: str) -> str:
+        """The network namespace that a node is in, as a path."""
+        there = self.hosts.get(node) or self.switches[node]
+        return path_of(there.pid) if there.inNamespace else _OWN
+
     def wait_for_links(self) -> None:
         """Wait until every interface passes frames, those of cables that are down apart.
 
         Raises:
             EmulationError: One does not in time.
         """
-        namespaces = self.namespaces
+        places = {node: self.place(node) for node in (*self.hosts, *self.switches)}
         until = time.monotonic() + _LINKS_S
         for cable in self.plan.cables:
             for end in cable.ends if cable.up else ():
-                path = namespaces.get(end.node, _OWN)
-                while not _runs(path, self.plan.interface(end)):
+                while not _runs(places[end.node], self.plan.interface(end)):
                     if time.monotonic() > until:
                         raise EmulationError(f"{self.plan.interface(end)} carries nothing after {_LINKS_S:g} s")
                     time.sleep(_LOOK_S)

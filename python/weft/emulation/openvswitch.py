@@ -208,13 +208,32 @@ class OpenVSwitch:
         for name in names:
             _wait(f"switch {name} has no connection to its controller", lambda name=name: self.connected(name), limit_s)  # type: ignore[misc]
 
-    def add_rules(self, bridge: str, rules: Iterable[str]) -> None:
+    def add_rules(self, bridge: str, rules: Iterable[str], limit_s: float = _READY_S) -> None:
         """Add rules as `ovs-ofctl add-flows` takes them, e.g. `priority=10,in_port=1,actions=output:2`.
 
         Raises:
-            EmulationError: One of them is refused.
+            EmulationError: One of them is refused, or they take more than `limit_s` seconds.
         """
-        _run([*self._ofctl("add-flows", bridge), "-"], "\n".join(rules) + "\n")
+        _run([*self._ofctl("add-flows", bridge, limit_s), "-"], "\n".join(rules) + "\n", limit_s)
+
+    def count(self, bridge: str) -> int:
+        """How many rules a bridge has.
+
+        Raises:
+            EmulationError: There is no such bridge.
+        """
+        said = _run(self._ofctl("dump-aggregate", bridge))
+        return int(said.rpartition("flow_count=")[2])
+
+    def cached(self) -> int:
+        """How many flows the datapath of all bridges holds.
+
+        Raises:
+            EmulationError: The switch does not answer.
+        """
+        said = _run([_path("ovs-appctl"), f"--target={self.directory}/ovs-vswitchd.ctl", "dpctl/show"])
+        match = re.search(r"^ *flows: (\d+)$", said, re.MULTILINE)
+        return int(match.group(1)) if match else 0
 
     def rules(self, bridge: str) -> list[str]:
         """The rules of a bridge as `ovs-ofctl dump-flows` prints them.
@@ -254,11 +273,11 @@ class OpenVSwitch:
     def _configure(self, *words: str) -> str:
         return _run([_path("ovs-vsctl"), f"--db={self._remote}", f"--timeout={_READY_S:.0f}", *words])
 
-    def _ofctl(self, what: str, bridge: str) -> list[str]:
+    def _ofctl(self, what: str, bridge: str, limit_s: float = _READY_S) -> list[str]:
         control = self.directory / f"{bridge}.mgmt"
         if not control.is_socket():
             raise EmulationError(f"there is no bridge {bridge} in {self.directory}")
-        return [_path("ovs-ofctl"), "-O", "OpenFlow13", f"--timeout={_READY_S:.0f}", what, f"unix:{control}"]
+        return [_path("ovs-ofctl"), "-O", "OpenFlow13", f"--timeout={limit_s:.0f}", what, f"unix:{control}"]
 
     def _datapath_types(self) -> str:
         return self._configure("--no-wait", "get", "Open_vSwitch", ".", "datapath_types").strip("[]\n ")
@@ -450,9 +469,9 @@ def _wait(what: str, condition: Callable[[], bool], limit_s: float) -> None:
         time.sleep(_LOOK_S)
 
 
-def _run(command: list[str], text: str | None = None) -> str:
+def _run(command: list[str], text: str | None = None, limit_s: float = _READY_S) -> str:
     try:
-        done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=_READY_S + 5, check=False)
+        done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=limit_s + 5, check=False)
     except subprocess.TimeoutExpired as late:
         raise EmulationError(f"{Path(command[0]).name} took more than {late.timeout:g} s") from late
     if done.returncode != 0:

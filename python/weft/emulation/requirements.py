@@ -13,14 +13,16 @@ from .errors import EmulationError
 
 SYSTEM_PROGRAMS = ("unshare", "setpriv", "mount", "mnexec", "ip", "tc", "ss", "nstat", "ethtool", "ifconfig")
 """Of the system; `mnexec` comes with Mininet."""
-OWN_PROGRAMS = ("weft-switchd", "weft-loadgen")
+OWN_PROGRAMS = ("weft-switchd", "weft-loadgen", "weft-pktgen")
 """Built by `make emulation`, installed beside `weft`."""
+_EMULATES = ("weft-switchd", "weft-loadgen")
+"""Those of them that carry out a scenario."""
 _DEBIAN_PACKAGES = Path("/usr/lib/python3/dist-packages")
 """Where Debian and Ubuntu install Mininet, which a virtual environment does not see."""
 _INSTALL = "`make emulation` in Weft's directory installs and builds what an emulation needs"
 
 
-def check(own: Sequence[str] = OWN_PROGRAMS) -> None:
+def check(own: Sequence[str] = _EMULATES) -> None:
     """Refuse a machine on which nothing can be emulated.
 
     Args:

@@ -194,8 +194,8 @@ def route_there(interface: str, wanted: str) -> str:
     return there
 
 
-def offloads(interface: str) -> None:
-    """Have an interface of a host send frames as a wire would carry them.
+def offloads(interface: str, *, on: bool = False) -> None:
+    """Have an interface of a host send frames as a wire would carry them; with `on`, as Linux does by itself.
 
     Segmentation in the kernel would put up to 64 kB into what a queue of 100 packets counts as one, and into what an
     exploration races against as one; checksums left to a device that there is not would be wrong in frames that
@@ -204,11 +204,12 @@ def offloads(interface: str) -> None:
     Raises:
         EmulationError: ethtool refuses.
     """
-    switches = [word for name in _OFFLOADS for word in (name, "off")]
+    value = "on" if on else "off"
+    switches = [word for name in _OFFLOADS for word in (name, value)]
     command = [str(program("ethtool")), "-K", interface, *switches]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise EmulationError(f"ethtool cannot switch the offloads of {interface} off: {done.stderr.strip()}")
+        raise EmulationError(f"ethtool cannot switch the offloads of {interface} {value}: {done.stderr.strip()}")
 
 
 def versions() -> dict[str, str]:

@@ -75,6 +75,7 @@ _MARKS = {
     "triangle-left": "M2.5 8l11 -6v12z",
     "triangle-right": "M13.5 8l-11 -6v12z",
     "diamond": "M8 1.5l6 6.5l-6 6.5l-6 -6.5z",
+    "wedge": "M8 2l3.5 12h-7z",
     "cross": "M6 2h4v4h4v4h-4v4h-4v-4h-4v-4h4z",
 }
 

@@ -9,6 +9,7 @@ from .packet_spraying import PacketSpraying
 from .packet_spraying.emulated import PacketSprayingEmulated
 from .smoc.emulated import SmocEmulated
 from .smoc.simulated import Smoc
+from .tag_and_forward import TagAndForward
 from .tcp_path import TcpPath
 from .tcp_path.emulated import TcpPathEmulated
 
@@ -19,6 +20,7 @@ ALL: tuple[Study, ...] = (
     PacketSprayingEmulated(),
     Smoc(),
     SmocEmulated(),
+    TagAndForward(),
     TcpPath(),
     TcpPathEmulated(),
 )

@@ -4,6 +4,7 @@ use weft_fabric::{Fabric, FabricBuilder, LinkSpec};
 use weft_sim::event_queue::Due;
 use weft_sim::network::Network;
 use weft_switching::{DropReason, Header};
+use weft_transport::mptcp::Options;
 use weft_transport::{Ecn, Segment};
 use weft_units::{Bytes, LinkId, Time};
 
@@ -39,7 +40,7 @@ impl Wire {
         self.net.now = at;
         let segment = Segment { len: ip_bytes - 40, ecn, ..Segment::default() };
         let template = Header { traffic_class: dscp << 2, ..Header::default() };
-        let packet = self.net.packets.packet_of(&template, tag, &segment);
+        let packet = self.net.packets.packet_of(&template, tag, &segment, Options::None);
         self.net.transmit(self.link, packet).inspect_err(|_| self.net.packets.remove(packet))
     }
 

@@ -20,14 +20,15 @@ Examples:
 
 Examples of the modes tag-forward and flow-table (`weftctl help add-flow`):
   weftctl set-gate eth1 2 --flag srv && weftctl set-divisors --down 2 --up 8
-  weftctl add-flow 'priority=1000,ip_src=10.0.0.0/24,ip_dst=10.2.0.3 actions=queue:1,down:30,gate:56,up:48'
+  weftctl add-flow 'priority=1000,ip_src=10.0.0.0/24,ip_dst=10.2.0.3 actions=queue:1,down:30,gate:48,up:48'
   weftctl add-flows es1.flows          all lines, or nothing
   weftctl dump-flows 'ip_dst=10.2.0.0/16'
   weftctl del-flow 'priority=1000,ip_src=10.0.0.0/24,ip_dst=10.2.0.3'";
 
 /// Shows and steers a running weft-switchd.
 #[derive(Parser)]
-#[command(version, after_help = EXAMPLES)]
+#[command(name = "weftctl", version, after_help = EXAMPLES)]
+#[command(after_long_help = format!("{EXAMPLES}\n\n{}\n\n{}", ctl::FLOW_HELP, ctl::GROUP_HELP))]
 struct Arguments {
     /// Name of the switch on this machine
     #[arg(long, default_value = "weft", global = true)]

@@ -8,4 +8,4 @@ mod tags;
 pub use client::{Client, ClientError};
 pub use show::{event, table};
 pub use tag_commands::{Output, run};
-pub use tags::TagCommand;
+pub use tags::{FLOW_HELP, GROUP_HELP, TagCommand};

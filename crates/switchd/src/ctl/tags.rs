@@ -7,7 +7,8 @@ use weft_fabric::gates::Direction;
 
 use crate::bodies::Flag;
 
-const FLOW_HELP: &str = "\
+/// How a rule is written.
+pub const FLOW_HELP: &str = "\
 A flow is the match of a rule and its actions:
 
   [priority=P,][ip|ipv6,][ip_src=A,][ip_dst=A] actions=[queue:Q,][down:D,](gate:G[,up:U] | group:N)
@@ -15,6 +16,14 @@ A flow is the match of a rule and its actions:
 A is an address, a network (10.0.0.0/24, 10.0.0.0/255.255.255.0, fd00::/16) or `any`; nw_src, nw_dst, ipv6_src and
 ipv6_dst are other names of the same. Without a priority it is 32768. `queue` is QID of the tag, `down` and `up` are its
 DOWN and UP, `gate` is the gate by which frames leave this switch.";
+
+/// How a group is written.
+pub const GROUP_HELP: &str = "\
+A packet of a rule that names the group takes one of its ways:
+
+  group_id=N[,type=select][,bucket=gate:G[,up:U]]...
+
+Example: weftctl add-group 'group_id=3,bucket=gate:48,up:48,bucket=gate:56,up:52'";
 
 /// A command about gates or flows.
 #[derive(Subcommand)]
@@ -29,8 +38,7 @@ pub enum TagCommand {
         /// Which number of a tag leads through it
         #[command(flatten)]
         direction: Toward,
-        /// What is behind it: a server (srv) or a network outside (ext), for which tags are taken off; an edge switch
-        /// (ass), from which frames go up
+        /// What is behind it, where that matters
         #[arg(long, value_enum)]
         flag: Option<FlagName>,
     },
@@ -92,12 +100,7 @@ Examples:
         flow: Option<String>,
     },
     /// Say which ways a group has
-    #[command(after_help = "\
-A packet of a rule that names the group takes one of its ways:
-
-  group_id=N[,type=select][,bucket=gate:G[,up:U]]...
-
-Example: weftctl add-group 'group_id=3,bucket=gate:56,up:48,bucket=gate:64,up:52'")]
+    #[command(after_help = GROUP_HELP)]
     AddGroup {
         /// The group, as below
         group: String,
@@ -114,11 +117,11 @@ Example: weftctl add-group 'group_id=3,bucket=gate:56,up:48,bucket=gate:64,up:52
 /// The flag of a gate.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum FlagName {
-    /// G_SRV
+    /// A server: tags are taken off (G_SRV)
     Srv,
-    /// G_EXT
+    /// A network outside: tags are taken off (G_EXT)
     Ext,
-    /// G_ASS
+    /// An edge switch: frames that come from there go up (G_ASS)
     Ass,
 }
 

@@ -21,6 +21,7 @@ mod read;
 mod routed;
 mod setting;
 mod shorten;
+mod tagged;
 mod talk;
 mod tally;
 

@@ -202,12 +202,12 @@ impl Pair {
     }
 }
 
-fn text(error: impl ToString) -> String {
+pub fn text(error: impl ToString) -> String {
     error.to_string()
 }
 
 /// What was counted between two looks.
-fn since(before: &Counters, after: &Counters) -> Counters {
+pub fn since(before: &Counters, after: &Counters) -> Counters {
     let count =
         |of: &Counters, reason| of.dropped.iter().find(|(other, _)| *other == reason).map_or(0, |(_, n)| *n);
     let dropped = after.dropped.iter().map(|&(reason, n)| (reason, n - count(before, reason)));

@@ -18,6 +18,10 @@ use weft_units::PortId;
 
 use crate::bpffs::BpfFs;
 
+/// Bytes of `struct __sk_buff`, and where the priority is in it.
+const CONTEXT: usize = 192;
+const PRIORITY: usize = 32;
+
 type Result<T> = std::result::Result<T, PlaneError>;
 
 /// Why programs cannot be run here, if they cannot.
@@ -36,13 +40,16 @@ pub struct Program {
     pub plane: Plane,
     pub tables: Tables,
     /// What the tables show to nobody.
-    floods: Walk<FloodKey, Flood>,
+    floods: Option<Walk<FloodKey, Flood>>,
     repairs: Option<Walk<u64, u64>>,
     carried: Option<Walk<Flow, Load>>,
     /// What goes in beside a frame, and what would leave.
     given: Array<MapData, Test>,
     sent: RingBuf<MapData>,
     ports: Vec<Port>,
+    /// The priority of the last frame, by which it waits in a queue.
+    pub priority: u32,
+    pub pins: Pins,
     /// Its pins go with it.
     _pinned: BpfFs,
 }
@@ -57,13 +64,15 @@ impl Program {
         let plane = Plane::load(mode, config, settings, &pins)?;
         Ok(Self {
             tables: Tables::open(mode, settings, config.floods, &pins)?,
-            floods: Walk::open(&pins.map("floods"))?,
+            floods: mode.floods().then(|| Walk::open(&pins.map("floods"))).transpose()?,
             repairs: mode.explores().then(|| Walk::open(&pins.map("repairs"))).transpose()?,
             carried: mode.counts_flows().then(|| Walk::open(&pins.map("carried"))).transpose()?,
             given: own(&plane, "test")?.try_into()?,
             sent: own(&plane, "sent")?.try_into()?,
             ports: Vec::new(),
+            priority: 0,
             plane,
+            pins,
             _pinned: pinned,
         })
     }
@@ -87,8 +96,13 @@ impl Program {
     /// Has the program take a frame in; gives what would leave, port by port.
     pub fn run(&mut self, given: Test, frame: &[u8]) -> Result<Vec<(PortId, Vec<u8>)>> {
         self.given.set(0, given, 0)?;
-        let options = TestRunOptions { data_in: Some(frame), ..TestRunOptions::new() };
+        let mut context = [0; CONTEXT];
+        let options =
+            TestRunOptions { data_in: Some(frame), ctx_out: Some(&mut context), ..TestRunOptions::new() };
         self.plane.program()?.test_run(options)?;
+        self.priority = context
+            .get(PRIORITY..PRIORITY + 4)
+            .map_or(0, |bytes| u32::from_ne_bytes(bytes.try_into().expect("four bytes")));
         let mut sent = Vec::new();
         while let Some(item) = self.sent.next() {
             sent.extend(copy(&item));
@@ -112,7 +126,7 @@ impl Program {
 
     /// The floods that have not expired.
     pub fn floods(&self, now: u64) -> io::Result<Vec<(FloodKey, Flood)>> {
-        live(Some(&self.floods), |flood| flood.expiry > now)
+        live(self.floods.as_ref(), |flood| flood.expiry > now)
     }
 
     /// The stations that are being looked for, and until when.

@@ -8,14 +8,12 @@ the transfer, `summary.json`.
 from __future__ import annotations
 
 import json
-import shutil
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-
-import polars as pl
 
 from ..._weft import version
 from ...controller.errors import ControllerError
@@ -24,9 +22,9 @@ from ...emulation.errors import EmulationError
 from ...emulation.run import follow
 from ...emulation.sweep import clear, workshop
 from ...errors import OutputError
-from ...files import write_text
 from ...results import Results
-from ...topology import fabric as read_fabric
+from ...topology import Fabric
+from .. import layout
 from ..base import Part
 from .setup import Setup
 from .topologies import RECEIVER, SENDER, fabric
@@ -38,56 +36,6 @@ _SHORTEST_S = 0.05
 _INTERVAL_PS = round(iperf.INTERVAL_S * 1e12)
 _BUILDING = 0.3
 """Share of a run's bar that building the network takes."""
-_FLOWS = {
-    "flow": pl.Int64,
-    "src": pl.Categorical,
-    "dst": pl.Categorical,
-    "sport": pl.Int32,
-    "dport": pl.Int32,
-    "class": pl.Categorical,
-    "dscp": pl.Int32,
-    "bytes": pl.Int64,
-    "start_ps": pl.Int64,
-    "end_ps": pl.Int64,
-    "fct_ps": pl.Int64,
-    "ideal_fct_ps": pl.Int64,
-    "measured": pl.Boolean,
-    "hops": pl.Int32,
-    "subflows": pl.Int32,
-    "packets_sent": pl.Int64,
-    "retransmissions": pl.Int64,
-    "timeouts": pl.Int64,
-    "out_of_order": pl.Int64,
-    "first_transmissions_received": pl.Int64,
-    "drops": pl.Int64,
-    "ecn_marks": pl.Int64,
-    "resolution_ps": pl.Int64,
-    "exploration_ps": pl.Int64,
-    "moves": pl.Int32,
-    "path": pl.Categorical,
-}
-"""As every run has them; null is what nobody saw of a subflow."""
-_OF_CLASSES = (
-    "drops",
-    "explored",
-    "finished",
-    "flows",
-    "mean_exploration_s",
-    "mean_fct_s",
-    "mean_resolution_s",
-    "mean_slowdown",
-    "mean_throughput_bps",
-    "median_fct_s",
-    "moved_flows",
-    "moves",
-    "out_of_order_moved",
-    "out_of_order_share",
-    "p99_fct_s",
-    "retransmissions",
-    "timeouts",
-)
-"""What a summary says of a class."""
-_SERIES = {"time_ps": pl.Int64, "metric": pl.Categorical, "entity": pl.Categorical, "value": pl.Float64}
 
 
 class Transfers(Part):
@@ -115,7 +63,7 @@ class Transfers(Part):
     def carry_out(self, out: Path, jobs: int | None, progress: Callable[[dict[str, Any]], None] | None) -> Results:
         """One at a time: they go by the clock."""
         told = progress if progress is not None else lambda _: None
-        self._claim(out)
+        layout.claim(out, self._index())
         failed = []
         with workshop(out) as directory:
             for setup in self.setups:
@@ -138,29 +86,11 @@ class Transfers(Part):
             raise OutputError(f"{len(failed)} emulated runs failed; the first: {failed[0]}")
         return Results(out)
 
-    def _claim(self, out: Path) -> None:
-        """Write `sweep.json`, or find that it is that of these runs."""
-        index = out / "sweep.json"
-        wanted = json.dumps(self._index(), indent=2) + "\n"
-        if index.is_file():
-            if index.read_text(encoding="utf-8") != wanted:
-                raise OutputError(
-                    f"{out} holds other runs, or those of another version: give another directory with -o"
-                )
-            return
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OutputError(f"{out} cannot be made: {error.strerror}") from error
-        write_text(index, wanted)
-
     def _index(self) -> dict[str, Any]:
         return {
             "name": f"smoc, {self.name}",
             "description": "MPTCP through Open vSwitch, emulated",
-            "version": version(),
             "baseline": None,
-            "emulated": True,
             "runs": [
                 {
                     "id": setup.id,
@@ -182,19 +112,13 @@ def write(setup: Setup, directory: Path, target: Path) -> None:
         OutputError: It cannot be written.
     """
     observed = json.loads((directory / "observed.json").read_text(encoding="utf-8"))
-    unfinished = target.with_name(f".{target.name}")
-    try:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        unfinished.mkdir(parents=True)
-        pl.DataFrame(flows(observed), schema=_FLOWS).write_parquet(unfinished / "flows.parquet")
-        pl.DataFrame(series(setup, observed), schema=_SERIES, orient="row").write_parquet(unfinished / "series.parquet")
-        fabric_file = unfinished / "topology.fabric.toml"
-        fabric_file.write_text(fabric(setup.topology, setup.rate_bps), encoding="utf-8")
-        text = json.dumps(summary(setup, observed, fabric_file), indent=2)
-        (unfinished / "summary.json").write_text(text, encoding="utf-8")
-        unfinished.rename(target)
-    except OSError as error:
-        raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error
+    layout.write(
+        target,
+        flows(observed),
+        series(setup, observed),
+        fabric(setup.topology, setup.rate_bps),
+        partial(summary, setup, observed),
+    )
 
 
 def flows(observed: dict[str, Any]) -> list[dict[str, Any]]:
@@ -246,9 +170,8 @@ def series(setup: Setup, observed: dict[str, Any]) -> list[tuple[Any, ...]]:
     return sorted(arrived + seen + sending)
 
 
-def summary(setup: Setup, observed: dict[str, Any], fabric_file: Path) -> dict[str, Any]:
+def summary(setup: Setup, observed: dict[str, Any], built: Fabric) -> dict[str, Any]:
     """`summary.json`, with what is known of what others have in theirs."""
-    built = read_fabric(fabric_file)
     rates = {(link.source, link.target): link.rate_bps for link in built.links}
     links = [
         {
@@ -300,8 +223,8 @@ def summary(setup: Setup, observed: dict[str, Any], fabric_file: Path) -> dict[s
 
 def _class(sent: list[dict[str, Any]]) -> dict[str, Any]:
     """What is known of all subflows together: none of them ends before the transfer is cut off."""
-    known = {"flows": len(sent), "finished": 0, "retransmissions": sum(row["retransmissions"] for row in sent)}
-    return dict.fromkeys(_OF_CLASSES) | known
+    retransmissions = sum(row["retransmissions"] for row in sent)
+    return layout.of_class(flows=len(sent), finished=0, retransmissions=retransmissions)
 
 
 def _follower(setup: Setup, told: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:

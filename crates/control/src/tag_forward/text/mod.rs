@@ -1,9 +1,9 @@
 //! Rules and groups as people write them, in the manner of ovs-ofctl(8):
 //!
 //! ```text
-//! priority=1000,ip,ip_src=10.0.0.0/24,ip_dst=10.2.0.3 actions=queue:1,down:30,gate:56,up:48
+//! priority=1000,ip,ip_src=10.0.0.0/24,ip_dst=10.2.0.3 actions=queue:1,down:30,gate:48,up:48
 //! priority=1000,ip,ip_dst=10.2.0.3 actions=down:30,group:3
-//! group_id=3,type=select,bucket=gate:56,up:48,bucket=gate:64,up:52
+//! group_id=3,type=select,bucket=gate:48,up:48,bucket=gate:56,up:52
 //! ```
 //!
 //! What is shown of a rule is read again as that rule. [`FlowFilter`] is the part before `actions`.
@@ -115,7 +115,7 @@ pub fn parse_change(verb: Verb, text: &str) -> Result<FlowChange, SyntaxError> {
             ));
         }
         (_, None) => {
-            let lacks = "there are no actions: actions=down:30,gate:56,up:48, or actions=down:30,group:3";
+            let lacks = "there are no actions: actions=down:30,gate:48,up:48, or actions=down:30,group:3";
             return Err(SyntaxError::Lacks(lacks));
         }
         (_, Some(action)) => action,
@@ -195,8 +195,8 @@ mod tests {
     fn every_spelling_of_a_rule_is_read_as_the_one_that_is_shown() {
         for (text, shown) in [
             (
-                "priority=1000,ip,nw_src=10.0.0.0/255.255.255.0,nw_dst=10.2.0.3,actions=queue:1,down:30,gate:56,up:48",
-                "priority=1000,ip,ip_src=10.0.0.0/24,ip_dst=10.2.0.3 actions=queue:1,down:30,gate:56,up:48",
+                "priority=1000,ip,nw_src=10.0.0.0/255.255.255.0,nw_dst=10.2.0.3,actions=queue:1,down:30,gate:48,up:48",
+                "priority=1000,ip,ip_src=10.0.0.0/24,ip_dst=10.2.0.3 actions=queue:1,down:30,gate:48,up:48",
             ),
             (
                 "ip_dst=10.0.0.1 actions=down:0x1e,gate:2",
@@ -224,7 +224,7 @@ mod tests {
             "add priority=5,ip actions=queue:7,down:4,gate:2,up:0",
             "modify priority=5,ip actions=queue:7,down:4,group:2",
             "delete priority=5,ipv6,ip_dst=::1",
-            "add group_id=3,type=select,bucket=gate:56,up:48,bucket=gate:64,up:52",
+            "add group_id=3,type=select,bucket=gate:48,up:48,bucket=gate:56,up:52",
             "add group_id=3,type=select",
             "delete group_id=3",
         ] {

@@ -179,7 +179,7 @@ fn parse_action(text: &str) -> Result<FlowAction, SyntaxError> {
         (Some(gate), up, None) => FlowTarget::Way(Way { gate, up: up.unwrap_or(0) }),
         (None, None, Some(id)) => FlowTarget::Group(id),
         (None, _, None) => {
-            return Err(SyntaxError::Lacks("the actions name no way: gate:56,up:48, or group:3"));
+            return Err(SyntaxError::Lacks("the actions name no way: gate:48,up:48, or group:3"));
         }
         (_, _, Some(_)) => {
             return Err(SyntaxError::Superfluous(
@@ -210,12 +210,12 @@ pub fn parse_group(text: &str) -> Result<(GroupId, Vec<Way>), SyntaxError> {
             }
             Some("bucket") => match action_part(part)? {
                 ("gate", value) => ways.push((gate("gate", value)?, None)),
-                _ => return Err(SyntaxError::Lacks("a bucket begins with its gate: bucket=gate:56,up:48")),
+                _ => return Err(SyntaxError::Lacks("a bucket begins with its gate: bucket=gate:48,up:48")),
             },
             Some(name) => return Err(unknown(name, &GROUP_FIELDS)),
             None => match (action_part(part)?, ways.last_mut()) {
                 (("up", value), Some((_, up))) => once(up, "up", number("up", value, ANY_NUMBER)?)?,
-                _ => return Err(SyntaxError::Lacks("a bucket begins with its gate: bucket=gate:56,up:48")),
+                _ => return Err(SyntaxError::Lacks("a bucket begins with its gate: bucket=gate:48,up:48")),
             },
         }
     }

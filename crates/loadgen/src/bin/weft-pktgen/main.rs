@@ -1,0 +1,68 @@
+//! `weft-pktgen`: packets as fast as a switch takes them, and round trips, from hosts of a network of
+//! namespaces: what a study of forwarding measures with.
+//!
+//! Unlike `weft-loadgen` there is no TCP and no schedule: packets of many UDP flows in turn, made here and
+//! handed to the interface, or echo requests, one after the other.
+
+mod echo;
+mod frame;
+mod load;
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+const EXAMPLES: &str = "\
+Examples:
+  weft-pktgen echo 10.0.0.2 --netns /run/netns/h1 --size 64 --count 100
+      a hundred round trips, one after the other
+  weft-pktgen load load.json
+      packets of the flows of load.json, as many a second as it says
+
+What is measured is printed as JSON. The format of load.json is in docs/loadgen.md. Exit status: 0, or 2 where
+nothing could be measured.";
+
+/// Sends packets of many UDP flows, or echo requests.
+#[derive(Parser)]
+#[command(version, after_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Round trips, one after the other: {"rtt_ns": [...], "lost": 0}
+    Echo(echo::Arguments),
+    /// Packets of many UDP flows in turn: {"sent": [...], "seconds": 1.0, "processor_s": 1.0}
+    Load {
+        /// Senders, flows, size and rate, as JSON
+        file: PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().what {
+        What::Echo(arguments) => echo::measure(&arguments).map(|found| found.to_string()),
+        What::Load { file } => load(&file),
+    };
+    match done {
+        Ok(text) => {
+            println!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("weft-pktgen: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn load(file: &std::path::Path) -> Result<String, Box<dyn Error>> {
+    let text = std::fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    let load: load::Load =
+        serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", file.display()))?;
+    Ok(load::send(&load)?.to_string())
+}

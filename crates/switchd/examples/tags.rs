@@ -1,0 +1,280 @@
+//! What a frame costs under Tag-and-Forward and by a flow table at every switch: pushing, forwarding by and
+//! popping a tag by the length of frames, and the look-up by how many rules there are, of how many kinds, of
+//! which family and match. As JSON. The programs are run by BPF_PROG_TEST_RUN.
+
+use std::error::Error;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::PathBuf;
+
+use aya::programs::{TestRun, TestRunOptions};
+use clap::Parser;
+use ipnet::IpNet;
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::{Value, json};
+use weft_fabric::gates::{Direction, Gate, GateFlag, Layer, PortGate, SwitchGates};
+use weft_switchd::layout::{Port, Settings};
+use weft_switchd::pins::Pins;
+use weft_switchd::tags::{Rules, Tagging};
+use weft_switchd::{Mode, Plane};
+use weft_switching::exploration::Exploration;
+use weft_switching::tag_forward::{FlowAction, FlowChange, FlowMatch, FlowRule, FlowTarget, Way};
+use weft_units::PortId;
+use weft_wire::{Tag, push_tag};
+
+#[derive(Parser)]
+struct Arguments {
+    /// A directory of a BPF file system, for pins that stay until that goes.
+    pins: PathBuf,
+    /// Lengths of frames, for pushing, forwarding and popping; the kernel takes about 3500 bytes here.
+    #[arg(long, value_delimiter = ',', default_value = "64,1500,3400")]
+    bytes: Vec<usize>,
+    /// Rules of the table.
+    #[arg(long, value_delimiter = ',', default_value = "100,40000,200000")]
+    rules: Vec<u32>,
+    /// Kinds of rules: of each an equal share.
+    #[arg(long, value_delimiter = ',', default_value = "1,8,64")]
+    kinds: Vec<u32>,
+    /// Frames that are timed, one by one, for each figure.
+    #[arg(long, default_value_t = 20_000)]
+    frames: u32,
+}
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// The loopback interface is everywhere, and frames that are only timed go nowhere.
+const INTERFACE: u32 = 1;
+/// Ports: of a server, of another one, up, and to a switch below.
+const SERVER: u16 = 0;
+const UP: u16 = 2;
+const UP_GATE: u32 = 8;
+const SERVER_GATE: u32 = 2;
+const BELOW_GATE: u32 = 6;
+/// Rules that are handed over at once.
+const BATCH: u32 = 10_000;
+
+fn gates() -> SwitchGates {
+    let gate = |port, gate, direction, flag| PortGate {
+        port: PortId(port),
+        gate: Gate(gate),
+        direction,
+        flag,
+        peer: String::new(),
+    };
+    let (down, up) = (Direction::Down, Direction::Up);
+    let gates = vec![
+        gate(SERVER, SERVER_GATE, down, Some(GateFlag::Srv)),
+        gate(1, 4, down, Some(GateFlag::Srv)),
+        gate(UP, UP_GATE, up, None),
+        gate(3, BELOW_GATE, down, None),
+    ];
+    SwitchGates { switch: "bench".to_owned(), layer: Layer::Edge, down_divisor: 2, up_divisor: 8, gates }
+}
+
+/// A table that is looked up.
+#[derive(Clone, Copy)]
+struct Table {
+    rules: u32,
+    kinds: u32,
+    v6: bool,
+    prefix: bool,
+}
+
+impl Table {
+    /// Source and destination of the rule of a number: as many sources as there are thousands.
+    fn ends(self, number: u32) -> [IpAddr; 2] {
+        // Behind a prefix all bits differ from those of the rule.
+        let at = |n: u32| if self.prefix { n << 4 | 9 } else { n };
+        let address = |high: u8, n: u32| -> IpAddr {
+            let [_, a, b, c] = at(n).to_be_bytes();
+            match self.v6 {
+                false => Ipv4Addr::new(high, a, b, c).into(),
+                true => {
+                    Ipv6Addr::new(0xfd00, high.into(), 0, 0, 0, 0, u16::from(a), u16::from_be_bytes([b, c]))
+                        .into()
+                }
+            }
+        };
+        [address(10, number / 1000), address(11, number)]
+    }
+
+    fn rule(self, number: u32) -> Result<FlowRule> {
+        let whole = if self.v6 { 128 } else { 32 };
+        let len = if self.prefix { whole - 4 } else { whole };
+        let [source, destination] = self.ends(number);
+        let matches = FlowMatch::new(IpNet::new(source, len)?, IpNet::new(destination, len)?)?;
+        let way = Way { gate: Gate(UP_GATE), up: 48 };
+        let action = FlowAction { queue: 0, down: 30, to: FlowTarget::Way(way) };
+        Ok(FlowRule { priority: 1 + (number % self.kinds) as u16, matches, action })
+    }
+}
+
+/// A frame of UDP.
+fn frame([source, destination]: [IpAddr; 2], bytes: usize) -> Vec<u8> {
+    let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1];
+    match (source, destination) {
+        (IpAddr::V4(source), IpAddr::V4(destination)) => {
+            let len = (bytes.max(60) - 14) as u16;
+            frame.extend([0x08, 0x00, 0x45, 0]);
+            frame.extend(len.to_be_bytes());
+            frame.extend([0, 0, 0x40, 0, 64, 17, 0, 0]);
+            frame.extend(source.octets().into_iter().chain(destination.octets()));
+        }
+        (source, destination) => {
+            let octets = |address| match address {
+                IpAddr::V6(address) => address.octets(),
+                IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+            };
+            let len = (bytes.max(62) - 54) as u16;
+            frame.extend([0x86, 0xdd, 0x60, 0, 0, 0]);
+            frame.extend(len.to_be_bytes());
+            frame.extend([17, 64]);
+            frame.extend(octets(source).into_iter().chain(octets(destination)));
+        }
+    }
+    frame.extend([0x4e, 0x20, 0x13, 0x89]);
+    frame.resize(bytes.max(frame.len() + 4), 0);
+    frame
+}
+
+struct Bench {
+    plane: Plane,
+    rules: Rules,
+    random: Xoshiro256PlusPlus,
+    frames: u32,
+}
+
+impl Bench {
+    fn new(mode: Mode, arguments: &Arguments) -> Result<Self> {
+        let (config, tagging) = (Exploration::default(), Tagging::default());
+        let pins = Pins::open(&arguments.pins, mode.program())?;
+        let mut plane = Plane::load(mode, &config, Settings::new(&config).tagging(&tagging), &pins)?;
+        for number in 0..4 {
+            let port = Port { up: 1, ifindex: INTERFACE, ..Port::decided(number >= UP, number < UP) };
+            plane.set_port(PortId(number), port)?;
+        }
+        plane.set_gates(&gates())?;
+        let rules = Rules::open(tagging.width, &pins)?;
+        Ok(Self { plane, rules, random: Xoshiro256PlusPlus::seed_from_u64(1), frames: arguments.frames })
+    }
+
+    /// Frames come in by this port from now on.
+    fn from(&mut self, port: u16) -> Result<()> {
+        Ok(self.plane.set_interface(INTERFACE, Some(PortId(port)))?)
+    }
+
+    /// Nanoseconds that a run of the program takes with a frame: the mean of `runs`. Nothing leaves.
+    fn time(&self, frame: &[u8], runs: u32) -> Result<u64> {
+        // `struct __sk_buff`: all zeros but for `ingress_ifindex`.
+        let mut context = [0; 192];
+        context[36..40].copy_from_slice(&INTERFACE.to_ne_bytes());
+        let options = TestRunOptions {
+            data_in: Some(frame),
+            ctx_in: Some(&context),
+            repeat: runs,
+            ..TestRunOptions::new()
+        };
+        Ok(self.plane.program()?.test_run(options)?.duration.as_nanos() as u64)
+    }
+
+    /// The spread over frames that each run once, which the frames of pushing and popping have to: a second run
+    /// would find another frame.
+    fn spread(&mut self, mut frame: impl FnMut(u32) -> Vec<u8>) -> Result<Value> {
+        let mut took = Vec::new();
+        for _ in 0..self.frames {
+            let frame = frame(self.random.next_u32());
+            took.push(self.time(&frame, 1)?);
+        }
+        took.sort_unstable();
+        let at = |part: usize| took.get(took.len() * part / 100).copied().unwrap_or_default();
+        Ok(json!({"p10": at(10), "p50": at(50), "p90": at(90)}))
+    }
+
+    /// Has the table these rules and no others.
+    fn fill(&mut self, table: Table) -> Result<()> {
+        let gone = self.rules.table().entries();
+        let gone: Vec<_> = gone.map(|entry| (entry.rule.priority, entry.rule.matches)).collect();
+        for some in gone.chunks(BATCH as usize) {
+            let remove = |(priority, matches): &(u16, FlowMatch)| FlowChange::Remove {
+                priority: *priority,
+                matches: *matches,
+            };
+            self.rules.apply(&some.iter().map(remove).collect::<Vec<_>>())?;
+        }
+        for first in (0..table.rules).step_by(BATCH as usize) {
+            let numbers = first..table.rules.min(first + BATCH);
+            let changes = numbers.map(|number| Ok(FlowChange::Add(table.rule(number)?)));
+            self.rules.apply(&changes.collect::<Result<Vec<_>>>()?)?;
+        }
+        Ok(())
+    }
+
+    /// A look-up by rules drawn anew for each frame, and of one and the same.
+    fn lookup(&mut self, table: Table) -> Result<Value> {
+        self.fill(table)?;
+        self.from(SERVER)?;
+        let drawn = |random: u32| ((u64::from(random) * u64::from(table.rules)) >> 32) as u32;
+        self.spread(|random| frame(table.ends(drawn(random)), 64))
+    }
+}
+
+/// Pushing, forwarding and popping by the length of frames.
+fn tags(arguments: &Arguments) -> Result<Vec<Value>> {
+    let mut bench = Bench::new(Mode::TagForward, arguments)?;
+    let mut rows = Vec::new();
+    for v6 in [false, true] {
+        let table = Table { rules: 1, kinds: 1, v6, prefix: false };
+        bench.fill(table)?;
+        for bytes in &arguments.bytes {
+            let plain = frame(table.ends(0), *bytes);
+            let tagging = Tagging::default();
+            let tagged = |down| -> Result<Vec<u8>> {
+                let mut tagged = vec![0; plain.len() + 8];
+                let tag = Tag { queue: 0, up: 0, down };
+                let made = push_tag(&plain, tag, tagging.width, tagging.ethertype, &mut tagged);
+                made.map_err(|error| error.to_string())?;
+                Ok(tagged)
+            };
+            let (forwarded, popped) = (tagged(BELOW_GATE)?, tagged(SERVER_GATE)?);
+            for (what, port, frame) in
+                [("push", SERVER, &plain), ("forward", UP, &forwarded), ("pop", UP, &popped)]
+            {
+                bench.from(port)?;
+                let ns = bench.spread(|_| frame.clone())?;
+                rows.push(json!({"what": what, "v6": v6, "bytes": plain.len(), "ns": ns}));
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// What a run takes that does nothing: the frame is of an interface that is no port.
+fn nothing(arguments: &Arguments) -> Result<Value> {
+    let mut bench = Bench::new(Mode::TagForward, arguments)?;
+    bench.plane.set_interface(INTERFACE, None)?;
+    let table = Table { rules: 1, kinds: 1, v6: false, prefix: false };
+    bench.spread(|_| frame(table.ends(0), 64))
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    let mut lookups = Vec::new();
+    let nothing = nothing(&arguments)?;
+    let tags = tags(&arguments)?;
+    let mut benches = [Mode::TagForward, Mode::FlowTable].map(|mode| (mode, Bench::new(mode, &arguments)));
+    for rules in &arguments.rules {
+        for kinds in &arguments.kinds {
+            for (v6, prefix) in [(false, false), (false, true), (true, false), (true, true)] {
+                for (mode, bench) in &mut benches {
+                    let bench = bench.as_mut().map_err(|error| error.to_string())?;
+                    let ns = bench.lookup(Table { rules: *rules, kinds: *kinds, v6, prefix })?;
+                    lookups.push(json!({
+                        "mode": mode.name(), "rules": rules, "kinds": kinds, "v6": v6, "prefix": prefix, "ns": ns,
+                    }));
+                }
+            }
+        }
+    }
+    println!("{}", json!({"nothing": nothing, "tags": tags, "lookups": lookups}));
+    Ok(())
+}

@@ -1,0 +1,129 @@
+"""The result directory of runs that no scenario describes: written by the study itself, in the layout of all others.
+
+docs/results.md has the layout; what nobody saw of a flow or a class is null.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from .._weft import version
+from ..errors import OutputError
+from ..files import write_text
+from ..topology import Fabric
+from ..topology import fabric as read_fabric
+
+FLOWS = {
+    "flow": pl.Int64,
+    "src": pl.Categorical,
+    "dst": pl.Categorical,
+    "sport": pl.Int32,
+    "dport": pl.Int32,
+    "class": pl.Categorical,
+    "dscp": pl.Int32,
+    "bytes": pl.Int64,
+    "start_ps": pl.Int64,
+    "end_ps": pl.Int64,
+    "fct_ps": pl.Int64,
+    "ideal_fct_ps": pl.Int64,
+    "measured": pl.Boolean,
+    "hops": pl.Int32,
+    "subflows": pl.Int32,
+    "packets_sent": pl.Int64,
+    "retransmissions": pl.Int64,
+    "timeouts": pl.Int64,
+    "out_of_order": pl.Int64,
+    "first_transmissions_received": pl.Int64,
+    "drops": pl.Int64,
+    "ecn_marks": pl.Int64,
+    "resolution_ps": pl.Int64,
+    "exploration_ps": pl.Int64,
+    "moves": pl.Int32,
+    "path": pl.Categorical,
+}
+"""Columns of flows."""
+SERIES = {"time_ps": pl.Int64, "metric": pl.Categorical, "entity": pl.Categorical, "value": pl.Float64}
+"""Columns of series."""
+OF_CLASSES = (
+    "drops",
+    "explored",
+    "finished",
+    "flows",
+    "mean_exploration_s",
+    "mean_fct_s",
+    "mean_resolution_s",
+    "mean_slowdown",
+    "mean_throughput_bps",
+    "median_fct_s",
+    "moved_flows",
+    "moves",
+    "out_of_order_moved",
+    "out_of_order_share",
+    "p99_fct_s",
+    "retransmissions",
+    "timeouts",
+)
+"""What a summary says of a class."""
+
+
+def of_class(**known: Any) -> dict[str, Any]:
+    """What a summary says of a class of which only this is known."""
+    return dict.fromkeys(OF_CLASSES) | known
+
+
+def claim(out: Path, index: Mapping[str, Any]) -> None:
+    """Write `sweep.json` with this and Weft's version, or find that it is that of these runs.
+
+    Raises:
+        OutputError: `out` holds other runs, or cannot be written.
+    """
+    file = out / "sweep.json"
+    wanted = json.dumps({**index, "version": version(), "emulated": True}, indent=2) + "\n"
+    if file.is_file():
+        if file.read_text(encoding="utf-8") != wanted:
+            raise OutputError(f"{out} holds other runs, or those of another version: give another directory with -o")
+        return
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{out} cannot be made: {error.strerror}") from error
+    write_text(file, wanted)
+
+
+def write(
+    target: Path,
+    flows: Iterable[Mapping[str, Any]],
+    series: Iterable[tuple[Any, ...]],
+    fabric: str,
+    summary: Callable[[Fabric], Mapping[str, Any]],
+) -> None:
+    """Write a run's directory; it appears all at once.
+
+    Args:
+        target: The directory.
+        flows: Rows with some of `FLOWS`; the rest is null.
+        series: Rows as `SERIES`.
+        fabric: The text of the fabric file.
+        summary: Makes `summary.json`, from the fabric.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    unfinished = target.with_name(f".{target.name}")
+    try:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir(parents=True)
+        pl.DataFrame(list(flows), schema=FLOWS).write_parquet(unfinished / "flows.parquet")
+        pl.DataFrame(list(series), schema=SERIES, orient="row").write_parquet(unfinished / "series.parquet")
+        file = unfinished / "topology.fabric.toml"
+        file.write_text(fabric, encoding="utf-8")
+        (unfinished / "summary.json").write_text(json.dumps(summary(read_fabric(file)), indent=2), encoding="utf-8")
+        unfinished.rename(target)
+    except OSError as error:
+        raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error

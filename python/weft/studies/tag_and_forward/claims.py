@@ -1,0 +1,139 @@
+"""The claims G1 to G5 and how each is decided: pure functions of `table.Measured`.
+
+A gain is the ratio of what was measured in the same round, its geometric mean over rounds; intervals are 95 % ones of
+Student's t over the rounds' logarithms, and 90 % ones, as the paper's, in the notes. What is due to whom: `-tags` rows
+compare tags with the same program that looks its table up at every hop, the others compare with Open vSwitch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import geometric_mean
+
+from ...statistics import CONFIDENCE, Estimate, paired_ratio
+from ..base import StudyRow
+from . import provisioned
+from .rows import not_measured, row, spelled
+from .setup import ECHO_SIZES, FLOW_TABLE, LOAD_SIZES, MTU, OVS, RULES, TAG_FORWARD
+from .table import Measured, by_round
+
+AS_PAPER = 0.90
+"""The paper's confidence."""
+BELOW_MTU, ABOVE_MTU = 0.61, 0.56
+"""By how much round trips were shorter in the paper, at least (G1)."""
+MORE = 0.40
+"""How many packets more were forwarded in the paper, about (G2)."""
+SMALL = tuple(size for size in ECHO_SIZES if size <= MTU)
+LARGE = tuple(size for size in ECHO_SIZES if size > MTU)
+
+_LOWER, _MORE_UNIT = "% shorter, the size with the least", "% more, the size with the least"
+
+
+def judge(runs: Sequence[Measured]) -> list[StudyRow]:
+    """The rows, in the order of the paper."""
+    return [
+        _at_every_size(
+            runs,
+            "G1",
+            "round trips are 61 % shorter than through Open vSwitch, below the MTU",
+            "round_trip_s",
+            SMALL,
+            BELOW_MTU,
+        ),
+        _at_every_size(
+            runs,
+            "G1-fragments",
+            "round trips are 56 % shorter than through Open vSwitch, above the MTU",
+            "round_trip_s",
+            LARGE,
+            ABOVE_MTU,
+        ),
+        _by_tags(
+            runs,
+            "G1-tags",
+            "tags shorten round trips: beside the same switch with a table at every hop",
+            "round_trip_s",
+        ),
+        _at_every_size(
+            runs, "G2", "40 % more packets a second are forwarded than by Open vSwitch", "carried", LOAD_SIZES, MORE
+        ),
+        _by_tags(
+            runs,
+            "G2-tags",
+            "tags let more packets through: beside the same switch with a table at every hop",
+            "carried",
+        ),
+        provisioned.setting(runs),
+        provisioned.state(runs),
+        provisioned.example(runs),
+    ]
+
+
+def gain(
+    runs: Sequence[Measured],
+    what: str,
+    size: int,
+    base: str,
+    *,
+    peer: str = TAG_FORWARD,
+    rules: int = RULES,
+    confidence: float = CONFIDENCE,
+) -> Estimate | None:
+    """By how much a peer is better than `base`, as a share: round trips shorter, or packets more."""
+    one, other = (by_round(runs, name, what, size, rules) for name in (peer, base))
+    return _gained(paired_ratio(one, other, confidence), what)
+
+
+def _gained(ratio: Estimate | None, what: str) -> Estimate | None:
+    """A ratio as a gain: less is better of round trips, more of all else."""
+    if ratio is None:
+        return None
+    ends = [None if end is None else end - 1 for end in (ratio.low, ratio.high)]
+    return Estimate(ratio.mean - 1, ends[0], ends[1], ratio.n).scaled(-1.0 if what == "round_trip_s" else 1.0)
+
+
+def _at_every_size(
+    runs: Sequence[Measured], ident: str, claim: str, what: str, sizes: Sequence[int], least: float
+) -> StudyRow:
+    """Holds if at every size the whole interval is at `least` or above; the size with the least gain is reported."""
+    unit = _LOWER if what == "round_trip_s" else _MORE_UNIT
+    gains = {size: gain(runs, what, size, OVS) for size in sizes}
+    found = {size: one for size, one in gains.items() if one is not None and one.low is not None}
+    if len(found) < len(sizes):
+        return not_measured(ident, claim, unit, "two rounds of tags and of Open vSwitch are needed")
+    worst = min(found, key=lambda size: found[size].mean)
+    holds = all((one.low or 0.0) >= least for one in found.values())
+    paper = {size: gain(runs, what, size, OVS, confidence=AS_PAPER) for size in sizes}
+    notes = [
+        "by packet size, with 90 % intervals: "
+        + ", ".join(f"{size} B {spelled(one)}" for size, one in paper.items() if one is not None),
+        *_due(runs, what, sizes),
+    ]
+    return row(ident, claim, holds, found[worst].scaled(100), unit, notes)
+
+
+def _due(runs: Sequence[Measured], what: str, sizes: Sequence[int]) -> list[str]:
+    """How much of it a switch in the kernel with a table at every hop has already."""
+    gains = {size: gain(runs, what, size, OVS, peer=FLOW_TABLE) for size in sizes}
+    shares = [f"{size} B {spelled(one)}" for size, one in gains.items() if one is not None]
+    return [f"of that without tags, by the program that forwards: {', '.join(shares)}"] if shares else []
+
+
+def _by_tags(runs: Sequence[Measured], ident: str, claim: str, what: str) -> StudyRow:
+    """Holds if the mean gain over all sizes has an interval above zero."""
+    sizes = ECHO_SIZES if what == "round_trip_s" else LOAD_SIZES
+    unit = "% shorter, mean of all sizes" if what == "round_trip_s" else "% more, mean of all sizes"
+    one, other = (_over_sizes(runs, peer, what, sizes) for peer in (TAG_FORWARD, FLOW_TABLE))
+    mean = _gained(paired_ratio(one, other), what)
+    if mean is None or mean.low is None:
+        return not_measured(ident, claim, unit, "two rounds with tags and with a table at every hop are needed")
+    each = {size: gain(runs, what, size, FLOW_TABLE) for size in sizes}
+    notes = [", ".join(f"{size} B {spelled(one)}" for size, one in each.items() if one is not None)]
+    return row(ident, claim, mean.low > 0, mean.scaled(100), unit, notes)
+
+
+def _over_sizes(runs: Sequence[Measured], peer: str, what: str, sizes: Sequence[int]) -> dict[int, float]:
+    """By round the geometric mean over all sizes, of rounds that have them all."""
+    each = [by_round(runs, peer, what, size) for size in sizes]
+    rounds = set.intersection(*(set(one) for one in each))
+    return {number: geometric_mean(one[number] for one in each) for number in rounds}

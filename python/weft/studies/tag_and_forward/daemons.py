@@ -1,0 +1,162 @@
+"""Weft's own switch as a peer: with tags, and with a flow table that is looked up at every hop.
+
+Both are the same daemon, told the same gates and rules of the same kind through its control socket; without tags every
+switch on the way has the rule of a flow, with tags the first one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..._weft import version
+from ...emulation.errors import EmulationError
+from ...emulation.plan import SwitchNode
+from ...emulation.requirements import find_mininet
+from ...tag_forward.client import Daemon
+from ...tag_forward.errors import DaemonError
+from .fabric import SWITCHES, gates
+from .flows import Flow, Passing, at_switches, filling
+from .forwarder import Forwarder
+from .setup import FLOW_TABLE, TAG_FORWARD
+from .testbed import Testbed
+
+_PRIORITY = 1000
+_MODES = {FLOW_TABLE: "flow-table", TAG_FORWARD: "tag-forward"}
+_NONE: dict[str, Any] = {"gates": []}
+Answer = TypeVar("Answer")
+
+
+class Daemons(Forwarder):
+    """A `weft-switchd` for each switch."""
+
+    def __init__(self, directory: Path, peer: str) -> None:
+        """Make the testbed; `directory` is for files, `peer` one of `FLOW_TABLE` and `TAG_FORWARD`."""
+        find_mininet()
+        from ...emulation.topology import HELLO
+        from ...emulation.weft_mininet import WeftSwitch
+
+        def told(switch: SwitchNode) -> dict[str, Any]:
+            return {"mode": _MODES[peer], "switch_id": switch.id, "tier": switch.tier, "parameters": dict(HELLO)}
+
+        self.testbed = Testbed(directory, WeftSwitch, told)
+        self._tags = peer == TAG_FORWARD
+        self._loop = asyncio.new_event_loop()
+        self._daemons: dict[str, Daemon] = {}
+        self._gates: dict[str, dict[str, Any]] = {one["switch"]: one for one in json.loads(gates().json())["switches"]}
+        self._own: dict[str, list[str]] = {name: [] for name in SWITCHES}
+
+    def start(self, told: Callable[[float], None]) -> None:
+        """The daemons, and their gates."""
+        from ...emulation.weft_mininet import ControlError
+
+        try:
+            self.testbed.net.start()
+        except ControlError as refusal:
+            raise EmulationError(str(refusal)) from refusal
+        told(0.8)
+        self.testbed.wait_for_links()
+        self._daemons = {name: Daemon(name, self.testbed.switches[name].socket_path) for name in SWITCHES}
+        self._done(self._at_once(self._put_gates))
+        told(1.0)
+
+    def carry(self, flows: Sequence[Flow], told: Callable[[float], None], *, fill: int = 0) -> None:
+        """Rules match both addresses and lead to a gate."""
+        passing = at_switches(flows)
+        for number, name in enumerate(SWITCHES, 1):
+            own = self._own[name]
+            own += [_rule(one) for one in passing.get(name, ()) if one.is_first or not self._tags]
+            if own:
+                # What is nobody's goes where the first flow goes.
+                action = own[0].partition('"action":')[2]
+                rest = (_text(source, destination, action) for source, destination in filling(fill - len(own)))
+                body = f'{{"priority":{_PRIORITY},"rules":[{",".join((*own, *rest))}],"groups":[]}}'
+                self._done(self._daemons[name].ask("PUT", "flows", body))
+            told(number / len(SWITCHES))
+
+    def stop(self) -> None:
+        """Mininet ends the daemons; connections to them are closed here."""
+        for daemon in self._daemons.values():
+            daemon.close()
+        self._loop.close()
+
+    def rules(self) -> dict[str, int]:
+        """As each daemon counts."""
+        return {name: int(self._asked(name, "flows?limit=0")["total"]) for name in SWITCHES}
+
+    def report(self) -> dict[str, Any]:
+        """Which mode, and how many gates there are."""
+        return {
+            "weft": version(),
+            "mode": self._asked(SWITCHES[0], "status")["mode"],
+            "gates": sum(len(self._asked(name, "gates")["gates"]) for name in SWITCHES),
+        }
+
+    def set_gates(self, *, at_once: bool) -> dict[str, Any]:
+        """Take all gates away, then set them; how long that took, and by switch, in seconds.
+
+        Args:
+            at_once: All switches at a time, as `weft tag-forward provision` does; else one after the other, as in the
+                paper, the cores first.
+        """
+        self._done(self._at_once(self._take_gates))
+        took: dict[str, float] = {}
+
+        async def put(name: str) -> None:
+            begun = time.perf_counter()
+            await self._put_gates(name)
+            took[name] = time.perf_counter() - begun
+
+        begun = time.perf_counter()
+        self._done(self._at_once(put) if at_once else _in_turn(put))
+        return {"seconds": time.perf_counter() - begun, "switches": took}
+
+    async def _put_gates(self, name: str) -> None:
+        await self._daemons[name].ask("PUT", "gates", json.dumps(self._gates[name]))
+
+    async def _take_gates(self, name: str) -> None:
+        await self._daemons[name].ask("PUT", "gates", json.dumps(self._gates[name] | _NONE))
+
+    async def _at_once(self, work: Callable[[str], Awaitable[None]]) -> None:
+        await asyncio.gather(*(work(name) for name in SWITCHES))
+
+    def _asked(self, name: str, what: str) -> Any:
+        return self._done(self._daemons[name].ask("GET", what))
+
+    def _done(self, work: Awaitable[Answer]) -> Answer:
+        async def waiting() -> Answer:
+            return await work
+
+        try:
+            return self._loop.run_until_complete(waiting())
+        except DaemonError as error:
+            raise EmulationError(str(error)) from error
+
+
+async def _in_turn(work: Callable[[str], Awaitable[None]]) -> None:
+    """For one switch after the other, from the cores down as in the paper's Figure 2c."""
+    for name in reversed_layers(SWITCHES):
+        await work(name)
+
+
+def reversed_layers(switches: Iterable[str]) -> list[str]:
+    """Cores first, then aggregation and edge switches, each layer in its order."""
+    layers = ("cs", "as", "es")
+    return sorted(switches, key=lambda name: layers.index(name[:2]))
+
+
+def _rule(one: Passing) -> str:
+    """A flow's rule at a switch, as JSON; without tags only the gate counts."""
+    flow, way = one.flow, one.flow.way
+    to = f'{{"way":{{"gate":{one.hop.gate},"up":{way.up}}}}}'
+    action = f'{{"queue":{flow.queue},"down":{way.down},"to":{to}}}}}'
+    return _text(flow.source, flow.destination, action)
+
+
+def _text(source: str, destination: str, action: str) -> str:
+    matches = f'{{"source":"{source}/32","destination":"{destination}/32"}}'
+    return f'{{"priority":{_PRIORITY},"matches":{matches},"action":{action}'

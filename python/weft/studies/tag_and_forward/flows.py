@@ -1,0 +1,96 @@
+"""The flows of the study, and the flow tables that carry them.
+
+Every flow is of two addresses, and a rule matches exactly these, as in the paper. Servers have one address each; the
+load is of `LOAD` flows between servers of different pods, each with addresses of its own, as of virtual machines, so
+that every flow needs a rule of its own. What a table holds beyond is for addresses that nobody has.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+from .fabric import SERVERS, Hop, Way, pod, way
+
+LOAD = 8_000
+"""Concurrent UDP flows."""
+_SOURCES, _DESTINATIONS = (int(ipaddress.IPv4Address(first)) for first in ("172.16.0.0", "172.24.0.0"))
+EXAMPLE = ("172.31.0.1", "172.31.0.2")
+"""Addresses of the paper's example."""
+_NOBODY, _NOWHERE = (int(ipaddress.IPv4Address(first)) for first in ("100.64.0.0", "100.96.0.0"))
+"""Where filling rules lead from and to: space that is shared by providers (RFC 6598)."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Packets from an address to another, between two servers, and their way."""
+
+    source: str
+    destination: str
+    from_server: str
+    to_server: str
+    way: Way
+    queue: int = 0
+
+
+@dataclass(frozen=True)
+class Passing:
+    """A flow at a switch of its way."""
+
+    flow: Flow
+    hop: Hop
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is the switch of the source."""
+        return self.hop is self.flow.way.hops[0]
+
+
+def of_servers(addresses: dict[str, str]) -> list[Flow]:
+    """One from each server to every other, spread evenly over all ways, as `_weft.tag_forward_state` counts."""
+    place = {server: number for number, server in enumerate(SERVERS)}
+    return [
+        Flow(addresses[a], addresses[b], a, b, way(a, b, place[a] + place[b] // 2)) for a, b in permutations(SERVERS, 2)
+    ]
+
+
+def of_load() -> list[Flow]:
+    """The load: as many from each server as from any other, spread evenly over servers of other pods and over cores."""
+    pairs = [(a, b) for a, b in permutations(SERVERS, 2) if pod(a) != pod(b)]
+    return [
+        Flow(
+            _dotted(_SOURCES + number), _dotted(_DESTINATIONS + number), a, b, way(a, b, number // len(pairs) + number)
+        )
+        for number, (a, b) in zip(range(LOAD), _again(pairs), strict=False)
+    ]
+
+
+def example() -> Flow:
+    """That of section IV: from the first server of es1 to the first of es8 over cs2, in queue 1."""
+    source, destination = EXAMPLE
+    return Flow(source, destination, SERVERS[0], SERVERS[-2], way(SERVERS[0], SERVERS[-2], 1), 1)
+
+
+def at_switches(flows: Sequence[Flow]) -> dict[str, list[Passing]]:
+    """By switch the flows that pass it."""
+    passing: dict[str, list[Passing]] = {}
+    for flow in flows:
+        for hop in flow.way.hops:
+            passing.setdefault(hop.switch, []).append(Passing(flow, hop))
+    return passing
+
+
+def filling(count: int) -> Iterator[tuple[str, str]]:
+    """The addresses of rules that only fill a table."""
+    return ((_dotted(_NOBODY + number), _dotted(_NOWHERE + number)) for number in range(count))
+
+
+def _again(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    while True:
+        yield from pairs
+
+
+def _dotted(number: int) -> str:
+    return str(ipaddress.IPv4Address(number))

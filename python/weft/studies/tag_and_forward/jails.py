@@ -1,0 +1,91 @@
+"""The peers from outside: a jail for each, asked one at a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ...emulation.errors import EmulationError
+from ...emulation.jail import Jail
+
+_LOG_CHARACTERS = 2_000
+"""Of what a jail wrote to its standard error, how much an error quotes."""
+
+
+class Peer:
+    """A peer in its jail."""
+
+    def __init__(self, name: str, rules: int, directory: Path) -> None:
+        """Begin to build it; `directory` is for its files."""
+        self.name = name
+        self.built_s = 0.0
+        self._directory = directory
+        self._rules = rules
+        directory.mkdir()
+        (directory / "options.json").write_text(json.dumps({"peer": name, "rules": rules}), encoding="utf-8")
+        with (directory / "emulation.log").open("wb") as log:
+            self._jail = Jail("weft.studies.tag_and_forward.inside", [str(directory)], log, listens=True)
+
+    def wait(self, told: Callable[[float], None]) -> None:
+        """Wait until it forwards; `told` hears how far it is, from 0 to 1.
+
+        Raises:
+            EmulationError: It could not be built.
+        """
+        self.built_s = float(self._until("ready", told)["seconds"])
+
+    def ask(self, what: str, **values: Any) -> Any:
+        """What `inside.Answers` says.
+
+        Raises:
+            EmulationError: It refused, or has ended.
+        """
+        asking = self._jail.process.stdin
+        assert asking is not None
+        try:
+            asking.write(json.dumps({"ask": what, **values}).encode() + b"\n")
+            asking.flush()
+        except BrokenPipeError:
+            raise self._failure() from None
+        return self._until("answer", lambda _: None)["answer"]
+
+    def fill(self, rules: int) -> None:
+        """Have its tables filled with so many rules, unless they are.
+
+        Raises:
+            EmulationError: It refused, or has ended.
+        """
+        if rules != self._rules:
+            self.ask("fill", rules=rules)
+            self._rules = rules
+
+    def end(self) -> None:
+        """End it."""
+        self._jail.end()
+
+    def _until(self, wanted: str, told: Callable[[float], None]) -> dict[str, Any]:
+        said = self._jail.process.stdout
+        assert said is not None
+        for line in said:
+            try:
+                event = json.loads(line)
+            except ValueError:
+                continue
+            if event.get("event") == wanted:
+                return dict(event)
+            if event.get("event") == "refused":
+                raise EmulationError(f"{self.name}: {event['error']}")
+            if event.get("event") == "stage":
+                told(float(event["fraction"]))
+        raise self._failure()
+
+    def _failure(self) -> EmulationError:
+        """What a jail that has ended says of it."""
+        left = self._directory / "failed.json"
+        if left.is_file():
+            said = json.loads(left.read_text(encoding="utf-8"))
+            return EmulationError(f"{self.name}: {said['error']}", said["hint"])
+        log = (self._directory / "emulation.log").read_text(encoding="utf-8", errors="replace")
+        return EmulationError(f"{self.name} has ended: {log.strip()[-_LOG_CHARACTERS:]}")

@@ -1,0 +1,243 @@
+"""The measured runs as a part of the study: a run is what was seen of one peer in one round.
+
+All peers are built once, each in a jail of its own, and take turns: in a round echo requests of every size go through
+each, in an order drawn anew, between two servers of different pods that are drawn for the round; then, in some rounds,
+the load. So what else the machine does meanwhile slows each alike, and a round's figures are compared with each other.
+
+An echo is a flow of the result: its class is the packets' size, its completion time the round trip.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from ...emulation import iperf, openvswitch, requirements
+from ...emulation.errors import EmulationError
+from ...emulation.sweep import workshop
+from ...errors import OutputError
+from ...results import Results
+from .. import layout
+from ..base import Part
+from .fabric import SERVERS, pod
+from .jails import Peer
+from .result import write
+from .setup import (
+    ECHO_SIZES,
+    FLOW_TABLE,
+    LOAD_SIZES,
+    MISSING,
+    OVS,
+    PACKETS,
+    SEGMENTS,
+    TAG_FORWARD,
+    Extent,
+    Setup,
+    spelled,
+)
+
+_WARM = 3
+"""Echoes before those that count: the first one makes entries in caches."""
+_TRANSFER_S = 1.0
+_STEPS = 6
+"""How often the interval is halved that a rate is looked for in."""
+
+Told = Callable[[dict[str, Any]], None]
+
+
+class Measurements(Part):
+    """All rounds."""
+
+    def __init__(self, name: str, extent: Extent) -> None:
+        self.name = name
+        self.extent = extent
+        self.setups = extent.setups()
+
+    def runs(self) -> int:
+        """How many there are."""
+        return len(self.setups)
+
+    def check(self) -> None:
+        """Refuse a machine without what the peers need."""
+        requirements.check(("weft-switchd", "weft-pktgen"))
+        openvswitch.check()
+        iperf.check()
+
+    def carry_out(self, out: Path, jobs: int | None, progress: Told | None) -> Results:
+        """One round after the other."""
+        told = progress if progress is not None else lambda _: None
+        layout.claim(out, self._index())
+        rounds = [list(group) for _, group in groupby(self.setups, key=lambda setup: (setup.rules, setup.round))]
+        pending = [group for group in rounds if not all(_there(out, setup) for setup in group)]
+        for _ in range(len(self.setups) - sum(len(group) for group in pending)):
+            told({"event": "run_skipped"})
+        if pending:
+            try:
+                with workshop(out), self._built(pending[0], told) as peers:
+                    self._carry_out(out, pending, peers, told)
+            except EmulationError as error:
+                raise OutputError(f"the emulation failed: {error}") from error
+        return Results(out)
+
+    def _carry_out(self, out: Path, pending: list[list[Setup]], peers: dict[str, Peer], told: Told) -> None:
+        """Rounds with peers that are there; each is written when it has ended."""
+        once = {name: self._once(peer) for name, peer in peers.items()}
+        for group in pending:
+            chosen = {setup.peer: peers[setup.peer] for setup in group}
+            for setup in group:
+                chosen[setup.peer].fill(setup.rules)
+            found = Round(chosen, self.extent, group, told).carry_out()
+            for setup in group:
+                write(setup, found[setup.peer], once[setup.peer], _target(out, setup))
+                told({"event": "run_done", "run_id": setup.id, "label": setup.label, "fraction": 1.0})
+
+    def _once(self, peer: Peer) -> dict[str, Any]:
+        """What is measured once of a peer: what it is, and of those with gates how long setting them takes."""
+        report: dict[str, Any] = peer.ask("report")
+        if peer.name == OVS:
+            return report
+        if peer.name == TAG_FORWARD:
+            for way, at_once in (("at_once", True), ("in_turn", False)):
+                report[f"gates_{way}"] = [peer.ask("gates", at_once=at_once) for _ in range(self.extent.settings)]
+        return report | {"example": peer.ask("example")}
+
+    @contextmanager
+    def _built(self, first: list[Setup], told: Told) -> Iterator[dict[str, Peer]]:
+        """All peers, built one after the other: each has all of the machine then. They end with the block."""
+        with tempfile.TemporaryDirectory(prefix="weft-") as directory:
+            peers: dict[str, Peer] = {}
+            try:
+                for setup in first:
+                    peers[setup.peer] = Peer(setup.peer, setup.rules, Path(directory) / setup.peer)
+                    peers[setup.peer].wait(partial(_building, setup, told))
+                yield peers
+            finally:
+                for peer in peers.values():
+                    peer.end()
+
+    def _index(self) -> dict[str, Any]:
+        return {
+            "name": "tag-and-forward",
+            "description": "Round trips and load through Open vSwitch, a flow table at every hop, and tags, emulated",
+            "baseline": OVS,
+            "runs": [
+                {
+                    "id": setup.id,
+                    "label": setup.label,
+                    "overrides": setup.overrides,
+                    "seed": setup.round,
+                    "path": f"runs/{setup.id}",
+                }
+                for setup in self.setups
+            ],
+        }
+
+
+class Round:
+    """One round, of peers that are there."""
+
+    def __init__(self, peers: dict[str, Peer], extent: Extent, setups: list[Setup], told: Told) -> None:
+        """What is drawn follows from the round's number."""
+        self._peers, self._extent, self._setups, self._told = peers, extent, setups, told
+        self._draw = random.Random(setups[0].round)
+        self.source = self._draw.choice(SERVERS)
+        self.destination = self._draw.choice([one for one in SERVERS if pod(one) != pod(self.source)])
+
+    def carry_out(self) -> dict[str, dict[str, Any]]:
+        """What was seen, by peer.
+
+        Raises:
+            EmulationError: A peer has ended, or refuses.
+        """
+        found: dict[str, dict[str, Any]] = {
+            name: {"source": self.source, "destination": self.destination, "echoes": {}, "loads": {}, "transfers": {}}
+            for name in self._peers
+        }
+        for size, name in self._turns(ECHO_SIZES):
+            found[name]["echoes"][spelled(size)] = self._peers[name].ask(
+                "echo",
+                source=self.source,
+                destination=self.destination,
+                size=size,
+                count=self._extent.echoes,
+                warm=_WARM,
+            )
+        if self._setups[0].loaded:
+            turns = self._turns(LOAD_SIZES)
+            for number, (size, name) in enumerate(turns):
+                setup = next(one for one in self._setups if one.peer == name)
+                share = number / len(turns)
+                self._told({"event": "progress", "run_id": setup.id, "label": setup.label, "fraction": share})
+                found[name]["loads"][spelled(size)] = carried(self._peers[name], size, self._extent.trial_s)
+            for how, name in self._transfers():
+                found[name]["transfers"][how] = self._peers[name].ask(
+                    "transfer",
+                    source=self.source,
+                    destination=self.destination,
+                    seconds=_TRANSFER_S,
+                    segments=how == SEGMENTS,
+                )
+        return found
+
+    def _transfers(self) -> list[tuple[str, str]]:
+        """Connections of each peer; with segments only where switches take them."""
+        kinds = [(PACKETS, name) for name in self._peers] + [
+            (SEGMENTS, name) for name in self._peers if name == FLOW_TABLE
+        ]
+        return self._draw.sample(kinds, len(kinds))
+
+    def _turns(self, sizes: tuple[int, ...]) -> list[tuple[int, str]]:
+        """Each size with each peer: sizes in an order that is drawn, and for each size the peers."""
+        return [
+            (size, name)
+            for size in self._draw.sample(sizes, len(sizes))
+            for name in self._draw.sample(list(self._peers), len(self._peers))
+        ]
+
+
+def carried(peer: Peer, size: int, seconds: float) -> dict[str, Any]:
+    """The highest rate at which all but `MISSING` of the packets arrive while they are sent, with all trials.
+
+    First as fast as one core sends; if that is too much, the rate is looked for by halving the interval between
+    nothing and twice of what arrived.
+    """
+    trials = [{"packets_per_s": 0.0} | peer.ask("load", size=size, packets_per_s=0.0, seconds=seconds)]
+    if not _is_carried(trials[0]):
+        low, high = 0.0, 2 * trials[0]["received"] / trials[0]["seconds"]
+        for _ in range(_STEPS):
+            rate = (low + high) / 2
+            trials.append({"packets_per_s": rate} | peer.ask("load", size=size, packets_per_s=rate, seconds=seconds))
+            low, high = (rate, high) if _is_carried(trials[-1]) else (low, rate)
+    kept = [trial for trial in trials if _is_carried(trial)]
+    best = max(kept, key=lambda trial: trial["received"] / trial["seconds"], default=None)
+    if best is None:
+        return {"packets_per_s": None, "packets_per_processor_s": None, "trials": trials}
+    return {
+        "packets_per_s": best["received"] / best["seconds"],
+        "packets_per_processor_s": best["received"] / best["processor_s"],
+        "trials": trials,
+    }
+
+
+def _is_carried(trial: dict[str, Any]) -> bool:
+    sent, received = int(trial["sent"]), int(trial["received"])
+    return sent > 0 and received >= (1 - MISSING) * sent
+
+
+def _building(setup: Setup, told: Told, share: float) -> None:
+    label = f"{setup.label} (building)"
+    told({"event": "progress", "run_id": setup.id, "label": label, "fraction": share / 2})
+
+
+def _target(out: Path, setup: Setup) -> Path:
+    return out / "runs" / setup.id
+
+
+def _there(out: Path, setup: Setup) -> bool:
+    return (_target(out, setup) / "summary.json").is_file()

@@ -1,0 +1,110 @@
+"""What was seen of a peer in a round, as the directory of a run.
+
+An echo is a flow of the result: its class is the packets' size, its completion time the round trip.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ...topology import Fabric, Link
+from .. import layout
+from .fabric import fabric
+from .setup import Setup
+
+_HOPS = 6
+"""Links between servers of different pods."""
+_UNKNOWN = ("bytes", "packets", "drops", "max_queue_bytes", "utilisation")
+"""Of links: reading their counters would take time that peers need. Their rate is what a fabric file says by default;
+nothing limits them to it."""
+
+
+def write(setup: Setup, found: dict[str, Any], report: dict[str, Any], target: Path) -> None:
+    """Make a run's result of what was seen.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    layout.write(target, flows(found), series(found), fabric(), partial(summary, setup, found, report))
+
+
+def flows(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """A row for each echo, lost ones without an end."""
+    source, destination = found["source"], found["destination"]
+    rows: list[dict[str, Any]] = []
+    for klass, echoes in found["echoes"].items():
+        times = [*echoes["rtt_ns"], *([None] * echoes["lost"])]
+        for took in times:
+            fct = None if took is None else took * 1000
+            rows.append(
+                {
+                    "flow": len(rows),
+                    "src": source,
+                    "dst": destination,
+                    "class": klass,
+                    "bytes": int(klass.split()[0]),
+                    "start_ps": 0,
+                    "end_ps": fct,
+                    "fct_ps": fct,
+                    "measured": True,
+                    "hops": _HOPS,
+                }
+            )
+    return rows
+
+
+def series(found: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """The rates that were carried, by size."""
+    return [
+        (0, metric, klass, load[metric])
+        for klass, load in found["loads"].items()
+        for metric in ("packets_per_s", "packets_per_processor_s")
+        if load[metric] is not None
+    ]
+
+
+def summary(setup: Setup, found: dict[str, Any], report: dict[str, Any], built: Fabric) -> dict[str, Any]:
+    """`summary.json`, with what is known of what others have in theirs."""
+    classes = {
+        klass: layout.of_class(flows=len(echoes["rtt_ns"]) + echoes["lost"], finished=len(echoes["rtt_ns"]))
+        for klass, echoes in found["echoes"].items()
+    }
+    longest = max((max(echoes["rtt_ns"], default=0) for echoes in found["echoes"].values()), default=0) * 1000
+    sent = sum(known["flows"] for known in classes.values())
+    return {
+        "name": built.name,
+        "id": setup.id,
+        "label": setup.label,
+        "seed": setup.round,
+        "overrides": setup.overrides,
+        "scheme": {"name": setup.peer, "params": {}},
+        "fabric": {
+            "name": built.name,
+            "hosts": len(built.hosts),
+            "switches": len(built.switches),
+            "links": len(built.links),
+        },
+        "transport": {"profile": "ICMP echo", "parameters": {"at_a_time": 1}},
+        "traffic": {"flows": sent, "mean_bytes": None, "notes": []},
+        "duration_ps": longest,
+        "simulated_ps": longest,
+        "window_ps": [0, longest],
+        "interval_ps": longest,
+        "classes": classes,
+        "counters": {
+            "flows_started": sent,
+            "flows_finished": sum(known["finished"] for known in classes.values()),
+        },
+        "events": [],
+        "links": [_link(link) for link in built.links],
+        "nodes": [{"name": node.name, "role": node.role, "tier": node.tier} for node in built.nodes],
+        "warnings": [],
+        "emulated": {"loads": found["loads"], "transfers": found["transfers"], **report},
+    }
+
+
+def _link(link: Link) -> dict[str, Any]:
+    known = {"from": link.source, "to": link.target, "rate_bps": link.rate_bps, "delay_ps": 0, "up": True}
+    return known | dict.fromkeys(_UNKNOWN)

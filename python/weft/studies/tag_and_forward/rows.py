@@ -1,0 +1,27 @@
+"""Rows of the study from estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...statistics import Estimate
+from ..base import StudyRow, Verdict
+
+
+def not_measured(ident: str, claim: str, unit: str, why: str) -> StudyRow:
+    """A row without a value."""
+    return StudyRow(ident, claim, Verdict.not_measured, None, None, None, unit, why)
+
+
+def row(ident: str, claim: str, holds: bool, value: Estimate, unit: str, notes: Iterable[str]) -> StudyRow:
+    """A row with a value; notes that are empty are left out."""
+    verdict = Verdict.held if holds else Verdict.did_not_hold
+    return StudyRow(
+        ident, claim, verdict, value.mean, value.low, value.high, unit, "; ".join(note for note in notes if note)
+    )
+
+
+def spelled(found: Estimate) -> str:
+    """In per cent."""
+    interval = "" if found.low is None or found.high is None else f" [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+    return f"{100 * found.mean:.1f}{interval}"

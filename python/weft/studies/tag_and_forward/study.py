@@ -1,0 +1,101 @@
+"""The study: rounds in which Open vSwitch, a flow table at every hop and tags take turns, on real Linux hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...emulation import openvswitch
+from ...statistics import estimate
+from ..base import Outcome, Part, Size, Study
+from . import claims
+from .measurements import Measurements
+from .setup import FLOW_TABLE, LABELS, LOAD_SIZES, OVS, PACKETS, PEERS, RULES, SEGMENTS, Extent
+from .table import Measured, gather, of_peer
+
+if TYPE_CHECKING:
+    from ...results import Results
+
+NAME = "fabric"
+"""The part."""
+EXTENTS = {
+    Size.quick: Extent(rounds=10, echoes=10, loads=4, trial_s=0.3, settings=10),
+    Size.standard: Extent(rounds=100, echoes=20, loads=8, trial_s=1.0, settings=100, tables=(200_000,)),
+    Size.paper: Extent(rounds=100, echoes=100, loads=100, trial_s=1.0, settings=100, tables=(200_000,)),
+}
+
+
+class TagAndForward(Study):
+    """G1 to G5."""
+
+    name = "tag-and-forward"
+    summary = (
+        "Tag-and-Forward against Open vSwitch and against a flow table at every hop: the paper's fat-tree, emulated"
+    )
+    chosen = (
+        "The fat-tree of Figure 1 in namespaces of one machine, links without limits of their own,"
+        f" {RULES} rules in each table, one for each of 8000 UDP flows of the load among them."
+        " Peers take turns within a round."
+    )
+
+    def parts(self, size: Size) -> Sequence[Part]:
+        """One: building the peers takes longer than measuring them."""
+        return [Measurements(NAME, EXTENTS[size])]
+
+    def judge(self, results: dict[str, Results]) -> Outcome:
+        """G1 to G5; then who forwarded."""
+        runs = gather(results[NAME])
+        return Outcome(claims.judge(runs), remarks(runs))
+
+    def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
+        """Round trips and packets a second by packet size."""
+        from . import figures
+
+        return figures.draw(gather(results[NAME]), out, formats)
+
+
+def remarks(runs: Sequence[Measured]) -> list[str]:
+    """Who forwarded, what TCP carries, and what larger tables change."""
+    found = of_peer(runs, OVS)
+    if not found:
+        return ["no run has finished"]
+    versions = found[0].emulated["versions"]
+    where = "in user space" if versions["datapath"] == openvswitch.USER_SPACE else "in the kernel"
+    lost = sum(run.lost for run in runs)
+    return [
+        f"Open vSwitch {versions['openvswitch']} forwarding {where} (datapath {versions['datapath']}),"
+        f" a daemon for each switch, Linux {versions['kernel']}; {lost} echoes were not answered",
+        *_transfers(runs),
+        *_tables(runs),
+    ]
+
+
+def _transfers(runs: Sequence[Measured]) -> list[str]:
+    """TCP through each peer: tags need hosts that cut their segments themselves."""
+    parts = []
+    for peer in PEERS:
+        for how in (PACKETS, SEGMENTS):
+            rates = [run.transfers_bps[how] for run in of_peer(runs, peer) if how in run.transfers_bps]
+            mean = estimate(rates)
+            if mean is not None:
+                spread = "" if mean.half is None else f" ±{mean.half / 1e9:.2f}"
+                parts.append(f"{LABELS[peer]}, {how} {mean.mean / 1e9:.2f}{spread} Gbit/s")
+    return [f"one TCP connection between pods: {'; '.join(parts)}"] if parts else []
+
+
+def _tables(runs: Sequence[Measured]) -> list[str]:
+    """What tags gain over a table at every hop, by rules in a table."""
+    lines = []
+    for rules in sorted({run.rules for run in runs}):
+        gains = [
+            f"{word} of {size} B {100 * one.mean:+.1f} %" + ("" if one.half is None else f" ±{100 * one.half:.1f}")
+            for what, word, size in (
+                ("round_trip_s", "round trips", LOAD_SIZES[0]),
+                ("carried", "packets a second", LOAD_SIZES[0]),
+            )
+            if (one := claims.gain(runs, what, size, FLOW_TABLE, rules=rules)) is not None
+        ]
+        if gains:
+            lines.append(f"tags beside a table of {rules} rules at every hop, better by: {', '.join(gains)}")
+    return lines

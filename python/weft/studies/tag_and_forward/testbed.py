@@ -1,0 +1,82 @@
+"""The network of one peer, in a jail: hosts, cables without limits, and nothing that forwards yet.
+
+Links are not shaped, so that only what forwards and what sends limits anything. Hosts have an MTU of 1500, the
+interfaces of switches `ROOM` more, under every peer alike. Hosts know each other's MAC addresses, and cut segments
+themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ...emulation.namespace import entered
+from ...emulation.nodes import Nodes
+from ...emulation.openflow import plan_of
+from ...emulation.plan import SwitchNode
+from ...emulation.stack import ip_batch, offloads, write
+from .fabric import FILE, SERVERS, fabric
+
+_MTU = 1500
+ROOM = 8
+"""Bytes of a tag."""
+
+
+class Testbed(Nodes):
+    """Hosts that are ready, switches that are not."""
+
+    def __init__(self, directory: Path, switch: type, told: Callable[[SwitchNode], dict[str, Any]]) -> None:
+        """Make nodes and cables; `directory` is for the fabric file.
+
+        Raises:
+            EmulationError: Something is missing on this machine, or the kernel does not do what it is asked for.
+        """
+        file = directory / FILE
+        file.write_text(fabric(), encoding="utf-8")
+        super().__init__(plan_of(file), switch, told)
+        for one in self.plan.switches:
+            with entered(self.place(one.name)):
+                ports = [self.plan.interface(end) for end in self.plan.ports(one.name)]
+                ip_batch(
+                    [f"link set dev {port} mtu {_MTU + ROOM}" for port in ports], f"{one.name} takes no larger MTU"
+                )
+        for host in self.plan.hosts:
+            with entered(self.namespaces[host.name]):
+                self._configure(host.name)
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """Of the servers."""
+        return {host.name: host.address for host in self.plan.hosts if host.name in SERVERS}
+
+    def interface(self, host: str) -> str:
+        """The interface of a host."""
+        return str(self.hosts[host].defaultIntf())
+
+    def mac(self, host: str) -> str:
+        """The MAC address of a host."""
+        return next(one.mac for one in self.plan.hosts if one.name == host)
+
+    def received(self) -> dict[str, int]:
+        """Packets that have come in, by server."""
+        return {server: self._counter(server, 1) for server in SERVERS}
+
+    def _counter(self, host: str, column: int) -> int:
+        """A counter of a host's interface (proc_net(5), `/proc/net/dev`)."""
+        name = self.interface(host)
+        with entered(self.namespaces[host]):
+            lines = Path("/proc/thread-self/net/dev").read_text(encoding="ascii").splitlines()
+        words = next(line.split(":")[1].split() for line in lines if line.split(":")[0].strip() == name)
+        return int(words[column])
+
+    def _configure(self, name: str) -> None:
+        """What is done in a host's namespace."""
+        device = self.interface(name)
+        offloads(device)
+        write({"net.ipv4.conf.all.rp_filter": "0", f"net.ipv4.conf.{device}.rp_filter": "0"})
+        others = [host for host in self.plan.hosts if host.name != name]
+        ip_batch(
+            [f"neigh replace {host.address} lladdr {host.mac} dev {device} nud permanent" for host in others],
+            f"host {name} does not take its neighbours",
+        )

@@ -1,0 +1,68 @@
+"""A small run of the study tag-and-forward: all peers on real hosts and switches, with short tables and loads."""
+
+from __future__ import annotations
+
+import pytest
+
+from weft.emulation.errors import EmulationError
+from weft.studies import Verdict
+from weft.studies.tag_and_forward import claims, fabric
+from weft.studies.tag_and_forward.measurements import Measurements
+from weft.studies.tag_and_forward.setup import ECHO_SIZES, FLOW_TABLE, LOAD_SIZES, OVS, PEERS, TAG_FORWARD, Extent
+from weft.studies.tag_and_forward.table import gather
+
+RULES = 2_500
+"""More than any switch needs for the flows of the study."""
+
+
+@pytest.fixture(scope="module")
+def runs(switches, tmp_path_factory):
+    """Two rounds of each peer, the first one with load."""
+    part = Measurements("fabric", Extent(rounds=2, echoes=3, loads=1, trial_s=0.1, settings=3, rules=RULES))
+    try:
+        part.check()
+    except EmulationError as error:
+        pytest.skip(f"{error}; {error.hint}")
+    return gather(part.carry_out(tmp_path_factory.mktemp("tags") / "fabric", None, None))
+
+
+def of(runs, peer):
+    return next(run for run in runs if run.peer == peer)
+
+
+def test_every_echo_of_every_size_comes_back_through_every_peer(runs):
+    assert len(runs) == 2 * len(PEERS)
+    for run in runs:
+        assert set(run.round_trip_s) == set(ECHO_SIZES)
+        assert run.lost == 0
+
+
+def test_every_peer_carries_packets_of_all_flows(runs):
+    for peer in PEERS:
+        assert set(of(runs, peer).carried) == set(LOAD_SIZES)
+        assert min(of(runs, peer).carried.values()) > 1_000
+
+
+def test_switches_with_tags_have_rules_for_what_begins_there_only(runs):
+    tagged = of(runs, TAG_FORWARD).emulated
+    assert tagged["state"] == {name: 30 if name in fabric.EDGES else 0 for name in fabric.SWITCHES}
+    assert tagged["rules"] == {name: RULES if name in fabric.EDGES else 0 for name in fabric.SWITCHES}
+    for peer in (OVS, FLOW_TABLE):
+        assert sum(of(runs, peer).emulated["state"].values()) == 1_072
+        assert set(of(runs, peer).emulated["rules"].values()) == {RULES}
+
+
+def test_the_papers_example_is_seen_on_the_wire(runs):
+    rows = {row.id: row for row in claims.judge(runs)}
+    assert (rows["G4"].verdict, rows["G5"].verdict) == (Verdict.held, Verdict.held), rows["G5"].note
+    table = of(runs, FLOW_TABLE).emulated["example"]
+    assert [one["at"] for one in table] == ["as1", "cs2", "as7", "es8", "h15"]
+    assert {one["up"] for one in table} == {None}
+
+
+def test_all_gates_are_set_and_it_is_told_how_long_that_took(runs):
+    tagged = of(runs, TAG_FORWARD).emulated
+    assert tagged["versions"]["gates"] == fabric.GATES
+    for way in ("gates_at_once", "gates_in_turn"):
+        assert [0 < one["seconds"] < 5 for one in tagged[way]] == [True] * 3
+        assert all(set(one["switches"]) == set(fabric.SWITCHES) for one in tagged[way])
