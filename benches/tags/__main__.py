@@ -24,7 +24,7 @@ def main(
     kinds: Annotated[str, typer.Option(help="of rules, with commas; at most 64")] = "1,8,64",
     quick: Annotated[bool, typer.Option("--quick", help="small tables, few frames: does it work at all?")] = False,
     output: Annotated[Path | None, typer.Option("--json", help="write all figures there")] = None,
-    drawing: Annotated[Path | None, typer.Option("--draw", help="write lookups.svg into this directory")] = None,
+    drawing: Annotated[Path | None, typer.Option("--draw", help="write lookups.png into this directory")] = None,
 ) -> None:
     """What programs take for a frame with tags and with a table at every switch (docs/tag-forward-study.md)."""
     if quick:

@@ -45,7 +45,7 @@ def _order(table: Table) -> tuple[Any, ...]:
 
 
 def draw(document: dict[str, Any], out: Path) -> list[Path]:
-    """Writes `lookups.svg`: time on a way by rules of a table, with tags and without; a panel a number of kinds."""
+    """Writes `lookups.png`: time on a way by rules of a table, with tags and without; a panel a number of kinds."""
     from weft.figures.style import legend, panels, save
     from weft.palette import styles
 
@@ -76,4 +76,4 @@ def draw(document: dict[str, Any], out: Path) -> list[Path]:
             ax.set_xlabel("rules in a table")
         axes[0][0].set_ylabel(f"µs in {HOPS} switches' programs")
         legend(sheet, axes[0][0])
-        return save(sheet, out / "lookups", ["svg"])
+        return save(sheet, out / "lookups", ["png"])

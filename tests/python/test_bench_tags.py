@@ -58,8 +58,8 @@ def test_the_figures_are_shown_and_drawn(tmp_path):
     assert "40,000" in shown.getvalue()
     assert "where a look-up takes 135 ns" in shown.getvalue()
     (drawn,) = show.draw(document(), tmp_path)
-    assert drawn.name == "lookups.svg"
-    assert "1 kind of rules" in drawn.read_text() or drawn.stat().st_size > 5_000
+    assert drawn.name == "lookups.png"
+    assert drawn.read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_small_run_measures_every_step_and_table(tmp_path):
