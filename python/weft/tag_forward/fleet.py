@@ -89,8 +89,8 @@ class Fleet:
 
     async def look(self, switch: str) -> None:
         """Ask a daemon how its ports are."""
-        for port in await self.daemons[switch].ask("GET", "ports"):
-            self.wiring.learn(End(switch, port["port"]), Port.from_json(port))
+        for number, port in enumerate(await self.daemons[switch].ask("GET", "ports")):
+            self.wiring.learn(End(switch, number), Port.from_json(port))
 
     async def settle(self, switches: Iterable[str], told: Told) -> None:
         """Wait until it is known what is behind every port of these switches, for as long as that may take."""

@@ -194,6 +194,10 @@ class Daemons:
 
         self._run(tell())
 
+    def tell(self, follower: asyncio.Queue[dict[str, Any]], line: dict[str, Any]) -> None:
+        """Have one who follows a daemon read a line."""
+        self._loop.call_soon_threadsafe(follower.put_nowait, line)
+
     def _run(self, work: Any) -> None:
         asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
 

@@ -121,6 +121,18 @@ def test_a_daemon_that_is_not_there_at_first_is_told_when_it_comes(fabric, daemo
         assert daemons["cs1"].gates is not None
 
 
+def test_notices_that_make_no_sense_are_ignored_or_end_the_connection_alone(fabric, daemons):
+    with watching(fabric, "--watch", "--verbose") as watch:
+        daemons.notice("es1", what="weather", sky="clear")
+        watch.until("es1 tells what is not understood: ")
+        daemons.notice("es1", what="miss", source=7)
+        for follower in daemons["es1"].followers:
+            daemons.tell(follower, {"what": "port", "port": 0, "interface": "", "role": "host", "neighbour": 7})
+        watch.until("a daemon says of a port what is not understood")
+        daemons.notice("as1", what="port", port=2, interface="as1-eth2", role="down", up=False, neighbour=None)
+        watch.until(lambda: daemons["es1"].groups[7] == ALL[1:])
+
+
 def test_a_switch_that_refuses_a_change_is_told_everything(fabric, daemons):
     with watching(fabric, "--watch") as watch:
         daemons["es1"].refuses = "change 1: no"
