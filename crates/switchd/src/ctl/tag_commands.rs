@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_file_has_a_change_a_line_and_a_wrong_one_is_named_by_its_number() {
-        let text = "# rules of es1\n\ngroup_id=3,bucket=gate:48,up:48 # over cs1\n  \
+        let text = "# rules of es1\n\ngroup_id=3,bucket=gate:48,up:48 # over cs2\n  \
                     ip_dst=10.0.0.1 actions=down:2,group:3\ndelete ip_dst=10.0.0.2\n";
         let (changes, lines) = changes_of("f", text).unwrap();
         assert_eq!((changes.len(), lines), (3, vec![3, 4, 5]));

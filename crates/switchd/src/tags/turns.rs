@@ -36,16 +36,25 @@ impl Turns {
     pub fn set<V: Pod>(&mut self, current: &mut Map, places: &mut Map, value: V) -> Result<(), PlaneError> {
         let mut current = Array::<_, u32>::try_from(current)?;
         let next = (self.current(&current)? + 1) % TABLES;
+        let mut places = Array::<_, V>::try_from(places)?;
         // A frame that has begun with the value that was here is done when all programs have been outside once.
-        if self.since + 1 >= TABLES {
+        if self.since + 1 >= TABLES && (next == 0 || !is_blank(&places.get(&next, 0)?)) {
             outlast_programs();
             self.since = 0;
         }
-        Array::<_, V>::try_from(places)?.set(next, value, 0)?;
+        places.set(next, value, 0)?;
         current.set(self.which, next, 0)?;
-        self.since += 1;
+        self.since = (self.since + 1).min(TABLES);
         Ok(())
     }
+}
+
+/// Whether a value is as the kernel makes it. In its place no frame has found any: only the first place counts
+/// before something is set.
+fn is_blank<V: Pod>(value: &V) -> bool {
+    // SAFETY: the bytes of a value that has no padding.
+    let bytes = unsafe { std::slice::from_raw_parts((&raw const *value).cast::<u8>(), size_of::<V>()) };
+    bytes.iter().all(|byte| *byte == 0)
 }
 
 /// Returns when every program that was running has ended: they run where RCU is being read, and this waits

@@ -97,6 +97,31 @@ const TEXTS: &[(&str, &str, &[&str])] = &[
         "mode = \"tcp-path\"\nports = [\"a\"]\ncontrol = { mode = \"999\" }",
         &["permissions in octal"],
     ),
+    (
+        "a choice that no program can make",
+        "mode = \"tag-forward\"\nports = [\"a\"]\n[tags]\nchoice = \"least-loaded\"",
+        &[":4:10", "a program in the kernel cannot see how long the queues of ports are"],
+    ),
+    (
+        "an EtherType of others",
+        "mode = \"flow-table\"\nports = [\"a\"]\n[tags]\nethertype = \"0x0800\"",
+        &[":4:13", "this is what other frames have"],
+    ),
+    (
+        "no EtherType",
+        "mode = \"tag-forward\"\nports = [\"a\"]\n[tags]\nethertype = \"0x05ff\"",
+        &[":4:13", "0x0600 to 0xffff"],
+    ),
+    (
+        "tags where there are none",
+        "mode = \"ecmp\"\nports = [\"a\"]\n[tags]\nwidth = \"wide\"",
+        &["`[tags]`, and `ecmp` has none", "tag-forward, flow-table"],
+    ),
+    (
+        "routes beside gates",
+        "mode = \"tag-forward\"\nports = [\"a\"]\nroutes_file = \"r\"",
+        &["`tag-forward` goes by gates and rules"],
+    ),
     ("address", "mode = \"tcp-path\"\nports = [\"a\"]\nmetrics = \"9465\"", &["127.0.0.1:9465"]),
 ];
 

@@ -539,6 +539,26 @@ fn in_mode_flow_table_every_switch_goes_by_its_rules_and_there_are_no_tags() {
         assert!(tags["lookups"].as_u64() >= Some(4), "{tags}");
     }
     assert!(lines(&left, &["dump-gates"])[0].starts_with("width=wide,ethertype=0xff2f,"));
+    // What is about exploring finds nothing, and all else is as in other modes.
+    assert_eq!(left.ask("flush"), json!({"hosts": 0, "paths": 0}));
+    assert_eq!((&left.ask("show hosts")["total"], &left.ask("show paths")["total"]), (&json!(0), &json!(0)));
+    assert_eq!(left.ask("reload"), json!({"changed": []}));
+    left.ask("drain a");
+    let way = |gate: u32| json!({"id": 1, "ways": [{"gate": gate, "up": 0}]});
+    let through_group = json!({"changes": [
+        {"set_group": way(100)},
+        {"replace": {
+            "priority": 1000, "matches": {"source": "0.0.0.0/0", "destination": "10.0.0.2/32"},
+            "action": {"queue": 0, "down": 4, "to": {"group": 1}},
+        }},
+    ]});
+    assert_eq!(pair.http("l", "POST", "/v1/flows", &through_group).0, 200);
+    assert!(
+        !reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:8"),
+        "a port that drains takes none of a group's"
+    );
+    left.ask("drain a --undo");
+    assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:9"));
 }
 
 #[test]
