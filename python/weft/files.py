@@ -1,4 +1,4 @@
-"""Writing files so that a reader never finds half of one."""
+"""Writing files so that a reader never finds half of one; and how many may be open."""
 
 from __future__ import annotations
 
@@ -28,6 +28,14 @@ def write_bytes(path: Path, content: bytes) -> None:
             raise
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def allow_many() -> None:
+    """Have as many files and sockets open at a time as the machine allows this user."""
+    import resource  # Not on every system, and nothing else here needs it.
+
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def write_text(path: Path, content: str) -> None:

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from .. import quantity
+from .. import files, quantity
 from ..labels import plural
 from ..tag_forward.errors import TagForwardError
 from ..tag_forward.fabric import FatTree
@@ -244,6 +244,8 @@ def _tree(fabric: Path, sets: list[str] | None, width: Width, gates: Path | None
 
 
 def _sockets(tree: FatTree, directory: Path) -> dict[str, Path]:
+    # A daemon takes two.
+    files.allow_many()
     if not directory.is_dir():
         raise TagForwardError(f"--sockets: there is no directory {directory}", "that of the daemons' `--run-dir`")
     return {switch: directory / f"{switch}.sock" for switch in tree.switches}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from .. import files
 from . import jail, neighbours, stack, tags
 from .capacity import Processors
 from .errors import EmulationError
@@ -61,7 +61,8 @@ def main(directory: Path, run: Callable[[Path, dict[str, Any]], None]) -> int:
     options = json.loads((directory / "options.json").read_text(encoding="utf-8"))
     try:
         jail.furnish()
-        _allow_many_files()
+        # A node takes some four.
+        files.allow_many()
         run(directory, options)
     except (Stopped, KeyboardInterrupt):
         return 130
@@ -278,12 +279,6 @@ def _keep_logs(network: Network, directory: Path) -> None:
     """Copy what the switches logged out of the jail's /run."""
     for name, switch in network.switches.items():
         (directory / f"{name}.log").write_bytes(switch.log_path.read_bytes())
-
-
-def _allow_many_files() -> None:
-    """A node takes some four open files."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 if __name__ == "__main__":

@@ -90,7 +90,9 @@ class ControlPlane:
         self._following = self._do(self._follow())
 
     async def _follow(self) -> asyncio.Task[None]:
-        return asyncio.get_running_loop().create_task(self._watch.run())
+        following = asyncio.get_running_loop().create_task(self._watch.run())
+        await self._watch.begun.wait()
+        return following
 
     def end(self) -> dict[str, Any]:
         """Follow no longer; what was done, for the result.

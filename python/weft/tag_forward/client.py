@@ -161,7 +161,10 @@ async def _parts(reader: asyncio.StreamReader, fields: dict[str, str]) -> AsyncI
         yield await reader.readexactly(length)
         return
     while True:
-        length = int((await reader.readline()).partition(b";")[0], 16)
+        size = await reader.readline()
+        if not size:
+            raise EOFError("it has ended")
+        length = int(size.partition(b";")[0], 16)
         if length > _MOST:
             raise ValueError(f"a part of {length} bytes is too long")
         part = await reader.readexactly(length)

@@ -62,6 +62,11 @@ class FatTree:
             found |= {a: b, b: a}
         return {end: other for end, other in found.items() if end.node in self.gates}
 
+    def cable(self, end: End) -> str:
+        """The cable at a port as the fabric names it, ``a0-c1``: the end that comes first there stands first."""
+        order = [*self.hosts, *self.switches]
+        return "-".join(sorted((end.node, self.leads_to[end].node), key=order.index))
+
     def ports(self, switch: str) -> list[End]:
         """The ports of a switch that have a cable."""
         return [End(switch, gate["port"]) for gate in self.gates[switch]["gates"]]

@@ -75,16 +75,19 @@ class Watch:
     Attributes:
         reactions: What cables set off, and how many seconds it took until the last switch had confirmed.
         asked: Rules that were made for first packets.
+        begun: Set once every daemon is followed, or is not there to be.
     """
 
     def __init__(self, fleet: Fleet, provisioned: list[str]) -> None:
         """`provisioned` are the switches that have everything; others are told when they answer."""
         self.reactions: list[tuple[Reaction, float]] = []
         self.asked = 0
+        self.begun = asyncio.Event()
         self._fleet = fleet
         self._there = set(provisioned)
         self._outboxes: dict[str, Outbox] = defaultdict(Outbox)
         self._wrong: dict[str, str] = {}
+        self._tried: set[str] = set()
         self._group: asyncio.TaskGroup
 
     async def run(self) -> None:
@@ -104,6 +107,7 @@ class Watch:
                 async with aclosing(self._fleet.daemons[switch].follow("notices")) as notices:
                     async for notice in notices:
                         self._take(switch, notice)
+                        self._begin(switch)
                 raise DaemonError(f"{switch} tells no more: its daemon has ended")
             except DaemonError as error:
                 self._there.discard(switch)
@@ -113,8 +117,18 @@ class Watch:
                 if self._wrong.get(switch) != str(error):
                     _log.warning("%s", error)
                 self._wrong[switch] = str(error)
+                self._begin(switch)
             await asyncio.sleep(wait)
             wait = min(2 * wait, _AGAIN_S[1])
+
+    def _begin(self, switch: str) -> None:
+        """A daemon is followed, or is not there to be; say so when that holds for all."""
+        if not self.begun.is_set():
+            self._tried.add(switch)
+            if len(self._tried) == len(self._fleet.tree.switches):
+                self.begun.set()
+                number = len(self._tried) - len(self._wrong)
+                _log.info("following %s; Ctrl-C ends that, and switches keep gates and rules", _switches(number))
 
     async def _provision(self, switch: str) -> None:
         """See to it that a switch has everything."""
@@ -169,7 +183,7 @@ class Watch:
             return
         said = fleet.wiring.about(end) or fleet.wiring.about(other)
         became = f"is down ({said})" if is_down else "is up"
-        reaction = Reaction(f"cable {end.node}-{other.node} {became}", is_down, began)
+        reaction = Reaction(f"cable {fleet.tree.cable(end)} {became}", is_down, began)
         for switch, group, change in changes:
             self._outboxes[switch].groups[group] = change
             # The others are told everything when they are back.
@@ -246,9 +260,13 @@ class Watch:
             "%s: %s of %s changed in %s",
             reaction.what,
             plural(reaction.groups, "group"),
-            plural(reaction.switches, "switch", "switches"),
+            _switches(reaction.switches),
             quantity.seconds(took),
         )
+
+
+def _switches(number: int) -> str:
+    return plural(number, "switch", "switches")
 
 
 async def watch(fleet: Fleet, provisioned: list[str]) -> None:
@@ -259,12 +277,11 @@ async def watch(fleet: Fleet, provisioned: list[str]) -> None:
     watched = Watch(fleet, provisioned)
     following = loop.create_task(watched.run())
     stopping = loop.create_task(stop.wait())
-    _log.info("following %d switches; Ctrl-C ends that, and switches keep gates and rules", len(fleet.tree.switches))
     await asyncio.wait((following, stopping), return_when=asyncio.FIRST_COMPLETED)
     for task in (following, stopping):
         task.cancel()
     ended = (await asyncio.gather(following, stopping, return_exceptions=True))[0]
     if isinstance(ended, Exception):
         raise ended
-    asked = f", rules for {watched.asked} pairs" if fleet.pairs is not None else ""
-    _log.info("stopped after %d cables%s; switches keep gates and rules", len(watched.reactions), asked)
+    asked = f" after {plural(watched.asked, 'rule')} on demand" if fleet.pairs is not None else ""
+    _log.info("stopped%s; switches keep gates and rules", asked)

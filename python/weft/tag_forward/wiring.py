@@ -21,18 +21,20 @@ class Port:
         interface: Its name on Linux.
         role: ``fabric``, ``host``, ``listening``, ``silent``, ``looped``, ``down``.
         neighbour: The id of the switch whose Hellos come in, and its port there.
+        unfit: Why the daemon does not use the interface, if it does not.
     """
 
     interface: str
     role: str
     neighbour: tuple[str, int] | None
+    unfit: str | None = None
 
     @classmethod
     def from_json(cls, port: Mapping[str, Any]) -> Port:
         """A port as ``GET /v1/ports`` has it (``switch_id``), or a notice (``switch``)."""
         heard = port.get("neighbour")
         neighbour = None if heard is None else (str(heard.get("switch_id", heard.get("switch"))), int(heard["port"]))
-        return cls(str(port["interface"]), str(port["role"]), neighbour)
+        return cls(str(port["interface"]), str(port["role"]), neighbour, port.get("unfit"))
 
 
 class Wiring:
@@ -110,7 +112,8 @@ class Wiring:
         if mistake is not None:
             return f"{self._named(end, port)} {mistake}"
         what = "hears no switch" if port.role == "host" else f"is {port.role}"
-        return f"{self._named(end, port)} {what}, expected {expected.node}"
+        unfit = f" ({port.unfit})" if port.unfit else ""
+        return f"{self._named(end, port)} {what}{unfit}, expected {expected.node}"
 
     def _known(self, switch: str) -> list[End]:
         return sorted(end for end in self._ports if end.node == switch)

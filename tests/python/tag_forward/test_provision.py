@@ -100,11 +100,13 @@ def test_what_is_behind_a_daemon_that_does_not_answer_is_believed(weft, fabric, 
 def test_ways_over_cables_that_do_not_work_are_left_out(weft, fabric, daemons):
     daemons["es1"].ports[2] |= {"role": "down", "neighbour": None}
     daemons["as7"].ports[3] |= {"role": "silent"}
+    daemons["as8"].ports[2] |= {"role": "down", "neighbour": None, "unfit": "its MTU is 1500, 1508 are needed"}
     done = provision(weft, fabric)
     assert done.exit_code == 0
     assert "es1-eth2 is down, expected as1: no way leads over it" in done.output
-    assert daemons["es1"].groups[7] == [{"gate": 56, "up": 52}, {"gate": 56, "up": 56}]
-    assert daemons["es3"].groups[7] == [{"gate": 48, "up": 44}, {"gate": 56, "up": 52}, {"gate": 56, "up": 56}]
+    assert "as8-eth2 is down (its MTU is 1500, 1508 are needed), expected cs3: no way leads over it" in done.output
+    assert daemons["es1"].groups[7] == [{"gate": 56, "up": 56}]
+    assert daemons["es3"].groups[7] == [{"gate": 48, "up": 44}, {"gate": 56, "up": 56}]
 
 
 def test_a_switch_that_cannot_be_told_is_named_with_the_reason(weft, fabric, daemons):
