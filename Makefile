@@ -13,7 +13,7 @@ BPF_SOURCES := $(wildcard bpf/*)
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
 .PHONY: quickstart build emulation controller test test-rust test-python lint format bench bench-paths bench-switch \
-	bench-controller fuzz conformance hostile deb ns3 mptcp captures system system-bpf system-bench system-emulation \
+	bench-tags bench-controller fuzz conformance hostile deb ns3 mptcp captures system system-bpf system-bench system-emulation \
 	system-oracles system-test clean help
 
 help:
@@ -108,6 +108,10 @@ bench-paths: $(VENV)/.dev ## path sets beside NetworkX's (as root on a core of i
 bench-switch: $(VENV)/.weft | system-bpf system-bench ## the Linux switch against the bridge and Open vSwitch (root; 20 minutes; BENCH="forward --quick")
 	cargo build --release --quiet -p weft-switchd --bins --examples
 	$(PYTHON) -m benches.switch $(BENCH)
+
+bench-tags: $(VENV)/.weft | system-bpf ## what frames cost with tags and with tables (root; 3 minutes; BENCH="--quick" for a look)
+	cargo build --release --quiet -p weft-switchd --example tags
+	$(PYTHON) -m benches.tags $(BENCH)
 
 bench-controller: $(VENV)/.controller | system ## the controller under load, beside a plain os-ken learning switch (5 minutes; BENCH="profile --quick")
 	cargo build --release --quiet -p weft-ofload

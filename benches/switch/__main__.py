@@ -75,7 +75,7 @@ def main(
         if missing:
             CONSOLE.print(f"{missing[0]} is not built: make bench-switch builds it")
             raise typer.Exit(2)
-        raise typer.Exit(jail.run(sys.argv[1:], LIMIT))
+        raise typer.Exit(jail.run("benches.switch", sys.argv[1:], LIMIT))
     jail.furnish()
     with CONSOLE.status("") as status:
         tell = status.update if CONSOLE.is_terminal else CONSOLE.print

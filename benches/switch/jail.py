@@ -31,8 +31,8 @@ def _die_with_parent() -> None:
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def run(arguments: list[str], limit: float) -> int:
-    """Runs this program inside with the same arguments, for at most `limit` seconds.
+def run(module: str, arguments: list[str], limit: float) -> int:
+    """Runs this program, `module`, inside with the same arguments, for at most `limit` seconds.
 
     Returns:
         Its exit status; 124 where it took too long, as timeout(1).
@@ -41,9 +41,9 @@ def run(arguments: list[str], limit: float) -> int:
         JailError: where this is not root.
     """
     if os.geteuid() != 0:
-        raise JailError("network namespaces and BPF need root: sudo make bench-switch")
+        raise JailError("network namespaces and BPF need root: the same command after `sudo`")
     command = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--"]
-    command += [sys.executable, "-m", "benches.switch", *arguments]
+    command += [sys.executable, "-m", module, *arguments]
     process = subprocess.Popen(command, env={**os.environ, INSIDE: "1"}, preexec_fn=_die_with_parent)
     # SIGTERM as Ctrl-C: both reach the process inside as the end of this one.
     signal.signal(signal.SIGTERM, signal.default_int_handler)

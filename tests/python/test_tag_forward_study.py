@@ -56,8 +56,9 @@ def world(rounds=6, **changes) -> list[Measured]:
             wobble = 1 + 0.02 * (number % 3 - 1)
             echoes = {size: effect[key] * wobble * (1 + size / 1e5) for size in ECHO_SIZES}
             loads = dict.fromkeys(LOAD_SIZES, effect[f"{key}_pps"] * wobble)
+            few = effect.get(f"{key}_few", effect[f"{key}_pps"]) * wobble
             transfers = {"packets": 1e9 * wobble}
-            runs.append(Measured(peer, RULES, number, echoes, 0, loads, loads, transfers, emulated(peer, **told)))
+            runs.append(Measured(peer, RULES, number, echoes, 0, loads, loads, few, transfers, emulated(peer, **told)))
     return runs
 
 
@@ -65,7 +66,7 @@ def verdicts(runs) -> dict[str, Verdict]:
     return {row.id: row.verdict for row in claims.judge(runs)}
 
 
-HELD = dict.fromkeys(("G1", "G1-fragments", "G1-tags", "G2", "G2-tags", "G3", "G4", "G5"), Verdict.held)
+HELD = dict.fromkeys(("G1", "G1-fragments", "G1-tags", "G2", "G2-tags", "G2-few", "G3", "G4", "G5"), Verdict.held)
 
 
 def test_every_claim_holds_where_it_does():
@@ -87,8 +88,9 @@ def test_every_claim_holds_where_it_does():
         ({"tags": 400e-6}, {"G1", "G1-fragments", "G1-tags"}),
         ({"tags": 370e-6, "table": 380e-6}, {"G1"}),
         ({"tags": 40e-6}, {"G1-tags"}),
-        ({"tags_pps": 60e3}, {"G2", "G2-tags"}),
-        ({"table_pps": 230e3}, {"G2-tags"}),
+        ({"tags_pps": 60e3}, {"G2", "G2-tags", "G2-few"}),
+        ({"table_pps": 230e3}, {"G2-tags", "G2-few"}),
+        ({"table_few": 230e3}, {"G2-few"}),
         ({"settings_s": 0.019}, {"G3"}),
         ({"state": TAGGED | {"cs1": 1}}, {"G4"}),
         ({"seen": SEEN[1:]}, {"G5"}),
@@ -103,7 +105,9 @@ def test_without_runs_nothing_is_measured_and_one_round_has_no_interval():
     assert set(verdicts([]).values()) == {Verdict.not_measured}
     alone = verdicts(world(rounds=1))
     assert {ident for ident, verdict in alone.items() if verdict == Verdict.held} == {"G3", "G4", "G5"}
-    assert {alone[ident] for ident in ("G1", "G1-fragments", "G1-tags", "G2", "G2-tags")} == {Verdict.not_measured}
+    assert {alone[ident] for ident in ("G1", "G1-fragments", "G1-tags", "G2", "G2-tags", "G2-few")} == {
+        Verdict.not_measured
+    }
 
 
 def test_a_peer_that_carries_nothing_at_a_size_is_not_compared_there():
@@ -232,8 +236,9 @@ def test_rounds_become_runs_that_claims_and_figures_are_made_of(part_of_fakes, t
     said = " ".join(study.remarks(runs))
     assert "flow table at every hop, segments 9.00 ±0.00 Gbit/s" in said
     assert "tags beside a table of 200000 rules at every hop" in said
+    assert "packets a second of 64 B, 400 flows +0.0 [0.0, 0.0] %" in said
     written = figures.draw(runs, tmp_path / "figures", ["svg"])
-    assert [file.name for file in written] == ["round-trips.svg", "packets.svg"]
+    assert [file.name for file in written] == ["round-trips.svg", "packets.svg", "gates.svg"]
     assert all(file.stat().st_size > 1_000 for file in written)
     # What is there is not measured again.
     log.clear()

@@ -14,8 +14,8 @@ from ...statistics import CONFIDENCE, Estimate, paired_ratio
 from ..base import StudyRow
 from . import provisioned
 from .rows import not_measured, row, spelled
-from .setup import ECHO_SIZES, FLOW_TABLE, LOAD_SIZES, MTU, OVS, RULES, TAG_FORWARD
-from .table import Measured, by_round
+from .setup import ECHO_SIZES, FEW, FLOW_TABLE, LOAD_SIZES, MTU, OVS, RULES, TAG_FORWARD
+from .table import Measured, by_round, of_peer
 
 AS_PAPER = 0.90
 """The paper's confidence."""
@@ -63,6 +63,7 @@ def judge(runs: Sequence[Measured]) -> list[StudyRow]:
             "tags let more packets through: beside the same switch with a table at every hop",
             "carried",
         ),
+        _few(runs),
         provisioned.setting(runs),
         provisioned.state(runs),
         provisioned.example(runs),
@@ -130,6 +131,23 @@ def _by_tags(runs: Sequence[Measured], ident: str, claim: str, what: str) -> Stu
     each = {size: gain(runs, what, size, FLOW_TABLE) for size in sizes}
     notes = [", ".join(f"{size} B {spelled(one)}" for size, one in each.items() if one is not None)]
     return row(ident, claim, mean.low > 0, mean.scaled(100), unit, notes)
+
+
+def few_gain(runs: Sequence[Measured], rules: int = RULES) -> Estimate | None:
+    """By how many packets of few flows tags let more through than a table at every hop, as a share."""
+    one, other = (
+        {run.round: run.few for run in of_peer(runs, peer) if run.rules == rules} for peer in (TAG_FORWARD, FLOW_TABLE)
+    )
+    return _gained(paired_ratio(one, other), "carried")
+
+
+def _few(runs: Sequence[Measured]) -> StudyRow:
+    """Holds if the gain's interval is above zero."""
+    claim = f"tags let more packets through also of {FEW} flows, whose rules stay in caches"
+    found, unit = few_gain(runs), f"% more, {LOAD_SIZES[0]} B"
+    if found is None or found.low is None:
+        return not_measured("G2-few", claim, unit, "two rounds with tags and with a table at every hop are needed")
+    return row("G2-few", claim, found.low > 0, found.scaled(100), unit, [])
 
 
 def _over_sizes(runs: Sequence[Measured], peer: str, what: str, sizes: Sequence[int]) -> dict[int, float]:

@@ -79,8 +79,8 @@ class Answers:
         words = [testbed.addresses[destination], "--netns", testbed.namespaces[source], "--size", str(size)]
         return _pktgen("echo", *words, "--count", str(count), "--warm", str(warm))
 
-    def load(self, size: int, packets_per_s: float, seconds: float) -> dict[str, Any]:
-        """The load at a rate (0: as fast as one core makes packets): how much was `sent` and `received` meanwhile.
+    def load(self, size: int, packets_per_s: float, seconds: float, flows: int) -> dict[str, Any]:
+        """The first flows of the load at a rate (0: as fast as one core makes packets): what was `sent` and `received`.
 
         What arrives `late`, after the last has been sent, has waited in front of a switch. `processor_s` is what
         sender, switches and the kernel on their behalf took of the processors until then.
@@ -100,7 +100,7 @@ class Answers:
                     "sport": sport,
                     "dport": dport,
                 }
-                for flow in self._load
+                for flow in self._load[:flows]
             ],
             "to_mac": _NOBODY,
             "size": size,

@@ -26,10 +26,13 @@ from ...results import Results
 from .. import layout
 from ..base import Part
 from .fabric import SERVERS, pod
+from .flows import LOAD
 from .jails import Peer
 from .result import write
 from .setup import (
     ECHO_SIZES,
+    FEW,
+    FEW_CLASS,
     FLOW_TABLE,
     LOAD_SIZES,
     MISSING,
@@ -175,6 +178,8 @@ class Round:
                 share = number / len(turns)
                 self._told({"event": "progress", "run_id": setup.id, "label": setup.label, "fraction": share})
                 found[name]["loads"][spelled(size)] = carried(self._peers[name], size, self._extent.trial_s)
+            for name in self._draw.sample([FLOW_TABLE, TAG_FORWARD], 2):
+                found[name]["loads"][FEW_CLASS] = carried(self._peers[name], LOAD_SIZES[0], self._extent.trial_s, FEW)
             for how, name in self._transfers():
                 found[name]["transfers"][how] = self._peers[name].ask(
                     "transfer",
@@ -201,18 +206,23 @@ class Round:
         ]
 
 
-def carried(peer: Peer, size: int, seconds: float) -> dict[str, Any]:
+def carried(peer: Peer, size: int, seconds: float, flows: int = LOAD) -> dict[str, Any]:
     """The highest rate at which all but `MISSING` of the packets arrive while they are sent, with all trials.
 
     First as fast as one core sends; if that is too much, the rate is looked for by halving the interval between
     nothing and twice of what arrived.
     """
-    trials = [{"packets_per_s": 0.0} | peer.ask("load", size=size, packets_per_s=0.0, seconds=seconds)]
+
+    def trial(rate: float) -> dict[str, Any]:
+        found = peer.ask("load", size=size, packets_per_s=rate, seconds=seconds, flows=flows)
+        return {"packets_per_s": rate, **found}
+
+    trials = [trial(0.0)]
     if not _is_carried(trials[0]):
         low, high = 0.0, 2 * trials[0]["received"] / trials[0]["seconds"]
         for _ in range(_STEPS):
             rate = (low + high) / 2
-            trials.append({"packets_per_s": rate} | peer.ask("load", size=size, packets_per_s=rate, seconds=seconds))
+            trials.append(trial(rate))
             low, high = (rate, high) if _is_carried(trials[-1]) else (low, rate)
     kept = [trial for trial in trials if _is_carried(trial)]
     best = max(kept, key=lambda trial: trial["received"] / trial["seconds"], default=None)

@@ -21,7 +21,7 @@ def row(ident: str, claim: str, holds: bool, value: Estimate, unit: str, notes: 
     )
 
 
-def spelled(found: Estimate) -> str:
-    """In per cent."""
+def spelled(found: Estimate, sign: str = "") -> str:
+    """In per cent; `sign` as in format specifications."""
     interval = "" if found.low is None or found.high is None else f" [{100 * found.low:.1f}, {100 * found.high:.1f}]"
-    return f"{100 * found.mean:.1f}{interval}"
+    return f"{100 * found.mean:{sign}.1f}{interval}"

@@ -11,7 +11,8 @@ from ...statistics import estimate
 from ..base import Outcome, Part, Size, Study
 from . import claims
 from .measurements import Measurements
-from .setup import FLOW_TABLE, LABELS, LOAD_SIZES, OVS, PACKETS, PEERS, RULES, SEGMENTS, Extent
+from .rows import spelled
+from .setup import FEW_CLASS, FLOW_TABLE, LABELS, LOAD_SIZES, OVS, PACKETS, PEERS, RULES, SEGMENTS, Extent
 from .table import Measured, gather, of_peer
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class TagAndForward(Study):
         return Outcome(claims.judge(runs), remarks(runs))
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
-        """Round trips and packets a second by packet size."""
+        """Round trips and packets a second by packet size, and how long gates take."""
         from . import figures
 
         return figures.draw(gather(results[NAME]), out, formats)
@@ -86,16 +87,14 @@ def _transfers(runs: Sequence[Measured]) -> list[str]:
 
 def _tables(runs: Sequence[Measured]) -> list[str]:
     """What tags gain over a table at every hop, by rules in a table."""
-    lines = []
+    lines, size = [], LOAD_SIZES[0]
     for rules in sorted({run.rules for run in runs}):
-        gains = [
-            f"{word} of {size} B {100 * one.mean:+.1f} %" + ("" if one.half is None else f" ±{100 * one.half:.1f}")
-            for what, word, size in (
-                ("round_trip_s", "round trips", LOAD_SIZES[0]),
-                ("carried", "packets a second", LOAD_SIZES[0]),
-            )
-            if (one := claims.gain(runs, what, size, FLOW_TABLE, rules=rules)) is not None
-        ]
+        found = {
+            f"round trips of {size} B": claims.gain(runs, "round_trip_s", size, FLOW_TABLE, rules=rules),
+            f"packets a second of {size} B": claims.gain(runs, "carried", size, FLOW_TABLE, rules=rules),
+            f"packets a second of {FEW_CLASS}": claims.few_gain(runs, rules),
+        }
+        gains = [f"{what} {spelled(one, '+')} %" for what, one in found.items() if one is not None]
         if gains:
             lines.append(f"tags beside a table of {rules} rules at every hop, better by: {', '.join(gains)}")
     return lines

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...results import Results
-from .setup import ECHO_SIZES, LOAD_SIZES, RULES, spelled
+from .setup import ECHO_SIZES, FEW_CLASS, LOAD_SIZES, RULES, spelled
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Measured:
         carried: By packet size, packets a second; no size whose every rate was too much, none at all in rounds without
             load.
         by_processor: By packet size, packets for a second of processor time at that rate, that of the sender included.
+        few: Packets a second of the smallest size and of few flows; None where that was not measured.
         transfers_bps: Throughput of a TCP connection, by what hosts hand the kernel.
         emulated: What else the run's summary has of how it came about.
     """
@@ -36,6 +37,7 @@ class Measured:
     lost: int
     carried: dict[int, float]
     by_processor: dict[int, float]
+    few: float | None
     transfers_bps: dict[str, float]
     emulated: dict[str, Any]
 
@@ -73,8 +75,9 @@ def _run(
         {size: load[key] for size, load in loads.items() if load.get(key) is not None}
         for key in ("packets_per_s", "packets_per_processor_s")
     )
+    few = emulated["loads"].get(FEW_CLASS, {}).get("packets_per_s")
     transfers = {how: float(one["throughput_bps"]) for how, one in emulated["transfers"].items()}
-    return Measured(peer, rules, number, round_trips, lost, carried, by_processor, transfers, emulated)
+    return Measured(peer, rules, number, round_trips, lost, carried, by_processor, few, transfers, emulated)
 
 
 def of_peer(runs: Iterable[Measured], peer: str) -> list[Measured]:

@@ -1,0 +1,51 @@
+"""`python -m benches.tags`: takes the figures, shows them, and writes them down."""
+
+import json
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from benches.command import CONSOLE, run, tables_console, write
+from benches.machine import describe, noise
+from benches.switch import jail, lab
+from benches.switch.lab import EXAMPLES, LabError, on_cpu
+from benches.tags import show
+
+PINS = "/sys/fs/bpf/tags"
+LIMIT = 1800.0
+
+
+def main(
+    frames: Annotated[int, typer.Option(min=1, help="that are timed for each figure")] = 20_000,
+    rules: Annotated[str, typer.Option(help="in a table, with commas")] = "100,2000,40000,200000",
+    kinds: Annotated[str, typer.Option(help="of rules, with commas; at most 64")] = "1,8,64",
+    quick: Annotated[bool, typer.Option("--quick", help="small tables, few frames: does it work at all?")] = False,
+    output: Annotated[Path | None, typer.Option("--json", help="write all figures there")] = None,
+    drawing: Annotated[Path | None, typer.Option("--draw", help="write lookups.png into this directory")] = None,
+) -> None:
+    """What programs take for a frame with tags and with a table at every switch (docs/tag-forward-study.md)."""
+    if quick:
+        frames, rules, kinds = 200, "10,1000", "1,8"
+    if not jail.is_inside():
+        program = EXAMPLES / "tags"
+        if not program.exists():
+            CONSOLE.print(f"{program} is not built: make bench-tags builds it")
+            raise typer.Exit(2)
+        raise typer.Exit(jail.run("benches.tags", sys.argv[1:], LIMIT))
+    jail.furnish()
+    command = [*on_cpu(0), str(EXAMPLES / "tags"), PINS, "--frames", str(frames), "--rules", rules, "--kinds", kinds]
+    with noise() as seen, CONSOLE.status("timing frames"):
+        figures = json.loads(lab.run(*command, limit=LIMIT))
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    document = {"machine": describe(), "at": at, "figures": figures, **seen}
+    show.tables(document, tables_console(132))
+    write(document, output)
+    if drawing:
+        show.draw(document, drawing)
+
+
+if __name__ == "__main__":
+    run(main, LabError, jail.JailError)

@@ -1,0 +1,79 @@
+"""What frames cost with tags and with tables: sums over ways from what a switch takes, and a small real run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from benches.tags import show
+from benches.tags.ways import Costs, Table
+from test_bench_switch import ROOT, unable
+
+
+def spread(median: float) -> dict:
+    return {"p10": median - 5, "p50": median, "p90": median + 50}
+
+
+def document() -> dict:
+    """Figures with 100 ns of nothing: look-ups of 100 ns in a small table and 500 in a large one, pushing 120 more."""
+    lookups = [
+        {"mode": mode, "rules": rules, "kinds": 1, "v6": v6, "prefix": False, "ns": spread(100 + took + more)}
+        for v6 in (False, True)
+        for rules, took in ((100, 100), (40_000, 500))
+        for mode, more in (("tag-forward", 120), ("flow-table", 0))
+    ]
+    steps = (("push", 320), ("forward", 140), ("pop", 400))
+    tags = [
+        {"what": what, "v6": v6, "bytes": size, "ns": spread(took)}
+        for v6 in (False, True)
+        for size in (64, 1500)
+        for what, took in steps
+    ]
+    return {
+        "machine": {"cpu": "one", "cores": 2, "kernel": "6.1"},
+        "noise": {"load_before": 0.0, "load_after": 0.0, "stolen_s": 0.0},
+        "took_s": 1.0,
+        "figures": {"nothing": spread(100), "tags": tags, "lookups": lookups},
+    }
+
+
+def test_a_way_with_tags_has_one_look_up_and_four_switches_that_follow_the_tag():
+    costs = Costs.read(document()["figures"])
+    small, large = (costs.way(Table(rules, 1, False, False)) for rules in (100, 40_000))
+    # 100 + 120 at the source, three times 40, 300 to take the tag off.
+    assert (small.lookup, small.tables, small.tags, small.saved) == (100, 500, 640, -140)
+    assert (large.tables, large.tags, large.saved) == (2500, 1040, 1460)
+    # 120 + 3 * 40 + 300 are saved by four look-ups of so long.
+    assert costs.even == 135
+
+
+def test_the_figures_are_shown_and_drawn(tmp_path):
+    shown = StringIO()
+    show.tables(document(), Console(file=shown, width=120))
+    assert "40,000" in shown.getvalue()
+    assert "where a look-up takes 135 ns" in shown.getvalue()
+    (drawn,) = show.draw(document(), tmp_path)
+    assert drawn.name == "lookups.png"
+    assert drawn.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_small_run_measures_every_step_and_table(tmp_path):
+    reason = unable()
+    program = ROOT / "target/release/examples/tags"
+    if reason is None and not program.exists():
+        reason = f"not there: {program} (make bench-tags)"
+    if reason:
+        pytest.skip(reason)
+    file = tmp_path / "figures.json"
+    command = [sys.executable, "-m", "benches.tags", "--quick", "--json", str(file)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    costs = Costs.read(json.loads(file.read_text())["figures"])
+    assert len(costs.lookups["flow-table"]) == 2 * 2 * 4
+    assert all(took > 0 for took in costs.steps.values())
+    assert costs.behind_the_source > costs.steps["forward", 64] * 3
