@@ -128,8 +128,9 @@ class Watch:
             wait = min(2 * wait, _AGAIN_S[1])
 
     async def _heard(self, switch: str, notices: AsyncGenerator[Any, None]) -> AsyncIterator[Any]:
-        """The notices of a daemon, which is asked whether it is there where none come: a connection that leads over a
-        tunnel does not end with it.
+        """The notices of a daemon, which is asked whether it is there where none come.
+
+        A connection that leads over a tunnel does not end with the daemon.
 
         Raises:
             DaemonError: It is not.
