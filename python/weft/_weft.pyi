@@ -421,19 +421,14 @@ class GatePlan:
     def fat_tree(k: int, routers: int = 0, width: str = "narrow") -> GatePlan:
         """The plan of the fat-tree with `k` ports a switch and `routers` external routers on each core."""
 
-    @staticmethod
-    def given(name: str, text: str, switches: str, width: str = "narrow") -> GatePlan:
-        """The plan of gates that somebody gives for the fabric of a file, once they are found to be right.
+    def given(self, switches: str) -> GatePlan:
+        """The plan of gates that somebody gives for this fabric and width, once they are found to be right.
 
         Args:
-            name: As in `of_file`.
-            text: As in `of_file`.
             switches: A JSON list, as ``switches`` in `json`. A `peer` may be left out.
-            width: Of the tags.
 
         Raises:
-            ScenarioError: The text is no fabric.
-            ValueError: Also where gates break a property: the message names property, switch, port and gates.
+            ValueError: They are none, or break a property: the message names property, switch, port and gates.
         """
 
     def json(self) -> str:

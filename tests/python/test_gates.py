@@ -47,15 +47,15 @@ def test_a_plan_is_json_and_is_taken_back():
     plan = GatePlan.of_file("discovered.json", text)
     data = json.loads(plan.json())
     assert (data["k"], data["width"], len(data["switches"])) == (4, "narrow", 20)
-    again = GatePlan.given("discovered.json", text, json.dumps(data["switches"]))
+    again = GatePlan.of_file("discovered.json", text).given(json.dumps(data["switches"]))
     assert again.json() == plan.json()
     next(switch for switch in data["switches"] if switch["switch"] == "as1")["gates"][0]["gate"] = 12
     with pytest.raises(
         ValueError, match=r"P3 .* broken at as1-eth0: the gate to es1 is 12, and the greatest gate there 4"
     ):
-        GatePlan.given("discovered.json", text, json.dumps(data["switches"]))
+        GatePlan.of_file("discovered.json", text).given(json.dumps(data["switches"]))
     with pytest.raises(ValueError, match="these are no gates of switches: "):
-        GatePlan.given("discovered.json", text, '[{"switch": 1}]')
+        GatePlan.of_file("discovered.json", text).given('[{"switch": 1}]')
 
 
 def test_cables_that_are_elsewhere_are_named():

@@ -68,14 +68,11 @@ impl GatePlan {
         Self::of(py, fabric.map_err(|wrong| PyValueError::new_err(wrong.to_string()))?, width, None)
     }
 
-    #[staticmethod]
-    #[pyo3(signature = (name, text, switches, width = "narrow"))]
-    fn given(py: Python<'_>, name: &str, text: &str, switches: &str, width: &str) -> PyResult<Self> {
-        let fabric = fabric_file(name, text)?;
+    fn given(&self, py: Python<'_>, switches: &str) -> PyResult<Self> {
+        let fabric = self.fabric.clone();
         let switches: Vec<SwitchGates> = serde_json::from_str(switches)
             .map_err(|wrong| PyValueError::new_err(format!("these are no gates of switches: {wrong}")))?;
-        let width = parsed(width)?;
-        let plan = py.detach(|| gates::GatePlan::given(&fabric, width, switches));
+        let plan = py.detach(|| gates::GatePlan::given(&fabric, self.plan.width(), switches));
         let plan = plan.map_err(|wrong| PyValueError::new_err(wrong.to_string()))?;
         Ok(Self { fabric, plan })
     }

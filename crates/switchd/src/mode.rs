@@ -79,6 +79,11 @@ impl Mode {
         matches!(self, Self::TagForward | Self::FlowTable)
     }
 
+    /// Whether frames have tags between switches, by which they are longer there.
+    pub const fn tags(self) -> bool {
+        matches!(self, Self::TagForward)
+    }
+
     /// Whether the mode floods, and remembers what it has flooded: map `floods`.
     pub const fn floods(self) -> bool {
         !self.has_gates()

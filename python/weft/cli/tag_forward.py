@@ -187,6 +187,9 @@ def show(
     gates: Gates = None,
     hosts: Hosts = None,
     sockets: Sockets = _RUN_DIR,
+    on_demand: Annotated[
+        bool, typer.Option("--on-demand", help="No rules are planned but those of pairs that have asked for one.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show how all switches of a fat-tree are, and where that differs from the plan.
@@ -198,6 +201,8 @@ def show(
 
       sudo weft tag-forward show fabric.toml
 
+      sudo weft tag-forward show fabric.toml --on-demand
+
       sudo weft tag-forward show fabric.toml --json
     """
     from ..tag_forward import inputs, tables
@@ -205,7 +210,8 @@ def show(
 
     with _explained(), asyncio.Runner() as runner:
         tree = _tree(fabric, sets, width, gates)
-        fleet = Fleet(tree, inputs.addresses(tree.hosts, hosts), _sockets(tree, sockets))
+        addresses = inputs.addresses(tree.hosts, hosts)
+        fleet = Fleet(tree, addresses, _sockets(tree, sockets), on_demand=on_demand)
         found = runner.run(state(fleet))
     if as_json:
         print(json.dumps(found.as_dict(), ensure_ascii=False))

@@ -15,6 +15,8 @@ from .errors import RefusedError, UnreachableError
 
 PATIENCE_S = 30.0
 """Seconds that an answer may take: a daemon needs some for hundreds of thousands of rules."""
+PROMPT_S = 5.0
+"""Seconds that an answer may take which asks nothing of a daemon but to be there."""
 _CONNECT_S = 5.0
 """Seconds that a daemon may take to take a connection."""
 _HEAD = 16384
@@ -38,8 +40,8 @@ class Daemon:
         self._kept: _Connection | None = None
         self._turn = asyncio.Lock()
 
-    async def ask(self, method: str, what: str, body: str | None = None) -> Any:
-        """What the daemon answers to a request; `what` is behind ``/v1/``.
+    async def ask(self, method: str, what: str, body: str | None = None, patience: float = PATIENCE_S) -> Any:
+        """What the daemon answers to a request within `patience` seconds; `what` is behind ``/v1/``.
 
         A request that is cut off with a kept connection is sent again over a new one: all that are sent here may be
         carried out twice.
@@ -50,7 +52,7 @@ class Daemon:
         """
         async with self._turn:
             try:
-                async with asyncio.timeout(PATIENCE_S):
+                async with asyncio.timeout(patience):
                     kept = self._kept is not None
                     try:
                         status, answer = await self._exchange(method, what, body)
@@ -61,7 +63,7 @@ class Daemon:
                         status, answer = await self._exchange(method, what, body)
             except TimeoutError:
                 self._drop()
-                raise UnreachableError(f"{self.switch} has not answered for {PATIENCE_S:g} s ({self.path})") from None
+                raise UnreachableError(f"{self.switch} has not answered for {patience:g} s ({self.path})") from None
             except (OSError, EOFError, ValueError) as wrong:
                 self._drop()
                 raise self._unreachable(wrong) from None

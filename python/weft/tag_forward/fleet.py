@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .._weft import Provisioner
-from .client import Daemon
+from .client import PROMPT_S, Daemon
 from .errors import DaemonError, TagForwardError
 from .fabric import End, FatTree
 from .wiring import Port, Wiring
@@ -41,7 +41,8 @@ class Fleet:
         provisioner: What they are to be told; it knows which cables work.
         wiring: What they hear of each other.
         held_ms: By switch, for how long one of its ports listens at most.
-        pairs: By switch, the sources and destinations that have a rule there; None where all destinations have one.
+        pairs: By switch, the sources and destinations that have a rule there, and when it was made; None where all
+            destinations have one.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class Fleet:
 
         `on_demand`: switches have rules only for the pairs that were asked for.
         """
-        self.pairs: dict[str, dict[tuple[str, str], None]] | None = {} if on_demand else None
+        self.pairs: dict[str, dict[tuple[str, str], float]] | None = {} if on_demand else None
         self.tree = tree
         self.daemons = {switch: Daemon(switch, sockets[switch]) for switch in tree.switches}
         self.provisioner = Provisioner(tree.plan, dict(addresses))
@@ -70,7 +71,7 @@ class Fleet:
         Raises:
             DaemonError: It does not answer, or is not one that can be told.
         """
-        status = await self.daemons[switch].ask("GET", "status")
+        status = await self.daemons[switch].ask("GET", "status", patience=PROMPT_S)
         try:
             mode, id_, ports = status["mode"], status["switch_id"], int(status["ports"])
             self.held_ms[switch] = int(status["hello_hold_ms"])
@@ -89,8 +90,11 @@ class Fleet:
 
     async def look(self, switch: str) -> None:
         """Ask a daemon how its ports are."""
-        for port in await self.daemons[switch].ask("GET", "ports"):
-            self.wiring.learn(End(switch, port["port"]), Port.from_json(port))
+        ports = await self.daemons[switch].ask("GET", "ports", patience=PROMPT_S)
+        if not isinstance(ports, list):
+            raise DaemonError(f"what answers on {self.daemons[switch].path} is no weft-switchd")
+        for number, port in enumerate(ports):
+            self.wiring.learn(End(switch, number), Port.from_json(port))
 
     async def settle(self, switches: Iterable[str], told: Told) -> None:
         """Wait until it is known what is behind every port of these switches, for as long as that may take."""
@@ -142,7 +146,7 @@ class Fleet:
         else:
             there = await self._pairs_there(switch)
             pairs = self.pairs.setdefault(switch, {})
-            pairs |= dict.fromkeys(there)
+            pairs |= dict.fromkeys(there, time.monotonic())
             body = self.provisioner.flows(switch, list(pairs))
         answer = await self.daemons[switch].ask("PUT", "flows", body)
         return {what: int(number) for what, number in answer.items()}

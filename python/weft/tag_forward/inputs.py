@@ -32,14 +32,12 @@ def plan(path: Path, width: str, sets: Sequence[str] = (), gates: Path | None = 
     text = scenario_text(path) if path.suffix.lower() == ".toml" else None
     if text is None and sets:
         raise ScenarioError(f"{path}: --set changes a scenario, and this is a fabric file")
-    if text is not None and gates is not None:
-        raise TagForwardError(f"{path} is a scenario: --gates belong to a fabric file")
     try:
         if text is not None:
-            return GatePlan.of_scenario(text, path.name, str(path.parent), list(sets), width)
-        if gates is not None:
-            return GatePlan.given(str(path), read_text(path), _switches(gates), width)
-        return GatePlan.of_file(str(path), read_text(path), width)
+            computed = GatePlan.of_scenario(text, path.name, str(path.parent), list(sets), width)
+        else:
+            computed = GatePlan.of_file(str(path), read_text(path), width)
+        return computed if gates is None else computed.given(_switches(gates))
     except ScenarioError:
         raise
     except ValueError as wrong:

@@ -135,8 +135,8 @@ def _flows(fleet: Fleet, found: SwitchState, there: dict[str, Any]) -> None:
     extra = {match: action for match, action in own.items() if match not in wanted}
     pairs = json.loads(fleet.provisioner.flows(found.switch, [pair for match in extra if (pair := pair_of(match))]))
     asked = {match_of(rule): rule["action"] for rule in pairs["rules"]}
-    # Without a rule for any destination rules are made on demand, and those of pairs are all there are.
-    missing = wanted.keys() - own.keys() if wanted.keys() & own.keys() or not there["groups"] else set()
+    # On demand those of pairs are all that there are.
+    missing = wanted.keys() - own.keys() if fleet.pairs is None else set()
     wrong = sum(own[match] != wanted[match] for match in wanted.keys() & own.keys())
     wrong += sum(asked.get(match) != action for match, action in extra.items())
     ways = {group["id"]: group["ways"] for group in there["groups"]}

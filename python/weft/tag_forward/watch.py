@@ -12,12 +12,14 @@ import logging
 import signal
 import time
 from collections import defaultdict
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
 from .. import quantity
 from ..labels import plural
+from .client import PROMPT_S
 from .errors import DaemonError, RefusedError
 from .fabric import End
 from .fleet import Fleet
@@ -27,6 +29,10 @@ _log = logging.getLogger(__name__)
 
 _AGAIN_S = (0.05, 2.0)
 """Seconds until a daemon that is gone is tried again: at first, and at most."""
+_MADE_S = 2.0
+"""Seconds after which a rule that was made is there, if nobody has taken it out."""
+_QUIET_S = 10.0
+"""Seconds without a notice after which a daemon is asked whether it is there."""
 
 
 @dataclass
@@ -105,7 +111,7 @@ class Watch:
                 self._wrong.pop(switch, None)
                 wait = _AGAIN_S[0]
                 async with aclosing(self._fleet.daemons[switch].follow("notices")) as notices:
-                    async for notice in notices:
+                    async for notice in self._heard(switch, notices):
                         self._take(switch, notice)
                         self._begin(switch)
                 raise DaemonError(f"{switch} tells no more: its daemon has ended")
@@ -120,6 +126,27 @@ class Watch:
                 self._begin(switch)
             await asyncio.sleep(wait)
             wait = min(2 * wait, _AGAIN_S[1])
+
+    async def _heard(self, switch: str, notices: AsyncGenerator[Any, None]) -> AsyncIterator[Any]:
+        """The notices of a daemon, which is asked whether it is there where none come.
+
+        A connection that leads over a tunnel does not end with the daemon.
+
+        Raises:
+            DaemonError: It is not.
+        """
+        while True:
+            coming = asyncio.ensure_future(anext(notices, None))
+            try:
+                while not (await asyncio.wait({coming}, timeout=_QUIET_S))[0]:
+                    await self._fleet.daemons[switch].ask("GET", "status", patience=PROMPT_S)
+                notice = coming.result()
+            finally:
+                coming.cancel()
+                await asyncio.wait({coming})
+            if notice is None:
+                return
+            yield notice
 
     def _begin(self, switch: str) -> None:
         """A daemon is followed, or is not there to be; say so when that holds for all."""
@@ -201,14 +228,20 @@ class Watch:
         if self._fleet.pairs is None:
             return
         pair, pairs = (source, destination), self._fleet.pairs.setdefault(switch, {})
-        if pair in pairs:
+        made = pairs.get(pair)
+        if made is not None:
+            # Somebody has taken the rule out, unless it is on its way.
+            if time.monotonic() - made > _MADE_S:
+                pairs[pair] = time.monotonic()
+                self._outboxes[switch].whole = True
+                self._send(switch)
             return
         try:
             change = self._fleet.provisioner.pair(switch, source, destination)
         except ValueError as why:
             _log.debug("%s: no rule for %s -> %s: %s", switch, source, destination, why)
             return
-        pairs[pair] = None
+        pairs[pair] = time.monotonic()
         self.asked += 1
         self._outboxes[switch].rules[pair] = change
         self._send(switch)

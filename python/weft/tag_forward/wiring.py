@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .errors import DaemonError
 from .fabric import End, FatTree
 
 
@@ -31,10 +32,18 @@ class Port:
 
     @classmethod
     def from_json(cls, port: Mapping[str, Any]) -> Port:
-        """A port as ``GET /v1/ports`` has it (``switch_id``), or a notice (``switch``)."""
-        heard = port.get("neighbour")
-        neighbour = None if heard is None else (str(heard.get("switch_id", heard.get("switch"))), int(heard["port"]))
-        return cls(str(port["interface"]), str(port["role"]), neighbour, port.get("unfit"))
+        """A port as ``GET /v1/ports`` has it (``switch_id``), or a notice (``switch``).
+
+        Raises:
+            DaemonError: It is neither.
+        """
+        try:
+            heard = port["neighbour"]
+            id_ = None if heard is None else str(heard.get("switch_id") or heard["switch"])
+            neighbour = None if id_ is None else (id_, int(heard["port"]))
+            return cls(str(port["interface"]), str(port["role"]), neighbour, port.get("unfit"))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise DaemonError(f"a daemon says of a port what is not understood: {port}") from None
 
 
 class Wiring:

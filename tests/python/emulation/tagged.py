@@ -138,6 +138,15 @@ def begin(network: Network, switch: str) -> None:
     daemon.wait()
 
 
+def heard(network: Network) -> None:
+    """Wait until every switch hears all its neighbours again."""
+    end = time.monotonic() + 20
+    for name in network.switches:
+        while any(one["role"] not in ("fabric", "host") for one in network.ask(name, "ports")):
+            assert time.monotonic() < end, network.ask(name, "ports")
+            time.sleep(0.1)
+
+
 def tell(**values: Any) -> None:
     """Print what a test looks at."""
     print(json.dumps(values))

@@ -14,7 +14,7 @@ from weft.results import Results
 
 PROLOGUE = """
 import json, os, time
-from tagged import FABRIC, Staying, Stream, begin, build, pings, restart, sent, swapped, tag_forward, tell
+from tagged import FABRIC, Staying, Stream, begin, build, heard, pings, restart, sent, swapped, tag_forward, tell
 network = build()
 """
 
@@ -36,10 +36,12 @@ def provisioned(switches):
             seen["show"] = json.loads(tag_forward("show", FABRIC, "--json")[0])
             for switch in ("e0", "c0"):
                 restart(network, switch)
-            seen["without"] = tag_forward("provision", FABRIC, code=1)[1]
+            # Their neighbours give them up after two seconds without a Hello.
             seen["headless"] = pings(network, "h0", "h15")
+            seen["without"] = tag_forward("provision", FABRIC, code=1)[1]
             for switch in ("e0", "c0"):
                 begin(network, switch)
+            heard(network)
             seen["completed"] = json.loads(tag_forward("provision", FABRIC, "--json")[0])
             seen["swapped"] = tag_forward("provision", swapped(), code=2)[1]
             seen["after"] = [pings(network, *pair) for pair in pairs]

@@ -37,6 +37,7 @@ class Daemon:
         self.asked: list[str] = []
         self.listens = 0
         self.refuses: str | None = None
+        self.deaf = False
         self.ports = [self._port(tree, end) for end in tree.ports(switch)]
         self.followers: list[asyncio.Queue[dict[str, Any]]] = []
 
@@ -110,6 +111,8 @@ class Daemon:
         try:
             while head := (await reader.readuntil(b"\r\n\r\n")).decode():
                 method, path, _ = head.split(" ", 2)
+                if self.deaf:
+                    await asyncio.Event().wait()
                 fields = dict(line.lower().split(": ", 1) for line in head.splitlines()[1:] if line)
                 body = await reader.readexactly(int(fields.get("content-length", 0)))
                 if path == "/v1/notices":
@@ -193,6 +196,10 @@ class Daemons:
                 follower.put_nowait(values)
 
         self._run(tell())
+
+    def tell(self, follower: asyncio.Queue[dict[str, Any]], line: dict[str, Any]) -> None:
+        """Have one who follows a daemon read a line."""
+        self._loop.call_soon_threadsafe(follower.put_nowait, line)
 
     def _run(self, work: Any) -> None:
         asyncio.run_coroutine_threadsafe(work, self._loop).result(10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -61,8 +62,9 @@ def test_a_fabric_that_is_no_fat_tree_is_refused(weft, fabric):
 
 def test_gates_of_somebody_else_are_used_if_they_are_right(weft, fabric, tmp_path):
     gates = tmp_path / "gates.json"
-    gates.write_text(weft("tag-forward", "plan", fabric, "--json").stdout)
-    assert weft("tag-forward", "plan", fabric, "--gates", gates, "--json").stdout == gates.read_text()
+    for given in (Path(__file__).parents[3] / "scenarios" / "tag-forward.toml", fabric):
+        gates.write_text(weft("tag-forward", "plan", given, "--json").stdout)
+        assert weft("tag-forward", "plan", given, "--gates", gates, "--json").stdout == gates.read_text()
     data = json.loads(gates.read_text())
     next(switch for switch in data["switches"] if switch["switch"] == "as1")["gates"][0]["gate"] = 12
     gates.write_text(json.dumps(data))

@@ -75,6 +75,7 @@ def test_rules_made_on_demand_are_as_planned(weft, fabric, provisioned):
     for daemon in provisioned.by_name.values():
         daemon.rules.clear()
     edge.rules["10.0.0.1/32", "10.0.0.15/32"] = template | {"matches": pair}
-    assert show(weft, fabric).exit_code == 0
+    assert show(weft, fabric, "--on-demand").exit_code == 0
+    assert "es1: 20 rules are missing" in show(weft, fabric).output
     edge.rules["10.0.0.1/32", "10.0.0.15/32"]["action"] = template["action"] | {"down": 28}
-    assert "es1: 1 rule is other than planned" in show(weft, fabric).output
+    assert "es1: 1 rule is other than planned" in show(weft, fabric, "--on-demand").output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -12,6 +13,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from weft.tag_forward import fleet as fleet_module
+from weft.tag_forward import watch as watch_module
+from weft.tag_forward.fleet import Fleet
+from weft.tag_forward.inputs import addresses
+from weft.tag_forward.watch import Watch
 
 PYTHON = Path(__file__).parents[3] / "python"
 PATIENCE_S = 20.0
@@ -121,6 +128,18 @@ def test_a_daemon_that_is_not_there_at_first_is_told_when_it_comes(fabric, daemo
         assert daemons["cs1"].gates is not None
 
 
+def test_notices_that_make_no_sense_are_ignored_or_end_the_connection_alone(fabric, daemons):
+    with watching(fabric, "--watch", "--verbose") as watch:
+        daemons.notice("es1", what="weather", sky="clear")
+        watch.until("es1 tells what is not understood: ")
+        daemons.notice("es1", what="miss", source=7)
+        for follower in daemons["es1"].followers:
+            daemons.tell(follower, {"what": "port", "port": 0, "interface": "", "role": "host", "neighbour": 7})
+        watch.until("a daemon says of a port what is not understood")
+        daemons.notice("as1", what="port", port=2, interface="as1-eth2", role="down", up=False, neighbour=None)
+        watch.until(lambda: daemons["es1"].groups[7] == ALL[1:])
+
+
 def test_a_switch_that_refuses_a_change_is_told_everything(fabric, daemons):
     with watching(fabric, "--watch") as watch:
         daemons["es1"].refuses = "change 1: no"
@@ -161,3 +180,44 @@ def test_a_daemon_that_never_answers_is_waited_for_and_ctrl_c_ends_that(fabric, 
         assert connection.recv(100).startswith(b"GET /v1/status HTTP/1.1")
         assert waiting.stop() == 130
     assert waiting.said == "stopped\n"
+
+
+def test_on_demand_a_rule_that_was_taken_out_is_made_again(fabric, daemons):
+    def miss() -> bool:
+        daemons.notice("es1", what="miss", port=0, source="10.0.0.1", destination="10.0.0.15")
+        time.sleep(0.2)
+        return len(daemons["es1"].rules) == 1
+
+    with watching(fabric, "--on-demand") as watch:
+        watch.until(miss)
+        daemons["es1"].rules.clear()
+        watch.until(miss)
+
+
+def test_a_daemon_that_falls_silent_is_given_up_and_told_when_it_answers(fabric, daemons, monkeypatch, caplog):
+    monkeypatch.setattr(watch_module, "_QUIET_S", 0.1)
+    monkeypatch.setattr(watch_module, "PROMPT_S", 0.3)
+    monkeypatch.setattr(fleet_module, "PROMPT_S", 0.3)
+    caplog.set_level("INFO", "weft.tag_forward")
+
+    async def until(what: str) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            while what not in caplog.text:
+                await asyncio.sleep(0.02)
+
+    async def run() -> None:
+        tree = daemons.tree
+        sockets = {switch: daemons.directory / f"{switch}.sock" for switch in tree.switches}
+        fleet = Fleet(tree, addresses(tree.hosts, None), sockets)
+        following = asyncio.create_task(Watch(fleet, []).run())
+        await until("following 20 switches")
+        daemons["es1"].deaf = True
+        await until("es1 has not answered for 0.3 s")
+        daemons["es1"].deaf = False
+        daemons["es1"].rules.popitem()
+        await until("es1 is provisioned: rules 1 added, 19 kept")
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+        fleet.close()
+
+    asyncio.run(run())

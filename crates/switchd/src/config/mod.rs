@@ -77,4 +77,9 @@ impl Config {
     pub fn may_be_fabric(&self, name: &str) -> bool {
         self.fabric_ports.as_ref().is_none_or(|ports| ports.iter().any(|port| port == name))
     }
+
+    /// Whether frames with tags are to go over the port `name`: it is said to lead to a switch.
+    pub fn carries_tags(&self, name: &str) -> bool {
+        self.mode.tags() && self.fabric_ports.is_some() && self.may_be_fabric(name)
+    }
 }

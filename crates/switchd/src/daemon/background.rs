@@ -42,7 +42,11 @@ impl Snapshot {
         let switch = shared.lock();
         Self {
             tables: switch.tables.clone(),
-            ports: switch.ports.iter().map(|port| port.told(switch.config.tier)).collect(),
+            ports: switch
+                .ports
+                .iter()
+                .map(|port| port.told(switch.config.tier, switch.config.mode.has_gates()))
+                .collect(),
             sockets: switch.ports.iter().map(|port| port.socket.clone()).collect(),
             fixed_order: switch.plane.settings().fixed_order != 0,
         }
@@ -216,6 +220,7 @@ pub async fn sweep(shared: Shared) {
         let tables = shared.lock().tables.clone();
         let began = Instant::now();
         let swept = tokio::task::spawn_blocking(move || tables.sweep(clock::now())).await;
+        shared.lock().tell_of_gso();
         match swept {
             Ok(Ok(sizes)) => shared.lock().sizes = sizes,
             Ok(Err(error)) => {

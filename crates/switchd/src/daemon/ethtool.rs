@@ -4,6 +4,8 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 const GET_LINK: u32 = 0x0a;
+const GET_GRO: u32 = 0x2b;
+const SET_GRO: u32 = 0x2c;
 const GET_FLAGS: u32 = 0x25;
 const SET_FLAGS: u32 = 0x26;
 const LRO: u32 = 1 << 15;
@@ -45,6 +47,22 @@ fn ask(name: &str, command: u32, data: u32) -> io::Result<u32> {
 /// What the kernel says; some drivers do not know.
 pub fn carrier(name: &str) -> io::Result<bool> {
     Ok(ask(name, GET_LINK, 0)? != 0)
+}
+
+/// Whether frames of a flow are merged as they come in (generic receive offload).
+///
+/// # Errors
+/// What the kernel says.
+pub fn has_gro(name: &str) -> io::Result<bool> {
+    Ok(ask(name, GET_GRO, 0)? != 0)
+}
+
+/// Has frames of a flow merged as they come in, or not.
+///
+/// # Errors
+/// What the kernel says.
+pub fn set_gro(name: &str, on: bool) -> io::Result<()> {
+    ask(name, SET_GRO, on.into()).map(drop)
 }
 
 /// Turns large receive offload off, as a bridge does with its ports; whether it was on.

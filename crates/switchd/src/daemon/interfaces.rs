@@ -1,5 +1,5 @@
 //! Which interfaces can be ports, and what is set of those that are: they take in frames to others, merge
-//! none (LRO, which cannot be undone), and speak no IPv6 of their own.
+//! none (LRO, which cannot be undone, and where frames get tags GRO, too), and speak no IPv6 of their own.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use weft_fabric::nearest;
+use weft_switching::tag_forward::{check_mtu, mtu_needed};
 
 use super::ethtool;
 use super::links::{Interface, Links};
 use super::refusal::Refusal;
+use crate::Mode;
 use crate::config::Config;
 
 /// Bytes by which a segment grows in a Path frame.
@@ -37,8 +39,13 @@ pub fn find<'a>(name: &str, all: &'a [Interface], before: Option<u32>) -> Result
     Err(Refusal::Missing { name: name.to_owned(), help })
 }
 
-/// Why an interface cannot be a port, and what to do.
-pub fn unfit(interface: &Interface, all: &[Interface], config: &Config) -> Option<String> {
+/// Why an interface cannot be a port, and what to do; `carries_tags`: frames with tags go over it.
+pub fn unfit(
+    interface: &Interface,
+    all: &[Interface],
+    config: &Config,
+    carries_tags: bool,
+) -> Option<String> {
     let name = &interface.name;
     if !interface.ethernet {
         return Some("has no Ethernet frames: a switch's ports are Ethernet interfaces".to_owned());
@@ -65,6 +72,13 @@ pub fn unfit(interface: &Interface, all: &[Interface], config: &Config) -> Optio
             interface.mtu
         ));
     }
+    if carries_tags && let Err(small) = check_mtu(interface.mtu, config.mtu) {
+        return Some(format!(
+            "leads to a switch, and {small}: ip link set dev {name} mtu {}, or say `mtu = {}` if all hosts keep to that",
+            mtu_needed(config.mtu),
+            interface.mtu.saturating_sub(mtu_needed(0))
+        ));
+    }
     None
 }
 
@@ -75,6 +89,9 @@ pub struct Before {
     pub promiscuous: bool,
     /// Whether it spoke IPv6.
     pub ipv6: bool,
+    /// Whether it merged frames of a flow (GRO).
+    #[serde(default)]
+    pub gro: bool,
 }
 
 /// What was set of which interfaces, kept in a file over restarts.
@@ -113,15 +130,22 @@ impl Saved {
             if before.ipv6 {
                 let _ = fs::write(ipv6_switch(&name), "0");
             }
+            if before.gro
+                && let Err(error) = ethtool::set_gro(&name, true)
+            {
+                tracing::warn!(interface = name, %error, "generic receive offload stays off (ethtool -K {name} gro on)");
+            }
         }
         let _ = fs::remove_file(&self.path);
     }
 
-    /// Sets what a port needs.
-    pub async fn prepare(&mut self, links: &Links, interface: &Interface) {
+    /// Sets what a port of a switch of this mode needs.
+    pub async fn prepare(&mut self, links: &Links, interface: &Interface, mode: Mode) {
         let name = &interface.name;
+        // Frames that are merged can have no tag.
+        let gro = mode.tags() && ethtool::has_gro(name).unwrap_or(false);
         let ipv6 = fs::read_to_string(ipv6_switch(name)).is_ok_and(|text| text.trim() == "0");
-        self.keep(name, Before { promiscuous: interface.promiscuous, ipv6 });
+        self.keep(name, Before { promiscuous: interface.promiscuous, ipv6, gro });
         if !interface.promiscuous
             && let Err(error) = links.set_promiscuous(interface.index, true).await
         {
@@ -129,6 +153,16 @@ impl Saved {
         }
         if ipv6 && let Err(error) = fs::write(ipv6_switch(name), "1") {
             tracing::warn!(interface = name, %error, "IPv6 cannot be turned off: this machine speaks on it");
+        }
+        if gro {
+            match ethtool::set_gro(name, false) {
+                Ok(()) => tracing::info!(interface = name, "generic receive offload is turned off"),
+                Err(error) => tracing::warn!(
+                    interface = name, %error,
+                    "generic receive offload cannot be turned off: frames that it merges are lost \
+                     (ethtool -K {name} gro off)"
+                ),
+            }
         }
         match ethtool::turn_off_lro(name) {
             Ok(true) => tracing::info!(interface = name, "large receive offload is turned off"),

@@ -285,7 +285,8 @@ async fn appear(
     interface: &Interface,
 ) -> Result<(), Refusal> {
     shared.lock().attach(number)?;
-    saved.prepare(links, interface).await;
+    let mode = shared.lock().config.mode;
+    saved.prepare(links, interface, mode).await;
     let socket = PortSocket::open(interface.index, EtherType::HELLO);
     let socket = Arc::new(socket.map_err(Refusal::system("opening a packet socket"))?);
     let all = links.all().await.unwrap_or_default();

@@ -84,6 +84,10 @@ pub struct Port {
     pub adopted: Option<layout::Port>,
     /// Whether it takes no new paths.
     pub draining: bool,
+    /// Whether frames with tags go over it: a switch is behind it, or was heard there.
+    pub carries_tags: bool,
+    /// Whether it was said that frames come in that are too large for a tag.
+    pub sends_gso: bool,
     /// Hellos in and out.
     pub socket: Option<Arc<PortSocket>>,
     /// What reads the socket.
@@ -109,6 +113,8 @@ impl Port {
             neighbour: None,
             adopted: None,
             draining: false,
+            carries_tags: false,
+            sends_gso: false,
             socket: None,
             reader: None,
         }
@@ -129,8 +135,9 @@ impl Port {
         }
     }
 
-    /// What the program is told.
-    pub fn told(&self, tier: u8) -> layout::Port {
+    /// What the program is told. Where there are gates (`has_gates`) they say what the port leads to: nobody waits
+    /// for a Hello that may come.
+    pub fn told(&self, tier: u8, has_gates: bool) -> layout::Port {
         let way = match (&self.neighbour, self.role, self.adopted) {
             (None, Role::Fabric, Some(before)) => before.way,
             _ => self.way(tier) as u8,
@@ -141,7 +148,10 @@ impl Port {
             up: (self.role != Role::Down && !self.draining).into(),
             way,
             may_be_fabric: self.may_be_fabric.into(),
-            ..layout::Port::decided(self.role == Role::Fabric, self.role == Role::Host)
+            ..layout::Port::decided(
+                self.role == Role::Fabric,
+                self.role == Role::Host || (has_gates && self.role == Role::Listening),
+            )
         }
     }
 

@@ -135,7 +135,7 @@ pub async fn start(
     let mut interfaces = Vec::new();
     for (name, before) in config.ports.iter().zip(before) {
         let interface = find(name, &all, before)?;
-        if let Some(why) = unfit(interface, &all, &config) {
+        if let Some(why) = unfit(interface, &all, &config, config.carries_tags(name)) {
             return Err(Refusal::Unfit { name: name.clone(), why });
         }
         interfaces.push(interface.clone());
@@ -170,7 +170,7 @@ pub async fn start(
     }
     drop(attaching);
     for (number, interface) in (0..).zip(interfaces) {
-        saved.prepare(links, &interface).await;
+        saved.prepare(links, &interface, switch.config.mode).await;
         let socket = PortSocket::open(interface.index, EtherType::HELLO);
         let socket = socket.map_err(Refusal::system("opening a packet socket"))?;
         switch.appeared(number, Arc::new(socket), &all);
@@ -324,8 +324,10 @@ fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Vec<u16>, Refu
     }
     for (number, interface) in interfaces.iter().enumerate() {
         let before = switch.plane.port(PortId(number as u16))?;
+        let carries_tags = switch.config.carries_tags(&interface.name);
         let port = &mut switch.ports[number];
         port.interface = Some(interface.clone());
+        port.carries_tags = carries_tags;
         if before.ifindex != interface.index || !interface.up {
             continue;
         }
@@ -333,6 +335,7 @@ fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Vec<u16>, Refu
             Port::told_before(&before).filter(|role| *role != Role::Fabric || port.may_be_fabric)
         {
             port.role = role;
+            port.carries_tags |= role == Role::Fabric;
             port.draining = role == Role::Fabric && before.up == 0;
             port.until = if role == Role::Fabric { now + hold } else { NEVER };
             port.adopted = Some(before);

@@ -69,7 +69,7 @@ impl Switch {
 
     /// Tells the program what the port is.
     pub fn tell(&mut self, number: u16) {
-        let told = self.ports[usize::from(number)].told(self.config.tier);
+        let told = self.ports[usize::from(number)].told(self.config.tier, self.config.mode.has_gates());
         if let Err(error) = self.plane.set_port(PortId(number), told) {
             tracing::error!(port = number, %error, "the data plane cannot be told of a port");
         }
@@ -154,7 +154,8 @@ impl Switch {
             tasks.push(Task::Appeared(number));
             return tasks;
         }
-        let why = unfit(&interface, all, &self.config);
+        let port = &self.ports[usize::from(number)];
+        let why = unfit(&interface, all, &self.config, port.carries_tags);
         let port = &mut self.ports[usize::from(number)];
         if let Some(why) = why.as_ref().filter(|_| port.unfit != why) {
             tracing::error!(port = number, interface = %port.name, "carries nothing: the interface {why}");
@@ -176,6 +177,7 @@ impl Switch {
             reader.abort();
         }
         port.socket = None;
+        port.carries_tags = self.config.carries_tags(&name);
         if let Some(interface) = port.interface.take() {
             let _ = self.plane.set_interface(interface.index, None);
         }
@@ -232,6 +234,26 @@ impl Switch {
         self.plane.attach(&self.pins, self.hook, number, &name)
     }
 
+    /// Says once of each port that frames of several segments come in, which can have no tag.
+    pub fn tell_of_gso(&mut self) {
+        if !self.config.mode.tags() {
+            return;
+        }
+        let Ok(counts) = self.plane.port_counters() else { return };
+        for (number, (port, counts)) in (0_u16..).zip(self.ports.iter_mut().zip(counts)) {
+            if counts.gso > 0 && !port.sends_gso {
+                port.sends_gso = true;
+                tracing::warn!(
+                    port = number,
+                    interface = %port.name,
+                    frames = counts.gso,
+                    "frames that hold several segments come in, and are dropped where they need a tag: turn segmentation \
+                     offload off at the host (ethtool -K <interface> tso off gso off)"
+                );
+            }
+        }
+    }
+
     fn number_of(&self, index: u32) -> Option<u16> {
         let of = |port: &Port| port.interface.as_ref().is_some_and(|interface| interface.index == index);
         self.ports.iter().position(of).map(|at| at as u16)
@@ -282,7 +304,20 @@ impl Switch {
             self.play(number, Role::Fabric, until);
         }
         self.notices.tell(number, &self.ports[usize::from(number)]);
-        Vec::new()
+        self.need_room_for_tags(number, now)
+    }
+
+    /// A switch is behind the port: frames with tags will go over it, if they can.
+    fn need_room_for_tags(&mut self, number: u16, now: u64) -> Vec<Task> {
+        let port = &mut self.ports[usize::from(number)];
+        if !self.config.mode.tags() || port.carries_tags {
+            return Vec::new();
+        }
+        port.carries_tags = true;
+        match port.interface.clone() {
+            Some(interface) => self.see(number, interface, &[], now),
+            None => Vec::new(),
+        }
     }
 
     /// Ends roles that are over; gives what there is to do, and when the next one ends.

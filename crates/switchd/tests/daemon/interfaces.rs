@@ -2,7 +2,7 @@
 
 use crate::net::{Netns, cable, host};
 use crate::or_skip;
-use crate::switch::{Places, Switch, wait_for};
+use crate::switch::{Places, Switch, refused, wait_for};
 use crate::traffic::reaches;
 
 #[test]
@@ -20,6 +20,50 @@ fn a_port_that_vanishes_is_down_and_comes_back_under_its_name() {
     first.ip("neigh flush all");
     wait_for("the new host is reached", 10, || reaches(&first, &again, "10.0.0.2:7"));
     assert!(switch.log().contains("gone"), "{}", switch.log());
+}
+
+#[test]
+fn a_port_to_a_switch_has_room_for_tags_or_carries_nothing_and_says_what_it_needs() {
+    or_skip!();
+    let (netns, places) = (Netns::new(), Places::new());
+    let (other, elsewhere) = (Netns::new(), Places::new());
+    let _host = host(1, &netns, "h1");
+    cable((&netns, "f1"), (&other, "f1"));
+    let config = "mode = \"tag-forward\"\nports = [\"h1\", \"f1\"]\n";
+    let listed = format!("{config}fabric_ports = [\"f1\"]");
+    let output = refused(&netns, &places, &listed, &[]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    for part in [
+        "`f1` leads to a switch",
+        "its MTU is 1500",
+        "need 1508",
+        "ip link set dev f1 mtu 1508",
+        "`mtu = 1492`",
+    ] {
+        assert!(text.contains(part), "no {part:?} in {text}");
+    }
+    netns.ip("link set dev f1 mtu 1508");
+    other.ip("link set dev f1 mtu 1508");
+    let hello = "[hello]\ninterval = \"50 ms\"";
+    let switch = Switch::start(&netns, &places, "s", &format!("{config}{hello}"));
+    let peer =
+        Switch::start(&other, &elsewhere, "t", &format!("mode = \"tag-forward\"\nports = [\"f1\"]\n{hello}"));
+    switch.wait_roles(&[("h1", "host"), ("f1", "fabric")]);
+    // One that is found to be too small later.
+    netns.ip("link set dev f1 mtu 1500");
+    switch.wait_roles(&[("f1", "down")]);
+    let why = switch.ask("show ports")[1]["unfit"].as_str().unwrap_or_default().to_owned();
+    assert!(why.contains("need 1508"), "{why}");
+    netns.ip("link set dev f1 mtu 1508");
+    switch.wait_roles(&[("f1", "fabric")]);
+    // One that turns out to lead to a switch when that says so.
+    drop(peer);
+    netns.ip("link del dev f1");
+    switch.wait_roles(&[("f1", "down")]);
+    cable((&netns, "f1"), (&other, "f1"));
+    let _peer =
+        Switch::start(&other, &elsewhere, "t", &format!("mode = \"tag-forward\"\nports = [\"f1\"]\n{hello}"));
+    wait_for("it is too small", 10, || switch.ask("show ports")[1]["unfit"].is_string());
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! Real cables: two hosts with three switches of attached programs between them, checksums that a host has
 //! left to its interface, VLAN tags, and what arrives, byte for byte.
 
+#[path = "../conformance/bpffs.rs"]
+mod bpffs;
 mod net;
 mod packet;
 mod switch;
+mod tags;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

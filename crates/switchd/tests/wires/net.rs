@@ -67,6 +67,11 @@ impl Namespace {
 
     /// Runs a command line in the namespace.
     pub fn sh(&self, line: &str) {
+        self.output(line);
+    }
+
+    /// Runs a command line in the namespace; gives what it prints.
+    pub fn output(&self, line: &str) -> String {
         let owned = line.to_owned();
         let output = self.run(move || {
             let mut words = owned.split_whitespace();
@@ -74,6 +79,7 @@ impl Namespace {
         });
         let output = output.unwrap_or_else(|error| panic!("{line}: {error}"));
         assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
     /// A cable from here to another namespace; both ends are up and have these addresses.
