@@ -113,12 +113,13 @@ class Measurements(Part):
 
     @contextmanager
     def _built(self, first: list[Setup], told: Told) -> Iterator[dict[str, Peer]]:
-        """All peers, built one after the other: each has all of the machine then. They end with the block."""
+        """All peers, built side by side; they end with the block."""
         with tempfile.TemporaryDirectory(prefix="weft-") as directory:
             peers: dict[str, Peer] = {}
             try:
                 for setup in first:
                     peers[setup.peer] = Peer(setup.peer, setup.rules, Path(directory) / setup.peer)
+                for setup in first:
                     peers[setup.peer].wait(partial(_building, setup, told))
                 yield peers
             finally:
