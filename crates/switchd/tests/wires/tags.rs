@@ -114,6 +114,10 @@ fn row(width: TagWidth) -> Option<Row> {
 
 impl Row {
     fn new(width: TagWidth, hosts: [Namespace; 2], fabric: Namespace) -> Self {
+        // As the daemon does: ports say nothing of their own, which would queue with the frames of others.
+        for of in ["all", "default"] {
+            fabric.sh(&format!("sysctl -qw net.ipv6.conf.{of}.disable_ipv6=1"));
+        }
         hosts[0].connect("h0", packet::A, &fabric, "s1a", "02:00:00:00:01:01");
         fabric.connect("s1b", "02:00:00:00:01:02", &fabric, "s2a", "02:00:00:00:02:01");
         fabric.connect("s2b", "02:00:00:00:02:02", &fabric, "s3a", "02:00:00:00:03:01");

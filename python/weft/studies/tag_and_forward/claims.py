@@ -143,7 +143,7 @@ def few_gain(runs: Sequence[Measured], rules: int = RULES) -> Estimate | None:
 
 def _few(runs: Sequence[Measured]) -> StudyRow:
     """Holds if the gain's interval is above zero."""
-    claim = f"tags let more packets through also of {FEW} flows, whose rules stay in caches"
+    claim = f"tags let more packets through of {FEW} flows, too"
     found, unit = few_gain(runs), f"% more, {LOAD_SIZES[0]} B"
     if found is None or found.low is None:
         return not_measured("G2-few", claim, unit, "two rounds with tags and with a table at every hop are needed")

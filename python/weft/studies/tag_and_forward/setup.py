@@ -16,7 +16,7 @@ MTU = 1500
 LOAD_SIZES = (64, 512, 1500)
 """Bytes of the IP packets of the load."""
 FEW = 400
-"""Flows of a load beside that whose rules stay in the processor's caches: 100 at each switch."""
+"""Flows of a load beside that: about 100 at each switch."""
 FEW_CLASS = f"{LOAD_SIZES[0]} B, {FEW} flows"
 PACKETS, SEGMENTS = "packets", "segments"
 """What hosts hand the kernel of a TCP connection: packets, or segments of up to 64 kB, which no tag can be put on."""
