@@ -12,6 +12,7 @@ from __future__ import annotations
 import random
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
@@ -121,8 +122,8 @@ class Measurements(Part):
                     peers[setup.peer].wait(partial(_building, setup, told))
                 yield peers
             finally:
-                for peer in peers.values():
-                    peer.end()
+                with ThreadPoolExecutor() as pool:
+                    list(pool.map(Peer.end, peers.values()))
 
     def _index(self) -> dict[str, Any]:
         return {
