@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use weft_fabric::gates::{Direction, Gate, GateFlag, Layer, PortGate, SwitchGates};
 use weft_switching::tag_forward::{FlowAction, FlowChange, FlowMatch, FlowRule, GroupId, Way};
+use weft_units::PortId;
 
 /// The flag of a gate by its short name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -88,7 +89,7 @@ pub struct ShownGate {
     pub peer: String,
 }
 
-/// All gates of a switch: `PUT /v1/gates`. [`SwitchGates`], and the width of the plan's tags.
+/// All gates of a switch: `PUT /v1/gates`. [`SwitchGates`] with the width of the plan's tags, or [`Gates`].
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewGates {
@@ -101,15 +102,47 @@ pub struct NewGates {
     /// See [`SwitchGates`].
     pub up_divisor: u32,
     /// See [`SwitchGates`].
-    pub gates: Vec<PortGate>,
+    pub gates: Vec<NewGate>,
     /// `narrow` or `wide`, as the daemon's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: Option<String>,
+    /// As the daemon's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ethertype: Option<String>,
+}
+
+/// A gate as a plan has it ([`PortGate`]), or as a switch shows it ([`ShownGate`]).
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewGate {
+    /// The port's number.
+    pub port: u16,
+    /// The interface that the port is to have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interface: Option<String>,
+    /// The gate's number.
+    pub gate: Gate,
+    /// Which number of a tag leads through it.
+    pub direction: Direction,
+    /// What happens there beside forwarding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flag: Option<Flag>,
+    /// The name of what is at the other end; empty where it is not said.
+    #[serde(default)]
+    pub peer: String,
+}
+
+impl From<NewGate> for PortGate {
+    fn from(new: NewGate) -> Self {
+        let NewGate { port, interface: _, gate, direction, flag, peer } = new;
+        Self { port: PortId(port), gate, direction, flag: flag.map(Into::into), peer }
+    }
 }
 
 impl From<NewGates> for SwitchGates {
     fn from(new: NewGates) -> Self {
-        let NewGates { switch, layer, down_divisor, up_divisor, gates, width: _ } = new;
+        let NewGates { switch, layer, down_divisor, up_divisor, gates, width: _, ethertype: _ } = new;
+        let gates = gates.into_iter().map(PortGate::from).collect();
         Self { switch, layer, down_divisor, up_divisor, gates }
     }
 }

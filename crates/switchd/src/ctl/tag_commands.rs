@@ -161,13 +161,21 @@ async fn post(
     place: impl Fn(usize) -> String,
 ) -> Result<Value, ClientError> {
     let sent = client.tell(Method::POST, "/v1/flows", &FlowChanges { changes }).await;
-    sent.map_err(|error| match error {
+    let answer = sent.map_err(|error| match error {
         ClientError::Refused { why, at: Some(at) } => {
             let why = why.strip_prefix(&format!("change {at}: ")).unwrap_or(&why);
             ClientError::Refused { why: format!("{}{why}", place(at)), at: Some(at) }
         }
         other => other,
-    })
+    })?;
+    for warning in answer["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        let placed = warning.strip_prefix("change ").and_then(|rest| rest.split_once(": "));
+        match placed.and_then(|(at, why)| Some((at.parse().ok()?, why))) {
+            Some((at, why)) => eprintln!("warning: {}{why}", place(at)),
+            None => eprintln!("warning: {warning}"),
+        }
+    }
+    Ok(answer)
 }
 
 /// What is in a file, and what messages call it.

@@ -23,7 +23,10 @@ A packet of a rule that names the group takes one of its ways:
 
   group_id=N[,type=select][,bucket=gate:G[,up:U]]...
 
-Example: weftctl add-group 'group_id=3,bucket=gate:48,up:48,bucket=gate:56,up:52'";
+Who provisions a fabric numbers its groups from 0: number those made by hand from 1000000. It also takes out groups that
+no rule names; `add-flows` makes a group and its rules at once.
+
+Example: weftctl add-group 'group_id=1000000,bucket=gate:48,up:48,bucket=gate:56,up:52'";
 
 /// A command about gates or flows.
 #[derive(Subcommand)]

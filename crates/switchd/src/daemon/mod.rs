@@ -22,6 +22,7 @@ mod start;
 mod switch;
 mod tags;
 mod trace;
+mod turn;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,11 +1,10 @@
 //! From a configuration to a switch that forwards: everything that can be wrong is found before anything
 //! is changed.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use caps::{CapSet, Capability};
 use weft_switching::tfe::Classifier;
@@ -23,6 +22,7 @@ use super::quiet::Quiet;
 use super::refusal::Refusal;
 use super::socket::PortSocket;
 use super::switch::Switch;
+use super::turn::{self, PATIENCE};
 use crate::attach::{Owner, detach, has_tcx, other_owner};
 use crate::clock;
 use crate::config::Config;
@@ -46,9 +46,6 @@ pub struct Places {
 /// What the daemon needs, and keeps while others go.
 pub const CAPABILITIES: [Capability; 4] =
     [Capability::CAP_BPF, Capability::CAP_NET_ADMIN, Capability::CAP_NET_RAW, Capability::CAP_PERFMON];
-
-/// How long others that start are waited for: each takes some 0.3 s, and a machine may start many.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Makes sure that the daemon may do what it has to.
 ///
@@ -91,34 +88,6 @@ pub fn lock(places: &Places, name: &str) -> Result<File, Refusal> {
     Ok(file)
 }
 
-/// Takes the lock that all daemons have in common, whose name no switch has.
-///
-/// # Errors
-/// [`Refusal::File`] where another has it for longer than any start takes.
-async fn lock_all(places: &Places) -> Result<File, Refusal> {
-    let path = places.run.join(".attach.lock");
-    let failed = |error| Refusal::File { path: path.clone(), error };
-    let file = File::create(&path).map_err(failed)?;
-    let until = Instant::now() + PATIENCE;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::Error(error)) => return Err(failed(error)),
-            Err(TryLockError::WouldBlock) if Instant::now() < until => {
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-            Err(TryLockError::WouldBlock) => {
-                let why = format!(
-                    "another weft-switchd holds it and has been starting for {} s: `fuser {}` says which, end that one",
-                    PATIENCE.as_secs(),
-                    path.display()
-                );
-                return Err(failed(io::Error::new(io::ErrorKind::TimedOut, why)));
-            }
-        }
-    }
-}
-
 /// Loads, attaches and sets up; the switch forwards when this is done.
 ///
 /// # Errors
@@ -143,7 +112,7 @@ pub async fn start(
     let hook = choose(hook)?;
     // Two daemons that start at once look one after the other whose an interface is.
     make(&places.run)?;
-    let attaching = lock_all(places).await?;
+    let attaching = turn::take(&places.run, PATIENCE).await?;
     for name in &config.ports {
         refuse_owned(places, &config.name, name)?;
     }
@@ -325,6 +294,7 @@ fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Vec<u16>, Refu
     for (number, interface) in interfaces.iter().enumerate() {
         let before = switch.plane.port(PortId(number as u16))?;
         let carries_tags = switch.config.carries_tags(&interface.name);
+        let tags = switch.config.mode.tags();
         let port = &mut switch.ports[number];
         port.interface = Some(interface.clone());
         port.carries_tags = carries_tags;
@@ -335,7 +305,7 @@ fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Vec<u16>, Refu
             Port::told_before(&before).filter(|role| *role != Role::Fabric || port.may_be_fabric)
         {
             port.role = role;
-            port.carries_tags |= role == Role::Fabric;
+            port.carries_tags |= tags && role == Role::Fabric;
             port.draining = role == Role::Fabric && before.up == 0;
             port.until = if role == Role::Fabric { now + hold } else { NEVER };
             port.adopted = Some(before);

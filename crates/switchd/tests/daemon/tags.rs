@@ -435,7 +435,7 @@ fn the_first_packet_waits_for_its_rule_and_is_delivered() {
     let (miss, _) = listener.until(first);
     assert_eq!(miss, json!({"what": "miss", "port": 0, "source": "10.0.0.1", "destination": "10.0.0.2"}));
     let (status, answer) = pair.http("l", "POST", "/v1/flows", &json!({"changes": [{"add": far(2, 4)}]}));
-    assert_eq!((status, answer), (200, json!({"changes": 1})));
+    assert_eq!((status, answer), (200, json!({"changes": 1, "warnings": []})));
     let mut buffer = [0; 8];
     for number in 0..3 {
         let (length, from) = echo.recv_from(&mut buffer).unwrap_or_else(|_| panic!("datagram {number}"));
@@ -605,6 +605,75 @@ fn gates_and_rules_outlive_the_daemon_and_frames_go_on() {
     assert!(answer["error"].as_str().is_some_and(|text| text.contains("there already")), "{answer}");
     assert_eq!(left.ask("down"), json!({"down": true}));
     assert!(!pair.places.run.join("l.gates").exists());
+}
+
+#[test]
+fn groups_by_hand_outlive_the_provisioners_lists_and_unknown_gates_are_said() {
+    or_skip!();
+    let pair = Pair::new();
+    let [left, _right] = pair.start();
+    pair.set_gates();
+    let said = |arguments: &[&str]| {
+        let output = left.ctl_with(arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stderr).expect("text")
+    };
+    assert_eq!(said(&["add-group", "group_id=1000077,bucket=gate:100"]), "");
+    said(&["add-flow", "priority=2000,ip_dst=10.7.0.1,actions=down:4,group:1000077"]);
+    for kept in [0, 1] {
+        let group = json!({"id": 0, "ways": [{"gate": 100, "up": 0}]});
+        let wanted = json!({"priority": 1000, "rules": [far(2, 4)], "groups": [group]});
+        let (status, answer) = pair.http("l", "PUT", "/v1/flows", &wanted);
+        assert_eq!((status, &answer["kept"]), (200, &json!(kept)), "{answer}");
+        assert_eq!(left.ask("dump-groups").as_array().map(Vec::len), Some(2));
+    }
+    let text = said(&["add-flow", "ip_dst=10.7.0.2,actions=down:4,gate:47"]);
+    assert!(text.starts_with("warning: no port of this switch has gate 47 now"), "{text}");
+    let text = said(&["add-group", "group_id=1000078,bucket=gate:100,bucket=gate:49"]);
+    assert!(text.starts_with("warning: no port of this switch has gate 49 now"), "{text}");
+    let text = refusal(&left, &["set-gate", "a", "57", "--up"]);
+    assert!(text.contains("up gates of this switch are multiples of 100, and the next is 100 "), "{text}");
+
+    // What a switch shows it takes.
+    let (_, shown) = pair.http("l", "GET", "/v1/gates", &Value::Null);
+    assert_eq!(shown["gates"][0]["flag"], "srv");
+    assert_eq!(pair.http("l", "PUT", "/v1/gates", &shown), (200, json!({"gates": 2})));
+    assert_eq!(pair.http("l", "GET", "/v1/gates", &Value::Null).1, shown);
+    let patch = json!({"port": "h", "gate": 2, "direction": "down", "flag": "G_SRV"});
+    assert_eq!(pair.http("l", "PATCH", "/v1/gates", &patch).0, 200);
+    assert_eq!(pair.http("l", "GET", "/v1/gates", &Value::Null).1, shown);
+    let (status, answer) = pair.http(
+        "r",
+        "PUT",
+        "/v1/gates",
+        &json!({
+            "switch": "r", "layer": "edge", "down_divisor": 2, "up_divisor": 100,
+            "gates": [{"port": 0, "interface": "a", "gate": 4, "direction": "down"}],
+        }),
+    );
+    assert_eq!(status, 409);
+    assert!(
+        answer["error"].as_str().is_some_and(|text| text.contains("`a`, and port 0 of this")),
+        "{answer}"
+    );
+}
+
+#[test]
+fn a_daemon_with_other_ports_says_whose_gates_are_anothers_and_drops_those_of_none() {
+    or_skip!();
+    let pair = Pair::new();
+    let [mut left, _right] = pair.start();
+    pair.set_gates();
+    left.stop();
+    drop(left);
+    let config = "ports = [\"a\"]\nmode = \"tag-forward\"";
+    let left = Switch::start(&pair.left, &pair.places, "l", config);
+    let (_, gates) = pair.http("l", "GET", "/v1/gates", &Value::Null);
+    assert_eq!(gates["gates"].as_array().map(Vec::len), Some(1), "{gates}");
+    assert_eq!((&gates["gates"][0]["interface"], &gates["gates"][0]["gate"]), (&json!("a"), &json!(2)));
+    let log = left.log();
+    assert!(log.contains("gate 2 was set for `h`, and its port 0 is `a` now"), "{log}");
+    assert!(log.contains("gate 100 is gone with its port 1, `a`"), "{log}");
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use thiserror::Error;
-use weft_control::tag_forward::{FlowAction, FlowChange, FlowMatch, FlowRule, GroupId, Way};
+use weft_control::tag_forward::{FlowAction, FlowChange, FlowMatch, FlowRule, FlowTarget, GroupId, Way};
 
 use super::FlowTable;
 
@@ -52,9 +52,17 @@ pub struct Difference {
     pub kept: usize,
 }
 
+/// The group that a rule names.
+fn group_of(rule: &FlowRule) -> Option<GroupId> {
+    match rule.action.to {
+        FlowTarget::Group(id) => Some(id),
+        FlowTarget::Way(_) => None,
+    }
+}
+
 impl FlowTable {
-    /// The fewest changes after which the rules of `priority` and the groups are exactly these. Rules of other
-    /// priorities stay.
+    /// The fewest changes after which the rules of `priority` are exactly these, and the groups these and those that
+    /// rules name beside. Rules of other priorities stay.
     ///
     /// # Errors
     /// [`WantedError`].
@@ -103,7 +111,10 @@ impl FlowTable {
         let new = rules.iter().filter(|rule| wanted.contains_key(&rule.matches));
         difference.added = wanted.len();
         changes.extend(new.map(|rule| FlowChange::Add(*rule)));
-        let gone = self.groups().map(|(id, _)| id).filter(|id| !groups_wanted.contains_key(id));
+        let others = self.entries().map(|entry| &entry.rule).filter(|rule| rule.priority != priority);
+        let named: HashSet<GroupId, FxBuildHasher> = others.chain(rules).filter_map(group_of).collect();
+        let stays = |id: &GroupId| groups_wanted.contains_key(id) || named.contains(id);
+        let gone = self.groups().map(|(id, _)| id).filter(|id| !stays(id));
         changes.extend(gone.map(FlowChange::RemoveGroup));
         difference.changes = changes;
         Ok(difference)
@@ -112,7 +123,6 @@ impl FlowTable {
 
 #[cfg(test)]
 mod tests {
-    use weft_control::tag_forward::FlowTarget;
     use weft_fabric::gates::{Gate, TagWidth};
 
     use super::super::Limits;
@@ -173,6 +183,23 @@ mod tests {
         apply(&mut table, &none.changes);
         let left: Vec<FlowRule> = table.entries().map(|entry| entry.rule).collect();
         assert_eq!(left, [rule(5, 2, 2, Some(2))], "another priority's rules stay");
+    }
+
+    #[test]
+    fn groups_that_rules_of_other_priorities_name_stay() {
+        let mut table = filled();
+        let none = table.difference(1000, &[], &[]).unwrap();
+        apply(&mut table, &none.changes);
+        let left: Vec<GroupId> = table.groups().map(|(id, _)| id).collect();
+        assert_eq!(left, [GroupId(2)], "group 1 goes with the rule that named it");
+        let other = table.difference(1000, &[], &[group(2, &[4])]).unwrap();
+        assert_eq!(other.changes, [set(group(2, &[4]))], "who gives it other ways sets it");
+        let rules = [rule(1000, 3, 2, Some(2))];
+        let named = table.difference(1000, &rules, &[]).unwrap();
+        apply(&mut table, &named.changes);
+        apply(&mut table, &[FlowChange::Remove { priority: 5, matches: rule(5, 2, 2, None).matches }]);
+        let again = table.difference(1000, &rules, &[]).unwrap();
+        assert_eq!(again, Difference { kept: 1, ..Difference::default() }, "a rule of the list names it");
     }
 
     #[test]

@@ -4,8 +4,9 @@
 use std::fs;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use weft_fabric::gates::{Direction, Layer, PortGate, SwitchGates};
+use weft_fabric::gates::{Direction, Gate, Layer, PortGate, SwitchGates, forward};
 use weft_units::PortId;
 
 use crate::tags::GatesRefused;
@@ -29,14 +30,51 @@ pub enum GateRefusal {
     /// No gate is a multiple of it.
     #[error("the {0} divisor cannot be 0: it says how far {0} gates are apart, 1 or more")]
     Divisor(Direction),
+    /// Tags lead to multiples of the divisor alone.
+    #[error(
+        "gate {gate} can be reached by no tag: {direction} gates of this switch are multiples of {divisor}, and the \
+         next is {next} (or set another divisor first: set-divisors)"
+    )]
+    Unreachable {
+        /// The gate.
+        gate: Gate,
+        /// Its direction.
+        direction: Direction,
+        /// How far gates of this direction are apart.
+        divisor: u32,
+        /// The next multiple, in words.
+        next: String,
+    },
     /// The port has none.
     #[error("port {0} has no gate")]
     None(PortId),
 }
 
+/// Refuses a gate that no number of a tag leads to; a divisor of 0 is not set yet.
+///
+/// # Errors
+/// [`GateRefusal::Unreachable`].
+pub fn check_reachable(gate: Gate, direction: Direction, divisor: u32) -> Result<(), GateRefusal> {
+    if divisor == 0 || gate.0.is_multiple_of(divisor) {
+        return Ok(());
+    }
+    let next = forward(gate, divisor).map_or_else(|| "none".to_owned(), |next| next.to_string());
+    Err(GateRefusal::Unreachable { gate, direction, divisor, next })
+}
+
+/// What the file has.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    gates: SwitchGates,
+    /// The interfaces that the ports had, by number.
+    interfaces: Vec<String>,
+}
+
 /// The gates of a switch.
 pub struct Gated {
     now: SwitchGates,
+    /// The interfaces of the ports for which they were set, by number.
+    interfaces: Vec<String>,
     file: PathBuf,
 }
 
@@ -58,9 +96,35 @@ impl Gated {
     /// What the program goes by, with the names of `file` where that is about the same gates.
     pub fn adopt(program: Option<SwitchGates>, file: PathBuf) -> Self {
         let program = program.unwrap_or_else(none);
-        let kept = fs::read_to_string(&file).ok().and_then(|text| serde_json::from_str(&text).ok());
-        let kept = kept.filter(|kept| nameless(kept) == nameless(&program));
-        Self { now: kept.unwrap_or(program), file }
+        let kept: Option<Kept> =
+            fs::read_to_string(&file).ok().and_then(|text| serde_json::from_str(&text).ok());
+        let kept = kept.filter(|kept| nameless(&kept.gates) == nameless(&program));
+        let Kept { gates, interfaces } = kept.unwrap_or(Kept { gates: program, interfaces: Vec::new() });
+        Self { now: gates, interfaces, file }
+    }
+
+    /// Which gates now are those of other interfaces than they were set for, in words; `interfaces` are those that
+    /// the ports have now.
+    pub fn moved(&self, interfaces: &[String]) -> Vec<String> {
+        let moved = self.now.gates.iter().filter_map(|PortGate { port, gate, .. }| {
+            let before = self.interfaces.get(port.index())?;
+            match interfaces.get(port.index()) {
+                Some(now) if now == before => None,
+                Some(now) => Some(format!(
+                    "gate {gate} was set for `{before}`, and its port {port} is `{now}` now: set the gates anew \
+                     if it is another cable"
+                )),
+                None => Some(format!("gate {gate} is gone with its port {port}, `{before}`")),
+            }
+        });
+        moved.collect()
+    }
+
+    /// The gates without those of ports from `ports` on; `None` where there are none such.
+    pub fn without_those_beyond(&self, ports: usize) -> Option<SwitchGates> {
+        let mut gates = self.now.clone();
+        gates.gates.retain(|gate| gate.port.index() < ports);
+        (gates != self.now).then_some(gates)
     }
 
     /// As they are.
@@ -68,16 +132,18 @@ impl Gated {
         &self.now
     }
 
-    /// Makes them others, of which `tell` tells the program; on a refusal nothing has changed.
+    /// Makes them others, of which `tell` tells the program; on a refusal nothing has changed. `interfaces` are those
+    /// of the ports.
     ///
     /// # Errors
     /// [`GateRefusal`].
     pub fn set(
         &mut self,
         mut gates: SwitchGates,
-        ports: usize,
+        interfaces: &[String],
         tell: impl FnOnce(&SwitchGates) -> Result<(), GatesRefused>,
     ) -> Result<(), GateRefusal> {
+        let ports = interfaces.len();
         for PortGate { port, gate, .. } in &gates.gates {
             if port.index() >= ports {
                 return Err(GateRefusal::NoPort { gate: gate.0, port: *port, ports });
@@ -85,8 +151,9 @@ impl Gated {
         }
         gates.gates.sort_by_key(|gate| gate.port);
         tell(&gates)?;
-        self.now = gates;
-        let text = serde_json::to_string(&self.now).unwrap_or_default();
+        let kept = Kept { gates, interfaces: interfaces.to_vec() };
+        let text = serde_json::to_string(&kept).unwrap_or_default();
+        (self.now, self.interfaces) = (kept.gates, kept.interfaces);
         if let Err(error) = fs::write(&self.file, text) {
             tracing::warn!(path = %self.file.display(), %error, "names of gates cannot be kept");
         }
@@ -114,13 +181,17 @@ impl Gated {
 
 #[cfg(test)]
 mod tests {
-    use weft_fabric::gates::{Gate, GateFlag};
+    use weft_fabric::gates::GateFlag;
 
     use super::*;
 
     fn gate(port: u16, gate: u32, peer: &str) -> PortGate {
         let (direction, flag) = (Direction::Down, Some(GateFlag::Srv));
         PortGate { port: PortId(port), gate: Gate(gate), direction, flag, peer: peer.to_owned() }
+    }
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
     }
 
     #[test]
@@ -133,10 +204,16 @@ mod tests {
             gates: vec![gate(1, 4, "h2"), gate(0, 2, "h1")],
             ..none()
         };
-        gated.set(given, 2, |_| Ok(())).unwrap();
+        gated.set(given, &names(&["a", "b"]), |_| Ok(())).unwrap();
         let program = nameless(gated.get());
         let adopted = Gated::adopt(Some(program.clone()), file.clone());
         assert_eq!((adopted.get().switch.as_str(), adopted.get().gates[0].peer.as_str()), ("es1", "h1"));
+        assert_eq!(adopted.moved(&names(&["a", "b", "c"])), [""; 0]);
+        let moved = adopted.moved(&names(&["b"]));
+        assert!(moved[0].starts_with("gate 2 was set for `a`, and its port 0 is `b` now"), "{moved:?}");
+        assert_eq!(moved[1..], ["gate 4 is gone with its port 1, `b`"]);
+        assert_eq!(adopted.without_those_beyond(2), None);
+        assert_eq!(adopted.without_those_beyond(1).unwrap().gates, [gate(0, 2, "h1")]);
         let other = SwitchGates { gates: program.gates[..1].to_vec(), ..program };
         assert_eq!(Gated::adopt(Some(other.clone()), file.clone()).get(), &other);
         fs::remove_file(file).unwrap();
@@ -148,7 +225,7 @@ mod tests {
         let mut gated = Gated::adopt(None, file.clone());
         let mut set = |gates: Vec<PortGate>| {
             let refuse = |_: &SwitchGates| Err(GatesRefused::Zero { port: PortId(0) });
-            gated.set(SwitchGates { gates, ..none() }, 2, refuse).unwrap_err().to_string()
+            gated.set(SwitchGates { gates, ..none() }, &names(&["a", "b"]), refuse).unwrap_err().to_string()
         };
         assert_eq!(
             set(vec![gate(2, 2, "")]),

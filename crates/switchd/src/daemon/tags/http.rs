@@ -19,9 +19,12 @@ use weft_switching::tag_forward::WantedError;
 use weft_units::PortId;
 
 use super::flows::{ChangeError, Summary};
-use super::gates::GateRefusal;
+use super::gates::{GateRefusal, check_reachable};
+use super::warnings::warnings;
 use super::{Gated, Tags};
-use crate::bodies::{Flag, FlowChanges, GateChange, Gates, NewGates, PortName, ShownGate, WantedFlows};
+use crate::bodies::{
+    Flag, FlowChanges, GateChange, Gates, NewGate, NewGates, PortName, ShownGate, WantedFlows,
+};
 use crate::daemon::Shared;
 use crate::daemon::answer::{Answer, Failure, internal};
 use crate::daemon::control::{Asked, Limit, number, read};
@@ -107,11 +110,31 @@ async fn gates(State(shared): State<Shared>) -> Result<Json<Gates>, Failure> {
         switch,
         layer,
         width: tags.width.to_string(),
-        ethertype: format!("{:#06x}", tags.ethertype.0),
+        ethertype: ethertype(tags),
         down_divisor,
         up_divisor,
         gates: gates.into_iter().map(shown).collect(),
     }))
+}
+
+fn ethertype(tags: &Tags) -> String {
+    format!("{:#06x}", tags.ethertype.0)
+}
+
+/// That ports have the interfaces that are said with their gates.
+fn check_interfaces(shared: &Shared, gates: &[NewGate]) -> Result<(), Failure> {
+    let known = shared.lock();
+    for NewGate { port, interface, gate, .. } in gates {
+        let own = known.ports.get(usize::from(*port)).map(|port| &port.name);
+        if let (Some(said), Some(own)) = (interface, own)
+            && said != own
+        {
+            return Err(Failure::conflict(format!(
+                "gate {gate} is to be that of port {port}, `{said}`, and port {port} of this switch is `{own}`"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Makes the gates what `change` makes of them.
@@ -119,8 +142,8 @@ fn set(shared: &Shared, tags: &Tags, change: impl FnOnce(&Gated) -> Result<Switc
     let mut gated = tags.gates();
     let gates = change(&gated)?;
     let count = gates.gates.len();
-    let ports = shared.lock().ports.len();
-    gated.set(gates, ports, |gates| shared.lock().plane.set_gates(gates))?;
+    let interfaces: Vec<String> = shared.lock().ports.iter().map(|port| port.name.clone()).collect();
+    gated.set(gates, &interfaces, |gates| shared.lock().plane.set_gates(gates))?;
     Ok(Json(json!({"gates": count})))
 }
 
@@ -133,6 +156,13 @@ async fn put_gates(State(shared): State<Shared>, taken: Result<Bytes, BytesRejec
             tags.width
         )));
     }
+    let own = ethertype(tags);
+    if let Some(other) = new.ethertype.as_ref().filter(|other| **other != own) {
+        return Err(Failure::conflict(format!(
+            "these gates are for tags of EtherType {other}, and those of this switch have {own}"
+        )));
+    }
+    check_interfaces(&shared, &new.gates)?;
     for (direction, divisor) in [(Direction::Down, new.down_divisor), (Direction::Up, new.up_divisor)] {
         if divisor == 0 {
             return Err(GateRefusal::Divisor(direction).into());
@@ -160,12 +190,17 @@ async fn patch_gates(State(shared): State<Shared>, taken: Result<Bytes, BytesRej
             return Err(GateRefusal::Divisor(direction).into());
         }
     }
+    let divisor = |gates: &SwitchGates, direction| match direction {
+        Direction::Down => down_divisor.unwrap_or(gates.down_divisor),
+        Direction::Up => up_divisor.unwrap_or(gates.up_divisor),
+    };
     set(&shared, tags, |gated| {
         let peer = |port: PortId| gated.get().at(port).map(|gate| gate.peer.clone()).unwrap_or_default();
         let mut gates = match gate {
             None => gated.get().clone(),
             Some((port, gate, direction, flag)) => {
-                let flag = flag.map(Into::into);
+                let (divisor, flag) = (divisor(gated.get(), direction), flag.map(Into::into));
+                check_reachable(gate, direction, divisor)?;
                 gated.with(PortGate { port, gate, direction, flag, peer: peer(port) })
             }
         };
@@ -211,9 +246,11 @@ async fn post_flows(State(shared): State<Shared>, taken: Result<Bytes, BytesReje
     let body = body(taken)?;
     aside(move || {
         let FlowChanges { changes } = parse(&body)?;
-        tags(&shared)?.change(|flows| flows.change(&changes))?;
+        let tags = tags(&shared)?;
+        tags.change(|flows| flows.change(&changes))?;
         super::send_on(&shared);
-        Ok(Json(json!({"changes": changes.len()})))
+        let warnings = warnings(tags.gates().get(), &changes);
+        Ok(Json(json!({"changes": changes.len(), "warnings": warnings})))
     })
     .await
 }

@@ -12,6 +12,7 @@ mod injector;
 mod misses;
 mod steer;
 mod waiting;
+mod warnings;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -83,7 +84,13 @@ impl Tags {
         }
         let (name, tagging) = (&switch.config.name, switch.config.tagging);
         let rules = Rules::open(tagging.width, &switch.pins)?;
-        let gated = Gated::adopt(switch.plane.gates(name)?, names_file(run, name));
+        let interfaces: Vec<String> = switch.ports.iter().map(|port| port.name.clone()).collect();
+        let mut gated = Gated::adopt(switch.plane.gates(name)?, names_file(run, name));
+        gated.moved(&interfaces).iter().for_each(|moved| tracing::warn!("{moved}"));
+        if let Some(left) = gated.without_those_beyond(interfaces.len()) {
+            let told = gated.set(left, &interfaces, |gates| switch.plane.set_gates(gates));
+            told.unwrap_or_else(|error| tracing::warn!(%error, "gates of ports that are no more stay"));
+        }
         let injector = Injector::open().map_err(Refusal::system("opening a packet socket"))?;
         let misses = switch.plane.take_misses()?.ok_or(PlaneError::Missing("misses"))?;
         let tags = Self {
