@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -215,7 +216,7 @@ def summary(setup: Setup, observed: dict[str, Any], built: Fabric) -> dict[str, 
         "counters": {"flows_started": len(sent), "flows_finished": 0},
         "events": [],
         "links": links,
-        "nodes": [{"name": node.name, "role": node.role, "tier": node.tier} for node in built.nodes],
+        "nodes": [asdict(node) for node in built.nodes],
         "warnings": observed["warnings"],
         "emulated": rest,
     }

@@ -5,6 +5,7 @@ An echo is a flow of the result: its class is the packets' size, its completion 
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,7 @@ def summary(setup: Setup, found: dict[str, Any], report: dict[str, Any], built: 
         },
         "events": [],
         "links": [_link(link) for link in built.links],
-        "nodes": [{"name": node.name, "role": node.role, "tier": node.tier} for node in built.nodes],
+        "nodes": [asdict(node) for node in built.nodes],
         "warnings": [],
         "emulated": {"loads": found["loads"], "transfers": found["transfers"], **report},
     }
