@@ -1,0 +1,41 @@
+"""Process 1 of a jail: makes one network, runs a group of cases in it, prints a line of JSON for each cell."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+
+import table
+from fabric import FULL, SHORT, Fabric
+
+from weft.emulation import jail
+
+
+def main(kind: str, group: str, form: str, switchd: str, *names: str) -> None:
+    """Run the cases of a group, or those of them that are named."""
+    jail.furnish()
+    os.sched_yield()
+    with contextlib.suppress(PermissionError):
+        # Times of this process are the network's, not those of its turn on a busy machine.
+        os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+    fabric = Fabric(kind, {"full": FULL, "short": SHORT}[form], switchd)
+    try:
+        fabric.start()
+        for case in table.GROUPS[group]:
+            if names and case.name not in names:
+                continue
+            began = time.monotonic()
+            for name, cell in case.run(fabric).items():
+                print(f"{name}\t{cell.to_json()}", flush=True)
+            print(f"{kind}: {case.name}: {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
+    finally:
+        fabric.end()
+        if form and not fabric.bridged and os.environ.get("WEFT_PARITY_LOGS"):
+            for name in fabric.ports:
+                print(f"--- {name}\n{fabric.log(name)}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
