@@ -9,6 +9,7 @@ import carried
 import configuring
 import faults
 import idle
+import kernel
 import moves
 from cell import Cell
 from fabric import Fabric
@@ -29,7 +30,7 @@ class Case:
 
 GROUPS: dict[str, tuple[Case, ...]] = {
     "idle": (Case("idle hosts", idle.measure),),
-    "frames": (Case("kinds of frames", carried.measure), Case("configuration", configuring.measure)),
+    "frames": (Case("kinds of frames", carried.measure), Case("kernels", kernel.measure), Case("configuration", configuring.measure)),
     "events": (
         Case("moves", moves.measure),
         Case("restarts", faults.restarts),
