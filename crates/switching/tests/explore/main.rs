@@ -7,3 +7,4 @@ mod properties;
 mod recovery;
 mod tcp_path;
 mod tfe;
+mod unknown;

@@ -11,7 +11,8 @@ use weft_switching::exploration::{Exploration, ways};
 use weft_switching::tcp_path::TcpPathSwitch;
 use weft_switching::tfe::{Classifier, TfeSwitch};
 use weft_switching::{
-    Action, Actions, Context, DropReason, Header, Kind, Mac, Stream, Switch, TableEntries, pick, stream,
+    Action, Actions, Context, DropReason, Header, Kind, Mac, Rewrite, Stream, Switch, TableEntries, pick,
+    stream,
 };
 use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Time};
 
@@ -227,12 +228,21 @@ impl<S: Switch> Net<S> {
         switch.receive(&mut Ctx { now: self.now, random }, port, &frame.header, &mut out);
         let actions: Vec<Action> = out.all().collect();
         assert!(!actions.is_empty(), "a switch has to say what becomes of {:?}", frame.header);
-        let sends = actions.iter().filter(|action| matches!(action, Action::Send(_))).count();
+        let sends =
+            actions.iter().filter(|action| matches!(action, Action::Send(_) | Action::Deliver(_))).count();
+        if out.emits_ahead() {
+            self.emit(node, &out);
+        }
+        if matches!(out.rewriting(), Rewrite::Mark | Rewrite::UnwrapAndMark) {
+            // A flood starts here, wherever the frame has been before.
+            frame.visited.clear();
+        }
         assert!(sends == 0 || sends == actions.len(), "sent and dropped alike");
         if sends > 0 && frame.visited.contains(&node) {
             let flooded = matches!(frame.header.kind, Kind::PathRequest | Kind::RecoveryRequest)
                 || frame.header.kind == Kind::PathFail && frame.header.sport == 0 && frame.header.dport == 0
-                || frame.header.dst.is_group();
+                || frame.header.dst.is_group()
+                || frame.header.src.is_group();
             if flooded {
                 self.loops += 1;
             } else {
@@ -245,11 +255,17 @@ impl<S: Switch> Net<S> {
         for (offset, action) in actions.into_iter().enumerate() {
             match action {
                 Action::Send(egress) => self.put(node, egress, frame.clone(), offset as u64),
+                Action::Deliver(egress) => {
+                    let delivered = Frame { header: frame.header.as_sent(), ..frame.clone() };
+                    self.put(node, egress, delivered, offset as u64);
+                }
                 Action::Drop(reason) => self.drop(reason),
                 Action::Consume => self.balance.consumed += 1,
             }
         }
-        self.emit(node, &out);
+        if !out.emits_ahead() {
+            self.emit(node, &out);
+        }
     }
 
     fn drop(&mut self, reason: DropReason) {
