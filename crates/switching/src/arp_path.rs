@@ -75,6 +75,8 @@ pub struct ArpPathSwitch {
     limits: PortLimits,
     /// Stations that are being looked for.
     repairs: SoftTable<Mac, ()>,
+    /// Until then flows may have entries for host ports that their stations have left.
+    left_until: Time,
     /// Time of the last look at silent neighbours.
     looked: Time,
     /// Ports that went down, and when what was behind them is to be swept up.
@@ -91,6 +93,7 @@ impl ArpPathSwitch {
             stations: SoftTable::new(size, &[config.lock, config.learnt, config.attached], secret),
             floods: Floods::new(config.floods, config.lock, config.broadcast_lock, secret),
             repairs: SoftTable::new(size, &[config.repair], secret),
+            left_until: Time::ZERO,
             looked: Time::ZERO,
             dead: Vec::new(),
             config: config.clone(),
@@ -155,6 +158,9 @@ impl ArpPathSwitch {
 
     /// Puts `station` in; in `class`, unless it is on a port of its own.
     fn put(&mut self, station: Mac, port: PortId, class: u8, now: Time) {
+        if self.ports.may_have_hosts() && self.attached(station, now).is_some_and(|known| known != port) {
+            self.has_left(now);
+        }
         let class = if self.ports.is_host(port, now) { ATTACHED } else { class };
         self.stations.insert(station, port, class, now);
     }
@@ -238,7 +244,21 @@ impl ArpPathSwitch {
     pub(crate) fn hear_from_afar(&mut self, ingress: PortId, source: Mac, now: Time) {
         if self.ports.is_fabric(ingress, now) && self.attached(source, now).is_some() {
             self.stations.remove(&source);
+            self.has_left(now);
         }
+    }
+
+    /// A station has left a host port: entries of its flows that are used are met within their life.
+    fn has_left(&mut self, now: Time) {
+        self.left_until = now + self.config.confirmed;
+    }
+
+    /// Whether `station` was on the host port `port` when a flow to it got its entry, and is not there any more.
+    #[inline(always)]
+    pub(crate) fn has_moved_from(&self, station: Mac, port: PortId, now: Time) -> bool {
+        now < self.left_until
+            && self.ports.is_host(port, now)
+            && self.port_of(station, now).is_some_and(|known| known != port)
     }
 
     #[cold]

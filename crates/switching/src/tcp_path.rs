@@ -245,6 +245,11 @@ impl TcpPathSwitch {
             self.base.forward(ctx, ingress, header, out);
             return;
         }
+        if self.base.has_moved_from(header.dst, entry.port, now) {
+            self.break_path(ctx, key, out);
+            self.base.forward(ctx, ingress, header, out);
+            return;
+        }
         if self.base.has_returned(ingress, entry.port, header, now) {
             self.paths.remove(&key);
             return out.drop(DropReason::Returned);

@@ -2,6 +2,7 @@
 
 mod arp_path;
 mod corners;
+mod moves;
 mod net;
 mod properties;
 mod recovery;

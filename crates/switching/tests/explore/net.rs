@@ -66,6 +66,8 @@ pub struct Net<S> {
     pub now: Time,
     switches: BTreeMap<NodeId, (S, Stream)>,
     delays: Vec<u64>,
+    /// The addresses of the hosts.
+    addresses: Vec<Mac>,
     up: Vec<bool>,
     events: BinaryHeap<Reverse<(u64, u64, u32)>>,
     waiting: BTreeMap<u64, Frame>,
@@ -107,6 +109,7 @@ impl<S: Switch> Net<S> {
         let mut net = Self {
             switches: switches.collect(),
             delays: fabric.links().iter().map(|link| link.delay.ps()).collect(),
+            addresses: (0..fabric.host_count() as u32).map(|host| Mac::of_host(HostId(host))).collect(),
             up: vec![true; fabric.links().len()],
             events: BinaryHeap::new(),
             waiting: BTreeMap::new(),
@@ -134,9 +137,15 @@ impl<S: Switch> Net<S> {
 
     /// Sends a frame out of a host; returns its number.
     pub fn send(&mut self, header: Header) -> usize {
-        let host = header.src.host().expect("the source is a host");
-        let node = self.fabric.host_node(host);
+        let place = self.addresses.iter().position(|address| *address == header.src);
+        let node = self.fabric.host_node(HostId(place.expect("the source is a host") as u32));
         self.send_from(node, PortId(0), header)
+    }
+
+    /// The hosts exchange their addresses, as if each had moved to where the other was. What the fabric knows of
+    /// them is as old.
+    pub fn swap(&mut self, a: u32, b: u32) {
+        self.addresses.swap(a as usize, b as usize);
     }
 
     /// Sends a frame out of any port of any node.
@@ -212,7 +221,7 @@ impl<S: Switch> Net<S> {
         }
         if let Some(host) = self.fabric.node(node).host {
             let Frame { number, header, visited } = frame;
-            let mine = header.dst.is_group() || header.dst == Mac::of_host(host);
+            let mine = header.dst.is_group() || header.dst == self.addresses[host.index()];
             if header.kind == Kind::Hello {
                 self.balance.consumed += 1;
             } else if mine && !header.kind.is_control() {
