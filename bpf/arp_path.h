@@ -48,12 +48,16 @@ static __always_inline bool has_come_round(const struct frame *f)
 }
 
 /* A station is new at a host port, or has moved there: the other switches are told, unless it asks them itself.
- * Where the port has too many of them it remains unknown. */
-static __noinline int appears(struct frame *f)
+ * Where the port has too many of them it remains unknown. Verified once, on its own. */
+__noinline int appears(struct frame *f)
 {
-	struct station *known = station_at(f->src, f->now);
-	bool has_moved = known != NULL;
+	struct station *known;
+	bool has_moved;
 
+	if (!f)
+		return NO_REASON;
+	known = station_at(f->src, f->now);
+	has_moved = known != NULL;
 	if (has_come_round(f))
 		return LATE_COPY;
 	if (!is_within_limit(STATIONS, f->port, f->now))
@@ -89,8 +93,10 @@ static __always_inline bool is_to_be_flooded(const struct frame *f)
  * whoever has sent in its name there. Verified once, on its own. */
 __noinline int hear_from_afar(__u64 src, __u32 ingress, __u32 egress, __u64 now)
 {
-	if (is_host(egress, now) && is_fabric(ingress, now) && attached(src, now) != NO_PORT)
+	if (is_host(egress, now) && is_fabric(ingress, now) && attached(src, now) != NO_PORT) {
 		bpf_map_delete_elem(&stations, &src);
+		has_left(now);
+	}
 	return 0;
 }
 
@@ -143,11 +149,14 @@ static __noinline int flood_unknown(struct __sk_buff *skb, const struct frame *f
 	return copies ? forwarded(TC_ACT_SHOT) : drop(f, DEAD_END);
 }
 
-/* Nobody here knows the destination. */
-static __noinline int miss(struct __sk_buff *skb, struct frame *f)
+/* Nobody here knows the destination. Verified once, on its own. */
+__noinline int miss(struct __sk_buff *skb, struct frame *f)
 {
-	bool repairing = is_repairing(f->dst, f->now);
+	bool repairing;
 
+	if (!f)
+		return TC_ACT_SHOT;
+	repairing = is_repairing(f->dst, f->now);
 	if (repairing && !settings.floods_unknown)
 		return drop(f, REPAIRING);
 	if (!is_within_limit(FLOODS, f->port, f->now))

@@ -33,6 +33,17 @@ static __always_inline void close_path(const struct flow *flow, __u64 now)
 		reclass(flow, path, PATH_CLOSING, now);
 }
 
+/* Whether the station of a flow that has an entry for the host port `port` is not there any more. */
+static __always_inline bool has_moved_from(const struct frame *f, __u32 port)
+{
+	struct station *station;
+
+	if (f->now >= left_until || !is_host(port, f->now))
+		return false;
+	station = station_at(f->dst, f->now);
+	return station && station->port != port;
+}
+
 /* Any segment that opens nothing. */
 static __noinline int on_data(struct __sk_buff *skb, struct frame *f)
 {
@@ -50,6 +61,10 @@ static __noinline int on_data(struct __sk_buff *skb, struct frame *f)
 	}
 	if (port == f->port)
 		return forward(skb, f);
+	if (has_moved_from(f, port)) {
+		break_path(f, &flow);
+		return forward(skb, f);
+	}
 	if (has_returned(f, port)) {
 		remove_path(&flow);
 		return drop(f, RETURNED);
