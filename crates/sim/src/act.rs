@@ -32,6 +32,9 @@ impl<S: Switch> Engine<'_, S> {
                 self.report_frame((number, ingress), cookie, packet, count == 0);
             }
         }
+        if actions.emits_ahead() {
+            self.emit(first_link, &actions, recorder);
+        }
         let frame = self.net.packets.get_mut(packet);
         if let Some(id) = frame.endpoint() {
             let seen = &mut self.connections.shared[id as usize / 2].seen;
@@ -43,10 +46,14 @@ impl<S: Switch> Engine<'_, S> {
         }
         for (place, action) in actions.all().enumerate() {
             match action {
-                Action::Send(port) => {
+                Action::Send(port) | Action::Deliver(port) => {
                     let this = if place + 1 == count { packet } else { self.copy(packet) };
                     if R::TRACES && this != packet {
                         recorder.trace(now, TraceEvent::Copied { frame: this, of: packet });
+                    }
+                    if matches!(action, Action::Deliver(_)) {
+                        let header = &mut self.net.packets.get_mut(this).header;
+                        *header = header.as_sent();
                     }
                     // Copies leave one after another: in an idle fabric their order decides a race.
                     self.net.now = now + Duration::from_ps(place as u64);
@@ -67,7 +74,9 @@ impl<S: Switch> Engine<'_, S> {
             }
         }
         self.net.now = now;
-        self.emit(first_link, &actions, recorder);
+        if !actions.emits_ahead() {
+            self.emit(first_link, &actions, recorder);
+        }
         actions.clear();
         self.actions = actions;
     }

@@ -118,7 +118,7 @@ impl Known<'_> {
             dport: flow.peer as u16,
             kind: Kind::RecoveryRequest as u64,
         };
-        done.floods.push((key, Flood { expiry: until, port: u16::MAX, reserved: 0, lock: 0 }));
+        done.floods.push((key, Flood::new(u16::MAX, until)));
         let made = (self.now / 1_000_000) as u32;
         let class = LOCKED;
         let path = Path { expiry: until, id, made, port, class, initiator: 1, explored: 1, reserved: [0; 3] };

@@ -63,7 +63,7 @@ impl Tables {
             true => Some(Walk::open(&pins.map("carried"))?),
             false => None,
         };
-        let floods = match mode.floods() {
+        let floods = match mode.explores() {
             true => Some(Walk::open(&pins.map("floods"))?),
             false => None,
         };
@@ -106,7 +106,7 @@ impl Tables {
     pub fn sweep(&self, now: u64) -> io::Result<Sizes> {
         let mut sizes = Sizes::default();
         if let Some(floods) = &self.0.floods {
-            sizes.floods = sweep(floods, |flood| flood.expiry > now)?;
+            sizes.floods = sweep(floods, |flood| flood.left(now) > 0)?;
         }
         if let Some((stations, repairs)) = &self.0.stations {
             sizes.stations = sweep(stations, |station| station.expiry > now)?;

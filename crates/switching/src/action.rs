@@ -33,8 +33,8 @@ pub enum DropReason {
     DeadEnd,
     /// It is not known yet what the port leads to, or not any more.
     UnknownPort,
-    /// A flood that the switch has no room to remember.
-    TableFull,
+    /// A flood that the hosts of the port, or the frames without an entry from it, may not start yet.
+    RateLimited,
     /// The frame came back to the switch that its source hangs on.
     Returned,
     /// A rule of the switch says so.
@@ -58,7 +58,7 @@ impl DropReason {
         Self::TooManyHops,
         Self::DeadEnd,
         Self::UnknownPort,
-        Self::TableFull,
+        Self::RateLimited,
         Self::Returned,
         Self::Rule,
         Self::NotReleased,
@@ -79,7 +79,7 @@ impl DropReason {
             Self::TooManyHops => "too_many_hops",
             Self::DeadEnd => "dead_end",
             Self::UnknownPort => "unknown_port",
-            Self::TableFull => "table_full",
+            Self::RateLimited => "rate_limited",
             Self::Returned => "returned",
             Self::Rule => "rule",
             Self::NotReleased => "not_released",
@@ -90,8 +90,10 @@ impl DropReason {
 /// One thing that a switch wants done with a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// Send the frame out of a port.
+    /// Send the frame out of a port, in the form that it has between switches.
     Send(PortId),
+    /// Send the frame out of a host port, in the form in which its host sent it ([`Header::as_sent`]).
+    Deliver(PortId),
     /// Do not forward it.
     Drop(DropReason),
     /// The frame was for the switch itself and has reached its end.
@@ -110,6 +112,10 @@ pub enum Rewrite {
     Unwrap,
     /// A frame about a path counts one more hop.
     Hop,
+    /// Its source address gets the mark of a frame that is flooded because its destination is not known.
+    Mark,
+    /// What the frame about a path wraps becomes the frame, and gets that mark.
+    UnwrapAndMark,
     /// It carries a label in place of its destination's address, or, where the label is that address, none any more.
     Label(Mac),
     /// It gets the tag of Tag-and-Forward with this EtherType and these bytes behind it.
@@ -135,6 +141,11 @@ impl Rewrite {
             Self::Unwrap => {
                 header.kind = Kind::Tcp;
                 header.ip_bytes = header.ip_bytes.saturating_sub(PATH_HEADER_BYTES);
+            }
+            Self::Mark => header.src = header.src.marked(),
+            Self::UnwrapAndMark => {
+                Self::Unwrap.apply(header);
+                Self::Mark.apply(header);
             }
             Self::Hop => header.overlay[4] = header.overlay[4].saturating_add(1),
             Self::Label(label) => header.set_label(label),
@@ -174,6 +185,8 @@ pub struct Actions {
     rewrite: Rewrite,
     queue: u8,
     emitted: Vec<(PortId, Header)>,
+    /// Whether those leave before the frame does.
+    ahead: bool,
     reports: Vec<Report>,
     /// Whether there is more than sending or dropping the frame as it is.
     more: bool,
@@ -184,6 +197,13 @@ impl Actions {
     #[inline]
     pub fn send(&mut self, port: PortId) {
         self.push(Action::Send(port));
+    }
+
+    /// Sends the frame (a copy of it, after the first) out of the host port `port`, in the form in which its host
+    /// sent it.
+    pub fn deliver(&mut self, port: PortId) {
+        self.push(Action::Deliver(port));
+        self.more = true;
     }
 
     /// Drops the frame.
@@ -218,6 +238,16 @@ impl Actions {
     pub fn emit(&mut self, port: PortId, header: Header) {
         self.emitted.push((port, header));
         self.more = true;
+    }
+
+    /// Has the frames of the switch's own leave before the frame itself, so that they are first at every neighbour.
+    pub fn emit_ahead(&mut self) {
+        self.ahead = true;
+    }
+
+    /// Whether the switch's own frames leave before the frame itself.
+    pub const fn emits_ahead(&self) -> bool {
+        self.ahead
     }
 
     /// Tells the central controller.
@@ -275,6 +305,7 @@ impl Actions {
         self.rewrite = Rewrite::Keep;
         self.queue = 0;
         self.emitted.clear();
+        self.ahead = false;
         self.reports.clear();
         self.more = false;
     }

@@ -10,12 +10,13 @@ use rand_core::RngCore;
 use weft_fabric::Fabric;
 use weft_units::{Duration, Mac, NodeId, PortId, Time};
 
-use crate::exploration::{Exploration, Maker, PARAMS, ways};
-pub use crate::floods::Flood;
+use crate::exploration::{Exploration, Maker, OnUnknown, PARAMS, ways};
 use crate::floods::Floods;
+pub use crate::floods::{Flood, FloodKind, SETTLE};
 use crate::hash::fold_product;
 use crate::header::{Header, Kind};
 use crate::hello::{Ports, Way};
+use crate::port_limits::PortLimits;
 use crate::registry::{Blueprint, SchemeInfo, SchemeSpec};
 use crate::soft_table::{SoftKey, SoftTable};
 use crate::{Actions, Context, DropReason, Kept, KeptPort, Rewrite, Switch, TableEntries};
@@ -71,8 +72,11 @@ pub struct ArpPathSwitch {
     /// Where stations are.
     stations: SoftTable<Mac, PortId>,
     pub(crate) floods: Floods,
+    limits: PortLimits,
     /// Stations that are being looked for.
     repairs: SoftTable<Mac, ()>,
+    /// Until then flows may have entries for host ports that their stations have left.
+    left_until: Time,
     /// Time of the last look at silent neighbours.
     looked: Time,
     /// Ports that went down, and when what was behind them is to be swept up.
@@ -84,10 +88,12 @@ impl ArpPathSwitch {
     pub fn new(config: &Exploration, ways: Vec<Way>, secret: u64) -> Self {
         let size = config.stations;
         Self {
+            limits: PortLimits::new(config, ways.len()),
             ports: Ports::new(ways, config),
             stations: SoftTable::new(size, &[config.lock, config.learnt, config.attached], secret),
             floods: Floods::new(config.floods, config.lock, config.broadcast_lock, secret),
             repairs: SoftTable::new(size, &[config.repair], secret),
+            left_until: Time::ZERO,
             looked: Time::ZERO,
             dead: Vec::new(),
             config: config.clone(),
@@ -120,6 +126,12 @@ impl ArpPathSwitch {
         self.port_of(station, now).filter(|&port| self.ports.is_host(port, now))
     }
 
+    /// Whether a frame to `station` would be flooded.
+    pub(crate) fn is_to_be_flooded(&self, station: Mac, now: Time) -> bool {
+        let known = self.port_of(station, now).is_some_and(|port| self.ports.is_known(port, now));
+        self.config.on_unknown == OnUnknown::Flood && !known
+    }
+
     /// Whether a frame on its way from switch to switch has been here before: it came from here.
     #[inline(always)]
     pub(crate) fn has_returned(&self, ingress: PortId, egress: PortId, header: &Header, now: Time) -> bool {
@@ -146,6 +158,9 @@ impl ArpPathSwitch {
 
     /// Puts `station` in; in `class`, unless it is on a port of its own.
     fn put(&mut self, station: Mac, port: PortId, class: u8, now: Time) {
+        if self.ports.may_have_hosts() && self.attached(station, now).is_some_and(|known| known != port) {
+            self.has_left(now);
+        }
         let class = if self.ports.is_host(port, now) { ATTACHED } else { class };
         self.stations.insert(station, port, class, now);
     }
@@ -164,7 +179,7 @@ impl ArpPathSwitch {
         if header.kind == Kind::Hello || self.ports.is_fabric(ingress, now) {
             return None;
         }
-        match (header.kind.is_control(), self.ports.is_host(ingress, now)) {
+        match (header.kind.is_control() || header.src.is_group(), self.ports.is_host(ingress, now)) {
             (true, _) => Some(DropReason::Untrusted),
             (false, false) => Some(DropReason::UnknownPort),
             (false, true) => None,
@@ -173,27 +188,54 @@ impl ArpPathSwitch {
 
     /// Whether a frame of a host is taken from a port; the host on a port of its own is heard.
     #[inline(always)]
-    pub(crate) fn takes(&mut self, ingress: PortId, header: &Header, now: Time, out: &mut Actions) -> bool {
+    pub(crate) fn takes<C: Context>(
+        &mut self,
+        ctx: &mut C,
+        ingress: PortId,
+        header: &Header,
+        out: &mut Actions,
+    ) -> bool {
+        let now = ctx.now();
         if self.ports.is_fabric(ingress, now) {
             return true;
         }
-        let refused = self.refuses(ingress, header, now);
-        match refused {
+        match self.refuses(ingress, header, now) {
             Some(reason) => out.drop(reason),
-            None => self.hear_host(ingress, header.src, now),
+            None if self.is_at_home(ingress, header, now) => return true,
+            None if self.floods.has_come_round(&self.ports, ingress, header, now) => {
+                out.drop(DropReason::LateCopy);
+            }
+            None => {
+                self.appears(ctx, ingress, header, out);
+                return true;
+            }
         }
-        refused.is_none()
+        false
     }
 
-    /// A station is known at its own edge while it sends; one that sends from elsewhere has moved.
+    /// Whether a host is known at the port where it sends, as a station is at its own edge while it sends.
     #[inline]
-    pub(crate) fn hear_host(&mut self, ingress: PortId, source: Mac, now: Time) {
-        if !self.ports.is_host(ingress, now) || source.is_group() {
+    fn is_at_home(&mut self, ingress: PortId, header: &Header, now: Time) -> bool {
+        self.stations.refresh(&header.src, now).is_some_and(|port| *port == ingress)
+    }
+
+    /// A station is new at a host port, or has moved there: the other switches are told, unless it asks them
+    /// itself. Where the port has too many of them it remains unknown.
+    #[cold]
+    fn appears<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        let (now, station) = (ctx.now(), header.src);
+        if !self.limits.may_add_station(ingress, now) {
             return;
         }
-        if self.stations.refresh(&source, now).is_none_or(|port| *port != ingress) {
-            self.learn(source, ingress, now);
+        let has_moved = self.port_of(station, now).is_some();
+        let asks = header.kind == Kind::ArpRequest && header.dst.is_group();
+        self.learn(station, ingress, now);
+        if !self.config.announce || asks && !has_moved || !self.limits.may_flood(ingress, now) {
+            return;
         }
+        self.floods.reroot(station, ingress, now);
+        self.flood_own(ctx, Kind::PathRequest, station, station, out);
+        out.emit_ahead();
     }
 
     /// A frame for a host of this switch has come from another one: its source is not on a port of ours,
@@ -202,23 +244,62 @@ impl ArpPathSwitch {
     pub(crate) fn hear_from_afar(&mut self, ingress: PortId, source: Mac, now: Time) {
         if self.ports.is_fabric(ingress, now) && self.attached(source, now).is_some() {
             self.stations.remove(&source);
+            self.has_left(now);
         }
+    }
+
+    /// A station has left a host port: entries of its flows that are used are met within their life.
+    fn has_left(&mut self, now: Time) {
+        self.left_until = now + self.config.confirmed;
+    }
+
+    /// Whether `station` was on the host port `port` when a flow to it got its entry, and is not there any more.
+    #[inline(always)]
+    pub(crate) fn has_moved_from(&self, station: Mac, port: PortId, now: Time) -> bool {
+        now < self.left_until
+            && self.ports.is_host(port, now)
+            && self.port_of(station, now).is_some_and(|known| known != port)
     }
 
     #[cold]
     fn on_request<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
-        let now = ctx.now();
-        if let Err(reason) = self.floods.note(ingress, header, now) {
+        if let Err(reason) = self.admit_of_host(ctx, ingress, header, out) {
             return out.drop(reason);
         }
-        self.lock(header.src, ingress, now);
+        let now = ctx.now();
+        if self.ports.is_fabric(ingress, now) {
+            self.lock(header.src, ingress, now);
+        }
         self.ports.flood(ctx, &self.config, ingress, true, out);
+    }
+
+    /// Takes note of a copy of a host's broadcast, or says why it goes no further. The host on a port of its own
+    /// is heard.
+    fn admit_of_host<C: Context>(
+        &mut self,
+        ctx: &mut C,
+        ingress: PortId,
+        header: &Header,
+        out: &mut Actions,
+    ) -> Result<(), DropReason> {
+        let now = ctx.now();
+        let fabric = self.ports.is_fabric(ingress, now);
+        if !fabric && !self.limits.may_flood(ingress, now) {
+            return Err(DropReason::RateLimited);
+        }
+        self.floods.note(&self.ports, ingress, header, now)?;
+        if !fabric && !self.is_at_home(ingress, header, now) {
+            self.appears(ctx, ingress, header, out);
+        }
+        Ok(())
     }
 
     #[cold]
     fn on_reply<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let now = ctx.now();
-        self.learn(header.src, ingress, now);
+        if self.ports.is_fabric(ingress, now) {
+            self.learn(header.src, ingress, now);
+        }
         self.repairs.remove(&header.src);
         self.confirm_station(header.dst, now);
         self.forward(ctx, ingress, header, out);
@@ -226,10 +307,37 @@ impl ArpPathSwitch {
 
     #[cold]
     fn on_broadcast<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
-        if let Err(reason) = self.floods.note(ingress, header, ctx.now()) {
+        if let Err(reason) = self.admit_of_host(ctx, ingress, header, out) {
             return out.drop(reason);
         }
         self.ports.flood(ctx, &self.config, ingress, true, out);
+    }
+
+    /// A frame that another switch floods because it does not know the destination. It teaches nothing: its flood
+    /// may have started anywhere on the way, and entries turned towards there could close a circle.
+    #[cold]
+    pub(crate) fn on_marked<C: Context>(
+        &mut self,
+        ctx: &mut C,
+        ingress: PortId,
+        header: &Header,
+        out: &mut Actions,
+    ) {
+        let now = ctx.now();
+        if let Some(reason) = self.refuses(ingress, header, now) {
+            return out.drop(reason);
+        }
+        if header.dst.is_group() || header.kind.is_control() {
+            return out.drop(DropReason::Stale);
+        }
+        if let Err(reason) = self.floods.note(&self.ports, ingress, header, now) {
+            return out.drop(reason);
+        }
+        if let Some(port) = self.attached(header.dst, now) {
+            return out.deliver(port);
+        }
+        let own = self.attached(header.src.unmarked(), now);
+        self.ports.flood_unknown(ctx, &self.config, Some(ingress), own, out);
     }
 
     /// A frame to one station; whether it is sent on.
@@ -252,13 +360,16 @@ impl ArpPathSwitch {
                 // A flood and a reply that crossed each other can leave two switches pointing at each
                 // other: what is known here is not true.
                 self.stations.remove(&header.dst);
-                self.miss(ctx, header, out);
+                self.miss(ctx, ingress, header, out);
                 false
             }
             Some(port) if self.has_returned(ingress, port, header, now) => {
                 // Entries of several floods, of which some copies were lost, can close a circle.
                 self.stations.remove(&header.dst);
-                out.drop(DropReason::Returned);
+                match self.config.on_unknown {
+                    OnUnknown::Flood => self.miss(ctx, ingress, header, out),
+                    OnUnknown::Repair => out.drop(DropReason::Returned),
+                }
                 false
             }
             Some(port) => {
@@ -269,7 +380,7 @@ impl ArpPathSwitch {
                 true
             }
             None => {
-                self.miss(ctx, header, out);
+                self.miss(ctx, ingress, header, out);
                 false
             }
         }
@@ -277,18 +388,50 @@ impl ArpPathSwitch {
 
     /// Nobody here knows the destination.
     #[cold]
-    fn miss<C: Context>(&mut self, ctx: &mut C, header: &Header, out: &mut Actions) {
+    fn miss<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let now = ctx.now();
-        if self.repairs.get(&header.dst, now).is_some() {
+        let repairing = self.repairs.get(&header.dst, now).is_some();
+        let floods = self.config.on_unknown == OnUnknown::Flood;
+        if repairing && !floods {
             return out.drop(DropReason::Repairing);
         }
+        if !self.limits.may_flood(ingress, now) {
+            return out.drop(DropReason::RateLimited);
+        }
+        if floods {
+            self.flood_unknown(ctx, ingress, header, out);
+        } else {
+            out.drop(DropReason::NoRoute);
+        }
+        if repairing {
+            return;
+        }
         self.repairs.insert(header.dst, (), 0, now);
-        out.drop(DropReason::NoRoute);
         if self.attached(header.src, now).is_some() {
             self.look_for(ctx, header.src, header.dst, out);
         } else {
             self.flood_own(ctx, Kind::PathFail, header.dst, header.src, out);
         }
+    }
+
+    /// Floods a frame to a station that is not known here. One from another switch goes back there too: that
+    /// switch may have sent it the wrong way.
+    fn flood_unknown<C: Context>(
+        &mut self,
+        ctx: &mut C,
+        ingress: PortId,
+        header: &Header,
+        out: &mut Actions,
+    ) {
+        let now = ctx.now();
+        self.floods.note_unknown(&self.ports, ingress, header, now);
+        out.rewrite(match out.rewriting() {
+            Rewrite::Unwrap => Rewrite::UnwrapAndMark,
+            _ => Rewrite::Mark,
+        });
+        let from = Some(ingress).filter(|&port| self.ports.is_host(port, now));
+        let own = self.attached(header.src, now);
+        self.ports.flood_unknown(ctx, &self.config, from, own, out);
     }
 
     /// The source's edge looks for a path between two stations.
@@ -304,7 +447,7 @@ impl ArpPathSwitch {
     fn flood_own<C: Context>(&mut self, ctx: &mut C, kind: Kind, src: Mac, dst: Mac, out: &mut Actions) {
         let id = ctx.random().next_u32();
         let header = Header::about_path(kind, src, dst, id);
-        if self.floods.note_own(&header, ctx.now()).is_ok() {
+        if self.floods.note_own(&self.ports, &header, ctx.now()).is_ok() {
             self.ports.flood_own(ctx, &self.config, &header, out);
         }
     }
@@ -314,7 +457,7 @@ impl ArpPathSwitch {
         if header.hops() >= self.config.hops {
             return Err(DropReason::TooManyHops);
         }
-        self.floods.note(ingress, header, now)
+        self.floods.note(&self.ports, ingress, header, now)
     }
 
     /// Floods such a frame on.
@@ -356,6 +499,11 @@ impl ArpPathSwitch {
                     return out.drop(reason);
                 }
                 self.lock(header.src, ingress, now);
+                if header.src == header.dst {
+                    // The station is new behind that port, or has moved there.
+                    self.floods.reroot(header.src, ingress, now);
+                    return self.pass_on(ctx, ingress, out);
+                }
                 if self.attached(header.dst, now).is_none() {
                     return self.pass_on(ctx, ingress, out);
                 }
@@ -385,8 +533,11 @@ impl ArpPathSwitch {
         if header.dst.is_link_local() && !header.kind.is_control() {
             return out.consume();
         }
+        if header.src.is_group() && header.kind != Kind::Hello {
+            return self.on_marked(ctx, ingress, header, out);
+        }
         let explores = header.kind == Kind::ArpRequest && header.dst.is_group();
-        if (explores || header.kind.is_control())
+        if (header.dst.is_group() || header.kind.is_control())
             && let Some(reason) = self.refuses(ingress, header, now)
         {
             return out.drop(reason);
@@ -398,8 +549,8 @@ impl ArpPathSwitch {
             }
             kind if kind.is_control() => self.on_control(ctx, ingress, header, out),
             _ if explores => self.on_request(ctx, ingress, header, out),
-            _ if !self.takes(ingress, header, now, out) => {}
             _ if header.dst.is_group() => self.on_broadcast(ctx, ingress, header, out),
+            _ if !self.takes(ctx, ingress, header, out) => {}
             Kind::ArpReply => self.on_reply(ctx, ingress, header, out),
             _ => {
                 self.forward(ctx, ingress, header, out);
@@ -435,10 +586,11 @@ impl ArpPathSwitch {
 impl Switch for ArpPathSwitch {
     #[inline(always)]
     fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
-        if !matches!(header.kind, Kind::Tcp | Kind::Other) || header.dst.is_group() {
+        let groups = (header.dst.0[0] | header.src.0[0]) & 1 == 1;
+        if !matches!(header.kind, Kind::Tcp | Kind::Other) || groups {
             return self.on_rare(ctx, ingress, header, out);
         }
-        if self.takes(ingress, header, ctx.now(), out) {
+        if self.takes(ctx, ingress, header, out) {
             self.forward(ctx, ingress, header, out);
         }
     }

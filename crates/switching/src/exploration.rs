@@ -27,6 +27,16 @@ pub enum FloodOrder {
     Fixed,
 }
 
+/// What becomes of a frame to a station that a switch does not know.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum OnUnknown {
+    /// It is flooded, and so arrives, while a path to the station is looked for.
+    #[default]
+    Flood,
+    /// It is lost, and a path to the station is looked for: the rule of the ARP-Path paper.
+    Repair,
+}
+
 /// What becomes of a data frame of a flow without an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum OnMiss {
@@ -84,6 +94,18 @@ pub struct Exploration {
     pub rate: u64,
     /// New explorations that a host port may start at once.
     pub burst: u64,
+    /// Frames to a station that is not known.
+    pub on_unknown: OnUnknown,
+    /// Whether a switch tells the others of a station that is new at a host port, or has moved there.
+    pub announce: bool,
+    /// Floods a second that the frames from one port may start, in the long run.
+    pub flood_rate: u64,
+    /// Floods that they may start at once.
+    pub flood_burst: u64,
+    /// Stations a second that may be new on a host port, or move there, in the long run.
+    pub station_rate: u64,
+    /// Stations that may be new there at once.
+    pub station_burst: u64,
     /// Data without an entry.
     pub on_miss: OnMiss,
     /// Data before a dead port.
@@ -95,7 +117,7 @@ pub struct Exploration {
 }
 
 /// The settings as parameters of a scheme.
-pub const PARAMS: [ParamInfo; 16] = [
+pub const PARAMS: [ParamInfo; 22] = [
     ParamInfo {
         name: "lock",
         kind: ParamKind::Duration,
@@ -111,7 +133,7 @@ pub const PARAMS: [ParamInfo; 16] = [
     ParamInfo {
         name: "attached",
         kind: ParamKind::Duration,
-        default: "300 s",
+        default: "3600 s",
         doc: "how long a host stays known at its own switch without sending",
     },
     ParamInfo {
@@ -137,6 +159,42 @@ pub const PARAMS: [ParamInfo; 16] = [
         kind: ParamKind::Choice(&["random", "fixed"]),
         default: "random",
         doc: "in what order the copies of a flood leave: drawn anew for each, or by port",
+    },
+    ParamInfo {
+        name: "on_unknown",
+        kind: ParamKind::Choice(&["flood", "repair"]),
+        default: "flood",
+        doc: "what becomes of a frame to a station that is not known: it is flooded while a path is looked for, or lost",
+    },
+    ParamInfo {
+        name: "announce",
+        kind: ParamKind::Choice(&["on", "off"]),
+        default: "on",
+        doc: "whether a switch tells the others of a station that is new at one of its host ports, or has moved there",
+    },
+    ParamInfo {
+        name: "flood_rate",
+        kind: ParamKind::Count,
+        default: "1000",
+        doc: "floods a second that the frames from one port may start in the long run",
+    },
+    ParamInfo {
+        name: "flood_burst",
+        kind: ParamKind::Count,
+        default: "1000",
+        doc: "floods that the frames from one port may start at once",
+    },
+    ParamInfo {
+        name: "station_rate",
+        kind: ParamKind::Count,
+        default: "100",
+        doc: "stations a second that may be new at a host port, or move there, in the long run",
+    },
+    ParamInfo {
+        name: "station_burst",
+        kind: ParamKind::Count,
+        default: "1000",
+        doc: "stations that may be new at a host port, or move there, at once",
     },
     ParamInfo {
         name: "on_miss",
@@ -296,6 +354,14 @@ impl Exploration {
                 ("flood_order", ParamValue::Text(text)) if text == "fixed" => {
                     config.order = FloodOrder::Fixed
                 }
+                ("on_unknown", ParamValue::Text(text)) if text == "repair" => {
+                    config.on_unknown = OnUnknown::Repair;
+                }
+                ("announce", ParamValue::Text(text)) if text == "off" => config.announce = false,
+                ("flood_rate", ParamValue::Count(count)) => config.flood_rate = *count,
+                ("flood_burst", ParamValue::Count(count)) => config.flood_burst = *count,
+                ("station_rate", ParamValue::Count(count)) => config.station_rate = *count,
+                ("station_burst", ParamValue::Count(count)) => config.station_burst = *count,
                 ("on_miss", ParamValue::Text(text)) if text == "recover" => config.on_miss = OnMiss::Recover,
                 ("recover", ParamValue::Text(text)) if text == "detour" => {
                     config.while_broken = WhileBroken::Detour;
@@ -316,7 +382,7 @@ impl Default for Exploration {
         Self {
             lock: Duration::from_secs(3),
             learnt: Duration::from_secs(10),
-            attached: Duration::from_secs(300),
+            attached: Duration::from_secs(3600),
             confirmed: Duration::from_secs(10),
             closing: Duration::from_secs(1),
             broadcast_lock: Duration::from_secs(1),
@@ -331,6 +397,12 @@ impl Default for Exploration {
             sweep: Duration::ZERO,
             rate: 10_000,
             burst: 1_000,
+            on_unknown: OnUnknown::Flood,
+            announce: true,
+            flood_rate: 1_000,
+            flood_burst: 1_000,
+            station_rate: 100,
+            station_burst: 1_000,
             on_miss: OnMiss::DefaultForwarding,
             while_broken: WhileBroken::Drop,
             refresh_after: Duration::ZERO,

@@ -1,29 +1,87 @@
 //! [`Floods`]: which flooded frames have been here, so that only the first copy goes on.
 //!
 //! This memory is apart from the tables that forward: nothing that is learnt, evicted or replaced
-//! there lets a copy pass a second time. Where it is full of floods under way, further ones end here:
-//! a flood that is not remembered might never end.
+//! there lets a copy pass a second time. Where it is full, the flood that was noted longest ago is
+//! forgotten: the limits of [`crate::port_limits`] keep one port from filling it within a flood's life.
 
 use weft_units::{Duration, Mac, PortId, Time};
 
 use crate::DropReason;
 use crate::hash::mix64;
 use crate::header::{Header, Kind};
+use crate::hello::Ports;
 use crate::soft_table::{SoftKey, SoftTable};
+
+/// What a remembered flood is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum FloodKind {
+    /// Broadcasts and multicasts that explore nothing.
+    Broadcast = Kind::Other as u8,
+    /// ARP Requests and Neighbour Solicitations.
+    Request = Kind::ArpRequest as u8,
+    /// Path Requests, of a flow or of two stations.
+    PathRequest = Kind::PathRequest as u8,
+    /// Path Fails about two stations.
+    PathFail = Kind::PathFail as u8,
+    /// Recovery Requests.
+    RecoveryRequest = Kind::RecoveryRequest as u8,
+    /// Frames to one station that nobody knew.
+    Unknown = 16,
+}
 
 /// What the copies of a flooded frame have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flood {
-    /// What the frame is; [`Kind::Other`] of all broadcasts that explore nothing.
-    pub kind: Kind,
+    /// What the frame is.
+    pub kind: FloodKind,
     /// Its source.
     pub from: Mac,
-    /// Its destination, of a frame about a path; else broadcast.
+    /// Its destination, of a frame about a path or to one station; else broadcast.
     pub to: Mac,
     /// TCP ports of the source and of the destination, of a frame about the path of a flow.
     pub ports: [u16; 2],
     /// The exploration, of a frame about a path.
     pub id: u32,
+}
+
+impl Flood {
+    /// The flood that a frame belongs to.
+    fn of(header: &Header) -> Self {
+        let about_path = |kind| Self {
+            kind,
+            from: header.src,
+            to: header.dst,
+            ports: [header.sport, header.dport],
+            id: header.exploration_id(),
+        };
+        match header.kind {
+            Kind::PathRequest => about_path(FloodKind::PathRequest),
+            Kind::PathFail => about_path(FloodKind::PathFail),
+            Kind::RecoveryRequest => about_path(FloodKind::RecoveryRequest),
+            _ if !header.dst.is_group() => Self::unknown(header),
+            Kind::ArpRequest => Self::of_source(FloodKind::Request, header.src),
+            // One memory for all other broadcasts of a source, whatever they carry.
+            _ => Self::of_source(FloodKind::Broadcast, header.src),
+        }
+    }
+
+    const fn of_source(kind: FloodKind, from: Mac) -> Self {
+        Self { kind, from, to: Mac::BROADCAST, ports: [0; 2], id: 0 }
+    }
+
+    const fn unknown(header: &Header) -> Self {
+        let (from, to) = (header.src.unmarked(), header.dst);
+        Self { kind: FloodKind::Unknown, from, to, ports: [0; 2], id: 0 }
+    }
+
+    /// Its class in the memory.
+    const fn class(&self) -> u8 {
+        match self.kind {
+            FloodKind::Broadcast | FloodKind::Unknown => BROADCAST,
+            _ => EXPLORATION,
+        }
+    }
 }
 
 impl SoftKey for Flood {
@@ -37,58 +95,92 @@ impl SoftKey for Flood {
 /// No port: the flood started here, and every copy that comes back is late.
 const HERE: PortId = PortId(u16::MAX);
 
+/// How long copies of one frame are under way at most. What comes in on another port later than that after the
+/// last copy is a frame of its own, where the first port cannot be right any more.
+pub const SETTLE: Duration = Duration::from_ms(50);
+
 /// The memory.
 pub(crate) struct Floods {
     first: SoftTable<Flood, PortId>,
-    size: usize,
+    lives: [Duration; 3],
 }
 
-/// Classes: what is about a station or a flow, and other broadcasts.
+/// Classes: what is about a station or a flow, other frames, and those of a station that has moved away.
 const EXPLORATION: u8 = 0;
 const BROADCAST: u8 = 1;
+const LEFT: u8 = 2;
 
 impl Floods {
     /// A memory of `size` floods that lasts `lock` for explorations and `broadcast` for other frames.
     pub(crate) fn new(size: usize, lock: Duration, broadcast: Duration, secret: u64) -> Self {
-        Self { first: SoftTable::new(size, &[lock, broadcast], secret), size }
+        let lives = [lock, broadcast, SETTLE];
+        Self { first: SoftTable::new(size, &lives, secret), lives }
     }
 
     /// Takes note of a copy that came in on `ingress`, or says why it goes no further. A copy on the
     /// port of the first one is the frame sent again, and goes on.
-    pub(crate) fn note(&mut self, ingress: PortId, header: &Header, now: Time) -> Result<(), DropReason> {
-        let flood = match header.kind {
-            kind if kind.is_control() => Flood {
-                kind,
-                from: header.src,
-                to: header.dst,
-                ports: [header.sport, header.dport],
-                id: header.exploration_id(),
-            },
-            // One memory for all other broadcasts of a source, whatever they carry.
-            kind => {
-                let kind = if kind == Kind::ArpRequest { kind } else { Kind::Other };
-                Flood { kind, from: header.src, to: Mac::BROADCAST, ports: [0; 2], id: 0 }
-            }
-        };
-        match self.first.get(&flood, now) {
-            Some(&port) if port != ingress => return Err(DropReason::LateCopy),
-            Some(_) => {}
-            None if self.first.len() < self.size => {}
-            None => {
-                self.first.sweep(now);
-                if self.first.len() >= self.size {
-                    return Err(DropReason::TableFull);
-                }
-            }
+    pub(crate) fn note(
+        &mut self,
+        ports: &Ports,
+        ingress: PortId,
+        header: &Header,
+        now: Time,
+    ) -> Result<(), DropReason> {
+        let flood = Flood::of(header);
+        if self.is_late(ports, ingress, &flood, now) {
+            return Err(DropReason::LateCopy);
         }
-        let explores = header.kind.is_control() || header.kind == Kind::ArpRequest;
-        self.first.insert(flood, ingress, if explores { EXPLORATION } else { BROADCAST }, now);
+        self.first.insert(flood, ingress, flood.class(), now);
         Ok(())
     }
 
+    fn is_late(&self, ports: &Ports, ingress: PortId, flood: &Flood, now: Time) -> bool {
+        let Some(&port) = self.first.get(flood, now).filter(|port| **port != ingress) else { return false };
+        // The port of the first copy has gone, or a host has moved to a port of this switch.
+        let has_gone = port != HERE && !ports.is_known(port, now);
+        !self.has_settled(flood, now) || !(has_gone || ports.is_host(ingress, now))
+    }
+
+    /// Whether no copy of a flood has been here for so long that none is under way.
+    fn has_settled(&self, flood: &Flood, now: Time) -> bool {
+        let life =
+            self.first.class(flood, now).map_or(Duration::ZERO, |class| self.lives[usize::from(class)]);
+        self.first.expiry(flood, now).is_none_or(|expiry| now + life >= expiry + SETTLE)
+    }
+
     /// Takes note of a flood that starts here.
-    pub(crate) fn note_own(&mut self, header: &Header, now: Time) -> Result<(), DropReason> {
-        self.note(HERE, header, now)
+    pub(crate) fn note_own(&mut self, ports: &Ports, header: &Header, now: Time) -> Result<(), DropReason> {
+        self.note(ports, HERE, header, now)
+    }
+
+    /// Takes note of a frame to a station that is not known: its flood starts here, wherever that of another
+    /// one started.
+    pub(crate) fn note_unknown(&mut self, ports: &Ports, ingress: PortId, header: &Header, now: Time) {
+        let port = if ports.is_host(ingress, now) { ingress } else { HERE };
+        self.first.insert(Flood::unknown(header), port, BROADCAST, now);
+    }
+
+    /// Whether a frame to one station is a copy of one that was flooded, which a wire between two host ports has
+    /// brought back.
+    pub(crate) fn has_come_round(&self, ports: &Ports, ingress: PortId, header: &Header, now: Time) -> bool {
+        !header.dst.is_group() && self.is_late(ports, ingress, &Flood::unknown(header), now)
+    }
+
+    /// `station` is found behind `port` from now on: its broadcasts are taken from there. Where copies of one may
+    /// be under way yet, they are late for as long.
+    pub(crate) fn reroot(&mut self, station: Mac, port: PortId, now: Time) {
+        for kind in [FloodKind::Request, FloodKind::Broadcast] {
+            let flood = Flood::of_source(kind, station);
+            let known = self.first.get(&flood, now).copied();
+            if known.is_none_or(|known| known == port) {
+                continue;
+            }
+            if self.has_settled(&flood, now) {
+                self.first.remove(&flood);
+            } else {
+                self.first.reclass(&flood, LEFT, now);
+            }
+        }
     }
 
     /// What is remembered, where each first copy came in ([`HERE`] for what started here), until when.
@@ -104,19 +196,67 @@ impl Floods {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exploration::Exploration;
+    use crate::hello::Way;
+
+    const LIFE: Duration = Duration::from_secs(1);
+
+    fn broadcast(kind: Kind) -> Header {
+        Header { kind, dst: Mac::BROADCAST, ..Header::default() }
+    }
+
+    fn ports(way: Way) -> Ports {
+        Ports::new(vec![way; 3], &Exploration::default())
+    }
 
     #[test]
     fn broadcasts_of_a_source_are_late_on_another_port_whatever_they_carry() {
-        let life = Duration::from_secs(1);
-        let mut floods = Floods::new(10, life, life, 1);
-        let mut note = |port, kind| {
-            let header = Header { kind, dst: Mac::BROADCAST, ..Header::default() };
-            floods.note(PortId(port), &header, Time::ZERO)
-        };
+        let (mut floods, ports) = (Floods::new(10, LIFE, LIFE, 1), ports(Way::Up));
+        let mut note = |port, kind| floods.note(&ports, PortId(port), &broadcast(kind), Time::ZERO);
         assert_eq!(note(0, Kind::Other), Ok(()));
         for kind in [Kind::Other, Kind::Tcp, Kind::ArpReply] {
             assert_eq!(note(1, kind), Err(DropReason::LateCopy), "{kind:?}");
         }
         assert_eq!(note(1, Kind::ArpRequest), Ok(()));
+    }
+
+    #[test]
+    fn a_full_memory_forgets_the_flood_noted_longest_ago() {
+        let (mut floods, ports) = (Floods::new(3, LIFE, LIFE, 1), ports(Way::Up));
+        let mut note = |from, port, ms| {
+            let header = Header { src: Mac::from_bits(from), ..broadcast(Kind::ArpRequest) };
+            floods.note(&ports, PortId(port), &header, Time::ZERO + Duration::from_ms(ms))
+        };
+        for from in 0..4 {
+            assert_eq!(note(2 * from, 0, from), Ok(()));
+        }
+        assert_eq!(note(6, 1, 5), Err(DropReason::LateCopy));
+        assert_eq!(note(2, 1, 5), Err(DropReason::LateCopy));
+        assert_eq!(note(0, 1, 5), Ok(()), "forgotten");
+    }
+
+    #[test]
+    fn a_first_port_that_is_down_holds_nothing_once_no_copy_is_under_way() {
+        for (ms, taken) in [(10, false), (50, true)] {
+            let (mut floods, mut ports) = (Floods::new(10, LIFE, LIFE, 1), ports(Way::Up));
+            let header = broadcast(Kind::Other);
+            floods.note(&ports, PortId(0), &header, Time::ZERO).unwrap();
+            ports.set_up(PortId(0), false, Time::ZERO, &mut crate::Actions::default());
+            let at = Time::ZERO + Duration::from_ms(ms);
+            assert_eq!(floods.note(&ports, PortId(1), &header, at).is_ok(), taken, "after {ms} ms");
+        }
+    }
+
+    #[test]
+    fn a_broadcast_of_a_host_that_moved_is_no_late_copy_but_one_that_went_round_a_wire_is() {
+        for (way, ms, taken) in
+            [(Way::Host, 0, false), (Way::Host, 49, false), (Way::Host, 50, true), (Way::Up, 500, false)]
+        {
+            let (mut floods, ports) = (Floods::new(10, LIFE, LIFE, 1), ports(way));
+            let header = broadcast(Kind::ArpRequest);
+            floods.note(&ports, PortId(0), &header, Time::ZERO).unwrap();
+            let at = Time::ZERO + Duration::from_ms(ms);
+            assert_eq!(floods.note(&ports, PortId(1), &header, at).is_ok(), taken, "{way:?} after {ms} ms");
+        }
     }
 }

@@ -6,6 +6,8 @@
 use weft_units::Mac;
 use weft_wire::EtherType;
 
+use crate::Rewrite;
+
 /// What a frame carries, as far as switches tell frames apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[repr(u8)]
@@ -141,6 +143,15 @@ impl Header {
     pub fn set_tag(&mut self, ethertype: EtherType, tag: [u8; 6]) {
         self.overlay[..6].copy_from_slice(&tag);
         self.overlay[6..].copy_from_slice(&ethertype.0.to_be_bytes());
+    }
+
+    /// The frame as its host sent it: without the mark of an unknown destination, and not wrapped.
+    pub fn as_sent(mut self) -> Self {
+        self.src = self.src.unmarked();
+        if self.is_about_flow() && matches!(self.kind, Kind::PathRequest | Kind::PathReply) {
+            Rewrite::Unwrap.apply(&mut self);
+        }
+        self
     }
 
     /// Whether a frame about a path is about that of a flow, not of two stations.

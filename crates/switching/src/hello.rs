@@ -139,12 +139,17 @@ impl Ports {
         self.ports.get(port.index()).is_some_and(|port| port.up)
     }
 
-    /// `port` went down or came up: what is behind it has to be heard anew, and told who is here.
+    /// `port` went down or came up: what is behind it has to be heard anew, and told who is here; of a port that is
+    /// known to lead to a host nothing more is to be heard.
     pub fn set_up(&mut self, port: PortId, up: bool, now: Time, out: &mut Actions) {
         let Some(state) = self.ports.get_mut(port.index()) else { return };
         state.up = up;
         state.neighbour_until = Time::ZERO;
-        state.host_from = if up { now + self.hold } else { Time::MAX };
+        state.host_from = match (up, state.way) {
+            (false, _) => Time::MAX,
+            (true, Way::Host) => now,
+            (true, _) => now + self.hold,
+        };
         self.count_hosts();
         if up {
             out.emit(port, HELLO);
@@ -166,6 +171,32 @@ impl Ports {
             out.drop(DropReason::DeadEnd);
         }
         self.chosen.iter().for_each(|&port| out.send(port));
+    }
+
+    /// Floods a frame to a station that is not known, or says why not: as a frame between switches out of the fabric
+    /// ports, as its host sent it out of the host ports; not out of `ingress` nor of `spared`.
+    pub fn flood_unknown<C: Context>(
+        &mut self,
+        ctx: &mut C,
+        config: &Exploration,
+        ingress: Option<PortId>,
+        spared: Option<PortId>,
+        out: &mut Actions,
+    ) {
+        self.choose(ctx, config, ingress, true);
+        let now = ctx.now();
+        let mut reached = false;
+        for &port in self.chosen.iter().filter(|&&port| Some(port) != spared) {
+            reached = true;
+            if self.is_fabric(port, now) {
+                out.send(port);
+            } else {
+                out.deliver(port);
+            }
+        }
+        if !reached {
+            out.drop(DropReason::DeadEnd);
+        }
     }
 
     /// Floods a frame of the switch's own out of the fabric ports.
@@ -206,6 +237,11 @@ impl Ports {
                 self.chosen.swap(last, pick(ctx.random().next_u64(), last + 1));
             }
         }
+    }
+
+    /// How many ports there are.
+    pub fn count(&self) -> usize {
+        self.ports.len()
     }
 
     /// When the next Hello is due.

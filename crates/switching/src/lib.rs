@@ -23,6 +23,7 @@ mod header;
 pub mod hello;
 mod index;
 pub mod path_table;
+mod port_limits;
 mod rate_limit;
 mod recovery;
 mod registry;

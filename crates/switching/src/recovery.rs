@@ -101,7 +101,7 @@ impl TcpPathSwitch {
         let now = ctx.now();
         let id = ctx.random().next_u32();
         let header = about(Kind::RecoveryRequest, key, id);
-        if self.base.floods.note_own(&header, now).is_err() {
+        if self.base.floods.note_own(&self.base.ports, &header, now).is_err() {
             return;
         }
         self.lock(key, port, id, now);

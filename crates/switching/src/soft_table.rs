@@ -128,6 +128,11 @@ impl<K: SoftKey, V> SoftTable<K, V> {
         Some(&mut self.slots[at].value)
     }
 
+    /// When the entry of `key` expires.
+    pub fn expiry(&self, key: &K, now: Time) -> Option<Time> {
+        self.find_live(key, now).map(|at| self.slots[at].expiry)
+    }
+
     /// The class of `key`.
     pub fn class(&self, key: &K, now: Time) -> Option<u8> {
         self.find_live(key, now).map(|at| self.slots[at].class)

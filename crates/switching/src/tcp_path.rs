@@ -87,7 +87,9 @@ impl TcpPathSwitch {
     fn on_syn<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let (now, id) = (ctx.now(), header.exploration_id());
         let key = FlowKey::to_source(header);
-        if self.base.attached(header.dst, now).is_some() {
+        // Of a station on a port of this switch no path is explored. A frame to one that nobody here knows is
+        // flooded as it is: it reaches the station even if its own switch has forgotten it.
+        if self.base.attached(header.dst, now).is_some() || self.base.is_to_be_flooded(header.dst, now) {
             self.base.forward(ctx, ingress, header, out);
             return;
         }
@@ -113,7 +115,7 @@ impl TcpPathSwitch {
             self.base.forward(ctx, ingress, header, out);
             return;
         }
-        if self.base.floods.note_own(&about(Kind::PathRequest, key, id), now).is_err() {
+        if self.base.floods.note_own(&self.base.ports, &about(Kind::PathRequest, key, id), now).is_err() {
             self.base.forward(ctx, ingress, header, out);
             return;
         }
@@ -243,6 +245,11 @@ impl TcpPathSwitch {
             self.base.forward(ctx, ingress, header, out);
             return;
         }
+        if self.base.has_moved_from(header.dst, entry.port, now) {
+            self.break_path(ctx, key, out);
+            self.base.forward(ctx, ingress, header, out);
+            return;
+        }
         if self.base.has_returned(ingress, entry.port, header, now) {
             self.paths.remove(&key);
             return out.drop(DropReason::Returned);
@@ -281,7 +288,10 @@ impl TcpPathSwitch {
         out: &mut Actions,
     ) {
         let now = ctx.now();
-        if !self.base.takes(ingress, header, now, out) {
+        if header.src.is_group() {
+            return self.base.on_marked(ctx, ingress, header, out);
+        }
+        if !self.base.takes(ctx, ingress, header, out) {
             return;
         }
         if !self.base.ports.is_fabric(ingress, now) {
@@ -305,7 +315,8 @@ impl TcpPathSwitch {
         header: &Header,
         out: &mut Actions,
     ) {
-        if !header.kind.is_control() || header.kind == Kind::Hello || !header.is_about_flow() {
+        let of_flow = header.kind.is_control() && header.kind != Kind::Hello && header.is_about_flow();
+        if !of_flow || header.src.is_group() {
             return self.base.receive(ctx, ingress, header, out);
         }
         if let Some(reason) = self.base.refuses(ingress, header, ctx.now()) {

@@ -211,8 +211,9 @@ impl Switch for TfeSwitch {
     #[inline(always)]
     fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         match (header.kind, &self.classifier) {
+            (Kind::Tcp, _) if header.src.is_group() => self.paths.base.on_marked(ctx, ingress, header, out),
             (Kind::Tcp, Classifier::Auto(_)) => {
-                if self.paths.base.takes(ingress, header, ctx.now(), out) {
+                if self.paths.base.takes(ctx, ingress, header, out) {
                     self.count(ctx, ingress, header, out);
                     self.paths.on_data(ctx, ingress, header, out);
                 }

@@ -59,6 +59,21 @@ impl Mac {
     pub const fn is_group(self) -> bool {
         self.0[0] & 1 == 1
     }
+
+    /// The address with the bit of groups set: as a source address it marks a frame that switches flood because
+    /// nobody knew its destination. No station sends from such an address (IEEE 802.3, 3.2.3).
+    #[inline]
+    pub const fn marked(self) -> Self {
+        let [first, b, c, d, e, f] = self.0;
+        Self([first | 1, b, c, d, e, f])
+    }
+
+    /// The address of one station: without the bit that [`Mac::marked`] sets.
+    #[inline]
+    pub const fn unmarked(self) -> Self {
+        let [first, b, c, d, e, f] = self.0;
+        Self([first & !1, b, c, d, e, f])
+    }
 }
 
 /// As people write it: `02:00:00:00:00:01`.
@@ -79,6 +94,8 @@ mod tests {
         assert_eq!(Mac::BROADCAST.host(), None);
         assert!(Mac::NEIGHBOUR.is_link_local() && !Mac([1, 0x80, 0xc2, 0, 0, 16]).is_link_local());
         assert!(Mac::BROADCAST.is_group() && !Mac::of_host(HostId(1)).is_group());
+        assert!(Mac::of_host(HostId(1)).marked().is_group());
+        assert_eq!(Mac::of_host(HostId(1)).marked().unmarked(), Mac::of_host(HostId(1)));
     }
 
     #[test]

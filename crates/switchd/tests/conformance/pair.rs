@@ -65,7 +65,7 @@ pub struct Pair {
 impl Pair {
     pub fn new(setting: &Setting) -> Self {
         let hash_key = if setting.mode.routes() { hash_key(setting) } else { 0 };
-        let settings = Settings { sweep_gap: 0, hash_key, ..Settings::new(&setting.config) };
+        let settings = Settings { hash_key, ..Settings::new(&setting.config) };
         let settings = settings.classifying(&setting.classifier);
         let mut program =
             Program::load(setting.mode, &setting.config, settings).expect("the kernel takes the program");
@@ -114,11 +114,9 @@ impl Pair {
     fn frame(&mut self, port: PortId, bytes: &[u8]) -> Result<Vec<(PortId, Vec<u8>)>, String> {
         let mut random = self.oracle.random.clone();
         let expected = self.oracle.receive(port, bytes, self.now);
-        // What is drawn first in a step, if anything is, is the number of an exploration. A second one is
-        // drawn next, or after the order of the first one's copies; then it is seen to leave.
-        let first = random.next_u32();
-        let second = expected.stations.filter(|id| *id != first).unwrap_or_else(|| random.next_u32());
-        let random = [first, second];
+        // Numbers of explorations are drawn, and which hop a frame takes; the state machine draws orders in between.
+        let mut drawn = expected.drawn.into_iter();
+        let random = std::array::from_fn(|_| drawn.next().unwrap_or_else(|| random.next_u32()));
         let given = Test { now: ns_at(self.now), port: port.0.into(), drawn: 0, random };
         let mut sent = self.program.run(given, bytes).map_err(text)?;
         let mut wanted = expected.sent;

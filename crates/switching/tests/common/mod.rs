@@ -138,7 +138,7 @@ impl<S: Switch> Network for Switches<'_, S> {
             }
             for action in self.receive(now, last.to, last.to_port, header) {
                 match action {
-                    Action::Send(port) => {
+                    Action::Send(port) | Action::Deliver(port) => {
                         let link = self.fabric.ports(last.to)[port.index()];
                         under_way.push([&path[..], &[link]].concat());
                     }

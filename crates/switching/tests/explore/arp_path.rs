@@ -1,11 +1,16 @@
 //! ARP-Path: locking, learning, late copies, other broadcasts, repair.
 
 use weft_fabric::{Fabric, LinkSpec, build};
-use weft_switching::exploration::Exploration;
+use weft_switching::exploration::{Exploration, OnUnknown};
 use weft_switching::{DropReason, Header, Kind, Mac};
 use weft_units::{Duration, HostId, PortId};
 
 use crate::net::{arp_path, reply, request, segment};
+
+/// The rule of the paper: what cannot be sent on is lost, and nobody is told of stations that have not asked.
+pub fn papers() -> Exploration {
+    Exploration { on_unknown: OnUnknown::Repair, announce: false, ..Exploration::default() }
+}
 
 /// Two spines, two leaves, two hosts a leaf.
 pub fn small() -> Fabric {
@@ -56,7 +61,7 @@ fn a_late_copy_is_late_even_after_the_reply() {
 
 #[test]
 fn an_address_that_a_host_has_claimed_is_the_owners_again_with_a_frame_of_the_owner() {
-    let mut net = arp_path(small(), &Exploration::default(), 1);
+    let mut net = arp_path(small(), &papers(), 1);
     net.resolve(0, 2);
     // Host 1, at the switch of host 0, sends in the name of host 2, which is elsewhere.
     let other = net.fabric.host_node(HostId(1));
@@ -84,7 +89,7 @@ fn what_is_for_the_other_end_of_the_cable_goes_no_further() {
 
 #[test]
 fn other_broadcasts_follow_the_same_rule_apart_from_requests() {
-    let mut net = arp_path(small(), &Exploration::default(), 1);
+    let mut net = arp_path(small(), &papers(), 1);
     let broadcast =
         Header { src: Mac::of_host(HostId(0)), dst: Mac::BROADCAST, kind: Kind::Other, ..Header::default() };
     let number = net.send(broadcast);
@@ -95,8 +100,8 @@ fn other_broadcasts_follow_the_same_rule_apart_from_requests() {
 }
 
 #[test]
-fn a_frame_to_a_station_whose_entry_has_gone_repairs_the_path() {
-    let mut net = arp_path(small(), &Exploration::default(), 1);
+fn by_the_papers_rule_a_frame_to_a_station_whose_entry_has_gone_is_lost_and_repairs_the_path() {
+    let mut net = arp_path(small(), &papers(), 1);
     net.resolve(0, 2);
     // Both edges still know their hosts, the fabric between has forgotten.
     for _ in 0..4 {
@@ -112,8 +117,8 @@ fn a_frame_to_a_station_whose_entry_has_gone_repairs_the_path() {
 }
 
 #[test]
-fn while_a_repair_runs_further_misses_start_none() {
-    let mut net = arp_path(small(), &Exploration::default(), 1);
+fn by_the_papers_rule_misses_start_no_repair_while_one_runs() {
+    let mut net = arp_path(small(), &papers(), 1);
     net.resolve(0, 1);
     for _ in 0..5 {
         net.send(segment(0, 3, 1, 1, Header::ACK, 0));
@@ -159,7 +164,7 @@ fn what_only_switches_may_send_is_refused_from_a_host() {
 fn two_switches_that_point_at_each_other_find_the_station_anew() {
     let link = LinkSpec::default();
     let line = build::spine_leaf(1, 2, 1, &link, &link).expect("a good fabric");
-    let mut net = arp_path(line, &Exploration::default(), 1);
+    let mut net = arp_path(line, &papers(), 1);
     net.resolve(0, 1);
     assert!(net.data(0, 1, 1, 1).is_some());
     // As after a flood and a reply of one station that crossed each other: the spine believes it to

@@ -2,8 +2,10 @@
 
 mod arp_path;
 mod corners;
+mod moves;
 mod net;
 mod properties;
 mod recovery;
 mod tcp_path;
 mod tfe;
+mod unknown;

@@ -11,7 +11,8 @@ use weft_switching::exploration::{Exploration, ways};
 use weft_switching::tcp_path::TcpPathSwitch;
 use weft_switching::tfe::{Classifier, TfeSwitch};
 use weft_switching::{
-    Action, Actions, Context, DropReason, Header, Kind, Mac, Stream, Switch, TableEntries, pick, stream,
+    Action, Actions, Context, DropReason, Header, Kind, Mac, Rewrite, Stream, Switch, TableEntries, pick,
+    stream,
 };
 use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Time};
 
@@ -65,6 +66,8 @@ pub struct Net<S> {
     pub now: Time,
     switches: BTreeMap<NodeId, (S, Stream)>,
     delays: Vec<u64>,
+    /// The addresses of the hosts.
+    addresses: Vec<Mac>,
     up: Vec<bool>,
     events: BinaryHeap<Reverse<(u64, u64, u32)>>,
     waiting: BTreeMap<u64, Frame>,
@@ -106,6 +109,7 @@ impl<S: Switch> Net<S> {
         let mut net = Self {
             switches: switches.collect(),
             delays: fabric.links().iter().map(|link| link.delay.ps()).collect(),
+            addresses: (0..fabric.host_count() as u32).map(|host| Mac::of_host(HostId(host))).collect(),
             up: vec![true; fabric.links().len()],
             events: BinaryHeap::new(),
             waiting: BTreeMap::new(),
@@ -133,9 +137,15 @@ impl<S: Switch> Net<S> {
 
     /// Sends a frame out of a host; returns its number.
     pub fn send(&mut self, header: Header) -> usize {
-        let host = header.src.host().expect("the source is a host");
-        let node = self.fabric.host_node(host);
+        let place = self.addresses.iter().position(|address| *address == header.src);
+        let node = self.fabric.host_node(HostId(place.expect("the source is a host") as u32));
         self.send_from(node, PortId(0), header)
+    }
+
+    /// The hosts exchange their addresses, as if each had moved to where the other was. What the fabric knows of
+    /// them is as old.
+    pub fn swap(&mut self, a: u32, b: u32) {
+        self.addresses.swap(a as usize, b as usize);
     }
 
     /// Sends a frame out of any port of any node.
@@ -211,7 +221,7 @@ impl<S: Switch> Net<S> {
         }
         if let Some(host) = self.fabric.node(node).host {
             let Frame { number, header, visited } = frame;
-            let mine = header.dst.is_group() || header.dst == Mac::of_host(host);
+            let mine = header.dst.is_group() || header.dst == self.addresses[host.index()];
             if header.kind == Kind::Hello {
                 self.balance.consumed += 1;
             } else if mine && !header.kind.is_control() {
@@ -227,12 +237,21 @@ impl<S: Switch> Net<S> {
         switch.receive(&mut Ctx { now: self.now, random }, port, &frame.header, &mut out);
         let actions: Vec<Action> = out.all().collect();
         assert!(!actions.is_empty(), "a switch has to say what becomes of {:?}", frame.header);
-        let sends = actions.iter().filter(|action| matches!(action, Action::Send(_))).count();
+        let sends =
+            actions.iter().filter(|action| matches!(action, Action::Send(_) | Action::Deliver(_))).count();
+        if out.emits_ahead() {
+            self.emit(node, &out);
+        }
+        if matches!(out.rewriting(), Rewrite::Mark | Rewrite::UnwrapAndMark) {
+            // A flood starts here, wherever the frame has been before.
+            frame.visited.clear();
+        }
         assert!(sends == 0 || sends == actions.len(), "sent and dropped alike");
         if sends > 0 && frame.visited.contains(&node) {
             let flooded = matches!(frame.header.kind, Kind::PathRequest | Kind::RecoveryRequest)
                 || frame.header.kind == Kind::PathFail && frame.header.sport == 0 && frame.header.dport == 0
-                || frame.header.dst.is_group();
+                || frame.header.dst.is_group()
+                || frame.header.src.is_group();
             if flooded {
                 self.loops += 1;
             } else {
@@ -245,11 +264,17 @@ impl<S: Switch> Net<S> {
         for (offset, action) in actions.into_iter().enumerate() {
             match action {
                 Action::Send(egress) => self.put(node, egress, frame.clone(), offset as u64),
+                Action::Deliver(egress) => {
+                    let delivered = Frame { header: frame.header.as_sent(), ..frame.clone() };
+                    self.put(node, egress, delivered, offset as u64);
+                }
                 Action::Drop(reason) => self.drop(reason),
                 Action::Consume => self.balance.consumed += 1,
             }
         }
-        self.emit(node, &out);
+        if !out.emits_ahead() {
+            self.emit(node, &out);
+        }
     }
 
     fn drop(&mut self, reason: DropReason) {

@@ -81,8 +81,7 @@ fn a_flow_without_another_path_stops_and_nothing_loops() {
     assert_eq!(net.data(0, 1, 1000, 80), None);
     assert_eq!(net.loops, 0);
     net.set_up(host_cable, true);
-    assert_eq!(net.data(0, 1, 1000, 80), None, "what is behind the port is not known yet");
-    net.run(Duration::from_secs(16));
+    assert!(net.data(0, 1, 1000, 80).is_some(), "nobody knows where the host is, and it has said nothing");
     net.resolve(1, 0);
     assert_eq!(net.data(0, 1, 1000, 80).map(|path| path.len()), Some(there.len()));
 }

@@ -4,7 +4,7 @@ use weft_switching::exploration::{Exploration, Scope};
 use weft_switching::{DropReason, Header, Kind};
 use weft_units::{Duration, LinkId, NodeId};
 
-use crate::arp_path::small;
+use crate::arp_path::{papers, small};
 use crate::net::{Net, segment, tcp_path};
 use weft_switching::tcp_path::TcpPathSwitch;
 
@@ -96,8 +96,9 @@ fn a_host_that_was_silent_for_minutes_is_found_at_once() {
 }
 
 #[test]
-fn a_destination_that_no_switch_knows_is_found_once_it_is_asked_for() {
-    let mut net = tcp_path(small(), &Exploration::default(), 1);
+fn by_the_papers_rule_a_destination_that_no_switch_knows_is_found_once_it_is_asked_for() {
+    let config = Exploration { attached: Duration::from_secs(300), ..papers() };
+    let mut net = tcp_path(small(), &config, 1);
     net.resolve(0, 2);
     // Everything but the source's edge forgets the destination.
     net.run(Duration::from_secs(301));

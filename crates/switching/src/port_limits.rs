@@ -1,0 +1,30 @@
+//! [`PortLimits`]: what the frames that come in on one port may cause, a token bucket each.
+
+use weft_units::{PortId, Time};
+
+use crate::exploration::Exploration;
+use crate::rate_limit::RateLimit;
+
+/// The limits of all ports of a switch.
+pub(crate) struct PortLimits {
+    ports: Vec<[RateLimit; 2]>,
+}
+
+impl PortLimits {
+    /// Full buckets for `count` ports.
+    pub(crate) fn new(config: &Exploration, count: usize) -> Self {
+        let floods = RateLimit::new(config.flood_rate, config.flood_burst);
+        let stations = RateLimit::new(config.station_rate, config.station_burst);
+        Self { ports: vec![[floods, stations]; count] }
+    }
+
+    /// Takes one of the floods that frames from `port` may start, if any is left.
+    pub(crate) fn may_flood(&mut self, port: PortId, now: Time) -> bool {
+        self.ports.get_mut(port.index()).is_some_and(|[floods, _]| floods.take(now))
+    }
+
+    /// Takes one of the stations that may be new on `port`, or move there, if any is left.
+    pub(crate) fn may_add_station(&mut self, port: PortId, now: Time) -> bool {
+        self.ports.get_mut(port.index()).is_some_and(|[_, stations]| stations.take(now))
+    }
+}

@@ -1,0 +1,164 @@
+//! Stations that are new or have moved: they are announced, and found where they are.
+
+use weft_switching::exploration::Exploration;
+use weft_switching::{DropReason, Header, Kind, Mac};
+use weft_units::{Duration, HostId, PortId};
+
+use crate::arp_path::small;
+use crate::net::{arp_path, request, segment, tcp_path};
+
+fn broadcast(from: u32) -> Header {
+    Header { kind: Kind::Other, ..request(from) }
+}
+
+#[test]
+fn a_station_that_is_heard_for_the_first_time_is_announced_once() {
+    let mut net = arp_path(small(), &Exploration::default(), 1);
+    net.send(broadcast(0));
+    net.run(Duration::from_ms(1));
+    let announced = net.made(Kind::PathRequest);
+    assert_eq!(announced, 2, "out of both uplinks");
+    net.send(broadcast(0));
+    net.run(Duration::from_ms(1));
+    assert_eq!(net.made(Kind::PathRequest), announced);
+    // An answer to its broadcast, as a DHCP server's, has a path at once.
+    assert_eq!(net.data(2, 0, 1, 1).map(|path| path.len()), Some(3));
+    assert_eq!(net.dropped(DropReason::NotForMe), 0);
+}
+
+#[test]
+fn a_station_that_asks_is_not_announced_besides() {
+    let mut net = arp_path(small(), &Exploration::default(), 1);
+    net.send(request(0));
+    net.run(Duration::from_ms(1));
+    assert_eq!(net.made(Kind::PathRequest), 0);
+}
+
+#[test]
+fn with_announcements_off_nobody_is_told() {
+    let mut net = arp_path(small(), &Exploration { announce: false, ..Exploration::default() }, 1);
+    net.send(broadcast(0));
+    net.run(Duration::from_ms(1));
+    assert_eq!(net.made(Kind::PathRequest), 0);
+}
+
+#[test]
+fn a_host_that_moved_is_reached_with_its_first_frame_whatever_that_is() {
+    for seed in 1..20 {
+        for first in [request(2), broadcast(2), segment(2, 0, 80, 1000, Header::ACK, 0)] {
+            let mut net = arp_path(small(), &Exploration::default(), seed);
+            net.resolve(0, 2);
+            for host in [0, 1, 2, 3] {
+                net.send(broadcast(host));
+            }
+            net.run(Duration::from_ms(100));
+            assert!(net.data(0, 2, 1000, 80).is_some());
+            // To the other leaf, where host 0 is.
+            net.swap(1, 2);
+            let number = net.send(first);
+            net.run(Duration::from_ms(5));
+            let reached = if first.dst.is_group() { 3 } else { 1 };
+            assert_eq!(net.deliveries(number).len(), reached, "{:?}", first.kind);
+            assert!(net.data(0, 2, 1000, 80).is_some(), "after {:?}", first.kind);
+            assert!(net.data(3, 2, 1000, 80).is_some(), "after {:?}", first.kind);
+            assert_eq!(net.loops, 0);
+        }
+    }
+}
+
+#[test]
+fn broadcasts_of_a_host_that_moved_are_not_taken_for_late_copies() {
+    for seed in 1..20 {
+        let mut net = arp_path(small(), &Exploration::default(), seed);
+        for header in [request(2), broadcast(2)] {
+            net.send(header);
+        }
+        net.run(Duration::from_ms(100));
+        net.swap(1, 2);
+        for header in [request(2), broadcast(2)] {
+            let number = net.send(header);
+            net.run(Duration::from_ms(1));
+            assert_eq!(net.deliveries(number).len(), 3, "{:?}", header.kind);
+        }
+    }
+}
+
+#[test]
+fn the_connections_of_a_host_that_moved_go_on_though_its_old_port_is_up() {
+    let mut net = tcp_path(small(), &Exploration::default(), 1);
+    net.resolve(0, 3);
+    net.open(0, 3, 1000, 7);
+    net.run(Duration::from_ms(100));
+    assert!(net.data(0, 3, 1000, 80).is_some());
+    // Host 3 moves to the leaf of host 0, host 1 away from there.
+    net.swap(1, 3);
+    net.send(request(3));
+    net.run(Duration::from_ms(5));
+    assert!(net.data(0, 3, 1000, 80).is_some());
+    assert!(net.data(3, 0, 80, 1000).is_some());
+    assert!(net.data(0, 3, 1000, 80).is_some());
+}
+
+#[test]
+fn a_wire_between_two_host_ports_carries_a_broadcast_once() {
+    // What the wire does: all that reaches hosts 1 and 3 comes in again where the other is.
+    let mut net = arp_path(small(), &Exploration::default(), 1);
+    net.send(broadcast(0));
+    net.run(Duration::from_us(300));
+    let mut carried = 0;
+    let mut rounds = 0;
+    loop {
+        let came: Vec<_> = net.delivered.split_off(0);
+        let loops = came.iter().filter(|delivered| [1, 3].contains(&delivered.host.0)).count();
+        if loops == 0 {
+            break;
+        }
+        carried += loops;
+        rounds += 1;
+        assert!(rounds < 10, "it goes on and on");
+        for delivered in came {
+            if let Some(other) = [(1, 3), (3, 1)].into_iter().find(|pair| pair.0 == delivered.host.0) {
+                net.send_from(net.fabric.host_node(HostId(other.1)), PortId(0), delivered.header);
+            }
+        }
+        net.run(Duration::from_us(300));
+    }
+    assert_eq!(carried, 2);
+}
+
+#[test]
+fn a_port_adds_stations_no_faster_than_it_may_and_the_frames_of_the_others_arrive_too() {
+    let config = Exploration { station_rate: 10, station_burst: 5, ..Exploration::default() };
+    let mut net = arp_path(small(), &config, 1);
+    net.resolve(2, 3);
+    let node = net.fabric.host_node(HostId(0));
+    let before = net.entries().stations;
+    for forged in 0..50 {
+        let header = Header { src: Mac::of_host(HostId(1_000 + forged)), ..segment(0, 2, 1, 1, 0, 0) };
+        let number = net.send_from(node, PortId(0), header);
+        net.run(Duration::from_us(500));
+        assert_eq!(net.deliveries(number).len(), 1);
+    }
+    // Four switches, one entry each and not more than the burst.
+    assert!(net.entries().stations - before <= 4 * 5 + 4, "{:?}", net.entries());
+    // A host of another port is learnt as ever.
+    net.send(broadcast(1));
+    net.run(Duration::from_ms(1));
+    assert_eq!(net.data(2, 1, 1, 1).map(|path| path.len()), Some(3));
+}
+
+#[test]
+fn floods_of_one_port_beyond_its_rate_are_dropped_there_and_others_are_heard() {
+    let config = Exploration { flood_rate: 100, flood_burst: 10, ..Exploration::default() };
+    let mut net = arp_path(small(), &config, 1);
+    let node = net.fabric.host_node(HostId(0));
+    for forged in 0..1_000 {
+        let header = Header { src: Mac::of_host(HostId(1_000 + forged)), ..request(0) };
+        net.send_from(node, PortId(0), header);
+        net.run(Duration::from_us(10));
+    }
+    assert!(net.dropped(DropReason::RateLimited) >= 980);
+    let number = net.send(request(1));
+    net.run(Duration::from_ms(1));
+    assert_eq!(net.deliveries(number).len(), 3);
+}
