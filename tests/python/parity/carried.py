@@ -7,14 +7,14 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-from cell import Cell
-from fabric import Fabric
-from frames import (
+from .cell import Cell
+from .fabric import Fabric
+from .frames import (
     ARP, BROADCAST, IPV4, IPV6, REPLY, REQUEST, TCP, UDP,
     advertisement, arp, ether, gratuitous, icmp6, ipv4, ipv6, mac, solicitation, syn, udp, v6,
 )
-from stations import address, introduce
-from tap import Tap
+from .stations import address, introduce
+from .tap import Tap
 
 _A, _B = address(1), address(2)
 _A6, _B6 = "fd00:aa::1", "fd00:aa::2"

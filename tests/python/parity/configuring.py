@@ -9,11 +9,11 @@ import subprocess
 import threading
 import time
 
-from cell import Cell
-from fabric import Fabric
-from frames import BROADCAST, IPV4, REQUEST, UDP, arp, ether, icmp6, ipv4, mac, udp, v4, v6, IPV6
-from netns import Netns
-from tap import Heard, Tap
+from .cell import Cell
+from .fabric import Fabric
+from .frames import BROADCAST, IPV4, REQUEST, UDP, arp, ether, icmp6, ipv4, mac, udp, v4, v6, IPV6
+from .netns import Netns
+from .tap import Heard, Tap
 
 _DISCOVER, _OFFER, _REQUEST, _ACK = 1, 2, 3, 5
 _SERVER = ("02:dd:00:00:00:01", "10.0.200.1")

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from netns import Netns, run, wire
+from .netns import Netns, run, wire
 
 BRIDGE = "bridge"
 EXPLORING = ("arp-path", "tcp-path", "tfe")
@@ -174,7 +174,7 @@ class Fabric:
             lines.append(f"fabric_ports = {_list([port for port in ports if port[0] in 'ud'])}")
         lines += ["[hello]", f'interval = "{self.pace.hello} ms"', "[exploration]"]
         exploration = {**_TABLES, **{key: f'"{value}"' for key, value in self.pace.lifetimes.items()}}
-        lines += [f"{key} = {value}" for key, value in exploration.items() if self._knows(key)]
+        lines += [f"{key} = {value}" for key, value in exploration.items()]
         for host, (leaf, port) in HOSTS.items() if self.kind in ROUTED else ():
             if name in SPINES:
                 ways = [f"d{LEAVES.index(leaf) + 1}"]
@@ -182,9 +182,6 @@ class Fabric:
                 ways = [port] if leaf == name else ["u1", "u2"]
             lines += ["[[route]]", f'station = "{host_address(host)}"', f"ports = {_list(ways)}"]
         (self._run / f"{name}.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-    def _knows(self, key: str) -> bool:
-        return self.kind not in ROUTED or key in ("broadcast_lock", "repair")
 
     def begin(self, name: str) -> None:
         """Start the daemon of a switch, again if need be."""
@@ -247,6 +244,8 @@ class Fabric:
     def with_stp(self) -> None:
         """Have bridges find loops with STP, as fast as it goes, and wait until they forward again."""
         if self.bridged:
+            # With a spine as its root the tree is the one that is there, and every link that is added is left out of it.
+            self.spaces["spine1"].ip("link set dev br0 type bridge priority 0")
             for name in self.ports:
                 self.spaces[name].ip("link set dev br0 type bridge forward_delay 200 hello_time 100 max_age 600 stp_state 1")
             time.sleep(6)

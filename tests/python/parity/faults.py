@@ -7,11 +7,11 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-from cell import Cell
-from fabric import Fabric
-from frames import BROADCAST, ether
-from stations import Stream, address, introduce, others
-from tap import Tap
+from .cell import Cell
+from .fabric import Fabric
+from .frames import BROADCAST, ether
+from .stations import Stream, address, introduce, others
+from .tap import Tap
 
 _base = iter(range(0x600, 0xF000, 0x20))
 
@@ -90,6 +90,10 @@ def loops(fabric: Fabric) -> dict[str, Cell]:
     for guarded in (False, True):
         if guarded:
             fabric.guard()
+        if guarded and fabric.bridged:
+            # A bridge has no such list: it is what it was.
+            cells |= {f"{row}, fabric ports named": cell for row, cell in cells.items()}
+            break
         known = ", fabric ports named" if guarded else ""
         cells[f"loop: two host ports of a leaf joined{known}"] = _loop(fabric, same_leaf)
         cells[f"loop: host ports of two leaves joined{known}"] = _loop(fabric, across)
@@ -103,13 +107,13 @@ def _loop(fabric: Fabric, switch: Callable[[bool], None]) -> Cell:
         time.sleep(0.3)
         switch(True)
         # Until STP, or Hello, knows what has been plugged in.
-        time.sleep(6.0 if fabric.bridged else 4 * fabric.pace.hello / 1000 + 1.0)
+        time.sleep(5.0 if fabric.bridged else 4 * fabric.pace.hello / 1000 + 0.5)
         storm = _broadcasts(cell, fabric, base + 16)
         with Tap(fabric.spaces["h2"]) as a, Tap(fabric.spaces["h3"]) as b:
             met = introduce((a, address(base + 18)), (b, address(base + 19)), patience=1.0)
         switch(False)
         time.sleep(0.5)
-    time.sleep(6.0 if fabric.bridged else 4 * fabric.pace.hello / 1000)
+    fabric.settle()
     cell.fact("others found each other", [stream.known for stream in streams], [True] * 4)
     cell.fact("new hosts find each other", met, True)
     cell.fact("lost", [stream.lost for stream in streams], [0] * 4)

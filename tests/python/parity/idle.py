@@ -17,9 +17,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from cell import Cell
-from fabric import Fabric
-from frames import checksum
+from .cell import Cell
+from .fabric import Fabric
+from .frames import checksum
 
 INTERVALS = {5: 10, 11: 10, 30: 6, 61: 5, 301: 3}
 """Seconds of silence, and how many frames follow one each."""

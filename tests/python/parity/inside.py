@@ -7,8 +7,8 @@ import os
 import sys
 import time
 
-import table
-from fabric import FULL, SHORT, Fabric
+from . import table
+from .fabric import FULL, SHORT, Fabric
 
 from weft.emulation import jail
 

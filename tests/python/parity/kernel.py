@@ -10,8 +10,8 @@ import struct
 import threading
 import time
 
-from cell import Cell
-from fabric import Fabric
+from .cell import Cell
+from .fabric import Fabric
 
 _BULK = 20_000_000
 _PORT = 6000

@@ -5,15 +5,15 @@ from __future__ import annotations
 import itertools
 import time
 
-from cell import Cell
-from fabric import LEAVES, Fabric
-from frames import IPV4, REQUEST, UDP, advertisement, ether, gratuitous, ipv4, mac, udp
-from stations import Address, Stream, address, datagram, introduce, number_of, others
-from tap import Tap
+from .cell import Cell
+from .fabric import LEAVES, Fabric
+from .frames import IPV4, REQUEST, UDP, advertisement, ether, gratuitous, ipv4, mac, udp
+from .stations import Address, Stream, address, datagram, introduce, number_of, others
+from .tap import Tap
 
 _ANNOUNCED_MS, _SILENT_MS = 100.0, 1000.0
 _GAP = 0.005
-_AWAY = 2.5
+_AWAY = 1.2
 """Seconds for which a move is watched."""
 _ENDS = ("eth0", "eth1")
 _numbers = itertools.count(1)
@@ -37,7 +37,8 @@ def _moves(fabric: Fabric, how: str, *, replugged: bool, bound: float) -> Cell:
     cell, roamer = Cell(), fabric.spaces["roamer"]
     for end, leaf in zip(_ENDS, LEAVES, strict=True):
         _carrier(fabric, end, leaf, up=True)
-    fabric.settle()
+    if replugged:
+        fabric.settle()
     mover, callers = address(0x300 + next(_numbers)), {}
     ends = [Tap(roamer, end) for end in _ENDS]
     for host in ("h2", "h4"):

@@ -9,9 +9,9 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 
-from fabric import Fabric
-from frames import IPV4, REPLY, REQUEST, UDP, arp, ether, ipv4, mac, udp
-from tap import Heard, Tap
+from .fabric import Fabric
+from .frames import IPV4, REPLY, REQUEST, UDP, arp, ether, ipv4, mac, udp
+from .tap import Heard, Tap
 
 Address = tuple[str, str]
 """MAC and IPv4 address."""

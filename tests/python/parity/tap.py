@@ -9,7 +9,7 @@ import struct
 import time
 from dataclasses import dataclass
 
-from netns import Netns
+from .netns import Netns
 
 _ETH_P_ALL = 3
 _SOL_PACKET, _AUXDATA, _IGNORE_OUTGOING = 263, 8, 23
