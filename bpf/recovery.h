@@ -99,6 +99,16 @@ static __always_inline void refresh_path(struct frame *f, const struct flow *bac
 		recover_for_host(f);
 }
 
+/* How old an entry is at least that a Path Fail without an exploration erases, in milliseconds: such a frame comes
+ * from a switch without an entry, and so can be older than a path that has been found meanwhile. */
+#define UNNAMED_AGE 1000
+
+/* Whether a Path Fail is about the path of an entry; its exploration is 0 where its sender knew of none. */
+static __always_inline bool is_named(const struct frame *f, const struct path *path)
+{
+	return f->id ? path->id == f->id : (__u32)(f->now / 1000000) - path->made >= UNNAMED_AGE;
+}
+
 /* Path Fail: the source cannot be reached the way it came. */
 static __noinline int on_flow_fail(struct __sk_buff *skb, struct frame *f)
 {
@@ -107,11 +117,12 @@ static __noinline int on_flow_fail(struct __sk_buff *skb, struct frame *f)
 	bool initiator;
 	__u32 port;
 
-	if (!path || path->port != f->port)
+	if (!path || path->port != f->port || !is_named(f, path))
 		return drop(f, STALE);
 	remove_path(&broken);
 	path = path_at(&reached, f->now);
-	if (!path)
+	/* An entry that another exploration has made since leads over a path that stands. */
+	if (!path || !is_named(f, path))
 		return consume(TC_ACT_SHOT);
 	port = path->port;
 	initiator = path->initiator;

@@ -372,7 +372,7 @@ impl<'a, S: Switch> Engine<'a, S> {
             let connection = &mut self.connections.shared[id as usize / 2];
             self.observer.dropped(self.net.now, packet, &dropped.header, reason, connection);
         }
-        self.end(packet, reason != DropReason::NotForMe, recorder);
+        self.end(packet, !matches!(reason, DropReason::NotForMe | DropReason::LateCopy), recorder);
     }
 
     /// Ends a packet that goes no further; `lost` where that is a loss to its flow.

@@ -300,6 +300,14 @@ pub struct Flow {
     pub peer: u64,
 }
 
+impl Flow {
+    /// The key of the other direction's entry.
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        Self { host: self.peer, peer: self.host }
+    }
+}
+
 /// `struct path`.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

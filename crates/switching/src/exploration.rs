@@ -127,7 +127,7 @@ pub const PARAMS: [ParamInfo; 22] = [
     ParamInfo {
         name: "learnt",
         kind: ParamKind::Duration,
-        default: "10 s",
+        default: "300 s",
         doc: "how long a station stays known without use",
     },
     ParamInfo {
@@ -381,7 +381,7 @@ impl Default for Exploration {
     fn default() -> Self {
         Self {
             lock: Duration::from_secs(3),
-            learnt: Duration::from_secs(10),
+            learnt: Duration::from_secs(300),
             attached: Duration::from_secs(3600),
             confirmed: Duration::from_secs(10),
             closing: Duration::from_secs(1),

@@ -9,9 +9,21 @@ use rand_core::RngCore;
 use weft_units::{PortId, Time};
 
 use crate::header::{Header, Kind};
-use crate::path_table::{CONFIRMED, FlowKey, LOCKED, milliseconds};
+use crate::path_table::{CONFIRMED, FlowKey, LOCKED, PathEntry, milliseconds};
 use crate::tcp_path::{TcpPathSwitch, about};
 use crate::{Actions, Context, DropReason, Rewrite};
+
+/// How old an entry is at least that a Path Fail without an exploration erases, in milliseconds: such a frame comes
+/// from a switch without an entry, and so can be older than a path that has been found meanwhile.
+const UNNAMED_AGE: u32 = 1_000;
+
+/// Whether a Path Fail about the path of the exploration `id` is about `entry`; 0 where its sender knew of none.
+const fn is_named(entry: &PathEntry, id: u32, now: Time) -> bool {
+    match id {
+        0 => milliseconds(now).wrapping_sub(entry.made) >= UNNAMED_AGE,
+        id => entry.id == id,
+    }
+}
 
 impl TcpPathSwitch {
     /// `port` is dead: every flow that has an entry on it is broken.
@@ -53,11 +65,13 @@ impl TcpPathSwitch {
     ) {
         let now = ctx.now();
         let (broken, reached) = (FlowKey::to_source(header), FlowKey::to_destination(header));
-        if self.paths.get(&broken, now).is_none_or(|entry| entry.port != ingress) {
+        let named = |entry: &PathEntry| is_named(entry, header.exploration_id(), now);
+        if !self.paths.get(&broken, now).is_some_and(|entry| entry.port == ingress && named(entry)) {
             return out.drop(DropReason::Stale);
         }
         self.paths.remove(&broken);
-        let Some(entry) = self.paths.get(&reached, now).copied() else {
+        // An entry that another exploration has made since leads over a path that stands.
+        let Some(entry) = self.paths.get(&reached, now).copied().filter(named) else {
             return out.consume();
         };
         self.paths.remove(&reached);

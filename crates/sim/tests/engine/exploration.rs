@@ -70,8 +70,9 @@ fn a_question_that_nobody_answers_is_asked_again_until_the_path_heals() {
     let outcome =
         trial.clone().fail(Duration::ZERO, "h2-l1").heal(MS(1_500), "h2-l1").limit(MS(60_000)).run();
     assert_eq!(outcome.report.flows_finished, 1);
-    // What is behind the healed port is known after the hold time, and asked for by the second.
-    assert!(outcome.fct(0) > Duration::from_secs(16), "{:?}", outcome.fct(0));
+    // A port that leads to a host does so again once it heals; the question is asked once a second.
+    let (earliest, latest) = (MS(2_000), MS(2_001));
+    assert!((earliest..latest).contains(&outcome.fct(0)), "{:?}", outcome.fct(0));
     let never = trial.fail(Duration::ZERO, "h2-l1").limit(MS(5_000)).run();
     assert_eq!((never.report.flows_finished, never.flows.len()), (0, 1));
 }

@@ -5,6 +5,7 @@ mod common;
 
 mod exploration;
 mod failures;
+mod healing;
 mod hosts;
 mod measures;
 mod multipath;

@@ -38,8 +38,9 @@ fn the_path_of_a_flow_is_the_one_that_its_bytes_took() {
 #[test]
 fn an_exploration_lasts_as_long_as_its_request_and_its_reply_are_on_their_way() {
     let fabric = fabric();
-    let explored =
-        Trial::new(&fabric, scheme("tcp_path"), profile("linux")).flow(0, 2, 1_000, MS(1)).run().flows;
+    // Nothing else is on the links: the destination is not announced when it answers.
+    let alone = scheme_with("tcp_path", "announce", ParamValue::Text("off".into()));
+    let explored = Trial::new(&fabric, alone, profile("linux")).flow(0, 2, 1_000, MS(1)).run().flows;
     // From the edge: two links with the request, one to the host and back with SYN and SYN+ACK as
     // they are (60 bytes of IP), two with the reply; wrapping adds 20 bytes. 38 bytes surround each.
     let wrapped = 4 * (US(1).ps() + (60 + 20 + 38) * 8_000);
@@ -56,7 +57,8 @@ fn an_exploration_lasts_as_long_as_its_request_and_its_reply_are_on_their_way() 
 #[test]
 fn a_valley_free_exploration_reaches_every_other_leaf_once_from_every_spine() {
     let fabric = fabric();
-    let valley_free = scheme_with("tcp_path", "exploration", ParamValue::Text("valley-free".into()));
+    let mut valley_free = scheme_with("tcp_path", "exploration", ParamValue::Text("valley-free".into()));
+    valley_free.params.insert("announce".to_owned(), ParamValue::Text("off".into()));
     let outcome = Trial::new(&fabric, valley_free, profile("linux")).flow(0, 2, 1_000, MS(1)).run();
     let into = |leaf: &str| {
         let links = outcome.report.links.iter();

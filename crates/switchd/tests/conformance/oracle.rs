@@ -148,6 +148,13 @@ impl Oracle {
         .collect()
     }
 
+    /// Ports that would be newly dead at `now`.
+    pub fn dead_by(&self, now: Time) -> Vec<PortId> {
+        let mut dead = self.switch.base().ports().silent(self.looked, now);
+        dead.extend(self.down.iter().filter(|(_, at)| *at <= now).map(|(port, _)| *port));
+        dead
+    }
+
     /// Ports that are newly dead.
     fn dead(&mut self, now: Time) -> Vec<PortId> {
         let mut dead = self.switch.base().ports().silent(self.looked, now);

@@ -63,7 +63,7 @@ impl Program {
         let pins = Pins::open(&pinned.root(), "test")?;
         let plane = Plane::load(mode, config, settings, &pins)?;
         Ok(Self {
-            tables: Tables::open(mode, settings, config.floods, &pins)?,
+            tables: Tables::open(mode, settings, &pins)?,
             floods: mode.explores().then(|| Walk::open(&pins.map("floods"))).transpose()?,
             repairs: mode.explores().then(|| Walk::open(&pins.map("repairs"))).transpose()?,
             carried: mode.counts_flows().then(|| Walk::open(&pins.map("carried"))).transpose()?,

@@ -117,10 +117,8 @@ impl Routed {
         if !routed || header.src.is_group() {
             return self.base.receive(ctx, ingress, header, out);
         }
-        let ports = self.base.ports();
-        match (ports.is_fabric(ingress, ctx.now), ports.is_host(ingress, ctx.now)) {
-            (false, false) => return out.drop(DropReason::UnknownPort),
-            _ => {}
+        if !self.base.ports().is_known(ingress, ctx.now) {
+            return out.drop(DropReason::UnknownPort);
         }
         self.renew(ctx.now);
         let station = |[_, _, a, b, c, d]: [u8; 6]| u32::from_be_bytes([a, b, c, d]);

@@ -9,7 +9,8 @@ use crate::net::{arp_path, reply, request, segment};
 
 /// The rule of the paper: what cannot be sent on is lost, and nobody is told of stations that have not asked.
 pub fn papers() -> Exploration {
-    Exploration { on_unknown: OnUnknown::Repair, announce: false, ..Exploration::default() }
+    let (learnt, attached) = (Duration::from_secs(10), Duration::from_secs(300));
+    Exploration { on_unknown: OnUnknown::Repair, announce: false, learnt, attached, ..Exploration::default() }
 }
 
 /// Two spines, two leaves, two hosts a leaf.

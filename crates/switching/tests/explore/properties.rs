@@ -113,6 +113,77 @@ fn holds<S: Switch>(net: &mut Net<S>) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Frames to one station between any two hosts that have both been heard once, after silences of any length: each
+/// arrives, once.
+fn all_arrive<S: Switch>(mut net: Net<S>, seed: u64) -> Result<(), TestCaseError> {
+    let hosts = net.fabric.host_count();
+    let mut random = stream(seed, "silences", 0);
+    for _ in 0..40 {
+        let [from, to] = [0; 2].map(|_| below(&mut random, hosts) as u32);
+        if from == to {
+            continue;
+        }
+        let sport = 1 + below(&mut random, 3) as u16;
+        let frame = match below(&mut random, 6) {
+            0 => reply(from, to),
+            1 => Header { kind: Kind::Other, ..segment(from, to, 0, 0, 0, 0) },
+            2 => segment(from, to, sport, 80, Header::SYN, below(&mut random, 1_000) as u32),
+            3 => segment(from, to, 80, sport, Header::SYN | Header::ACK, 1),
+            _ => segment(from, to, sport, 80, Header::ACK, 0),
+        };
+        if below(&mut random, 4) == 0 {
+            net.send(request(below(&mut random, hosts) as u32));
+            net.run(Duration::from_ms(20));
+        }
+        let number = net.send(frame);
+        net.run(Duration::from_ms(20));
+        let arrived = net.deliveries(number).len();
+        prop_assert_eq!(arrived, 1, "from h{} to h{} after {}: {:?}", from, to, net.now, frame);
+        // Within lives of entries, at their ends, beyond all.
+        let silence = [0, 40, 900, 1_100, 2_990, 3_100, 9_990, 10_100, 16_000, 310_000, 3_700_000]
+            [below(&mut random, 11)];
+        net.run(Duration::from_ms(silence));
+    }
+    prop_assert_eq!(net.loops + net.circles, 0);
+    Ok(())
+}
+
+/// A connected part fails between frames; what can be reached is reached, each frame once or, where the failure is
+/// met, not at all.
+fn one_copy_whatever_fails<S: Switch>(mut net: Net<S>, seed: u64) -> Result<(), TestCaseError> {
+    let hosts = net.fabric.host_count() as u32;
+    for host in 0..hosts {
+        net.send(request(host));
+        net.run(Duration::from_ms(1));
+    }
+    let mut random = stream(seed, "failures", 0);
+    let cables: Vec<LinkId> =
+        (0..net.fabric.links().len() as u32 / 2).map(|cable| LinkId(2 * cable)).collect();
+    for _ in 0..12 {
+        let cable = cables[below(&mut random, cables.len())];
+        net.set_up(cable, false);
+        net.run(Duration::from_ms(below(&mut random, 2_000) as u64));
+        for up in [false, true] {
+            net.set_up(cable, up);
+            let [from, to] = [0; 2].map(|_| below(&mut random, hosts as usize) as u32);
+            for _ in 0..3 {
+                let number = net.send(segment(from, to, 1, 80, Header::ACK, 0));
+                net.run(Duration::from_ms(below(&mut random, 600) as u64));
+                prop_assert!(net.deliveries(number).len() <= 1, "h{from} to h{to}");
+            }
+        }
+    }
+    // All is whole again; entries of floods that started elsewhere last a second.
+    net.run(Duration::from_ms(1_100));
+    for host in 0..hosts {
+        let number = net.send(segment(host, (host + 1) % hosts, 1, 80, Header::ACK, 0));
+        net.run(Duration::from_ms(1_100));
+        prop_assert_eq!(net.deliveries(number).len(), 1, "from h{}", host);
+    }
+    prop_assert_eq!(net.loops, 0);
+    Ok(())
+}
+
 /// After a disturbance, segments between hosts that need not ask for each other arrive, sooner or
 /// later: whatever the tables hold, it is put right.
 fn can_talk<S: Switch>(mut net: Net<S>, seed: u64, loss: u64) -> Result<(), TestCaseError> {
@@ -150,6 +221,7 @@ fn config(choice: u8) -> Exploration {
         flows: if choice & 8 == 0 { 1 << 20 } else { 3 },
         sweep: Duration::from_us(if choice & 16 == 0 { 0 } else { 500 }),
         refresh_after: Duration::from_ms(if choice & 32 == 0 { 0 } else { 1 }),
+        learnt: Duration::from_secs(10),
         attached: Duration::from_secs(10),
         ..Exploration::default()
     }
@@ -201,6 +273,34 @@ proptest! {
             can_talk(tcp_path(fabric, &config, seed), seed, loss)?;
         } else {
             can_talk(arp_path(fabric, &config, seed), seed, loss)?;
+        }
+    }
+
+    #[test]
+    fn every_frame_to_one_station_arrives_once_whatever_has_expired(
+        seed in 0_u64..1 << 40, switches in 2_u32..8, extra in 0_u32..8, flows in 0_u8..3, recover: bool,
+    ) {
+        // Where tiers are as they come, valley-free floods do not reach everything.
+        let (learnt, attached) = (Duration::from_secs(10), Duration::from_secs(3_600));
+        let config = Exploration { learnt, attached, ..config(2 * u8::from(recover)) };
+        let fabric = random_fabric(seed, switches, extra);
+        match flows {
+            0 => all_arrive(arp_path(fabric, &config, seed), seed)?,
+            1 => all_arrive(tcp_path(fabric, &config, seed), seed)?,
+            _ => all_arrive(tfe(fabric, &config, &Classifier::Ports(2, 3), seed), seed)?,
+        }
+    }
+
+    #[test]
+    fn no_failure_doubles_a_frame_and_all_hosts_are_reached_with_the_first_frame_after_it(
+        seed in 0_u64..1 << 40, switches in 2_u32..8, extra in 0_u32..8, flows: bool,
+    ) {
+        let config = Exploration::default();
+        let fabric = random_fabric(seed, switches, extra);
+        if flows {
+            one_copy_whatever_fails(tcp_path(fabric, &config, seed), seed)?;
+        } else {
+            one_copy_whatever_fails(arp_path(fabric, &config, seed), seed)?;
         }
     }
 

@@ -3,10 +3,10 @@
 use weft_fabric::{LinkSpec, build};
 use weft_switching::exploration::{Exploration, OnMiss, WhileBroken};
 use weft_switching::tcp_path::TcpPathSwitch;
-use weft_switching::{DropReason, Kind};
+use weft_switching::{DropReason, Header, Kind};
 use weft_units::{Duration, LinkId, NodeId};
 
-use crate::net::{Net, tcp_path};
+use crate::net::{Net, segment, tcp_path};
 
 /// Three spines, three leaves, one host a leaf; hosts 0 and 1 have a connection.
 fn connected(config: &Exploration, seed: u64) -> (Net<TcpPathSwitch>, Vec<NodeId>) {
@@ -132,4 +132,33 @@ fn an_old_path_is_left_for_a_better_one() {
     assert_ne!(both_ways(&mut net)[1], there[1]);
     assert_eq!(net.dropped(DropReason::NoRoute), 0);
     assert_eq!(net.loops, 0);
+}
+
+/// A Path Fail about the flow from host 1 to host 0, as the spine of its path sends it to the leaf of host 0.
+fn fail(net: &mut Net<TcpPathSwitch>, there: &[NodeId], id: u32) {
+    let cable = link(net, there[1], there[0]);
+    let port = net.fabric.link(cable).from_port;
+    let header = Header { kind: Kind::PathFail, ..segment(1, 0, 80, 1000, 0, id) };
+    net.send_from(there[1], port, header);
+    net.run(Duration::from_ms(5));
+}
+
+#[test]
+fn a_path_fail_about_an_exploration_that_is_over_leaves_the_new_path_alone() {
+    // The connection was opened with the sequence number 7.
+    for (id, after, erased) in [
+        (7, Duration::from_ms(1), true),
+        (8, Duration::from_secs(2), false),
+        (0, Duration::from_ms(800), false),
+        (0, Duration::from_ms(1_000), true),
+    ] {
+        let (mut net, there) = connected(&Exploration::default(), 1);
+        // Opening it took 100 ms.
+        net.run(after);
+        let before = net.made(Kind::RecoveryRequest);
+        fail(&mut net, &there, id);
+        assert_eq!(net.made(Kind::RecoveryRequest) > before, erased, "id {id} after {after}");
+        assert_eq!(net.dropped(DropReason::Stale), u64::from(!erased));
+        both_ways(&mut net);
+    }
 }

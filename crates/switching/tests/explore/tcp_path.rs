@@ -97,8 +97,7 @@ fn a_host_that_was_silent_for_minutes_is_found_at_once() {
 
 #[test]
 fn by_the_papers_rule_a_destination_that_no_switch_knows_is_found_once_it_is_asked_for() {
-    let config = Exploration { attached: Duration::from_secs(300), ..papers() };
-    let mut net = tcp_path(small(), &config, 1);
+    let mut net = tcp_path(small(), &papers(), 1);
     net.resolve(0, 2);
     // Everything but the source's edge forgets the destination.
     net.run(Duration::from_secs(301));

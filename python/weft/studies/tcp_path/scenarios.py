@@ -33,6 +33,9 @@ SCHEMES = ("ecmp", "arp_path", "tfe", "tcp_path")
 PAPER_SCHEMES = ("ecmp", "tfe", "tcp_path")
 MAIN = "gigabit"
 """The part that the paper's section V-C is about."""
+PAPER_RULES = "\n".join(('on_unknown = "repair"', 'announce = "off"', 'learnt = "10 s"', 'attached = "300 s"'))
+"""The default forwarding as the papers have it: a frame to an unknown station is lost and starts a repair, nobody
+announces stations, and they age as flows do."""
 REFRESH = "200 ms"
 """After how long the refreshing variants look for a better path; an elephant takes 80 ms and more at 1 Gbps."""
 
@@ -193,6 +196,7 @@ elephant_ports = [3500, 4500]
 
 [scheme]
 name = "{setup.schemes[-1]}"
+{PAPER_RULES}
 {chr(10).join(setup.scheme_keys)}
 
 [transport]
@@ -256,6 +260,7 @@ flows = {MESH_FLOWS}
 
 [scheme]
 name = "tcp_path"
+{PAPER_RULES}
 exploration = "valley-free"
 arp_cache = "0 s"
 
