@@ -4,6 +4,7 @@
 mod answer;
 mod background;
 mod control;
+mod delivery;
 mod ethtool;
 mod hello;
 mod interfaces;
@@ -208,14 +209,22 @@ async fn serve(
     mut todo: mpsc::UnboundedReceiver<Task>,
     mut asked: mpsc::Receiver<Waiting>,
 ) -> Result<Option<Waiting>, Refusal> {
+    let alive = watchdog();
     loop {
+        // A daemon that hangs does not come here, and systemd starts another (WatchdogSec=).
+        if alive.is_some() {
+            let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Watchdog]);
+        }
         let (tasks, role_ends, greeting) = {
             let mut switch = shared.lock();
             let (tasks, role_ends) = switch.expire();
-            (tasks, role_ends, switch.greet())
+            let greeting = switch.greet();
+            switch.due = role_ends.min(greeting);
+            (tasks, role_ends, greeting)
         };
         shared.hand(tasks);
-        let wake = Instant::now() + clock::until(role_ends.min(greeting));
+        let wait = clock::until(role_ends.min(greeting));
+        let wake = Instant::now() + alive.map_or(wait, |often| wait.min(often));
         tokio::select! {
             biased;
             Some(waiting) = asked.recv() => return Ok(Some(waiting)),
@@ -235,6 +244,16 @@ async fn serve(
             }
         }
     }
+}
+
+/// How often the service manager wants to be told that the daemon is alive, if it does.
+fn watchdog() -> Option<std::time::Duration> {
+    // sd_watchdog_enabled(3): a process id that is given has to be ours.
+    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let ours = std::env::var_os("WATCHDOG_PID").is_none()
+        || number("WATCHDOG_PID") == Some(std::process::id().into());
+    // It ends a daemon that was not heard for twice as long.
+    number("WATCHDOG_USEC").filter(|_| ours).map(|usec| std::time::Duration::from_micros(usec / 2))
 }
 
 /// Looks at what happened to interfaces.

@@ -261,6 +261,7 @@ fn load(
         hellos,
         quiet: Quiet::default(),
         next_greeting: now,
+        due: NEVER,
         started: now,
         adopted: false,
         config,

@@ -13,3 +13,4 @@ mod refusals;
 mod switch;
 mod tags;
 mod traffic;
+mod unheard;
