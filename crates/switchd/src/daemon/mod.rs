@@ -24,6 +24,7 @@ mod switch;
 mod tags;
 mod trace;
 mod turn;
+mod watch_pins;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -167,6 +168,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     // Threads have the privileges of the one that starts them: none is started before.
     privileges::drop_all_but(&start::CAPABILITIES);
     background::watch_carriers(&shared);
+    watch_pins::watch(&shared);
     if let Some(misses) = misses {
         tags::watch(&shared, misses);
     }
@@ -293,6 +295,7 @@ async fn work(shared: &Shared, links: &Links, saved: &mut Saved, task: Task) {
             }
         }
         Task::Broken(number) => background::broken(shared, number),
+        Task::Removed(found) => shared.lock().attach_again(&found),
     }
 }
 
@@ -354,6 +357,7 @@ async fn take_down(shared: &Shared, links: &Links, saved: &mut Saved) -> Result<
         for number in 0..switch.ports.len() as u16 {
             switch.say(number, 0);
         }
+        switch.held.release();
         remove(&switch.pins)?;
         forget_names(&shared.0.start.places, &switch.config.name);
     }

@@ -17,6 +17,7 @@ use crate::attach::detach;
 use crate::clock;
 use crate::config::{Config, Route};
 use crate::error::PlaneError;
+use crate::held::{Found, Held};
 use crate::layout::{self, NEVER};
 use crate::pins::{Hook, Pins};
 use crate::plane::Plane;
@@ -34,6 +35,8 @@ pub struct Switch {
     pub sizes: Sizes,
     /// What outlives the daemon.
     pub pins: Pins,
+    /// The same, held while the daemon runs.
+    pub held: Held,
     /// How the program is attached.
     pub hook: Hook,
     /// Its ports, by number.
@@ -63,6 +66,8 @@ pub enum Task {
     Broken(u16),
     /// All interfaces have to be looked at.
     LookAgain,
+    /// Somebody has removed pins or detached programs.
+    Removed(Found),
 }
 
 impl Switch {
@@ -191,6 +196,7 @@ impl Switch {
         {
             tracing::debug!(%error, "what was attached to an interface that is gone");
         }
+        self.held.renew(&path);
         self.tell(number);
         tasks
     }
@@ -235,7 +241,9 @@ impl Switch {
     /// [`PlaneError`].
     pub fn attach(&mut self, number: u16) -> Result<(), PlaneError> {
         let name = self.ports[usize::from(number)].name.clone();
-        self.plane.attach(&self.pins, self.hook, number, &name)
+        let done = self.plane.attach(&self.pins, self.hook, number, &name);
+        self.held.renew(&self.pins.attachment(self.hook, number, &name));
+        done
     }
 
     /// Says once of each port that frames of several segments come in, which can have no tag.

@@ -72,7 +72,7 @@ fn routes_use_a_port_of_the_last_resort_only_where_no_other_next_hop_is_left() {
     let config = Exploration::default();
     for mode in [Mode::Ecmp, Mode::Spray] {
         let mut program = Program::load(mode, &config, Settings::new(&config)).expect("the kernel takes it");
-        let route = Route::new([1, 2, 3].into_iter());
+        let route = Route::new([1, 2, 3]);
         program.plane.set_routes(&[(address(Mac(THERE.0)), route)]).expect("a map that can be written");
         let mut random = stream(7, "next hops", 0);
         let cases: [(u64, u64, &[u16]); 7] = [

@@ -9,6 +9,7 @@ mod interfaces;
 mod net;
 mod packaging;
 mod paths;
+mod pins;
 mod refusals;
 mod switch;
 mod tags;
