@@ -165,6 +165,15 @@ impl Plane {
         })
     }
 
+    /// Frames that came in on a port.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn received(&self, number: PortId) -> Result<u64> {
+        let counts = PerCpuArray::<_, PortCounts>::try_from(self.map("port_counters")?)?;
+        Ok(PortCounts::sum(&counts.get(&number.0.into(), 0)?).received)
+    }
+
     /// What came in and left by each port.
     ///
     /// # Errors

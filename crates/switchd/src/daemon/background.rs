@@ -58,6 +58,8 @@ impl Snapshot {
             if !self.fixed_order {
                 shuffle(&mut ports);
             }
+            let told = |port: u16| self.ports.get(usize::from(port));
+            ports.sort_by_key(|port| told(*port).is_some_and(|port| port.last_resort != 0));
             for port in ports {
                 let Some(Some(socket)) = self.sockets.get(usize::from(port)) else { continue };
                 for _ in 0..TRIES {

@@ -138,9 +138,12 @@ fn registry(switch: &Switch) -> Registry {
     }
     let up = switch.ports.iter().map(|port| (with("port", &port.name), u64::from(port.role != Role::Down)));
     gauge(&mut registry, "port_up", "Whether the port is up", up);
-    let fabric =
-        switch.ports.iter().map(|port| (with("port", &port.name), u64::from(port.role == Role::Fabric)));
+    let fabric = switch.ports.iter().map(|port| (with("port", &port.name), u64::from(port.role.is_fabric())));
     gauge(&mut registry, "port_fabric", "Whether the port leads to another switch", fabric);
+    let unheard =
+        switch.ports.iter().map(|port| (with("port", &port.name), u64::from(port.role == Role::Unheard)));
+    let help = "Whether the neighbour sends no Hello messages and still delivers frames";
+    gauge(&mut registry, "port_last_resort", help, unheard);
     counter(&mut registry, "hellos_sent", "Hellos sent", one(switch.hellos.sent));
     counter(&mut registry, "hellos_heard", "Hellos believed", one(switch.hellos.heard));
     let refused = super::hello::REASONS.map(|reason| {

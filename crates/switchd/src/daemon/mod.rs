@@ -4,6 +4,7 @@
 mod answer;
 mod background;
 mod control;
+mod delivery;
 mod ethtool;
 mod hello;
 mod interfaces;
@@ -24,6 +25,7 @@ mod switch;
 mod tags;
 mod trace;
 mod turn;
+mod watch_pins;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -167,6 +169,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     // Threads have the privileges of the one that starts them: none is started before.
     privileges::drop_all_but(&start::CAPABILITIES);
     background::watch_carriers(&shared);
+    watch_pins::watch(&shared);
     if let Some(misses) = misses {
         tags::watch(&shared, misses);
     }
@@ -211,14 +214,22 @@ async fn serve(
     mut todo: mpsc::UnboundedReceiver<Task>,
     mut asked: mpsc::Receiver<Waiting>,
 ) -> Result<Option<Waiting>, Refusal> {
+    let alive = watchdog();
     loop {
+        // A daemon that hangs does not come here, and systemd starts another (WatchdogSec=).
+        if alive.is_some() {
+            let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Watchdog]);
+        }
         let (tasks, role_ends, greeting) = {
             let mut switch = shared.lock();
             let (tasks, role_ends) = switch.expire();
-            (tasks, role_ends, switch.greet())
+            let greeting = switch.greet();
+            switch.due = role_ends.min(greeting);
+            (tasks, role_ends, greeting)
         };
         shared.hand(tasks);
-        let wake = Instant::now() + clock::until(role_ends.min(greeting));
+        let wait = clock::until(role_ends.min(greeting));
+        let wake = Instant::now() + alive.map_or(wait, |often| wait.min(often));
         tokio::select! {
             biased;
             Some(waiting) = asked.recv() => return Ok(Some(waiting)),
@@ -238,6 +249,16 @@ async fn serve(
             }
         }
     }
+}
+
+/// How often the service manager wants to be told that the daemon is alive, if it does.
+fn watchdog() -> Option<std::time::Duration> {
+    // sd_watchdog_enabled(3): a process id that is given has to be ours.
+    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let ours = std::env::var_os("WATCHDOG_PID").is_none()
+        || number("WATCHDOG_PID") == Some(std::process::id().into());
+    // It ends a daemon that was not heard for twice as long.
+    number("WATCHDOG_USEC").filter(|_| ours).map(|usec| std::time::Duration::from_micros(usec / 2))
 }
 
 /// Looks at what happened to interfaces.
@@ -277,6 +298,7 @@ async fn work(shared: &Shared, links: &Links, saved: &mut Saved, task: Task) {
             }
         }
         Task::Broken(number) => background::broken(shared, number),
+        Task::Removed(found) => shared.lock().attach_again(&found),
     }
 }
 
@@ -338,6 +360,7 @@ async fn take_down(shared: &Shared, links: &Links, saved: &mut Saved) -> Result<
         for number in 0..switch.ports.len() as u16 {
             switch.say(number, 0);
         }
+        switch.held.release();
         remove(&switch.pins)?;
         forget_names(&shared.0.start.places, &switch.config.name);
     }

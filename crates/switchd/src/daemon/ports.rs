@@ -10,6 +10,7 @@ use serde::Serialize;
 use tokio::task::AbortHandle;
 use weft_switching::hello::Way;
 
+use super::delivery::Delivery;
 use super::links::Interface;
 use super::socket::PortSocket;
 use crate::layout::{self, NEVER};
@@ -26,7 +27,11 @@ pub enum Role {
     Host,
     /// To another switch.
     Fabric,
-    /// To a switch that has fallen silent: it carries nothing until something is heard.
+    /// To a switch whose Hello messages have stopped and whose frames still come in: a fabric port that is
+    /// used as the last resort.
+    Unheard,
+    /// To a switch that has fallen silent: it carries nothing until something comes in, but for frames that
+    /// routes send and no other next hop is left for.
     Silent,
     /// To a port of this switch: it carries nothing.
     Looped,
@@ -40,9 +45,15 @@ impl Role {
             Self::Listening => "listening",
             Self::Host => "host",
             Self::Fabric => "fabric",
+            Self::Unheard => "unheard",
             Self::Silent => "silent",
             Self::Looped => "looped",
         }
+    }
+
+    /// Whether frames go to and come from a switch there.
+    pub const fn is_fabric(self) -> bool {
+        matches!(self, Self::Fabric | Self::Unheard)
     }
 }
 
@@ -84,6 +95,8 @@ pub struct Port {
     pub adopted: Option<layout::Port>,
     /// Whether it takes no new paths.
     pub draining: bool,
+    /// What comes in while the neighbour is not heard.
+    pub delivery: Delivery,
     /// Whether frames with tags go over it: a switch is behind it, or was heard there.
     pub carries_tags: bool,
     /// Whether it was said that frames come in that are too large for a tag.
@@ -113,6 +126,7 @@ impl Port {
             neighbour: None,
             adopted: None,
             draining: false,
+            delivery: Delivery::default(),
             carries_tags: false,
             sends_gso: false,
             socket: None,
@@ -120,17 +134,26 @@ impl Port {
         }
     }
 
+    /// When its role may change, or what comes in has to be looked at.
+    pub fn next(&self) -> u64 {
+        match self.role {
+            Role::Fabric | Role::Unheard | Role::Silent => self.until.min(self.delivery.next()),
+            _ => self.until,
+        }
+    }
+
     /// To which tier it leads, seen from `tier`.
     pub fn way(&self, tier: u8) -> Way {
         match (self.role, &self.neighbour) {
             (Role::Host, _) => Way::Host,
-            (Role::Fabric, Some(Neighbour { tier: theirs @ 1.., .. })) if tier > 0 => match theirs.cmp(&tier)
-            {
-                std::cmp::Ordering::Greater => Way::Up,
-                std::cmp::Ordering::Less => Way::Down,
-                std::cmp::Ordering::Equal => Way::Level,
-            },
-            (Role::Fabric, _) => Way::Level,
+            (Role::Fabric | Role::Unheard, Some(Neighbour { tier: theirs @ 1.., .. })) if tier > 0 => {
+                match theirs.cmp(&tier) {
+                    std::cmp::Ordering::Greater => Way::Up,
+                    std::cmp::Ordering::Less => Way::Down,
+                    std::cmp::Ordering::Equal => Way::Level,
+                }
+            }
+            (Role::Fabric | Role::Unheard, _) => Way::Level,
             _ => Way::Unknown,
         }
     }
@@ -139,7 +162,7 @@ impl Port {
     /// for a Hello that may come.
     pub fn told(&self, tier: u8, has_gates: bool) -> layout::Port {
         let way = match (&self.neighbour, self.role, self.adopted) {
-            (None, Role::Fabric, Some(before)) => before.way,
+            (None, Role::Fabric | Role::Unheard, Some(before)) => before.way,
             _ => self.way(tier) as u8,
         };
         layout::Port {
@@ -148,8 +171,9 @@ impl Port {
             up: (self.role != Role::Down && !self.draining).into(),
             way,
             may_be_fabric: self.may_be_fabric.into(),
+            last_resort: matches!(self.role, Role::Unheard | Role::Silent).into(),
             ..layout::Port::decided(
-                self.role == Role::Fabric,
+                self.role.is_fabric(),
                 self.role == Role::Host || (has_gates && self.role == Role::Listening),
             )
         }

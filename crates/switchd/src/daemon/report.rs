@@ -69,6 +69,7 @@ pub fn ports(switch: &Switch) -> Value {
             "carrier": interface.is_some_and(|interface| interface.up),
             "role": port.role,
             "way": format!("{:?}", port.way(switch.config.tier)).to_lowercase(),
+            "last_resort": port.role == Role::Unheard,
             "role_ends_ms": (port.until < NEVER).then(|| ms_until(port.until, now)),
             "ifindex": interface.map(|interface| interface.index),
             "address": interface.map(|interface| mac(crate::layout::address(weft_switching::Mac(interface.mac)))),

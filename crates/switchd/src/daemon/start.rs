@@ -27,6 +27,7 @@ use crate::attach::{Owner, detach, has_tcx, other_owner};
 use crate::clock;
 use crate::config::Config;
 use crate::error::PlaneError;
+use crate::held::Held;
 use crate::layout::{NEVER, Settings};
 use crate::pins::{Hook, Pins};
 use crate::plane::Plane;
@@ -144,6 +145,7 @@ pub async fn start(
         let socket = socket.map_err(Refusal::system("opening a packet socket"))?;
         switch.appeared(number, Arc::new(socket), &all);
     }
+    switch.held.take(switch.pins.path()).map_err(Refusal::system("opening what is pinned"))?;
     // Not before: the program of the daemon before goes on learning until it is replaced.
     switch.tables.forget_ports(&others).map_err(Refusal::system("forgetting what was behind other ports"))?;
     Ok(switch)
@@ -255,12 +257,14 @@ fn load(
         tables,
         sizes: Sizes::default(),
         pins,
+        held: Held::default(),
         hook,
         notices: Notices::new(&ports),
         ports,
         hellos,
         quiet: Quiet::default(),
         next_greeting: now,
+        due: NEVER,
         started: now,
         adopted: false,
         config,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use weft_units::PortId;
 
+use super::delivery::Delivery;
 use super::hello::Hellos;
 use super::interfaces::unfit;
 use super::links::{Event, Interface};
@@ -16,6 +17,7 @@ use crate::attach::detach;
 use crate::clock;
 use crate::config::{Config, Route};
 use crate::error::PlaneError;
+use crate::held::{Found, Held};
 use crate::layout::{self, NEVER};
 use crate::pins::{Hook, Pins};
 use crate::plane::Plane;
@@ -33,6 +35,8 @@ pub struct Switch {
     pub sizes: Sizes,
     /// What outlives the daemon.
     pub pins: Pins,
+    /// The same, held while the daemon runs.
+    pub held: Held,
     /// How the program is attached.
     pub hook: Hook,
     /// Its ports, by number.
@@ -45,6 +49,8 @@ pub struct Switch {
     pub notices: Notices,
     /// When Hellos are due.
     pub next_greeting: u64,
+    /// When the daemon wanted to be woken.
+    pub due: u64,
     /// When it began.
     pub started: u64,
     /// Whether it went on where another daemon left off.
@@ -60,10 +66,13 @@ pub enum Task {
     Broken(u16),
     /// All interfaces have to be looked at.
     LookAgain,
+    /// Somebody has removed pins or detached programs.
+    Removed(Found),
 }
 
 impl Switch {
-    fn hold(&self) -> u64 {
+    /// For how long a Hello of this switch holds, in ns.
+    pub fn hold(&self) -> u64 {
         self.config.hello_hold.ps() / 1000
     }
 
@@ -77,7 +86,7 @@ impl Switch {
     }
 
     /// The port has a role from now on.
-    fn play(&mut self, number: u16, role: Role, until: u64) {
+    pub fn play(&mut self, number: u16, role: Role, until: u64) {
         let port = &mut self.ports[usize::from(number)];
         port.until = until;
         if port.role != role {
@@ -187,6 +196,7 @@ impl Switch {
         {
             tracing::debug!(%error, "what was attached to an interface that is gone");
         }
+        self.held.renew(&path);
         self.tell(number);
         tasks
     }
@@ -231,7 +241,9 @@ impl Switch {
     /// [`PlaneError`].
     pub fn attach(&mut self, number: u16) -> Result<(), PlaneError> {
         let name = self.ports[usize::from(number)].name.clone();
-        self.plane.attach(&self.pins, self.hook, number, &name)
+        let done = self.plane.attach(&self.pins, self.hook, number, &name);
+        self.held.renew(&self.pins.attachment(self.hook, number, &name));
+        done
     }
 
     /// Says once of each port that frames of several segments come in, which can have no tag.
@@ -262,7 +274,7 @@ impl Switch {
     /// A frame of Hello's type came in on the port.
     pub fn hear(&mut self, number: u16, frame: &[u8]) -> Vec<Task> {
         let now = clock::now();
-        let port = &self.ports[usize::from(number)];
+        let port = &mut self.ports[usize::from(number)];
         if port.role == Role::Down {
             return Vec::new();
         }
@@ -272,6 +284,8 @@ impl Switch {
                 if reason == "own" {
                     // A cable between two ports, or whoever sends our Hellos back.
                     self.play(number, Role::Looped, now + self.hold());
+                } else {
+                    self.distrust(number, now);
                 }
                 if let Some(left_out) = self.quiet.may_say(number, reason, now) {
                     tracing::warn!(port = number, interface = %self.ports[usize::from(number)].name, reason, left_out, "a Hello was refused");
@@ -279,7 +293,8 @@ impl Switch {
                 return Vec::new();
             }
         };
-        let was_fabric = port.role == Role::Fabric;
+        let (was_fabric, was_heard) = (port.role.is_fabric(), port.role == Role::Fabric);
+        port.delivery = Delivery::default();
         let (tier, hold_ms) = (hello.tier, hello.hold_ms);
         if hold_ms == 0 {
             // It takes back what it said: as if the port had just come up.
@@ -293,7 +308,7 @@ impl Switch {
         let other = port.neighbour.as_ref().map(|known| (known.switch, known.tier));
         port.neighbour = Some(neighbour);
         port.until = now + u64::from(hold_ms) * 1_000_000;
-        if !was_fabric || other != Some((hello.switch.0, tier)) {
+        if !was_heard || other != Some((hello.switch.0, tier)) {
             let until = port.until;
             if was_fabric
                 && other.is_some_and(|(switch, _)| switch != hello.switch.0)
@@ -323,27 +338,19 @@ impl Switch {
     /// Ends roles that are over; gives what there is to do, and when the next one ends.
     pub fn expire(&mut self) -> (Vec<Task>, u64) {
         let now = clock::now();
+        self.forgive(now);
         let mut tasks = Vec::new();
         for number in 0..self.ports.len() as u16 {
             let port = &self.ports[usize::from(number)];
-            if port.until > now {
-                continue;
-            }
             match port.role {
-                Role::Fabric => {
-                    if let Some(left_out) = self.quiet.may_say(number, "silence", now) {
-                        let named = &port.name;
-                        tracing::warn!(port = number, interface = %named, left_out, "the neighbour has fallen silent");
-                    }
-                    self.play(number, Role::Silent, NEVER);
-                    tasks.push(Task::Broken(number));
-                }
+                Role::Fabric | Role::Unheard | Role::Silent => tasks.extend(self.attend(number, now)),
+                _ if port.until > now => {}
                 Role::Listening => self.play(number, Role::Host, NEVER),
                 Role::Looped => self.play(number, Role::Listening, now + self.hold()),
-                Role::Down | Role::Host | Role::Silent => self.ports[usize::from(number)].until = NEVER,
+                Role::Down | Role::Host => self.ports[usize::from(number)].until = NEVER,
             }
         }
-        (tasks, self.ports.iter().map(|port| port.until).min().unwrap_or(NEVER))
+        (tasks, self.ports.iter().map(Port::next).min().unwrap_or(NEVER))
     }
 
     /// Says Hello on every port that is up, if it is time to; gives when it is next.
