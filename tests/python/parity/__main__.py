@@ -1,4 +1,4 @@
-"""`make parity`: the whole table with the defaults of the Linux switch, printed and written to a file if one is named."""
+"""`make parity`: the whole table with the defaults of the Linux switch, printed, and written to a file if asked."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def main() -> int:
     )
     missing = sum(column not in cells for cells in outcome.cells.values() for column in chosen.columns)
     cells = len(outcome.cells) * len(chosen.columns)
-    print(f"{len(outcome.cells)} rows, {cells} cells: {wrong} fail, {missing} missing; {time.monotonic() - began:.0f} s")
+    print(
+        f"{len(outcome.cells)} rows, {cells} cells: {wrong} fail, {missing} missing; {time.monotonic() - began:.0f} s"
+    )
     return int(wrong + missing > 0 or not outcome.cells)
 
 

@@ -10,8 +10,26 @@ from collections.abc import Callable
 from .cell import Cell
 from .fabric import Fabric
 from .frames import (
-    ARP, BROADCAST, IPV4, IPV6, REPLY, REQUEST, TCP, UDP,
-    advertisement, arp, ether, gratuitous, icmp6, ipv4, ipv6, mac, solicitation, syn, udp, v6,
+    ARP,
+    BROADCAST,
+    IPV4,
+    IPV6,
+    REPLY,
+    REQUEST,
+    TCP,
+    UDP,
+    advertisement,
+    arp,
+    ether,
+    gratuitous,
+    icmp6,
+    ipv4,
+    ipv6,
+    mac,
+    solicitation,
+    syn,
+    udp,
+    v6,
 )
 from .stations import address, introduce
 from .tap import Tap
@@ -52,7 +70,13 @@ def _cut(kind: Kind, length: int) -> Kind:
 
 
 _C, _S = (0x8100, 7), (0x88A8, 9)
-_TAGS = {"untagged": (), "priority tag": ((0x8100, 0xE000),), "one tag": (_C,), "two tags": (_S, _C), "two C-tags": (_C, (0x8100, 8))}
+_TAGS = {
+    "untagged": (),
+    "priority tag": ((0x8100, 0xE000),),
+    "one tag": (_C,),
+    "two tags": (_S, _C),
+    "two C-tags": (_C, (0x8100, 8)),
+}
 _GROUPS = {
     "mDNS": ("01:00:5e:00:00:fb", "224.0.0.251"),
     "all hosts": ("01:00:5e:00:00:01", "224.0.0.1"),
@@ -140,20 +164,34 @@ KNOWN: dict[str, dict[str, Kind]] = {
     },
     "wrong IP packets": {
         "IPv4, version 5": lambda mark: ether(_B[0], _A[0], IPV4, b"\x55" + ipv4(_A[1], _B[1], UDP, udp(mark))[1:]),
-        "IPv4, short header length": lambda mark: ether(_B[0], _A[0], IPV4, b"\x43" + ipv4(_A[1], _B[1], UDP, udp(mark))[1:]),
-        "IPv4, longer than the frame": lambda mark: ether(_B[0], _A[0], IPV4, ipv4(_A[1], _B[1], UDP, udp(mark + bytes(500)))[:60]),
+        "IPv4, short header length": lambda mark: ether(
+            _B[0], _A[0], IPV4, b"\x43" + ipv4(_A[1], _B[1], UDP, udp(mark))[1:]
+        ),
+        "IPv4, longer than the frame": lambda mark: ether(
+            _B[0], _A[0], IPV4, ipv4(_A[1], _B[1], UDP, udp(mark + bytes(500)))[:60]
+        ),
         "IPv4, SYN that is cut": lambda mark: ether(_B[0], _A[0], IPV4, ipv4(_A[1], _B[1], TCP, syn(mark))[:30] + mark),
-        "IPv4, wrong checksum": lambda mark: ether(_B[0], _A[0], IPV4, ipv4(_A[1], _B[1], UDP, udp(mark)).replace(b"\x40\x11", b"\x3f\x11", 1)),
+        "IPv4, wrong checksum": lambda mark: ether(
+            _B[0], _A[0], IPV4, ipv4(_A[1], _B[1], UDP, udp(mark)).replace(b"\x40\x11", b"\x3f\x11", 1)
+        ),
         "IPv6, version 4": lambda mark: ether(_B[0], _A[0], IPV6, b"\x40" + ipv6(_A6, _B6, UDP, udp(mark))[1:]),
-        "SYN with FIN": lambda mark: ether(_B[0], _A[0], IPV4, ipv4(_A[1], _B[1], TCP, syn(mark)[:13] + b"\x03" + syn(mark)[14:])),
-        "SYN with RST": lambda mark: ether(_B[0], _A[0], IPV4, ipv4(_A[1], _B[1], TCP, syn(mark)[:13] + b"\x06" + syn(mark)[14:])),
-        "segment without flags": lambda mark: ether(_B[0], _A[0], IPV4, ipv4(_A[1], _B[1], TCP, syn(mark)[:13] + b"\0" + syn(mark)[14:])),
+        "SYN with FIN": lambda mark: ether(
+            _B[0], _A[0], IPV4, ipv4(_A[1], _B[1], TCP, syn(mark)[:13] + b"\x03" + syn(mark)[14:])
+        ),
+        "SYN with RST": lambda mark: ether(
+            _B[0], _A[0], IPV4, ipv4(_A[1], _B[1], TCP, syn(mark)[:13] + b"\x06" + syn(mark)[14:])
+        ),
+        "segment without flags": lambda mark: ether(
+            _B[0], _A[0], IPV4, ipv4(_A[1], _B[1], TCP, syn(mark)[:13] + b"\0" + syn(mark)[14:])
+        ),
     },
 }
 
 
 def _dhcp(mark: bytes) -> bytes:
-    return ether(BROADCAST, _A[0], IPV4, ipv4("0.0.0.0", "255.255.255.255", UDP, udp(mark + bytes(230), source=68, to=67)))
+    return ether(
+        BROADCAST, _A[0], IPV4, ipv4("0.0.0.0", "255.255.255.255", UDP, udp(mark + bytes(230), source=68, to=67))
+    )
 
 
 _ALL_NODES = "33:33:00:00:00:01"
@@ -167,13 +205,21 @@ GROUPS: dict[str, dict[str, Kind]] = {
             f"IPv6, {name}": (lambda mark, to=to: ether(to[0], _A[0], IPV6, ipv6(_A6, to[1], UDP, udp(mark))))
             for name, to in _GROUPS6.items()
         },
-        "IGMP": lambda mark: ether("01:00:5e:00:00:16", _A[0], IPV4, ipv4(_A[1], "224.0.0.22", 2, mark, options=bytes([148, 4, 0, 0]))),
+        "IGMP": lambda mark: ether(
+            "01:00:5e:00:00:16", _A[0], IPV4, ipv4(_A[1], "224.0.0.22", 2, mark, options=bytes([148, 4, 0, 0]))
+        ),
         "MLD with hop-by-hop": lambda mark: ether(
             "33:33:00:00:00:16", _A[0], IPV6, ipv6("fe80::1", "ff02::16", 0, _options(58) + b"\x8f\0" + mark, hops=1)
         ),
-        "fragment": lambda mark: ether("01:00:5e:01:02:03", _A[0], IPV4, ipv4(_A[1], "239.1.2.3", UDP, mark, flags=0x2000 | 185)),
-        "one tag": lambda mark: ether("01:00:5e:00:00:fb", _A[0], IPV4, ipv4(_A[1], "224.0.0.251", UDP, udp(mark)), (_C,)),
-        "two tags": lambda mark: ether("33:33:00:00:00:fb", _A[0], IPV6, ipv6(_A6, "ff02::fb", UDP, udp(mark)), (_S, _C)),
+        "fragment": lambda mark: ether(
+            "01:00:5e:01:02:03", _A[0], IPV4, ipv4(_A[1], "239.1.2.3", UDP, mark, flags=0x2000 | 185)
+        ),
+        "one tag": lambda mark: ether(
+            "01:00:5e:00:00:fb", _A[0], IPV4, ipv4(_A[1], "224.0.0.251", UDP, udp(mark)), (_C,)
+        ),
+        "two tags": lambda mark: ether(
+            "33:33:00:00:00:fb", _A[0], IPV6, ipv6(_A6, "ff02::fb", UDP, udp(mark)), (_S, _C)
+        ),
         "PTP": _to("01:1b:19:00:00:00", 0x88F7),
         "CDP": lambda mark: ether("01:00:0c:cc:cc:cc", _A[0], 8 + 18, b"\xaa\xaa\x03\0\0\x0c\x20\0" + mark),
         "IS-IS": lambda mark: ether("01:80:c2:00:00:14", _A[0], 3 + 18, b"\xfe\xfe\x03" + mark),
@@ -183,7 +229,9 @@ GROUPS: dict[str, dict[str, Kind]] = {
     },
     "broadcast": {
         "UDP": lambda mark: ether(BROADCAST, _A[0], IPV4, ipv4(_A[1], "255.255.255.255", UDP, udp(mark))),
-        "UDP, one tag": lambda mark: ether(BROADCAST, _A[0], IPV4, ipv4(_A[1], "255.255.255.255", UDP, udp(mark)), (_C,)),
+        "UDP, one tag": lambda mark: ether(
+            BROADCAST, _A[0], IPV4, ipv4(_A[1], "255.255.255.255", UDP, udp(mark)), (_C,)
+        ),
         "DHCP": _dhcp,
         "ARP Request": lambda mark: arp(REQUEST, _A, ("00:00:00:00:00:00", "10.0.99.99"))[:42] + mark,
         "ARP Request, one tag": lambda mark: ether(
@@ -204,7 +252,9 @@ GROUPS: dict[str, dict[str, Kind]] = {
     "gratuitous ARP and Neighbour Advertisements": {
         "ARP Request": lambda mark: gratuitous(REQUEST, _A)[:42] + mark,
         "ARP Reply": lambda mark: gratuitous(REPLY, _A)[:42] + mark,
-        "ARP announcement, one tag": lambda mark: ether(BROADCAST, _A[0], ARP, gratuitous(REQUEST, _A)[14:42] + mark, (_C,)),
+        "ARP announcement, one tag": lambda mark: ether(
+            BROADCAST, _A[0], ARP, gratuitous(REQUEST, _A)[14:42] + mark, (_C,)
+        ),
         "unsolicited NA": lambda mark: advertisement((_A[0], _A6)) + mark,
         "NS": lambda mark: solicitation((_A[0], _A6), "fd00:aa::77") + mark,
         "NS of DAD": lambda mark: solicitation((_A[0], "::"), "fd00:aa::78") + mark,
@@ -214,7 +264,9 @@ GROUPS: dict[str, dict[str, Kind]] = {
     "unicast to a station that nobody has heard": {
         "IPv4": lambda mark: ether("02:bb:00:00:00:01", _A[0], IPV4, ipv4(_A[1], "10.0.99.1", UDP, udp(mark))),
         "IPv6": lambda mark: ether("02:bb:00:00:00:02", _A[0], IPV6, ipv6(_A6, "fd00:aa::99", UDP, udp(mark))),
-        "one tag": lambda mark: ether("02:bb:00:00:00:03", _A[0], IPV4, ipv4(_A[1], "10.0.99.1", UDP, udp(mark)), (_C,)),
+        "one tag": lambda mark: ether(
+            "02:bb:00:00:00:03", _A[0], IPV4, ipv4(_A[1], "10.0.99.1", UDP, udp(mark)), (_C,)
+        ),
         "SYN": lambda mark: ether("02:bb:00:00:00:04", _A[0], IPV4, ipv4(_A[1], "10.0.99.1", TCP, syn(mark))),
         "unknown EtherType": _to("02:bb:00:00:00:05", 0x88B5),
     },

@@ -11,7 +11,7 @@ import time
 
 from .cell import Cell
 from .fabric import Fabric
-from .frames import BROADCAST, IPV4, REQUEST, UDP, arp, ether, icmp6, ipv4, mac, udp, v4, v6, IPV6
+from .frames import BROADCAST, IPV4, IPV6, REQUEST, UDP, arp, ether, icmp6, ipv4, mac, udp, v4, v6
 from .netns import Netns
 from .tap import Heard, Tap
 
@@ -93,7 +93,9 @@ class _Server:
             # ISC's server pings the address and waits a second: who has it would answer.
             self._tap.send(arp(REQUEST, _SERVER, ("00:00:00:00:00:00", address)))
             time.sleep(1.0)
-        answer = _message({_DISCOVER: _OFFER, _REQUEST: _ACK}[kind], client, number, address, broadcast=broadcast, answer=True)
+        answer = _message(
+            {_DISCOVER: _OFFER, _REQUEST: _ACK}[kind], client, number, address, broadcast=broadcast, answer=True
+        )
         to = (BROADCAST, "255.255.255.255") if broadcast else (client, address)
         packet = ipv4(_SERVER[1], to[1], UDP, udp(answer, source=67, to=68))
         self._tap.send(ether(to[0], _SERVER[0], IPV4, packet))
@@ -142,7 +144,9 @@ def _answers(heard: Heard, client: str, number: int, kind: int) -> bool:
 
 
 def _addresses(netns: Netns) -> str:
-    return subprocess.run(["ip", "-n", netns.name, "-6", "-o", "addr", "show", "dev", "eth0"], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        ["ip", "-n", netns.name, "-6", "-o", "addr", "show", "dev", "eth0"], capture_output=True, text=True, check=True
+    ).stdout
 
 
 def _fresh(netns: Netns, address: str) -> None:
@@ -208,8 +212,11 @@ def _probe(fabric: Fabric) -> Cell:
             sent = time.time()
             tap.send(arp(REQUEST, (prober, "0.0.0.0"), ("00:00:00:00:00:00", "10.0.0.1")))
             answers = [
-                heard.at for heard in tap.listen(0.2)
-                if heard.frame[:6] == mac(prober) and heard.frame[12:14] == b"\x08\x06" and heard.frame[28:32] == v4("10.0.0.1")
+                heard.at
+                for heard in tap.listen(0.2)
+                if heard.frame[:6] == mac(prober)
+                and heard.frame[12:14] == b"\x08\x06"
+                and heard.frame[28:32] == v4("10.0.0.1")
             ]
             times.append((answers[0] - sent) * 1000 if answers else None)
     cell.fact("unanswered", times.count(None), 0)

@@ -1,9 +1,11 @@
 """Two leaves, two spines and their hosts, in one jail: switched by Linux bridges or by `weft-switchd`.
 
-Each leaf has its uplinks `u1` and `u2`, hosts at `p1` and `p2`, the two places of a host that moves at `p3`, and ends of
-wires that are down until a case makes a loop of them: `w1` to `w2` of one leaf, `x` from leaf to leaf, and `y1` and `y2`
-to a small unmanaged switch. The bridges are free of loops without STP, as one side of the second spine stays down; so
-their ports forward as soon as they are up.
+Each leaf has its uplinks `u1` and `u2`, hosts at `p1` and `p2`, one of the two places of a host that moves at `p3`,
+many stations at `p5`, and ends of links that are down until a case makes a loop of them: `w1` to `w2` of one leaf, `x`
+from leaf to leaf, and `y` to a small unmanaged switch. `p4` of the second leaf is for a host that comes later.
+
+The bridges are free of loops without STP, as one side of the second spine stays down; so their ports forward as soon as
+they are up.
 """
 
 from __future__ import annotations
@@ -27,10 +29,10 @@ MODES = (*EXPLORING, *ROUTED)
 LEAVES = ("leaf1", "leaf2")
 SPINES = ("spine1", "spine2")
 OTHERS = ("left", "right", "roamer", "newcomer", "small")
-"""Namespaces with many stations each, the two places of one station, a host that comes later, and an unmanaged switch."""
+"""Many stations (left, right), the two places of one station, a host that comes later, an unmanaged switch."""
 HOSTS = {"h1": ("leaf1", "p1"), "h2": ("leaf1", "p2"), "h3": ("leaf2", "p1"), "h4": ("leaf2", "p2")}
 MTU = 9000
-"""Of hosts' packets, so that jumbo frames are part of the trial; interfaces of hosts have 1500 unless a case says so."""
+"""Of hosts' packets, for the case of jumbo frames; the hosts' own interfaces have 1500 in all others."""
 _PATH_HEADER = 20
 
 
@@ -53,9 +55,17 @@ FULL = Pace(1, 1000, {})
 SHORT = Pace(
     25,
     100,
-    # Those that matter for hosts that fall idle, below the third interval, so that the last three outlive them all. A lock
-    # has to outlive what the machine's scheduler does to a frame on its way.
-    {"learnt": "400 ms", "attached": "800 ms", "confirmed": "400 ms", "closing": "200 ms", "lock": "200 ms", "broadcast_lock": "200 ms", "repair": "100 ms"},
+    # Below the third interval, so that the last three outlive them all. A lock has to outlive what the machine's
+    # scheduler does to a frame on its way.
+    {
+        "learnt": "400 ms",
+        "attached": "800 ms",
+        "confirmed": "400 ms",
+        "closing": "200 ms",
+        "lock": "200 ms",
+        "broadcast_lock": "200 ms",
+        "repair": "100 ms",
+    },
 )
 _TABLES = {"flow_table": "65536", "station_table": "4096"}
 
@@ -142,7 +152,9 @@ class Fabric:
             for name, ports in self.ports.items():
                 # The trial is of a bridge, not of a firewall on one (br_netfilter checks and trims IP packets).
                 if Path("/proc/sys/net/bridge").is_dir():
-                    self.spaces[name].set((f"bridge/bridge-nf-call-{of}", 0) for of in ("arptables", "iptables", "ip6tables"))
+                    self.spaces[name].set(
+                        (f"bridge/bridge-nf-call-{of}", 0) for of in ("arptables", "iptables", "ip6tables")
+                    )
                 self.spaces[name].ip(
                     f"link add name br0 mtu {MTU} type bridge mcast_snooping 0",
                     *(f"link set dev {port} master br0" for port in ports),
@@ -176,10 +188,7 @@ class Fabric:
         exploration = {**_TABLES, **{key: f'"{value}"' for key, value in self.pace.lifetimes.items()}}
         lines += [f"{key} = {value}" for key, value in exploration.items()]
         for host, (leaf, port) in HOSTS.items() if self.kind in ROUTED else ():
-            if name in SPINES:
-                ways = [f"d{LEAVES.index(leaf) + 1}"]
-            else:
-                ways = [port] if leaf == name else ["u1", "u2"]
+            ways = [f"d{LEAVES.index(leaf) + 1}"] if name in SPINES else [port] if leaf == name else ["u1", "u2"]
             lines += ["[[route]]", f'station = "{host_address(host)}"', f"ports = {_list(ways)}"]
         (self._run / f"{name}.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -244,10 +253,12 @@ class Fabric:
     def with_stp(self) -> None:
         """Have bridges find loops with STP, as fast as it goes, and wait until they forward again."""
         if self.bridged:
-            # With a spine as its root the tree is the one that is there, and every link that is added is left out of it.
+            # With a spine as its root the tree is what is there already, and every link that is added is left out.
             self.spaces["spine1"].ip("link set dev br0 type bridge priority 0")
             for name in self.ports:
-                self.spaces[name].ip("link set dev br0 type bridge forward_delay 200 hello_time 100 max_age 600 stp_state 1")
+                self.spaces[name].ip(
+                    "link set dev br0 type bridge forward_delay 200 hello_time 100 max_age 600 stp_state 1"
+                )
             time.sleep(6)
 
     def small_switch(self) -> None:

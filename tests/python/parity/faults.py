@@ -10,7 +10,7 @@ from collections.abc import Callable
 from .cell import Cell
 from .fabric import Fabric
 from .frames import BROADCAST, ether
-from .stations import Stream, address, introduce, others
+from .stations import address, introduce, others
 from .tap import Tap
 
 _base = iter(range(0x600, 0xF000, 0x20))
@@ -21,7 +21,9 @@ def restarts(fabric: Fabric) -> dict[str, Cell]:
     cells = {}
     for name in ("leaf1", "spine1"):
         for what, number in (("restarts", signal.SIGTERM), ("is killed and starts", signal.SIGKILL)):
-            cells[f"daemon of {name} {what}"] = _while(fabric, lambda name=name, number=number: fabric.restart(name, number))
+            cells[f"daemon of {name} {what}"] = _while(
+                fabric, lambda name=name, number=number: fabric.restart(name, number)
+            )
     return cells
 
 
@@ -29,12 +31,17 @@ def hangs(fabric: Fabric) -> dict[str, Cell]:
     """A row for each switch whose daemon stands still for ten times as long as its Hello holds."""
     cells = {}
     for name in ("leaf1", "spine1"):
+        met = []
 
-        def hang(name: str = name) -> None:
+        def hang(name: str = name, met: list[bool] = met) -> None:
             with fabric.hung(name):
-                time.sleep(30 * fabric.pace.hello / 1000)
+                time.sleep(25 * fabric.pace.hello / 1000)
+                met.append(_meet(fabric, next(_base)))
+                time.sleep(5 * fabric.pace.hello / 1000)
 
-        cells[f"daemon of {name} hangs"] = _while(fabric, hang)
+        cell = _while(fabric, hang)
+        cell.fact("new hosts find each other meanwhile", met, [True])
+        cells[f"daemon of {name} hangs"] = cell
     return cells
 
 
@@ -50,14 +57,13 @@ def pins(fabric: Fabric) -> dict[str, Cell]:
 
 
 def _while(fabric: Fabric, happens: Callable[[], None], hold_ms: float | None = None) -> Cell:
-    """What it costs those that talk, and whether two that have never been heard find each other while it lasts and later."""
+    """What it costs those that talk, and whether two that have never been heard find each other afterwards."""
     cell, base = Cell(), next(_base)
     with others(fabric, base) as streams:
         time.sleep(0.3)
         happens()
         time.sleep(1.0 if hold_ms is None else 0.3 + 2 * hold_ms / 1000)
-        with Tap(fabric.spaces["h2"]) as a, Tap(fabric.spaces["h3"]) as b:
-            met = introduce((a, address(base + 16)), (b, address(base + 17)), patience=1.0)
+        met = _meet(fabric, base + 16)
     cell.fact("others found each other", [stream.known for stream in streams], [True] * 4)
     cell.fact("new hosts find each other afterwards", met, True)
     cell.fact("doubled", [stream.doubled for stream in streams], [0] * 4)
@@ -66,6 +72,12 @@ def _while(fabric: Fabric, happens: Callable[[], None], hold_ms: float | None = 
     else:
         cell.time("longest gap", max(stream.gap_ms for stream in streams), hold_ms)
     return cell
+
+
+def _meet(fabric: Fabric, base: int) -> bool:
+    """Whether two stations that have never been heard find each other."""
+    with Tap(fabric.spaces["h2"]) as a, Tap(fabric.spaces["h3"]) as b:
+        return introduce((a, address(base)), (b, address(base + 1)), patience=1.0)
 
 
 def loops(fabric: Fabric) -> dict[str, Cell]:
@@ -109,8 +121,7 @@ def _loop(fabric: Fabric, switch: Callable[[bool], None]) -> Cell:
         # Until STP, or Hello, knows what has been plugged in.
         time.sleep(5.0 if fabric.bridged else 4 * fabric.pace.hello / 1000 + 0.5)
         storm = _broadcasts(cell, fabric, base + 16)
-        with Tap(fabric.spaces["h2"]) as a, Tap(fabric.spaces["h3"]) as b:
-            met = introduce((a, address(base + 18)), (b, address(base + 19)), patience=1.0)
+        met = _meet(fabric, base + 18)
         switch(False)
         time.sleep(0.5)
     fabric.settle()
@@ -140,5 +151,7 @@ def _broadcasts(cell: Cell, fabric: Fabric, base: int) -> int:
         tap.close()
     for host in hosts:
         counts = sorted(set(copies[host].values()))
-        cell.fact(f"copies of a broadcast at {host}", [len(copies[host]), counts], [0, []] if host == "h1" else [10, [1]])
+        cell.fact(
+            f"copies of a broadcast at {host}", [len(copies[host]), counts], [0, []] if host == "h1" else [10, [1]]
+        )
     return total

@@ -54,7 +54,13 @@ class Pair:
     def name(self) -> str:
         """The row."""
         what = {"udp": "one-way UDP", "ping": "ping", "tcp": "idle TCP session"}[self.what]
-        known = "" if self.what == "tcp" else ", static neighbours" if self.static else f", {'ARP' if self.family == 4 else 'ND'}"
+        known = (
+            ""
+            if self.what == "tcp"
+            else ", static neighbours"
+            if self.static
+            else f", {'ARP' if self.family == 4 else 'ND'}"
+        )
         return f"{what}, IPv{self.family}{known}, every {self.interval} s"
 
     def address(self, side: int) -> str:
@@ -119,9 +125,7 @@ def _stations(fabric: Fabric, name: str, side: int, all_pairs: list[Pair]) -> No
         ]
         if pair.static:
             there = 3 - side
-            commands.append(
-                f"neigh add {pair.address(there)} lladdr {pair.mac(there)} nud permanent dev s{number}"
-            )
+            commands.append(f"neigh add {pair.address(there)} lladdr {pair.mac(there)} nud permanent dev s{number}")
     netns.ip(*commands)
 
 

@@ -7,16 +7,15 @@ import os
 import sys
 import time
 
+from weft.emulation import jail
+
 from . import table
 from .fabric import FULL, SHORT, Fabric
-
-from weft.emulation import jail
 
 
 def main(kind: str, group: str, form: str, switchd: str, *names: str) -> None:
     """Run the cases of a group, or those of them that are named."""
     jail.furnish()
-    os.sched_yield()
     with contextlib.suppress(PermissionError):
         # Times of this process are the network's, not those of its turn on a busy machine.
         os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
@@ -28,11 +27,11 @@ def main(kind: str, group: str, form: str, switchd: str, *names: str) -> None:
                 continue
             began = time.monotonic()
             for name, cell in case.run(fabric).items():
-                print(f"{name}\t{cell.to_json()}", flush=True)
+                print(f"{case.name}\t{name}\t{cell.to_json()}", flush=True)
             print(f"{kind}: {case.name}: {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
     finally:
         fabric.end()
-        if form and not fabric.bridged and os.environ.get("WEFT_PARITY_LOGS"):
+        if not fabric.bridged and os.environ.get("WEFT_PARITY_LOGS"):
             for name in fabric.ports:
                 print(f"--- {name}\n{fabric.log(name)}", file=sys.stderr)
 

@@ -39,7 +39,10 @@ def _address(family: int, host: str) -> str:
 def _datagrams(fabric: Fabric) -> Cell:
     cell = Cell()
     for family, name in ((socket.AF_INET, "IPv4"), (socket.AF_INET6, "IPv6")):
-        with fabric.spaces["h3"].socket(family, socket.SOCK_DGRAM) as receiver, fabric.spaces["h1"].socket(family, socket.SOCK_DGRAM) as sender:
+        with (
+            fabric.spaces["h3"].socket(family, socket.SOCK_DGRAM) as receiver,
+            fabric.spaces["h1"].socket(family, socket.SOCK_DGRAM) as sender,
+        ):
             receiver.bind((_address(family, "h3"), _PORT))
             receiver.settimeout(1.0)
             for size in (1473, 4000, 30_000, 60_000):
@@ -109,7 +112,10 @@ def _bulk(fabric: Fabric) -> Cell:
     cell = Cell()
     data = os.urandom(_BULK)
     for family, name in ((socket.AF_INET, "IPv4"), (socket.AF_INET6, "IPv6")):
-        with fabric.spaces["h3"].socket(family, socket.SOCK_STREAM) as listener, fabric.spaces["h1"].socket(family, socket.SOCK_STREAM) as client:
+        with (
+            fabric.spaces["h3"].socket(family, socket.SOCK_STREAM) as listener,
+            fabric.spaces["h1"].socket(family, socket.SOCK_STREAM) as client,
+        ):
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((_address(family, "h3"), _PORT))
             listener.listen(1)

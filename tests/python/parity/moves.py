@@ -7,8 +7,8 @@ import time
 
 from .cell import Cell
 from .fabric import LEAVES, Fabric
-from .frames import IPV4, REQUEST, UDP, advertisement, ether, gratuitous, ipv4, mac, udp
-from .stations import Address, Stream, address, datagram, introduce, number_of, others
+from .frames import REQUEST, advertisement, gratuitous, mac
+from .stations import Address, address, datagram, introduce, number_of, others
 from .tap import Tap
 
 _ANNOUNCED_MS, _SILENT_MS = 100.0, 1000.0
@@ -33,7 +33,7 @@ def measure(fabric: Fabric) -> dict[str, Cell]:
 
 
 def _moves(fabric: Fabric, how: str, *, replugged: bool, bound: float) -> Cell:
-    """There and back, with one that talks to the host at either leaf: when it has first heard from each at its new place."""
+    """There and back, while a host at either leaf talks to it: when it has first heard from each at its new place."""
     cell, roamer = Cell(), fabric.spaces["roamer"]
     for end, leaf in zip(_ENDS, LEAVES, strict=True):
         _carrier(fabric, end, leaf, up=True)
@@ -62,7 +62,14 @@ def _moves(fabric: Fabric, how: str, *, replugged: bool, bound: float) -> Cell:
 
 
 def _one_move(
-    fabric: Fabric, how: str, replugged: bool, mover: Address, callers: dict[str, tuple[Tap, Address]], ends: list[Tap], old: int, new: int
+    fabric: Fabric,
+    how: str,
+    replugged: bool,
+    mover: Address,
+    callers: dict[str, tuple[Tap, Address]],
+    ends: list[Tap],
+    old: int,
+    new: int,
 ) -> dict[str, float | None]:
     sources = {mac(at[0]): host for host, (_, at) in callers.items()}
     for end in ends:
@@ -84,7 +91,13 @@ def _one_move(
         time.sleep(_GAP)
         for heard in ends[new].read():
             source = sources.get(heard.frame[6:12])
-            if moved is not None and source and heard.frame[:6] == mac(mover[0]) and number_of(heard) is not None and heard.at >= moved:
+            if (
+                moved is not None
+                and source
+                and heard.frame[:6] == mac(mover[0])
+                and number_of(heard) is not None
+                and heard.at >= moved
+            ):
                 first.setdefault(source, (heard.at - moved) * 1000)
     # At its new place the host answers, as hosts do; the next move is from there.
     for _, at in callers.values():

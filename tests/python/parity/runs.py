@@ -17,7 +17,7 @@ from weft.emulation import requirements
 from .cell import Cell
 from .fabric import BRIDGE, MODES
 from .table import GROUPS
-from .verdict import late_times, wrong_facts
+from .verdict import failures, late_times, wrong_facts
 
 COLUMNS = (BRIDGE, *MODES)
 _LIMIT_S = {"full": 1800.0, "short": 240.0}
@@ -28,7 +28,11 @@ def why_not() -> str | None:
     """Why the table cannot be made on this machine; None if it can."""
     if sys.platform != "linux" or os.geteuid() != 0:
         return "network namespaces and programs in the kernel need root on Linux"
-    missing = [name for name in ("unshare", "setpriv", "mount", "nsenter", "ip", "weft-switchd") if requirements.program(name) is None]
+    missing = [
+        name
+        for name in ("unshare", "setpriv", "mount", "nsenter", "ip", "weft-switchd")
+        if requirements.program(name) is None
+    ]
     if missing:
         return f"not on this machine: {', '.join(missing)}; `make emulation` installs them"
     if subprocess.run(["unshare", "--net", "true"], check=False, capture_output=True).returncode != 0:
@@ -52,48 +56,52 @@ class Outcome:
     Attributes:
         cells: By row, then by column.
         notes: What jails said beside it, those that failed included.
-        cases: The case of each row.
+        groups: By row, its group.
+        cases: By row, its case.
     """
 
     cells: dict[str, dict[str, Cell]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     groups: dict[str, str] = field(default_factory=dict)
+    cases: dict[str, str] = field(default_factory=dict)
 
 
 def run(form: str, columns: Sequence[str] = COLUMNS, groups: Iterable[str] = tuple(GROUPS)) -> Outcome:
-    """Make the table: all columns and groups at once, then alone what has only been too slow.
+    """Make the table: all columns and groups at once, then once more what has only been too slow.
 
-    On a busy machine a process may have to wait for its turn, however good the network is; so a time that is missed once
-    is measured once more, and the better one counts. What is lost, doubled or delivered elsewhere has no second try.
+    On a busy machine a process may have to wait for its turn, however good the network is; so a time that is missed
+    once is measured once more, and the better one counts. What is lost, doubled or delivered elsewhere has no second
+    try.
     """
     outcome = Outcome()
     _batch(form, [(column, group) for group in groups for column in columns], outcome)
-    for column, group in sorted(_slow(outcome)):
+    slow = _slow(outcome)
+    if slow:
         again = Outcome()
-        _batch(form, [(column, group)], again)
-        outcome.notes += [f"measured again: {column}, {group}", *again.notes]
-        for row, cells in again.cells.items():
-            first, second = outcome.cells.get(row, {}).get(column), cells.get(column)
-            if first and second and not wrong_facts(row, column, first) and not wrong_facts(row, column, second):
-                bridge = outcome.cells[row].get(BRIDGE)
-                if late_times(row, column, first, bridge) and not late_times(row, column, second, bridge):
-                    outcome.cells[row][column] = second
+        _batch(form, sorted({(column, outcome.groups[row], outcome.cases[row]) for row, column in slow}), again)
+        outcome.notes += ["measured again:", *again.notes]
+        for row, column in slow:
+            second = again.cells.get(row, {}).get(column)
+            if second and not failures(row, column, second, outcome.cells[row].get(BRIDGE)):
+                outcome.cells[row][column] = second
     return outcome
 
 
 def _slow(outcome: Outcome) -> set[tuple[str, str]]:
+    """Rows and columns of cells in which nothing is wrong but a time."""
     return {
-        (column, outcome.groups[row])
+        (row, column)
         for row, cells in outcome.cells.items()
         for column, cell in cells.items()
-        if late_times(row, column, cell, cells.get(BRIDGE)) and not wrong_facts(row, column, cell)
+        if late_times(row, column, cell, cells.get(BRIDGE))
+        and not wrong_facts(row, column, cell)
         # What never came to pass is not slow.
         and all(value is not None for value, _ in cell.times.values())
     }
 
 
-def _batch(form: str, wanted: Sequence[tuple[str, str]], outcome: Outcome) -> None:
-    jails = [_start(form, column, group) for column, group in wanted]
+def _batch(form: str, wanted: Sequence[tuple[str, ...]], outcome: Outcome) -> None:
+    jails = [_start(form, *names) for names in wanted]
     end = time.monotonic() + _LIMIT_S[form]
     for jail in jails:
         try:
@@ -105,13 +113,13 @@ def _batch(form: str, wanted: Sequence[tuple[str, str]], outcome: Outcome) -> No
         _collect(jail, code, outcome)
 
 
-def _start(form: str, column: str, group: str) -> _Jail:
+def _start(form: str, column: str, group: str, *cases: str) -> _Jail:
     switchd = requirements.program("weft-switchd") or "weft-switchd"
     out, notes = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 (closed when they are read)
     command = [
         *("setpriv", "--pdeathsig", "KILL", "--"),
         *("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--"),
-        *(sys.executable, "-m", "parity.inside", column, group, form, switchd),
+        *(sys.executable, "-m", "parity.inside", column, group, form, switchd, *cases),
     ]
     paths = [str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     process = subprocess.Popen(
@@ -130,9 +138,9 @@ def _collect(jail: _Jail, code: int | str, outcome: Outcome) -> None:
         stream.seek(0)
     with jail.out, jail.notes:
         for line in jail.out.read().decode().splitlines():
-            row, _, text = line.partition("\t")
+            case, row, text = line.split("\t")
             outcome.cells.setdefault(row, {})[jail.column] = Cell.from_json(text)
-            outcome.groups[row] = jail.group
+            outcome.groups[row], outcome.cases[row] = jail.group, case
         outcome.notes += jail.notes.read().decode(errors="replace").splitlines()
     if code != 0:
         outcome.notes.append(f"{jail.column}, {jail.group}: ended with {code}")

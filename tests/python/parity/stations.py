@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import struct
 import threading
 import time
@@ -84,7 +85,11 @@ class Stream:
         self._out.read()
         for heard in self._in.read():
             number = number_of(heard)
-            if number is not None and heard.frame[:6] == mac(self._addresses[1][0]) and heard.frame[6:12] == mac(self._addresses[0][0]):
+            if (
+                number is not None
+                and heard.frame[:6] == mac(self._addresses[1][0])
+                and heard.frame[6:12] == mac(self._addresses[0][0])
+            ):
                 self.heard.append((number, heard.at))
 
     def end(self) -> None:
@@ -113,7 +118,7 @@ class Stream:
         if not times or not self.sent:
             return float("inf")
         times = [self.sent[0], *times, self.sent[-1]]
-        return max(later - earlier for earlier, later in zip(times, times[1:], strict=False)) * 1000
+        return max(later - earlier for earlier, later in itertools.pairwise(times)) * 1000
 
 
 @contextlib.contextmanager

@@ -52,7 +52,9 @@ class Meant:
 _NOWHERE = [0, 0, 0, 0]
 _OF_SWITCHES = "EtherTypes of Weft are the switches' own: a host that sends them is not trusted"
 MEANT: dict[tuple[str, str], Meant] = {
-    ("STP", "STP"): Meant(_NOWHERE, "a fabric has loops and no spanning tree: BPDUs of others would be about a tree that is not there"),
+    ("STP", "STP"): Meant(
+        _NOWHERE, "a fabric has loops and no spanning tree: BPDUs of others would be about a tree that is not there"
+    ),
     ("Weft's own EtherTypes, from hosts", "Hello to a station"): Meant(_NOWHERE, _OF_SWITCHES),
     ("Weft's own EtherTypes, from hosts", "Path frame to a station"): Meant(_NOWHERE, _OF_SWITCHES),
     ("Weft's own EtherTypes, from hosts", "Path frame to all"): Meant(_NOWHERE, _OF_SWITCHES),

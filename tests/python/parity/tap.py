@@ -1,4 +1,4 @@
-"""A raw socket on a host's interface: what arrives there, byte for byte, and what a station of the trial's own sends."""
+"""A raw socket on a host's interface: what arrives there, byte for byte, and what stations without a kernel send."""
 
 from __future__ import annotations
 

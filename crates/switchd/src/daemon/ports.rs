@@ -21,7 +21,8 @@ use crate::layout::{self, NEVER};
 pub enum Role {
     /// There is no interface, or it has no carrier.
     Down,
-    /// Nothing was heard yet: it carries nothing, and is a host port unless a Hello comes in time.
+    /// A switch may be there that has not been heard yet: it carries nothing, and is a host port unless a Hello
+    /// comes in time.
     Listening,
     /// To a host.
     Host,
@@ -48,6 +49,15 @@ impl Role {
             Self::Unheard => "unheard",
             Self::Silent => "silent",
             Self::Looped => "looped",
+        }
+    }
+
+    /// [`Role::Host`] or [`Role::Fabric`] where it is known what is there.
+    pub const fn leads_to(self) -> Option<Self> {
+        match self {
+            Self::Host => Some(Self::Host),
+            Self::Fabric | Self::Unheard | Self::Silent => Some(Self::Fabric),
+            Self::Down | Self::Listening | Self::Looped => None,
         }
     }
 
@@ -87,6 +97,8 @@ pub struct Port {
     pub may_be_fabric: bool,
     /// What it leads to.
     pub role: Role,
+    /// What it led to when that was last known: a host or a switch.
+    pub led_to: Option<Role>,
     /// When the role ends unless something is heard; [`NEVER`].
     pub until: u64,
     /// Who was heard last.
@@ -122,6 +134,7 @@ impl Port {
             unfit: None,
             may_be_fabric,
             role: Role::Down,
+            led_to: None,
             until: NEVER,
             neighbour: None,
             adopted: None,

@@ -309,6 +309,7 @@ fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Vec<u16>, Refu
             Port::told_before(&before).filter(|role| *role != Role::Fabric || port.may_be_fabric)
         {
             port.role = role;
+            port.led_to = role.leads_to();
             port.carries_tags |= tags && role == Role::Fabric;
             port.draining = role == Role::Fabric && before.up == 0;
             port.until = if role == Role::Fabric { now + hold } else { NEVER };

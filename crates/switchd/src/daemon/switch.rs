@@ -89,6 +89,7 @@ impl Switch {
     pub fn play(&mut self, number: u16, role: Role, until: u64) {
         let port = &mut self.ports[usize::from(number)];
         port.until = until;
+        port.led_to = role.leads_to().or(port.led_to);
         if port.role != role {
             port.role = role;
             let named = &port.name;
@@ -107,13 +108,28 @@ impl Switch {
             return Vec::new();
         }
         if up {
-            self.play(number, Role::Listening, now + self.hold());
+            match self.is_for_hosts(number, now) {
+                true => self.play(number, Role::Host, NEVER),
+                false => self.play(number, Role::Listening, now + self.hold()),
+            }
             self.greet_on(number);
             return Vec::new();
         }
         port.neighbour = None;
         self.play(number, Role::Down, NEVER);
         vec![Task::Broken(number)]
+    }
+
+    /// Whether a port that has just come up is a host port at once: a host says only once that it is there (gratuitous
+    /// ARP, Duplicate Address Detection, the first DHCP DISCOVER), and a bridge forwards that. A port that led to a
+    /// switch waits for its Hello, and so does every port while all switches may be starting.
+    fn is_for_hosts(&self, number: u16, now: u64) -> bool {
+        let port = &self.ports[usize::from(number)];
+        match port.led_to {
+            _ if !port.may_be_fabric => true,
+            Some(led_to) => led_to == Role::Host,
+            None => now >= self.started + self.hold(),
+        }
     }
 
     /// Something happened to an interface.
@@ -281,6 +297,7 @@ impl Switch {
         let (hello, authenticated) = match self.hellos.read(frame, port.may_be_fabric) {
             Ok(read) => read,
             Err(reason) => {
+                let was_host = port.role == Role::Host;
                 if reason == "own" {
                     // A cable between two ports, or whoever sends our Hellos back.
                     self.play(number, Role::Looped, now + self.hold());
@@ -290,10 +307,13 @@ impl Switch {
                 if let Some(left_out) = self.quiet.may_say(number, reason, now) {
                     tracing::warn!(port = number, interface = %self.ports[usize::from(number)].name, reason, left_out, "a Hello was refused");
                 }
-                return Vec::new();
+                // What was learnt there came round the loop.
+                let looped = was_host && reason == "own";
+                return if looped { vec![Task::Broken(number)] } else { Vec::new() };
             }
         };
         let (was_fabric, was_heard) = (port.role.is_fabric(), port.role == Role::Fabric);
+        let was_host = port.role == Role::Host;
         port.delivery = Delivery::default();
         let (tier, hold_ms) = (hello.tier, hello.hold_ms);
         if hold_ms == 0 {
@@ -318,8 +338,17 @@ impl Switch {
             }
             self.play(number, Role::Fabric, until);
         }
+        if !was_heard {
+            // It may have missed ours: its carrier, or its daemon, has only just come up.
+            self.greet_on(number);
+        }
         self.notices.tell(number, &self.ports[usize::from(number)]);
-        self.need_room_for_tags(number, now)
+        let mut tasks = self.need_room_for_tags(number, now);
+        if was_host {
+            // Stations that were taken for hosts at this port are behind the switch.
+            tasks.push(Task::Broken(number));
+        }
+        tasks
     }
 
     /// A switch is behind the port: frames with tags will go over it, if they can.
