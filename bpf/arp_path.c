@@ -13,7 +13,7 @@ int arp_path(struct __sk_buff *skb)
 
 	if (!frame)
 		return TC_ACT_SHOT;
-	return receive(skb, frame);
+	return then_tell(skb, frame, receive(skb, frame));
 }
 
 char _license[] SEC("license") = "Dual MIT/GPL";

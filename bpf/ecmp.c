@@ -11,13 +11,12 @@ SEC("classifier")
 int ecmp(struct __sk_buff *skb)
 {
 	struct frame *frame = take_in(skb);
-	int action;
 
 	if (!frame)
 		return TC_ACT_SHOT;
-	if (is_settled(skb, frame, &action))
-		return action;
-	return route(skb, frame, mix64(flow_hash(skb, frame) ^ settings.hash_key) >> 32);
+	if (is_routed(frame))
+		return route(skb, frame, mix64(flow_hash(skb, frame) ^ settings.hash_key) >> 32);
+	return then_tell(skb, frame, receive(skb, frame));
 }
 
 char _license[] SEC("license") = "Dual MIT/GPL";

@@ -31,15 +31,17 @@ static __always_inline void choose(struct order *order, __u8 number)
 	order->ports[at] = number;
 }
 
-/* Floods the frame at hand out of every fabric port that settings allow, and with `to_hosts` out of
- * every host port, but for the one it came in on (NO_PORT: it is the switch's own). In random order:
- * an idle fabric decides the race by it. Gives the number of copies. */
-__noinline int flood(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 to_hosts)
+enum { TO_FABRIC = 1, TO_HOSTS = 2, TO_ALL = TO_FABRIC | TO_HOSTS };
+
+/* Floods the frame at hand out of every fabric port that settings allow or every host port or both, but for
+ * the one it came in on and one that is spared (NO_PORT: there is none). In random order: an idle fabric decides the
+ * race by it. Gives the number of copies. */
+__noinline int flood_but(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 spared, __u32 to)
 {
 	struct port *from = port_at(ingress), *port;
 	bool falls = settings.valley_free && from && from->way == WAY_UP, fabric, host;
 	/* A bit to be shifted: of a comparison the verifier would follow each outcome to the end. */
-	__u64 skipped = ingress < MAX_PORTS ? 1ULL << ingress : 0;
+	__u64 skipped = (ingress < MAX_PORTS ? 1ULL << ingress : 0) | (spared < MAX_PORTS ? 1ULL << spared : 0);
 	struct order *chosen;
 	__u32 zero = 0;
 
@@ -51,12 +53,26 @@ __noinline int flood(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 to_h
 		port = port_at(number);
 		if (!port || !port->up || skipped >> number & 1)
 			continue;
-		fabric = !is_past(port->neighbour_until, now) && (!falls || port->way == WAY_DOWN);
-		host = to_hosts & is_past(port->host_from, now);
+		fabric = to & TO_FABRIC & !is_past(port->neighbour_until, now) & (!falls | (port->way == WAY_DOWN));
+		host = to >> 1 & is_past(port->host_from, now);
 		if (fabric || host)
 			choose(chosen, number);
 	}
 	for (__u32 i = 0; i < MAX_PORTS && i < chosen->count; i++)
 		send(skb, chosen->ports[i], true);
 	return chosen->count;
+}
+
+static __always_inline int flood(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 to)
+{
+	return flood_but(skb, now, ingress, NO_PORT, to);
+}
+
+/* Puts the mark of an unknown destination on the frame at hand, or takes it off. The bytes belong to the header
+ * that a checksum over all of the frame, as an interface may have made it, does not cover here. */
+static __always_inline bool set_mark(struct __sk_buff *skb, const struct frame *f, bool mark)
+{
+	__u8 first = f->src >> 40 | mark;
+
+	return !bpf_skb_store_bytes(skb, 6, &first, sizeof(first), 0);
 }

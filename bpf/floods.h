@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
  * Which flooded frames have been here, so that only the first copy goes on
- * (crates/switching/src/floods.rs). A full table takes no more: a flood that is not remembered might
- * never end.
+ * (crates/switching/src/floods.rs). Limits keep one port from filling the memory within a flood's life.
  */
 #pragma once
 
@@ -16,86 +15,155 @@ struct flood_key {
 	__u64 kind;
 };
 
+/* The memory gives up about the least recently used: of two copies on two CPUs one is the first by an atomic
+ * instruction, since the kernel has no locks in such maps. */
 struct flood {
-	__u64 expiry;
-	__u16 port; /* where the first copy came in; NO_PORT: it started here */
-	__u16 reserved;
-	struct bpf_spin_lock lock; /* of two copies on two CPUs one is the first */
+	__u64 state; /* until when, in ns modulo 2^56, whether its source has left, and where the first copy came in */
 };
 
+#define STATE_BITS 8
+#define STATE_MASK 0xffULL
+#define LEFT 0x80
+#define STARTED_HERE 0x7f /* for a port */
+
+/* How long copies of one frame are under way at most. What comes in on another port later than that after the
+ * last copy is a frame of its own, where the first port cannot be right any more. */
+#define SETTLE 50000000ULL
+
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);
 	__type(key, struct flood_key);
 	__type(value, struct flood);
 } floods SEC(".maps");
 
 _Static_assert(sizeof(struct flood_key) == 32, "flood_key");
-_Static_assert(sizeof(struct flood) == 16, "flood");
+_Static_assert(sizeof(struct flood) == 8, "flood");
 
-static long forget_expired(void *map, const struct flood_key *key, struct flood *flood, __u64 *now)
+static __always_inline __u64 flood_state(__u32 port, __u64 until)
 {
-	if (flood->expiry <= *now)
-		bpf_map_delete_elem(map, key);
-	return 0;
+	return until << STATE_BITS | (port < MAX_PORTS ? port : STARTED_HERE);
 }
 
-static __u64 last_sweep;
-
-/* Whether a full table of floods may have room now. */
-static __always_inline bool sweep_floods(__u64 now)
+/* Whether the memory lasts beyond `now`. */
+static __always_inline bool lasts(__u64 state, __u64 now)
 {
-	if (now < last_sweep + settings.sweep_gap)
+	return (__s64)((state & ~STATE_MASK) - (now << STATE_BITS)) > 0;
+}
+
+/* Whether no copy has been here for so long that none is under way; the memory is for a time of `span`. */
+static __always_inline bool has_settled(__u64 state, __u64 span, __u64 now)
+{
+	return !lasts(state, state & LEFT ? now : now + span - SETTLE);
+}
+
+/* Whether a copy on `port` comes too late; the memory is for a time of `span`. */
+static __noinline bool is_late(__u64 state, __u32 port, __u64 span, __u64 now)
+{
+	__u32 first = state & STARTED_HERE;
+
+	if (!lasts(state, now) || first == (port < MAX_PORTS ? port : STARTED_HERE))
 		return false;
-	last_sweep = now;
-	bpf_for_each_map_elem(&floods, forget_expired, &now, 0);
-	return true;
+	if (!has_settled(state, span, now))
+		return true;
+	/* The port of the first copy has gone, or a host has moved to a port of this switch. */
+	return (first == STARTED_HERE || is_known(first, now)) && !is_host(port, now);
 }
 
 /* Takes note of a copy that came in on `port`, or says why it goes no further. A copy on the port of
  * the first one is the frame sent again, and goes on. */
 static __noinline int note(const struct flood_key *key, __u32 port, __u64 span, __u64 now)
 {
-	struct flood *first, fresh = { .expiry = now + span, .port = port };
-	int reason = NO_REASON, error;
+	struct flood *first, fresh = { .state = flood_state(port, now + span) };
+	__u64 was;
+	int error;
 
-	first = bpf_map_lookup_elem(&floods, key);
-	if (!first) {
-		error = bpf_map_update_elem(&floods, key, &fresh, BPF_NOEXIST);
-		if (error == -7 /* E2BIG */ && sweep_floods(now))
-			error = bpf_map_update_elem(&floods, key, &fresh, BPF_NOEXIST);
-		if (!error)
-			return NO_REASON;
+	for (int i = 0; i < 4; i++) {
 		first = bpf_map_lookup_elem(&floods, key);
-		if (!first)
-			return TABLE_FULL;
+		if (!first) {
+			error = bpf_map_update_elem(&floods, key, &fresh, BPF_NOEXIST);
+			if (error == -17 /* EEXIST */)
+				continue;
+			return error ? NO_MEMORY : NO_REASON;
+		}
+		was = *(volatile __u64 *)&first->state;
+		if (is_late(was, port, span, now))
+			break;
+		if (__sync_val_compare_and_swap(&first->state, was, fresh.state) == was)
+			return NO_REASON;
 	}
-	bpf_spin_lock(&first->lock);
-	if (first->expiry > now && first->port != port) {
-		reason = LATE_COPY;
-	} else {
-		first->port = port;
-		first->expiry = now + span;
-	}
-	bpf_spin_unlock(&first->lock);
-	return reason;
+	return LATE_COPY;
 }
 
-/* A copy of a flooded frame: those of a control frame are told by what it says, those of a request
- * and of any other broadcast by their source. */
-static __always_inline int note_copy(const struct frame *f)
+/* All broadcasts of a source have one memory, whatever they carry, but for its requests. */
+static __always_inline struct flood_key key_of_source(__u64 from, __u8 kind)
 {
-	struct flood_key key = { .from = f->src, .to = BROADCAST, .kind = OTHER };
+	return (struct flood_key){ .from = from, .to = BROADCAST, .kind = kind };
+}
 
-	if (is_control(f)) {
-		key.to = f->dst;
-		key.id = f->id;
-		key.sport = f->sport;
-		key.dport = f->dport;
-	}
-	if (is_control(f) || f->kind == ARP_REQUEST)
-		key.kind = f->kind;
-	return note(&key, f->port, key.kind == OTHER ? settings.broadcast_lock : settings.lock, f->now);
+static __always_inline struct flood_key key_of_unknown(const struct frame *f)
+{
+	return (struct flood_key){ .from = f->src, .to = f->dst, .kind = UNKNOWN_DESTINATION };
+}
+
+static __always_inline __u64 span_of(__u64 kind)
+{
+	return kind == OTHER || kind == UNKNOWN_DESTINATION ? settings.broadcast_lock : settings.lock;
+}
+
+/* What the copies of a flooded frame have in common: those of a control frame what it says, those of a request
+ * and of any other broadcast their source, those of a frame to a station that is not known both ends. */
+static __always_inline struct flood_key flood_of(const struct frame *f)
+{
+	if (is_control(f))
+		return (struct flood_key){
+			.from = f->src, .to = f->dst, .id = f->id, .kind = f->kind,
+			.sport = f->sport, .dport = f->dport,
+		};
+	if (!is_group(f->dst))
+		return key_of_unknown(f);
+	return key_of_source(f->src, f->kind == ARP_REQUEST ? ARP_REQUEST : OTHER);
+}
+
+static __noinline int note_copy(const struct frame *f)
+{
+	struct flood_key key = flood_of(f);
+
+	return note(&key, f->port, span_of(key.kind), f->now);
+}
+
+/* Takes note of a frame to a station that is not known: its flood starts here, wherever that of another one
+ * started. Copies that come back from other switches are late. */
+static __noinline int note_unknown(const struct frame *f)
+{
+	__u32 port = is_host(f->port, f->now) ? f->port : NO_PORT;
+	struct flood_key key = key_of_unknown(f);
+	struct flood flood = { .state = flood_state(port, f->now + settings.broadcast_lock) };
+
+	return bpf_map_update_elem(&floods, &key, &flood, BPF_ANY);
+}
+
+/* A station is found behind a port from now on: its broadcasts of this kind are taken from there. Where copies of
+ * one may be under way yet, they are late for as long. */
+static __noinline int reroot_kind(__u64 station, __u8 kind, __u32 port, __u64 now)
+{
+	struct flood_key key = key_of_source(station, kind);
+	struct flood *flood = bpf_map_lookup_elem(&floods, &key);
+	__u64 state = flood ? flood->state : 0;
+
+	if (!flood || !lasts(state, now) || (state & STARTED_HERE) == port)
+		return 0;
+	if (has_settled(state, span_of(kind), now))
+		bpf_map_delete_elem(&floods, &key);
+	else
+		flood->state = flood_state(state & STARTED_HERE, now + SETTLE) | LEFT;
+	return 0;
+}
+
+static __always_inline void reroot(__u64 station, __u32 port, __u64 now)
+{
+	reroot_kind(station, ARP_REQUEST, port, now);
+	reroot_kind(station, OTHER, port, now);
 }
 
 /* A flooded frame about a path. */
@@ -104,14 +172,7 @@ static __always_inline int admit(const struct frame *f)
 	return f->hops >= settings.hops ? TOO_MANY_HOPS : note_copy(f);
 }
 
-static __always_inline int flood_on(struct __sk_buff *skb, const struct frame *f, bool to_hosts)
+static __always_inline int flood_on(struct __sk_buff *skb, const struct frame *f, __u32 to)
 {
-	return flood(skb, f->now, f->port, to_hosts) ? forwarded(TC_ACT_SHOT) : drop(f, DEAD_END);
-}
-
-static __always_inline int on_broadcast(struct __sk_buff *skb, const struct frame *f)
-{
-	int reason = note_copy(f);
-
-	return reason == NO_REASON ? flood_on(skb, f, true) : drop(f, reason);
+	return flood(skb, f->now, f->port, to) ? forwarded(TC_ACT_SHOT) : drop(f, DEAD_END);
 }

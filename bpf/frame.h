@@ -32,6 +32,7 @@ enum kind {
 	PATH_FAIL,
 	RECOVERY_REQUEST,
 	RECOVERY_REPLY,
+	UNKNOWN_DESTINATION = 16, /* of floods alone: what is flooded is to one station, which nobody knew */
 };
 
 enum path_type { REQUEST = 1, REPLY, FAIL, FLOW_REQUEST, FLOW_REPLY };
@@ -43,20 +44,11 @@ struct path_header {
 	__be16 sport, dport, original;
 } __attribute__((packed));
 
-/* A frame of the switch's own. */
-struct own {
-	__u64 from, to;
-	__u32 id;
-	__u16 sport, dport;
-	__u16 port; /* where it leaves; NO_PORT: it is flooded */
-	__u8 type;  /* 0: there is none */
-};
-
 /* A frame, where it came in and when. Addresses are numbers of 48 bits. */
 struct frame {
 	__u64 now;
 	__u64 dst; /* of a Path frame: to whom it travels */
-	__u64 src;
+	__u64 src; /* without the mark */
 	__u32 port;
 	__u32 id;
 	__u32 payload;      /* of a segment, in bytes */
@@ -68,7 +60,9 @@ struct frame {
 	__u8 tcp_flags;
 	__u8 traffic_class; /* DSCP and ECN */
 	__u8 malformed;     /* why a Path frame cannot be read, or NO_REASON */
-	struct own own;     /* what is written over the frame, once that is sent */
+	bool is_announced;  /* that its source has moved: that goes ahead of it */
+	bool marked;        /* a switch floods it, since its destination was not known */
+	__u8 tells;         /* how many frames are written over it, once it is sent */
 };
 
 /* The frame at hand, where functions that call each other leave no room on the stack. */
@@ -88,6 +82,13 @@ static __always_inline __u64 address(const __u8 *b)
 static __always_inline bool is_group(__u64 address)
 {
 	return address >> 40 & 1;
+}
+
+/* The bit of a group, which no host's address has, marks the source of a frame that switches flood because its
+ * destination is not known. */
+static __always_inline __u64 unmarked(__u64 address)
+{
+	return address & ~(1ULL << 40);
 }
 
 /* Whether frames to it are for whoever is at the other end of the cable (IEEE 802.1Q, 8.6.3). */
@@ -218,6 +219,8 @@ static __noinline bool read_frame(struct __sk_buff *skb, struct frame *f)
 {
 	if (!read_ethernet(skb, f))
 		return false;
+	f->marked = is_group(f->src);
+	f->src = unmarked(f->src);
 	if (f->ethertype == settings.hello_type)
 		f->kind = HELLO;
 	else if (f->ethertype == settings.path_type)

@@ -12,7 +12,7 @@ static __always_inline enum reason refuses(const struct frame *f)
 {
 	if (f->kind == HELLO || is_fabric(f->port, f->now))
 		return NO_REASON;
-	if (is_control(f))
+	if (is_control(f) || f->marked)
 		return UNTRUSTED;
 	return is_host(f->port, f->now) ? NO_REASON : UNKNOWN_PORT;
 }

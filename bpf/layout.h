@@ -6,8 +6,8 @@
 
 #include "send.h"
 
-_Static_assert(sizeof(struct settings) == 136, "settings");
-_Static_assert(sizeof(struct test) == 24, "test");
+_Static_assert(sizeof(struct settings) == 160, "settings");
+_Static_assert(sizeof(struct test) == 32, "test");
 _Static_assert(sizeof(struct port) == 24, "port");
 _Static_assert(sizeof(struct copy) == 2056, "copy");
 _Static_assert(sizeof(struct port_counters) == 48, "port_counters");

@@ -1,34 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * How often each port may cause what costs others something: explorations, and frames for the daemon to
- * look at (crates/switching/src/rate_limit.rs).
+ * How often the frames that come in on a port may cause what costs others something: explorations and frames
+ * for the daemon to look at, floods, new stations (crates/switching/src/rate_limit.rs, port_limits.rs).
  */
 #pragma once
 
 #include "ports.h"
 
-/* When each port's bucket will be full again. */
+enum limit { EXPLORATIONS, FLOODS, STATIONS, LIMITS };
+
+/* When each of a port's buckets will be full again. */
+struct limits {
+	__u64 full_at[LIMITS];
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, MAX_PORTS);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, struct limits);
 } limits SEC(".maps");
 
-/* Whether the port may have one more. Frames of a port may come in on several CPUs. */
-static __noinline bool is_within_limit(__u32 port, __u64 now)
-{
-	__u64 *full_at = bpf_map_lookup_elem(&limits, &port), was, next;
+_Static_assert(sizeof(struct limits) == 24, "limits");
 
-	if (!full_at)
-		return false;
+/* Takes one of what the bucket has, if there is any. Frames of a port may come in on several CPUs. */
+static __noinline bool take(__u64 *full_at, __u64 gap, __u64 slack, __u64 now)
+{
+	__u64 was, next;
+
 	for (int i = 0; i < 8; i++) {
 		was = *(volatile __u64 *)full_at;
-		next = (was > now ? was : now) + settings.rate_gap;
-		if (next > now + settings.rate_slack)
+		next = (was > now ? was : now) + gap;
+		if (next > now + slack)
 			return false;
 		if (__sync_val_compare_and_swap(full_at, was, next) == was)
 			return true;
 	}
 	return false;
+}
+
+/* Whether the port may cause one more. */
+static __always_inline bool is_within_limit(enum limit limit, __u32 port, __u64 now)
+{
+	struct limits *of = bpf_map_lookup_elem(&limits, &port);
+
+	if (!of)
+		return false;
+	switch (limit) {
+	case FLOODS:
+		return take(&of->full_at[FLOODS], settings.flood_gap, settings.flood_slack, now);
+	case STATIONS:
+		return take(&of->full_at[STATIONS], settings.station_gap, settings.station_slack, now);
+	default:
+		return take(&of->full_at[EXPLORATIONS], settings.rate_gap, settings.rate_slack, now);
+	}
 }

@@ -9,6 +9,16 @@
 
 #define MIN_FRAME 60
 #define CUT 128
+#define MOST_OWNS 4 /* an announcement, one of a flow, one of a station; a power of 2 */
+
+/* A frame of the switch's own. */
+struct own {
+	__u64 from, to;
+	__u32 id;
+	__u16 sport, dport;
+	__u16 port; /* where it leaves; NO_PORT: it is flooded */
+	__u8 type;
+};
 
 /* One more hop in a Path frame. */
 static __always_inline void count_hop(struct __sk_buff *skb, const struct frame *f)
@@ -84,13 +94,49 @@ static __noinline bool write_own(struct __sk_buff *skb, const struct frame *f, c
 	       !bpf_skb_store_bytes(skb, at, &rest, len, BPF_F_RECOMPUTE_CSUM);
 }
 
+/* What is told once the frame at hand is sent. */
+struct owns {
+	struct own each[MOST_OWNS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct owns);
+} owns SEC(".maps");
+
+/* Has a frame of the switch's own written over the one at hand, when that is sent. */
+static __noinline int tell(struct frame *f, const struct own *own)
+{
+	__u32 zero = 0;
+	struct owns *told = bpf_map_lookup_elem(&owns, &zero);
+
+	if (told && f->tells < MOST_OWNS)
+		told->each[f->tells++ % MOST_OWNS] = *own;
+	return 0;
+}
+
 /* Writes it, and sends it. */
 static __noinline int send_own(struct __sk_buff *skb, const struct frame *f, const struct own *own)
 {
 	if (!write_own(skb, f, own))
 		return 0;
 	if (own->port == NO_PORT)
-		return flood(skb, f->now, NO_PORT, false);
+		return flood(skb, f->now, NO_PORT, TO_FABRIC);
 	send(skb, own->port, true);
 	return 1;
+}
+
+/* The frame has been sent, or goes no further: what is to be told is written over it. */
+static __always_inline int then_tell(struct __sk_buff *skb, const struct frame *f, int action)
+{
+	__u32 zero = 0;
+	struct owns *told = bpf_map_lookup_elem(&owns, &zero);
+
+	if (!f->tells || !told)
+		return action;
+	for (__u32 i = 0; i < MOST_OWNS && i < f->tells; i++)
+		send_own(skb, f, &told->each[i]);
+	return TC_ACT_SHOT;
 }

@@ -18,7 +18,7 @@ enum reason {
 	TOO_MANY_HOPS,
 	DEAD_END,
 	UNKNOWN_PORT,
-	TABLE_FULL,
+	RATE_LIMITED,
 	RETURNED,
 	RULE, /* this and the next are of a central controller: no program has them */
 	NOT_RELEASED,

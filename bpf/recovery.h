@@ -22,15 +22,14 @@ static __always_inline bool note_own(const struct flow *flow, __u8 kind, __u32 i
 }
 
 /* Has a frame about the flow from `flow->host` to its peer written over the one at hand, when that is sent. */
-static __always_inline void tell(struct frame *f, const struct flow *flow, __u8 type, __u32 id, __u16 port)
+static __always_inline void tell_of_flow(struct frame *f, const struct flow *flow, __u8 type, __u32 id, __u16 port)
 {
-	f->own.from = flow->host >> 16;
-	f->own.to = flow->peer >> 16;
-	f->own.sport = flow->host;
-	f->own.dport = flow->peer;
-	f->own.id = id;
-	f->own.type = type;
-	f->own.port = port;
+	struct own own = {
+		.from = flow->host >> 16, .to = flow->peer >> 16, .sport = flow->host, .dport = flow->peer,
+		.id = id, .type = type, .port = port,
+	};
+
+	tell(f, &own);
 	if (type == FAIL)
 		trace_flow(f, FAILED, flow, id, port);
 }
@@ -52,7 +51,7 @@ static __noinline int look_for_path(struct frame *f, const struct flow *flow, __
 		return 0;
 	trace_flow(f, RECOVERING, flow, id, port);
 	lock_path(f, flow, port, id);
-	tell(f, flow, FLOW_REQUEST, id, NO_PORT);
+	tell_of_flow(f, flow, FLOW_REQUEST, id, NO_PORT);
 	return 0;
 }
 
@@ -67,7 +66,7 @@ static __noinline int recover_for_host(struct frame *f)
 {
 	struct flow flow = to_source(f);
 
-	if (may_recover(&flow, f->now) && is_within_limit(f->port, f->now))
+	if (may_recover(&flow, f->now) && is_within_limit(EXPLORATIONS, f->port, f->now))
 		look_for_path(f, &flow, f->port);
 	return 0;
 }
@@ -83,7 +82,7 @@ static __noinline int break_path(struct frame *f, const struct flow *flow)
 	remove_path(flow);
 	remove_path(&back);
 	if (is_fabric(port, f->now))
-		tell(f, flow, FAIL, id, port);
+		tell_of_flow(f, flow, FAIL, id, port);
 	else if (initiator && is_host(port, f->now))
 		recover(f, &back, port);
 	return 0;
@@ -100,6 +99,16 @@ static __always_inline void refresh_path(struct frame *f, const struct flow *bac
 		recover_for_host(f);
 }
 
+/* How old an entry is at least that a Path Fail without an exploration erases, in milliseconds: such a frame comes
+ * from a switch without an entry, and so can be older than a path that has been found meanwhile. */
+#define UNNAMED_AGE 1000
+
+/* Whether a Path Fail is about the path of an entry; its exploration is 0 where its sender knew of none. */
+static __always_inline bool is_named(const struct frame *f, const struct path *path)
+{
+	return f->id ? path->id == f->id : (__u32)(f->now / 1000000) - path->made >= UNNAMED_AGE;
+}
+
 /* Path Fail: the source cannot be reached the way it came. */
 static __noinline int on_flow_fail(struct __sk_buff *skb, struct frame *f)
 {
@@ -108,11 +117,12 @@ static __noinline int on_flow_fail(struct __sk_buff *skb, struct frame *f)
 	bool initiator;
 	__u32 port;
 
-	if (!path || path->port != f->port)
+	if (!path || path->port != f->port || !is_named(f, path))
 		return drop(f, STALE);
 	remove_path(&broken);
 	path = path_at(&reached, f->now);
-	if (!path)
+	/* An entry that another exploration has made since leads over a path that stands. */
+	if (!path || !is_named(f, path))
 		return consume(TC_ACT_SHOT);
 	port = path->port;
 	initiator = path->initiator;
@@ -124,13 +134,4 @@ static __noinline int on_flow_fail(struct __sk_buff *skb, struct frame *f)
 	if (initiator && is_host(port, f->now))
 		recover(f, &reached, port);
 	return consume(TC_ACT_SHOT);
-}
-
-/* The frame has been sent, or goes no further: what is to be told about its flow is written over it. */
-static __always_inline int then_tell(struct __sk_buff *skb, const struct frame *f, int action)
-{
-	if (!f->own.type)
-		return action;
-	send_own(skb, f, &f->own);
-	return TC_ACT_SHOT;
 }

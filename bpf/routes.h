@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * Forwarding by routes, modes ecmp and spray: the next hops of each station, which the daemon writes.
- * Frames to groups are flooded, the first copy of a source's only.
+ * Forwarding by routes, modes ecmp and spray: the next hops of each station, which the daemon writes
+ * (crates/switching/src/routed.rs). Stations without a route, and frames to groups, are ARP-Path's.
  */
 #pragma once
 
-#include "floods.h"
-#include "hello.h"
+#include "arp_path.h"
 
 struct route {
 	__u32 count;
@@ -44,48 +43,23 @@ static __noinline __u32 next_hop(const struct frame *f, __u32 random)
 	return working->ports[at % MAX_PORTS];
 }
 
-/* Why a frame is not for a route to decide, if it is not. */
-static __always_inline enum reason refuses_to_route(const struct frame *f)
+/* Whether a route decides about the frame: one to a station that has any. All else is the default forwarding's. */
+static __always_inline bool is_routed(const struct frame *f)
 {
-	enum reason refused = refuses(f);
+	__u64 dst = f->dst;
 
-	if (refused != NO_REASON)
-		return refused;
-	if (f->malformed != NO_REASON)
-		return f->malformed;
-	return is_control(f) ? STALE : NO_REASON;
+	return !is_control(f) && !f->marked && !is_group(f->dst) && bpf_map_lookup_elem(&routes, &dst);
 }
 
-static __always_inline int route(struct __sk_buff *skb, struct frame *f, __u32 random)
+static __always_inline int route(struct __sk_buff *skb, const struct frame *f, __u32 random)
 {
-	__u32 port = next_hop(f, random);
+	enum reason refused = refuses(f);
+	__u32 port;
 
+	if (refused != NO_REASON)
+		return drop(f, refused);
+	port = next_hop(f, random);
 	if (port == NO_PORT)
 		return drop(f, NO_ROUTE);
 	return port == f->port ? drop(f, SAME_PORT) : forwarded(send(skb, port, false));
-}
-
-/* Whether the frame was no route's to decide. */
-static __always_inline bool is_settled(struct __sk_buff *skb, struct frame *f, int *action)
-{
-	enum reason refused;
-
-	if (f->kind == HELLO) {
-		*action = on_hello(f);
-		return true;
-	}
-	if (is_for_machine(f)) {
-		*action = consume(TC_ACT_OK);
-		return true;
-	}
-	refused = refuses_to_route(f);
-	if (refused != NO_REASON) {
-		*action = drop(f, refused);
-		return true;
-	}
-	if (!is_group(f->dst))
-		return false;
-	f->kind = OTHER;
-	*action = on_broadcast(skb, f);
-	return true;
 }

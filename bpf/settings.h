@@ -24,7 +24,10 @@ struct settings {
 	__u64 refresh_after;  /* age of a path at which a better one is looked for; 0: never */
 	__u64 rate_gap;       /* between explorations that a host port may start in the long run */
 	__u64 rate_slack;     /* what a burst of them may run ahead */
-	__u64 sweep_gap;      /* least time between two sweeps of a full table of floods */
+	__u64 flood_gap;      /* the same two of floods that the frames from a host port start */
+	__u64 flood_slack;
+	__u64 station_gap;    /* and of stations that they add or move */
+	__u64 station_slack;
 	__u64 hash_key;       /* under which flows are hashed */
 	__u64 elephant_bytes; /* what a flow has carried when it is moved, mode tfe by bytes */
 	__u32 longest;        /* frame that a fabric port sends, in bytes without the outer VLAN tag */
@@ -44,7 +47,9 @@ struct settings {
 	__u8 sprays;          /* whether a frame takes any way of its group, else that of its flow */
 	__u16 tag_type;       /* EtherType */
 	__u16 queue_major;    /* of the classes that frames queue in by QID, counted from 1; 0: by none */
-	__u8 reserved[6];
+	__u8 floods_unknown;  /* whether a frame to a station that is not known is flooded, else dropped */
+	__u8 announces;       /* whether a station that is new at a port is announced to the other switches */
+	__u8 reserved[4];
 };
 
 const volatile struct settings settings = {};
@@ -54,7 +59,7 @@ struct test {
 	__u64 now;
 	__u32 port; /* the port that the frame comes in on */
 	__u32 drawn;
-	__u32 random[2]; /* what is drawn, in order */
+	__u32 random[4]; /* what is drawn, in order */
 };
 
 struct {
@@ -88,7 +93,7 @@ static __always_inline __u32 draw(void)
 	if (settings.testing) {
 		struct test *given = the_test();
 
-		return given ? given->random[given->drawn++ & 1] : 0;
+		return given ? given->random[given->drawn++ & 3] : 0;
 	}
 	return bpf_get_prandom_u32();
 }

@@ -10,13 +10,12 @@ SEC("classifier")
 int spray(struct __sk_buff *skb)
 {
 	struct frame *frame = take_in(skb);
-	int action;
 
 	if (!frame)
 		return TC_ACT_SHOT;
-	if (is_settled(skb, frame, &action))
-		return action;
-	return route(skb, frame, draw());
+	if (is_routed(frame))
+		return route(skb, frame, draw());
+	return then_tell(skb, frame, receive(skb, frame));
 }
 
 char _license[] SEC("license") = "Dual MIT/GPL";

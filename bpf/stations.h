@@ -56,11 +56,23 @@ static __always_inline struct station *refresh(__u64 address, __u64 now)
 	return station;
 }
 
+/* Until then flows may have entries for host ports that their stations have left. */
+static __u64 left_until;
+
+/* A station has left a host port: entries of its flows that are used are met within their life. */
+static __always_inline void has_left(__u64 now)
+{
+	left_until = now + settings.confirmed;
+}
+
 /* Puts a station in; in `class`, unless it is on a port of its own. */
 static __noinline int put_station(const struct frame *f, __u64 address, __u32 port, __u8 class)
 {
 	struct station station = { .port = port, .class = is_host(port, f->now) ? ATTACHED : class };
+	struct station *known = station_at(address, f->now);
 
+	if (known && known->port != port && is_host(known->port, f->now))
+		has_left(f->now);
 	station.expiry = f->now + life(station.class);
 	bpf_map_update_elem(&stations, &address, &station, BPF_ANY);
 	trace_station(f, station.class == LOCKED ? STATION_LOCKED : STATION_LEARNT, address, port);

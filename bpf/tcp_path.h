@@ -21,7 +21,7 @@ static __noinline int on_miss(struct __sk_buff *skb, struct frame *f)
 	/* The entry was evicted here, and the default forwarding does not come this way: whoever still
 	 * sends the flow here is told not to. */
 	if (fabric && action == TC_ACT_SHOT)
-		tell(f, &flow, FAIL, 0, f->port);
+		tell_of_flow(f, &flow, FAIL, 0, f->port);
 	return action;
 }
 
@@ -31,6 +31,17 @@ static __always_inline void close_path(const struct flow *flow, __u64 now)
 
 	if (path)
 		reclass(flow, path, PATH_CLOSING, now);
+}
+
+/* Whether the station of a flow that has an entry for the host port `port` is not there any more. */
+static __always_inline bool has_moved_from(const struct frame *f, __u32 port)
+{
+	struct station *station;
+
+	if (f->now >= left_until || !is_host(port, f->now))
+		return false;
+	station = station_at(f->dst, f->now);
+	return station && station->port != port;
 }
 
 /* Any segment that opens nothing. */
@@ -50,6 +61,10 @@ static __noinline int on_data(struct __sk_buff *skb, struct frame *f)
 	}
 	if (port == f->port)
 		return forward(skb, f);
+	if (has_moved_from(f, port)) {
+		break_path(f, &flow);
+		return forward(skb, f);
+	}
 	if (has_returned(f, port)) {
 		remove_path(&flow);
 		return drop(f, RETURNED);
@@ -60,7 +75,7 @@ static __noinline int on_data(struct __sk_buff *skb, struct frame *f)
 	} else if (settings.refresh_after) {
 		refresh_path(f, &back);
 	}
-	return forwarded(send(skb, port, f->own.type != 0));
+	return forwarded(send(skb, port, f->tells));
 }
 
 /* A SYN from a host of this switch. */
@@ -69,7 +84,9 @@ static __noinline int on_syn(struct __sk_buff *skb, struct frame *f)
 	struct flow flow = to_source(f);
 	struct path *path;
 
-	if (attached(f->dst, f->now) != NO_PORT || !fits_wrapped(skb))
+	/* Of a station on a port of this switch no path is explored. A frame to one that nobody here knows is
+	 * flooded as it is: it reaches the station even if its own switch has forgotten it. */
+	if (attached(f->dst, f->now) != NO_PORT || is_to_be_flooded(f) || !fits_wrapped(skb))
 		return forward(skb, f);
 	path = path_at(&flow, f->now);
 	if (path && path->id == f->id && path->port == f->port) {
@@ -84,11 +101,11 @@ static __noinline int on_syn(struct __sk_buff *skb, struct frame *f)
 			return forward(skb, f);
 		}
 	}
-	if (!is_within_limit(f->port, f->now) || !note_own(&flow, PATH_REQUEST, f->id, f->now))
+	if (!is_within_limit(EXPLORATIONS, f->port, f->now) || !note_own(&flow, PATH_REQUEST, f->id, f->now))
 		return forward(skb, f);
 	lock_path(f, &flow, f->port, f->id);
 	trace_frame(f, EXPLORED, f->port);
-	return wrap(skb, f, REQUEST, f->id) ? flood_on(skb, f, false) : drop(f, NO_MEMORY);
+	return wrap(skb, f, REQUEST, f->id) ? flood_on(skb, f, TO_FABRIC) : drop(f, NO_MEMORY);
 }
 
 /* A SYN+ACK from a host of this switch. */
@@ -103,7 +120,7 @@ static __noinline int on_syn_ack(struct __sk_buff *skb, struct frame *f)
 	port = path->port;
 	id = path->id;
 	confirm(f, &flow, f->port, id);
-	return wrap(skb, f, REPLY, id) ? forwarded(send(skb, port, false)) : drop(f, NO_MEMORY);
+	return wrap(skb, f, REPLY, id) ? forwarded(send(skb, port, f->tells)) : drop(f, NO_MEMORY);
 }
 
 static __always_inline int deliver(struct __sk_buff *skb, struct frame *f, __u32 port)
@@ -129,7 +146,7 @@ static __noinline int on_flow_request(struct __sk_buff *skb, struct frame *f)
 	if (f->kind == PATH_REQUEST)
 		return deliver(skb, f, port);
 	confirm(f, &flow, port, f->id);
-	tell(f, &back, FLOW_REPLY, f->id, f->port);
+	tell_of_flow(f, &back, FLOW_REPLY, f->id, f->port);
 	return consume(TC_ACT_SHOT);
 }
 
@@ -160,7 +177,7 @@ static __noinline int on_flow_reply(struct __sk_buff *skb, struct frame *f)
 /* A TCP segment. */
 static __always_inline int on_tcp(struct __sk_buff *skb, struct frame *f)
 {
-	enum reason refused = takes(f);
+	int refused = takes(f);
 
 	if (refused != NO_REASON)
 		return drop(f, refused);
@@ -178,7 +195,7 @@ static __always_inline int on_tcp(struct __sk_buff *skb, struct frame *f)
 /* Anything that is not a TCP segment. */
 static __always_inline int on_other(struct __sk_buff *skb, struct frame *f)
 {
-	if (f->kind == HELLO || !is_control(f) || !is_about_flow(f) || f->malformed != NO_REASON ||
+	if (f->kind == HELLO || !is_control(f) || f->marked || !is_about_flow(f) || f->malformed != NO_REASON ||
 	    refuses(f) != NO_REASON)
 		return receive(skb, f);
 	if (f->kind == PATH_REQUEST || f->kind == RECOVERY_REQUEST)

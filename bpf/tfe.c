@@ -13,7 +13,9 @@ int tfe(struct __sk_buff *skb)
 
 	if (!frame)
 		return TC_ACT_SHOT;
-	read_segment(skb, frame);
+	/* What a switch floods is the default forwarding's, whatever flow it is of. */
+	if (!frame->marked)
+		read_segment(skb, frame);
 	return then_tell(skb, frame, frame->kind == TCP ? on_segment(skb, frame) : on_other(skb, frame));
 }
 

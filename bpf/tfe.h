@@ -61,7 +61,7 @@ static __noinline int count(struct frame *f)
 /* A TCP segment of a flow that is not explored from its SYN on, but may have been moved. */
 static __always_inline int on_moved(struct __sk_buff *skb, struct frame *f)
 {
-	enum reason refused = takes(f);
+	int refused = takes(f);
 
 	if (refused != NO_REASON)
 		return drop(f, refused);

@@ -18,7 +18,7 @@ static __always_inline bool fits_wrapped(const struct __sk_buff *skb)
 }
 
 /* The segment becomes what a Path frame of this type and exploration carries. */
-static __noinline bool wrap(struct __sk_buff *skb, const struct frame *f, __u8 type, __u32 id)
+static __noinline bool wrap(struct __sk_buff *skb, struct frame *f, __u8 type, __u32 id)
 {
 	bool tagged = skb->vlan_present;
 	struct vlan_tag tag = outer_tag(skb);
@@ -49,10 +49,17 @@ static __noinline bool wrap(struct __sk_buff *skb, const struct frame *f, __u8 t
 		if (bpf_skb_vlan_push(skb, tag.protocol, tag.tci))
 			return false;
 	/* The first of them becomes the outer tag again, and the frame one of what follows. */
-	return !bpf_skb_store_bytes(skb, ADDRESSES_LEN + TAG_LEN, inner, sizeof(inner), BPF_F_RECOMPUTE_CSUM) &&
-	       !bpf_skb_store_bytes(skb, f->at + TAG_LEN, &head, sizeof(head), BPF_F_RECOMPUTE_CSUM) &&
-	       !bpf_skb_store_bytes(skb, 0, destination, sizeof(destination), BPF_F_RECOMPUTE_CSUM) &&
-	       !bpf_skb_vlan_pop(skb) && (tagged || !bpf_skb_vlan_pop(skb));
+	if (bpf_skb_store_bytes(skb, ADDRESSES_LEN + TAG_LEN, inner, sizeof(inner), BPF_F_RECOMPUTE_CSUM) ||
+	    bpf_skb_store_bytes(skb, f->at + TAG_LEN, &head, sizeof(head), BPF_F_RECOMPUTE_CSUM) ||
+	    bpf_skb_store_bytes(skb, 0, destination, sizeof(destination), BPF_F_RECOMPUTE_CSUM) ||
+	    bpf_skb_vlan_pop(skb))
+		return false;
+	if (tagged)
+		return true;
+	/* A tag among the bytes becomes the outer one now. */
+	if (f->at > ADDRESSES_LEN)
+		f->at -= TAG_LEN;
+	return !bpf_skb_vlan_pop(skb);
 }
 
 /* What the Path frame carries becomes the frame. */

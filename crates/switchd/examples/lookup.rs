@@ -136,7 +136,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             at(90)
         ));
     }
-    let tables = Tables::open(Mode::TcpPath, Settings::new(&config), config.floods, &pins)?;
+    let tables = Tables::open(Mode::TcpPath, Settings::new(&config), &pins)?;
     let started = Instant::now();
     let held = tables.sweep(now())?.flows;
     let sweep = started.elapsed().as_secs_f64();

@@ -2,7 +2,7 @@
 
 use aya::Pod;
 use weft_switching::Mac;
-use weft_switching::exploration::{Exploration, FloodOrder, OnMiss, Scope, WhileBroken};
+use weft_switching::exploration::{Exploration, FloodOrder, OnMiss, OnUnknown, Scope, WhileBroken};
 use weft_switching::tfe::Classifier;
 use weft_units::{Duration, Time};
 use weft_wire::TagWidth;
@@ -37,8 +37,14 @@ pub struct Settings {
     pub rate_gap: u64,
     /// What a burst of them may run ahead.
     pub rate_slack: u64,
-    /// Least time between two sweeps of a full table of floods.
-    pub sweep_gap: u64,
+    /// The same two of floods that the frames from a host port start.
+    pub flood_gap: u64,
+    /// See [`Settings::flood_gap`].
+    pub flood_slack: u64,
+    /// The same two of stations that they add or move.
+    pub station_gap: u64,
+    /// See [`Settings::station_gap`].
+    pub station_slack: u64,
     /// Under which flows are hashed.
     pub hash_key: u64,
     /// What a flow has carried when it is moved, mode `tfe` by bytes.
@@ -77,8 +83,19 @@ pub struct Settings {
     pub tag_type: u16,
     /// The major number of the classes that frames queue in by QID; zero: by none.
     pub queue_major: u16,
+    /// Whether a frame to a station that is not known is flooded, else dropped.
+    pub floods_unknown: u8,
+    /// Whether a station that is new at a port is announced to the other switches.
+    pub announces: u8,
     /// Zero.
-    pub reserved: [u8; 6],
+    pub reserved: [u8; 4],
+}
+
+/// A token bucket of `burst` tokens that gains `rate` a second, in ns: between two tokens, and what a full bucket
+/// may run ahead.
+fn bucket(rate: u64, burst: u64) -> [u64; 2] {
+    let gap = 1_000_000_000_u64.checked_div(rate).unwrap_or(NEVER / 4);
+    [gap, gap.saturating_mul(burst.max(1)).min(NEVER / 2)]
 }
 
 /// Nanoseconds of a duration.
@@ -94,7 +111,9 @@ pub const fn ns_at(time: Time) -> u64 {
 impl Settings {
     /// What `config` says, with the EtherTypes of docs/wire-format.md.
     pub fn new(config: &Exploration) -> Self {
-        let rate_gap = 1_000_000_000_u64.checked_div(config.rate).unwrap_or(NEVER / 4);
+        let [rate_gap, rate_slack] = bucket(config.rate, config.burst);
+        let [flood_gap, flood_slack] = bucket(config.flood_rate, config.flood_burst);
+        let [station_gap, station_slack] = bucket(config.station_rate, config.station_burst);
         Self {
             lock: ns(config.lock),
             learnt: ns(config.learnt),
@@ -105,8 +124,11 @@ impl Settings {
             closing: ns(config.closing),
             refresh_after: ns(config.refresh_after),
             rate_gap,
-            rate_slack: rate_gap.saturating_mul(config.burst.max(1)).min(NEVER / 2),
-            sweep_gap: 100_000_000,
+            rate_slack,
+            flood_gap,
+            flood_slack,
+            station_gap,
+            station_slack,
             hash_key: 0,
             elephant_bytes: 0,
             longest: 1514,
@@ -126,7 +148,9 @@ impl Settings {
             sprays: 0,
             tag_type: TagWidth::Narrow.ethertype().0,
             queue_major: 0,
-            reserved: [0; 6],
+            floods_unknown: (config.on_unknown == OnUnknown::Flood).into(),
+            announces: config.announce.into(),
+            reserved: [0; 4],
         }
     }
 
@@ -152,7 +176,7 @@ pub struct Test {
     /// How many were drawn.
     pub drawn: u32,
     /// What is drawn, in order.
-    pub random: [u32; 2],
+    pub random: [u32; 4],
 }
 
 /// `struct port`.
@@ -212,7 +236,7 @@ pub struct FloodKey {
     pub sport: u16,
     /// TCP port of the destination.
     pub dport: u16,
-    /// As [`weft_switching::Kind`].
+    /// As [`weft_switching::arp_path::FloodKind`].
     pub kind: u64,
 }
 
@@ -220,14 +244,50 @@ pub struct FloodKey {
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flood {
-    /// When it is forgotten.
-    pub expiry: u64,
+    /// When it is forgotten, in ns modulo 2^56; in the lower eight bits whether its source has left, and where the
+    /// first copy came in.
+    state: u64,
+}
+
+const STATE_BITS: u32 = 8;
+/// The port of a flood that started here.
+const STARTED_HERE: u64 = 0x7f;
+
+impl Flood {
+    /// The first copy came in on `port` (beyond [`MAX_PORTS`]: the flood started here), and is remembered until
+    /// `expiry`.
+    pub fn new(port: u16, expiry: u64) -> Self {
+        let port = if port < MAX_PORTS { port.into() } else { STARTED_HERE };
+        Self { state: expiry << STATE_BITS | port }
+    }
+
     /// Where the first copy came in; 65535: it started here.
-    pub port: u16,
+    pub fn port(self) -> u16 {
+        let port = self.state & STARTED_HERE;
+        if port == STARTED_HERE { u16::MAX } else { port as u16 }
+    }
+
+    /// For how long from `now` it is remembered, in ns; 0 or below where it is forgotten.
+    pub fn left(self, now: u64) -> i64 {
+        (self.state >> STATE_BITS << STATE_BITS).wrapping_sub(now << STATE_BITS) as i64 >> STATE_BITS
+    }
+}
+
+/// `struct move`: how often a station sent from another port than the one where it was known; its key is
+/// [`address`].
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Move {
+    /// How often.
+    pub count: u64,
+    /// When it did last, in ns.
+    pub last: u64,
+    /// Where it is since then.
+    pub to: u16,
+    /// Where it was before.
+    pub from: u16,
     /// Zero.
-    pub reserved: u16,
-    /// The kernel's lock; reads as zero.
-    pub lock: u32,
+    pub reserved: u32,
 }
 
 /// `struct flow`: an entry leads to `host`. An end is an address and, in the lower 16 bits, a TCP port.
@@ -238,6 +298,14 @@ pub struct Flow {
     pub host: u64,
     /// The other end.
     pub peer: u64,
+}
+
+impl Flow {
+    /// The key of the other direction's entry.
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        Self { host: self.peer, peer: self.host }
+    }
 }
 
 /// `struct path`.
@@ -415,6 +483,8 @@ unsafe impl Pod for FloodKey {}
 // SAFETY: as above.
 unsafe impl Pod for Flood {}
 // SAFETY: as above.
+unsafe impl Pod for Move {}
+// SAFETY: as above.
 unsafe impl Pod for Flow {}
 // SAFETY: as above.
 unsafe impl Pod for Path {}
@@ -444,6 +514,7 @@ mod tests {
             size_of::<Station>(),
             size_of::<FloodKey>(),
             size_of::<Flood>(),
+            size_of::<Move>(),
             size_of::<Flow>(),
             size_of::<Path>(),
             size_of::<Load>(),
@@ -453,7 +524,18 @@ mod tests {
             size_of::<Event>(),
             size_of::<Counts>(),
         ];
-        assert_eq!(sizes, [136, 24, 24, 16, 32, 16, 16, 24, 16, 68, 2056, 48, 40, 200]);
+        assert_eq!(sizes, [160, 32, 24, 16, 32, 8, 24, 16, 24, 16, 68, 2056, 48, 40, 200]);
+    }
+
+    #[test]
+    fn a_flood_is_remembered_until_its_time_also_where_that_passes_what_56_bits_hold() {
+        for now in [0, 5_000_000_000, (1 << 56) - 1] {
+            let (flood, here) = (Flood::new(63, now + 3), Flood::new(u16::MAX, now + 3));
+            assert_eq!((flood.port(), here.port()), (63, u16::MAX));
+            for (later, left) in [(0, 3), (2, 1), (3, 0), (4, -1)] {
+                assert_eq!(flood.left(now + later), left, "{later} ns after {now}");
+            }
+        }
     }
 
     #[test]

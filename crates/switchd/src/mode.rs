@@ -63,9 +63,10 @@ impl Mode {
         Self::ALL.into_iter().find(|mode| name == mode.name() || name == mode.program())
     }
 
-    /// Whether the mode finds stations by exploring: maps `stations` and `repairs`.
+    /// Whether the mode finds stations by exploring, all or those without a route: maps `stations`, `repairs`,
+    /// `moves`, `floods` and `limits`.
     pub const fn explores(self) -> bool {
-        matches!(self, Self::ArpPath | Self::TcpPath | Self::Tfe)
+        !self.has_gates()
     }
 
     /// Whether the mode goes by routes that it is given: map `routes`.
@@ -84,12 +85,7 @@ impl Mode {
         matches!(self, Self::TagForward)
     }
 
-    /// Whether the mode floods, and remembers what it has flooded: map `floods`.
-    pub const fn floods(self) -> bool {
-        !self.has_gates()
-    }
-
-    /// Whether the mode keeps flows: maps `paths`, `locked` and `limits`.
+    /// Whether the mode keeps flows: maps `paths` and `locked`.
     pub const fn keeps_flows(self) -> bool {
         matches!(self, Self::TcpPath | Self::Tfe)
     }

@@ -17,7 +17,7 @@ use aya_obj::Object;
 use crate::error::PlaneError;
 
 /// Maps that belong to a program or a test, not to the switch.
-const OWN: [&str; 6] = ["sent", "test", "order", "trace", "tracing", "misses"];
+const OWN: [&str; 7] = ["sent", "test", "order", "owns", "trace", "tracing", "misses"];
 
 /// `BPF_FS_MAGIC`.
 const BPF_FS: libc::__fsword_t = 0xcafe_4a11;

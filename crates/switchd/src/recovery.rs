@@ -18,8 +18,6 @@ pub struct Known<'a> {
     pub settings: &'a Settings,
     /// Whether a station hangs on a host port of this switch.
     pub is_attached: &'a dyn Fn(u64) -> bool,
-    /// Floods that can still be taken note of.
-    pub room: usize,
     /// The time, in ns.
     pub now: u64,
 }
@@ -47,6 +45,16 @@ pub struct Recovery {
     /// Frames to be sent, each out of all its ports; in which order is drawn where floods leave in random
     /// order.
     pub frames: Vec<(Vec<u16>, Vec<u8>)>,
+}
+
+impl Recovery {
+    /// Adds what is to be done about further flows.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.gone.extend(other.gone);
+        self.locked.extend(other.locked);
+        self.floods.extend(other.floods);
+        self.frames.extend(other.frames);
+    }
 }
 
 impl Known<'_> {
@@ -106,7 +114,7 @@ impl Known<'_> {
 
     /// Looks for a path for the flow of `flow.host`, which is on the host port `port`.
     fn recover(&self, flow: Flow, port: u16, draw: &mut impl FnMut(&Flow) -> u32, done: &mut Recovery) {
-        if (self.is_attached)(flow.peer >> 16) || done.floods.len() >= self.room {
+        if (self.is_attached)(flow.peer >> 16) {
             return;
         }
         let (id, until) = (draw(&flow), self.now + self.settings.lock);
@@ -118,7 +126,7 @@ impl Known<'_> {
             dport: flow.peer as u16,
             kind: Kind::RecoveryRequest as u64,
         };
-        done.floods.push((key, Flood { expiry: until, port: u16::MAX, reserved: 0, lock: 0 }));
+        done.floods.push((key, Flood::new(u16::MAX, until)));
         let made = (self.now / 1_000_000) as u32;
         let class = LOCKED;
         let path = Path { expiry: until, id, made, port, class, initiator: 1, explored: 1, reserved: [0; 3] };

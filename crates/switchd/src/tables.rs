@@ -7,11 +7,15 @@ use std::sync::Arc;
 use aya::Pod;
 
 use crate::error::PlaneError;
-use crate::layout::{Flood, FloodKey, Flow, Load, Path, Port, Settings, Station};
+use crate::layout::{Flood, FloodKey, Flow, Load, Move, Path, Port, Settings, Station};
 use crate::mode::Mode;
 use crate::pins::Pins;
 use crate::recovery::{Broken, Known, Recovery};
 use crate::walk::Walk;
+
+/// Entries that are looked at again, decided on and taken out before the next: in the time between, a millisecond
+/// at most, the kernel may repair one.
+const AT_ONCE: usize = 256;
 
 /// The maps of a switch.
 #[derive(Clone)]
@@ -21,13 +25,14 @@ struct Maps {
     settings: Settings,
     /// Where stations are, and those that are being looked for, in modes that explore.
     stations: Option<(Walk<u64, Station>, Walk<u64, u64>)>,
-    /// Floods that have been here, in modes that flood.
+    /// Floods that have been here, in modes that explore.
     floods: Option<Walk<FloodKey, Flood>>,
+    /// Stations that have moved, in modes that explore.
+    moves: Option<Walk<u64, Move>>,
     /// Confirmed flows, and those that are not.
     flows: Option<[Walk<Flow, Path>; 2]>,
     /// What flows have carried.
     carried: Option<Walk<Flow, Load>>,
-    most_floods: usize,
 }
 
 /// How many entries there are.
@@ -50,7 +55,7 @@ impl Tables {
     ///
     /// # Errors
     /// [`PlaneError`].
-    pub fn open(mode: Mode, settings: Settings, most_floods: usize, pins: &Pins) -> Result<Self, PlaneError> {
+    pub fn open(mode: Mode, settings: Settings, pins: &Pins) -> Result<Self, PlaneError> {
         let flows = match mode.keeps_flows() {
             true => Some([Walk::open(&pins.map("paths"))?, Walk::open(&pins.map("locked"))?]),
             false => None,
@@ -63,11 +68,15 @@ impl Tables {
             true => Some(Walk::open(&pins.map("carried"))?),
             false => None,
         };
-        let floods = match mode.floods() {
+        let floods = match mode.explores() {
             true => Some(Walk::open(&pins.map("floods"))?),
             false => None,
         };
-        Ok(Self(Arc::new(Maps { settings, stations, carried, floods, flows, most_floods })))
+        let moves = match mode.explores() {
+            true => Some(Walk::open(&pins.map("moves"))?),
+            false => None,
+        };
+        Ok(Self(Arc::new(Maps { settings, stations, carried, floods, moves, flows })))
     }
 
     fn flows(&self) -> &[Walk<Flow, Path>] {
@@ -99,6 +108,15 @@ impl Tables {
         })
     }
 
+    /// Shows the stations that have sent from another port than the one where they were known.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn moves(&self, mut see: impl FnMut(u64, Move)) -> io::Result<()> {
+        let Some(moves) = &self.0.moves else { return Ok(()) };
+        moves.each(|keys, values| keys.iter().zip(values).for_each(|(address, moved)| see(*address, *moved)))
+    }
+
     /// Forgets what has expired at `now`; gives what is left.
     ///
     /// # Errors
@@ -106,7 +124,7 @@ impl Tables {
     pub fn sweep(&self, now: u64) -> io::Result<Sizes> {
         let mut sizes = Sizes::default();
         if let Some(floods) = &self.0.floods {
-            sizes.floods = sweep(floods, |flood| flood.expiry > now)?;
+            sizes.floods = sweep(floods, |flood| flood.left(now) > 0)?;
         }
         if let Some((stations, repairs)) = &self.0.stations {
             sizes.stations = sweep(stations, |station| station.expiry > now)?;
@@ -154,18 +172,18 @@ impl Tables {
             .try_for_each(|map| remove_where(map, |path: &Path| ports.contains(&path.port)).map(|_| ()))
     }
 
-    /// The entries on a port, each with that of the other direction.
-    fn on_port(&self, port: u16, now: u64) -> io::Result<Vec<Broken>> {
+    /// The entries on a port, each with that of the other direction, which do not expire before `now`.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn on_port(&self, port: u16, now: u64) -> io::Result<Vec<Broken>> {
         let mut found = Vec::new();
         self.paths(now, |flow, path| {
             if path.port == port {
                 found.push((flow, path));
             }
         })?;
-        let other = |Flow { host, peer }| {
-            let back = Flow { host: peer, peer: host };
-            self.flows().iter().find_map(|map| map.get(&back).filter(|path| path.expiry > now))
-        };
+        let other = |flow: Flow| self.path(&flow.reversed(), now);
         Ok(found.into_iter().map(|(flow, path)| Broken { flow, path, other: other(flow) }).collect())
     }
 
@@ -182,14 +200,46 @@ impl Tables {
         now: u64,
         draw: impl FnMut(&Flow) -> u32,
     ) -> io::Result<Recovery> {
+        self.break_flows(port, self.on_port(port, now)?, ports, now, draw)
+    }
+
+    /// The same for the flows of entries that were on the port a while ago. Those that the kernel has repaired since
+    /// are left alone.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn break_flows(
+        &self,
+        port: u16,
+        mut broken: Vec<Broken>,
+        ports: &[Port],
+        now: u64,
+        mut draw: impl FnMut(&Flow) -> u32,
+    ) -> io::Result<Recovery> {
         self.forget_behind(&[port])?;
-        let broken = self.on_port(port, now)?;
-        let done = self.known(ports, now)?.decide(|known| known.break_port(broken, draw));
-        for map in self.flows() {
-            map.remove(&done.gone)?;
+        broken.sort_unstable_by_key(|broken| (broken.flow.host, broken.flow.peer));
+        let mut done = Recovery::default();
+        for some in broken.chunks(AT_ONCE) {
+            let still = some.iter().filter_map(|broken| self.still(broken, now)).collect();
+            let more = self.deciding(ports, now).decide(|known| known.break_port(still, &mut draw));
+            for map in self.flows() {
+                map.remove(&more.gone)?;
+            }
+            self.begin(&more)?;
+            done.add(more);
         }
-        self.begin(&done)?;
         Ok(done)
+    }
+
+    /// The same entry as it is now, and that of the other direction; `None` where it has gone or is another's now.
+    fn still(&self, broken: &Broken, now: u64) -> Option<Broken> {
+        let path = self.path(&broken.flow, now)?;
+        let same = path.port == broken.path.port && path.id == broken.path.id;
+        same.then(|| Broken { flow: broken.flow, path, other: self.path(&broken.flow.reversed(), now) })
+    }
+
+    fn path(&self, flow: &Flow, now: u64) -> Option<Path> {
+        self.flows().iter().find_map(|map| map.get(flow).filter(|path| path.expiry > now))
     }
 
     /// What moves flows off a port that still forwards, and is done but for sending frames: flows that were
@@ -210,12 +260,11 @@ impl Tables {
             |number: u16| ports.get(usize::from(number)).is_some_and(|port| port.neighbour_until > now);
         let reversed = over.iter().filter_map(|entry| {
             let other = entry.other.filter(|other| is_fabric(other.port))?;
-            let flow = Flow { host: entry.flow.peer, peer: entry.flow.host };
-            Some(Broken { flow, path: other, other: Some(entry.path) })
+            Some(Broken { flow: entry.flow.reversed(), path: other, other: Some(entry.path) })
         });
         let reversed: Vec<Broken> = reversed.collect();
         let mut draw = draw;
-        let done = self.known(ports, now)?.decide(|known| {
+        let done = self.deciding(ports, now).decide(|known| {
             let mut done = known.break_port(over, &mut draw);
             done.frames.extend(known.break_port(reversed, &mut draw).frames);
             // What is on its way here still goes on.
@@ -230,8 +279,7 @@ impl Tables {
     fn begin(&self, done: &Recovery) -> io::Result<()> {
         if let Some(floods) = &self.0.floods {
             for (key, flood) in &done.floods {
-                // A full table: copies that come back end at their hop limit, or at switches with room.
-                let _ = floods.insert(key, flood);
+                floods.insert(key, flood)?;
             }
         }
         let Some([confirmed, locked]) = &self.0.flows else { return Ok(()) };
@@ -240,12 +288,8 @@ impl Tables {
         done.locked.iter().try_for_each(|(flow, path)| locked.insert(flow, path))
     }
 
-    fn known<'a>(&'a self, ports: &'a [Port], now: u64) -> io::Result<Deciding<'a>> {
-        let mut floods = 0;
-        if let Some(map) = &self.0.floods {
-            map.each(|keys, _| floods += keys.len())?;
-        }
-        Ok(Deciding { tables: self, ports, now, room: self.0.most_floods.saturating_sub(floods) })
+    fn deciding<'a>(&'a self, ports: &'a [Port], now: u64) -> Deciding<'a> {
+        Deciding { tables: self, ports, now }
     }
 }
 
@@ -254,7 +298,6 @@ struct Deciding<'a> {
     tables: &'a Tables,
     ports: &'a [Port],
     now: u64,
-    room: usize,
 }
 
 impl Deciding<'_> {
@@ -269,8 +312,7 @@ impl Deciding<'_> {
             station.is_some_and(|station| is_host(station.port))
         };
         let settings = &self.tables.0.settings;
-        let (ports, room, now) = (self.ports, self.room, self.now);
-        decide(&Known { ports, settings, is_attached: &is_attached, room, now })
+        decide(&Known { ports: self.ports, settings, is_attached: &is_attached, now: self.now })
     }
 }
 

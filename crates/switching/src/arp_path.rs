@@ -199,20 +199,24 @@ impl ArpPathSwitch {
         if self.ports.is_fabric(ingress, now) {
             return true;
         }
-        let refused = self.refuses(ingress, header, now);
-        match refused {
+        match self.refuses(ingress, header, now) {
             Some(reason) => out.drop(reason),
-            None => self.hear_host(ctx, ingress, header, out),
+            None if self.is_at_home(ingress, header, now) => return true,
+            None if self.floods.has_come_round(&self.ports, ingress, header, now) => {
+                out.drop(DropReason::LateCopy);
+            }
+            None => {
+                self.appears(ctx, ingress, header, out);
+                return true;
+            }
         }
-        refused.is_none()
+        false
     }
 
-    /// A station is known at its own edge while it sends.
+    /// Whether a host is known at the port where it sends, as a station is at its own edge while it sends.
     #[inline]
-    fn hear_host<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
-        if self.stations.refresh(&header.src, ctx.now()).is_none_or(|port| *port != ingress) {
-            self.appears(ctx, ingress, header, out);
-        }
+    fn is_at_home(&mut self, ingress: PortId, header: &Header, now: Time) -> bool {
+        self.stations.refresh(&header.src, now).is_some_and(|port| *port == ingress)
     }
 
     /// A station is new at a host port, or has moved there: the other switches are told, unless it asks them
@@ -284,8 +288,8 @@ impl ArpPathSwitch {
             return Err(DropReason::RateLimited);
         }
         self.floods.note(&self.ports, ingress, header, now)?;
-        if !fabric {
-            self.hear_host(ctx, ingress, header, out);
+        if !fabric && !self.is_at_home(ingress, header, now) {
+            self.appears(ctx, ingress, header, out);
         }
         Ok(())
     }
@@ -420,7 +424,7 @@ impl ArpPathSwitch {
         out: &mut Actions,
     ) {
         let now = ctx.now();
-        self.floods.note_unknown(header, now);
+        self.floods.note_unknown(&self.ports, ingress, header, now);
         out.rewrite(match out.rewriting() {
             Rewrite::Unwrap => Rewrite::UnwrapAndMark,
             _ => Rewrite::Mark,

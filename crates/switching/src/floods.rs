@@ -127,18 +127,18 @@ impl Floods {
         now: Time,
     ) -> Result<(), DropReason> {
         let flood = Flood::of(header);
-        if let Some(&port) = self.first.get(&flood, now)
-            && port != ingress
-        {
-            // The port of the first copy has gone, or a host has moved to a port of this switch.
-            let has_gone = port != HERE && !ports.is_known(port, now);
-            let has_moved = !header.kind.is_control() && ports.is_host(ingress, now);
-            if !self.has_settled(&flood, now) || !(has_gone || has_moved) {
-                return Err(DropReason::LateCopy);
-            }
+        if self.is_late(ports, ingress, &flood, now) {
+            return Err(DropReason::LateCopy);
         }
         self.first.insert(flood, ingress, flood.class(), now);
         Ok(())
+    }
+
+    fn is_late(&self, ports: &Ports, ingress: PortId, flood: &Flood, now: Time) -> bool {
+        let Some(&port) = self.first.get(flood, now).filter(|port| **port != ingress) else { return false };
+        // The port of the first copy has gone, or a host has moved to a port of this switch.
+        let has_gone = port != HERE && !ports.is_known(port, now);
+        !self.has_settled(flood, now) || !(has_gone || ports.is_host(ingress, now))
     }
 
     /// Whether no copy of a flood has been here for so long that none is under way.
@@ -155,8 +155,15 @@ impl Floods {
 
     /// Takes note of a frame to a station that is not known: its flood starts here, wherever that of another
     /// one started.
-    pub(crate) fn note_unknown(&mut self, header: &Header, now: Time) {
-        self.first.insert(Flood::unknown(header), HERE, BROADCAST, now);
+    pub(crate) fn note_unknown(&mut self, ports: &Ports, ingress: PortId, header: &Header, now: Time) {
+        let port = if ports.is_host(ingress, now) { ingress } else { HERE };
+        self.first.insert(Flood::unknown(header), port, BROADCAST, now);
+    }
+
+    /// Whether a frame to one station is a copy of one that was flooded, which a wire between two host ports has
+    /// brought back.
+    pub(crate) fn has_come_round(&self, ports: &Ports, ingress: PortId, header: &Header, now: Time) -> bool {
+        !header.dst.is_group() && self.is_late(ports, ingress, &Flood::unknown(header), now)
     }
 
     /// `station` is found behind `port` from now on: its broadcasts are taken from there. Where copies of one may

@@ -315,7 +315,8 @@ impl TcpPathSwitch {
         header: &Header,
         out: &mut Actions,
     ) {
-        if !header.kind.is_control() || header.kind == Kind::Hello || !header.is_about_flow() {
+        let of_flow = header.kind.is_control() && header.kind != Kind::Hello && header.is_about_flow();
+        if !of_flow || header.src.is_group() {
             return self.base.receive(ctx, ingress, header, out);
         }
         if let Some(reason) = self.base.refuses(ingress, header, ctx.now()) {

@@ -17,9 +17,12 @@ const MOST_ENTRIES: u64 = 1 << 26;
 /// Reads the section for the scheme of this name.
 pub fn read(table: Table<'_>, scheme: &str, interval: Duration, hold: Duration) -> (SchemeSpec, Exploration) {
     let mut spec = SchemeSpec { name: scheme.to_owned(), params: Default::default() };
-    let params = registry().iter().find(|info| info.name == scheme).map_or(&[][..], |info| info.params);
+    // Where there are routes, stations without one are found by exploring.
+    let schemes = if matches!(scheme, "ecmp" | "spray") { vec![scheme, "arp_path"] } else { vec![scheme] };
+    let infos = registry().iter().filter(|info| schemes.contains(&info.name));
+    let params: Vec<_> = infos.flat_map(|info| info.params).collect();
     let mut places = Vec::new();
-    for param in params.iter().filter(|param| !ELSEWHERE.contains(&param.name)) {
+    for param in params.into_iter().filter(|param| !ELSEWHERE.contains(&param.name)) {
         let value = value(&table, param.name, param.kind);
         if let Some((value, span)) = value {
             spec.params.insert(param.name.to_owned(), value);

@@ -10,6 +10,7 @@ mod interfaces;
 mod links;
 mod memory;
 mod metrics;
+mod moves;
 mod notices;
 mod ports;
 mod privileges;
@@ -180,10 +181,12 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
         );
     }
     let sweeping = tokio::spawn(background::sweep(shared.clone()));
+    let moving = tokio::spawn(moves::watch(shared.clone()));
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
     let ended = serve(&shared, &links, &mut saved, signals, changes, todo, asked).await;
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Stopping]);
     sweeping.abort();
+    moving.abort();
     control.hide();
     if let Some(metrics) = metrics {
         metrics.abort();

@@ -246,7 +246,7 @@ fn load(
         }
         other => other.into(),
     })?;
-    let tables = Tables::open(config.mode, settings, config.exploration.floods, &pins)?;
+    let tables = Tables::open(config.mode, settings, &pins)?;
     let ports: Vec<Port> =
         config.ports.iter().map(|name| Port::new(name, config.may_be_fabric(name))).collect();
     let now = clock::now();

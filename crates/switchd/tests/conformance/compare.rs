@@ -41,11 +41,10 @@ pub fn ends(key: FlowKey) -> (u64, u64) {
 /// How many entries the state machine has.
 pub fn sizes(oracle: &Oracle, now: Time) -> Sizes {
     let base = oracle.switch.base();
-    let explored = !matches!(oracle.switch, Machine::Routed(_));
     let carried = if let Machine::Tfe(switch) = &oracle.switch { switch.carried(now).count() } else { 0 };
     Sizes {
-        stations: if explored { base.stations(now).count() } else { 0 },
-        repairs: if explored { base.repairs(now).count() } else { 0 },
+        stations: base.stations(now).count(),
+        repairs: base.repairs(now).count(),
         floods: base.floods(now).count(),
         flows: oracle.switch.paths().map_or(0, |switch| switch.paths(now).count()),
         carried,
@@ -61,13 +60,11 @@ pub fn tables(program: &Program, oracle: &Oracle, time: Time) -> Result<(), Stri
         (address(from), address(to), id, sport, dport, kind as u64, port.0, ns_at(until))
     });
     let found = program.floods(now).map_err(text)?.into_iter().map(|(key, flood)| {
-        (key.from, key.to, key.id, key.sport, key.dport, key.kind, flood.port, flood.expiry)
+        let expiry = now.wrapping_add_signed(flood.left(now));
+        (key.from, key.to, key.id, key.sport, key.dport, key.kind, flood.port(), expiry)
     });
     same_set("floods", wanted, found)?;
 
-    if let Machine::Routed(_) = &oracle.switch {
-        return Ok(());
-    }
     let wanted =
         switch.stations(time).map(|(mac, port, class, until)| (address(mac), port.0, class, ns_at(until)));
     let found = program.stations(now).map_err(text)?.into_iter();

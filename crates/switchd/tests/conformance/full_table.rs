@@ -36,8 +36,9 @@ fn a_flood_of_requests_pushes_out_no_flow_that_was_confirmed() {
         let given = Test { now, port, ..Test::default() };
         program.run(given, frame).expect("it runs")
     };
-    let request = arp(1, HERE, THERE);
-    comes_in(&mut program, 0, &ethernet(MacAddr::BROADCAST, HERE, 0, EtherType::ARP, &request));
+    let asks = |from, to| ethernet(MacAddr::BROADCAST, from, 0, EtherType::ARP, &arp(1, from, to));
+    comes_in(&mut program, 0, &asks(HERE, THERE));
+    comes_in(&mut program, 1, &asks(THERE, HERE));
     for port in 1..=FLOWS {
         assert_eq!(
             comes_in(&mut program, 0, &segment(HERE, THERE, [port, 80], 2)).len(),
@@ -66,4 +67,39 @@ fn a_flood_of_requests_pushes_out_no_flow_that_was_confirmed() {
     let locked = of_class(&program, LOCKED).len();
     assert!((512..=1024).contains(&locked), "a quarter as many entries are locked at most: {locked}");
     assert_eq!(confirmed(&program), usize::from(FLOWS), "all that were confirmed are there");
+}
+
+#[test]
+fn a_full_memory_of_floods_gives_up_those_that_were_not_seen_again() {
+    if let Some(reason) = unable() {
+        return println!("skipped: {reason}");
+    }
+    const SIZE: usize = 2048;
+    let config =
+        Exploration { floods: SIZE, flood_burst: 100_000, station_rate: 0, ..Exploration::default() };
+    let mut program =
+        Program::load(Mode::ArpPath, &config, Settings::new(&config)).expect("the kernel takes it");
+    let ports = [(false, true), (true, false), (true, false)];
+    let ports = ports.map(|(fabric, host)| Port { up: 1, ..Port::decided(fabric, host) });
+    program.tell(ports.into()).expect("a map that can be written");
+    let mut now = 1;
+    let mut asks = |program: &mut Program, port: u32, host: u32| {
+        now += 1000;
+        let [a, b, c, d] = host.to_be_bytes();
+        let from = MacAddr([2, 0, a, b, c, d]);
+        let frame = ethernet(MacAddr::BROADCAST, from, 0, EtherType::ARP, &arp(1, from, THERE));
+        program.run(Test { now, port, ..Test::default() }, &frame).expect("it runs").len()
+    };
+    assert_eq!(asks(&mut program, 1, 1), 2, "to the host and to the other switch");
+    for host in 2..20_000 {
+        assert_eq!(asks(&mut program, 0, host), 2, "request {host} is flooded");
+        if host % 100 == 0 {
+            assert_eq!(
+                asks(&mut program, 2, 1),
+                0,
+                "a copy of the first request is late after {host} others"
+            );
+        }
+    }
+    assert!(program.floods(now).expect("a map").len() <= SIZE);
 }

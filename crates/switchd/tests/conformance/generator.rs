@@ -28,6 +28,7 @@ pub fn sequence(setting: &Setting, seed: u64, length: u64, pair: &mut Pair) -> (
         sent: Vec::new(),
         talks: Vec::new(),
         down: Vec::new(),
+        later: 0,
         up: None,
         ways: setting.ways.clone(),
     };
@@ -62,6 +63,8 @@ struct Draw {
     talks: Vec<Talk>,
     /// Ports of a calm network that are down, and one that has come up.
     down: Vec<u16>,
+    /// Steps until the flows of a port that went down are broken, which were looked up at once.
+    later: u32,
     up: Option<u16>,
     ways: Vec<Way>,
 }
@@ -143,20 +146,33 @@ impl Draw {
             path.is_ok_and(|path| path.header().path_type == PathType::RecoveryRequest)
         });
         let port = self.below(self.ways.len()) as u16;
+        self.later = self.later.saturating_sub(1);
         let event = match self.below(20) {
+            _ if self.later == 10 => Event::Look,
+            _ if self.later == 1 => Event::Tend,
+            _ if self.later > 0 && !recovers => self.talk(),
             0 | 1 if self.ways[usize::from(port)] != Way::Host => Event::Frame(port, self.hello()),
             2 | 3 if let Some(down) = self.down.pop() => {
                 self.up = Some(down);
                 Event::Up(down, true)
             }
             _ if let Some(up) = self.up.take() => Event::Frame(up, self.hello()),
-            3 if self.one_in(2) => Event::Tend,
+            3 if self.one_in(2) => {
+                if self.one_in(2) {
+                    Event::Look
+                } else {
+                    Event::Tend
+                }
+            }
             4 => Event::Frame(port, self.frame()),
             _ if recovers && !self.one_in(3) => self.answer().unwrap_or(Event::Tend),
             _ => self.talk(),
         };
         if let Event::Up(port, false) = event {
             self.down.push(port);
+            if self.later == 0 && self.one_in(2) {
+                self.later = 11;
+            }
         }
         Step { wait, event }
     }
@@ -171,7 +187,8 @@ impl Draw {
         let port = self.below(self.ways.len()) as u16;
         let event = match self.below(40) {
             0 if self.one_in(2) => Event::Up(port, !self.one_in(3)),
-            1 | 2 => Event::Tend,
+            1 => Event::Look,
+            2 => Event::Tend,
             3..=6 => Event::Frame(if port == 0 && !self.one_in(8) { 1 } else { port }, self.hello()),
             7..=18 => self.answer().unwrap_or_else(|| Event::Frame(port, self.frame())),
             19..=24 if !self.seen.is_empty() => {
@@ -254,7 +271,12 @@ impl Draw {
             14..=16 => ethernet(dst, src, tags, EtherType::IPV4, &ipv4(6, &tcp(1, 80, 1, 16, &[5; 700]))),
             _ => self.path(src, dst, tags),
         };
-        if self.one_in(12) { self.spoil(frame) } else { frame }
+        let mut frame = if self.one_in(12) { self.spoil(frame) } else { frame };
+        // Another switch floods it, since it does not know the destination; or a host says so.
+        if self.one_in(10) {
+            frame[6] |= 1;
+        }
+        frame
     }
 
     /// A Path frame, of a flow or of two stations.

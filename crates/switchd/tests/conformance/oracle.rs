@@ -1,8 +1,11 @@
 //! The state machine behind bytes: a frame is read by `weft-wire`, decided on by `weft-switching`, and
 //! what it wants done is written by `weft-wire`.
 
+use std::collections::BTreeSet;
+
 use weft_switchd::layout::Port;
 use weft_switchd::{Counters, Mode, Reason};
+use weft_switching::arp_path::{Flood, FloodKind};
 use weft_switching::hello::Way;
 use weft_switching::tfe::Classifier;
 use weft_switching::{Action, Actions, DropReason, Header, Kind, Rewrite, Stream, stream};
@@ -25,8 +28,8 @@ pub struct Outcome {
     pub counted: Counters,
     /// What was done to frames, by name.
     pub deeds: Vec<&'static str>,
-    /// The number of a flood about two stations that starts here.
-    pub stations: Option<u32>,
+    /// The numbers of explorations that start here, in the order in which they are drawn.
+    pub drawn: Vec<u32>,
 }
 
 impl Outcome {
@@ -88,9 +91,26 @@ impl Oracle {
         if header.kind == Kind::Hello {
             return self.on_hello(port, frame, &header, now);
         }
+        let before = self.started(now);
         let mut out = Actions::default();
         self.switch.receive(&mut Ctx { now, random: &mut self.random }, port, &header, frame, &mut out);
-        outcome(frame, &out)
+        let started = self.started(now);
+        let drawn = started.into_iter().filter(|start| !before.contains(start)).map(|(_, id)| id).collect();
+        Outcome { drawn, ..outcome(frame, &out) }
+    }
+
+    /// The explorations that have started here, by the number that was drawn for each; those of one step in the order
+    /// in which the program draws: an announcement, one for a flow, one for a station.
+    fn started(&self, now: Time) -> BTreeSet<(u8, u32)> {
+        let here = self.switch.base().floods(now).filter(|(_, port, _)| port.0 == u16::MAX);
+        let rank = |flood: &Flood| match flood.kind {
+            _ if flood.kind == FloodKind::RecoveryRequest => Some(1),
+            _ if flood.ports != [0; 2] => None,
+            FloodKind::PathRequest if flood.from == flood.to => Some(0),
+            FloodKind::PathRequest | FloodKind::PathFail => Some(2),
+            _ => None,
+        };
+        here.filter_map(|(flood, ..)| Some((rank(&flood)?, flood.id))).collect()
     }
 
     fn on_hello(&mut self, port: PortId, frame: &[u8], header: &Header, now: Time) -> Outcome {
@@ -126,6 +146,13 @@ impl Oracle {
             ..Port::decided(ports.is_fabric(port, now), ports.is_host(port, now))
         })
         .collect()
+    }
+
+    /// Ports that would be newly dead at `now`.
+    pub fn dead_by(&self, now: Time) -> Vec<PortId> {
+        let mut dead = self.switch.base().ports().silent(self.looked, now);
+        dead.extend(self.down.iter().filter(|(_, at)| *at <= now).map(|(port, _)| *port));
+        dead
     }
 
     /// Ports that are newly dead.
@@ -178,6 +205,11 @@ fn outcome(frame: &[u8], out: &Actions) -> Outcome {
             let len = unwrap(frame, EtherType::PATH, &mut longer).expect("it was read");
             changed = longer[..len].to_vec();
         }
+        Rewrite::Mark => changed = marked(changed),
+        Rewrite::UnwrapAndMark => {
+            let len = unwrap(frame, EtherType::PATH, &mut longer).expect("it was read");
+            changed = marked(longer[..len].to_vec());
+        }
         Rewrite::Label(_) => panic!("only a central controller's rules have labels"),
         Rewrite::PushTag(..) | Rewrite::PopTag => panic!("only Tag-and-Forward has tags"),
     }
@@ -189,6 +221,8 @@ fn outcome(frame: &[u8], out: &Actions) -> Outcome {
         Rewrite::Wrap(Kind::PathRequest, _) => "wrapped in a request",
         Rewrite::Wrap(..) => "wrapped in a reply",
         Rewrite::Unwrap => "unwrapped",
+        Rewrite::Mark => "marked",
+        Rewrite::UnwrapAndMark => "unwrapped and marked",
         Rewrite::Label(_) => "labelled",
         Rewrite::PushTag(..) => "tagged",
         Rewrite::PopTag => "untagged",
@@ -199,18 +233,21 @@ fn outcome(frame: &[u8], out: &Actions) -> Outcome {
                 outcome.counted.forwarded = 1;
                 outcome.sent.push((port, changed.clone()));
             }
+            Action::Deliver(port) => {
+                outcome.counted.forwarded = 1;
+                outcome.sent.push((port, as_sent(&changed)));
+                outcome.deeds.push("delivered as sent");
+            }
             Action::Drop(reason) => outcome.counted.dropped.push((Reason::Switch(reason), 1)),
             Action::Consume => outcome.counted.consumed = 1,
         }
     }
     for (port, header) in out.emitted() {
         outcome.sent.push((*port, own(frame, header)));
-        if !header.is_about_flow() && header.kind != Kind::PathReply {
-            outcome.stations = Some(header.exploration_id());
-        }
         outcome.deeds.push(match (header.kind, header.is_about_flow()) {
             (Kind::PathFail, false) => "fail of a station",
             (Kind::PathFail, true) => "fail of a flow",
+            (Kind::PathRequest, _) if header.src == header.dst => "announcement",
             (Kind::PathRequest, _) => "request for a station",
             (Kind::PathReply, _) => "reply of a station",
             (Kind::RecoveryRequest, _) => "request for a flow",
@@ -218,6 +255,23 @@ fn outcome(frame: &[u8], out: &Actions) -> Outcome {
         });
     }
     outcome
+}
+
+/// The frame as a switch sends it to others that does not know its destination.
+fn marked(mut frame: Vec<u8>) -> Vec<u8> {
+    frame[6] |= 1;
+    frame
+}
+
+/// The frame as its host sent it.
+fn as_sent(frame: &[u8]) -> Vec<u8> {
+    let mut plain = frame.to_vec();
+    plain[6] &= !1;
+    let mut inner = vec![0; plain.len()];
+    match unwrap(&plain, EtherType::PATH, &mut inner) {
+        Ok(len) => inner[..len].to_vec(),
+        Err(_) => plain,
+    }
 }
 
 fn is_dropped(out: &Actions) -> bool {

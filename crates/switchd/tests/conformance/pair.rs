@@ -6,6 +6,7 @@ use std::fmt;
 use rand_core::RngCore;
 use weft_switchd::Counters;
 use weft_switchd::layout::{Flow, Route, Settings, Test, What, address, ns_at};
+use weft_switchd::recovery::Broken;
 use weft_switching::exploration::FloodOrder;
 use weft_switching::{DropReason, Mac};
 use weft_units::{Duration, HostId, PortId, Time};
@@ -23,7 +24,9 @@ pub enum Event {
     Frame(u16, Vec<u8>),
     /// A port goes down or comes up.
     Up(u16, bool),
-    /// Tables are swept.
+    /// Flows of ports that are dead by now are looked up, to be broken by the next [`Event::Tend`].
+    Look,
+    /// Tables are swept, and flows of dead ports broken.
     Tend,
 }
 
@@ -44,6 +47,7 @@ impl fmt::Debug for Step {
                 write!(f, "frame({}, {port}, \"{hex}\")", self.wait)
             }
             Event::Up(port, up) => write!(f, "port({}, {port}, {up})", self.wait),
+            Event::Look => write!(f, "look({})", self.wait),
             Event::Tend => write!(f, "tend({})", self.wait),
         }
     }
@@ -57,6 +61,10 @@ pub struct Pair {
     ordered: bool,
     before: Counters,
     steps: u64,
+    /// What was looked up of the flows of dead ports.
+    looked_up: BTreeMap<u16, Vec<Broken>>,
+    /// How often each station was seen to move.
+    moves: BTreeMap<u64, u64>,
     /// Tables are compared after so many steps each.
     pub every: u64,
     pub counted: BTreeMap<&'static str, u64>,
@@ -65,7 +73,7 @@ pub struct Pair {
 impl Pair {
     pub fn new(setting: &Setting) -> Self {
         let hash_key = if setting.mode.routes() { hash_key(setting) } else { 0 };
-        let settings = Settings { sweep_gap: 0, hash_key, ..Settings::new(&setting.config) };
+        let settings = Settings { hash_key, ..Settings::new(&setting.config) };
         let settings = settings.classifying(&setting.classifier);
         let mut program =
             Program::load(setting.mode, &setting.config, settings).expect("the kernel takes the program");
@@ -84,6 +92,8 @@ impl Pair {
             ordered: setting.config.order == FloodOrder::Fixed,
             before: Counters::default(),
             steps: 0,
+            looked_up: BTreeMap::new(),
+            moves: BTreeMap::new(),
             every: 1,
             counted: BTreeMap::new(),
         }
@@ -94,9 +104,21 @@ impl Pair {
         self.now += Duration::from_ps(step.wait * 1000);
         self.program.tell(self.oracle.told(self.now)).map_err(text)?;
         let sent = match &step.event {
-            Event::Frame(port, bytes) => self.frame(PortId(*port), bytes)?,
+            Event::Frame(port, bytes) => {
+                let sent = self.frame(PortId(*port), bytes)?;
+                // One that is heard again is not dead.
+                if self.oracle.switch.base().ports().is_fabric(PortId(*port), self.now) {
+                    self.looked_up.remove(port);
+                }
+                sent
+            }
             Event::Up(port, up) => {
                 self.oracle.set_up(PortId(*port), *up, self.now);
+                self.looked_up.remove(port);
+                Vec::new()
+            }
+            Event::Look => {
+                self.look()?;
                 Vec::new()
             }
             Event::Tend => {
@@ -107,18 +129,29 @@ impl Pair {
         self.steps += 1;
         if self.steps.is_multiple_of(self.every) {
             tables(&self.program, &self.oracle, self.now)?;
+            let mut moved = BTreeMap::new();
+            self.program.tables.moves(|address, last| moved.extend([(address, last.count)])).map_err(text)?;
+            same("stations that moved", &self.moves, &moved)?;
         }
         Ok(sent)
     }
 
     fn frame(&mut self, port: PortId, bytes: &[u8]) -> Result<Vec<(PortId, Vec<u8>)>, String> {
         let mut random = self.oracle.random.clone();
+        let before = self.home(bytes);
         let expected = self.oracle.receive(port, bytes, self.now);
-        // What is drawn first in a step, if anything is, is the number of an exploration. A second one is
-        // drawn next, or after the order of the first one's copies; then it is seen to leave.
-        let first = random.next_u32();
-        let second = expected.stations.filter(|id| *id != first).unwrap_or_else(|| random.next_u32());
-        let random = [first, second];
+        // Numbers of explorations are drawn, and which hop a frame takes; the state machine draws orders in between.
+        let mut drawn = expected.drawn.into_iter();
+        let after = self.home(bytes);
+        if let (Some((station, from)), Some((_, to))) = (before, after)
+            && from != port
+            && to == port
+            && self.oracle.switch.base().ports().is_host(port, self.now)
+        {
+            *self.moves.entry(station).or_default() += 1;
+            *self.counted.entry("moved").or_default() += 1;
+        }
+        let random = std::array::from_fn(|_| drawn.next().unwrap_or_else(|| random.next_u32()));
         let given = Test { now: ns_at(self.now), port: port.0.into(), drawn: 0, random };
         let mut sent = self.program.run(given, bytes).map_err(text)?;
         let mut wanted = expected.sent;
@@ -177,10 +210,28 @@ impl Pair {
         Ok(())
     }
 
+    /// The port where the source of a frame is known.
+    fn home(&self, frame: &[u8]) -> Option<(u64, PortId)> {
+        let source = Mac(frame.get(6..12)?.try_into().ok()?).unmarked();
+        let mut known = self.oracle.switch.base().stations(self.now);
+        known.find(|(station, ..)| *station == source).map(|(station, port, ..)| (address(station), port))
+    }
+
+    /// The daemon looks up the flows of ports that are dead, and takes its time then.
+    fn look(&mut self) -> Result<(), String> {
+        for PortId(port) in self.oracle.dead_by(self.now) {
+            let found = self.program.tables.on_port(port, ns_at(self.now)).map_err(text)?;
+            self.looked_up.insert(port, found);
+        }
+        Ok(())
+    }
+
     /// The daemon's part: tables are swept, and flows of dead ports told.
     fn tend(&mut self) -> Result<(), String> {
         let now = ns_at(self.now);
         same("entries left", &sizes(&self.oracle, self.now), &self.program.tables.sweep(now).map_err(text)?)?;
+        let paths = self.oracle.switch.paths().into_iter().flat_map(|switch| switch.paths(self.now));
+        let found_now: BTreeMap<_, _> = paths.map(|(key, entry, ..)| (ends(key), entry.port.0)).collect();
         let (dead, expected) = self.oracle.tend(self.now);
         // Both draw the numbers of explorations, which are seen in the table.
         let paths = self.oracle.switch.paths().into_iter().flat_map(|switch| switch.paths(self.now));
@@ -188,7 +239,18 @@ impl Pair {
         let draw = |flow: &Flow| drawn.get(&(flow.host, flow.peer)).copied().unwrap_or_default();
         let mut told = Vec::new();
         for PortId(port) in dead {
-            let done = self.program.tables.break_port(port, self.program.ports(), now, draw);
+            let (tables, ports) = (&self.program.tables, self.program.ports());
+            let done = match self.looked_up.remove(&port) {
+                Some(found) => {
+                    let now_is =
+                        |broken: &Broken| found_now.get(&(broken.flow.host, broken.flow.peer)).copied();
+                    let repaired = found.iter().filter(|broken| now_is(broken).is_some_and(|at| at != port));
+                    *self.counted.entry("repaired before it was broken").or_default() +=
+                        repaired.count() as u64;
+                    tables.break_flows(port, found, ports, now, draw)
+                }
+                None => tables.break_port(port, ports, now, draw),
+            };
             told.extend(done.map_err(text)?.frames);
         }
         let each =

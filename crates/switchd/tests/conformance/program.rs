@@ -63,8 +63,8 @@ impl Program {
         let pins = Pins::open(&pinned.root(), "test")?;
         let plane = Plane::load(mode, config, settings, &pins)?;
         Ok(Self {
-            tables: Tables::open(mode, settings, config.floods, &pins)?,
-            floods: mode.floods().then(|| Walk::open(&pins.map("floods"))).transpose()?,
+            tables: Tables::open(mode, settings, &pins)?,
+            floods: mode.explores().then(|| Walk::open(&pins.map("floods"))).transpose()?,
             repairs: mode.explores().then(|| Walk::open(&pins.map("repairs"))).transpose()?,
             carried: mode.counts_flows().then(|| Walk::open(&pins.map("carried"))).transpose()?,
             given: own(&plane, "test")?.try_into()?,
@@ -126,7 +126,7 @@ impl Program {
 
     /// The floods that have not expired.
     pub fn floods(&self, now: u64) -> io::Result<Vec<(FloodKey, Flood)>> {
-        live(self.floods.as_ref(), |flood| flood.expiry > now)
+        live(self.floods.as_ref(), |flood| flood.left(now) > 0)
     }
 
     /// The stations that are being looked for, and until when.

@@ -1,6 +1,6 @@
 //! What the modes with routes are held against: the simulator's ECMP and spraying decide about frames to
-//! one station. What they lack, since no simulated host broadcasts there, is ARP-Path's: which frames are
-//! taken from which ports, and how those to groups are flooded.
+//! one station that has a route. What they lack is ARP-Path's: which frames are taken from which ports, how those to
+//! groups are flooded, and where stations are that have no route.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use weft_switching::arp_path::ArpPathSwitch;
 use weft_switching::ecmp::{Ecmp, EcmpSwitch};
 use weft_switching::spray::{Spray, SpraySwitch};
 use weft_switching::{
-    Action, Actions, Blueprint, DropReason, Forwarding, Header, Kind, SchemeSpec, Switch, mix64, tuple_hash,
+    Action, Actions, Blueprint, DropReason, Forwarding, Header, SchemeSpec, Switch, mix64, tuple_hash,
 };
 use weft_units::{NodeId, PortId, Time};
 
@@ -33,6 +33,8 @@ pub struct Routed {
     choice: Choice,
     fabric: Fabric,
     node: NodeId,
+    /// Stations that have a route.
+    routes: usize,
     /// Ports that lead somewhere, as the routes know it.
     known: Vec<bool>,
 }
@@ -72,7 +74,14 @@ impl Routed {
             _ => Choice::Spray(Spray::new(routes).switch(&fabric, node)),
         };
         let base = ArpPathSwitch::new(&setting.config, setting.ways.clone(), 1);
-        Self { base, choice, fabric, node, known: vec![true; setting.ways.len()] }
+        Self {
+            base,
+            choice,
+            fabric,
+            node,
+            routes: setting.routes.len(),
+            known: vec![true; setting.ways.len()],
+        }
     }
 
     /// The routes go by ports that lead somewhere.
@@ -103,19 +112,13 @@ impl Routed {
         frame: &[u8],
         out: &mut Actions,
     ) {
-        let fabric = self.base.ports().is_fabric(ingress, ctx.now);
-        match header.kind {
-            Kind::Hello => return self.base.receive(ctx, ingress, header, out),
-            kind if kind.is_control() && !fabric => return out.drop(DropReason::Untrusted),
-            kind if kind.is_control() => return out.drop(DropReason::Stale),
-            _ if header.dst.is_group() => {
-                let header = Header { kind: Kind::Other, ..*header };
-                return self.base.receive(ctx, ingress, &header, out);
-            }
-            _ if !fabric && !self.base.ports().is_host(ingress, ctx.now) => {
-                return out.drop(DropReason::UnknownPort);
-            }
-            _ => {}
+        let routed =
+            header.dst.host().is_some_and(|host| host.index() < self.routes) && !header.kind.is_control();
+        if !routed || header.src.is_group() {
+            return self.base.receive(ctx, ingress, header, out);
+        }
+        if !self.base.ports().is_known(ingress, ctx.now) {
+            return out.drop(DropReason::UnknownPort);
         }
         self.renew(ctx.now);
         let station = |[_, _, a, b, c, d]: [u8; 6]| u32::from_be_bytes([a, b, c, d]);

@@ -2,7 +2,7 @@
 
 use rand_core::RngCore;
 use weft_switchd::Mode;
-use weft_switching::exploration::{Exploration, FloodOrder, OnMiss, Scope, WhileBroken};
+use weft_switching::exploration::{Exploration, FloodOrder, OnMiss, OnUnknown, Scope, WhileBroken};
 use weft_switching::hello::Way;
 use weft_switching::tfe::Classifier;
 use weft_switching::{pick, stream};
@@ -45,12 +45,18 @@ impl Setting {
             // A bucket that a sequence empties.
             rate: if flip() { 10 } else { 10_000 },
             burst: if flip() { 5 } else { 1_000 },
-            floods: if flip() && flip() { 6 } else { 2048 },
+            floods: 4096,
             scope: if flip() { Scope::Full } else { Scope::ValleyFree },
             order: if flip() { FloodOrder::Fixed } else { FloodOrder::Random },
             on_miss: if flip() { OnMiss::Recover } else { OnMiss::DefaultForwarding },
             while_broken: if flip() { WhileBroken::Detour } else { WhileBroken::Drop },
             refresh_after: if flip() { Duration::from_ms(50) } else { Duration::ZERO },
+            on_unknown: if flip() && flip() { OnUnknown::Repair } else { OnUnknown::Flood },
+            announce: flip() || flip(),
+            flood_rate: if flip() { 10 } else { 10_000 },
+            flood_burst: if flip() { 5 } else { 1_000 },
+            station_rate: if flip() { 1 } else { 10_000 },
+            station_burst: if flip() { 3 } else { 1_000 },
             ..Exploration::default()
         };
         let ports = 2 + pick(random.next_u64(), 7);
@@ -67,6 +73,8 @@ impl Setting {
             1 => Classifier::Dscp(10),
             _ => Classifier::Auto(Bytes(1000)),
         };
+        // Hosts of higher numbers have none.
+        let routed = 1 + pick(random.next_u64(), 7);
         let mut route = || {
             let hops = 1 + pick(random.next_u64(), 4);
             let mut route: Vec<u16> = (0..hops).map(|_| pick(random.next_u64(), ports) as u16).collect();
@@ -74,7 +82,7 @@ impl Setting {
             route.dedup();
             route
         };
-        let routes = (0..7).map(|_| route()).collect();
+        let routes = (0..routed).map(|_| route()).collect();
         Self { mode, config, ways, may_be_fabric, classifier, calm, routes }
     }
 }

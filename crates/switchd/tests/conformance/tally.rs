@@ -9,7 +9,7 @@ use weft_switchd::layout::What;
 use crate::pair::Pair;
 
 /// What a switch does beside dropping frames, as `counted` names it.
-const DEEDS: [&str; 15] = [
+const DEEDS: [&str; 21] = [
     "consumed",
     "forwarded",
     "kept",
@@ -25,6 +25,12 @@ const DEEDS: [&str; 15] = [
     "reply of a flow",
     "fail of an idle flow",
     "request for an idle flow",
+    "announcement",
+    "marked",
+    "unwrapped and marked",
+    "delivered as sent",
+    "moved",
+    "repaired before it was broken",
 ];
 
 /// How often what happened, over many sequences.

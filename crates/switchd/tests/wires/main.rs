@@ -7,6 +7,7 @@ mod net;
 mod packet;
 mod switch;
 mod tags;
+mod unknown;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

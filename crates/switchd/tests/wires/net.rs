@@ -118,6 +118,8 @@ pub struct Partial {
 pub struct Frame {
     pub bytes: Vec<u8>,
     pub partial: Option<Partial>,
+    /// Of several TCP segments that the kernel holds together the payload of each; 0: it is one frame.
+    pub segment: u16,
 }
 
 /// A packet socket at an interface.
@@ -126,6 +128,9 @@ pub struct Tap(OwnedFd);
 /// `struct virtio_net_hdr`, before each frame.
 const VNET: usize = 10;
 const NEEDS_CHECKSUM: u8 = 1;
+/// What the kernel takes segments for that it holds together.
+const TCP_IN_IPV4: u8 = 1;
+const TCP_IN_IPV6: u8 = 4;
 const ALL: u16 = (libc::ETH_P_ALL as u16).to_be();
 
 impl Tap {
@@ -163,6 +168,12 @@ impl Tap {
             bytes[0] = NEEDS_CHECKSUM;
             bytes[6..8].copy_from_slice(&start.to_ne_bytes());
             bytes[8..10].copy_from_slice(&offset.to_ne_bytes());
+            if frame.segment > 0 {
+                let ipv6 = frame.bytes[12..14] == [0x86, 0xdd];
+                bytes[1] = if ipv6 { TCP_IN_IPV6 } else { TCP_IN_IPV4 };
+                bytes[2..4].copy_from_slice(&(start + 20).to_ne_bytes());
+                bytes[4..6].copy_from_slice(&frame.segment.to_ne_bytes());
+            }
         }
         bytes.extend(&frame.bytes);
         // SAFETY: pointer and length are those of `bytes`.
@@ -195,6 +206,7 @@ impl Tap {
         let word = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
         let mut partial =
             (bytes[0] & NEEDS_CHECKSUM != 0).then(|| Partial { start: word(6), offset: word(8) });
+        let segment = if bytes[1] == 0 { 0 } else { word(4) };
         bytes.drain(..VNET);
         // SAFETY: the kernel has filled the message in; what follows a header of this kind is of this type.
         let auxiliary = unsafe {
@@ -207,6 +219,6 @@ impl Tap {
             bytes.splice(12..12, tag);
             partial = partial.map(|Partial { start, offset }| Partial { start: start + 4, offset });
         }
-        Some(Frame { bytes, partial })
+        Some(Frame { bytes, partial, segment })
     }
 }

@@ -4,7 +4,7 @@ use crate::net::{Frame, Partial};
 
 pub const A: &str = "02:00:00:00:00:0a";
 pub const B: &str = "02:00:00:00:00:0b";
-const MACS: [[u8; 6]; 2] = [[2, 0, 0, 0, 0, 0xa], [2, 0, 0, 0, 0, 0xb]];
+pub const MACS: [[u8; 6]; 2] = [[2, 0, 0, 0, 0, 0xa], [2, 0, 0, 0, 0, 0xb]];
 
 pub const SYN: u8 = 2;
 pub const ACK: u8 = 16;
@@ -88,7 +88,7 @@ impl Segment {
         bytes.extend(addresses);
         let start = bytes.len() as u16;
         bytes.extend(tcp);
-        Frame { bytes, partial: self.partial.then_some(Partial { start, offset: 16 }) }
+        Frame { bytes, partial: self.partial.then_some(Partial { start, offset: 16 }), segment: 0 }
     }
 }
 
@@ -111,7 +111,23 @@ pub fn announcement(second: bool) -> Frame {
     let mut bytes =
         [[0xff; 6].as_slice(), &mac, &[8, 6], &arp, &mac, &[10, 0, 0, 9], &[0; 6], &[10, 0, 0, 8]].concat();
     bytes.resize(60, 0);
-    Frame { bytes, partial: None }
+    Frame { bytes, partial: None, segment: 0 }
+}
+
+/// A frame of A to B with an EtherType that means nothing, behind as many tags.
+pub fn meaningless(tags: usize, len: usize) -> Frame {
+    let mut bytes = [MACS[1], MACS[0]].concat();
+    for tag in 0..tags {
+        bytes.extend([if tag == 0 && tags > 1 { [0x88, 0xa8] } else { [0x81, 0] }, [0x20, 42]].concat());
+    }
+    bytes.extend([0x88, 0xb5]);
+    bytes.extend((0..len).map(|at| (at * 3) as u8));
+    Frame { bytes, partial: None, segment: 0 }
+}
+
+/// Whether switches flood the frame since nobody knows its destination.
+pub fn is_marked(bytes: &[u8]) -> bool {
+    bytes[6] & 1 == 1
 }
 
 /// Where the EtherType behind the tags is.

@@ -3,7 +3,7 @@
 use aya::maps::{Array, HashMap, PerCpuArray};
 use aya::programs::{LinkOrder, SchedClassifier, TcAttachType, tc::TcAttachOptions};
 use aya::{Ebpf, EbpfLoader};
-use weft_switchd::layout::{Flow, Path, Port, Settings};
+use weft_switchd::layout::{Flow, Path, Port, Settings, Station};
 use weft_switching::exploration::Exploration;
 
 use crate::net::Namespace;
@@ -53,6 +53,13 @@ impl Switch {
     pub fn paths(&self) -> Vec<(Flow, Path)> {
         let map = HashMap::<_, Flow, Path>::try_from(self.0.map("paths").expect("it has one"));
         map.expect("a map").iter().map(|entry| entry.expect("nothing goes")).collect()
+    }
+
+    /// The stations that it knows.
+    pub fn stations(&self) -> Vec<[u8; 6]> {
+        let map = HashMap::<_, u64, Station>::try_from(self.0.map("stations").expect("it has one"));
+        let known = map.expect("a map").keys().map(|key| key.expect("nothing goes")).collect::<Vec<_>>();
+        known.into_iter().map(|key| key.to_be_bytes()[2..].try_into().expect("six bytes")).collect()
     }
 
     /// What was counted of dropped frames, by number of the reason.

@@ -220,6 +220,7 @@ fn a_frame_is_tagged_between_switches_and_arrives_byte_for_byte() {
         );
         // A host's tag is not followed.
         a.send(&Frame {
+            segment: 0,
             bytes: [&[2; 12][..], &width.ethertype().0.to_be_bytes(), &[1; 60]].concat(),
             partial: None,
         });

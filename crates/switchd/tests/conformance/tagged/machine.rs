@@ -169,6 +169,7 @@ impl Machine {
                 Outcome { sent: vec![(to, longer)], counted, priority, deed }
             }
             Action::Drop(reason) => dropped(Reason::Switch(reason)),
+            Action::Deliver(_) => panic!("nothing is unknown to a table"),
             Action::Consume => panic!("Hellos are not its"),
         }
     }

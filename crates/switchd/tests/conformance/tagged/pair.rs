@@ -147,7 +147,7 @@ impl Pair {
     }
 
     fn frame(&mut self, port: PortId, frame: &[u8]) -> Result<(), String> {
-        let random = [self.machine.random.clone().next_u32(), 0];
+        let random = [self.machine.random.clone().next_u32(), 0, 0, 0];
         let before = self.machine.switch.counters();
         let expected = self.machine.receive(port, frame);
         let given = Test { now: self.now, port: port.0.into(), drawn: 0, random };
