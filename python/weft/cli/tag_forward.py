@@ -153,13 +153,12 @@ def provision(
       sudo weft tag-forward provision fabric.toml --on-demand
     """
     from .. import log
-    from ..tag_forward import inputs, provisioning
+    from ..tag_forward import provisioning
     from ..tag_forward import watch as watching
 
     with _explained(), asyncio.Runner() as runner:
         tree = _tree(fabric, sets, width, gates)
-        addresses = inputs.addresses(tree.hosts, hosts)
-        fleet = Fleet(tree, addresses, _sockets(tree, sockets), on_demand=on_demand)
+        fleet = _fleet(tree, hosts, sockets, on_demand)
         with _progress() as told:
             outcome = runner.run(provisioning.provision(fleet, told))
         if as_json:
@@ -205,14 +204,11 @@ def show(
 
       sudo weft tag-forward show fabric.toml --json
     """
-    from ..tag_forward import inputs, tables
+    from ..tag_forward import tables
     from ..tag_forward.state import state
 
     with _explained(), asyncio.Runner() as runner:
-        tree = _tree(fabric, sets, width, gates)
-        addresses = inputs.addresses(tree.hosts, hosts)
-        fleet = Fleet(tree, addresses, _sockets(tree, sockets), on_demand=on_demand)
-        found = runner.run(state(fleet))
+        found = runner.run(state(_fleet(_tree(fabric, sets, width, gates), hosts, sockets, on_demand)))
     if as_json:
         print(json.dumps(found.as_dict(), ensure_ascii=False))
     else:
@@ -249,12 +245,17 @@ def _tree(fabric: Path, sets: list[str] | None, width: Width, gates: Path | None
     return FatTree(inputs.plan(fabric, width.value, sets or [], gates))
 
 
-def _sockets(tree: FatTree, directory: Path) -> dict[str, Path]:
+def _fleet(tree: FatTree, hosts: Path | None, directory: Path, on_demand: bool) -> Fleet:
+    """The switches of a fat-tree, with the addresses of its hosts and the sockets of its daemons."""
+    from ..tag_forward import inputs
+
+    addresses = inputs.addresses(tree.hosts, hosts)
     # A daemon takes two.
     files.allow_many()
     if not directory.is_dir():
         raise TagForwardError(f"--sockets: there is no directory {directory}", "that of the daemons' `--run-dir`")
-    return {switch: directory / f"{switch}.sock" for switch in tree.switches}
+    sockets = {switch: directory / f"{switch}.sock" for switch in tree.switches}
+    return Fleet(tree, addresses, sockets, on_demand=on_demand)
 
 
 @contextmanager
