@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-_UNSEEN = re.compile(
+UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
 )
 """Control characters but line ends and tabs, separators of lines, marks that reverse text, and what is no character."""
@@ -18,7 +18,7 @@ def visible(text: str) -> str:
 
     Names come from scenarios, fabric files and result directories, and those may be somebody else's.
     """
-    return _UNSEEN.sub(_spelled, text)
+    return UNSEEN.sub(_spelled, text)
 
 
 def _spelled(found: re.Match[str]) -> str:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
+import subprocess
+import sys
+from html import unescape
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 import hostile
 from chromium import opened
-from weft import Scenario, report
+from weft import Scenario, log, report
 from weft.exploring import follow, write
-from weft.labels import visible
+from weft.labels import UNSEEN, visible
 from weft.topology import fabric
 
 SCENARIO = """
@@ -136,3 +142,78 @@ def test_what_is_obeyed_instead_of_shown_is_spelled_and_all_else_is_kept():
     )
     kept = "two\nlines\tand <b> é 家 👩‍💻 ‘quotes’ \\x1b"
     assert visible(kept) == kept
+
+
+MARKUP = {**hostile.NAMES, "Rich's markup": "[/red] [bold :smile: \\", "two lines": "one\ntwo\tthree"}
+
+
+def printed(words: list[object]) -> tuple[int, str, str]:
+    """What `weft` prints, in a process of its own: what it thinks of its terminal is its own, too."""
+    done = subprocess.run(
+        [sys.executable, "-m", "weft", *(str(word) for word in words)],
+        capture_output=True,
+        env={**os.environ, "COLUMNS": "2000", "PYTHONIOENCODING": "utf-8"},
+        check=False,
+    )
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def squeezed(text: str) -> str:
+    """Without what tables fold lines at."""
+    return "".join(text.split())
+
+
+def obeyed(text: str) -> list[str]:
+    """What a terminal would not show."""
+    return UNSEEN.findall(text)
+
+
+@of_kind(MARKUP)
+def test_commands_print_any_name_as_text(tmp_path, name):
+    directory, shown = hostile.write_results(tmp_path / "r", name), visible(name)
+    for words in (["summary", directory], ["summary", directory, "--json"]):
+        code, out, err = printed(words)
+        assert (code, err) == (0, "")
+        assert obeyed(out) == []
+        if words[-1] == "--json":
+            assert name in {row["class"] for row in json.loads(out)["rows"]}
+        else:
+            assert squeezed(f"{shown}1") in squeezed(out) or "\n" in name
+    if name in OF_NODES.values():
+        file = hostile.fabric_file(tmp_path, name)
+        for words in (["fabric", file, "--svg", tmp_path / "f.svg"], ["fabric", file, "--json"]):
+            code, out, err = printed(words)
+            assert code == 0, err
+            assert obeyed(out + err) == []
+            assert name in json.loads(out)["name"] if words[-1] == "--json" else squeezed(shown) in squeezed(out)
+        code, out, err = printed(["fabric", file, "--paths", f"{name}h0", f"{name}nobody"])
+        assert (code, obeyed(out + err)) == (2, [])
+        assert f"{shown}nobody" in err
+
+
+@pytest.mark.parametrize("kind", ["quotes", "control characters"])
+def test_figures_are_drawn_with_any_name(tmp_path, kind):
+    directory = hostile.write_results(tmp_path / "r", hostile.NAMES[kind])
+    code, out, err = printed(["plot", directory, "--format", "svg"])
+    assert code == 0, err
+    assert obeyed(out + err) == []
+    assert "Traceback" not in err
+    drawn = [Path(line).read_text(encoding="utf-8") for line in out.splitlines()]
+    assert any(f"<!-- {visible(hostile.NAMES[kind])}1 -->" in unescape(svg) for svg in drawn)
+    for svg in drawn:
+        ElementTree.fromstring(svg)
+
+
+def test_a_scenario_with_control_characters_is_complained_about_without_them(tmp_path):
+    file = tmp_path / "a\x1b[2J\u202e.toml"
+    file.write_text('name = "x"\nfabric = 3\n\x9b = 3\n')
+    for words in (["run", file], ["explore", file], ["fabric", file], ["report", file], ["summary", f"{file}\n"]):
+        code, out, err = printed(words)
+        assert code == 2
+        assert "error" in err
+        assert obeyed(out + err) == []
+
+
+def test_a_log_line_is_one_line_whatever_is_in_it():
+    record = logging.makeLogRecord({"msg": "port %s is down", "args": ("eth\x1b[2J\n12:00:00 error forged",)})
+    assert log.Lines(colour=False).format(record).endswith(r"port eth\x1b[2J\n12:00:00 error forged is down")

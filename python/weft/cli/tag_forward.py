@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -103,17 +102,17 @@ def plan(
         if switch is not None:
             shown = tree.gates[tree.named(switch)]
             if as_json:
-                print(json.dumps(shown))
+                shell.print_json(shown)
             else:
                 tables.show_gates(shell.out, tree, shown["switch"])
         elif routes is not None:
             ways = tree.routes(*routes)
             if as_json:
-                print(json.dumps(ways))
+                shell.print_json(ways)
             else:
                 tables.show_routes(shell.out, ways)
         elif as_json:
-            print(json.dumps(tree.data))
+            shell.print_json(tree.data)
         else:
             tables.show_plan(shell.out, tree)
 
@@ -162,7 +161,7 @@ def provision(
         with _progress() as told:
             outcome = runner.run(provisioning.provision(fleet, told))
         if as_json:
-            print(json.dumps(outcome.as_dict(), ensure_ascii=False), flush=True)
+            shell.print_json(outcome.as_dict())
         else:
             _tell(outcome)
         if watch or on_demand:
@@ -210,7 +209,7 @@ def show(
     with _explained(), asyncio.Runner() as runner:
         found = runner.run(state(_fleet(_tree(fabric, sets, width, gates), hosts, sockets, on_demand)))
     if as_json:
-        print(json.dumps(found.as_dict(), ensure_ascii=False))
+        shell.print_json(found.as_dict())
     else:
         tables.show_state(shell.out, found)
     if not found.as_planned:

@@ -50,6 +50,8 @@ _SETTINGS: Any = {
     "xtick.major.width": 0.7,
     "ytick.major.width": 0.7,
     "savefig.dpi": 200,
+    # Names are shown as they are; otherwise dollars make formulas of them.
+    "text.parse_math": False,
     "pdf.fonttype": 42,
     "figure.constrained_layout.use": True,
 }
