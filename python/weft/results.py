@@ -7,6 +7,7 @@ statistic; see `weft.summary`.
 from __future__ import annotations
 
 import json
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +19,7 @@ from .errors import ResultsError
 from .labels import short_key, show
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 SCHEME_KEY = "scheme.name"
 _SUMMARY, _FLOWS, _SERIES = "summary.json", "flows.parquet", "series.parquet"
@@ -128,6 +129,13 @@ class Results:
     def finished(self) -> list[Run]:
         """The runs whose results are there."""
         return [run for run in self.runs if run.finished]
+
+    def only(self, runs: Collection[str]) -> Results:
+        """The same results without the runs that have none of these ids."""
+        part = copy(self)
+        part.__dict__.pop("_summaries", None)
+        part.__dict__["finished"] = [run for run in self.finished if run.id in runs]
+        return part
 
     @cached_property
     def _summaries(self) -> dict[str, dict[str, Any]]:
