@@ -108,6 +108,31 @@ def test_on_a_saturated_machine_no_claim_is_said_not_to_hold():
         assert (row.measured, row.low, row.high) == (plain[row.id].measured, plain[row.id].low, plain[row.id].high)
 
 
+UNDER_HOGS = {
+    "cores": 2,
+    "mean_busy": 0.9990196078431373,
+    "max_busy": 1.0,
+    "mean_stolen": 0.0008,
+    "mean_pressure": 0.9058474006510939,
+    "samples": 10,
+    "saturated_share": 1.0,
+    "saturated": True,
+    "own_share": 0.5169475750808988,
+}
+"""What a run of topology 1 recorded beside three processes that took all time they got, at the highest priority."""
+
+
+def test_a_run_beside_processes_that_took_all_time_counts_as_saturated(monkeypatch, tmp_path, jail):
+    monkeypatch.setitem(globals(), "observed", lambda setup: OBSERVED(setup, processors=UNDER_HOGS))
+    runs = gather([part().carry_out(tmp_path / "out", None, None)])
+    assert all(run.saturated for run in runs)
+    assert {run.own_share for run in runs} == {UNDER_HOGS["own_share"]}
+    slower = [replace(run, throughput_bps=tuple(0.5 * bps for bps in run.throughput_bps)) for run in runs]
+    rows = {row.id: row for row in settled(claims.judge, slower)}
+    assert rows["S2"].verdict is Verdict.not_measured
+    assert rows["S2"].note.startswith("the machine was saturated in 8 of 8 runs; 47.0 Mbps of 100.0 Mbps")
+
+
 def test_what_holds_on_a_saturated_machine_holds_and_the_runs_are_counted():
     busy = [replace(run, saturated=True) for run in world()]
     for row in settled(claims.judge, busy):
