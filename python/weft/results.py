@@ -7,6 +7,7 @@ statistic; see `weft.summary`.
 from __future__ import annotations
 
 import json
+import re
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
 SCHEME_KEY = "scheme.name"
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""How the halves of surrogate pairs begin in JSON."""
 _SUMMARY, _FLOWS, _SERIES = "summary.json", "flows.parquet", "series.parquet"
 
 
@@ -50,7 +53,12 @@ class Run:
 
 def _read_json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        data = json.loads(text)
+        if _HALF.search(text):
+            # JSON can spell half of a surrogate pair, which is no text that a table or a page can hold.
+            json.dumps(data, ensure_ascii=False).encode()
+        return data
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror or error}") from None
     except ValueError as error:

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 import hostile
+import sample
 from chromium import opened
 from weft import Scenario, log, report
 from weft.exploring import follow, write
@@ -202,6 +203,31 @@ def test_figures_are_drawn_with_any_name(tmp_path, kind):
     assert any(f"<!-- {visible(hostile.NAMES[kind])}1 -->" in unescape(svg) for svg in drawn)
     for svg in drawn:
         ElementTree.fromstring(svg)
+
+
+@pytest.mark.parametrize("name", ["<!--<script>", "[red] [bold", "esc\x1b[2J\u202e", "two\nlines"])
+def test_a_directory_may_have_any_name_too(browser, tmp_path, name):
+    directory = sample.write_results(tmp_path / name, {"scheme.name": ["ecmp"]}, seeds=1, flows=40, samples=4)
+    index = json.loads((directory / "sweep.json").read_text())
+    (directory / "sweep.json").write_text(json.dumps(index | {"name": ""}))
+    code, out, err = printed(["report", directory])
+    assert code == 0, err
+    assert obeyed(out + err) == []
+    assert visible(name) in err
+    page = opened(browser, directory / "report.html")
+    assert texts(page, "h1") == [visible(name)]
+    assert page.complaints == []
+    page.close()
+
+
+def test_half_a_character_in_a_result_is_refused_plainly(tmp_path):
+    directory = sample.write_results(tmp_path / "r", {"scheme.name": ["b\U0001f600"]}, seeds=1, flows=40, samples=4)
+    assert printed(["summary", directory])[0] == 0
+    index = directory / "sweep.json"
+    index.write_text(index.read_text().replace("\\ude00", ""))
+    code, out, err = printed(["summary", directory])
+    assert (code, out) == (2, "")
+    assert "sweep.json: not valid JSON" in err
 
 
 def test_a_scenario_with_control_characters_is_complained_about_without_them(tmp_path):
