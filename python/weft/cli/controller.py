@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -159,6 +158,6 @@ def show(
     except ControllerError as error:
         raise shell.fail(str(error), error.hint) from None
     if as_json:
-        print(json.dumps(shown, ensure_ascii=False))
+        shell.print_json(shown)
     else:
         tables.show(shell.out, what.value, shown)
