@@ -46,7 +46,7 @@ WHY = {
     "too_many_hops": "too many hops",
     "dead_end": "nowhere to go on to",
     "unknown_port": "it is not known what the port leads to",
-    "table_full": "the table is full",
+    "rate_limited": "its port has started too many floods",
     "returned": "it came back to its own switch",
     "untrusted": "only switches may send it",
 }

@@ -4,7 +4,7 @@
 //! `WEFT_HOSTILE_FRAMES` frames, a hundred thousand where that is not set; `make hostile` sends a million.
 
 mod frames;
-mod probes;
+pub mod probes;
 
 use std::net::Shutdown;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -54,7 +54,7 @@ fn raw(netns: &Netns, ethertype: libc::c_int) -> OwnedFd {
 }
 
 /// Sends a frame; whether the host's own kernel let it out.
-fn send(socket: &OwnedFd, frame: &[u8]) -> bool {
+pub fn send(socket: &OwnedFd, frame: &[u8]) -> bool {
     // SAFETY: the pointer is to the bytes of the slice.
     unsafe { libc::send(socket.as_raw_fd(), frame.as_ptr().cast(), frame.len(), 0) >= 0 }
 }

@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// One end: a host whose cable is looked at, and whose port has stations of any number.
 pub struct End<'a> {
     host: &'a Netns,
-    socket: OwnedFd,
+    pub socket: OwnedFd,
     /// In the addresses of its stations.
     side: u8,
 }
@@ -39,13 +39,13 @@ impl<'a> End<'a> {
         Self { host, socket, side }
     }
 
-    fn station(&self, number: u32) -> [u8; 6] {
+    pub fn station(&self, number: u32) -> [u8; 6] {
         let [_, a, b, c] = number.to_be_bytes();
         [2, 0, self.side, a, b, c]
     }
 
     /// How long after `began` a frame comes in as it was sent; `None`: it does not.
-    fn sees(&self, frame: &[u8], began: Instant) -> Option<Duration> {
+    pub fn sees(&self, frame: &[u8], began: Instant) -> Option<Duration> {
         let mut buffer = [0_u8; 2048];
         while began.elapsed() < PATIENCE {
             // SAFETY: the pointer is to the bytes of the buffer.
