@@ -3,6 +3,7 @@
 
 mod answer;
 mod background;
+mod carriers;
 mod control;
 mod delivery;
 mod ethtool;
@@ -24,6 +25,7 @@ mod switch;
 mod tags;
 mod trace;
 mod turn;
+mod unkeyed;
 mod watch_pins;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -167,7 +169,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     let metrics = metrics.map(|listener| metrics::serve(&shared, listener));
     // Threads have the privileges of the one that starts them: none is started before.
     privileges::drop_all_but(&start::CAPABILITIES);
-    background::watch_carriers(&shared);
+    carriers::watch(&shared);
     watch_pins::watch(&shared);
     if let Some(misses) = misses {
         tags::watch(&shared, misses);
@@ -181,6 +183,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
             name, mode = ?switch.config.mode, ports = switch.ports.len(), hook = ?switch.hook, adopted = switch.adopted,
             id = format!("{:016x}", switch.hellos.id), "switching"
         );
+        unkeyed::warn(&switch);
     }
     let sweeping = tokio::spawn(background::sweep(shared.clone()));
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
