@@ -5,20 +5,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use aya::programs::links::{FdLink, PinnedLink};
-use aya::programs::tc::{
-    NlOptions, SchedClassifierLink, TcAttachOptions, TcError, TcHandle, qdisc_add_clsact,
-};
-use aya::programs::{LinkOrder, ProgramError, ProgramInfo, SchedClassifier, TcAttachType};
+use aya::programs::tc::{NlOptions, SchedClassifierLink, TcAttachOptions, TcHandle, qdisc_add_clsact};
+use aya::programs::{LinkOrder, ProgramInfo, SchedClassifier, TcAttachType};
 
 use crate::Mode;
 use crate::error::PlaneError;
+use crate::filters;
 use crate::pins::{Hook, Pins, list};
 use crate::plane::Plane;
 use crate::sys::{ifindex, programs_at};
 
 /// Priority and handle of the filter, where there is no tcx.
-const PRIORITY: u16 = 1;
-const HANDLE: TcHandle = TcHandle::new(0, 1);
+pub(crate) const PRIORITY: u16 = 1;
+pub(crate) const HANDLE: TcHandle = TcHandle::new(0, 1);
 
 type Result<T> = std::result::Result<T, PlaneError>;
 
@@ -99,12 +98,7 @@ impl Plane {
 pub fn detach(hook: Hook, interface: &str, path: &Path) -> Result<()> {
     let failed = |error| PlaneError::Pin { path: path.to_owned(), error };
     if hook == Hook::Clsact {
-        for mode in Mode::ALL {
-            match aya::programs::tc::qdisc_detach_program(interface, TcAttachType::Ingress, mode.program()) {
-                Err(TcError::IoError(_)) | Ok(()) => {}
-                Err(error) => return Err(ProgramError::from(error).into()),
-            }
-        }
+        filters::remove(interface, path)?;
     }
     // A link without a pin and a holder is gone.
     std::fs::remove_file(path).map_err(failed)

@@ -14,6 +14,7 @@ pub mod counters;
 pub mod ctl;
 pub mod daemon;
 mod error;
+mod filters;
 mod held;
 pub mod layout;
 mod mode;

@@ -3,6 +3,7 @@
 
 mod answer;
 mod background;
+mod carriers;
 mod control;
 mod delivery;
 mod ethtool;
@@ -25,6 +26,7 @@ mod switch;
 mod tags;
 mod trace;
 mod turn;
+mod unkeyed;
 mod watch_pins;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -168,7 +170,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     let metrics = metrics.map(|listener| metrics::serve(&shared, listener));
     // Threads have the privileges of the one that starts them: none is started before.
     privileges::drop_all_but(&start::CAPABILITIES);
-    background::watch_carriers(&shared);
+    carriers::watch(&shared);
     watch_pins::watch(&shared);
     if let Some(misses) = misses {
         tags::watch(&shared, misses);
@@ -182,6 +184,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
             name, mode = ?switch.config.mode, ports = switch.ports.len(), hook = ?switch.hook, adopted = switch.adopted,
             id = format!("{:016x}", switch.hellos.id), "switching"
         );
+        unkeyed::warn(&switch);
     }
     let sweeping = tokio::spawn(background::sweep(shared.clone()));
     let moving = tokio::spawn(moves::watch(shared.clone()));

@@ -143,6 +143,38 @@ fn a_program_that_is_detached_is_attached_again_within_a_hold() {
     });
 }
 
+#[test]
+fn a_filter_of_somebody_elses_stays_though_its_program_is_called_like_ours() {
+    or_skip!();
+    pair("ecmp", &["--attach", "clsact"], |places, switches, _hosts| {
+        let filters = || {
+            let tc =
+                switches[0].netns.command("tc").args(["filter", "show", "dev", "h1", "ingress"]).output();
+            String::from_utf8(tc.expect("iproute2").stdout).expect("text")
+        };
+        assert!(
+            filters().contains("weft_ecmp"),
+            "programs are told from others by their names: {}",
+            filters()
+        );
+        // The very same program, attached by somebody else: no name tells the two apart.
+        let pin = places.pins.join("l/filters/0:h1");
+        switches[0].netns.run(move || {
+            use aya::programs::tc::{NlOptions, TcAttachOptions, TcHandle};
+            let mut other = aya::programs::SchedClassifier::from_pin(&pin).expect("a program");
+            let options = NlOptions { priority: 7, handle: TcHandle::new(0, 7), classid: None };
+            let ingress = aya::programs::TcAttachType::Ingress;
+            let id = other
+                .attach_with_options("h1", ingress, TcAttachOptions::Netlink(options))
+                .expect("a filter");
+            std::mem::forget(other.take_link(id).expect("a link"));
+        });
+        assert!(filters().contains("pref 1 ") && filters().contains("pref 7 "), "{}", filters());
+        assert!(switches[0].ctl("down").status.success());
+        assert!(!filters().contains("pref 1 ") && filters().contains("pref 7 "), "{}", filters());
+    });
+}
+
 /// As `bpftool link detach` does it.
 fn detach(pin: &Path) {
     const BPF_OBJ_GET: libc::c_long = 7;
