@@ -12,6 +12,7 @@ use aya::programs::{LinkOrder, ProgramError, ProgramInfo, SchedClassifier, TcAtt
 
 use crate::Mode;
 use crate::error::PlaneError;
+use crate::names::SwitchName;
 use crate::pins::{Hook, Pins, list};
 use crate::plane::Plane;
 use crate::sys::{ifindex, programs_at};
@@ -114,7 +115,7 @@ pub fn detach(hook: Hook, interface: &str, path: &Path) -> Result<()> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Owner {
     /// The switch of this name.
-    Switch(String),
+    Switch(SwitchName),
     /// A program of ours that is pinned nowhere we see: its name.
     Unknown(String),
 }
@@ -123,8 +124,9 @@ pub enum Owner {
 ///
 /// # Errors
 /// [`PlaneError::Pin`] where the kernel cannot say.
-pub fn other_owner(root: &Path, own: &str, interface: &str) -> Result<Option<Owner>> {
-    let switches: Vec<String> = list(root)?.iter().filter_map(|switch| named(switch)).collect();
+pub fn other_owner(root: &Path, own: &SwitchName, interface: &str) -> Result<Option<Owner>> {
+    // Whatever else is there has a name that no switch has, or no pins of ours in it.
+    let switches: Vec<SwitchName> = list(root)?.iter().filter_map(|switch| named(switch)).collect();
     for name in switches.iter().filter(|name| *name != own) {
         let pins = Pins::of(root, name).attachments()?;
         if pins.iter().any(|(hook, _, at, _)| *hook == Hook::Clsact && at == interface) {
@@ -144,7 +146,7 @@ pub fn other_owner(root: &Path, own: &str, interface: &str) -> Result<Option<Own
         for (_, _, _, path) in Pins::of(root, &name).attachments()? {
             let info = PinnedLink::from_pin(&path).ok().and_then(|link| FdLink::from(link).info().ok());
             if info.is_some_and(|info| programs.contains(&info.program_id())) {
-                match name == own {
+                match name == *own {
                     true => is_own = true,
                     false => return Ok(Some(Owner::Switch(name))),
                 }
@@ -161,8 +163,8 @@ pub fn other_owner(root: &Path, own: &str, interface: &str) -> Result<Option<Own
     Ok(program.map(|name| Owner::Unknown(name.to_owned())))
 }
 
-fn named(path: &Path) -> Option<String> {
-    Some(path.file_name()?.to_str()?.to_owned())
+fn named(path: &Path) -> Option<SwitchName> {
+    path.file_name()?.to_str()?.parse().ok()
 }
 
 /// Whether this kernel attaches by tcx links.

@@ -16,6 +16,7 @@ use weft_switching::exploration::Exploration;
 use weft_units::Duration;
 
 use crate::Mode;
+use crate::names::SwitchName;
 use crate::tags::Tagging;
 
 pub use read::{ConfigError, Flags};
@@ -28,7 +29,7 @@ pub const SHORTEST_KEY: usize = 16;
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The name of the switch on this machine: of its socket, pins and lock.
-    pub name: String,
+    pub name: SwitchName,
     /// How it forwards.
     pub mode: Mode,
     /// The names of its interfaces; the place in the list is the port's number.

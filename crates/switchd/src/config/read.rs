@@ -13,6 +13,7 @@ use super::table::{Place, Table, parse};
 use super::{Access, Config, SHORTEST_KEY, exploration, routes, tags};
 use crate::Mode;
 use crate::layout::MAX_PORTS;
+use crate::names::SwitchName;
 
 /// Shortest and longest interval of Hello.
 const INTERVALS: [Duration; 2] = [Duration::from_ms(50), Duration::from_secs(60)];
@@ -21,7 +22,7 @@ const INTERVALS: [Duration; 2] = [Duration::from_ms(50), Duration::from_secs(60)
 #[derive(Clone, Debug, Default)]
 pub struct Flags {
     /// The name of the switch.
-    pub name: Option<String>,
+    pub name: Option<SwitchName>,
     /// How it forwards.
     pub mode: Option<String>,
     /// Its interfaces.
@@ -85,16 +86,10 @@ impl Config {
 
 fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Problem>>) -> Option<Config> {
     let lacks = |what: &str, how: &str| problems.borrow_mut().push(Problem::whole(what, how));
-    let name = top.parsed("name", name).map(|(name, _)| name);
+    let name = top.parsed("name", |text| text.parse::<SwitchName>().map_err(|wrong| wrong.to_string()));
     let name = match &flags.name {
-        Some(given) => match self::name(given) {
-            Ok(name) => Some(name),
-            Err(how) => {
-                lacks(&format!("the name {given:?}"), &how);
-                None
-            }
-        },
-        None => name.or_else(|| (!top.has("name")).then(|| "weft".to_owned())),
+        Some(given) => Some(given.clone()),
+        None => name.map(|(name, _)| name).or_else(|| (!top.has("name")).then(SwitchName::standard)),
     };
     let mode = read_mode(&top, flags, &lacks);
     let ports = read_ports(&top, flags, &lacks);
@@ -157,14 +152,6 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
         routes_file,
         tagging,
     })
-}
-
-fn name(text: &str) -> Result<String, String> {
-    let right = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-    if (1..=32).contains(&text.len()) && text.chars().all(right) {
-        return Ok(text.to_owned());
-    }
-    Err("expected 1 to 32 letters, digits, `-` and `_`: files and pins are called by it".to_owned())
 }
 
 fn mode(text: &str) -> Result<Mode, String> {

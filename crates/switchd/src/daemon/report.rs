@@ -22,7 +22,7 @@ fn ms_until(time: u64, now: u64) -> i64 {
 pub fn status(switch: &Switch, given: tags::Sizes) -> Value {
     let sizes = switch.sizes;
     json!({
-        "name": switch.config.name,
+        "name": &*switch.config.name,
         "version": env!("CARGO_PKG_VERSION"),
         "mode": switch.config.mode.name(),
         "switch_id": format!("{:016x}", switch.hellos.id),

@@ -28,6 +28,7 @@ use crate::clock;
 use crate::config::Config;
 use crate::error::PlaneError;
 use crate::layout::{NEVER, Settings};
+use crate::names::SwitchName;
 use crate::pins::{Hook, Pins};
 use crate::plane::Plane;
 use crate::tables::{Sizes, Tables};
@@ -41,6 +42,13 @@ pub struct Places {
     pub pins: PathBuf,
     /// What should outlive a restart of the machine: numbers of Hellos.
     pub state: PathBuf,
+}
+
+impl Places {
+    /// The file of the switch `name` in the run directory that is of this kind: `sock`, `lock`, `interfaces`.
+    pub fn file(&self, name: &SwitchName, kind: &str) -> PathBuf {
+        self.run.join(format!("{name}.{kind}"))
+    }
 }
 
 /// What the daemon needs, and keeps while others go.
@@ -72,16 +80,16 @@ fn make(folder: &Path) -> Result<(), Refusal> {
 ///
 /// # Errors
 /// [`Refusal::Running`] where another has it.
-pub fn lock(places: &Places, name: &str) -> Result<File, Refusal> {
+pub fn lock(places: &Places, name: &SwitchName) -> Result<File, Refusal> {
     make(&places.run)?;
-    let path = places.run.join(format!("{name}.lock"));
+    let path = places.file(name, "lock");
     let failed = |error| Refusal::File { path: path.clone(), error };
     let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
     let mut file = options.map_err(failed)?;
     if file.try_lock().is_err() {
         let mut pid = String::new();
         let _ = file.read_to_string(&mut pid);
-        return Err(Refusal::Running { name: name.to_owned(), pid: pid.trim().to_owned() });
+        return Err(Refusal::Running { name: name.to_string(), pid: pid.trim().to_owned() });
     }
     file.set_len(0).and_then(|()| file.rewind()).map_err(failed)?;
     writeln!(file, "{}", std::process::id()).map_err(failed)?;
@@ -151,7 +159,7 @@ pub async fn start(
 
 /// The interfaces that the ports had under the daemon before, by number.
 fn known_before(places: &Places, config: &Config) -> Vec<Option<u32>> {
-    let map = places.pins.join(&config.name).join("maps/ports");
+    let map = Pins::of(&places.pins, &config.name).map("ports");
     let ports = aya::maps::MapData::from_pin(map).ok().and_then(|data| {
         aya::maps::Array::<_, crate::layout::Port>::try_from(aya::maps::Map::Array(data)).ok()
     });
@@ -190,7 +198,7 @@ fn explain(error: PlaneError, hook: Hook, interface: &str) -> Refusal {
     }
 }
 
-fn refuse_owned(places: &Places, own: &str, interface: &str) -> Result<(), Refusal> {
+fn refuse_owned(places: &Places, own: &SwitchName, interface: &str) -> Result<(), Refusal> {
     let why = match other_owner(&places.pins, own, interface)? {
         Some(Owner::Switch(name)) => format!(
             "is a port of the switch `{name}` already: leave it out of one of the two, or take the other down \

@@ -158,7 +158,7 @@ fn down_has_happened_when_it_is_answered_whatever_comes_after() {
     };
     for _ in 0..5 {
         assert!(promiscuous() && places.pins.join("s").exists());
-        assert_eq!(switch.ask("down"), json!({"down": true}));
+        assert_eq!(switch.ask("down")["down"], true);
         assert!(!promiscuous() && !places.pins.join("s").exists(), "{}", switch.log());
         assert!(!places.run.join("s.sock").exists());
         // It may have ended by now, and may be started again though it has not.

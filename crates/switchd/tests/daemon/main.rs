@@ -3,6 +3,7 @@
 
 mod adoption;
 mod control;
+mod detach;
 mod hello;
 mod hostile;
 mod interfaces;

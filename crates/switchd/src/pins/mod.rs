@@ -7,7 +7,9 @@
 //! <pin-dir>/<name>/filters/0:eth1      the program of a clsact filter there
 //! ```
 
-use std::ffi::CString;
+mod bpffs;
+mod owned;
+
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -15,12 +17,13 @@ use aya::maps::{MapInfo, MapType};
 use aya_obj::Object;
 
 use crate::error::PlaneError;
+use crate::layout::MAX_PORTS;
+use crate::names::SwitchName;
+pub(crate) use bpffs::list;
+pub use owned::{Pinned, What};
 
 /// Maps that belong to a program or a test, not to the switch.
 const OWN: [&str; 6] = ["sent", "test", "order", "trace", "tracing", "misses"];
-
-/// `BPF_FS_MAGIC`.
-const BPF_FS: libc::__fsword_t = 0xcafe_4a11;
 
 /// The directory of a switch's pins.
 #[derive(Clone, Debug)]
@@ -44,6 +47,14 @@ impl Hook {
             Self::Clsact => "filters",
         }
     }
+
+    /// What is pinned in its folder.
+    const fn pins(self) -> &'static str {
+        match self {
+            Self::Tcx => "link",
+            Self::Clsact => "program",
+        }
+    }
 }
 
 type Result<T> = std::result::Result<T, PlaneError>;
@@ -54,27 +65,22 @@ fn at(path: &Path) -> impl Fn(io::Error) -> PlaneError {
 
 impl Pins {
     /// The pins of the switch `name` below `root`, whether or not there are any.
-    pub fn of(root: &Path, name: &str) -> Self {
-        Self { path: root.join(name) }
+    pub fn of(root: &Path, name: &SwitchName) -> Self {
+        Self { path: root.join(&**name) }
     }
 
     /// Makes the directories, and mounts the BPF file system where it is not.
     ///
     /// # Errors
-    /// [`PlaneError::Pin`]; mounting wants CAP_SYS_ADMIN.
-    pub fn open(root: &Path, name: &str) -> Result<Self> {
-        let standard = Path::new("/sys/fs/bpf");
-        if root.starts_with(standard) && !is_bpf_fs(standard).map_err(at(standard))? {
-            mount(standard).map_err(at(standard))?;
-        }
+    /// [`PlaneError::Pin`]; mounting wants CAP_SYS_ADMIN. [`PlaneError::NotOurs`] where something that Weft does not
+    /// make is in the directory. Nothing is made then.
+    pub fn open(root: &Path, name: &SwitchName) -> Result<Self> {
         let pins = Self::of(root, name);
+        bpffs::require(&pins.path)?;
+        pins.inspect()?;
         for folder in ["maps", Hook::Tcx.folder(), Hook::Clsact.folder()] {
             let folder = pins.path.join(folder);
             std::fs::create_dir_all(&folder).map_err(at(&folder))?;
-        }
-        if !is_bpf_fs(&pins.path).map_err(at(&pins.path))? {
-            let error = io::Error::other("this is not in a BPF file system (mount -t bpf bpf /sys/fs/bpf)");
-            return Err(at(&pins.path)(error));
         }
         Ok(pins)
     }
@@ -137,36 +143,23 @@ impl Pins {
         let mut found = Vec::new();
         for hook in [Hook::Tcx, Hook::Clsact] {
             for path in list(&self.path.join(hook.folder()))? {
-                let name = path.file_name().and_then(|name| name.to_str());
-                let parts = name.and_then(|name| name.split_once(':'));
-                if let Some((Ok(number), name)) = parts.map(|(number, name)| (number.parse(), unescape(name)))
-                {
+                if let Some((number, name)) = attachment_of(&path) {
                     found.push((hook, number, name, path));
                 }
             }
         }
         Ok(found)
     }
-
-    /// Takes all pins away.
-    ///
-    /// # Errors
-    /// [`PlaneError::Pin`].
-    pub fn remove(&self) -> Result<()> {
-        match std::fs::remove_dir_all(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(&self.path)(error)),
-            _ => Ok(()),
-        }
-    }
 }
 
-/// What is in a directory; nothing where there is none.
-pub(crate) fn list(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = match std::fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(at(folder))?,
-    };
-    entries.map(|entry| Ok(entry.map_err(at(folder))?.path())).collect()
+/// The port and the interface that the pin of an attachment is called by, where it is called as we do.
+fn attachment_of(path: &Path) -> Option<(u16, String)> {
+    let (number, interface) = path.file_name()?.to_str()?.split_once(':')?;
+    let (port, name) = (number.parse().ok().filter(|port| *port < MAX_PORTS)?, unescape(interface));
+    // IFNAMSIZ is 16 with the zero at the end.
+    let ours = (1..16).contains(&name.len())
+        && format!("{port}:{}", escape(&name)) == format!("{number}:{interface}");
+    ours.then_some((port, name))
 }
 
 /// The BPF file system has no names with dots, and interfaces of VLANs often do.
@@ -178,31 +171,6 @@ fn unescape(name: &str) -> String {
     name.replace("%2e", ".").replace("%25", "%")
 }
 
-fn is_bpf_fs(path: &Path) -> io::Result<bool> {
-    let path = CString::new(path.as_os_str().as_encoded_bytes())?;
-    // SAFETY: all zeros is a value of this structure of integers.
-    let mut stat: libc::statfs = unsafe { std::mem::zeroed() };
-    // SAFETY: both pointers are to values that live until the call returns.
-    match unsafe { libc::statfs(path.as_ptr(), &raw mut stat) } {
-        0 => Ok(stat.f_type == BPF_FS),
-        _ => Err(io::Error::last_os_error()),
-    }
-}
-
-fn mount(path: &Path) -> io::Result<()> {
-    let path = CString::new(path.as_os_str().as_encoded_bytes())?;
-    // SAFETY: the pointers are to strings that live until the call returns; no data is given.
-    let done = unsafe { libc::mount(c"bpf".as_ptr(), path.as_ptr(), c"bpf".as_ptr(), 0, std::ptr::null()) };
-    match done {
-        0 => Ok(()),
-        _ => {
-            let error = io::Error::last_os_error();
-            let how = "the BPF file system is not mounted, and cannot be mounted here (mount -t bpf bpf /sys/fs/bpf)";
-            Err(io::Error::new(error.kind(), format!("{how}: {error}")))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,6 +180,25 @@ mod tests {
         for (name, pin) in [("eth1", "eth1"), ("eth0.100", "eth0%2e100"), ("a%2eb", "a%252eb")] {
             assert_eq!(escape(name), pin);
             assert_eq!(unescape(pin), name);
+        }
+    }
+
+    #[test]
+    fn the_pin_of_an_attachment_is_told_from_files_of_others() {
+        let of = |name: &str| attachment_of(&Path::new("links").join(name));
+        assert_eq!(of("3:eth0%2e100"), Some((3, "eth0.100".to_owned())));
+        for other in [
+            "eth0",
+            "x:eth0",
+            "64:eth0",
+            "-1:eth0",
+            "03:eth0",
+            "+3:eth0",
+            "3:",
+            "3:sixteen-letters-",
+            "3:a%2",
+        ] {
+            assert_eq!(of(other), None, "{other}");
         }
     }
 }
