@@ -20,6 +20,7 @@ pub mod names;
 pub mod pins;
 mod plane;
 pub mod recovery;
+mod routes;
 mod sys;
 pub mod tables;
 pub mod tags;

@@ -11,7 +11,7 @@ use weft_units::PortId;
 
 use crate::counters::{Counters, Counts, PortCounts};
 use crate::error::PlaneError;
-use crate::layout::{Event, MAX_PORTS, Port, Route, Settings};
+use crate::layout::{Event, MAX_PORTS, Port, Settings};
 use crate::mode::Mode;
 use crate::pins::Pins;
 use crate::tags::Turns;
@@ -67,7 +67,7 @@ impl Plane {
         self.ebpf.map(name).ok_or(PlaneError::Missing(name))
     }
 
-    fn map_mut(&mut self, name: &'static str) -> Result<&mut Map> {
+    pub(crate) fn map_mut(&mut self, name: &'static str) -> Result<&mut Map> {
         self.ebpf.map_mut(name).ok_or(PlaneError::Missing(name))
     }
 
@@ -105,21 +105,6 @@ impl Plane {
     /// [`PlaneError::Map`].
     pub fn interfaces(&self) -> Result<Vec<(u32, u32)>> {
         entries(&HashMap::try_from(self.map("interfaces")?)?)
-    }
-
-    /// Sends what goes to stations by these routes and no others.
-    ///
-    /// # Errors
-    /// [`PlaneError`]; a mode that explores has no routes.
-    pub fn set_routes(&mut self, routes: &[(u64, Route)]) -> Result<()> {
-        let mut map = HashMap::<_, u64, Route>::try_from(self.map_mut("routes")?)?;
-        let known = entries(&map)?;
-        routes.iter().try_for_each(|(station, route)| map.insert(station, route, 0))?;
-        let gone = known.iter().filter(|(station, _)| routes.iter().all(|(kept, _)| kept != station));
-        for (station, _) in gone {
-            forget(&mut map, station)?;
-        }
-        Ok(())
     }
 
     /// Whether events are written to the ring buffer `trace`.
@@ -179,7 +164,7 @@ impl Plane {
 const ENOENT: i32 = 2;
 
 /// Takes out an entry, unless the program was quicker.
-fn forget<K: Pod, V: Pod>(
+pub(crate) fn forget<K: Pod, V: Pod>(
     map: &mut HashMap<&mut MapData, K, V>,
     key: &K,
 ) -> std::result::Result<(), MapError> {
@@ -213,7 +198,7 @@ fn build(mode: Mode, config: &Exploration, settings: Settings, pins: &Pins) -> R
 }
 
 /// The entries of a hash map.
-fn entries<T: Borrow<MapData>, K: Pod, V: Pod>(map: &HashMap<T, K, V>) -> Result<Vec<(K, V)>> {
+pub(crate) fn entries<T: Borrow<MapData>, K: Pod, V: Pod>(map: &HashMap<T, K, V>) -> Result<Vec<(K, V)>> {
     let mut entries = Vec::new();
     for entry in map.iter() {
         match entry {

@@ -24,6 +24,8 @@ pub use routes::Route;
 
 /// Shortest key of Hello, in bytes (docs/wire-format.md).
 pub const SHORTEST_KEY: usize = 16;
+/// Most keys of Hello at a time: the one in use, and the one before or after it.
+pub const MOST_KEYS: usize = 2;
 
 /// What a switch is told.
 #[derive(Clone, Debug)]
@@ -40,8 +42,9 @@ pub struct Config {
     pub fabric_ports: Option<Vec<String>>,
     /// What names the switch in Hellos; made of the first port's address where it is not given.
     pub switch_id: Option<u64>,
-    /// The secret of Hello.
-    pub hello_key: Option<Vec<u8>>,
+    /// The secrets of Hello, at most [`MOST_KEYS`]: ours are signed with the first, others' are believed by any. Without
+    /// one nothing is signed and everything believed.
+    pub hello_keys: Vec<Vec<u8>>,
     /// Between two Hellos.
     pub hello_interval: Duration,
     /// For how long a Hello of ours holds.

@@ -275,7 +275,7 @@ async fn flush(State(shared): State<Shared>, asked: Asked<What>) -> Answer {
 }
 
 async fn load_again(State(shared): State<Shared>) -> Answer {
-    let changed = reload::reload(&shared).map_err(Failure::bad)?;
+    let changed = reload::reload(&shared).await.map_err(Failure::bad)?;
     Ok(Json(json!({"changed": changed})))
 }
 

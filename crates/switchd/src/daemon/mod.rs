@@ -233,9 +233,12 @@ async fn serve(
             () = tokio::time::sleep_until(wake) => {}
             () = shared.0.changed.notified() => {}
             _ = reload.recv() => {
-                if let Err(error) = reload::reload(shared) {
-                    tracing::error!("nothing is changed: {error}");
-                }
+                let shared = shared.clone();
+                tokio::spawn(async move {
+                    if let Err(error) = reload::reload(&shared).await {
+                        tracing::error!("nothing is changed: {error}");
+                    }
+                });
             }
         }
     }

@@ -131,7 +131,7 @@ pub async fn start(
         id: config.switch_id.unwrap_or_else(|| id_of(&interfaces)),
         tier: config.tier,
         hold_ms: u32::try_from(config.hello_hold.ps() / 1_000_000_000).unwrap_or(u32::MAX),
-        key: config.hello_key.as_deref().map(Key::new),
+        keys: config.hello_keys.iter().map(|key| Key::new(key)).collect(),
         memory,
         heard: 0,
         sent: 0,

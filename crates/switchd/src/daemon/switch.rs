@@ -63,7 +63,8 @@ pub enum Task {
 }
 
 impl Switch {
-    fn hold(&self) -> u64 {
+    /// For how long a Hello of this switch holds, in ns.
+    pub fn hold(&self) -> u64 {
         self.config.hello_hold.ps() / 1000
     }
 
@@ -77,7 +78,7 @@ impl Switch {
     }
 
     /// The port has a role from now on.
-    fn play(&mut self, number: u16, role: Role, until: u64) {
+    pub fn play(&mut self, number: u16, role: Role, until: u64) {
         let port = &mut self.ports[usize::from(number)];
         port.until = until;
         if port.role != role {
@@ -196,15 +197,10 @@ impl Switch {
     /// # Errors
     /// [`PlaneError`].
     pub fn set_routes(&mut self) -> Result<(), PlaneError> {
-        if !self.config.mode.routes() {
-            return Ok(());
+        match self.config.mode.routes() {
+            true => self.plane.set_routes(&told_routes(&self.config.routes)),
+            false => Ok(()),
         }
-        let route = |route: &Route| {
-            let ports = route.ports.iter().map(|port| u16::from(*port));
-            (layout::address(route.station), layout::Route::new(ports))
-        };
-        let routes: Vec<_> = self.config.routes.iter().map(route).collect();
-        self.plane.set_routes(&routes)
     }
 
     /// Whether the port takes no new paths.
@@ -266,7 +262,7 @@ impl Switch {
         if port.role == Role::Down {
             return Vec::new();
         }
-        let (hello, authenticated) = match self.hellos.read(frame, port.may_be_fabric) {
+        let (hello, key) = match self.hellos.read(frame, port.may_be_fabric) {
             Ok(read) => read,
             Err(reason) => {
                 if reason == "own" {
@@ -288,7 +284,7 @@ impl Switch {
             return if was_fabric { vec![Task::Broken(number)] } else { Vec::new() };
         }
         let neighbour =
-            Neighbour { switch: hello.switch.0, port: hello.port, tier, hold_ms, heard: now, authenticated };
+            Neighbour { switch: hello.switch.0, port: hello.port, tier, hold_ms, heard: now, key };
         let port = &mut self.ports[usize::from(number)];
         let other = port.neighbour.as_ref().map(|known| (known.switch, known.tier));
         port.neighbour = Some(neighbour);
@@ -378,4 +374,13 @@ impl Switch {
             tracing::warn!(port = number, interface = %port.name, %error, left_out, "a Hello could not be sent");
         }
     }
+}
+
+/// Routes as the program is told them.
+pub fn told_routes(routes: &[Route]) -> Vec<(u64, layout::Route)> {
+    let route = |route: &Route| {
+        let ports = route.ports.iter().map(|port| u16::from(*port));
+        (layout::address(route.station), layout::Route::new(ports))
+    };
+    routes.iter().map(route).collect()
 }

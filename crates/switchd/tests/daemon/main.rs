@@ -11,6 +11,7 @@ mod net;
 mod packaging;
 mod paths;
 mod refusals;
+mod reload;
 mod switch;
 mod tags;
 mod traffic;
