@@ -8,6 +8,7 @@
 
 pub mod attach;
 pub mod bodies;
+mod btf;
 pub mod clock;
 pub mod config;
 pub mod counters;

@@ -292,7 +292,8 @@ async fn appear(
     number: u16,
     interface: &Interface,
 ) -> Result<(), Refusal> {
-    shared.lock().attach(number)?;
+    // There was nothing, so there is nothing to take back to.
+    let _ = shared.lock().attach(number)?;
     let mode = shared.lock().config.mode;
     saved.prepare(links, interface, mode).await;
     let socket = PortSocket::open(interface.index, EtherType::HELLO);

@@ -12,7 +12,7 @@ use super::notices::Notices;
 use super::ports::{Neighbour, Port, Role};
 use super::quiet::Quiet;
 use super::socket::PortSocket;
-use crate::attach::detach;
+use crate::attach::{Undo, detach};
 use crate::clock;
 use crate::config::{Config, Route};
 use crate::error::PlaneError;
@@ -221,11 +221,11 @@ impl Switch {
         self.see(number, interface, all, clock::now())
     }
 
-    /// Attaches the program to the interface of a port.
+    /// Attaches the program to the interface of a port; gives how that is taken back.
     ///
     /// # Errors
     /// [`PlaneError`].
-    pub fn attach(&mut self, number: u16) -> Result<(), PlaneError> {
+    pub fn attach(&mut self, number: u16) -> Result<Undo, PlaneError> {
         let name = self.ports[usize::from(number)].name.clone();
         self.plane.attach(&self.pins, self.hook, number, &name)
     }

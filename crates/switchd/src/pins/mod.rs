@@ -3,24 +3,26 @@
 //!
 //! ```text
 //! <pin-dir>/<name>/maps/stations       a map
+//! <pin-dir>/<name>/layouts/stations    its layout: a symbolic link to a hash (btf.rs)
+//! <pin-dir>/<name>/program             the program
+//! <pin-dir>/<name>/next/               what a daemon that starts has not put in its place yet (stage.rs)
 //! <pin-dir>/<name>/links/0:eth1        a tcx link of port 0, the interface eth1
 //! <pin-dir>/<name>/filters/0:eth1      the program of a clsact filter there
 //! ```
 
 mod bpffs;
 mod owned;
+mod stage;
 
 use std::io;
 use std::path::{Path, PathBuf};
-
-use aya::maps::{MapInfo, MapType};
-use aya_obj::Object;
 
 use crate::error::PlaneError;
 use crate::layout::MAX_PORTS;
 use crate::names::SwitchName;
 pub(crate) use bpffs::list;
 pub use owned::{Pinned, What};
+pub(crate) use stage::Staged;
 
 /// Maps that belong to a program or a test, not to the switch.
 const OWN: [&str; 6] = ["sent", "test", "order", "trace", "tracing", "misses"];
@@ -88,46 +90,6 @@ impl Pins {
     /// Where they are.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Where a map is pinned.
-    pub fn map(&self, name: &str) -> PathBuf {
-        self.path.join("maps").join(name)
-    }
-
-    /// Where each map of the object is pinned or to be pinned; what is pinned there of another make, and
-    /// what the object does not have, goes.
-    pub(crate) fn prepare(&self, object: &[u8], sizes: &[(&str, u32)]) -> Result<Vec<(String, PathBuf)>> {
-        let object = Object::parse(object)?;
-        let folder = self.path.join("maps");
-        let mut wanted = Vec::new();
-        for (name, map) in &object.maps {
-            if name.starts_with('.') || OWN.contains(&name.as_str()) {
-                continue;
-            }
-            let path = folder.join(name);
-            let entries =
-                sizes.iter().find(|(of, _)| of == name).map_or(map.max_entries(), |(_, size)| *size);
-            let make = (map.map_type(), map.key_size(), map.value_size(), entries);
-            if path.exists() {
-                let info = MapInfo::from_pin(&path)?;
-                let kind = info.map_type().unwrap_or(MapType::Unspecified) as u32;
-                if (kind, info.key_size(), info.value_size(), info.max_entries()) != make {
-                    tracing::warn!(
-                        map = name,
-                        "the map of the last daemon is of another make: it begins anew, empty"
-                    );
-                    std::fs::remove_file(&path).map_err(at(&path))?;
-                }
-            }
-            wanted.push((name.clone(), path));
-        }
-        for path in list(&folder)? {
-            if !wanted.iter().any(|(_, known)| *known == path) {
-                std::fs::remove_file(&path).map_err(at(&path))?;
-            }
-        }
-        Ok(wanted)
     }
 
     /// Where the attachment of a port is pinned.

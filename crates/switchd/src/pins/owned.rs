@@ -30,6 +30,10 @@ pub struct Pinned {
 pub enum What {
     /// A map of a mode's program.
     Map,
+    /// The layout of a map.
+    Layout,
+    /// The program.
+    Program,
     /// What attaches the program to an interface.
     Attachment {
         /// How.
@@ -89,21 +93,13 @@ impl Pins {
         if !bpffs::holds(&self.path).map_err(at(&self.path))? {
             return Err(not_ours(&self.path, "it is not in a BPF file system, and pins are nowhere else"));
         }
-        let known = known_maps()?;
-        let mut found = Vec::new();
-        for folder in bpffs::list(&self.path)? {
-            let see: &dyn Fn(&Path) -> Result<What> = match name(&folder) {
-                "maps" => &|path| map(path, &known),
-                "links" => &|path| attachment(path, Hook::Tcx),
-                "filters" => &|path| attachment(path, Hook::Clsact),
-                _ => return Err(not_ours(&folder, "weft-switchd pins nothing of this name")),
-            };
-            require_folder(&folder)?;
-            for path in bpffs::list(&folder)? {
-                found.push(Pinned { what: see(&path)?, path });
-            }
-            found.push(Pinned { path: folder, what: What::Folder });
+        let mut known = known_maps()?;
+        // Also what another version has made.
+        for path in bpffs::list(&self.path.join("layouts"))? {
+            known.extend(layout(&path).is_ok().then(|| name(&path).to_owned()));
         }
+        let mut found = Vec::new();
+        inspect(&self.path, &known, true, &mut found)?;
         found.push(Pinned { path: self.path.clone(), what: What::Folder });
         Ok(found)
     }
@@ -129,7 +125,7 @@ impl Pins {
                     detach(hook, &interface, &path)?;
                     format!("removed {shown}: {interface} forwards no more")
                 }
-                What::Map => {
+                What::Map | What::Layout | What::Program => {
                     fs::remove_file(&path).map_err(at(&path))?;
                     format!("removed {shown}")
                 }
@@ -140,6 +136,55 @@ impl Pins {
             });
         }
         Ok(removed)
+    }
+}
+
+/// Looks at the directory of a switch, or at the one in it of what is to come.
+fn inspect(path: &Path, known: &BTreeSet<String>, is_whole: bool, found: &mut Vec<Pinned>) -> Result<()> {
+    for entry in bpffs::list(path)? {
+        let see: &dyn Fn(&Path) -> Result<What> = match (name(&entry), is_whole) {
+            ("maps", _) => &|path| map(path, known),
+            ("layouts", _) => &layout,
+            ("links", true) => &|path| attachment(path, Hook::Tcx),
+            ("filters", true) => &|path| attachment(path, Hook::Clsact),
+            ("program", _) => {
+                found.push(Pinned { what: program(&entry)?, path: entry });
+                continue;
+            }
+            ("next", true) => {
+                require_folder(&entry)?;
+                inspect(&entry, known, false, found)?;
+                found.push(Pinned { path: entry, what: What::Folder });
+                continue;
+            }
+            _ => return Err(not_ours(&entry, "weft-switchd pins nothing of this name")),
+        };
+        require_folder(&entry)?;
+        for path in bpffs::list(&entry)? {
+            found.push(Pinned { what: see(&path)?, path });
+        }
+        found.push(Pinned { path: entry, what: What::Folder });
+    }
+    Ok(())
+}
+
+/// A note of a map's layout: a link to a hash.
+fn layout(path: &Path) -> Result<What> {
+    let is_hash = |target: PathBuf| {
+        target
+            .to_str()
+            .is_some_and(|text| text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    match fs::read_link(path).is_ok_and(is_hash) {
+        true => Ok(What::Layout),
+        false => Err(not_ours(path, "it should be the layout of a map")),
+    }
+}
+
+fn program(path: &Path) -> Result<What> {
+    match ProgramInfo::from_pin(path) {
+        Ok(_) => Ok(What::Program),
+        Err(error) => Err(not_ours(path, &format!("it should be a pinned program: {error}"))),
     }
 }
 

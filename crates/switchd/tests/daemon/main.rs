@@ -15,3 +15,4 @@ mod reload;
 mod switch;
 mod tags;
 mod traffic;
+mod upgrade;
