@@ -136,5 +136,5 @@ mptcp: $(VENV)/.emulation ## the simulated Multipath TCP against the kernel's (r
 captures: | system-emulation ## make the captures of the kernel's Multipath TCP anew (root; a minute)
 	cd crates/wire && python3 -m captures
 
-clean: ## remove what was built
-	rm -rf target $(VENV) $(RESULTS)
+clean: ## remove what was built: target, .venv and quickstart, whatever VENV and RESULTS say
+	rm -rf target .venv quickstart

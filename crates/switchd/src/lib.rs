@@ -8,6 +8,7 @@
 
 pub mod attach;
 pub mod bodies;
+mod btf;
 pub mod clock;
 pub mod config;
 pub mod counters;
@@ -22,6 +23,7 @@ pub mod names;
 pub mod pins;
 mod plane;
 pub mod recovery;
+mod routes;
 mod sys;
 pub mod tables;
 pub mod tags;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -253,6 +254,13 @@ def _fleet(tree: FatTree, hosts: Path | None, directory: Path, on_demand: bool) 
     files.allow_many()
     if not directory.is_dir():
         raise TagForwardError(f"--sockets: there is no directory {directory}", "that of the daemons' `--run-dir`")
+    for switch in tree.switches:
+        # As crates/switchd/src/names.rs has them.
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,32}", switch):
+            raise TagForwardError(
+                f"--fabric: no weft-switchd can be called {switch!r}",
+                "names of switches are 1 to 32 letters, digits, `-` and `_`: files and pins are called by them",
+            )
     sockets = {switch: directory / f"{switch}.sock" for switch in tree.switches}
     return Fleet(tree, addresses, sockets, on_demand=on_demand)
 

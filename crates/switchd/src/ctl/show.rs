@@ -52,7 +52,7 @@ const NEIGHBOURS: [Column; 8] = [
     ("interface", |row| text(&row["here"]["interface"])),
     ("heard", |row| format!("{} ago", time(&row["heard_ms"]))),
     ("holds", |row| time(&row["hold_ms"])),
-    ("signed", |row| text(&row["authenticated"])),
+    ("signed", |row| row["key"].as_u64().map_or_else(|| "no".to_owned(), |key| format!("key {key}"))),
 ];
 
 const HOSTS: [Column; 5] = [

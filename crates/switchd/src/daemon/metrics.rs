@@ -76,7 +76,7 @@ fn gauge(registry: &mut Registry, name: &str, help: &str, values: impl IntoItera
 
 /// Those of modes that have gates and rules.
 fn of_tags(registry: &mut Registry, switch: &Switch, sizes: Sizes, fates: Fates) {
-    let own = || vec![("switch", switch.config.name.clone())];
+    let own = || vec![("switch", switch.config.name.to_string())];
     let with = |name: &'static str, value: &str| {
         let mut labels = own();
         labels.push((name, value.to_owned()));
@@ -109,7 +109,7 @@ fn of_tags(registry: &mut Registry, switch: &Switch, sizes: Sizes, fates: Fates)
 
 fn registry(switch: &Switch) -> Registry {
     let mut registry = Registry::with_prefix("weft");
-    let own = || vec![("switch", switch.config.name.clone())];
+    let own = || vec![("switch", switch.config.name.to_string())];
     let counters = switch.plane.counters().unwrap_or_default();
     let one = |value| [(own(), value)];
     counter(&mut registry, "frames_forwarded", "Frames sent on, a flooded one once", one(counters.forwarded));

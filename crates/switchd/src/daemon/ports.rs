@@ -80,8 +80,8 @@ pub struct Neighbour {
     pub hold_ms: u32,
     /// When that came in.
     pub heard: u64,
-    /// Whether that was signed with our key.
-    pub authenticated: bool,
+    /// Which of our keys that was signed with, from 0; none where we have none.
+    pub key: Option<usize>,
 }
 
 /// A port.

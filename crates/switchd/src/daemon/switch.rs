@@ -13,7 +13,7 @@ use super::notices::Notices;
 use super::ports::{Neighbour, Port, Role};
 use super::quiet::Quiet;
 use super::socket::PortSocket;
-use crate::attach::detach;
+use crate::attach::{Undo, detach};
 use crate::clock;
 use crate::config::{Config, Route};
 use crate::error::PlaneError;
@@ -222,15 +222,10 @@ impl Switch {
     /// # Errors
     /// [`PlaneError`].
     pub fn set_routes(&mut self) -> Result<(), PlaneError> {
-        if !self.config.mode.routes() {
-            return Ok(());
+        match self.config.mode.routes() {
+            true => self.plane.set_routes(&told_routes(&self.config.routes)),
+            false => Ok(()),
         }
-        let route = |route: &Route| {
-            let ports = route.ports.iter().map(|port| u16::from(*port));
-            (layout::address(route.station), layout::Route::new(ports))
-        };
-        let routes: Vec<_> = self.config.routes.iter().map(route).collect();
-        self.plane.set_routes(&routes)
     }
 
     /// Whether the port takes no new paths.
@@ -251,11 +246,11 @@ impl Switch {
         self.see(number, interface, all, clock::now())
     }
 
-    /// Attaches the program to the interface of a port.
+    /// Attaches the program to the interface of a port; gives how that is taken back.
     ///
     /// # Errors
     /// [`PlaneError`].
-    pub fn attach(&mut self, number: u16) -> Result<(), PlaneError> {
+    pub fn attach(&mut self, number: u16) -> Result<Undo, PlaneError> {
         let name = self.ports[usize::from(number)].name.clone();
         let done = self.plane.attach(&self.pins, self.hook, number, &name);
         self.held.renew(&self.pins.attachment(self.hook, number, &name));
@@ -294,7 +289,7 @@ impl Switch {
         if port.role == Role::Down {
             return Vec::new();
         }
-        let (hello, authenticated) = match self.hellos.read(frame, port.may_be_fabric) {
+        let (hello, key) = match self.hellos.read(frame, port.may_be_fabric) {
             Ok(read) => read,
             Err(reason) => {
                 let was_host = port.role == Role::Host;
@@ -323,7 +318,7 @@ impl Switch {
             return if was_fabric { vec![Task::Broken(number)] } else { Vec::new() };
         }
         let neighbour =
-            Neighbour { switch: hello.switch.0, port: hello.port, tier, hold_ms, heard: now, authenticated };
+            Neighbour { switch: hello.switch.0, port: hello.port, tier, hold_ms, heard: now, key };
         let port = &mut self.ports[usize::from(number)];
         let other = port.neighbour.as_ref().map(|known| (known.switch, known.tier));
         port.neighbour = Some(neighbour);
@@ -414,4 +409,13 @@ impl Switch {
             tracing::warn!(port = number, interface = %port.name, %error, left_out, "a Hello could not be sent");
         }
     }
+}
+
+/// Routes as the program is told them.
+pub fn told_routes(routes: &[Route]) -> Vec<(u64, layout::Route)> {
+    let route = |route: &Route| {
+        let ports = route.ports.iter().map(|port| u16::from(*port));
+        (layout::address(route.station), layout::Route::new(ports))
+    };
+    routes.iter().map(route).collect()
 }

@@ -5,7 +5,7 @@ use super::switch::Switch;
 /// Warns where any host can make its port a fabric port. There are two ways to close that, and each is enough: a key, or
 /// the list of ports that lead to switches.
 pub fn warn(switch: &Switch) {
-    if switch.hellos.key.is_some() || switch.config.fabric_ports.is_some() {
+    if !switch.hellos.keys.is_empty() || switch.config.fabric_ports.is_some() {
         return;
     }
     let open = switch.ports.iter().filter(|port| port.may_be_fabric).count();

@@ -96,7 +96,7 @@ fn routes_use_a_port_of_the_last_resort_only_where_no_other_next_hop_is_left() {
             let mut used = BTreeSet::new();
             for port in 1..200 {
                 let frame = ethernet(THERE, HERE, 0, EtherType::IPV4, &ipv4(6, &tcp(port, 80, 1, 16, &[])));
-                let given = Test { now: 1, port: 0, random: [random.next_u32(); 2], ..Test::default() };
+                let given = Test { now: 1, port: 0, random: [random.next_u32(); 4], ..Test::default() };
                 let sent = program.run(given, &frame).expect("it runs");
                 used.extend(sent.into_iter().map(|(port, _)| port.0));
             }

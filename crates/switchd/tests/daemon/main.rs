@@ -3,6 +3,7 @@
 
 mod adoption;
 mod control;
+mod detach;
 mod hello;
 mod hostile;
 mod interfaces;
@@ -12,7 +13,9 @@ mod packaging;
 mod paths;
 mod pins;
 mod refusals;
+mod reload;
 mod switch;
 mod tags;
 mod traffic;
 mod unheard;
+mod upgrade;
