@@ -17,12 +17,10 @@ use crate::{Actions, Context, DropReason, Rewrite};
 /// from a switch without an entry, and so can be older than a path that has been found meanwhile.
 const UNNAMED_AGE: u32 = 1_000;
 
-/// Whether a Path Fail about the path of the exploration `id` is about `entry`; 0 where its sender knew of none.
+/// Whether a Path Fail about the path of the exploration `id` is about `entry`; 0, which may be that of a SYN too,
+/// where its sender knew of none.
 const fn is_named(entry: &PathEntry, id: u32, now: Time) -> bool {
-    match id {
-        0 => milliseconds(now).wrapping_sub(entry.made) >= UNNAMED_AGE,
-        id => entry.id == id,
-    }
+    entry.id == id || id == 0 && milliseconds(now).wrapping_sub(entry.made) >= UNNAMED_AGE
 }
 
 impl TcpPathSwitch {

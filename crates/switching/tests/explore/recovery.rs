@@ -10,10 +10,15 @@ use crate::net::{Net, segment, tcp_path};
 
 /// Three spines, three leaves, one host a leaf; hosts 0 and 1 have a connection.
 fn connected(config: &Exploration, seed: u64) -> (Net<TcpPathSwitch>, Vec<NodeId>) {
+    opened(config, seed, 7)
+}
+
+/// The same with this sequence number of the SYN.
+fn opened(config: &Exploration, seed: u64, isn: u32) -> (Net<TcpPathSwitch>, Vec<NodeId>) {
     let link = LinkSpec::default();
     let mut net = tcp_path(build::spine_leaf(3, 3, 1, &link, &link).unwrap(), config, seed);
     net.resolve(0, 1);
-    let [there, _] = net.open(0, 1, 1000, 7);
+    let [there, _] = net.open(0, 1, 1000, isn);
     (net, there)
 }
 
@@ -132,6 +137,30 @@ fn an_old_path_is_left_for_a_better_one() {
     assert_ne!(both_ways(&mut net)[1], there[1]);
     assert_eq!(net.dropped(DropReason::NoRoute), 0);
     assert_eq!(net.loops, 0);
+}
+
+#[test]
+fn a_flow_in_full_swing_moves_to_another_path_before_a_second_has_passed() {
+    for seed in 1..20 {
+        for hop in 0..2 {
+            // 0 is a sequence number too.
+            let (mut net, there) = opened(&Exploration::default(), seed, 0);
+            let broken = link(&net, there[hop], there[hop + 1]);
+            for number in 0..400 {
+                if number == 200 {
+                    net.set_up(broken, false);
+                }
+                net.send(segment(0, 1, 1000, 80, Header::ACK, 0));
+                net.run(Duration::from_ns(100));
+                net.send(segment(1, 0, 80, 1000, Header::ACK, 0));
+                net.run(Duration::from_ns(100));
+            }
+            net.run(Duration::from_ms(5));
+            let now = both_ways(&mut net);
+            assert_ne!(now[1], there[1], "seed {seed}, hop {hop}");
+            assert_eq!(net.dropped(DropReason::RateLimited), 0);
+        }
+    }
 }
 
 /// A Path Fail about the flow from host 1 to host 0, as the spine of its path sends it to the leaf of host 0.

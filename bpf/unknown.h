@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+ *
+ * Frames to a station that is not known: flooded, while a path to it is looked for
+ * (crates/switching/src/arp_path.rs).
+ */
+#pragma once
+
+#include "heard.h"
+
+/* Whether a frame would be flooded since its destination is not known. */
+static __always_inline bool is_to_be_flooded(const struct frame *f)
+{
+	struct station *station = station_at(f->dst, f->now);
+
+	return settings.floods_unknown && !(station && is_known(station->port, f->now));
+}
+
+/* The source's edge looks for a path between two stations. */
+static __always_inline void look_for(struct frame *f, __u64 from, __u64 to)
+{
+	__u32 port = attached(from, f->now);
+
+	if (port == NO_PORT)
+		return;
+	/* Copies that come back are late. */
+	put_station(f, from, port, LOCKED);
+	flood_own(f, PATH_REQUEST, from, to);
+}
+
+/* Floods a frame to a station that is not known: marked to other switches, as its host sent it to hosts; not to
+ * the port of its source, if that is one of ours. */
+static __noinline int flood_unknown(struct __sk_buff *skb, const struct frame *f, __u32 ingress)
+{
+	__u32 spared = attached(f->src, f->now);
+	int copies;
+
+	/* As it came first, and then in the other form. */
+	if (f->marked)
+		copies = flood(skb, f->now, ingress, TO_FABRIC);
+	else
+		copies = flood_but(skb, f->now, ingress, spared, TO_HOSTS);
+	if (!set_mark(skb, f, !f->marked))
+		return drop(f, NO_MEMORY);
+	if (f->marked)
+		copies += flood_but(skb, f->now, ingress, spared, TO_HOSTS);
+	else
+		copies += flood(skb, f->now, ingress, TO_FABRIC);
+	return copies ? forwarded(TC_ACT_SHOT) : drop(f, DEAD_END);
+}
+
+/* Nobody here knows the destination. Verified once, on its own. */
+__noinline int miss(struct __sk_buff *skb, struct frame *f)
+{
+	bool repairing;
+
+	if (!f)
+		return TC_ACT_SHOT;
+	repairing = is_repairing(f->dst, f->now);
+	if (repairing && !settings.floods_unknown)
+		return drop(f, REPAIRING);
+	if (!is_within_limit(FLOODS, f->port, f->now))
+		return drop(f, RATE_LIMITED);
+	if (!repairing) {
+		start_repair(f->dst, f->now);
+		if (attached(f->src, f->now) != NO_PORT)
+			look_for(f, f->src, f->dst);
+		else
+			flood_own(f, PATH_FAIL, f->dst, f->src);
+	}
+	if (!settings.floods_unknown)
+		return drop(f, NO_ROUTE);
+	note_unknown(f);
+	/* One from another switch goes back there too: that switch may have sent it the wrong way. */
+	return flood_unknown(skb, f, is_host(f->port, f->now) ? f->port : NO_PORT);
+}
+
+/* A frame that another switch floods because it does not know the destination. It teaches nothing: its flood may
+ * have started anywhere on the way, and entries turned towards there could close a circle. */
+static __noinline int on_marked(struct __sk_buff *skb, const struct frame *f)
+{
+	__u32 port;
+	int reason;
+
+	if (is_group(f->dst) || is_control(f))
+		return drop(f, STALE);
+	reason = note_copy(f);
+	if (reason != NO_REASON)
+		return drop(f, reason);
+	port = attached(f->dst, f->now);
+	if (port == NO_PORT)
+		return flood_unknown(skb, f, f->port);
+	return set_mark(skb, f, false) ? forwarded(send(skb, port, false)) : drop(f, NO_MEMORY);
+}
