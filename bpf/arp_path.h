@@ -48,8 +48,10 @@ static __always_inline bool has_come_round(const struct frame *f)
 }
 
 /* A station is new at a host port, or has moved there: the other switches are told, unless it asks them itself.
- * Where the port has too many of them it remains unknown. Verified once, on its own. */
-__noinline int appears(struct frame *f)
+ * Where the port has too many of them it remains unknown. What it sends has to come behind that, or a broadcast is a
+ * late copy to switches that have seen one from elsewhere lately: the frame comes in again while the announcement is
+ * written over this one. Verified once, on its own. */
+__noinline int appears(struct __sk_buff *skb, struct frame *f)
 {
 	struct station *known;
 	bool has_moved;
@@ -69,16 +71,23 @@ __noinline int appears(struct frame *f)
 		return NO_REASON;
 	reroot(f->src, f->port, f->now);
 	flood_own(f, PATH_REQUEST, f->src, f->src);
-	f->is_announced = has_moved;
-	return NO_REASON;
+	if (settings.testing || bpf_clone_redirect(skb, skb->ifindex, BPF_F_INGRESS))
+		return NO_REASON;
+	return COMES_AGAIN;
 }
 
 /* A station is known at its own edge while it sends. */
-static __always_inline int hear_host(struct frame *f)
+static __always_inline int hear_host(struct __sk_buff *skb, struct frame *f)
 {
 	struct station *station = refresh(f->src, f->now);
 
-	return station && station->port == f->port ? NO_REASON : appears(f);
+	return station && station->port == f->port ? NO_REASON : appears(skb, f);
+}
+
+/* The frame goes no further for a reason that taking it in has given. */
+static __always_inline int refuse(const struct frame *f, int reason)
+{
+	return reason == COMES_AGAIN ? consume(TC_ACT_SHOT) : drop(f, reason);
 }
 
 /* Whether a frame would be flooded since its destination is not known. */
@@ -101,11 +110,11 @@ __noinline int hear_from_afar(__u64 src, __u32 ingress, __u32 egress, __u64 now)
 }
 
 /* Why a frame is not taken from a port, if it is not; the host on a port of its own is heard. */
-static __always_inline int takes(struct frame *f)
+static __always_inline int takes(struct __sk_buff *skb, struct frame *f)
 {
 	enum reason refused = refuses(f);
 
-	return refused == NO_REASON && is_host(f->port, f->now) ? hear_host(f) : (int)refused;
+	return refused == NO_REASON && is_host(f->port, f->now) ? hear_host(skb, f) : (int)refused;
 }
 
 static __always_inline int pass_on(struct __sk_buff *skb, const struct frame *f)
@@ -228,7 +237,7 @@ static __always_inline int forward(struct __sk_buff *skb, struct frame *f)
 
 /* Takes note of a copy of a host's broadcast, or says why it goes no further. The host on a port of its own is
  * heard. */
-static __always_inline int admit_of_host(struct frame *f)
+static __always_inline int admit_of_host(struct __sk_buff *skb, struct frame *f)
 {
 	bool host = is_host(f->port, f->now);
 	int reason;
@@ -236,34 +245,25 @@ static __always_inline int admit_of_host(struct frame *f)
 	if (host && !is_within_limit(FLOODS, f->port, f->now))
 		return RATE_LIMITED;
 	reason = note_copy(f);
-	return reason == NO_REASON && host ? hear_host(f) : reason;
-}
-
-/* Floods a host's broadcast. Where the host has moved it has to be announced first, or its broadcast is a late copy
- * to switches that have seen one lately: it comes in again behind the announcement. */
-static __always_inline int flood_of_host(struct __sk_buff *skb, const struct frame *f)
-{
-	if (!settings.testing && f->is_announced && !bpf_clone_redirect(skb, skb->ifindex, BPF_F_INGRESS))
-		return TC_ACT_SHOT;
-	return flood_on(skb, f, TO_ALL);
+	return reason == NO_REASON && host ? hear_host(skb, f) : reason;
 }
 
 static __always_inline int on_request(struct __sk_buff *skb, struct frame *f)
 {
-	int reason = admit_of_host(f);
+	int reason = admit_of_host(skb, f);
 
 	if (reason != NO_REASON)
-		return drop(f, reason);
+		return refuse(f, reason);
 	if (is_fabric(f->port, f->now))
 		put_station(f, f->src, f->port, LOCKED);
-	return flood_of_host(skb, f);
+	return flood_on(skb, f, TO_ALL);
 }
 
 static __always_inline int on_broadcast(struct __sk_buff *skb, struct frame *f)
 {
-	int reason = admit_of_host(f);
+	int reason = admit_of_host(skb, f);
 
-	return reason == NO_REASON ? flood_of_host(skb, f) : drop(f, reason);
+	return reason == NO_REASON ? flood_on(skb, f, TO_ALL) : refuse(f, reason);
 }
 
 /* The source of a reply is found, and its destination has been asked for. */
@@ -348,9 +348,9 @@ static __noinline int receive(struct __sk_buff *skb, struct frame *f)
 		return on_hello(f);
 	if (is_for_machine(f))
 		return consume(TC_ACT_OK);
-	refused = is_group(f->dst) ? (int)refuses(f) : takes(f);
+	refused = is_group(f->dst) ? (int)refuses(f) : takes(skb, f);
 	if (refused != NO_REASON)
-		return drop(f, refused);
+		return refuse(f, refused);
 	if (f->malformed != NO_REASON)
 		return drop(f, f->malformed);
 	if (f->marked)

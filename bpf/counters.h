@@ -10,7 +10,7 @@
 
 struct counters {
 	__u64 dropped[REASONS];
-	__u64 consumed;  /* frames for the switch itself */
+	__u64 consumed;  /* frames for the switch itself, and those that come in once more */
 	__u64 forwarded; /* frames sent on, a flooded one once */
 };
 

@@ -60,7 +60,6 @@ struct frame {
 	__u8 tcp_flags;
 	__u8 traffic_class; /* DSCP and ECN */
 	__u8 malformed;     /* why a Path frame cannot be read, or NO_REASON */
-	bool is_announced;  /* that its source has moved: that goes ahead of it */
 	bool marked;        /* a switch floods it, since its destination was not known */
 	__u8 tells;         /* how many frames are written over it, once it is sent */
 };

@@ -31,4 +31,5 @@ enum reason {
 	GSO, /* several segments that the kernel holds together, which can have no tag */
 	REASONS,
 	NO_REASON = REASONS,
+	COMES_AGAIN, /* none: the frame comes in once more, behind one of the switch's own */
 };

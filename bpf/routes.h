@@ -69,13 +69,9 @@ static __always_inline bool is_routed(const struct frame *f)
 
 static __always_inline int route(struct __sk_buff *skb, const struct frame *f, __u32 random)
 {
-	enum reason refused = refuses(f);
-	__u32 port;
+	__u32 port = next_hop(f, random);
 
-	if (refused != NO_REASON)
-		return drop(f, refused);
-	port = next_hop(f, random);
 	if (port == NO_PORT)
 		return drop(f, NO_ROUTE);
-	return port == f->port ? drop(f, SAME_PORT) : forwarded(send(skb, port, false));
+	return port == f->port ? drop(f, SAME_PORT) : forwarded(send(skb, port, f->tells));
 }

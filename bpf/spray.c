@@ -10,12 +10,16 @@ SEC("classifier")
 int weft_spray(struct __sk_buff *skb)
 {
 	struct frame *frame = take_in(skb);
+	int refused;
 
 	if (!frame)
 		return TC_ACT_SHOT;
-	if (is_routed(frame))
-		return route(skb, frame, draw());
-	return then_tell(skb, frame, receive(skb, frame));
+	if (!is_routed(frame))
+		return then_tell(skb, frame, receive(skb, frame));
+	refused = takes(skb, frame);
+	if (refused != NO_REASON)
+		return then_tell(skb, frame, refuse(frame, refused));
+	return then_tell(skb, frame, route(skb, frame, draw()));
 }
 
 char _license[] SEC("license") = "Dual MIT/GPL";

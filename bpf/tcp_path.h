@@ -177,10 +177,10 @@ static __noinline int on_flow_reply(struct __sk_buff *skb, struct frame *f)
 /* A TCP segment. */
 static __always_inline int on_tcp(struct __sk_buff *skb, struct frame *f)
 {
-	int refused = takes(f);
+	int refused = takes(skb, f);
 
 	if (refused != NO_REASON)
-		return drop(f, refused);
+		return refuse(f, refused);
 	if (!is_fabric(f->port, f->now)) {
 		switch (f->tcp_flags & (SYN | ACK | RST)) {
 		case SYN:

@@ -61,10 +61,10 @@ static __noinline int count(struct frame *f)
 /* A TCP segment of a flow that is not explored from its SYN on, but may have been moved. */
 static __always_inline int on_moved(struct __sk_buff *skb, struct frame *f)
 {
-	int refused = takes(f);
+	int refused = takes(skb, f);
 
 	if (refused != NO_REASON)
-		return drop(f, refused);
+		return refuse(f, refused);
 	count(f);
 	return on_data(skb, f);
 }

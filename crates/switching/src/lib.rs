@@ -27,6 +27,7 @@ mod port_limits;
 mod rate_limit;
 mod recovery;
 mod registry;
+pub mod routed;
 mod rule_table;
 pub mod single_path;
 pub mod smoc;

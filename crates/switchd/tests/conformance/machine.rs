@@ -51,11 +51,11 @@ impl Machine {
         }
     }
 
-    /// What does the default forwarding; of modes with routes, what knows ports and floods.
+    /// What does the default forwarding.
     pub fn base(&self) -> &ArpPathSwitch {
         match self {
             Self::Arp(switch) => switch,
-            Self::Routed(switch) => &switch.base,
+            Self::Routed(switch) => switch.switch.base(),
             _ => self.paths().expect("it keeps flows").base(),
         }
     }
@@ -90,7 +90,7 @@ impl Machine {
             Self::Arp(switch) => switch.port_changed(ctx, port, up, out),
             Self::Tcp(switch) => switch.port_changed(ctx, port, up, out),
             Self::Tfe(switch) => switch.port_changed(ctx, port, up, out),
-            Self::Routed(switch) => switch.base.port_changed(ctx, port, up, out),
+            Self::Routed(switch) => switch.switch.port_changed(ctx, port, up, out),
         }
     }
 
@@ -99,7 +99,7 @@ impl Machine {
             Self::Arp(switch) => switch.on_deadline(ctx, out),
             Self::Tcp(switch) => switch.on_deadline(ctx, out),
             Self::Tfe(switch) => switch.on_deadline(ctx, out),
-            Self::Routed(switch) => switch.base.on_deadline(ctx, out),
+            Self::Routed(switch) => switch.switch.on_deadline(ctx, out),
         }
     }
 }

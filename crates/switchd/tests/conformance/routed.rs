@@ -1,6 +1,5 @@
-//! What the modes with routes are held against: the simulator's ECMP and spraying decide about frames to
-//! one station that has a route. What they lack is ARP-Path's: which frames are taken from which ports, how those to
-//! groups are flooded, and where stations are that have no route.
+//! What the modes with routes are held against: `RoutedSwitch`, where the simulator's ECMP and spraying choose among
+//! the next hops of stations that have a route.
 
 use std::sync::Arc;
 
@@ -8,9 +7,10 @@ use weft_fabric::{Fabric, FabricBuilder, LinkSpec};
 use weft_switchd::Mode;
 use weft_switching::arp_path::ArpPathSwitch;
 use weft_switching::ecmp::{Ecmp, EcmpSwitch};
+use weft_switching::routed::{Hop, RoutedSwitch, Routes};
 use weft_switching::spray::{Spray, SpraySwitch};
 use weft_switching::{
-    Action, Actions, Blueprint, DropReason, Forwarding, Header, SchemeSpec, Switch, mix64, tuple_hash,
+    Action, Actions, Blueprint, Context, Forwarding, Header, SchemeSpec, Switch, mix64, tuple_hash,
 };
 use weft_units::{NodeId, PortId, Time};
 
@@ -21,20 +21,41 @@ use crate::setting::Setting;
 /// A part of the hash key.
 const SEED: u64 = 7;
 
-/// Chooses among next hops.
+/// The simulator's switch that chooses among next hops.
 enum Choice {
     Ecmp(EcmpSwitch),
     Spray(SpraySwitch),
 }
 
+/// The routes of a switch.
+pub struct Chosen {
+    choice: Choice,
+    /// Stations that have one.
+    count: usize,
+}
+
+impl Routes for Chosen {
+    fn hop<C: Context>(&mut self, ctx: &mut C, header: &Header) -> Hop {
+        if header.dst.host().is_none_or(|host| host.index() >= self.count) {
+            return Hop::Unrouted;
+        }
+        let (mut chosen, nowhere) = (Actions::default(), PortId(u16::MAX));
+        match &mut self.choice {
+            Choice::Ecmp(switch) => switch.receive(ctx, nowhere, header, &mut chosen),
+            Choice::Spray(switch) => switch.receive(ctx, nowhere, header, &mut chosen),
+        }
+        match chosen.take_only() {
+            Some(Action::Send(port)) => Hop::Port(port),
+            _ => Hop::Gone,
+        }
+    }
+}
+
 /// A switch.
 pub struct Routed {
-    pub base: ArpPathSwitch,
-    choice: Choice,
+    pub switch: RoutedSwitch<Chosen>,
     fabric: Fabric,
     node: NodeId,
-    /// Stations that have a route.
-    routes: usize,
     /// Ports that lead somewhere, as the routes know it.
     known: Vec<bool>,
 }
@@ -74,20 +95,14 @@ impl Routed {
             _ => Choice::Spray(Spray::new(routes).switch(&fabric, node)),
         };
         let base = ArpPathSwitch::new(&setting.config, setting.ways.clone(), 1);
-        Self {
-            base,
-            choice,
-            fabric,
-            node,
-            routes: setting.routes.len(),
-            known: vec![true; setting.ways.len()],
-        }
+        let switch = RoutedSwitch::new(base, Chosen { choice, count: setting.routes.len() });
+        Self { switch, fabric, node, known: vec![true; setting.ways.len()] }
     }
 
     /// The routes go by ports that lead somewhere.
     fn renew(&mut self, now: Time) {
         let ports = (0..self.known.len() as u16).map(PortId);
-        let known: Vec<bool> = ports.map(|port| self.base.ports().is_known(port, now)).collect();
+        let known: Vec<bool> = ports.map(|port| self.switch.base().ports().is_known(port, now)).collect();
         if known == self.known {
             return;
         }
@@ -97,7 +112,7 @@ impl Routed {
             at.is_none_or(|at| known[at])
         };
         let routes = Arc::new(Forwarding::new(&self.fabric, is_up));
-        match &mut self.choice {
+        match &mut self.switch.routes_mut().choice {
             Choice::Ecmp(switch) => switch.routes_changed(&routes),
             Choice::Spray(switch) => switch.routes_changed(&routes),
         }
@@ -112,29 +127,10 @@ impl Routed {
         frame: &[u8],
         out: &mut Actions,
     ) {
-        let routed =
-            header.dst.host().is_some_and(|host| host.index() < self.routes) && !header.kind.is_control();
-        if !routed || header.src.is_group() {
-            return self.base.receive(ctx, ingress, header, out);
-        }
-        if !self.base.ports().is_known(ingress, ctx.now) {
-            return out.drop(DropReason::UnknownPort);
-        }
         self.renew(ctx.now);
         let station = |[_, _, a, b, c, d]: [u8; 6]| u32::from_be_bytes([a, b, c, d]);
         let ([sport, dport], protocol, entropy) = read::flow(frame);
         let flow_hash = tuple_hash(station(header.src.0), station(header.dst.0), sport, dport, protocol);
-        let header = Header { flow_hash, entropy, ..*header };
-        let mut chosen = Actions::default();
-        match &mut self.choice {
-            Choice::Ecmp(switch) => switch.receive(ctx, ingress, &header, &mut chosen),
-            Choice::Spray(switch) => switch.receive(ctx, ingress, &header, &mut chosen),
-        }
-        match chosen.take_only() {
-            // No simulated route leads back.
-            Some(Action::Send(port)) if port == ingress => out.drop(DropReason::SamePort),
-            Some(Action::Send(port)) => out.send(port),
-            _ => out.drop(DropReason::NoRoute),
-        }
+        self.switch.receive(ctx, ingress, &Header { flow_hash, entropy, ..*header }, out);
     }
 }

@@ -6,6 +6,7 @@ mod moves;
 mod net;
 mod properties;
 mod recovery;
+mod routed;
 mod tcp_path;
 mod tfe;
 mod unknown;

@@ -153,6 +153,15 @@ impl Frames {
         frame
     }
 
+    /// An ARP Request from an address that nobody has.
+    pub fn forged_request(&mut self) -> Vec<u8> {
+        let source: [u8; 6] = [&[0x06, 0x67][..], &self.bytes(4)].concat().try_into().expect("six bytes");
+        let mut frame = [&[0xff; 6][..], &source, &[8, 6, 0, 1, 8, 0, 6, 4, 0, 1], &source].concat();
+        frame.extend(self.bytes(14));
+        frame.resize(60, 0);
+        frame
+    }
+
     /// A frame with the address of another host.
     pub fn spoofed(&mut self) -> Vec<u8> {
         let [a, b] = VICTIMS;

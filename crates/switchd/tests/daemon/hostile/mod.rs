@@ -4,6 +4,7 @@
 //! `WEFT_HOSTILE_FRAMES` frames, a hundred thousand where that is not set; `make hostile` sends a million.
 
 mod frames;
+pub mod probes;
 
 use std::net::Shutdown;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -14,6 +15,13 @@ use crate::or_skip;
 use crate::switch::{Places, Switch};
 use crate::traffic::{Connection, reaches};
 use frames::Frames;
+use probes::{Found, Probes, summary};
+
+/// How many frames the hostile host sends.
+fn frames_to_send() -> u64 {
+    let count = std::env::var("WEFT_HOSTILE_FRAMES").ok().and_then(|count| count.parse().ok());
+    count.unwrap_or(100_000)
+}
 
 /// Memory of the daemon, in KiB.
 fn resident(switch: &Switch<'_>) -> u64 {
@@ -22,17 +30,20 @@ fn resident(switch: &Switch<'_>) -> u64 {
     line.split_whitespace().next().and_then(|kib| kib.parse().ok()).expect("a number")
 }
 
-/// A socket that sends frames as they are, on the only cable of a host.
-fn raw(netns: &Netns) -> OwnedFd {
-    netns.run(|| {
+/// A socket that sends frames as they are, on the only cable of a host, and takes those of an EtherType (0: none).
+fn raw(netns: &Netns, ethertype: libc::c_int) -> OwnedFd {
+    let protocol = (ethertype as u16).to_be();
+    netns.run(move || {
         // SAFETY: no pointers.
-        let fd = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
+        let fd =
+            unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, protocol.into()) };
         assert!(fd >= 0, "{}", std::io::Error::last_os_error());
         // SAFETY: the descriptor is new and nobody else's.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         // SAFETY: all zeros is a value of this structure of integers.
         let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
         address.sll_family = libc::AF_PACKET as u16;
+        address.sll_protocol = protocol;
         // SAFETY: the pointer is to a string that lives until the call returns.
         address.sll_ifindex = unsafe { libc::if_nametoindex(c"eth0".as_ptr()) } as i32;
         let length = size_of_val(&address) as libc::socklen_t;
@@ -43,7 +54,7 @@ fn raw(netns: &Netns) -> OwnedFd {
 }
 
 /// Sends a frame; whether the host's own kernel let it out.
-fn send(socket: &OwnedFd, frame: &[u8]) -> bool {
+pub fn send(socket: &OwnedFd, frame: &[u8]) -> bool {
     // SAFETY: the pointer is to the bytes of the slice.
     unsafe { libc::send(socket.as_raw_fd(), frame.as_ptr().cast(), frame.len(), 0) >= 0 }
 }
@@ -91,8 +102,7 @@ fn accounts(switch: &Switch<'_>) -> (u64, u64) {
 #[test]
 fn two_hosts_keep_working_while_a_third_sends_whatever_it_likes() {
     or_skip!();
-    let count = std::env::var("WEFT_HOSTILE_FRAMES").ok().and_then(|count| count.parse().ok());
-    let count: u64 = count.unwrap_or(100_000);
+    let count = frames_to_send();
     let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
     cable((&left, "a"), (&right, "a"));
     cable((&left, "b"), (&right, "b"));
@@ -107,7 +117,7 @@ fn two_hosts_keep_working_while_a_third_sends_whatever_it_likes() {
     r.wait_roles(&[("a", "fabric"), ("b", "fabric"), ("h2", "host")]);
     assert!(reaches(&first, &second, "10.0.0.2:7"));
 
-    let socket = raw(&hostile);
+    let socket = raw(&hostile, 0);
     let alone = throughput(Connection::open(&first, &second, "10.0.0.2:80"), || {
         std::thread::sleep(Duration::from_secs(2));
     });
@@ -154,6 +164,72 @@ fn two_hosts_keep_working_while_a_third_sends_whatever_it_likes() {
 }
 
 #[test]
+fn what_others_need_that_nobody_knows_yet_is_found_before_during_and_after_a_flood_of_forged_requests() {
+    or_skip!();
+    for (mode, part) in [("tcp-path", 1), ("arp-path", 10), ("ecmp", 10)] {
+        probed(mode, frames_to_send() / part);
+    }
+}
+
+/// Has a third host send `count` frames of all kinds, of which every third is an ARP Request in another's name, while
+/// two others need what is not known yet.
+fn probed(mode: &str, count: u64) {
+    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
+    cable((&left, "a"), (&right, "a"));
+    cable((&left, "b"), (&right, "b"));
+    let (first, second, hostile) = (host(1, &left, "h1"), host(2, &right, "h2"), host(3, &left, "h3"));
+    let config =
+        |ports: &str| format!("mode = \"{mode}\"\nports = [{ports}]\nfabric_ports = [\"a\", \"b\"]\n");
+    let l = Switch::start(&left, &places, "l", &config("\"h1\", \"h3\", \"a\", \"b\""));
+    let r = Switch::start(&right, &places, "r", &config("\"h2\", \"a\", \"b\""));
+    l.wait_roles(&[("a", "fabric"), ("b", "fabric"), ("h1", "host"), ("h3", "host")]);
+    r.wait_roles(&[("a", "fabric"), ("b", "fabric"), ("h2", "host")]);
+    assert!(reaches(&first, &second, "10.0.0.2:7"));
+
+    let mut probes = Probes::new(&first, &second);
+    let mut rounds = |go_on: &mut dyn FnMut(usize) -> bool| {
+        let (mut found, mut round) = (Found::new(), 0);
+        while go_on(round) {
+            probes.round(&mut found);
+            round += 1;
+        }
+        found
+    };
+    let before = rounds(&mut |round| round < 20);
+    let socket = raw(&hostile, 0);
+    let began = Instant::now();
+    let flood = std::thread::spawn(move || {
+        let (mut frames, mut sent) = (Frames::new(3), 0);
+        while sent < count {
+            let frame = if sent % 3 == 0 { frames.forged_request() } else { frames.next() };
+            sent += u64::from(send(&socket, &frame));
+        }
+        began.elapsed()
+    });
+    let during = rounds(&mut |_| !flood.is_finished());
+    let seconds = flood.join().expect("the flood").as_secs_f64();
+    let after = rounds(&mut |round| round < 20);
+    println!("{mode}: {count} frames in {seconds:.1} s; limited at l: {}", l.dropped("rate_limited"));
+    for (what, tries) in &during {
+        let [was, is, will] = [&before[what], tries, &after[what]].map(|tries| summary(tries));
+        println!(
+            "  {what}: {:.0} % ({:.1?}) before, {:.1} % ({:.1?}) of {} during, {:.0} % ({:.1?}) after",
+            was.0,
+            was.1,
+            is.0,
+            is.1,
+            tries.len(),
+            will.0,
+            will.1
+        );
+        assert!(was.0 == 100.0 && will.0 == 100.0, "{mode}: {what} is lost though nobody floods");
+        assert!(is.0 >= 95.0, "{mode}: {what} is lost while a host floods");
+    }
+    assert!(l.dropped("rate_limited") > count / 10, "floods of one port are limited");
+    assert_eq!(r.dropped("rate_limited"), 0, "and no other's");
+}
+
+#[test]
 fn a_host_whose_address_is_taken_has_it_back_with_its_next_frame() {
     or_skip!();
     let (netns, places) = (Netns::new(), Places::new());
@@ -167,7 +243,7 @@ fn a_host_whose_address_is_taken_has_it_back_with_its_next_frame() {
     );
     switch.wait_roles(&[("h1", "host"), ("h2", "host"), ("h3", "host")]);
     assert!(reaches(&first, &second, "10.0.0.2:7"));
-    let socket = raw(&hostile);
+    let socket = raw(&hostile, 0);
     let mut frames = Frames::new(2);
     for _ in 0..5 {
         for _ in 0..50 {
@@ -190,7 +266,7 @@ fn a_host_that_comes_and_goes_as_a_switch_fills_neither_logs_nor_threads() {
     let config = "mode = \"tcp-path\"\nports = [\"h1\", \"h3\"]\nfabric_ports = \"any\"";
     let switch = Switch::start(&netns, &places, "s", config);
     switch.wait_roles(&[("h1", "host")]);
-    let socket = raw(&hostile);
+    let socket = raw(&hostile, 0);
     let threads = || std::fs::read_dir(format!("/proc/{}/task", switch.pid())).expect("procfs").count();
     let before = [threads(), switch.log().lines().count()];
     let heard = || switch.ask("show counters")["hello"]["heard"].as_u64().expect("a number");

@@ -1,0 +1,88 @@
+//! [`RoutedSwitch`]: routes for the stations that have one, ARP-Path for all others.
+//!
+//! So do Linux switches with routes (modes `ecmp` and `spray`): hosts that nobody has configured are learned at their
+//! own switch, announced and explored for, and have one path; what is known of them by routes has many. Simulated
+//! fabrics have a route to every host, and no need of this.
+
+use weft_units::{PortId, Time};
+
+use crate::arp_path::ArpPathSwitch;
+use crate::header::{Header, Kind};
+use crate::{Actions, Context, DropReason, Switch, TableEntries};
+
+/// Where a route leads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hop {
+    /// The station has none.
+    Unrouted,
+    /// None of its ports is usable.
+    Gone,
+    /// Out of this port.
+    Port(PortId),
+}
+
+/// Chooses among the next hops of stations.
+pub trait Routes {
+    /// The next hop of a frame to one station.
+    fn hop<C: Context>(&mut self, ctx: &mut C, header: &Header) -> Hop;
+}
+
+/// One switch.
+pub struct RoutedSwitch<R> {
+    base: ArpPathSwitch,
+    routes: R,
+}
+
+impl<R: Routes> RoutedSwitch<R> {
+    /// A switch that has `routes`; `base` does the rest.
+    pub const fn new(base: ArpPathSwitch, routes: R) -> Self {
+        Self { base, routes }
+    }
+
+    /// What forwards to stations without a route.
+    pub const fn base(&self) -> &ArpPathSwitch {
+        &self.base
+    }
+
+    /// The routes.
+    pub const fn routes_mut(&mut self) -> &mut R {
+        &mut self.routes
+    }
+}
+
+impl<R: Routes> Switch for RoutedSwitch<R> {
+    fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        let plain = matches!(header.kind, Kind::Tcp | Kind::Other | Kind::ArpRequest | Kind::ArpReply);
+        if !plain || header.dst.is_group() || header.src.is_group() {
+            return self.base.receive(ctx, ingress, header, out);
+        }
+        let hop = self.routes.hop(ctx, header);
+        if hop == Hop::Unrouted {
+            return self.base.receive(ctx, ingress, header, out);
+        }
+        if !self.base.takes(ctx, ingress, header, out) {
+            return;
+        }
+        match hop {
+            Hop::Port(port) if port == ingress => out.drop(DropReason::SamePort),
+            Hop::Port(port) => out.send(port),
+            Hop::Gone | Hop::Unrouted => out.drop(DropReason::NoRoute),
+        }
+    }
+
+    fn port_changed<C: Context>(&mut self, ctx: &mut C, port: PortId, up: bool, out: &mut Actions) {
+        self.base.port_changed(ctx, port, up, out);
+    }
+
+    fn next_deadline(&self) -> Time {
+        self.base.next_deadline()
+    }
+
+    fn on_deadline<C: Context>(&mut self, ctx: &mut C, out: &mut Actions) {
+        self.base.on_deadline(ctx, out);
+    }
+
+    fn table_entries(&mut self, now: Time) -> TableEntries {
+        self.base.table_entries(now)
+    }
+}
