@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import sys
 import time
+from pathlib import Path
 
 from weft.emulation import jail
 
@@ -13,15 +15,30 @@ from . import table
 from .fabric import FULL, SHORT, Fabric
 
 
-def main(kind: str, group: str, form: str, switchd: str, *names: str) -> None:
-    """Run the cases of a group, or those of them that are named."""
+def main(kind: str, group: str, form: str, switchd: str, turn: str, *names: str) -> None:
+    """Run the cases of a group, or those of them that are named.
+
+    Args:
+        kind: The column.
+        group: The group.
+        form: `full` or `short`.
+        switchd: The program of the Linux switch.
+        turn: A file; who has locked it may make a network.
+        names: Cases; all where there are none.
+    """
     jail.furnish()
     with contextlib.suppress(PermissionError):
         # Times of this process are the network's, not those of its turn on a busy machine.
         os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
-    fabric = Fabric(kind, {"full": FULL, "short": SHORT}[form], switchd)
+    with Path(turn).open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        fabric = Fabric(kind, {"full": FULL, "short": SHORT}[form], switchd)
+        try:
+            fabric.start()
+        except BaseException:
+            fabric.end()
+            raise
     try:
-        fabric.start()
         for case in table.GROUPS[group]:
             if names and case.name not in names:
                 continue

@@ -21,6 +21,8 @@ from .verdict import failures, late_times, wrong_facts
 
 COLUMNS = (BRIDGE, *MODES)
 _LIMIT_S = {"full": 1800.0, "short": 240.0}
+_AT_ONCE = 4
+"""Networks that are made at a time: programs of many switches that are verified all at once make each other late."""
 _ROOT = Path(__file__).parents[1]
 
 
@@ -101,7 +103,15 @@ def _slow(outcome: Outcome) -> set[tuple[str, str]]:
 
 
 def _batch(form: str, wanted: Sequence[tuple[str, ...]], outcome: Outcome) -> None:
-    jails = [_start(form, *names) for names in wanted]
+    with tempfile.TemporaryDirectory(prefix="weft-parity-") as turns:
+        files = [Path(turns, str(number)) for number in range(_AT_ONCE)]
+        for file in files:
+            file.touch()
+        jails = [_start(form, files[at % _AT_ONCE], *names) for at, names in enumerate(wanted)]
+        _wait(form, jails, outcome)
+
+
+def _wait(form: str, jails: Sequence[_Jail], outcome: Outcome) -> None:
     end = time.monotonic() + _LIMIT_S[form]
     for jail in jails:
         try:
@@ -113,13 +123,13 @@ def _batch(form: str, wanted: Sequence[tuple[str, ...]], outcome: Outcome) -> No
         _collect(jail, code, outcome)
 
 
-def _start(form: str, column: str, group: str, *cases: str) -> _Jail:
+def _start(form: str, turn: Path, column: str, group: str, *cases: str) -> _Jail:
     switchd = requirements.program("weft-switchd") or "weft-switchd"
     out, notes = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 (closed when they are read)
     command = [
         *("setpriv", "--pdeathsig", "KILL", "--"),
         *("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--"),
-        *(sys.executable, "-m", "parity.inside", column, group, form, switchd, *cases),
+        *(sys.executable, "-m", "parity.inside", column, group, form, switchd, str(turn), *cases),
     ]
     paths = [str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     process = subprocess.Popen(
