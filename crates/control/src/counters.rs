@@ -74,6 +74,12 @@ counters! {
     flows_given_up,
     /// Flows of ports that opened too many, which now go by stations.
     flows_crowded,
+    /// Flows that were not given rules because switches had too many of their port's still to confirm.
+    flows_over_budget,
+    /// Flows that were not given rules because their port's flows have as many as they may.
+    flows_over_rules,
+    /// Frames without rules of their own because switches had too many of their port's still to confirm.
+    routes_over_budget,
     /// SYNs of flows that were being installed.
     syns_repeated,
     /// MPTCP connections that were opened.

@@ -10,6 +10,7 @@
 //! [`Smoc`] gives each subflow of a Multipath TCP connection a path of its own; [`SpanningTree`] is what it is
 //! measured against. [`tag_forward`] is what those decide who provision switches that forward by tags.
 
+mod budget;
 mod command;
 mod connections;
 mod controller;
@@ -24,6 +25,7 @@ mod label;
 mod list;
 mod meter;
 mod network;
+mod pace;
 mod packet;
 mod path_sets;
 mod paths;

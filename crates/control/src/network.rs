@@ -22,9 +22,12 @@ use crate::topology::{Change, Role, Topology};
 pub(crate) struct PortUse {
     /// Flows that were opened there and are known.
     pub flows: u32,
+    /// The rules that they may have at one switch.
+    pub rules: u32,
     /// Those that nobody has confirmed, the oldest first.
     pub unconfirmed: List,
     pub new_flows: Meter,
+    pub evictions: Meter,
     addresses: Meter,
     floods: Meter,
     relays: Meter,

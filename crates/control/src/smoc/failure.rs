@@ -63,6 +63,7 @@ impl Smoc {
     /// goes through it is moved only where there is another path.
     pub(super) fn disconnect(&mut self, now: Time, id: SwitchId, out: &mut Vec<Command>) {
         let Some(switch) = self.net.topology.switch_down(id) else { return };
+        self.budget.forget(switch);
         for number in self.transactions.waiting_for(switch) {
             self.refused(now, number, id, "the connection is gone", out);
         }

@@ -25,6 +25,7 @@ use std::net::IpAddr;
 use serde_json::Value;
 use weft_units::{Mac, Time};
 
+use crate::budget::Budget;
 use crate::command::Command;
 use crate::connections::Connections;
 use crate::controller::{Controller, Show};
@@ -53,6 +54,8 @@ pub struct Smoc {
     handshakes: Handshakes,
     routes: Routes,
     transactions: Transactions,
+    /// Rules that switches have still to confirm.
+    budget: Budget,
 }
 
 impl Smoc {
@@ -71,6 +74,7 @@ impl Smoc {
             handshakes: Handshakes::new(settings.handshake()),
             routes: Routes::new(key),
             transactions: Transactions::new(settings.install_deadline(), settings.limits.held_frames),
+            budget: Budget::new(settings.limits.unanswered_rules as u32),
             net: Network::new(settings),
         })
     }
@@ -216,6 +220,12 @@ impl Controller for Smoc {
 
     fn installed(&mut self, now: Time, transaction: u64, out: &mut Vec<Command>) {
         self.confirmed(now, transaction, out);
+    }
+
+    fn settled(&mut self, now: Time, switch: SwitchId, transaction: u64) {
+        if let Some(switch) = self.net.topology.switch(switch) {
+            self.budget.settle(now, transaction, switch);
+        }
     }
 
     fn failed(

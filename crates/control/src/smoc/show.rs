@@ -66,6 +66,7 @@ impl Smoc {
             ("routes_now", self.routes.slab.len() as u64),
             ("transactions_now", self.transactions.len() as u64),
             ("held_frames_now", self.transactions.held() as u64),
+            ("rules_unconfirmed_now", self.budget.len()),
             ("memory_bytes_now", self.bytes() as u64),
         ]);
         counters

@@ -24,6 +24,10 @@ impl Southbound {
         };
         let at = SwitchPort { switch, port: PortNo(packet.in_port.0) };
         if Ethernet::parse(packet.data).is_ok_and(|frame| frame.ethertype() == LLDP) {
+            if !self.lldp.may(now, at) {
+                self.counts.lldp_over_limit += 1;
+                return None;
+            }
             return Some(Stop::Lldp { port: at.port, frame: packet.data });
         }
         self.counts.packet_ins_received += 1;

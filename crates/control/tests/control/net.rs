@@ -90,6 +90,8 @@ pub struct Net<C> {
     pub hosts_answer: bool,
     /// How long messages between controller and switches take at most.
     pub slowest: Duration,
+    /// How long a switch takes for each change of a rule.
+    pub work: Duration,
     /// Whether every cable is seen again as soon as both its switches are connected.
     wires: BTreeMap<SwitchPort, SwitchPort>,
     attached: BTreeMap<SwitchPort, usize>,
@@ -118,6 +120,7 @@ impl<C: Controller> Net<C> {
             log: Vec::new(),
             hosts_answer: true,
             slowest: Duration::from_ms(5),
+            work: Duration::ZERO,
             wires: BTreeMap::new(),
             attached: BTreeMap::new(),
             queue: BinaryHeap::new(),
@@ -355,7 +358,8 @@ impl<C: Controller> Net<C> {
                     self.pending.insert(id, Pending { waiting, release });
                 }
                 for (switch, changes) in by_switch {
-                    let at = self.arrival(switch, 0);
+                    let at = self.arrival(switch, 0) + self.work.saturating_mul(changes.len() as u64);
+                    self.switches.get_mut(&switch).unwrap().channel[0] = at;
                     self.push(at, Event::Apply { switch, transaction: id, changes });
                 }
             }
@@ -411,6 +415,7 @@ impl<C: Controller> Net<C> {
                 }
             }
             Event::Answer { switch, transaction, refused } => {
+                self.tell(|controller, now, _| controller.settled(now, switch, transaction));
                 let Some(pending) = self.pending.get_mut(&transaction) else { return };
                 pending.waiting.remove(&switch);
                 if refused {
