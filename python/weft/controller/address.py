@@ -54,6 +54,13 @@ class Address:
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
+    def as_target(self, scheme: str = "tcp") -> str:
+        """As `ovs-vsctl set-controller` takes it; where it is every address of this machine, a word stands for one."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        if self.host in ("", "0.0.0.0", "::"):
+            host = "ADDRESS-OF-THIS-MACHINE"
+        return f"{scheme}:{host}:{self.port}"
+
     def refused(self, error: OSError, option: str) -> ControllerError:
         """What it means that this address cannot be listened on."""
         if error.errno == errno.EADDRINUSE:

@@ -160,6 +160,11 @@ def rules_request(xid: int) -> bytes:
     return _made(request, xid)
 
 
+def echo_request(xid: int) -> bytes:
+    """Whether the switch is there, section 7.5.2."""
+    return HEADER.pack(VERSION, ECHO_REQUEST, HEADER.size, xid)
+
+
 def echo_reply(xid: int, data: bytes) -> bytes:
     """Answers that we are there."""
     return HEADER.pack(VERSION, ECHO_REPLY, HEADER.size + len(data), xid) + data

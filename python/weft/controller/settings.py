@@ -15,6 +15,7 @@ from ..labels import plural
 from ..topology import Fabric, network
 from .address import Address
 from .errors import ControllerError
+from .tls import Tls
 
 FORWARDING = ("smoc", "spanning-tree")
 ORDERS = ("paper", "disjoint")
@@ -41,6 +42,8 @@ class Settings:
         install_deadline_s: A switch that does not confirm rules for that long has failed to install them.
         probe_s: A switch that is silent for that long is asked whether it is there, and given up after twice that.
         packets_per_port_s: More packets a second from one port of a switch are dropped.
+        tls: The files of TLS; None for plain TCP.
+        answer_s: So long a connected switch has to show that it is there when another one has its datapath id.
     """
 
     listen: Address
@@ -57,6 +60,8 @@ class Settings:
     install_deadline_s: float = 2.0
     probe_s: float = 5.0
     packets_per_port_s: float = 5000.0
+    tls: Tls | None = None
+    answer_s: float = 2.0
 
     def __post_init__(self) -> None:
         """Check what must fit together.
