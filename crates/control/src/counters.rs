@@ -38,6 +38,8 @@ counters! {
     claims_disputed,
     /// Claims to be another station, or to have its address, that it has contradicted.
     claims_refuted,
+    /// ARP packets and messages of neighbour discovery that were dropped because what they say is another's.
+    addresses_disputed,
     /// Addresses that were learned too fast at a port.
     addresses_limited,
     /// ARP packets and Neighbour Advertisements that speak for another station than the one that sent them.

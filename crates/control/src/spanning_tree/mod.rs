@@ -482,7 +482,7 @@ impl Controller for SpanningTree {
                     self.move_station(now, station.index, port, out);
                 }
                 Claim::Moved { .. } => {}
-                Claim::Taken { address, by, .. } => self.net.stations.reassign(address, by),
+                Claim::Taken { address, by, .. } => self.net.take_address(now, address, by, out),
             }
         }
     }
