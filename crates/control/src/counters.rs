@@ -70,6 +70,8 @@ counters! {
     flows_renewed,
     /// Flows that were given another path.
     flows_moved,
+    /// Those of them that shared a path until another one was there again.
+    flows_spread,
     /// Flows that lost their path and found no other.
     flows_cut,
     /// Unconfirmed flows that had to make room.

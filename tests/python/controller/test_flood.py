@@ -46,7 +46,7 @@ def test_others_at_the_switch_keep_their_pings_and_connections_while_a_host_floo
     assert seen["per_s"] > RATE / 2
     assert "is down" not in seen["log"], seen["log"]
     assert seen["rise"]["transactions_late"] == 0
-    # Connections of the others, and what switches confirm of the attacker until it is crowded; six changes at most each.
+    # Connections of the others, and what switches confirm of the attacker until it is crowded; up to six changes each.
     assert seen["rise"]["flow_mods"] < 6000, seen["rise"]
     if kind == "lldp":
         assert seen["rise"]["lldp_over_limit"] > 10 * seen["rise"]["lldp_foreign"] > 0, seen["rise"]

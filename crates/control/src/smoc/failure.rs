@@ -100,6 +100,9 @@ impl Smoc {
         for &cable in &change.cut {
             self.cut(now, cable, out);
         }
+        if change.made > 0 {
+            self.spread_later(now);
+        }
         let mut changes = Changes::new();
         let mut ports = change.ports.clone();
         ports.sort_unstable();

@@ -18,6 +18,7 @@ mod plain;
 mod removal;
 mod rules;
 mod show;
+mod spread;
 mod tcp;
 
 use std::net::IpAddr;
@@ -56,6 +57,8 @@ pub struct Smoc {
     transactions: Transactions,
     /// Rules that switches have still to confirm.
     budget: Budget,
+    /// Subflows that are being spread over paths that came back.
+    spread: Option<spread::Spread>,
 }
 
 impl Smoc {
@@ -75,6 +78,7 @@ impl Smoc {
             routes: Routes::new(key),
             transactions: Transactions::new(settings.install_deadline(), settings.limits.held_frames),
             budget: Budget::new(settings.limits.unanswered_rules as u32),
+            spread: None,
             net: Network::new(settings),
         })
     }
@@ -276,6 +280,7 @@ impl Controller for Smoc {
             self.handshakes.deadline(),
             self.net.stations.deadline(),
             self.paths.deadline(),
+            self.spread.map_or(Time::MAX, |spread| spread.at),
             dormant,
         ]
         .into_iter()
@@ -304,6 +309,7 @@ impl Controller for Smoc {
         while let Some(path) = self.paths.expire(now) {
             at_once(self.path_removals(&path), out);
         }
+        self.spread(now, out);
         let remember = self.net.settings.remember();
         while let Some(flow) = self.flows.dormant.first()
             && self.flows.slab[flow].since + remember <= now
