@@ -6,8 +6,8 @@
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use weft_units::{Duration, Time};
 
+use crate::clock::{Duration, Time};
 use crate::pace::Pace;
 
 /// What a transaction has asked one switch for.

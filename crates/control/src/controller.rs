@@ -2,8 +2,9 @@
 
 use std::net::IpAddr;
 
-use weft_units::{Mac, Time};
+use weft_units::Mac;
 
+use crate::clock::Time;
 use crate::command::Command;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::packet::Packet;

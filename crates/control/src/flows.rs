@@ -4,8 +4,8 @@ use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, Ipv6Addr};
 
 use hashbrown::HashTable;
-use weft_units::Time;
 
+use crate::clock::Time;
 use crate::hash::Keyed;
 use crate::list::{Link, Linked, List};
 use crate::packet::End;

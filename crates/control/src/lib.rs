@@ -11,6 +11,7 @@
 //! measured against. [`tag_forward`] is what those decide who provision switches that forward by tags.
 
 mod budget;
+mod clock;
 mod command;
 mod connections;
 mod controller;
@@ -42,6 +43,7 @@ pub mod tag_forward;
 mod topology;
 mod transactions;
 
+pub use clock::{Duration, Time};
 pub use command::{Command, FrameOut, MadeFrame, Transaction};
 pub use controller::{Controller, NO_COOKIE, Show};
 pub use ids::{FrameRef, PortNo, SwitchId, SwitchPort};

@@ -3,8 +3,9 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use serde_json::{Value, json};
-use weft_units::{Mac, Time};
+use weft_units::Mac;
 
+use crate::clock::Time;
 use crate::command::{Command, FrameOut, MadeFrame, Transaction};
 use crate::counters::Counters;
 use crate::expected::Expected;

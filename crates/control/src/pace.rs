@@ -1,6 +1,6 @@
 //! [`Pace`]: how many rules a switch may have to confirm at a time, by how soon it has confirmed others.
 
-use weft_units::{Duration, Time};
+use crate::clock::{Duration, Time};
 
 /// A limit that is halved when an answer was slow, at most once for what was asked before that, and grows by
 /// what was confirmed soon.

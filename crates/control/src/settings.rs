@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
-use weft_units::Duration;
 
+use crate::clock::Duration;
 use crate::ids::{PortNo, SwitchId};
 
 /// Which controller, and how it behaves.

@@ -3,11 +3,10 @@
 //! Each port has its own limits, so that who floods makes room at the expense of his own flows. Above them
 //! his TCP goes by stations instead of flows for as long as it lasts: nothing of it comes to the controller.
 
-use weft_units::{Duration, Time};
-
 use super::Smoc;
 use super::rules::Changes;
 use crate::budget::FLOWS;
+use crate::clock::{Duration, Time};
 use crate::command::Command;
 use crate::flows::State;
 use crate::network::at_once;

@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use smallvec::SmallVec;
-use weft_units::Time;
 
 use super::Smoc;
 use super::install::Draft;
 use super::rules::{Changes, base, guard};
+use crate::clock::Time;
 use crate::command::Command;
 use crate::cookie::Cookie;
 use crate::flows::{State, by};

@@ -1,10 +1,10 @@
 //! Asking switches for rules, and what their answers mean.
 
 use smallvec::SmallVec;
-use weft_units::Time;
 
 use super::Smoc;
 use super::rules::Changes;
+use crate::clock::Time;
 use crate::command::{Command, FrameOut, Transaction};
 use crate::flows::State;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};

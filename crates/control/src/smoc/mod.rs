@@ -24,9 +24,10 @@ mod tcp;
 use std::net::IpAddr;
 
 use serde_json::Value;
-use weft_units::{Mac, Time};
+use weft_units::Mac;
 
 use crate::budget::Budget;
+use crate::clock::Time;
 use crate::command::Command;
 use crate::connections::Connections;
 use crate::controller::{Controller, Show};

@@ -1,11 +1,10 @@
 //! What goes by stations and not by flows: everything that is not TCP, and TCP of ports that open too many
 //! flows.
 
-use weft_units::Time;
-
 use super::Smoc;
 use super::install::Draft;
 use crate::budget::ROUTES;
+use crate::clock::Time;
 use crate::command::Command;
 use crate::ids::{FrameRef, SwitchPort};
 use crate::routes::{self, From};

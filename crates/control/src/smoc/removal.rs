@@ -1,9 +1,8 @@
 //! Flows, routes and stations that go, with all that hangs on them.
 
-use weft_units::Time;
-
 use super::Smoc;
 use super::rules::{Changes, delivery, removal};
+use crate::clock::Time;
 use crate::command::Command;
 use crate::flows::{State, by};
 use crate::network::at_once;

@@ -1,9 +1,9 @@
 //! What [`Smoc`] knows, for people.
 
 use serde_json::{Value, json};
-use weft_units::Time;
 
 use super::Smoc;
+use crate::clock::Time;
 use crate::connections::{INITIATOR, LISTENER};
 use crate::flows::{State, by};
 use crate::slab::NONE;

@@ -1,10 +1,9 @@
 //! Subflows that share a path because another one had failed, when that is there again: they are spread over the
 //! paths once more, and no rule sends them anywhere before the switches on the way have confirmed theirs.
 
-use weft_units::{Duration, Time};
-
 use super::Smoc;
 use super::install::Draft;
+use crate::clock::{Duration, Time};
 use crate::command::Command;
 use crate::flows::{State, by};
 use crate::slab::NONE;

@@ -1,11 +1,11 @@
 //! TCP that a switch has no rule for: what opens a flow, and what belongs to one whose rules are not there.
 
-use weft_units::{Duration, Time};
 use weft_wire::mptcp::Version;
 
 use super::Smoc;
 use super::rules::Changes;
 use crate::budget::FLOWS;
+use crate::clock::{Duration, Time};
 use crate::command::Command;
 use crate::connections::{INITIATOR, LISTENER};
 use crate::flows::{Key, State, by, mapped};

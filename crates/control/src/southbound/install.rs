@@ -1,13 +1,13 @@
 //! Transactions: rules to each of their switches, a barrier request behind them, and what follows from the answers.
 
 use smallvec::SmallVec;
-use weft_units::Time;
 use weft_wire::openflow::Message;
 
 use super::open::{Done, Failure};
 use super::queue::Batch;
 use super::session::Block;
 use super::{Southbound, Trouble, encode};
+use crate::clock::Time;
 use crate::command::Transaction;
 use crate::ids::{PortNo, SwitchId};
 

@@ -17,10 +17,10 @@ mod session;
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
-use weft_units::{Duration, Time};
 use weft_wire::openflow::{Header, MessageType, VERSION};
 use weft_wire::{Error, EtherType};
 
+use crate::clock::{Duration, Time};
 use crate::command::{Command, FrameOut};
 use crate::controller::Controller;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};

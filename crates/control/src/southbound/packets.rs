@@ -1,11 +1,11 @@
 //! Packets that come up and go down, and rules that are gone.
 
 use smallvec::SmallVec;
-use weft_units::Time;
 use weft_wire::Ethernet;
 use weft_wire::openflow::{Action, FlowRemoved, List, Message, PacketOut, PortNumber, RemovedReason};
 
 use super::{LLDP, Southbound, Stop, encode};
+use crate::clock::Time;
 use crate::cookie;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::packet::Packet;

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use weft_units::{Duration, Time};
 
+use crate::clock::{Duration, Time};
 use crate::pace::Pace;
 
 /// Consecutive messages that are sent together.

@@ -12,8 +12,9 @@ use std::net::IpAddr;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use smallvec::{SmallVec, smallvec};
-use weft_units::{Mac, Time};
+use weft_units::Mac;
 
+use crate::clock::Time;
 use crate::command::{Command, FrameOut, MadeFrame, Transaction};
 use crate::controller::{Controller, Show};
 use crate::cookie::{Cookie, same_generation};

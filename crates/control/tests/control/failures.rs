@@ -1,7 +1,7 @@
 //! Cables, ports and switches that go, and transactions that do not end well.
 
+use weft_control::Duration;
 use weft_control::{Command, Controller, Mptcp, RuleChange, Settings, Smoc, SwitchId, SwitchPort};
-use weft_units::Duration;
 use weft_wire::mptcp::Version;
 
 use crate::cases::{four, four_with};

@@ -3,8 +3,8 @@
 
 use std::net::Ipv4Addr;
 
+use weft_control::Duration;
 use weft_control::{Command, Join, Limits, Mptcp, RuleChange, Settings, Smoc, SwitchId};
-use weft_units::Duration;
 use weft_wire::mptcp::Version;
 
 use crate::cases::four_with;

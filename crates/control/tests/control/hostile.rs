@@ -2,10 +2,11 @@
 
 use std::net::Ipv4Addr;
 
+use weft_control::Duration;
 use weft_control::{
     Content, End, Join, Limits, MadeFrame, Mptcp, Neighbour, Packet, Settings, Smoc, SwitchPort, Tcp,
 };
-use weft_units::{Duration, Mac};
+use weft_units::Mac;
 use weft_wire::mptcp::Version;
 
 use crate::cases::{four, four_with};

@@ -9,7 +9,8 @@ use weft_control::{
     Arp, Command, Content, Controller, FrameOut, FrameRef, MadeFrame, Match, NO_COOKIE, Packet, PortNo, Rule,
     RuleAction, RuleChange, SwitchId, SwitchPort, Transaction,
 };
-use weft_units::{Duration, Mac, Time};
+use weft_control::{Duration, Time};
+use weft_units::Mac;
 
 /// SplitMix64.
 #[derive(Clone)]
@@ -336,7 +337,7 @@ impl<C: Controller> Net<C> {
 
     /// When a message to (0) or from (1) a switch that is sent now arrives.
     fn arrival(&mut self, id: SwitchId, direction: usize) -> Time {
-        let delay = Duration::from_ps(1 + self.rng.below(self.slowest.ps()));
+        let delay = Duration::from_ns(1 + self.rng.below(self.slowest.ns()));
         let switch = self.switches.get_mut(&id).unwrap();
         let at = (self.now + delay).max(switch.channel[direction]);
         switch.channel[direction] = at;

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
+use weft_control::Duration;
 use weft_control::{Content, Controller, Join, Mptcp, Packet, Settings, Show, Smoc, SwitchId, SwitchPort};
-use weft_units::Duration;
 use weft_wire::mptcp::Version;
 
 use crate::model::Model;

@@ -1,11 +1,12 @@
 //! What comes from switches, and what rules and frames are in OpenFlow.
 
 use proptest::prelude::*;
+use weft_control::Duration;
 use weft_control::{
     Command, EXACT, FrameOut, MadeFrame, Match, PortNo, Rule, RuleAction, RuleChange, SouthboundLimits, Stop,
     SwitchId, Transaction,
 };
-use weft_units::{Duration, Mac};
+use weft_units::Mac;
 use weft_wire::openflow::{Action, FlowCommand, FlowFlags, Masked, Message, PortNumber, RemovedReason};
 use weft_wire::{EtherType, IpProtocol, MacAddr};
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use weft_control::{Command, FrameRef, SouthboundLimits, SwitchId, Trouble};
-use weft_units::{Duration, Time};
+use weft_control::{Duration, Time};
 
 use super::scripted::{Network, Told, install};
 
