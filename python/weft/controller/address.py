@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import ipaddress
 import os
@@ -87,3 +88,12 @@ def _example(host: str, port: int) -> str:
     except ValueError:
         return f"127.0.0.1:{port}"
     return f"'[{address}]:{port}'" if address.version == 6 else f"{address}:{port}"
+
+
+def address_of(transport: asyncio.BaseTransport) -> tuple[str, str]:
+    """The address of the other side, and the address with its port, for people."""
+    name = transport.get_extra_info("peername")
+    if not isinstance(name, tuple):
+        return ("an unknown address",) * 2
+    host = str(name[0])
+    return host, f"[{host}]:{name[1]}" if ":" in host else f"{host}:{name[1]}"

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from . import codec
+from .address import address_of
 
 UNREAD = 32 << 20
 """Bytes that may wait for a switch to read them; a thousand rules are about 100 kB."""
@@ -35,15 +36,6 @@ class Listener(Protocol):
 
     def closed(self, why: str) -> None:
         """The connection is gone."""
-
-
-def address_of(transport: asyncio.BaseTransport) -> tuple[str, str]:
-    """The address of the other side, and the address with its port, for people."""
-    name = transport.get_extra_info("peername")
-    if not isinstance(name, tuple):
-        return ("an unknown address",) * 2
-    host = str(name[0])
-    return host, f"[{host}]:{name[1]}" if ":" in host else f"{host}:{name[1]}"
 
 
 class Connection(asyncio.Protocol):

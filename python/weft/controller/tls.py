@@ -7,9 +7,13 @@ import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from .connection import Connection, address_of
+from .address import address_of
 from .errors import ControllerError
+
+if TYPE_CHECKING:
+    from .connection import Connection
 
 HANDSHAKE_S = 10.0
 """Seconds from the connection until TLS must be agreed upon."""
