@@ -82,6 +82,13 @@ def controller(
         str | None, typer.Option(metavar="ADDRESS:PORT", help="Where Prometheus asks for metrics (default: nowhere).")
     ] = None,
     control: Control = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Speak TLS with switches: this controller's private key (PEM).")
+    ] = None,
+    tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="This controller's certificate (PEM).")] = None,
+    tls_ca: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Certificates of those who sign switches' certificates (PEM).")
+    ] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Also say what is only of use to find a fault.")
     ] = False,
@@ -100,6 +107,8 @@ def controller(
 
       weft controller --listen :6653 --forwarding spanning-tree
 
+      weft controller --listen :6653 --tls-key key.pem --tls-cert cert.pem --tls-ca switches.pem
+
       weft controller show connections
     """
     if context.invoked_subcommand is not None:
@@ -107,6 +116,7 @@ def controller(
     from ..controller.address import Address
     from ..controller.errors import ControllerError
     from ..controller.settings import Expected, Settings, default_control
+    from ..controller.tls import Tls
 
     try:
         settings = Settings(
@@ -119,6 +129,7 @@ def controller(
             order=order.value,
             idle_timeout_s=idle_timeout,
             fabric=None if fabric is None else Expected.read(fabric),
+            tls=Tls.of(tls_key, tls_cert, tls_ca),
         )
         from .. import log
         from ..controller import run
