@@ -10,4 +10,5 @@ mod net;
 mod overlap;
 mod plain;
 mod properties;
+mod resume;
 mod talk;
