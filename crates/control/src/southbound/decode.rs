@@ -89,3 +89,113 @@ fn matches(fields: &Fields) -> Option<Match> {
     };
     (super::encode::fields(&found) == *fields).then_some(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use weft_wire::openflow::List;
+
+    use super::*;
+    use crate::rule::EXACT;
+
+    fn told(rules: &[Rule], more: bool) -> Vec<u8> {
+        let actions: Vec<Vec<Action>> = rules
+            .iter()
+            .map(|rule| {
+                let steps = rule.actions.iter().map(|step| match *step {
+                    RuleAction::SetDestination(mac) => Action::SetEthDst(MacAddr(mac.0)),
+                    RuleAction::Output(port) => Action::output(PortNumber(port.0)),
+                    RuleAction::Controller { max_len } => {
+                        Action::Output { port: PortNumber::CONTROLLER, max_len }
+                    }
+                });
+                steps.collect()
+            })
+            .collect();
+        let stats: Vec<FlowStats> = rules
+            .iter()
+            .zip(&actions)
+            .map(|(rule, actions)| FlowStats {
+                table: 0,
+                duration_s: 1,
+                duration_ns: 2,
+                priority: rule.priority,
+                idle_timeout: rule.idle_timeout_s,
+                hard_timeout: 0,
+                flags: if rule.notify_removed { FlowFlags::SEND_FLOW_REM } else { FlowFlags::default() },
+                cookie: rule.cookie,
+                packets: 3,
+                bytes: 4,
+                matching: super::super::encode::fields(&rule.matches),
+                actions: List::new(actions),
+            })
+            .collect();
+        let message = Message::MultipartReply(MultipartReply::Flows { flows: List::new(&stats), more });
+        let mut bytes = vec![0; message.encoded_len()];
+        message.write(7, &mut bytes).unwrap();
+        bytes
+    }
+
+    fn rule(cookie: u64) -> Rule {
+        Rule {
+            cookie,
+            priority: 30_000,
+            matches: Match {
+                in_port: Some(PortNo(3)),
+                eth_src: Some(Mac([2; 6])),
+                eth_dst: Some((Mac([4; 6]), EXACT)),
+                eth_type: Some(0x0800),
+                ip_proto: Some(6),
+                ip_src: Some("10.0.0.1".parse().unwrap()),
+                ip_dst: Some("10.0.0.2".parse().unwrap()),
+                tcp_src: Some(4000),
+                tcp_dst: Some(80),
+                icmpv6_type: None,
+            },
+            actions: [
+                RuleAction::Controller { max_len: 256 },
+                RuleAction::SetDestination(Mac([6, 0x57, 0, 0, 0, 1])),
+                RuleAction::Output(PortNo(9)),
+            ]
+            .into_iter()
+            .collect(),
+            idle_timeout_s: 10,
+            notify_removed: true,
+        }
+    }
+
+    #[test]
+    fn rules_are_read_as_they_were_written_and_others_are_named_by_their_cookies() {
+        let label = Match {
+            eth_dst: Some((Mac([6, 0x57, 0, 0, 8, 0]), Mac([255, 255, 255, 255, 248, 0]))),
+            ..Match::ALL
+        };
+        let own = [
+            rule(0x5745_d000_0000_0001),
+            Rule { matches: label, priority: 50_000, ..rule(0x5745_a000_0000_0001) },
+        ];
+        let all = [own[0].clone(), rule(1), own[1].clone()];
+        assert_eq!(rules(&told(&all, true)).unwrap(), (own.to_vec(), vec![1]));
+        // One that cannot be read is left out, and the others are not.
+        let mut bytes = told(&own, false);
+        let length = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
+        bytes[16 + length - 20] = 0xff;
+        let (read, foreign) = rules(&bytes).unwrap();
+        assert_eq!((read.last(), foreign.len()), (own.last(), 0));
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_that_are_no_rules_are_refused_or_left_out(
+            place in 0..200_usize, value: u8, cut in 0..300_usize,
+        ) {
+            let mut bytes = told(&[rule(0x5745_d000_0000_0001), rule(5)], false);
+            let length = bytes.len();
+            bytes[place % length] = value;
+            bytes.truncate(length.saturating_sub(cut));
+            if let Ok((own, foreign)) = rules(&bytes) {
+                prop_assert!(own.len() + foreign.len() <= 2 + length / 32);
+            }
+        }
+    }
+}
