@@ -243,6 +243,7 @@ class Controller:
                   to the host's port only);
                 * ``copy_bytes``: how much of a packet is sent up (256; 128 to 65535);
                 * ``hash_key``: number with which tables that hosts choose keys of are hashed (0): give a random one;
+                * ``epoch``: number that tells rules of one run from those of the next (0; below 2**32);
                 * ``limits``: ``{"switches": 1024, "cables": 16384, "stations": 65536, "stations_per_port": 256,
                   "addresses_per_station": 16, "flows": 500000, "flows_per_port": 100000, "unconfirmed_per_port": 4096,
                   "new_flows_per_port_s": 5000, "addresses_per_port_s": 100, "floods_per_port_s": 100,
@@ -267,17 +268,18 @@ class Controller:
             repeated from there. Else ``None``: the message that follows is not whole, or is for the caller.
         """
 
-    def switch_up(self, now: float, dpid: int, ports: list[int], cookies: list[int]) -> Sends:
+    def switch_up(self, now: float, dpid: int, ports: list[int], answers: list[bytes]) -> Sends:
         """A switch has connected.
 
         Args:
             now: Seconds.
             dpid: The switch.
             ports: Those of its ports that are up.
-            cookies: The cookies of all rules in its table 0 (of those whose upper 16 bits are 0x5745 at least; rules
-                with others are not the controller's and are left alone).
+            answers: The messages with which it has answered a question for the rules of its table 0, whole. Rules whose
+                cookies have other upper 16 bits than 0x5745 are not the controller's and are left alone.
 
-        What is sent removes what should not be there and adds what is missing, the rules that send packets up first.
+        What is sent adds what is missing, the rules that send packets up first. Flows and paths of another run of the
+        controller are taken over; what leads nowhere is removed at once, what is of no use later.
         """
 
     def switch_down(self, now: float, dpid: int, left_alone: bool) -> Sends:
@@ -320,11 +322,11 @@ class Controller:
         From the arrival of the frame to that of the last switch's confirmation.
         """
 
-    def troubles(self) -> list[tuple[Literal["late", "backlog"], int]]:
-        """What somebody should look after since this was last asked, and the switch.
+    def troubles(self) -> list[tuple[Literal["late", "backlog", "repaired"], int, int]]:
+        """What somebody should look after since this was last asked, the switch, and how many times or rules.
 
         ``"late"``: it has not confirmed rules in time; ``"backlog"``: it has left more barrier requests unanswered than
-        it may, and its connection should end.
+        it may, and its connection should end; ``"repaired"``: it had lost rules, and was given them again.
         """
 
     def installing(self) -> int:

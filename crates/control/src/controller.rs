@@ -8,22 +8,34 @@ use crate::clock::Time;
 use crate::command::Command;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::packet::Packet;
+use crate::rule::Rule;
 
 /// What happens in the network goes in, [`Command`]s are added to `out`.
 ///
 /// Times never go back. Nothing that comes from switches and hosts is trusted: what makes no sense is counted
 /// and otherwise ignored. Everything is kept in bounded tables.
 pub trait Controller {
-    /// A switch has connected. `ports` are those that are up, `cookies` those of the rules that it has, of which
-    /// only the controller's own are looked at.
+    /// A switch has connected. `ports` are those that are up, `rules` those that it has; only the controller's own are
+    /// looked at, whichever run of it made them.
     fn switch_up(
         &mut self,
         now: Time,
         switch: SwitchId,
         ports: &[PortNo],
-        cookies: &[u64],
+        rules: &[Rule],
         out: &mut Vec<Command>,
     );
+
+    /// A switch that is connected has these rules, of all whose cookies are `slice` (a value, and a mask for it): those
+    /// that are missing are put in again. Returns how many were.
+    fn rules_read(
+        &mut self,
+        now: Time,
+        switch: SwitchId,
+        slice: (u64, u64),
+        rules: &[Rule],
+        out: &mut Vec<Command>,
+    ) -> usize;
 
     /// The connection to a switch is gone; it may go on forwarding. Its open transactions have failed thereby.
     fn switch_down(&mut self, now: Time, switch: SwitchId, out: &mut Vec<Command>);

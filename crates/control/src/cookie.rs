@@ -1,6 +1,10 @@
 //! [`Cookie`], what a rule is for, in the number that a switch keeps with it.
 //!
-//! `0x5745`, 4 bits of kind, 44 bits of number. Rules with other cookies are not the controller's.
+//! `0x5745`, 4 bits of kind, 44 bits of number. Rules with other cookies are not the controller's. A cookie says what a
+//! controller that is started later cannot see in the rule itself: to which connection a flow belongs, and who opened it.
+//! Nothing in it is trusted beyond that.
+//!
+//! Kinds below 8 are those of the first layout, which Weft 0.1 wrote: there was nothing of connections in it.
 
 /// What a rule is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -9,69 +13,152 @@ pub(crate) enum Cookie {
     Base(u32),
     /// Keeps labels out that come by a port.
     Guard(u32),
-    /// Delivers to a station: 20 bits of index, 24 of generation.
-    Station(u32, u32),
-    /// Forwards along a label: the label without its station (21 bits), 23 bits that tell one path that
-    /// had it from the next.
-    Label(u32, u32),
-    /// A direction of a flow (0 from its opener): 24 bits of index, 19 of generation.
-    Flow(u32, u32, usize),
-    /// A route to a station: 24 bits of index, 20 of generation.
-    Route(u32, u32),
     /// Floods what comes by a port of the tree.
     Flood(u32),
+    /// Delivers to a station: the numbers that the switch (10 bits) and the station (11 bits) have in labels.
+    Station(u32, u32),
+    /// Forwards along a label: the label without its station (21 bits).
+    Label(u32),
+    /// A route to a station: 24 bits of index, 20 of generation.
+    Route(u32, u32),
     /// Forwards to an address on the tree: 24 bits of index, 20 of generation.
     Tree(u32, u32),
+    /// A direction of a flow.
+    Flow(FlowCookie),
 }
 
+/// A direction of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FlowCookie {
+    /// The flow, below [`MAX_FLOWS`].
+    pub index: u32,
+    /// As much of its generation as there is room for.
+    pub generation: u32,
+    /// 0 from its opener, 1 towards him.
+    pub direction: usize,
+    /// What it is in a connection.
+    pub part: Part,
+}
+
+/// What a flow is in an MPTCP connection; connections are told apart by as much of their numbers as there is room for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Part {
+    /// It belongs to none.
+    Plain,
+    /// It opened this one.
+    First(u32),
+    /// It joined this one.
+    Join(u32, bool),
+}
+
+/// Flows that cookies can tell apart.
+pub(crate) const MAX_FLOWS: u32 = 1 << INDEX_BITS;
+/// The bits of a flow's generation.
+pub(crate) const FLOW_GENERATION_BITS: u32 = 11;
+const INDEX_BITS: u32 = 20;
+const CONNECTION_BITS: u32 = 11;
+
 const PREFIX: u64 = 0x5745 << 48;
+const KIND: u32 = 44;
+const FIXED: u64 = 8;
+const STATION: u64 = 9;
+const LABEL: u64 = 10;
+const ROUTE: u64 = 11;
+const TREE: u64 = 12;
+const PLAIN: u64 = 13;
+const FIRST: u64 = 14;
+const JOIN: u64 = 15;
+/// The kind that flows had in the first layout.
+const OLD_FLOW: u64 = 4;
 
 /// Whether a rule with this cookie is the controller's.
 pub(crate) const fn is_own(bits: u64) -> bool {
     bits >> 48 == PREFIX >> 48
 }
 
+/// In which direction of a flow a rule with this cookie leads, in any layout; `None` for other rules.
+pub(crate) const fn flow_direction(bits: u64) -> Option<usize> {
+    if !is_own(bits) {
+        return None;
+    }
+    match bits >> KIND & 15 {
+        OLD_FLOW => Some((bits >> 24 & 1) as usize),
+        PLAIN | FIRST | JOIN => Some((bits >> INDEX_BITS & 1) as usize),
+        _ => None,
+    }
+}
+
+/// Cookies that are asked for together: value and mask.
+pub(crate) const fn lasting_slice(number: u32) -> (u64, u64) {
+    let kind = 0xffff_f000_0000_0000;
+    match number % LASTING_SLICES {
+        0 => (PREFIX | FIXED << KIND, kind),
+        1 => (PREFIX | STATION << KIND, kind),
+        part => (PREFIX | LABEL << KIND | (part - 2) as u64, kind | 3),
+    }
+}
+
+/// How many there are of [`lasting_slice`]; together they have all rules that stay until they are removed.
+pub(crate) const LASTING_SLICES: u32 = 6;
+
 impl Cookie {
     /// The number.
     pub const fn bits(self) -> u64 {
         let (kind, number) = match self {
-            Self::Base(number) => (0, number as u64),
-            Self::Guard(port) => (1, port as u64),
-            Self::Station(index, generation) => (2, tagged(index, 20, generation)),
-            Self::Label(label, serial) => (3, tagged(label, 21, serial)),
-            Self::Flow(index, generation, direction) => {
-                (4, tagged(index, 24, generation << 1 | direction as u32))
+            Self::Base(number) => (FIXED, number as u64),
+            Self::Guard(port) => (FIXED, 1 << 32 | port as u64),
+            Self::Flood(port) => (FIXED, 2 << 32 | port as u64),
+            Self::Station(end, station) => (STATION, tagged(station, 11, end)),
+            Self::Label(label) => (LABEL, label as u64),
+            Self::Route(index, generation) => (ROUTE, tagged(index, 24, generation)),
+            Self::Tree(index, generation) => (TREE, tagged(index, 24, generation)),
+            Self::Flow(FlowCookie { index, generation, direction, part }) => {
+                let generation = generation & ((1 << FLOW_GENERATION_BITS) - 1);
+                let low = tagged(index, INDEX_BITS, direction as u32 | generation << 1);
+                let mask = (1 << CONNECTION_BITS) - 1;
+                let (kind, connection) = match part {
+                    Part::Plain => (PLAIN, 0),
+                    Part::First(connection) => (FIRST, connection & mask),
+                    Part::Join(connection, by_listener) => {
+                        (JOIN, connection & mask | (by_listener as u32) << CONNECTION_BITS)
+                    }
+                };
+                (kind, low | (connection as u64) << (INDEX_BITS + 1 + FLOW_GENERATION_BITS))
             }
-            Self::Route(index, generation) => (5, tagged(index, 24, generation)),
-            Self::Flood(port) => (6, port as u64),
-            Self::Tree(index, generation) => (7, tagged(index, 24, generation)),
         };
-        PREFIX | kind << 44 | number
+        PREFIX | kind << KIND | number
     }
 
-    /// Whether a rule with this number is the controller's.
-    pub const fn is_ours(bits: u64) -> bool {
-        bits >> 48 == PREFIX >> 48
-    }
-
-    /// What a number says; `None` for the number of a rule that is not the controller's, or of no kind.
+    /// What a number says; `None` for the number of a rule that is not the controller's, of no kind, or of an older
+    /// layout.
     pub const fn read(bits: u64) -> Option<Self> {
-        if !Self::is_ours(bits) {
+        if !is_own(bits) {
             return None;
         }
-        let number = bits & ((1 << 44) - 1);
-        Some(match bits >> 44 & 15 {
-            0 => Self::Base(number as u32),
-            1 => Self::Guard(number as u32),
-            2 => Self::Station(low_of(number, 20), (number >> 20) as u32),
-            3 => Self::Label(low_of(number, 21), (number >> 21) as u32),
-            4 => {
-                let high = (number >> 24) as u32;
-                Self::Flow(low_of(number, 24), high >> 1, (high & 1) as usize)
+        let number = bits & ((1 << KIND) - 1);
+        let kind = bits >> KIND & 15;
+        Some(match (kind, number >> 32) {
+            (FIXED, 0) => Self::Base(number as u32),
+            (FIXED, 1) => Self::Guard(number as u32),
+            (FIXED, 2) => Self::Flood(number as u32),
+            (STATION, _) => Self::Station((number >> 11) as u32, low_of(number, 11)),
+            (LABEL, _) => Self::Label(number as u32),
+            (ROUTE, _) => Self::Route(low_of(number, 24), (number >> 24) as u32),
+            (TREE, _) => Self::Tree(low_of(number, 24), (number >> 24) as u32),
+            (PLAIN | FIRST | JOIN, _) => {
+                let high = (number >> (INDEX_BITS + 1 + FLOW_GENERATION_BITS)) as u32;
+                let connection = high & ((1 << CONNECTION_BITS) - 1);
+                Self::Flow(FlowCookie {
+                    index: low_of(number, INDEX_BITS),
+                    generation: low_of(number >> (INDEX_BITS + 1), FLOW_GENERATION_BITS),
+                    direction: (number >> INDEX_BITS & 1) as usize,
+                    part: match kind {
+                        PLAIN => Part::Plain,
+                        FIRST => Part::First(connection),
+                        _ => Part::Join(connection, high >> CONNECTION_BITS & 1 == 1),
+                    },
+                })
             }
-            5 => Self::Route(low_of(number, 24), (number >> 24) as u32),
-            6 => Self::Flood(number as u32),
-            7 => Self::Tree(low_of(number, 24), (number >> 24) as u32),
             _ => return None,
         })
     }
@@ -79,7 +166,7 @@ impl Cookie {
 
 /// `index` in `width` bits, what fits of `tag` above.
 const fn tagged(index: u32, width: u32, tag: u32) -> u64 {
-    (index as u64 | (tag as u64) << width) & ((1 << 44) - 1)
+    (index as u64 | (tag as u64) << width) & ((1 << KIND) - 1)
 }
 
 const fn low_of(number: u64, width: u32) -> u32 {
@@ -97,25 +184,48 @@ mod tests {
 
     #[test]
     fn a_cookie_says_what_was_put_into_it() {
+        let flow = |part| Cookie::Flow(FlowCookie { index: 0xf_fffe, generation: 0x7fd, direction: 1, part });
         for cookie in [
             Cookie::Base(3),
             Cookie::Guard(0xffff_ff00),
-            Cookie::Station(0xf_ffff, 0xff_ffff),
-            Cookie::Label(0x1f_ffff, 0x7f_ffff),
-            Cookie::Flow(0xff_ffff, 0x7_ffff, 1),
-            Cookie::Route(0xff_ffff, 0xf_ffff),
             Cookie::Flood(7),
+            Cookie::Station(1023, 2047),
+            Cookie::Label(0x1f_ffff),
+            Cookie::Route(0xff_ffff, 0xf_ffff),
             Cookie::Tree(1, 2),
+            flow(Part::Plain),
+            flow(Part::First(2047)),
+            flow(Part::Join(2046, false)),
+            flow(Part::Join(1, true)),
         ] {
             assert_eq!(Cookie::read(cookie.bits()), Some(cookie), "{:#x}", cookie.bits());
-            assert!(Cookie::is_ours(cookie.bits()));
+            assert!(is_own(cookie.bits()));
         }
-        for bits in [0, 1, u64::MAX, 0x5745_f000_0000_0000, 0x5744_0000_0000_0000] {
+        for bits in [0, 1, u64::MAX, 0x5745_8003_0000_0000, 0x5745_4000_0000_0000, 0x5744_0000_0000_0000] {
             assert_eq!(Cookie::read(bits), None);
         }
-        let old = Cookie::Flow(1, 0x8_0005, 0);
+    }
+
+    #[test]
+    fn a_flows_direction_is_read_in_both_layouts() {
+        let flow = FlowCookie { index: 5, generation: 0x805, direction: 1, part: Part::First(1) };
+        assert_eq!(flow_direction(Cookie::Flow(flow).bits()), Some(1));
         assert!(
-            matches!(Cookie::read(old.bits()), Some(Cookie::Flow(1, part, 0)) if same_generation(part, 0x8_0005, 19))
+            matches!(Cookie::read(Cookie::Flow(flow).bits()), Some(Cookie::Flow(read)) if same_generation(read.generation, 0x805, 11))
         );
+        assert_eq!(flow_direction(0x5745_4000_0100_0005), Some(1));
+        assert_eq!(flow_direction(0x5745_4000_0000_0005), Some(0));
+        assert_eq!(flow_direction(Cookie::Route(1, 1).bits()), None);
+        assert_eq!(flow_direction(0x1234_4000_0000_0005), None);
+    }
+
+    #[test]
+    fn every_lasting_rule_is_in_one_slice() {
+        let lasting =
+            [Cookie::Base(1), Cookie::Guard(9), Cookie::Flood(2), Cookie::Station(3, 4), Cookie::Label(6)];
+        for bits in lasting.map(Cookie::bits) {
+            let slices = (0..LASTING_SLICES).map(lasting_slice);
+            assert_eq!(slices.filter(|(value, mask)| bits & mask == *value).count(), 1, "{bits:#x}");
+        }
     }
 }

@@ -122,8 +122,14 @@ counters! {
     labels_exhausted,
     /// Rules found in switches that were not the controller's any more.
     rules_stale,
-    /// Rules that switches had lost.
+    /// Rules that switches had lost when they connected.
     rules_missing,
+    /// Rules that switches had lost since, and were given again.
+    rules_repaired,
+    /// Flows that were taken over from the rules of another run of the controller.
+    flows_resumed,
+    /// Connections that were.
+    connections_resumed,
     /// Cables that came up.
     cables_up,
     /// Cables that went down.

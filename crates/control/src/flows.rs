@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use hashbrown::HashTable;
 
 use crate::clock::Time;
+use crate::cookie::Part;
 use crate::hash::Keyed;
 use crate::list::{Link, Linked, List};
 use crate::packet::End;
@@ -142,6 +143,8 @@ pub(crate) struct Flow {
     pub path: u32,
     /// Its connection, if it belongs to one.
     pub connection: u32,
+    /// What it was in a connection when its rules were first asked for: they keep their cookies.
+    pub part: Part,
     /// The port at which it was opened.
     pub port: u32,
     /// The sequence number of the SYN that opened it.
@@ -171,10 +174,10 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
-    /// None yet.
-    pub fn new(hash_key: u64) -> Self {
+    /// None yet; their generations start with `epoch`.
+    pub fn new(hash_key: u64, epoch: u32) -> Self {
         Self {
-            slab: Slab::default(),
+            slab: Slab::starting(epoch),
             by_key: HashTable::new(),
             hash: Keyed::new(hash_key, 3),
             dormant: List::default(),
@@ -196,6 +199,7 @@ impl Flows {
             state: State::default(),
             path: NONE,
             connection: NONE,
+            part: Part::Plain,
             port,
             sequence,
             since: now,
@@ -231,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_flow_is_found_in_both_directions_and_only_between_its_stations() {
-        let mut flows = Flows::new(7);
+        let mut flows = Flows::new(7, 0);
         let (a, b) = (end("10.0.0.1", 4000), end("10.0.0.2", 80));
         let flow = flows.insert(Time::ZERO, Key::new([5, 9], [a, b]), 0, 1);
         assert_eq!(flows.find(&Key::new([5, 9], [a, b])), Some((flow, 0)));

@@ -16,6 +16,8 @@ const PREFIX_MASK: u64 = 0xffff << 32;
 const PATH_BITS: u32 = 11;
 const STATION_BITS: u32 = 11;
 
+/// Switches that labels can tell apart.
+pub(crate) const MAX_SWITCHES: u32 = 1 << 10;
 /// Paths that end at one switch at most.
 pub(crate) const MAX_PATHS: u32 = 1 << PATH_BITS;
 /// Stations of one switch at most; the number 0 is none's.
@@ -58,6 +60,28 @@ impl Label {
         Match { eth_dst: Some((Mac::from_bits(PREFIX), Mac::from_bits(PREFIX_MASK))), ..Match::ALL }
     }
 
+    /// What an address says that is a label: the path's part, and the station's number.
+    pub const fn of(mac: Mac) -> Option<(Self, u32)> {
+        if !Self::is_label(mac) {
+            return None;
+        }
+        let low = mac.bits() as u32;
+        let (bits, station) = (low >> STATION_BITS, low & MAX_STATIONS);
+        Some((Self { end: bits >> PATH_BITS, path: bits & (MAX_PATHS - 1) }, station))
+    }
+
+    /// The label of a match that is [`Label::on_path`].
+    pub fn of_path(matches: &Match) -> Option<Self> {
+        let (label, _) = Self::of(matches.eth_dst?.0)?;
+        (*matches == label.on_path()).then_some(label)
+    }
+
+    /// The numbers of switch and station of a match that is [`Label::at_end`].
+    pub fn of_end(matches: &Match) -> Option<(u32, u32)> {
+        let (label, station) = Self::of(matches.eth_dst?.0)?;
+        (*matches == Self::at_end(label.end, station)).then_some((label.end, station))
+    }
+
     /// Whether an address is a label; no station may have it.
     pub const fn is_label(mac: Mac) -> bool {
         mac.bits() & PREFIX_MASK == PREFIX
@@ -80,6 +104,16 @@ impl Numbers {
             return Some(first + self.given - 1);
         }
         self.free.pop_front()
+    }
+
+    /// Takes a certain number, counted from `first`; `false` where it is in use.
+    pub fn claim(&mut self, first: u32, number: u32) -> bool {
+        while first + self.given <= number {
+            self.free.push_back(first + self.given);
+            self.given += 1;
+        }
+        let place = self.free.iter().position(|&free| free == number);
+        place.is_some_and(|place| self.free.remove(place).is_some())
     }
 
     /// Gives a number back.
@@ -110,6 +144,11 @@ mod tests {
         assert!(!matches(Label::at_end(1022, 2046), frame));
         assert!(matches(Label::any(), frame) && Label::is_label(frame));
         assert!(!Label::is_label(Mac([0x06, 0x58, 0, 0, 0, 0])));
+        assert_eq!(Label::of(frame), Some((label, 2046)));
+        assert_eq!((Label::of_path(&label.on_path()), Label::of_end(&label.on_path())), (Some(label), None));
+        let end = Label::at_end(1023, 2046);
+        assert_eq!((Label::of_path(&end), Label::of_end(&end)), (None, Some((1023, 2046))));
+        assert_eq!((Label::of_path(&Match::ALL), Label::of_end(&Match::to(frame))), (None, None));
         assert_eq!(Match::to(frame).eth_dst, Some((frame, EXACT)));
     }
 
@@ -121,5 +160,8 @@ mod tests {
         numbers.give_back(1);
         let rest: Vec<_> = (0..4).map(|_| numbers.take(1, 4)).collect();
         assert_eq!(rest, [Some(4), Some(2), Some(1), None]);
+        let mut numbers = Numbers::default();
+        assert_eq!([numbers.claim(1, 3), numbers.claim(1, 3), numbers.claim(1, 1)], [true, false, true]);
+        assert_eq!([(); 3].map(|()| numbers.take(1, 4)), [Some(4), Some(2), None]);
     }
 }

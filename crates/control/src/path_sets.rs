@@ -13,7 +13,7 @@ use crate::topology::Topology;
 /// Pairs of switches whose sets are kept.
 const MAX_PAIRS: usize = 1 << 14;
 
-/// The graph of the switches that are connected, numbered by datapath id, and of their cables, by datapath id
+/// The graph of all switches, connected now or not, numbered by datapath id, and of their cables, by datapath id
 /// and port: which paths are equal in all else is decided by what the network is, not by who connected first.
 #[derive(Clone, Debug)]
 struct View {
@@ -28,13 +28,12 @@ struct View {
 
 impl View {
     fn of(topology: &Topology) -> Self {
-        let switches = topology.connected();
+        let switches = topology.known();
         let mut nodes = vec![NONE; topology.switches.len()];
         (0..).zip(&switches).for_each(|(node, &switch)| nodes[switch as usize] = node);
         let switch_of = |port: u32| topology.ports[port as usize].switch;
         let mut cables: Vec<(u32, [u32; 2])> =
             topology.cables().map(|(number, cable)| (number, cable.ends)).collect();
-        cables.retain(|(_, ends)| ends.iter().all(|&port| nodes[switch_of(port) as usize] != NONE));
         cables.sort_unstable_by_key(|(_, ends)| ends.map(|port| topology.place(port)));
         let edges: Vec<(u32, u32)> = cables
             .iter()

@@ -7,11 +7,12 @@
 use std::collections::VecDeque;
 
 use hashbrown::HashTable;
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use crate::clock::{Duration, Time};
 use crate::hash::Keyed;
-use crate::label::{Label, MAX_PATHS, Numbers};
+use crate::label::{Label, MAX_PATHS, MAX_SWITCHES, Numbers};
 use crate::list::List;
 use crate::slab::{Handle, Slab};
 
@@ -70,7 +71,7 @@ pub(crate) struct Paths {
     pub slab: Slab<Path>,
     by_way: HashTable<u32>,
     hash: Keyed,
-    /// Of each switch, numbers of paths that end there.
+    /// Of each switch, by its number in labels, numbers of paths that end there.
     numbers: Vec<Numbers>,
     serial: u32,
     idle: VecDeque<(Time, Handle)>,
@@ -127,20 +128,23 @@ impl Paths {
         path
     }
 
-    /// Gives a path its labels where it has none. `false` where there are no more for one of its ends.
-    pub fn label(&mut self, now: Time, index: u32) -> bool {
+    /// Gives a path its labels where it has none: in each direction `wanted` if that is free, and else none of
+    /// `reserved`, which are in use by rules whose paths are not known. `ends` are the numbers that the switches at
+    /// which the directions end have in labels. `false` where there are no more for one of them.
+    pub fn label(
+        &mut self,
+        now: Time,
+        index: u32,
+        ends: [u32; 2],
+        wanted: [Option<Label>; 2],
+        reserved: &FxHashSet<u32>,
+    ) -> bool {
         let path = &self.slab[index];
         if path.labels.is_some() || path.cables.is_empty() {
             return true;
         }
-        let ends = [path.switches[path.switches.len() - 1], path.switches[0]];
-        let most = ends[0].max(ends[1]) as usize;
-        if self.numbers.len() <= most {
-            self.numbers.resize_with(most + 1, Numbers::default);
-        }
-        let mut take = |end: u32| self.numbers[end as usize].take(0, MAX_PATHS - 1);
-        let Some(there) = take(ends[0]) else { return false };
-        let Some(back) = take(ends[1]) else {
+        let Some(there) = self.take(ends[0], wanted[0], reserved) else { return false };
+        let Some(back) = self.take(ends[1], wanted[1], reserved) else {
             self.numbers[ends[0] as usize].give_back(there);
             return false;
         };
@@ -150,6 +154,30 @@ impl Paths {
         path.serial = self.serial;
         self.unused(now, index);
         true
+    }
+
+    fn take(&mut self, end: u32, wanted: Option<Label>, reserved: &FxHashSet<u32>) -> Option<u32> {
+        if end >= MAX_SWITCHES {
+            return None;
+        }
+        if self.numbers.len() <= end as usize {
+            self.numbers.resize_with(end as usize + 1, Numbers::default);
+        }
+        let numbers = &mut self.numbers[end as usize];
+        if let Some(label) = wanted.filter(|label| label.end == end)
+            && numbers.claim(0, label.path)
+        {
+            return Some(label.path);
+        }
+        let mut passed_over = Vec::new();
+        let found = loop {
+            match numbers.take(0, MAX_PATHS - 1) {
+                Some(path) if reserved.contains(&Label { end, path }.bits()) => passed_over.push(path),
+                found => break found,
+            }
+        };
+        passed_over.into_iter().for_each(|path| numbers.give_back(path));
+        found
     }
 
     /// Somebody has stopped using a path, or it was labelled without being used.

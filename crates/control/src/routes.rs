@@ -61,9 +61,9 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    /// None yet.
-    pub fn new(hash_key: u64) -> Self {
-        Self { slab: Slab::default(), by_ends: HashTable::new(), hash: Keyed::new(hash_key, 5) }
+    /// None yet; their generations start with `epoch`.
+    pub fn new(hash_key: u64, epoch: u32) -> Self {
+        Self { slab: Slab::starting(epoch), by_ends: HashTable::new(), hash: Keyed::new(hash_key, 5) }
     }
 
     /// The route of these ends.

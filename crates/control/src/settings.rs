@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use crate::clock::Duration;
+use crate::cookie::MAX_FLOWS;
 use crate::ids::{PortNo, SwitchId};
 
 /// Which controller, and how it behaves.
@@ -35,6 +36,8 @@ pub struct Settings {
     pub copy_bytes: u16,
     /// The key of tables whose keys hosts choose.
     pub hash_key: u64,
+    /// Tells the rules of one run of a controller from those of the next: another number each time it is started.
+    pub epoch: u32,
     /// How large tables become.
     pub limits: Limits,
     /// What there should be.
@@ -150,6 +153,7 @@ impl Default for Settings {
             arp: ArpMode::default(),
             copy_bytes: 256,
             hash_key: 0,
+            epoch: 0,
             limits: Limits::default(),
             fabric: None,
         }
@@ -244,7 +248,7 @@ impl Settings {
             ("limits.stations", limits.stations, 1, 1 << 20),
             ("limits.stations_per_port", limits.stations_per_port, 1, 2047),
             ("limits.addresses_per_station", limits.addresses_per_station, 1, 1024),
-            ("limits.flows", limits.flows, 1, 1 << 24),
+            ("limits.flows", limits.flows, 1, MAX_FLOWS as usize),
             ("limits.flows_per_port", limits.flows_per_port, 1, 1 << 24),
             ("limits.rules_per_port", limits.rules_per_port, 2, 1 << 24),
             ("limits.unconfirmed_per_port", limits.unconfirmed_per_port, 1, 1 << 24),

@@ -21,15 +21,22 @@ struct Slot<T> {
 pub(crate) struct Slab<T> {
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
+    /// The generation of the first entry of a number.
+    first: u32,
 }
 
 impl<T> Default for Slab<T> {
     fn default() -> Self {
-        Self { slots: Vec::new(), free: Vec::new() }
+        Self::starting(0)
     }
 }
 
 impl<T> Slab<T> {
+    /// Empty; the first entry of each number has this generation.
+    pub const fn starting(first: u32) -> Self {
+        Self { slots: Vec::new(), free: Vec::new(), first }
+    }
+
     /// How many entries.
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.len()
@@ -43,7 +50,7 @@ impl<T> Slab<T> {
             slot.value = Some(value);
             return index;
         }
-        self.slots.push(Slot { generation: 0, value: Some(value) });
+        self.slots.push(Slot { generation: self.first, value: Some(value) });
         (self.slots.len() - 1) as u32
     }
 

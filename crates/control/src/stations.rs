@@ -180,6 +180,34 @@ impl Stations {
         self.enter(now, mac, (switch, port)).map_or(Heard::Refused, Heard::New)
     }
 
+    /// Enters a station that rules deliver to, with the number that it has in labels if that is given; `None` where it
+    /// cannot be: it is known, or its number is another's, or there is no room for it without another having to go.
+    pub fn adopt(
+        &mut self,
+        now: Time,
+        mac: Mac,
+        (switch, port): (u32, u32),
+        number: Option<u32>,
+    ) -> Option<u32> {
+        let is_none = mac.is_group() || mac == Mac::default() || Label::is_label(mac);
+        if is_none || self.with_mac(mac).is_some() || self.at_port(port).len() >= self.max_at_port {
+            return None;
+        }
+        let station = self.enter(now, mac, (switch, port))?;
+        let Some(number) = number else { return Some(station) };
+        let given = self.slab[station].number;
+        let numbers = &mut self.numbers[switch as usize];
+        if number != given {
+            if number == 0 || number > MAX_STATIONS || !numbers.claim(1, number) {
+                self.remove(station);
+                return None;
+            }
+            self.numbers[switch as usize].give_back(given);
+            self.slab[station].number = number;
+        }
+        Some(station)
+    }
+
     /// Opens a claim. `false` where it cannot be: there are too many.
     pub fn claim(&mut self, now: Time, claim: Claim) -> bool {
         if self.claims.len() >= MAX_CLAIMS || self.claims.iter().any(|(_, open)| *open == claim) {

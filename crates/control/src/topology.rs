@@ -4,12 +4,13 @@
 //! be a host's, but only once it has been up for a while without LLDP, and never if it led to a switch and
 //! has not been down since: the cable may be half dead, and what is flooded into it may come back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
 use crate::clock::{Duration, Time};
 use crate::ids::{PortNo, SwitchId, SwitchPort};
+use crate::label::MAX_SWITCHES;
 use crate::slab::NONE;
 
 /// How many ports all switches have together at most.
@@ -19,6 +20,8 @@ const MAX_PORTS: usize = 1 << 16;
 #[derive(Clone, Debug)]
 pub(crate) struct Switch {
     pub id: SwitchId,
+    /// Its number in labels.
+    pub label: u32,
     /// Whether it is connected.
     pub up: bool,
     /// Its ports, among them those that are down.
@@ -39,6 +42,8 @@ pub(crate) struct Port {
     hears: u32,
     /// Whether it led to a switch since it came up.
     led_to_switch: bool,
+    /// Whether rules that were found send labels by it: it led to a switch, and will be heard of.
+    kept: bool,
     /// The cable, where it was seen in both directions.
     pub cable: u32,
 }
@@ -122,7 +127,7 @@ impl Topology {
             Some(&switch) => switch,
             None if self.switches.len() < self.max_switches => {
                 let switch = self.switches.len() as u32;
-                self.switches.push(Switch { id, up: false, ports: BTreeMap::new() });
+                self.switches.push(Switch { id, label: NONE, up: false, ports: BTreeMap::new() });
                 self.by_id.insert(id, switch);
                 switch
             }
@@ -180,6 +185,7 @@ impl Topology {
         }
         self.ports[from as usize].reaches = to;
         self.ports[to as usize].hears = from;
+        (self.ports[from as usize].kept, self.ports[to as usize].kept) = (false, false);
         change.ports.extend([from, to]);
         if self.ports[to as usize].reaches == from {
             change.made += u32::from(self.connect(from, to));
@@ -188,11 +194,13 @@ impl Topology {
         change
     }
 
-    /// Nothing that left the one port is received at the other any more.
+    /// Nothing that left the one port is received at the other any more. That says nothing of a link of a switch that
+    /// is not connected: what it receives it cannot tell.
     pub fn link_down(&mut self, from: SwitchPort, to: SwitchPort) -> Change {
         let mut change = Change::default();
         if let (Some(from), Some(to)) = (self.port_at(from), self.port_at(to))
             && self.ports[from as usize].reaches == to
+            && [from, to].iter().all(|&port| self.is_connected(port))
         {
             self.part(from, &mut change);
         }
@@ -224,11 +232,16 @@ impl Topology {
             Role::Switch
         } else if port.led_to_switch {
             Role::Quarantine
-        } else if now < port.since + self.settle {
+        } else if port.kept || now < port.since + self.settle {
             Role::Settling
         } else {
             Role::Host
         }
+    }
+
+    /// Whether the switch of a port is connected.
+    fn is_connected(&self, port: u32) -> bool {
+        self.switches[self.ports[port as usize].switch as usize].up
     }
 
     /// Whether a port leads to a switch.
@@ -259,12 +272,52 @@ impl Topology {
         self.cables.iter().map(|(&number, &cable)| (number, cable))
     }
 
+    /// Gives a switch its number in labels, if it has none: `wanted` if no other has it, else the same in every run as
+    /// far as there is room.
+    pub fn give_label(&mut self, switch: u32, wanted: Option<u32>) {
+        if self.switches[switch as usize].label != NONE {
+            return;
+        }
+        let taken: BTreeSet<u32> = self.switches.iter().map(|switch| switch.label).collect();
+        let first = (self.switches[switch as usize].id.0 % u64::from(MAX_SWITCHES)) as u32;
+        let usual = (0..MAX_SWITCHES).map(|step| (first + step) % MAX_SWITCHES);
+        let mut numbers = wanted.into_iter().chain(usual);
+        self.switches[switch as usize].label =
+            numbers.find(|number| *number < MAX_SWITCHES && !taken.contains(number)).unwrap_or(NONE);
+    }
+
+    /// Rules send labels by a port: it is no host's until it has gone down, or [`Topology::give_up`] is called.
+    pub fn keep(&mut self, port: u32) {
+        self.ports[port as usize].kept = self.ports[port as usize].up && !self.leads_to_switch(port);
+    }
+
+    /// Whether a port is kept for what rules send by it.
+    pub fn is_kept(&self, port: u32) -> bool {
+        self.ports[port as usize].kept
+    }
+
+    /// The ports that are kept and have not turned out to lead to a switch.
+    pub fn kept(&self) -> Vec<u32> {
+        (0..).zip(&self.ports).filter(|(_, port)| port.kept).map(|(number, _)| number).collect()
+    }
+
+    /// A port is a host's after all.
+    pub fn give_up(&mut self, port: u32) {
+        self.ports[port as usize].kept = false;
+    }
+
     /// The switches that are connected, by datapath id.
     pub fn connected(&self) -> Vec<u32> {
-        let mut connected: Vec<u32> =
-            (0..).zip(&self.switches).filter(|(_, s)| s.up).map(|(n, _)| n).collect();
-        connected.sort_unstable_by_key(|&switch| self.switches[switch as usize].id);
+        let mut connected = self.known();
+        connected.retain(|&switch| self.switches[switch as usize].up);
         connected
+    }
+
+    /// The switches that have connected at some time, by datapath id: one whose connection is lost forwards as before.
+    pub fn known(&self) -> Vec<u32> {
+        let mut known: Vec<u32> = (0..self.switches.len() as u32).collect();
+        known.sort_unstable_by_key(|&switch| self.switches[switch as usize].id);
+        known
     }
 
     /// The bytes that the tables hold.
@@ -289,6 +342,7 @@ impl Topology {
             reaches: NONE,
             hears: NONE,
             led_to_switch: false,
+            kept: false,
             cable: NONE,
         });
         self.switches[switch as usize].ports.insert(number, port);
@@ -311,7 +365,7 @@ impl Topology {
             self.part(hears, change);
         }
         let entry = &mut self.ports[port as usize];
-        (entry.up, entry.led_to_switch) = (false, false);
+        (entry.up, entry.led_to_switch, entry.kept) = (false, false, false);
     }
 
     /// What leaves `from` is not received where it was.

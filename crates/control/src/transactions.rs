@@ -19,6 +19,15 @@ pub(crate) enum Purpose {
     Other,
 }
 
+/// What was taken over from rules that another run of the controller has made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Resumed {
+    /// A flow.
+    Flow(Handle),
+    /// A route.
+    Route(Handle),
+}
+
 /// A transaction that is open.
 #[derive(Clone, Debug)]
 pub(crate) struct Open {
@@ -29,6 +38,8 @@ pub(crate) struct Open {
     pub stations: SmallVec<[(Handle, u32, u32); 2]>,
     /// Routes whose rules are.
     pub routes: SmallVec<[Handle; 2]>,
+    /// What has rules that are to be replaced once this is confirmed.
+    pub before: Vec<Resumed>,
     /// The switches that have to answer, by number.
     pub switches: SmallVec<[u32; 8]>,
     /// The frame that is sent when all have.

@@ -68,11 +68,12 @@ impl Controller {
         now: f64,
         dpid: u64,
         ports: Vec<u32>,
-        cookies: Vec<u64>,
+        answers: Vec<Bound<'py, PyBytes>>,
     ) -> PyResult<Sends<'py>> {
         let ports: Vec<PortNo> = ports.into_iter().map(PortNo).filter(|port| port.is_real()).collect();
         let now = self.at(now);
-        self.southbound.switch_up(now, SwitchId(dpid), &ports, &cookies);
+        let answers: Vec<&[u8]> = answers.iter().map(|answer| answer.as_bytes()).collect();
+        self.southbound.switch_up(now, SwitchId(dpid), &ports, &answers);
         self.sends(py)
     }
 
@@ -173,10 +174,11 @@ impl Controller {
         self.southbound.set_ups().map(Duration::as_secs_f64).collect()
     }
 
-    fn troubles<'py>(&mut self, py: Python<'py>) -> Vec<(Bound<'py, PyString>, u64)> {
+    fn troubles<'py>(&mut self, py: Python<'py>) -> Vec<(Bound<'py, PyString>, u64, usize)> {
         let named = |trouble| match trouble {
-            Trouble::Late(switch) => (intern!(py, "late").clone(), switch.0),
-            Trouble::Backlog(switch) => (intern!(py, "backlog").clone(), switch.0),
+            Trouble::Late(switch) => (intern!(py, "late").clone(), switch.0, 1),
+            Trouble::Backlog(switch) => (intern!(py, "backlog").clone(), switch.0, 1),
+            Trouble::Repaired(switch, rules) => (intern!(py, "repaired").clone(), switch.0, rules),
         };
         self.southbound.troubles().map(named).collect()
     }

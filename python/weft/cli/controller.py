@@ -25,6 +25,13 @@ class Forwarding(StrEnum):
     spanning_tree = "spanning-tree"
 
 
+class Role(StrEnum):
+    """What a controller does while there is another one."""
+
+    master = "master"
+    standby = "standby"
+
+
 class Order(StrEnum):
     """In what order a path set has its paths."""
 
@@ -78,6 +85,9 @@ def controller(
     idle_timeout: Annotated[
         int, typer.Option(min=1, max=3600, metavar="SECONDS", help="Without a packet, until a flow's rules go.")
     ] = 10,
+    role: Annotated[
+        Role, typer.Option(help="master steers at once; standby waits until no other controller does.")
+    ] = Role.master,
     metrics: Annotated[
         str | None, typer.Option(metavar="ADDRESS:PORT", help="Where Prometheus asks for metrics (default: nowhere).")
     ] = None,
@@ -128,6 +138,7 @@ def controller(
             proactive=proactive,
             order=order.value,
             idle_timeout_s=idle_timeout,
+            role=role.value,
             fabric=None if fabric is None else Expected.read(fabric),
             tls=Tls.of(tls_key, tls_cert, tls_ca),
         )

@@ -28,9 +28,5 @@ class Cables:
             self._up.remove(cable)
             _log.warning("cable %s is down: %s", self._ends(link), link.why)
 
-    def switch_down(self, dpid: int) -> None:
-        """Those of a switch are not known any more; that is no news of them."""
-        self._up = {cable for cable in self._up if dpid not in (cable[0][0], cable[1][0])}
-
     def _ends(self, link: Link) -> str:
         return " - ".join(f"{self._name(dpid)} port {port}" for dpid, port in (link.source, link.target))

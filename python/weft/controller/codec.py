@@ -40,6 +40,9 @@ FEATURES_REPLY, FLOW_REMOVED, PORT_STATUS, MULTIPART_REPLY, ROLE_REPLY = 6, 11, 
 _DESCRIPTION, _FLOWS, _PORTS = 0, 1, 13
 """Types of multipart messages, section 7.3.5."""
 
+_RULE = struct.Struct("!24xQ16x")
+"""The cookie of a rule, and what it has at least around it (section 7.3.5.2)."""
+
 _DESCRIBED = ofproto_protocol.ProtocolDesc(version=VERSION)
 _VERSION_NAMES = {1: "1.0", 2: "1.1", 3: "1.2", 4: "1.3", 5: "1.4", 6: "1.5"}
 
@@ -97,12 +100,24 @@ class Refused(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One message of a multipart reply, of which `more` are to come; one of the three is not None."""
+    """One message of a multipart reply, of which `more` are to come; one of the others is not None.
+
+    `rules` is the message itself, which the core reads; `cookies` are those of its rules.
+    """
 
     more: bool
     ports: list[Port] | None = None
+    rules: bytes | None = None
     cookies: list[int] | None = None
     software: str | None = None
+
+
+class Role(NamedTuple):
+    """The role that a switch has given, and the last generation id that it has seen."""
+
+    is_master: bool
+    is_slave: bool
+    generation: int
 
 
 class MalformedError(Exception):
@@ -136,6 +151,11 @@ def send_whole_frames(xid: int) -> bytes:
 def become_master(xid: int, generation: int) -> bytes:
     """Asks to be the one that steers (section 6.3.5)."""
     return _made(parser.OFPRoleRequest(_DESCRIBED, ofp.OFPCR_ROLE_MASTER, generation), xid)
+
+
+def become_slave(xid: int, generation: int) -> bytes:
+    """Asks to be one that only watches."""
+    return _made(parser.OFPRoleRequest(_DESCRIBED, ofp.OFPCR_ROLE_SLAVE, generation), xid)
 
 
 def role_request(xid: int) -> bytes:
@@ -210,6 +230,8 @@ def read(kind: int, xid: int, message: bytes) -> Any:
     Raises:
         MalformedError: It cannot be read.
     """
+    if kind == MULTIPART_REPLY and message[HEADER.size : HEADER.size + 2] == _FLOWS.to_bytes(2, "big"):
+        return _rules(message)
     reader = _READERS.get(kind)
     if reader is None:
         return None
@@ -257,11 +279,29 @@ def _multipart(message: Any) -> Part | None:
     more = bool(message.flags & ofp.OFPMPF_REPLY_MORE)
     if message.type == _PORTS:
         return Part(more, ports=[_port(one) for one in message.body])
-    if message.type == _FLOWS:
-        return Part(more, cookies=[one.cookie for one in message.body])
     if message.type == _DESCRIPTION:
         return Part(more, software=f"{_text(message.body.hw_desc)} {_text(message.body.sw_desc)}")
     return None
+
+
+def _rules(message: bytes) -> Part:
+    """Rules, of which only the cookies are looked at here: there may be very many."""
+    cookies = []
+    place = HEADER.size + 8
+    while place < len(message):
+        length = int.from_bytes(message[place : place + 2], "big")
+        if length < _RULE.size or place + length > len(message):
+            raise MalformedError(f"a rule that it tells has length {length}")
+        cookies.append(_RULE.unpack_from(message, place)[0])
+        place += length
+    if len(message) < HEADER.size + 8:
+        raise MalformedError("an answer for its rules ends before the first")
+    return Part(bool(message[HEADER.size + 3] & 1), rules=message, cookies=cookies)
+
+
+def _role(message: Any) -> Role:
+    is_master, is_slave = (message.role == role for role in (ofp.OFPCR_ROLE_MASTER, ofp.OFPCR_ROLE_SLAVE))
+    return Role(is_master, is_slave, message.generation_id)
 
 
 def _text(value: Any) -> str:
@@ -276,5 +316,5 @@ _READERS: dict[int, Callable[[Any], Any]] = {
     FLOW_REMOVED: _removed,
     PORT_STATUS: _port_status,
     MULTIPART_REPLY: _multipart,
-    ROLE_REPLY: lambda message: message.role == ofp.OFPCR_ROLE_SLAVE,
+    ROLE_REPLY: _role,
 }

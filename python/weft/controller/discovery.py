@@ -5,6 +5,10 @@ frame goes out of every port that is up, twice when it comes up and then once an
 interval. A link is lost when so many frames in a row have not come through, when one of its ports goes down, or when
 they come through elsewhere. What counts is frames sent and not seen again, not time: nothing is lost because this
 process was late.
+
+A frame that has not come through counts only if both switches have answered since it was sent: a switch that does not
+answer may have lost nothing but its connection, and forwards as before. Its links are unknown then, and stay as they
+were; so do those of a switch whose connection is gone, until it is back and can tell.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import heapq
 import math
 import secrets
 from collections import Counter
+from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -47,8 +52,10 @@ class _Port:
         number: Of the last frame that was sent.
         sent_at: When that was.
         unseen: Frames sent since one came through.
+        lost: Of these, such as both switches could have told of.
         to: Where they come through.
         is_up: Whether it still is.
+        is_silent: Whether its switch is not connected; nothing is sent then.
     """
 
     end: End
@@ -56,8 +63,10 @@ class _Port:
     number: int = 0
     sent_at: float = -math.inf
     unseen: int = 0
+    lost: int = 0
     to: End | None = None
     is_up: bool = True
+    is_silent: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,6 +107,8 @@ class Discovery:
     _scheduled: int = 0
     _heard: dict[End, _Port] = field(default_factory=dict)
     _strangers: Counter[str] = field(default_factory=Counter)
+    _answered: dict[int, float] = field(default_factory=dict)
+    _asked: set[int] = field(default_factory=set)
 
     @property
     def links(self) -> int:
@@ -111,10 +122,17 @@ class Discovery:
 
     def port_up(self, now: float, end: End, address: bytes) -> None:
         """A port is up; frames go out of it from now on."""
-        if end in self._ports:
-            self._ports[end].address = address
+        before = self._ports.get(end)
+        if before is not None and not before.is_silent:
+            before.address = address
             return
         port = self._ports[end] = _Port(end, address)
+        if before is not None:
+            # What was due of it before is not due any more.
+            before.is_up = False
+            port.number, port.to = before.number, before.to
+            if port.to is not None:
+                self._heard[port.to] = port
         spread = len(self._ports) % 256 * _SPREAD_S
         for after in _FIRST_S:
             self._schedule(now + after + spread, port, regular=False)
@@ -130,10 +148,25 @@ class Discovery:
         source = self._heard.get(end)
         return lost + (self._lose(source, "its port went down") if source is not None else [])
 
+    def answered(self, now: float, dpid: int) -> None:
+        """A switch has said something just now."""
+        self._answered[dpid] = now
+
+    def asked(self) -> set[int]:
+        """Switches of links whose frames were sent since this was last asked: an answer of theirs is wanted."""
+        asked, self._asked = self._asked, set()
+        return asked
+
     def switch_down(self, dpid: int) -> None:
-        """A switch is gone, and its links with it."""
-        for end in [end for end in self._ports if end[0] == dpid]:
-            self.port_down(end)
+        """A switch is not connected any more. Its links stay: it forwards as before, and cannot tell of them."""
+        for port in self._of(dpid):
+            port.is_silent = True
+        self._answered.pop(dpid, None)
+
+    def switch_up(self, dpid: int, ports: Container[int]) -> list[Link]:
+        """A switch is connected again with these ports up; returns the links of others, which went down meanwhile."""
+        gone = [port.end for port in self._of(dpid) if port.end[1] not in ports]
+        return [link for end in gone for link in self.port_down(end)]
 
     def next_due(self) -> float:
         """When the next frame is due."""
@@ -145,17 +178,20 @@ class Discovery:
         lost: list[Link] = []
         while self._due and self._due[0][0] <= now:
             at, _, port, regular = heapq.heappop(self._due)
-            if not port.is_up:
+            if not port.is_up or port.is_silent:
                 continue
             if regular:
-                if port.unseen >= self.misses:
-                    lost += self._lose(port, f"{port.unseen} LLDP frames in a row were lost")
+                port.lost += self._is_lost(port)
+                if port.lost >= self.misses:
+                    lost += self._lose(port, f"{port.lost} LLDP frames in a row were lost")
                 # What was missed while this process was late is not made up for.
                 turns = math.floor((now - at) / self.interval_s) + 1
                 self._schedule(at + turns * self.interval_s, port, regular=True)
             port.number += 1
             port.unseen += 1
             port.sent_at = now
+            if port.to is not None:
+                self._asked.update((port.end[0], port.to[0]))
             lifetime = math.ceil(self.interval_s * (self.misses + 1))
             frames.append((port.end, self.signer.frame(*port.end, port.address, port.number, lifetime)))
         self.counts["sent"] += len(frames)
@@ -188,7 +224,7 @@ class Discovery:
         if other.to is None and now - other.sent_at > _ANSWER_S:
             self._schedule(now, other, regular=False)
         if port.to == at:
-            port.unseen = 0
+            port.unseen = port.lost = 0
             return []
         before = self._heard.get(at)
         if any(one.to is not None and one.unseen < 2 for one in (port, before) if one is not None):
@@ -198,9 +234,19 @@ class Discovery:
         changed = self._lose(port, "its cable was moved")
         if before is not None:
             changed += self._lose(before, "its cable was moved")
-        port.to, port.unseen = at, 0
+        port.to, port.unseen, port.lost = at, 0, 0
         self._heard[at] = port
         return [*changed, Link(True, port.end, at)]
+
+    def _is_lost(self, port: _Port) -> bool:
+        """Whether the last frame of a port has not come through, and both switches have answered since."""
+        if port.to is None or not port.unseen:
+            return False
+        ends = (port.end[0], port.to[0])
+        return all(self._answered.get(dpid, -math.inf) > port.sent_at for dpid in ends)
+
+    def _of(self, dpid: int) -> list[_Port]:
+        return [port for end, port in self._ports.items() if end[0] == dpid]
 
     def _lose(self, port: _Port, why: str) -> list[Link]:
         """Nothing of a port comes through any more."""

@@ -87,8 +87,8 @@ class Notices:
     def taken_over(self, switch: Switch, how: str) -> None:
         """Another controller has become its master."""
         _log.error(
-            "another controller steers switch %s now (%s); this one leaves it alone. If it should not: take the other "
-            "from the switch (ovs-vsctl set-controller BRIDGE %s) or stop it, and start this one again",
+            "another controller steers switch %s now (%s); this one leaves it alone until the other is gone. If it "
+            "should not: take the other from the switch (ovs-vsctl set-controller BRIDGE %s)",
             self._name(switch.dpid),
             how,
             self._listen.as_target(),
@@ -107,6 +107,14 @@ class Notices:
         """A switch has not confirmed rules in time."""
         warning = f"switch {self._name(dpid)} has not confirmed rules within {limit_s:g} s"
         self._seldom.warning(("late", dpid), warning)
+
+    def repaired(self, dpid: int, rules: int) -> None:
+        """A switch had lost rules, and was given them again."""
+        name = self._name(dpid)
+        self._seldom.warning(
+            ("repaired", dpid),
+            f"switch {name} had lost {plural(rules, 'rule')} of Weft's, and was given them again; who removes them?",
+        )
 
     def stranger(self, found: Stranger) -> None:
         """LLDP frames of another controller come in."""

@@ -15,8 +15,8 @@ class Owner(Protocol):
     def identified(self, switch: Switch) -> None:
         """Its datapath id is known."""
 
-    def ready(self, switch: Switch, cookies: list[int]) -> None:
-        """It can be steered."""
+    def ready(self, switch: Switch, cookies: list[int], answers: list[bytes]) -> None:
+        """It can be steered; its rules have these cookies, and are told by these messages."""
 
     def gone(self, switch: Switch, why: str) -> None:
         """Its connection is gone."""
@@ -29,6 +29,9 @@ class Owner(Protocol):
 
     def demoted(self, switch: Switch, how: str) -> None:
         """Another controller has become its master."""
+
+    def generation(self, switch: Switch, generation: int) -> None:
+        """Another controller may steer it, and this is the last generation id that it has seen."""
 
     def port(self, switch: Switch, port: Port, *, up: bool) -> None:
         """A port came up or went down, or is new or gone."""

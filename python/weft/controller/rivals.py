@@ -53,7 +53,7 @@ class Rivals:
 
         timer = self._loop.call_later(self._answer_s, ends, self._replace)
         self._claims[new.dpid] = _Claim(new, timer)
-        before.ask(lambda: ends(self._refuse))
+        before.probe(lambda: ends(self._refuse))
 
     def gone(self, switch: Switch) -> Switch | None:
         """A connection is gone; returns who has claimed what it had and need not wait any more."""

@@ -37,12 +37,15 @@ async def _run(settings: Settings) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    core = Controller(
-        settings.for_core(),
-        install_deadline_s=settings.install_deadline_s,
-        packets_per_port_s=round(settings.packets_per_port_s),
-    )
-    service = Service(settings, core, loop)
+
+    def make_core() -> Controller:
+        return Controller(
+            settings.for_core(),
+            install_deadline_s=settings.install_deadline_s,
+            packets_per_port_s=round(settings.packets_per_port_s),
+        )
+
+    service = Service(settings, make_core, loop)
     # What is there now stays: the collector need not look at it again while paths wait.
     gc.freeze()
     servers: list[asyncio.AbstractServer] = []
@@ -55,7 +58,8 @@ async def _run(settings: Settings) -> None:
             _log.info("metrics are at http://%s/metrics", settings.metrics)
         address = await service.listen()
         expected = "" if settings.fabric is None else f"; expecting {settings.fabric.name}"
-        _log.info("%s forwarding, listening on %s%s", settings.forwarding, address, expected)
+        waits = "" if service.is_leading else "; standing by until no other controller steers"
+        _log.info("%s forwarding, listening on %s%s%s", settings.forwarding, address, expected, waits)
         await stop.wait()
         _log.info("stopping; switches keep their rules and go on with the paths they have")
     finally:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import time
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ..labels import plural
 from .cables import Cables
 from .codec import Port
 from .connection import Connection
@@ -22,7 +23,8 @@ from .discovery import Discovery, End, Link
 from .latency import Latency
 from .notices import Notices
 from .rivals import Rivals
-from .settings import Settings
+from .roles import BEAT_S, SILENCE_S, Generations
+from .settings import MASTER, Settings
 from .switch import Stage, Switch
 from .tls import Securing
 from .unsuited import Unsuited
@@ -50,9 +52,13 @@ class Service:
         unsuitable: Those that cannot be steered.
     """
 
-    def __init__(self, settings: Settings, core: Controller, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, settings: Settings, make_core: Callable[[], Controller], loop: asyncio.AbstractEventLoop
+    ) -> None:
+        """`make_core` makes a core of which nothing is known yet."""
         self.settings = settings
-        self.core = core
+        self._make_core = make_core
+        self.core = make_core()
         self.discovery = Discovery(settings.lldp_interval_s, settings.lldp_misses)
         self.counts: Counter[str] = Counter()
         self.switches: dict[int, Switch] = {}
@@ -66,7 +72,8 @@ class Service:
         self._crowd = Crowd()
         self._rivals = Rivals(loop, settings.answer_s, self._refuse_claim, self._replace)
         # Later controllers win over earlier ones, whichever machine they run on (specification, section 6.3.5).
-        self._generation = int(time.time() * 1000)
+        self._generations = Generations()
+        self.is_leading = settings.role == MASTER
         self._timer: asyncio.TimerHandle | None = None
         self._notices = Notices(self.name, loop.time, settings.listen)
         self._names = {} if settings.fabric is None else {dpid: name for name, dpid in settings.fabric.switches.items()}
@@ -74,6 +81,7 @@ class Service:
         self._differences = Differences(self.since)
         self._server: asyncio.Server | None = None
         self._ticking: asyncio.TimerHandle | None = None
+        self._beating: asyncio.TimerHandle | None = None
 
     # --- from outside ---------------------------------------------------------------------------------------------
 
@@ -95,12 +103,13 @@ class Service:
         except OSError as error:
             raise address.refused(error, "--listen") from None
         self._tick()
+        self._beat()
         host, port = self._server.sockets[0].getsockname()[:2]
         return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
     def close(self) -> None:
         """End all connections; switches keep their rules."""
-        for timer in (self._timer, self._ticking):
+        for timer in (self._timer, self._ticking, self._beating):
             if timer is not None:
                 timer.cancel()
         if self._server is not None:
@@ -129,18 +138,39 @@ class Service:
             self._rivals.claim(switch, before)
             return
         self.switches[switch.dpid] = switch
-        switch.describe()
+        self._take_in(switch)
 
-    def ready(self, switch: Switch, cookies: list[int]) -> None:
+    def _take_in(self, switch: Switch) -> None:
+        """A switch has its datapath id to itself: this controller steers it, or stands by."""
+        if self.is_leading:
+            switch.lead(self._generations.last)
+        else:
+            self._admitted(switch)
+            switch.stand_by()
+
+    def _admitted(self, switch: Switch) -> None:
+        """A connection is not among those any more that have still to say who they are."""
+        if switch not in self._ready:
+            self._crowd.ready(switch.host)
+            self._ready.add(switch)
+
+    def generation(self, switch: Switch, generation: int) -> None:
+        """The last generation id that a switch has seen of which another controller may be the master."""
+        self._generations.saw(self.now, switch.dpid, generation)
+
+    def ready(self, switch: Switch, cookies: list[int], answers: list[bytes]) -> None:
         """A switch can be steered."""
-        self._crowd.ready(switch.host)
-        self._ready.add(switch)
-        own = [cookie for cookie in cookies if cookie >> 48 == MARK]
+        self._admitted(switch)
+        own = sum(cookie >> 48 == MARK for cookie in cookies)
         ports = switch.ports_up()
-        self._notices.ready(switch, len(ports), len(own))
+        self._notices.ready(switch, len(ports), own)
         self._foreign(switch, [cookie for cookie in cookies if cookie >> 48 != MARK])
         now = self.now
-        self._send(self.core.switch_up(now, switch.dpid, ports, own))
+        lost = self.discovery.switch_up(switch.dpid, set(ports))
+        self._send(self.core.switch_up(now, switch.dpid, ports, answers))
+        for link in lost:
+            self._link(link)
+        self.discovery.answered(now, switch.dpid)
         for number in ports:
             self.discovery.port_up(now, (switch.dpid, number), switch.ports[number].address)
         self._arm()
@@ -172,7 +202,8 @@ class Service:
     def demoted(self, switch: Switch, how: str) -> None:
         """Another controller has become its master."""
         self.counts["switches_taken_over"] += 1
-        self._notices.taken_over(switch, how)
+        if self.is_leading:
+            self._notices.taken_over(switch, how)
         self._differences.forget()
         self._down(switch, left_alone=True)
 
@@ -191,6 +222,7 @@ class Service:
 
     def received(self, switch: Switch, data: bytes, place: int) -> int:
         """Messages have come in: those that every path costs are the core's, LLDP frames are for discovery."""
+        self.discovery.answered(switch.arrived, switch.dpid)
         while switch.is_ready:
             place, sends, found = self.core.received(switch.arrived, switch.dpid, data, place)
             self._send(sends)
@@ -220,7 +252,7 @@ class Service:
 
     def _attach(self, connection: Connection) -> Switch:
         """A connection has come in."""
-        switch = Switch(self, connection, self.now, self._generation, self.settings.probe_s)
+        switch = Switch(self, connection, self.now, self.settings.probe_s)
         self._connections.add(switch)
         if why := self._crowd.enter(switch.host):
             self.counts["connections_refused"] += 1
@@ -267,12 +299,12 @@ class Service:
         before.close("it connected again")
         self._down(before)
         self.switches[switch.dpid] = switch
-        switch.describe()
+        self._take_in(switch)
 
     def _down(self, switch: Switch, *, left_alone: bool = False) -> None:
         """A switch can be steered no more; or not by this controller."""
-        self._cables.switch_down(switch.dpid)
         self.discovery.switch_down(switch.dpid)
+        self._generations.forget(switch.dpid)
         self._send(self.core.switch_down(self.now, switch.dpid, left_alone))
         self._arm()
 
@@ -322,6 +354,10 @@ class Service:
         frames, lost = self.discovery.due(now)
         if frames:
             self._send(self.core.frames([(*end, frame) for end, frame in frames]))
+            # Behind the frames: who answers has sent them.
+            for dpid in self.discovery.asked():
+                if dpid in self.switches:
+                    self.switches[dpid].ask()
         for link in lost:
             self._link(link)
         if self.core.next_deadline() <= now:
@@ -337,12 +373,40 @@ class Service:
             self._differences.look(now, set(json.loads(self.core.show("switches", 0)).get("differences", ())))
         self._ticking = self._loop.call_later(_TICK_S, self._tick)
 
+    def _beat(self) -> None:
+        """Say that this controller steers, or see whether another one does."""
+        if self._generations.silent_s(self.now) > SILENCE_S:
+            self._lead()
+        generation = self._generations.next()
+        for switch in self.switches.values():
+            switch.beat(generation)
+        self._beating = self._loop.call_later(BEAT_S, self._beat)
+
+    def _lead(self) -> None:
+        """Take the place of a controller that says nothing any more."""
+        waiting = [switch for switch in self.switches.values() if switch.stage is Stage.STANDBY]
+        _log.warning("no other controller steers %s any more: this one does now", plural(len(waiting), "switch"))
+        self.counts["takeovers"] += 1
+        if len(waiting) == len(self.switches):
+            # What was known is of the time before the other one steered.
+            self.core = self._make_core()
+            before, self.discovery = self.discovery, Discovery(self.settings.lldp_interval_s, self.settings.lldp_misses)
+            self.discovery.counts = before.counts
+            self._cables = Cables(self.name)
+        self.is_leading = True
+        generation = self._generations.above()
+        for switch in waiting:
+            self._generations.forget(switch.dpid)
+            switch.lead(generation)
+
     def collect(self) -> None:
         """Take from the core what it keeps until it is asked: how long paths took, what went wrong."""
         for seconds in self.core.set_ups():
             self.set_up.add(seconds)
-        for what, dpid in self.core.troubles():
+        for what, dpid, count in self.core.troubles():
             if what == "late":
                 self._notices.late(dpid, self.settings.install_deadline_s)
+            elif what == "repaired":
+                self._notices.repaired(dpid, count)
             elif dpid in self.switches:
                 self.switches[dpid].close("it leaves too many barrier requests unanswered")

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import secrets
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ from .tls import Tls
 
 FORWARDING = ("smoc", "spanning-tree")
 ORDERS = ("paper", "disjoint")
+MASTER = "master"
+ROLES = (MASTER, "standby")
 _PROACTIVE = 4
 """Paths that are installed at once, where nothing else is asked for."""
 
@@ -37,6 +40,7 @@ class Settings:
         order: One of `ORDERS`.
         idle_timeout_s: After how long without a packet a flow's rules go.
         fabric: The network as it should be.
+        role: One of `ROLES`: `standby` waits until no other controller steers.
         lldp_interval_s: Between two LLDP frames of a port.
         lldp_misses: So many of them lost in a row, and the link counts as lost.
         install_deadline_s: A switch that does not confirm rules for that long has failed to install them.
@@ -55,6 +59,7 @@ class Settings:
     order: str = "paper"
     idle_timeout_s: int = 10
     fabric: Expected | None = None
+    role: str = MASTER
     lldp_interval_s: float = 1.0
     lldp_misses: int = 3
     install_deadline_s: float = 2.0
@@ -87,6 +92,8 @@ class Settings:
                 # The shell's deadline comes first and says which switch it was; the core's is for a shell that is late.
                 "install_deadline_s": self.install_deadline_s + 1,
                 "hash_key": secrets.randbits(63),
+                # Cookies have room for eleven bits of it; two runs within a minute do not have the same.
+                "epoch": int(time.time()) * 32 % 2048,
                 "fabric": None if self.fabric is None else self.fabric.for_core(),
             }
         )

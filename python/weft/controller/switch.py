@@ -2,9 +2,9 @@
 
     hello  ->  features  ->  role, ports, description, rules  ->  ready
 
-A switch that is ready is told to its owner with its ports and the cookies of its rules. From then on what it sends goes
-to the owner; now and then it is asked for its role, which shows both that it lives and whether another controller has
-become its master.
+A switch that is ready is told to its owner with its ports and its rules. From then on what it sends goes
+to the owner; what it answers when this controller says that it is its master (`roles`) shows both that it lives and
+whether another controller has become that.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from collections.abc import Callable
 from typing import Any
 
 from . import codec
-from .codec import Features, MalformedError, Part, Port, PortChange, Refused, Removed
+from .codec import Features, MalformedError, Part, Port, PortChange, Refused, Removed, Role
 from .connection import Connection
 from .owner import Owner
+from .roles import UNKNOWN
 
 _log = logging.getLogger(__name__)
 
@@ -56,19 +57,20 @@ class Switch:
         since: When it connected.
     """
 
-    def __init__(self, owner: Owner, connection: Connection, now: float, generation: int, probe_s: float) -> None:
+    def __init__(self, owner: Owner, connection: Connection, now: float, probe_s: float) -> None:
         """Begin with the hello."""
         self._owner = owner
         self._connection = connection
-        self._generation = generation
         self._probe_s = probe_s
         self._heard = now
-        self._role_due = now + probe_s
         self._asked: set[int] = set()
         self._cookies: list[int] = []
+        self._answers: list[bytes] = []
         self._malformed = 0
         self._echo = 0
         self._on_echo: Callable[[], None] | None = None
+        self._is_asked = False
+        self._watches = False
         self.dpid = 0
         self.stage = Stage.HELLO
         self.ports: dict[int, Port] = {}
@@ -108,6 +110,12 @@ class Switch:
         """The first of `count` consecutive transaction ids."""
         return self._connection.xids(count)
 
+    def ask(self) -> None:
+        """Ask it whether it is there, unless that was asked and is not answered yet."""
+        if self.is_ready and not self._is_asked:
+            self._is_asked = True
+            self.send(codec.echo_request(self.xids(1)))
+
     def close(self, why: str) -> None:
         """End the connection; the owner is told."""
         self._connection.close(why)
@@ -120,11 +128,15 @@ class Switch:
                 self.close(f"it was not ready within {_HANDSHAKE_S:g} s of connecting")
         elif silent > 2 * self._probe_s:
             self.close(f"it was silent for {silent:.0f} s")
-        elif now >= self._role_due:
-            self._role_due = now + self._probe_s
+
+    def beat(self, generation: int) -> None:
+        """Say that this controller is its master still, or ask whether there is another."""
+        if self.is_ready:
+            self.send(codec.become_master(self.xids(1), generation))
+        elif self.stage is Stage.STANDBY:
             self.send(codec.role_request(self.xids(1)))
 
-    def ask(self, told: Callable[[], None]) -> None:
+    def probe(self, told: Callable[[], None]) -> None:
         """Ask whether it is there; `told` is called when it answers this question, and no other."""
         self._echo, self._on_echo = self.xids(1), told
         self.send(codec.echo_request(self._echo))
@@ -132,6 +144,27 @@ class Switch:
     def encrypted(self) -> None:
         """It speaks TLS, which is not expected."""
         self._owner.encrypted(self)
+
+    def lead(self, generation: int) -> None:
+        """Become its master, and look at what it has."""
+        self.stage = Stage.DESCRIBING
+        self._cookies, self._answers = [], []
+        first = self.xids(5)
+        self._asked = {first, first + 2, first + 3, first + 4}
+        self.send(
+            codec.become_master(first, generation)
+            + codec.send_whole_frames(first + 1)
+            + codec.description_request(first + 2)
+            + codec.ports_request(first + 3)
+            + codec.rules_request(first + 4)
+        )
+
+    def stand_by(self) -> None:
+        """Leave it to another controller, and watch."""
+        self.stage = Stage.STANDBY
+        self._watches = False
+        _log.info("stands by at switch %016x: %s", self.dpid, self.peer)
+        self.send(codec.role_request(self.xids(1)))
 
     def take(self, data: bytes, place: int) -> int:
         """Messages have come in; those that every path costs are not looked at one by one."""
@@ -153,6 +186,7 @@ class Switch:
             self.send(codec.echo_reply(xid, message[codec.HEADER.size :]))
             return
         if kind == codec.ECHO_REPLY:
+            self._is_asked = False
             if self._on_echo is not None and xid == self._echo:
                 told, self._on_echo = self._on_echo, None
                 told()
@@ -182,8 +216,8 @@ class Switch:
             self._features(said)
         elif isinstance(said, Part):
             self._part(xid, said)
-        elif kind == codec.ROLE_REPLY:
-            self._role(xid, is_slave=bool(said))
+        elif isinstance(said, Role):
+            self._role(xid, said)
 
     def _hello(self, message: bytes) -> None:
         try:
@@ -213,19 +247,6 @@ class Switch:
         self.stage = Stage.CLAIMING
         self._owner.identified(self)
 
-    def describe(self) -> None:
-        """It has its datapath id to itself: become its master, and ask what it has."""
-        self.stage = Stage.DESCRIBING
-        first = self.xids(5)
-        self._asked = {first, first + 2, first + 3, first + 4}
-        self.send(
-            codec.become_master(first, self._generation)
-            + codec.send_whole_frames(first + 1)
-            + codec.description_request(first + 2)
-            + codec.ports_request(first + 3)
-            + codec.rules_request(first + 4)
-        )
-
     def _part(self, xid: int, part: Part) -> None:
         if self.stage is not Stage.DESCRIBING or xid not in self._asked:
             return
@@ -233,6 +254,7 @@ class Switch:
             self.ports.update((port.number, port) for port in part.ports if port.number < _RESERVED)
         elif part.cookies is not None:
             self._cookies += part.cookies
+            self._answers += [] if part.rules is None else [part.rules]
             if len(self._cookies) > _COOKIES:
                 self.close(f"it has more than {_COOKIES} rules")
                 return
@@ -241,11 +263,15 @@ class Switch:
         if not part.more:
             self._answered(xid)
 
-    def _role(self, xid: int, *, is_slave: bool) -> None:
-        if is_slave:
+    def _role(self, xid: int, role: Role) -> None:
+        if self.stage is Stage.STANDBY:
+            self._owner.generation(self, role.generation)
+            if not role.is_slave and not self._watches and role.generation < UNKNOWN >> 1:
+                # So it sends nothing up here.
+                self._watches = True
+                self.send(codec.become_slave(self.xids(1), role.generation))
+        elif role.is_slave:
             self._demoted("it says so when asked")
-        elif self.stage is Stage.STANDBY:
-            self.close("it has no other master any more")
         elif self.stage is Stage.DESCRIBING and xid in self._asked:
             self._answered(xid)
 
@@ -255,7 +281,8 @@ class Switch:
             return
         self.stage = Stage.READY
         cookies, self._cookies = self._cookies, []
-        self._owner.ready(self, cookies)
+        answers, self._answers = self._answers, []
+        self._owner.ready(self, cookies, answers)
 
     def _port_changed(self, change: PortChange) -> None:
         port = change.port
@@ -284,7 +311,7 @@ class Switch:
     def _demoted(self, how: str) -> None:
         if self.stage is Stage.STANDBY or self.stage is Stage.GONE:
             return
-        self.stage = Stage.STANDBY
+        self.stand_by()
         self._owner.demoted(self, how)
 
     def nonsense(self, what: str) -> None:

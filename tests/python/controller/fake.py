@@ -273,7 +273,7 @@ async def running(tmp_path, **settings):
     """A controller that listens on a free port."""
     core = Core()
     given = {"listen": Address("127.0.0.1", 0), "control": tmp_path / "control.sock", **settings}
-    service = Service(Settings(**given), core, asyncio.get_running_loop())
+    service = Service(Settings(**given), lambda: core, asyncio.get_running_loop())
     address = await service.listen()
     network = Running(service, core, address)
     try:

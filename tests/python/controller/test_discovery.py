@@ -22,6 +22,7 @@ class Cables:
         self.now = 0.0
         self.to = {}
         self.said = []
+        self.silent = set()
         for end in ends:
             self.discovery.port_up(self.now, end, ADDRESS)
 
@@ -39,7 +40,10 @@ class Cables:
             self.said += lost
             for end, frame in frames:
                 for other in self.to.get(end, ()):
-                    self.said += self.discovery.received(self.now, other, frame)
+                    if not self.silent & {end[0], other[0]}:
+                        self.said += self.discovery.received(self.now, other, frame)
+            for dpid in self.discovery.asked() - self.silent:
+                self.discovery.answered(self.now + 0.001, dpid)
         self.now = until
         return self.said[before:]
 
@@ -87,15 +91,37 @@ def test_a_port_that_goes_down_takes_both_directions_with_it_at_once():
     assert cables.discovery.links == 0
 
 
-def test_a_switch_that_goes_takes_its_links_with_it():
+def test_links_of_a_switch_that_does_not_answer_or_is_not_connected_stay_as_they_are():
     cables = Cables(A, (1, 2), B, C)
     cables.join(A, B)
     cables.join((1, 2), C)
     cables.run(5)
-    assert cables.discovery.links == 4
+    cables.silent = {1}
+    assert cables.run(20) == []
     cables.discovery.switch_down(1)
-    assert cables.discovery.links == 0
-    assert cables.run(10) == []
+    assert cables.run(20) == []
+    assert cables.discovery.links == 4
+    # It is back, and one of its cables is gone: now it can tell.
+    cables.silent = set()
+    cables.to.pop(A)
+    cables.to.pop(B)
+    assert cables.discovery.switch_up(1, {1, 2}) == []
+    for end in (A, (1, 2)):
+        cables.discovery.port_up(cables.now, end, ADDRESS)
+    lost = cables.run(5)
+    assert {(link.source, link.target, link.up) for link in lost} == {(A, B, False), (B, A, False)}
+    assert cables.discovery.links == 2
+    frames = [end for end, _ in cables.discovery.due(cables.now + 1)[0]]
+    assert sorted(frames) == [A, (1, 2), B, C]
+
+
+def test_a_port_that_went_down_while_its_switch_was_not_connected_takes_its_link_with_it():
+    cables = Cables(A, B)
+    cables.join(A, B)
+    cables.run(5)
+    cables.discovery.switch_down(1)
+    lost = cables.discovery.switch_up(1, set())
+    assert {(link.source, link.target, link.up) for link in lost} == {(A, B, False), (B, A, False)}
 
 
 def test_a_cable_that_is_moved_is_lost_where_it_was():

@@ -49,7 +49,12 @@ def test_a_switch_is_told_to_the_core_with_its_ports_and_our_cookies(network, ca
     async def test(network):
         caplog.set_level(logging.INFO)
         switch = await network.switch(1, (1, 2, 3), (OWN, FOREIGN))
-        assert network.core.calls("switch_up") == [(1, [1, 2, 3], [OWN])]
+        ((dpid, ports, answers),) = network.core.calls("switch_up")
+        assert (dpid, ports) == (1, [1, 2, 3])
+        assert [struct.unpack_from("!Q", answer, place)[0] for answer in answers for place in (40, 96)] == [
+            OWN,
+            FOREIGN,
+        ]
         assert struct.unpack_from("!I", switch.bodies(ROLE)[0])[0] == 2
         assert switch.bodies(SET_CONFIG) == [b"\x00\x00\xff\xff"]
         assert "(Open vSwitch 3.1), 3 ports up, 1 rule found" in caplog.text
@@ -117,7 +122,7 @@ def test_an_error_is_told_to_the_core_and_said_once(network, caplog):
 def test_a_switch_that_is_late_is_named_and_one_that_leaves_too_much_unanswered_given_up(network, caplog):
     async def test(network):
         one, two = await network.switch(1), await network.switch(2)
-        network.core.trouble = [("late", 1), ("backlog", 2), ("backlog", 99)]
+        network.core.trouble = [("late", 1, 1), ("backlog", 2, 1), ("backlog", 99, 1), ("repaired", 1, 3)]
         network.core.took = [0.002, 0.004]
         await until(lambda: not two.open)
         assert "switch 0000000000000001 has not confirmed rules within 0.2 s" in caplog.text

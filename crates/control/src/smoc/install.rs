@@ -12,7 +12,7 @@ use crate::network::at_once;
 use crate::rule::RuleChange;
 use crate::slab::Handle;
 use crate::stations::Station;
-use crate::transactions::{Open, Purpose};
+use crate::transactions::{Open, Purpose, Resumed};
 
 /// A transaction that is being put together.
 pub(super) struct Draft {
@@ -33,6 +33,7 @@ impl Draft {
                 paths: SmallVec::new(),
                 stations: SmallVec::new(),
                 routes: SmallVec::new(),
+                before: Vec::new(),
                 switches: SmallVec::new(),
                 frame: None,
                 held: Vec::new(),
@@ -52,6 +53,17 @@ impl Draft {
     pub fn releasing(mut self, frame: Option<(SwitchPort, FrameRef)>) -> Self {
         self.open.frame = frame.map(|(_, frame)| frame);
         self.release = frame.into_iter().collect();
+        self
+    }
+
+    /// Whether there are no rules in it.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// What has rules that are to be replaced when all is confirmed.
+    pub fn before(mut self, resumed: Vec<Resumed>) -> Self {
+        self.open.before = resumed;
         self
     }
 
@@ -197,6 +209,9 @@ impl Smoc {
         let set = self.set(from, to);
         let mut draft = Draft::new(Purpose::Other).charged(port);
         for &path in set.iter().take(self.net.settings.proactive_paths) {
+            if !self.is_usable(path) {
+                continue;
+            }
             if self.paths.slab[path].asked {
                 self.paths.unused(now, path);
             } else if self.label(now, path, out) {
@@ -235,6 +250,9 @@ impl Smoc {
             self.flows.slab[flow].state.set(State::INSTALLING, false);
             self.flows.slab[flow].since = now;
         }
+        if !open.before.is_empty() {
+            self.replace(now, &open.before, out);
+        }
         out.extend(open.frame.map(Command::Forget));
         for (at, frame) in open.held {
             let ports = vec![PortNo::TABLE];
@@ -258,9 +276,11 @@ impl Smoc {
         let Some(open) = self.transactions.close(number) else { return };
         self.net.install_failed(switch, reason);
         for (index, serial) in open.paths {
+            // What others send over is still wanted: a switch that connects again gets its part.
             if let Some(path) = self.paths.slab.get(index)
                 && path.serial == serial
                 && !path.installed
+                && !path.is_used()
             {
                 self.paths.slab[index].asked = false;
             }

@@ -15,7 +15,10 @@ mod install;
 mod neighbours;
 mod place;
 mod plain;
+mod reconcile;
 mod removal;
+mod resume;
+mod resume_flow;
 mod rules;
 mod show;
 mod spread;
@@ -31,7 +34,7 @@ use crate::clock::Time;
 use crate::command::Command;
 use crate::connections::Connections;
 use crate::controller::{Controller, Show};
-use crate::cookie::{Cookie, same_generation};
+use crate::cookie::{Cookie, FLOW_GENERATION_BITS, FlowCookie, flow_direction, same_generation};
 use crate::flows::{Flows, State};
 use crate::handshakes::Handshakes;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
@@ -40,10 +43,12 @@ use crate::packet::{Content, Packet};
 use crate::path_sets::PathSets;
 use crate::paths::Paths;
 use crate::routes::Routes;
+use crate::rule::Rule;
 use crate::settings::{Settings, SettingsError};
 use crate::stations::Claim;
 use crate::topology::Role;
 use crate::transactions::Transactions;
+use resume::Resumption;
 
 /// The controller that gives each subflow a path of its own.
 #[derive(Clone, Debug)]
@@ -60,6 +65,7 @@ pub struct Smoc {
     budget: Budget,
     /// Subflows that are being spread over paths that came back.
     spread: Option<spread::Spread>,
+    resumption: Resumption,
 }
 
 impl Smoc {
@@ -73,15 +79,26 @@ impl Smoc {
         Ok(Self {
             paths: Paths::new(key, settings.linger()),
             sets: PathSets::new(settings.path_order(), settings.paths),
-            flows: Flows::new(key),
+            flows: Flows::new(key, settings.epoch),
             connections: Connections::new(key),
             handshakes: Handshakes::new(settings.handshake()),
-            routes: Routes::new(key),
+            routes: Routes::new(key, settings.epoch),
             transactions: Transactions::new(settings.install_deadline(), settings.limits.held_frames),
             budget: Budget::new(settings.limits.unanswered_rules as u32),
             spread: None,
+            resumption: Resumption::default(),
             net: Network::new(settings),
         })
+    }
+
+    /// The flow of a rule's cookie, unless it has gone, and the rule's direction.
+    fn flow_of(&self, cookie: u64) -> Option<(u32, usize)> {
+        let Some(Cookie::Flow(FlowCookie { index, generation, direction, .. })) = Cookie::read(cookie) else {
+            return None;
+        };
+        let known = self.flows.slab.get(index).is_some()
+            && same_generation(generation, self.flows.slab.handle(index).generation, FLOW_GENERATION_BITS);
+        known.then_some((index, direction))
     }
 
     /// The station that has sent a frame; `None` where the frame is to be dropped.
@@ -144,10 +161,21 @@ impl Controller for Smoc {
         now: Time,
         switch: SwitchId,
         ports: &[PortNo],
-        cookies: &[u64],
+        rules: &[Rule],
         out: &mut Vec<Command>,
     ) {
-        self.connect(now, switch, ports, cookies, out);
+        self.connect(now, switch, ports, rules, out);
+    }
+
+    fn rules_read(
+        &mut self,
+        now: Time,
+        switch: SwitchId,
+        slice: (u64, u64),
+        rules: &[Rule],
+        out: &mut Vec<Command>,
+    ) -> usize {
+        self.audit(now, switch, slice, rules, out)
     }
 
     fn switch_down(&mut self, now: Time, switch: SwitchId, out: &mut Vec<Command>) {
@@ -204,15 +232,11 @@ impl Controller for Smoc {
         out: &mut Vec<Command>,
     ) {
         self.net.counters.packet_ins += 1;
-        if let Some(Cookie::Flow(flow, generation, direction)) = Cookie::read(cookie) {
+        if flow_direction(cookie).is_some() {
             // What a flow's rule sent up was forwarded too.
             self.net.counters.packet_ins_copied += 1;
             out.push(Command::Forget(frame));
-            let known = self.flows.slab.get(flow).is_some()
-                && same_generation(generation, self.flows.slab.handle(flow).generation, 19);
-            if let Content::Tcp(segment) = packet.content
-                && known
-            {
+            if let (Content::Tcp(segment), Some((flow, direction))) = (packet.content, self.flow_of(cookie)) {
                 self.copied(now, flow, direction, &segment, out);
             }
             return;
@@ -254,10 +278,8 @@ impl Controller for Smoc {
         out: &mut Vec<Command>,
     ) {
         match Cookie::read(cookie) {
-            Some(Cookie::Flow(flow, generation, direction)) => {
-                let known = self.flows.slab.get(flow).is_some()
-                    && same_generation(generation, self.flows.slab.handle(flow).generation, 19);
-                if known {
+            Some(Cookie::Flow(_)) => {
+                if let Some((flow, direction)) = self.flow_of(cookie) {
                     self.rule_idle(now, flow, direction, out);
                 }
             }
@@ -282,6 +304,7 @@ impl Controller for Smoc {
             self.net.stations.deadline(),
             self.paths.deadline(),
             self.spread.map_or(Time::MAX, |spread| spread.at),
+            self.resumption.deadline(),
             dormant,
         ]
         .into_iter()
@@ -311,6 +334,9 @@ impl Controller for Smoc {
             at_once(self.path_removals(&path), out);
         }
         self.spread(now, out);
+        if self.resumption.deadline() <= now {
+            self.resume(now, out);
+        }
         let remember = self.net.settings.remember();
         while let Some(flow) = self.flows.dormant.first()
             && self.flows.slab[flow].since + remember <= now

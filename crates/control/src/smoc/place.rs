@@ -19,10 +19,23 @@ impl Smoc {
         self.sets.get(from, to, &self.net.topology, &mut self.paths)
     }
 
+    /// Whether a path can be taken now: all that is missing of it can be installed. A switch inside whose connection
+    /// is lost has what it had, and can be told nothing.
+    pub(super) fn is_usable(&self, path: u32) -> bool {
+        let path = &self.paths.slab[path];
+        let inside = path.switches.get(1..path.switches.len().saturating_sub(1)).unwrap_or_default();
+        path.installed || inside.iter().all(|&switch| self.net.is_up(switch))
+    }
+
+    /// The first path between two switches that can be taken now.
+    pub(super) fn first_usable(&mut self, from: u32, to: u32) -> Option<u32> {
+        self.set(from, to).iter().copied().find(|&path| self.is_usable(path))
+    }
+
     /// The shortest path between the switches of two stations.
     pub(super) fn shortest(&mut self, stations: [u32; 2]) -> Option<u32> {
         let [from, to] = stations.map(|station| self.net.stations.slab[station].switch);
-        self.set(from, to).first().copied()
+        self.first_usable(from, to)
     }
 
     /// The path for a flow: that of its connection's set which the fewest of the connection's subflows take,
@@ -40,8 +53,9 @@ impl Smoc {
         let from_listener = entry.state.has(State::FROM_LISTENER);
         let set = self.set_of(stations, from_listener);
         let used = self.uses(connection, flow, &set, Some(port));
-        let (_, place) = used.iter().zip(0..).min()?;
-        set.get::<usize>(place).copied()
+        let usable = used.iter().zip(0_usize..).filter(|&(_, place)| self.is_usable(set[place]));
+        let (_, place) = usable.min()?;
+        set.get(place).copied()
     }
 
     /// The set of a connection's path for a subflow between two stations.
@@ -77,24 +91,32 @@ impl Smoc {
         let set = self.set_of(stations, from_listener);
         let used = self.uses(connection, flow, &set, None);
         let mine = set.iter().position(|&other| other == path)?;
-        let (uses, least) = used.iter().zip(0_usize..).min()?;
+        let usable = used.iter().zip(0_usize..).filter(|&(_, place)| self.is_usable(set[place]));
+        let (uses, least) = usable.min()?;
         (*uses < used[mine]).then(|| set[least])
     }
 
     /// Labels a path; one that nobody uses gives up its labels if need be.
     pub(super) fn label(&mut self, now: Time, path: u32, out: &mut Vec<Command>) -> bool {
         let had = self.paths.slab[path].labels.is_some();
-        if !self.paths.label(now, path) {
+        let ends = self.ends(path);
+        if !self.paths.label(now, path, ends, [None; 2], &self.resumption.reserved) {
             if let Some(idle) = self.paths.reclaim(path) {
                 at_once(self.path_removals(&idle), out);
             }
-            if !self.paths.label(now, path) {
+            if !self.paths.label(now, path, ends, [None; 2], &self.resumption.reserved) {
                 self.net.counters.labels_exhausted += 1;
                 return false;
             }
         }
         self.net.counters.paths_labelled += u64::from(!had && self.paths.slab[path].labels.is_some());
         true
+    }
+
+    /// The numbers in labels of the switches at which a path's directions end.
+    pub(super) fn ends(&self, path: u32) -> [u32; 2] {
+        let switches = &self.paths.slab[path].switches;
+        [switches[switches.len() - 1], switches[0]].map(|end| self.net.topology.switches[end as usize].label)
     }
 
     /// Puts a flow on a path; `false` where the path gets no labels.

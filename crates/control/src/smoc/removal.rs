@@ -159,7 +159,8 @@ impl Smoc {
     pub(super) fn forget_stations(&mut self, out: &mut Vec<Command>) {
         let mut changes = Changes::new();
         for gone in self.net.stations.gone.drain(..).filter(|gone| gone.asked).collect::<Vec<_>>() {
-            let rule = delivery(gone.handle, gone.switch, gone.number, Actions::new());
+            let end = self.net.topology.switches[gone.switch as usize].label;
+            let rule = delivery(end, gone.number, Actions::new());
             self.net.change(&mut changes, gone.switch, removal(&rule));
         }
         at_once(changes, out);

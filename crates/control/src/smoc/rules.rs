@@ -3,14 +3,13 @@
 use smallvec::smallvec;
 
 use super::Smoc;
-use crate::cookie::Cookie;
+use crate::cookie::{Cookie, FlowCookie};
 use crate::flows::State;
 use crate::ids::{PortNo, SwitchId};
 use crate::label::Label;
 use crate::packet::End;
 use crate::routes::From;
 use crate::rule::{Actions, EXACT, Match, Rule, RuleAction, RuleChange, priority};
-use crate::slab::Handle;
 use weft_units::Mac;
 
 const IPV4: u16 = 0x0800;
@@ -27,7 +26,7 @@ fn lasting(cookie: Cookie, priority: u16, matches: Match, actions: Actions) -> R
 }
 
 /// TCP of one family.
-fn tcp(six: bool) -> Match {
+pub(super) fn tcp(six: bool) -> Match {
     Match { eth_type: Some(if six { IPV6 } else { IPV4 }), ip_proto: Some(TCP), ..Match::ALL }
 }
 
@@ -67,10 +66,9 @@ pub(super) fn removal(rule: &Rule) -> RuleChange {
     RuleChange::Remove { cookie: rule.cookie, matches: rule.matches }
 }
 
-/// The rule that delivers to the station of a number at its switch.
-pub(super) fn delivery(handle: Handle, switch: u32, number: u32, actions: Actions) -> Rule {
-    let cookie = Cookie::Station(handle.index, handle.generation);
-    lasting(cookie, priority::LABEL, Label::at_end(switch, number), actions)
+/// The rule that delivers to a station: by the numbers that its switch and itself have in labels.
+pub(super) fn delivery(end: u32, number: u32, actions: Actions) -> Rule {
+    lasting(Cookie::Station(end, number), priority::LABEL, Label::at_end(end, number), actions)
 }
 
 impl Smoc {
@@ -79,14 +77,14 @@ impl Smoc {
         let entry = &self.net.stations.slab[station];
         let port = self.net.topology.ports[entry.port as usize].number;
         let actions = smallvec![RuleAction::SetDestination(entry.mac), RuleAction::Output(port)];
-        delivery(self.net.stations.slab.handle(station), entry.switch, entry.number, actions)
+        delivery(self.net.topology.switches[entry.switch as usize].label, entry.number, actions)
     }
 
     /// The rules of the switches inside a path, in both directions.
     pub(super) fn path_rules(&self, path: &crate::paths::Path) -> Vec<(u32, Rule)> {
         let mut rules = Vec::new();
         for (direction, label) in path.labels.into_iter().flatten().enumerate() {
-            let cookie = Cookie::Label(label.bits(), path.serial);
+            let cookie = Cookie::Label(label.bits());
             for (switch, cable) in path.steps(direction).skip(1) {
                 let output = RuleAction::Output(self.net.topology.end_at(cable, switch));
                 rules.push((switch, lasting(cookie, priority::LABEL, label.on_path(), smallvec![output])));
@@ -99,7 +97,7 @@ impl Smoc {
     pub(super) fn path_removals(&self, path: &crate::paths::Path) -> Changes {
         let mut changes = Changes::new();
         for label in path.labels.into_iter().flatten() {
-            let cookie = Cookie::Label(label.bits(), path.serial).bits();
+            let cookie = Cookie::Label(label.bits()).bits();
             let inside = path.switches.len().saturating_sub(1).max(1);
             for &switch in path.switches.get(1..inside).unwrap_or_default() {
                 self.net.change(
@@ -146,7 +144,9 @@ impl Smoc {
 
     /// The cookie of a direction of a flow.
     pub(super) fn flow_cookie(&self, flow: u32, direction: usize) -> u64 {
-        Cookie::Flow(flow, self.flows.slab.handle(flow).generation, direction).bits()
+        let part = self.flows.slab[flow].part;
+        let generation = self.flows.slab.handle(flow).generation;
+        Cookie::Flow(FlowCookie { index: flow, generation, direction, part }).bits()
     }
 
     /// The rule of a direction of a flow, and the switch where it belongs.

@@ -8,6 +8,7 @@ use crate::budget::FLOWS;
 use crate::clock::{Duration, Time};
 use crate::command::Command;
 use crate::connections::{INITIATOR, LISTENER};
+use crate::cookie::Part;
 use crate::flows::{Key, State, by, mapped};
 use crate::ids::{FrameRef, SwitchPort};
 use crate::network::at_once;
@@ -178,6 +179,7 @@ impl Smoc {
         entry.connection = self.connections.insert(now, version, stations, addresses);
         entry.state.set(State::HANDSHAKE.and(State::COPY_FORWARD).and(State::COPY_REVERSE), true);
         let connection = entry.connection;
+        entry.part = Part::First(connection);
         self.connections.slab[connection].flows.push(by::CONNECTION, &mut self.flows.slab, flow);
         self.handshakes.watch(now, flow, None, key);
     }
@@ -187,7 +189,8 @@ impl Smoc {
         let entry = &self.flows.slab[flow];
         let (key, port) = (entry.key, entry.port);
         let [opener, other] = key.stations.map(|station| self.net.stations.slab.handle(station));
-        let Some((connection, owner)) = self.connections.with_token(token, other, opener) else {
+        let with_token = self.connections.with_token(token, other, opener);
+        let Some((connection, owner)) = with_token.or_else(|| self.found_between(opener, other)) else {
             self.net.counters.joins_unknown_token += 1;
             return;
         };
@@ -223,6 +226,7 @@ impl Smoc {
         entry.connection = connection;
         entry.state.set(State::JOIN, true);
         entry.state.set(State::FROM_LISTENER, side == LISTENER);
+        entry.part = Part::Join(connection, side == LISTENER);
         self.connections.slab[connection].flows.push(by::CONNECTION, &mut self.flows.slab, flow);
         if own {
             // Nobody else sends with these addresses from this port.

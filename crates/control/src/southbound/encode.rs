@@ -51,7 +51,8 @@ fn action(step: &RuleAction) -> Action {
     }
 }
 
-fn fields(matches: &Match) -> Fields {
+/// A match, as OpenFlow has it.
+pub fn fields(matches: &Match) -> Fields {
     let v4 = |address| if let Some(IpAddr::V4(address)) = address { Some(address) } else { None };
     let v6 = |address| if let Some(IpAddr::V6(address)) = address { Some(address) } else { None };
     Fields {

@@ -5,7 +5,9 @@
 //! (hello, features, roles, ports, errors) is for whoever keeps the connections, who tells what comes of it by the
 //! other methods. It owns no socket and no clock either: bytes come in, bytes for each switch go out.
 
+mod audit;
 mod counts;
+mod decode;
 mod encode;
 mod install;
 mod open;
@@ -24,7 +26,9 @@ use crate::clock::{Duration, Time};
 use crate::command::{Command, FrameOut};
 use crate::controller::Controller;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
+use crate::rule::Rule;
 
+use audit::Audits;
 use counts::Counts;
 use open::Open;
 use port_limit::PortLimit;
@@ -61,6 +65,8 @@ pub enum Trouble {
     Late(SwitchId),
     /// A switch has left more barrier requests unanswered than it may.
     Backlog(SwitchId),
+    /// A switch had lost rules, and was given them again.
+    Repaired(SwitchId, usize),
 }
 
 /// How much switches and ports may.
@@ -74,6 +80,8 @@ pub struct SouthboundLimits {
     pub lldp_per_port_s: u64,
     /// The barrier requests that a switch may leave unanswered.
     pub backlog: usize,
+    /// Between two questions to a switch for a part of its rules; `None` for none.
+    pub audit: Option<Duration>,
 }
 
 impl Default for SouthboundLimits {
@@ -83,6 +91,7 @@ impl Default for SouthboundLimits {
             packets_per_port_s: 5000,
             lldp_per_port_s: 50,
             backlog: 200_000,
+            audit: Some(Duration::from_ms(500)),
         }
     }
 }
@@ -97,6 +106,7 @@ pub struct Southbound {
     frames: FxHashMap<FrameRef, Box<[u8]>>,
     last_frame: u64,
     open: Open,
+    audits: Audits,
     ports: PortLimit,
     lldp: PortLimit,
     counts: Counts,
@@ -120,6 +130,7 @@ impl Southbound {
             frames: FxHashMap::default(),
             last_frame: 0,
             open: Open::default(),
+            audits: Audits::default(),
             ports: PortLimit::new(limits.packets_per_port_s),
             lldp: PortLimit::new(limits.lldp_per_port_s),
             counts: Counts::default(),
@@ -157,6 +168,9 @@ impl Southbound {
                     None
                 }
                 MessageType::FLOW_REMOVED => self.rule_removed(now, switch, message),
+                MessageType::MULTIPART_REPLY if header.xid >= session::FIRST_XID => {
+                    self.rules_told(now, switch, header.xid, message)
+                }
                 _ => Some(Stop::Other),
             };
             if stop == Some(Stop::Other) {
@@ -170,10 +184,16 @@ impl Southbound {
         (place, Stop::Rest)
     }
 
-    /// A switch can be steered from now on: [`Controller::switch_up`].
-    pub fn switch_up(&mut self, now: Time, switch: SwitchId, ports: &[PortNo], cookies: &[u64]) {
+    /// A switch can be steered from now on: [`Controller::switch_up`], with the rules that `answers` tell: messages
+    /// with which it has answered a question for them. What cannot be read is left out.
+    pub fn switch_up(&mut self, now: Time, switch: SwitchId, ports: &[PortNo], answers: &[&[u8]]) {
+        let rules: Vec<Rule> =
+            answers.iter().filter_map(|answer| decode::rules(answer).ok()).flat_map(|(own, _)| own).collect();
         self.sessions.insert(switch, Session::default());
-        self.tell(now, |core, now, out| core.switch_up(now, switch, ports, cookies, out));
+        if let Some(interval) = self.limits.audit {
+            self.audits.begin(now + interval, switch);
+        }
+        self.tell(now, |core, now, out| core.switch_up(now, switch, ports, &rules, out));
     }
 
     /// A switch can be steered no more: [`Controller::switch_down`]. It `is_left_alone` if another controller has
@@ -181,6 +201,7 @@ impl Southbound {
     pub fn switch_down(&mut self, now: Time, switch: SwitchId, is_left_alone: bool) {
         self.core.leave_alone(switch, is_left_alone);
         let session = self.sessions.remove(&switch);
+        self.audits.end(switch);
         for block in session.into_iter().flat_map(|session| session.unanswered) {
             if let Some(failure) = self.open.fail(block.transaction, switch) {
                 self.counts.transactions_switch_gone += 1;
@@ -192,6 +213,7 @@ impl Southbound {
 
     /// A switch has refused the message with this transaction id of OpenFlow.
     pub fn refused(&mut self, now: Time, switch: SwitchId, xid: u32, reason: &str) {
+        self.audits.refused(switch, xid);
         let block = self.sessions.get(&switch).and_then(|session| session.block_with(xid));
         if let Some(failure) = block.and_then(|transaction| self.open.fail(transaction, switch)) {
             self.counts.transactions_refused += 1;
@@ -232,7 +254,7 @@ impl Southbound {
 
     /// When [`Southbound::on_deadline`] is to be called, [`Time::MAX`] for never.
     pub fn next_deadline(&self) -> Time {
-        self.open.next_deadline().min(self.core.next_deadline())
+        self.open.next_deadline().min(self.core.next_deadline()).min(self.audits.next_deadline())
     }
 
     /// The deadline has come. Calling early does nothing.
@@ -242,6 +264,7 @@ impl Southbound {
             self.troubles.push(Trouble::Late(failure.switch));
             self.failed(now, failure, "not confirmed in time");
         }
+        self.audit(now);
         if self.core.next_deadline() <= now {
             self.tell(now, |core, now, out| core.on_deadline(now, out));
         }

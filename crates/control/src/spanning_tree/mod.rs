@@ -6,7 +6,7 @@
 
 mod tree;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use rustc_hash::FxHashMap;
@@ -17,7 +17,7 @@ use weft_units::Mac;
 use crate::clock::Time;
 use crate::command::{Command, FrameOut, MadeFrame, Transaction};
 use crate::controller::{Controller, Show};
-use crate::cookie::{Cookie, same_generation};
+use crate::cookie::{Cookie, is_own, same_generation};
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::network::{Network, Sender, at_once};
 use crate::packet::Packet;
@@ -63,7 +63,7 @@ impl SpanningTree {
         Ok(Self {
             tree: Tree::default(),
             constant: Vec::new(),
-            entries: Slab::default(),
+            entries: Slab::starting(settings.epoch),
             by_ends: FxHashMap::default(),
             transactions: Transactions::new(settings.install_deadline(), settings.limits.held_frames),
             net: Network::new(settings),
@@ -113,8 +113,11 @@ impl SpanningTree {
         self.net.count(change);
         let mut changes = Changes::new();
         if change.paths {
-            self.forget_entries(|_| true, &mut changes, out);
-            self.tree = Tree::of(&self.net.topology);
+            let tree = Tree::of(&self.net.topology);
+            if tree != self.tree {
+                self.forget_entries(|_| true, &mut changes, out);
+                self.tree = tree;
+            }
         }
         for &port in &change.ports {
             // What was heard there came through another switch, or may come from elsewhere next.
@@ -249,8 +252,8 @@ impl SpanningTree {
             }
         }
         let (paths, stations, held) = (SmallVec::new(), SmallVec::new(), Vec::new());
-        let open =
-            Open { purpose: Purpose::Other, paths, stations, routes, switches, frame: Some(frame), held };
+        let (purpose, before, frame_held) = (Purpose::Other, Vec::new(), Some(frame));
+        let open = Open { purpose, paths, stations, routes, before, switches, frame: frame_held, held };
         let id = self.transactions.open(now, open);
         out.push(Command::Install(Transaction { id, rules, release: vec![(at, frame)] }));
     }
@@ -318,17 +321,28 @@ impl Controller for SpanningTree {
         now: Time,
         switch: SwitchId,
         ports: &[PortNo],
-        cookies: &[u64],
+        rules: &[Rule],
         out: &mut Vec<Command>,
     ) {
         let Some((index, change)) = self.net.topology.switch_up(now, switch, ports) else {
             self.net.counters.switches_refused += 1;
             return;
         };
-        // Whatever it has is of a tree that is no more, but for what it is about to get.
+        // What it has is left alone where it is what it should have.
         self.constant_of(index).clear();
         let mut changes = Changes::new();
-        for &cookie in cookies.iter().filter(|&&cookie| Cookie::is_ours(cookie)) {
+        let found: BTreeSet<u64> =
+            rules.iter().map(|rule| rule.cookie).filter(|&cookie| is_own(cookie)).collect();
+        let entries = self.entries.iter().filter(|(_, entry)| entry.switch == index);
+        let rules: Vec<Rule> = entries.map(|(entry, _)| self.rule(entry)).collect();
+        let wanted: BTreeSet<u64> = rules.iter().map(|rule| rule.cookie).collect();
+        for rule in rules {
+            if !found.contains(&rule.cookie) {
+                self.net.counters.rules_missing += 1;
+                self.net.change(&mut changes, index, RuleChange::Add(rule));
+            }
+        }
+        for &cookie in found.difference(&wanted) {
             self.net.counters.rules_stale += 1;
             let change = RuleChange::Remove { cookie, matches: Match::ALL };
             self.net.change(&mut changes, index, change);
@@ -337,13 +351,34 @@ impl Controller for SpanningTree {
         self.changed(now, &change, out);
     }
 
+    fn rules_read(
+        &mut self,
+        _now: Time,
+        switch: SwitchId,
+        (value, mask): (u64, u64),
+        rules: &[Rule],
+        out: &mut Vec<Command>,
+    ) -> usize {
+        let Some(index) = self.net.topology.switch(switch).filter(|&index| self.net.is_up(index)) else {
+            return 0;
+        };
+        let mut changes = Changes::new();
+        for rule in self.constant_of(index).values().filter(|rule| rule.cookie & mask == value) {
+            if !rules.contains(rule) {
+                changes.push((switch, RuleChange::Add(rule.clone())));
+            }
+        }
+        let missing = changes.len();
+        self.net.counters.rules_repaired += missing as u64;
+        at_once(changes, out);
+        missing
+    }
+
     fn switch_down(&mut self, now: Time, switch: SwitchId, out: &mut Vec<Command>) {
         let Some(index) = self.net.topology.switch_down(switch) else { return };
         for number in self.transactions.waiting_for(index) {
             self.failed(now, number, switch, "the connection is gone", out);
         }
-        let change = Change { paths: true, ..Change::default() };
-        self.changed(now, &change, out);
     }
 
     fn leave_alone(&mut self, switch: SwitchId, is_left_alone: bool) {

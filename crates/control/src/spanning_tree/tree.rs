@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, VecDeque};
 use crate::slab::NONE;
 use crate::topology::Topology;
 
-/// A tree over the switches that are connected; one for each part of the network.
-#[derive(Clone, Debug, Default)]
+/// A tree over all switches, connected now or not; one for each part of the network.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Tree {
     /// Its cables.
     cables: BTreeSet<u32>,
@@ -25,7 +25,7 @@ impl Tree {
         let mut steps: Vec<Vec<_>> = vec![Vec::new(); count];
         for (cable, ends) in topology.cables() {
             let [a, b] = ends.ends.map(|port| topology.ports[port as usize].switch);
-            if a != b && topology.switches[a as usize].up && topology.switches[b as usize].up {
+            if a != b {
                 for (from, to, port) in [(a, b, ends.ends[0]), (b, a, ends.ends[1])] {
                     let number = topology.ports[port as usize].number;
                     steps[from as usize].push((topology.switches[to as usize].id, number, to, cable));
@@ -33,7 +33,7 @@ impl Tree {
             }
         }
         // In the order of datapath ids: whoever reaches a switch first is its parent.
-        for root in topology.connected() {
+        for root in topology.known() {
             if tree.parents[root as usize] != NONE {
                 continue;
             }

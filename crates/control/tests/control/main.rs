@@ -11,4 +11,5 @@ mod net;
 mod overlap;
 mod plain;
 mod properties;
+mod resume;
 mod talk;

@@ -212,9 +212,9 @@ impl<C: Controller> Net<C> {
         let switch = self.switches.get_mut(&id).unwrap();
         switch.connected = true;
         switch.channel = [now; 2];
-        let (ports, cookies) = (switch.ports.clone(), switch.rules.iter().map(|(rule, _)| rule.cookie));
-        let cookies: Vec<u64> = cookies.collect();
-        self.tell(|controller, now, out| controller.switch_up(now, id, &ports, &cookies, out));
+        let (ports, rules) = (switch.ports.clone(), switch.rules.iter().map(|(rule, _)| rule.clone()));
+        let rules: Vec<Rule> = rules.collect();
+        self.tell(|controller, now, out| controller.switch_up(now, id, &ports, &rules, out));
     }
 
     /// The connection to a switch is gone, and what was on its way with it.
@@ -546,7 +546,9 @@ impl Switch {
                     found.actions = rule.actions;
                 }
             }
-            RuleChange::Remove { cookie, .. } => self.rules.retain(|(rule, _)| rule.cookie != cookie),
+            RuleChange::Remove { cookie, matches } => self.rules.retain(|(rule, _)| {
+                rule.cookie != cookie || (matches != Match::ALL && rule.matches != matches)
+            }),
             RuleChange::Flow(change) => panic!("an OpenFlow switch was told {change:?}"),
         }
     }

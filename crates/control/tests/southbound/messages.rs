@@ -106,8 +106,11 @@ fn frames_go_where_they_are_said_to_from_the_port_they_came_by_or_from_the_contr
 
 #[test]
 fn a_port_that_sends_up_too_much_is_held_to_its_share() {
-    let mut network =
-        Network::with(SouthboundLimits { packets_per_port_s: 100, ..SouthboundLimits::default() });
+    let mut network = Network::with(SouthboundLimits {
+        packets_per_port_s: 100,
+        audit: None,
+        ..SouthboundLimits::default()
+    });
     for _ in 0..300 {
         network.say(1, &Message::PacketIn(packet(&FRAME)));
     }

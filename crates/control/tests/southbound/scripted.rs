@@ -61,7 +61,11 @@ impl Scripted {
 }
 
 impl Controller for Scripted {
-    fn switch_up(&mut self, _: Time, switch: SwitchId, _: &[PortNo], _: &[u64], _: &mut Vec<Command>) {
+    fn rules_read(&mut self, _: Time, _: SwitchId, _: (u64, u64), _: &[Rule], _: &mut Vec<Command>) -> usize {
+        0
+    }
+
+    fn switch_up(&mut self, _: Time, switch: SwitchId, _: &[PortNo], _: &[Rule], _: &mut Vec<Command>) {
         self.note(Told::SwitchUp(switch.0));
     }
 
@@ -155,6 +159,7 @@ impl Network {
     pub fn new() -> Self {
         Self::with(SouthboundLimits {
             install_deadline: Duration::from_secs(2),
+            audit: None,
             ..SouthboundLimits::default()
         })
     }

@@ -91,7 +91,8 @@ fn a_switch_that_does_not_confirm_in_time_fails_the_transaction() {
 
 #[test]
 fn a_switch_that_leaves_too_many_barriers_unanswered_is_told_of() {
-    let mut network = Network::with(SouthboundLimits { backlog: 3, ..SouthboundLimits::default() });
+    let mut network =
+        Network::with(SouthboundLimits { backlog: 3, audit: None, ..SouthboundLimits::default() });
     for id in 1..=4 {
         assert_eq!(network.southbound.troubles().count(), 0);
         network.packet_in(1, vec![install(id, &[(2, 7)], None)]);

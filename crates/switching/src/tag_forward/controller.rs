@@ -4,7 +4,8 @@ use std::net::IpAddr;
 
 use weft_control::tag_forward::{FlowChange, Provisioner};
 use weft_control::{
-    Command, Controller, FrameRef, Packet, PortNo, RuleChange, Show, SwitchId, SwitchPort, Time, Transaction,
+    Command, Controller, FrameRef, Packet, PortNo, Rule, RuleChange, Show, SwitchId, SwitchPort, Time,
+    Transaction,
 };
 use weft_fabric::Fabric;
 use weft_units::{LinkId, Mac, NodeId};
@@ -47,13 +48,24 @@ impl Controller for Provisioning {
         _now: Time,
         switch: SwitchId,
         _ports: &[PortNo],
-        _cookies: &[u64],
+        _rules: &[Rule],
         out: &mut Vec<Command>,
     ) {
         let node = switch.0.checked_sub(1).and_then(|node| u32::try_from(node).ok()).map(NodeId);
         if let Some(node) = node {
             install(self.provisioner.provision(node).into_iter().map(|change| (node, change)), out);
         }
+    }
+
+    fn rules_read(
+        &mut self,
+        _now: Time,
+        _switch: SwitchId,
+        _slice: (u64, u64),
+        _rules: &[Rule],
+        _out: &mut Vec<Command>,
+    ) -> usize {
+        0
     }
 
     fn switch_down(&mut self, _now: Time, _switch: SwitchId, _out: &mut Vec<Command>) {}

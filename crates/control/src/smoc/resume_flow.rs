@@ -1,0 +1,195 @@
+//! Flows, connections and routes that are made of rules which were found in switches.
+
+use crate::clock::Time;
+use weft_wire::mptcp::Version;
+
+use super::Smoc;
+use super::install::Draft;
+use crate::command::Command;
+use crate::connections::{INITIATOR, LISTENER};
+use crate::cookie::{Cookie, FlowCookie, Part, flow_direction};
+use crate::flows::{Key, State, by};
+use crate::packet::End;
+use crate::routes::{self, From};
+use crate::rule::{Match, Rule, RuleAction, RuleChange, priority};
+use crate::slab::{Handle, NONE};
+use crate::transactions::Resumed;
+
+/// Subflows that a connection which is made of rules has at most.
+const MAX_SUBFLOWS: u32 = 64;
+
+impl Smoc {
+    /// A rule at a switch is that of a flow to a station, over a path. `None` where it makes no sense.
+    pub(super) fn resume_flow(
+        &mut self,
+        now: Time,
+        switch: u32,
+        rule: &Rule,
+        to: u32,
+        path: u32,
+        out: &mut Vec<Command>,
+    ) -> Option<Resumed> {
+        let direction = flow_direction(rule.cookie)?;
+        let Match { in_port, eth_src, ip_src, ip_dst, tcp_src, tcp_dst, .. } = rule.matches;
+        let ends = [End { address: ip_src?, port: tcp_src? }, End { address: ip_dst?, port: tcp_dst? }];
+        let from = self.station_at(now, switch, eth_src?, in_port?)?;
+        for (station, end) in [(from, ends[0]), (to, ends[1])] {
+            if self.net.stations.with_address(end.address).is_none() {
+                self.net.stations.add_address(station, end.address);
+            }
+        }
+        let (mut stations, mut ends) = ([from, to], ends);
+        if direction == 1 {
+            stations.reverse();
+            ends.reverse();
+        }
+        let key = Key::new(stations, ends);
+        let (flow, direction) = match self.flows.find(&key) {
+            Some((flow, turned)) => (flow, direction ^ turned),
+            None => (self.insert_found(now, key, rule)?, direction),
+        };
+        if self.flows.slab[flow].path == NONE {
+            if !self.put_on(now, flow, path, out) {
+                return None;
+            }
+            if self.flows.slab[flow].state.has(State::DORMANT) {
+                self.dequeue(flow);
+            }
+        }
+        self.flows.slab[flow].state.set(State::RULES[direction], true);
+        Some(Resumed::Flow(self.flows.slab.handle(flow)))
+    }
+
+    /// Enters a flow with its place in a connection.
+    fn insert_found(&mut self, now: Time, key: Key, rule: &Rule) -> Option<u32> {
+        let [opener, other] = key.stations;
+        let port = self.net.stations.slab[opener].port;
+        let limits = &self.net.settings.limits;
+        let (flows, per_port) = (limits.flows, limits.flows_per_port);
+        if self.flows.slab.len() >= flows || self.net.port_use(port).flows as usize >= per_port {
+            return None;
+        }
+        let flow = self.flows.insert(now, key, port, 0);
+        self.net.counters.flows_resumed += 1;
+        self.net.port_use(port).flows += 1;
+        self.net.stations.slab[opener].flows[0].push(by::OPENER, &mut self.flows.slab, flow);
+        self.net.stations.slab[other].flows[1].push(by::OTHER, &mut self.flows.slab, flow);
+        self.enqueue(flow);
+        // Whose handshake was still looked at has not shown its place.
+        let is_copied = rule.actions.iter().any(|step| matches!(step, RuleAction::Controller { .. }));
+        match Cookie::read(rule.cookie) {
+            Some(Cookie::Flow(FlowCookie { part: Part::First(number), .. })) if !is_copied => {
+                self.join_found(now, flow, number, false, false);
+            }
+            Some(Cookie::Flow(FlowCookie { part: Part::Join(number, by_listener), .. })) if !is_copied => {
+                self.join_found(now, flow, number, true, by_listener);
+            }
+            _ => {}
+        }
+        Some(flow)
+    }
+
+    /// Gives a flow its place in the connection that cookies call `number`. Only flows between the same two stations
+    /// are of one connection: others would have to be proven.
+    fn join_found(&mut self, now: Time, flow: u32, number: u32, is_join: bool, by_listener: bool) {
+        let key = self.flows.slab[flow].key;
+        let mut pair = key.stations;
+        pair.sort_unstable();
+        let known = self.resumption.connections.get(&(pair, number)).copied();
+        let known = known.filter(|&connection| self.connections.slab.find(connection).is_some());
+        let connection = known.map_or_else(
+            || {
+                let sides = if by_listener { [1, 0] } else { [INITIATOR, LISTENER] };
+                let stations = sides.map(|side| self.net.stations.slab.handle(key.stations[side]));
+                let addresses = sides.map(|side| key.address(side));
+                let connection = self.connections.insert(now, Version::V1, stations, addresses);
+                self.connections.slab[connection].established = true;
+                self.net.counters.connections_resumed += 1;
+                let handle = self.connections.slab.handle(connection);
+                self.resumption.connections.insert((pair, number), handle);
+                connection
+            },
+            |connection| connection.index,
+        );
+        if self.connections.slab[connection].confirmed >= MAX_SUBFLOWS {
+            return;
+        }
+        let entry = &mut self.flows.slab[flow];
+        entry.connection = connection;
+        entry.part = if is_join { Part::Join(connection, by_listener) } else { Part::First(connection) };
+        entry.state.set(State::JOIN, is_join);
+        entry.state.set(State::FROM_LISTENER, by_listener);
+        self.connections.slab[connection].flows.push(by::CONNECTION, &mut self.flows.slab, flow);
+        self.confirm(flow);
+    }
+
+    /// The only connection between two stations whose tokens are not known because it was made of rules, and the side
+    /// that the second of them is.
+    pub(super) fn found_between(&self, opener: Handle, other: Handle) -> Option<(u32, usize)> {
+        let mut pair = [opener.index, other.index];
+        pair.sort_unstable();
+        let found = self.resumption.connections.iter().filter(|((stations, _), _)| *stations == pair);
+        let mut found = found.filter_map(|(_, &handle)| {
+            let connection = self.connections.slab.find(handle)?;
+            let tokens = [INITIATOR, LISTENER].map(|side| connection.token(side));
+            let side = connection.stations.iter().position(|&station| station == other)?;
+            (tokens == [None; 2]).then_some((handle.index, side))
+        });
+        let first = found.next()?;
+        found.next().is_none().then_some(first)
+    }
+
+    /// A rule at a switch is that of a route to a station, over a path. `None` where it makes no sense.
+    pub(super) fn resume_route(
+        &mut self,
+        now: Time,
+        switch: u32,
+        rule: &Rule,
+        to: u32,
+        path: u32,
+        out: &mut Vec<Command>,
+    ) -> Option<Resumed> {
+        let from = match rule.priority {
+            priority::STATION => From::Switch(switch),
+            _ => {
+                let ports = &self.net.topology.switches[switch as usize].ports;
+                let &port = ports.get(&rule.matches.in_port?)?;
+                From::Crowd { port, six: rule.matches.eth_type? == 0x86dd }
+            }
+        };
+        if let Some(route) = self.routes.find(from, to) {
+            return Some(Resumed::Route(self.routes.slab.handle(route)));
+        }
+        if self.routes.slab.len() >= self.net.settings.limits.flows {
+            return None;
+        }
+        let route = self.routes.insert(from, switch, to);
+        if !self.put_route_on(now, route, path, out) {
+            self.routes.remove(route);
+            return None;
+        }
+        self.routes.slab[route].installing = false;
+        self.net.stations.slab[to].routes.push(routes::by::STATION, &mut self.routes.slab, route);
+        Some(Resumed::Route(self.routes.slab.handle(route)))
+    }
+
+    /// Adds the rules that a flow has, in place of those that were found.
+    pub(super) fn draft_flow(&mut self, draft: &mut Draft, flow: Handle) {
+        let Some(entry) = self.flows.slab.find(flow).filter(|entry| entry.path != NONE) else { return };
+        let state = entry.state;
+        for direction in [1, 0] {
+            if state.has(State::RULES[direction]) {
+                let (switch, rule) = self.flow_rule(flow.index, direction);
+                self.draft_rule(draft, switch, RuleChange::Add(rule));
+            }
+        }
+    }
+
+    /// Adds the rule of a route in place of the one that was found.
+    pub(super) fn draft_found_route(&mut self, draft: &mut Draft, route: Handle) {
+        if self.routes.slab.find(route).is_some() {
+            let (switch, rule) = self.route_rule(route.index);
+            self.draft_rule(draft, switch, RuleChange::Add(rule));
+        }
+    }
+}

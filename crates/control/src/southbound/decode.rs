@@ -1,0 +1,201 @@
+//! Rules as switches tell them, in the core's terms.
+
+use std::net::IpAddr;
+
+use weft_units::Mac;
+use weft_wire::openflow::{
+    Action, FlowFlags, FlowStats, Match as Fields, Message, MultipartReply, PortNumber,
+};
+use weft_wire::{Error, MacAddr};
+
+use crate::cookie::is_own;
+use crate::ids::PortNo;
+use crate::rule::{Actions, Match, Rule, RuleAction};
+
+/// The bytes of a message before its first rule: its header, and that of an answer in parts.
+const HEAD: usize = 16;
+/// Where a rule has its cookie.
+const COOKIE: std::ops::Range<usize> = 24..32;
+
+/// The rules of the controller that an answer tells; others, and such as no controller of Weft's makes, are left out. Gives
+/// the cookies of those that are not the controller's, too.
+pub fn rules(message: &[u8]) -> Result<(Vec<Rule>, Vec<u64>), Error> {
+    let (mut own, mut foreign) = (Vec::new(), Vec::new());
+    let short = |need| Error::Short { need, have: message.len() };
+    let mut rest = message.get(HEAD..).ok_or(short(HEAD))?;
+    while let [high, low, ..] = *rest {
+        let length = usize::from(u16::from_be_bytes([high, low]));
+        let entry = rest.get(..length).filter(|entry| entry.len() >= COOKIE.end).ok_or(short(length))?;
+        let cookie = u64::from_be_bytes(entry[COOKIE].try_into().unwrap_or_default());
+        if is_own(cookie) {
+            own.extend(read(message, entry));
+        } else {
+            foreign.push(cookie);
+        }
+        rest = &rest[length..];
+    }
+    Ok((own, foreign))
+}
+
+/// One rule. Each is read on its own, so that one which cannot be read is no reason to believe no other.
+fn read(message: &[u8], entry: &[u8]) -> Option<Rule> {
+    let mut alone = message.get(..HEAD)?.to_vec();
+    alone.extend_from_slice(entry);
+    let length = u16::try_from(alone.len()).ok()?;
+    alone.get_mut(2..4)?.copy_from_slice(&length.to_be_bytes());
+    let (_, Message::MultipartReply(MultipartReply::Flows { flows, .. })) = Message::parse(&alone).ok()?
+    else {
+        return None;
+    };
+    flows.iter().next().and_then(|stats| rule(&stats))
+}
+
+fn rule(stats: &FlowStats) -> Option<Rule> {
+    let matches = matches(&stats.matching)?;
+    let mut actions = Actions::new();
+    for action in stats.actions.iter() {
+        actions.push(match action {
+            Action::Output { port: PortNumber::CONTROLLER, max_len } => RuleAction::Controller { max_len },
+            Action::Output { port, .. } => RuleAction::Output(PortNo(port.0)),
+            Action::SetEthDst(mac) => RuleAction::SetDestination(Mac(mac.0)),
+        });
+    }
+    Some(Rule {
+        cookie: stats.cookie,
+        priority: stats.priority,
+        matches,
+        actions,
+        idle_timeout_s: stats.idle_timeout,
+        notify_removed: stats.flags.0 & FlowFlags::SEND_FLOW_REM.0 != 0,
+    })
+}
+
+/// A match; `None` where it looks at what the core does not.
+fn matches(fields: &Fields) -> Option<Match> {
+    let mac = |mac: MacAddr| Mac(mac.0);
+    let four = |address: Option<std::net::Ipv4Addr>| address.map(IpAddr::V4);
+    let six = |address: Option<std::net::Ipv6Addr>| address.map(IpAddr::V6);
+    let found = Match {
+        in_port: fields.in_port.map(|port| PortNo(port.0)),
+        eth_src: fields.eth_src.map(mac),
+        eth_dst: fields.eth_dst.map(|masked| (mac(masked.value()), mac(masked.mask()))),
+        eth_type: fields.eth_type.map(|kind| kind.0),
+        ip_proto: fields.ip_proto.map(|protocol| protocol.0),
+        ip_src: four(fields.ipv4_src).or(six(fields.ipv6_src)),
+        ip_dst: four(fields.ipv4_dst).or(six(fields.ipv6_dst)),
+        tcp_src: fields.tcp_src,
+        tcp_dst: fields.tcp_dst,
+        icmpv6_type: fields.icmpv6_type,
+    };
+    (super::encode::fields(&found) == *fields).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use weft_wire::openflow::List;
+
+    use super::*;
+    use crate::rule::EXACT;
+
+    fn told(rules: &[Rule], more: bool) -> Vec<u8> {
+        let actions: Vec<Vec<Action>> = rules
+            .iter()
+            .map(|rule| {
+                let steps = rule.actions.iter().map(|step| match *step {
+                    RuleAction::SetDestination(mac) => Action::SetEthDst(MacAddr(mac.0)),
+                    RuleAction::Output(port) => Action::output(PortNumber(port.0)),
+                    RuleAction::Controller { max_len } => {
+                        Action::Output { port: PortNumber::CONTROLLER, max_len }
+                    }
+                });
+                steps.collect()
+            })
+            .collect();
+        let stats: Vec<FlowStats> = rules
+            .iter()
+            .zip(&actions)
+            .map(|(rule, actions)| FlowStats {
+                table: 0,
+                duration_s: 1,
+                duration_ns: 2,
+                priority: rule.priority,
+                idle_timeout: rule.idle_timeout_s,
+                hard_timeout: 0,
+                flags: if rule.notify_removed { FlowFlags::SEND_FLOW_REM } else { FlowFlags::default() },
+                cookie: rule.cookie,
+                packets: 3,
+                bytes: 4,
+                matching: super::super::encode::fields(&rule.matches),
+                actions: List::new(actions),
+            })
+            .collect();
+        let message = Message::MultipartReply(MultipartReply::Flows { flows: List::new(&stats), more });
+        let mut bytes = vec![0; message.encoded_len()];
+        message.write(7, &mut bytes).unwrap();
+        bytes
+    }
+
+    fn rule(cookie: u64) -> Rule {
+        Rule {
+            cookie,
+            priority: 30_000,
+            matches: Match {
+                in_port: Some(PortNo(3)),
+                eth_src: Some(Mac([2; 6])),
+                eth_dst: Some((Mac([4; 6]), EXACT)),
+                eth_type: Some(0x0800),
+                ip_proto: Some(6),
+                ip_src: Some("10.0.0.1".parse().unwrap()),
+                ip_dst: Some("10.0.0.2".parse().unwrap()),
+                tcp_src: Some(4000),
+                tcp_dst: Some(80),
+                icmpv6_type: None,
+            },
+            actions: [
+                RuleAction::Controller { max_len: 256 },
+                RuleAction::SetDestination(Mac([6, 0x57, 0, 0, 0, 1])),
+                RuleAction::Output(PortNo(9)),
+            ]
+            .into_iter()
+            .collect(),
+            idle_timeout_s: 10,
+            notify_removed: true,
+        }
+    }
+
+    #[test]
+    fn rules_are_read_as_they_were_written_and_others_are_named_by_their_cookies() {
+        let label = Match {
+            eth_dst: Some((Mac([6, 0x57, 0, 0, 8, 0]), Mac([255, 255, 255, 255, 248, 0]))),
+            ..Match::ALL
+        };
+        let own = [
+            rule(0x5745_d000_0000_0001),
+            Rule { matches: label, priority: 50_000, ..rule(0x5745_a000_0000_0001) },
+        ];
+        let all = [own[0].clone(), rule(1), own[1].clone()];
+        assert_eq!(rules(&told(&all, true)).unwrap(), (own.to_vec(), vec![1]));
+        // One that cannot be read is left out, and the others are not.
+        let mut bytes = told(&own, false);
+        let length = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
+        bytes[16 + length - 20] = 0xff;
+        let (read, foreign) = rules(&bytes).unwrap();
+        assert_eq!((read.last(), foreign.len()), (own.last(), 0));
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_that_are_no_rules_are_refused_or_left_out(
+            place in 0..200_usize, value: u8, cut in 0..300_usize,
+        ) {
+            let mut bytes = told(&[rule(0x5745_d000_0000_0001), rule(5)], false);
+            let length = bytes.len();
+            bytes[place % length] = value;
+            bytes.truncate(length.saturating_sub(cut));
+            if let Ok((own, foreign)) = rules(&bytes) {
+                prop_assert!(own.len() + foreign.len() <= 2 + length / 32);
+            }
+        }
+    }
+}

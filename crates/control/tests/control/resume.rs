@@ -1,0 +1,298 @@
+//! A controller that is started again, or in place of another one: what is under way goes on as it was.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use weft_control::Duration;
+use weft_control::{Command, Match, Mptcp, PortNo, Rule, RuleAction, RuleChange, Settings, Smoc, SwitchId};
+use weft_units::Mac;
+use weft_wire::mptcp::Version;
+
+use crate::cases::{four, four_with};
+use crate::net::{Net, Rng};
+use crate::talk::{ACK, Connection, flow};
+
+/// The paths of the four subflows of [`opened`].
+const FOUR_WAYS: [&[u64]; 4] = [&[1, 2], &[1, 3, 2], &[1, 4, 2], &[1, 5, 2]];
+
+fn opened(net: &mut Net<Smoc>) -> Connection {
+    let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
+    net.open(&connection);
+    for number in 1..=3 {
+        net.join(&connection, flow(0, 1, 4000 + number), 0);
+    }
+    connection
+}
+
+/// The ways of the four subflows, each the same there and back.
+fn ways(net: &mut Net<Smoc>) -> Vec<Vec<u64>> {
+    let mut way = |port| {
+        let there = net.say(flow(0, 1, port), 0, ACK, Some(Mptcp::Other));
+        let back = net.say(flow(0, 1, port), 1, ACK, Some(Mptcp::Other));
+        let mut mirrored = net.way(back);
+        mirrored.reverse();
+        assert_eq!(net.way(there), mirrored);
+        mirrored
+    };
+    (4000..4004).map(&mut way).collect()
+}
+
+/// Another run of the controller takes the place of the one before, which ends without a word.
+fn start_again(net: &mut Net<Smoc>, epoch: u32) {
+    for id in net.switches.keys().copied().collect::<Vec<_>>() {
+        net.disconnect(id);
+    }
+    net.controller =
+        Smoc::new(Settings { epoch, hash_key: u64::from(epoch), ..Settings::default() }).unwrap();
+}
+
+/// All switches connect in an order of their own, and in the midst of that frames go on as before.
+fn connect_all(net: &mut Net<Smoc>, seed: u64) {
+    let wires = net.wires();
+    let mut order: Vec<SwitchId> = net.switches.keys().copied().collect();
+    let mut rng = Rng(seed);
+    let mut known: BTreeSet<SwitchId> = BTreeSet::new();
+    while !order.is_empty() {
+        let id = order.remove(rng.below(order.len() as u64) as usize);
+        net.connect(id);
+        assert_eq!(ways(net), FOUR_WAYS);
+        known.insert(id);
+        for &(a, b) in wires.iter().filter(|(a, b)| a.switch == id || b.switch == id) {
+            if known.contains(&a.switch) && known.contains(&b.switch) {
+                net.wire(a, b);
+                assert_eq!(ways(net), FOUR_WAYS);
+            }
+        }
+    }
+}
+
+#[test]
+fn another_run_of_the_controller_interrupts_nothing_and_keeps_every_path() {
+    let mut net = four(&[1, 2, 1]);
+    opened(&mut net);
+    for seed in 1..6 {
+        start_again(&mut net, seed);
+        assert_eq!(ways(&mut net), FOUR_WAYS);
+        connect_all(&mut net, seed.into());
+        net.run(Duration::from_ms(300));
+        assert_eq!(ways(&mut net), FOUR_WAYS);
+        assert_eq!((net.counter("flows_resumed"), net.counter("connections_resumed")), (4, 1));
+        for _ in 0..30 {
+            net.run(Duration::from_secs(1));
+            assert_eq!(ways(&mut net), FOUR_WAYS);
+        }
+        // Later ones are not asked for, and none of the others was.
+        assert_eq!(
+            (net.counter("flows_new"), net.counter("flows_renewed"), net.counter("flows_now")),
+            (0, 0, 4)
+        );
+        assert_eq!(net.counter("rules_repaired"), 0);
+    }
+}
+
+#[test]
+fn a_connection_that_was_taken_over_gives_a_further_subflow_and_a_cut_one_the_best_path() {
+    let mut net = four(&[1, 2]);
+    let connection = opened(&mut net);
+    start_again(&mut net, 9);
+    connect_all(&mut net, 3);
+    net.run(Duration::from_secs(2));
+    // The token is not known any more, but there is only one connection that it can be.
+    assert_eq!(net.join(&connection, flow(0, 1, 4004), 0), [1, 2]);
+    assert_eq!(net.join(&connection, flow(1, 0, 4005), 1), [2, 3, 1]);
+    let (at, _) = net.wires().into_iter().find(|(a, b)| (a.switch.0, b.switch.0) == (2, 4)).unwrap();
+    net.cut(at, false);
+    net.run(Duration::from_ms(60));
+    assert_eq!(ways(&mut net), [vec![1, 2], vec![1, 3, 2], vec![1, 5, 2], vec![1, 5, 2]]);
+}
+
+#[test]
+fn what_nobody_uses_any_more_is_removed_when_the_network_is_known() {
+    let mut net = four(&[1, 2]);
+    opened(&mut net);
+    start_again(&mut net, 9);
+    // A path that no flow has, a flow that leads nowhere, cookies that mean nothing, and somebody else's rule.
+    let label = |bits: u64| Match {
+        eth_dst: Some((Mac::from_bits(0x0657 << 32 | bits), Mac::from_bits(!0x7ff & ((1 << 48) - 1)))),
+        ..Match::ALL
+    };
+    let rule = |cookie, priority, matches, port| Rule {
+        cookie,
+        priority,
+        matches,
+        actions: [RuleAction::Output(PortNo(port))].into_iter().collect(),
+        idle_timeout_s: 0,
+        notify_removed: false,
+    };
+    let strange = [
+        rule(0x5745 << 48 | 10 << 44 | 0x1234, 50_000, label(0x1234 << 11), 1),
+        rule(0x5745 << 48 | 7 << 44 | 0xfff_ffff_ffff, 123, Match::to(Mac([2; 6])), 99),
+        rule(0x5745 << 48 | 15 << 44 | 0xfff_ffff_ffff, 30_000, Match::to(Mac([2; 6])), 99),
+        rule(
+            0x5745 << 48 | 14 << 44,
+            30_000,
+            Match { in_port: Some(PortNo(9)), ..Match::to(net.hosts[1].mac) },
+            2,
+        ),
+        rule(0x1234, 7, Match::ALL, 3),
+    ];
+    for rule in &strange {
+        net.switches.get_mut(&SwitchId(3)).unwrap().rules.push((rule.clone(), net.now));
+    }
+    connect_all(&mut net, 4);
+    for _ in 0..15 {
+        net.run(Duration::from_secs(1));
+        assert_eq!(ways(&mut net), FOUR_WAYS);
+    }
+    let cookies = net.cookies();
+    let left = strange.iter().filter(|rule| cookies.contains(&(SwitchId(3), rule.cookie)));
+    assert_eq!(left.map(|rule| rule.cookie).collect::<Vec<_>>(), [0x1234]);
+    assert!(net.counter("rules_stale") >= 4);
+}
+
+#[test]
+fn rules_of_the_first_layout_of_cookies_are_replaced_without_an_interruption() {
+    let mut net = four(&[1, 2]);
+    opened(&mut net);
+    start_again(&mut net, 9);
+    for switch in net.switches.values_mut() {
+        for (number, (rule, _)) in (0..).zip(&mut switch.rules) {
+            let kind = match rule.priority {
+                30_000 => 4_u64 << 44 | (rule.cookie >> 20 & 1) << 24,
+                50_000 => 3 << 44,
+                _ => 0,
+            };
+            rule.cookie = 0x5745 << 48 | kind | number;
+        }
+    }
+    connect_all(&mut net, 2);
+    for _ in 0..15 {
+        net.run(Duration::from_secs(1));
+        assert_eq!(ways(&mut net), FOUR_WAYS);
+    }
+    let old = net.cookies().iter().filter(|(_, cookie)| cookie >> 44 & 15 < 8).count();
+    assert_eq!((old, net.counter("flows_resumed")), (0, 4));
+}
+
+#[test]
+fn a_switch_that_comes_late_keeps_what_goes_through_it() {
+    let mut net = four(&[1, 2]);
+    opened(&mut net);
+    let wires = net.wires();
+    start_again(&mut net, 9);
+    for id in [1, 2, 3, 5] {
+        net.connect(SwitchId(id));
+    }
+    for &(a, b) in wires.iter().filter(|(a, b)| a.switch.0 != 4 && b.switch.0 != 4) {
+        net.wire(a, b);
+    }
+    for _ in 0..40 {
+        net.run(Duration::from_secs(1));
+        assert_eq!(ways(&mut net), FOUR_WAYS);
+    }
+    net.connect(SwitchId(4));
+    for &(a, b) in wires.iter().filter(|(a, b)| a.switch.0 == 4 || b.switch.0 == 4) {
+        net.wire(a, b);
+    }
+    for _ in 0..15 {
+        net.run(Duration::from_secs(1));
+        assert_eq!(ways(&mut net), FOUR_WAYS);
+    }
+    assert_eq!((net.counter("flows_resumed"), net.counter("flows_now")), (4, 4));
+}
+
+#[test]
+fn rules_that_send_over_what_is_missing_are_replaced_after_that_is_there() {
+    let mut net = four(&[1, 2]);
+    opened(&mut net);
+    start_again(&mut net, 9);
+    // One direction of each path has lost its label rules: it leads nowhere, the other goes on.
+    let back = |rule: &Rule| {
+        rule.priority == 50_000
+            && rule.cookie >> 44 & 15 == 10
+            && rule.actions[0] == RuleAction::Output(PortNo(1))
+    };
+    net.switches.get_mut(&SwitchId(4)).unwrap().rules.retain(|(rule, _)| !back(rule));
+    let before = net.log.len();
+    for id in 1..=5 {
+        net.connect(SwitchId(id));
+    }
+    for (a, b) in net.wires() {
+        net.wire(a, b);
+    }
+    net.run(Duration::from_secs(2));
+    let adds = net.log[before..].iter().filter_map(|command| match command {
+        Command::Install(transaction) => Some(&transaction.rules),
+        _ => None,
+    });
+    // The label is in switch 4 before switch 1 sends by it.
+    let adds: Vec<(u64, u16)> = adds
+        .flatten()
+        .filter_map(|(switch, change)| match change {
+            RuleChange::Add(rule) => Some((switch.0, rule.priority)),
+            _ => None,
+        })
+        .collect();
+    let label = adds.iter().position(|add| *add == (4, 50_000)).expect("the label is put in again");
+    assert!(adds[label..].contains(&(1, 30_000)), "{adds:?}");
+    assert_eq!(ways(&mut net), FOUR_WAYS);
+}
+
+#[test]
+fn rules_that_somebody_took_out_are_there_again_after_an_audit() {
+    let mut net = four_with(Settings { epoch: 5, ..Settings::default() }, &[1, 2]);
+    opened(&mut net);
+    let before = net.cookies();
+    let kinds = [8_u64, 9, 10];
+    for id in 1..=5 {
+        let switch = net.switches.get_mut(&SwitchId(id)).unwrap();
+        switch.rules.retain(|(rule, _)| !kinds.contains(&(rule.cookie >> 44 & 15)));
+        let kept: Vec<Rule> = switch.rules.iter().map(|(rule, _)| rule.clone()).collect();
+        for kind in kinds {
+            let slice = (0x5745 << 48 | kind << 44, 0xffff_f000_0000_0000);
+            let found: Vec<Rule> =
+                kept.iter().filter(|rule| rule.cookie & slice.1 == slice.0).cloned().collect();
+            net.tell(|c, now, out| {
+                weft_control::Controller::rules_read(c, now, SwitchId(id), slice, &found, out);
+            });
+        }
+    }
+    net.run(Duration::from_ms(60));
+    assert_eq!(net.cookies(), before);
+    assert!(net.counter("rules_repaired") > 50);
+    assert_eq!(ways(&mut net), FOUR_WAYS);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_rules_are_found_they_do_no_harm(
+        rules in prop::collection::vec((any::<u64>(), 0..9_u8, any::<u64>(), any::<u16>(), 0..12_u32), 0..40),
+    ) {
+        let mut net = four(&[1, 2]);
+        opened(&mut net);
+        start_again(&mut net, 9);
+        let macs = [net.hosts[0].mac, net.hosts[1].mac];
+        for (number, (bits, priority, mac, label, port)) in rules.into_iter().enumerate() {
+            let priority = [50_000, 30_000, 25_000, 20_000, 10_000, 55_000, 45_000, 0, 9][usize::from(priority)];
+            let label = Mac::from_bits(0x0657 << 32 | u64::from(label) << 6 | mac & 0x7ff);
+            let to = if mac % 3 == 0 { label } else { macs[mac as usize % 2] };
+            let actions = [RuleAction::SetDestination(label), RuleAction::Output(PortNo(port))];
+            // Other ports than those in use: nothing that is there is replaced.
+            let matches = Match { in_port: Some(PortNo(40 + number as u32)), ..Match::to(to) };
+            let (idle_timeout_s, notify_removed) = (0, true);
+            let cookie = 0x5745 << 48 | bits & ((1 << 48) - 1);
+            let rule = Rule { cookie, priority, matches, actions: actions.into_iter().collect(), idle_timeout_s, notify_removed };
+            let id = SwitchId(1 + number as u64 % 5);
+            net.switches.get_mut(&id).unwrap().rules.push((rule, net.now));
+        }
+        connect_all(&mut net, 4);
+        for _ in 0..70 {
+            net.run(Duration::from_secs(1));
+            prop_assert_eq!(ways(&mut net), FOUR_WAYS);
+        }
+        let strange = net.switches.values().flat_map(|switch| &switch.rules);
+        prop_assert_eq!(strange.filter(|(rule, _)| rule.matches.in_port >= Some(PortNo(40))).count(), 0);
+    }
+}

@@ -1,0 +1,168 @@
+"""A controller that ends and another in its place, with Open vSwitch and the kernel's MPTCP: nothing stops."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from steady_limits import STEADY_S
+
+BUSY = 1.2e6
+"""Bits a second that say that a link of 2 Mbps is used."""
+
+OLD_LAYOUT = """
+def as_the_first_layout_had_it(net):
+    # The same rules with the cookies of Weft 0.1: kinds 0 to 5, nothing of connections.
+    for switch in ("s1", "s2", "s3", "s4", "s5", "s6"):
+        found = []
+        for number, rule in enumerate(rules(net, switch)):
+            cookie = int(re.search(r"cookie=(0x[0-9a-f]+)", rule)[1], 16)
+            flow = 4 << 44 | (cookie >> 20 & 1) << 24
+            kinds = {13: flow, 14: flow, 15: flow, 9: 2 << 44, 10: 3 << 44, 11: 5 << 44}
+            kind = kinds.get(cookie >> 44 & 15, 0)
+            found.append(re.sub(r"cookie=0x[0-9a-f]+", f"cookie={0x5745 << 48 | kind | number:#x}", rule))
+        Path("/run/rules").write_text("\\n".join(found))
+        sh(f"ovs-ofctl -O OpenFlow13 add-flows unix:/run/openvswitch/{switch}.mgmt /run/rules")
+"""
+
+
+@pytest.mark.parametrize("how", ["killed", "ended", "upgraded"])
+def test_a_controller_that_is_started_again_interrupts_nothing_and_all_paths_stay_in_use(lab, how):
+    seen = json.loads(
+        lab(
+            "import re\nfrom steady import Pinging, Watch, keep_neighbours, rules\n"
+            + OLD_LAYOUT
+            + f"how = {how!r}\n"
+            + """
+controller = Controller("--fabric", str(FABRIC))
+with network() as net:
+    controller.ready()
+    pings(net)
+    # The controller answers ARP, and hosts ask again now and then; without it they keep what they know.
+    keep_neighbours(net)
+    with flowing(net):
+        until("four paths are in use", lambda: controller.middles() == list(MIDDLE))
+        time.sleep(3)
+        # What begins while there is no controller waits for one: pings are under way before.
+        with Pinging(net) as pinging:
+            with Watch(net) as usual:
+                time.sleep(8)
+            with Watch(net) as watch:
+                controller.stop(15 if how == "ended" else 9)
+                if how == "upgraded":
+                    as_the_first_layout_had_it(net)
+                time.sleep(2)
+                controller.start()
+                controller.ready()
+                time.sleep(14)
+        after, middles = rates(net, 2), controller.middles()
+        counters = controller.show("status")["counters"]
+    old = [rule for switch in net.dpids for rule in rules(net, switch) if re.search(r"cookie=0x5745[0-7]", rule)]
+    new = []
+    transfer(net, 4, lambda: (time.sleep(3), new.extend(controller.middles())))
+    tell(usual=usual.gaps, gaps=watch.gaps, row=pinging.row, missing=pinging.missing, after=after,
+         middles=middles, counters=counters, old=old, new=new, log=controller.log())
+""",
+            limit_s=150,
+        )
+    )
+    assert max(seen["gaps"].values()) < STEADY_S + max(seen["usual"].values()), (seen["gaps"], seen["usual"])
+    assert seen["row"] < 4, seen["missing"]
+    assert all(rate > BUSY for rate in seen["after"].values()), seen["after"]
+    # What cookies of the first layout do not tell is which flows are of one connection; each keeps its path.
+    assert seen["middles"] == ([] if how == "upgraded" else ["s3", "s4", "s5", "s6"]), seen["log"]
+    assert seen["counters"]["flows_resumed"] >= 4
+    assert seen["counters"]["flows_cut"] == seen["counters"]["flows_moved"] == 0
+    assert seen["old"] == []
+    assert seen["new"] == ["s3", "s4", "s5", "s6"], seen["log"]
+    assert "rules found" in seen["log"]
+
+
+def test_a_controller_that_stands_by_takes_over_within_three_seconds(lab):
+    seen = json.loads(
+        lab(
+            """
+            from steady import Pinging, Watch, keep_neighbours
+
+            first = Controller("--fabric", str(FABRIC))
+            second = Controller("--fabric", str(FABRIC), "--role", "standby", port=PORT + 1)
+            with network(controllers=(PORT, PORT + 1)) as net:
+                first.ready()
+                pings(net)
+                keep_neighbours(net)
+                # A switch that was refused tries again after eight seconds at most.
+                waits = lambda one: one.log().count("stands by at switch") >= 6
+                took, gaps, rows, used = [], [], [], []
+                with flowing(net):
+                    until("four paths are in use", lambda: first.middles() == list(MIDDLE))
+                    time.sleep(5)
+                    waited = second.counter("takeovers")
+                    for number in (9, 19):
+                        master, standby = (first, second) if number == 9 else (second, first)
+                        until("the other stands by", lambda: waits(standby))
+                        with Pinging(net) as pinging, Watch(net) as watch:
+                            time.sleep(2)
+                            master.process.send_signal(number)
+                            led = lambda: standby.show("status")["status"]["switches"] == 6
+                            took.append(until("the other steers", led, 20))
+                            standby.ready()
+                            time.sleep(12)
+                        gaps.append(max(watch.gaps.values()))
+                        rows.append(pinging.row)
+                        used.append([rates(net, 2), standby.middles()])
+                        if number == 9:
+                            master.process.wait()
+                            master.log_file.rename("/run/killed.log")
+                            first = Controller("--fabric", str(FABRIC), "--role", "standby")
+                        else:
+                            master.process.send_signal(18)
+                            time.sleep(5)
+                            stood_by = master.show("status")["status"]["switches"]
+                after = pings(net)
+                tell(waited=waited, took=took, gaps=gaps, rows=rows, used=used, stood_by=stood_by, after=after,
+                     log=first.log() + second.log())
+            """,
+            limit_s=200,
+        )
+    )
+    assert seen["waited"] == 0, seen["log"]
+    assert max(seen["took"]) < 3, (seen["took"], seen["log"])
+    assert max(seen["gaps"]) < 2 * STEADY_S and max(seen["rows"]) < 4, (seen["gaps"], seen["rows"])
+    for carried, middles in seen["used"]:
+        assert all(rate > BUSY for rate in carried.values()), carried
+        assert middles == ["s3", "s4", "s5", "s6"], seen["log"]
+    # Who was stopped for a while finds another in its place, and leaves the switches to it.
+    assert seen["stood_by"] == 0, seen["log"]
+    assert seen["after"] == 5
+
+
+def test_rules_that_somebody_deletes_are_there_again_within_ten_seconds(lab):
+    seen = json.loads(
+        lab(
+            """
+            from steady import rules
+
+            controller = Controller("--fabric", str(FABRIC))
+            with network() as net:
+                controller.ready()
+                pings(net)
+                transfer(net, 2)
+                lasting = lambda switch: [rule for rule in rules(net, switch) if "idle_timeout" not in rule]
+                before = {switch: lasting(switch) for switch in net.dpids}
+                for switch in net.dpids:
+                    sh(f"ovs-ofctl -O OpenFlow13 del-flows unix:/run/openvswitch/{switch}.mgmt")
+                took = until("the rules are back", lambda: all(lasting(one) == before[one] for one in net.dpids), 30)
+                again = pings(net)
+                time.sleep(4)
+                tell(took=took, again=again, rates=carried(net), repaired=controller.counter("rules_repaired"),
+                     down=controller.counter("cables_down"), log=controller.log())
+            """,
+            limit_s=120,
+        )
+    )
+    assert seen["took"] < 10, seen["log"]
+    assert seen["again"] == 5
+    assert seen["repaired"] >= 6 * 9
+    assert all(rate > BUSY for rate in seen["rates"].values()), seen["rates"]
+    assert "s1 had lost" in seen["log"]
