@@ -77,6 +77,20 @@ def test_what_is_no_address_is_refused_with_one_that_is(text, message, hint):
 
 
 @pytest.mark.parametrize(
+    ("listen", "target"),
+    [
+        (":6653", "tcp:ADDRESS-OF-THIS-MACHINE:6653"),
+        ("0.0.0.0:6653", "tcp:ADDRESS-OF-THIS-MACHINE:6653"),
+        ("[::]:6653", "tcp:ADDRESS-OF-THIS-MACHINE:6653"),
+        ("192.0.2.1:6653", "tcp:192.0.2.1:6653"),
+        ("[fd00::1]:6653", "tcp:[fd00::1]:6653"),
+    ],
+)
+def test_what_a_switch_is_to_be_told_names_an_address(listen, target):
+    assert Address.parse(listen, "--listen", 6653).as_target() == target
+
+
+@pytest.mark.parametrize(
     ("number", "message", "hint"),
     [
         (errno.EADDRINUSE, "another program listens on 127.0.0.1:6653", "ss -ltnp 'sport = :6653'"),

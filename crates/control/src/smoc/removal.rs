@@ -59,6 +59,16 @@ impl Smoc {
         }
     }
 
+    /// Counts a new flow, and the rules that it may have, at its port, until it is dropped.
+    pub(super) fn count_flow(&mut self, flow: u32) {
+        let rules = self.rules_of(self.flows.slab[flow].key.stations);
+        let entry = &mut self.flows.slab[flow];
+        entry.state.set(State::LOCAL, rules == 2);
+        let port = entry.port;
+        let used = self.net.port_use(port);
+        (used.flows, used.rules) = (used.flows + 1, used.rules + rules);
+    }
+
     /// Enters a flow among the unconfirmed ones of its port.
     pub(super) fn enqueue(&mut self, flow: u32) {
         let entry = &mut self.flows.slab[flow];

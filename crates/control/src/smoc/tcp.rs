@@ -138,10 +138,7 @@ impl Smoc {
             return out.push(Command::Forget(frame));
         }
         let flow = self.flows.insert(now, key, port, segment.sequence);
-        let rules = self.rules_of(key.stations);
-        self.flows.slab[flow].state.set(State::LOCAL, rules == 2);
-        let used = self.net.port_use(port);
-        (used.flows, used.rules) = (used.flows + 1, used.rules + rules);
+        self.count_flow(flow);
         let [opener, other] = key.stations;
         self.net.stations.slab[opener].flows[0].push(by::OPENER, &mut self.flows.slab, flow);
         self.net.stations.slab[other].flows[1].push(by::OTHER, &mut self.flows.slab, flow);
