@@ -71,7 +71,7 @@ impl Smoc {
         }
         let flow = self.flows.insert(now, key, port, 0);
         self.net.counters.flows_resumed += 1;
-        self.net.port_use(port).flows += 1;
+        self.count_flow(flow);
         self.net.stations.slab[opener].flows[0].push(by::OPENER, &mut self.flows.slab, flow);
         self.net.stations.slab[other].flows[1].push(by::OTHER, &mut self.flows.slab, flow);
         self.enqueue(flow);
