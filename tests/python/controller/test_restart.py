@@ -67,7 +67,12 @@ with network() as net:
             limit_s=150,
         )
     )
-    assert max(seen["gaps"].values()) < STEADY_S + max(seen["usual"].values()), (seen["gaps"], seen["usual"])
+    assert max(seen["gaps"].values()) < STEADY_S + max(seen["usual"].values()), (
+        seen["gaps"],
+        seen["usual"],
+        seen["counters"],
+        seen["log"],
+    )
     assert seen["row"] < 4, seen["missing"]
     assert all(rate > BUSY for rate in seen["after"].values()), seen["after"]
     # What cookies of the first layout do not tell is which flows are of one connection; each keeps its path.
