@@ -13,7 +13,7 @@ BPF_SOURCES := $(wildcard bpf/*)
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
 .PHONY: quickstart build emulation controller test test-rust test-python lint format bench bench-paths bench-switch \
-	bench-tags bench-controller fuzz conformance hostile deb ns3 mptcp captures system system-bpf system-bench system-emulation \
+	bench-tags bench-controller fuzz conformance hostile parity deb ns3 mptcp captures system system-bpf system-bench system-emulation \
 	system-oracles system-test clean help
 
 help:
@@ -98,6 +98,9 @@ deb: | system system-bpf ## the Debian package of the Linux switch, in target/de
 hostile: | system system-bpf ## a million frames of a hostile host through a switch (root; minutes)
 	WEFT_HOSTILE_FRAMES=1000000 cargo test --release -p weft-switchd --test daemon hostile -- --nocapture
 
+parity: $(VENV)/.dev $(VENV)/.emulation ## what works over a bridge, over the Linux switch (root; 12 minutes; PARITY="--short" for a minute, "-o FILE" for the table)
+	cd tests/python && $(CURDIR)/$(PYTHON) -m parity $(PARITY)
+
 bench: build ## packet-hops per second and core, peak memory, ratios to ns-3 and ECMP
 	$(WEFT) bench
 
@@ -133,5 +136,5 @@ mptcp: $(VENV)/.emulation ## the simulated Multipath TCP against the kernel's (r
 captures: | system-emulation ## make the captures of the kernel's Multipath TCP anew (root; a minute)
 	cd crates/wire && python3 -m captures
 
-clean: ## remove what was built
-	rm -rf target $(VENV) $(RESULTS)
+clean: ## remove what was built: target, .venv and quickstart, whatever VENV and RESULTS say
+	rm -rf target .venv quickstart

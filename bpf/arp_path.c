@@ -7,7 +7,7 @@
 #include "layout.h"
 
 SEC("classifier")
-int arp_path(struct __sk_buff *skb)
+int weft_arp_path(struct __sk_buff *skb)
 {
 	struct frame *frame = take_in(skb);
 

@@ -8,7 +8,7 @@
 #include "layout.h"
 
 SEC("classifier")
-int ecmp(struct __sk_buff *skb)
+int weft_ecmp(struct __sk_buff *skb)
 {
 	struct frame *frame = take_in(skb);
 	int refused;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * Copies of the frame at hand out of many ports, in random order.
+ * Copies of the frame at hand out of many ports, in random order; those of the last resort come last.
  */
 #pragma once
 
@@ -41,7 +41,8 @@ __noinline int flood_but(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 
 	struct port *from = port_at(ingress), *port;
 	bool falls = settings.valley_free && from && from->way == WAY_UP, fabric, host;
 	/* A bit to be shifted: of a comparison the verifier would follow each outcome to the end. */
-	__u64 skipped = (ingress < MAX_PORTS ? 1ULL << ingress : 0) | (spared < MAX_PORTS ? 1ULL << spared : 0);
+	__u64 skipped = (ingress < MAX_PORTS ? 1ULL << ingress : 0) | (spared < MAX_PORTS ? 1ULL << spared : 0),
+	      last = 0;
 	struct order *chosen;
 	__u32 zero = 0;
 
@@ -57,9 +58,15 @@ __noinline int flood_but(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 
 		host = to >> 1 & is_past(port->host_from, now);
 		if (fabric || host)
 			choose(chosen, number);
+		last |= (__u64)(port->last_resort & 1) << number;
 	}
 	for (__u32 i = 0; i < MAX_PORTS && i < chosen->count; i++)
-		send(skb, chosen->ports[i], true);
+		if (!(last >> chosen->ports[i] & 1))
+			send(skb, chosen->ports[i], true);
+	/* Whoever is not heard gets its copy behind the others: it loses a race that they can win. */
+	for (__u32 i = 0; last && i < MAX_PORTS && i < chosen->count; i++)
+		if (last >> chosen->ports[i] & 1)
+			send(skb, chosen->ports[i], true);
 	return chosen->count;
 }
 

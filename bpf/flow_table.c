@@ -7,7 +7,7 @@
 #include "layout.h"
 
 SEC("classifier")
-int flow_table(struct __sk_buff *skb)
+int weft_flow_table(struct __sk_buff *skb)
 {
 	struct frame frame = {};
 

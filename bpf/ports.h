@@ -19,7 +19,7 @@ struct port {
 	__u8 up;
 	__u8 way;              /* to which tier, as far as that is configured */
 	__u8 may_be_fabric;    /* whether a Hello makes it a fabric port */
-	__u8 reserved;
+	__u8 last_resort;      /* whether other ports come first: its neighbour is not heard any more */
 };
 
 struct {

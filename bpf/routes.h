@@ -21,6 +21,21 @@ struct {
 
 _Static_assert(sizeof(struct route) == 68, "route");
 
+/* Which next hops come first: those that are heard, then those that are not heard and still
+ * deliver, then those that are silent and have a carrier. Without the last a frame would be dropped. */
+#define LASTS 3
+
+static __always_inline __u32 how_last(__u32 number, __u64 now)
+{
+	struct port *port = port_at(number);
+
+	if (!port)
+		return LASTS;
+	if (is_known(number, now))
+		return port->last_resort & 1;
+	return port->up & port->last_resort ? 2 : LASTS;
+}
+
 /* One of the next hops to a station that lead somewhere, by 32 uniform bits (`pick` of
  * crates/switching/src/hash.rs); NO_PORT where there is none. */
 static __noinline __u32 next_hop(const struct frame *f, __u32 random)
@@ -34,9 +49,10 @@ static __noinline __u32 next_hop(const struct frame *f, __u32 random)
 	if (!route || !working)
 		return NO_PORT;
 	working->count = 0;
-	for (__u32 i = 0; i < MAX_PORTS && i < route->count; i++)
-		if (is_known(route->ports[i], f->now))
-			working->ports[working->count++ % MAX_PORTS] = route->ports[i];
+	for (__u32 last = 0; last < LASTS && !working->count; last++)
+		for (__u32 i = 0; i < MAX_PORTS && i < route->count; i++)
+			if (how_last(route->ports[i], f->now) == last)
+				working->ports[working->count++ % MAX_PORTS] = route->ports[i];
 	if (!working->count)
 		return NO_PORT;
 	at = (__u64)random * working->count >> 32;

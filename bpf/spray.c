@@ -7,7 +7,7 @@
 #include "layout.h"
 
 SEC("classifier")
-int spray(struct __sk_buff *skb)
+int weft_spray(struct __sk_buff *skb)
 {
 	struct frame *frame = take_in(skb);
 	int refused;

@@ -7,7 +7,7 @@
 #include "layout.h"
 
 SEC("classifier")
-int tag_forward(struct __sk_buff *skb)
+int weft_tag_fwd(struct __sk_buff *skb)
 {
 	struct frame frame = {};
 

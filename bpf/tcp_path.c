@@ -7,7 +7,7 @@
 #include "layout.h"
 
 SEC("classifier")
-int tcp_path(struct __sk_buff *skb)
+int weft_tcp_path(struct __sk_buff *skb)
 {
 	struct frame *frame = take_in(skb);
 

@@ -7,7 +7,7 @@
 #include "layout.h"
 
 SEC("classifier")
-int tfe(struct __sk_buff *skb)
+int weft_tfe(struct __sk_buff *skb)
 {
 	struct frame *frame = take_in(skb);
 

@@ -18,8 +18,11 @@ umask 022
 cargo build --quiet --release -p weft-switchd --bins
 target=${CARGO_TARGET_DIR:-target}/release
 
-root=$out/root
-rm -rf "$root"
+mkdir -p "$out"
+# A directory of our own, whatever else is in $out.
+root=$(mktemp -d "$out/root.XXXXXX")
+trap 'rm -rf "$root"' EXIT
+chmod 755 "$root"
 doc=$root/usr/share/doc/weft-switchd
 man=$root/usr/share/man
 mkdir -p "$root/DEBIAN" "$root/usr/sbin" "$root/usr/bin" "$root/etc/weft" "$root/usr/lib/systemd/system" \
@@ -60,5 +63,4 @@ EOF
 find "$root" -print0 | xargs -0 touch -h -d "@$SOURCE_DATE_EPOCH"
 package=$out/weft-switchd_${version}_$architecture.deb
 dpkg-deb --root-owner-group --build "$root" "$package" >/dev/null
-rm -rf "$root"
 echo "$package"

@@ -1,10 +1,29 @@
-"""Scenario keys and values as short text, for labels, titles and column heads."""
+"""Scenario keys, values and names as short text, for labels, titles and column heads."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
+
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
+)
+"""Control characters but line ends and tabs, separators of lines, marks that reverse text, and what is no character."""
+
+
+def visible(text: str) -> str:
+    r"""A name as it may be shown: what a page or a terminal would obey instead of showing is spelled, as ``\x1b``.
+
+    Names come from scenarios, fabric files and result directories, and those may be somebody else's.
+    """
+    return UNSEEN.sub(_spelled, text)
+
+
+def _spelled(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 def show(value: Any) -> str:

@@ -12,18 +12,25 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from .labels import visible
+
 _COLOURS = {logging.ERROR: "\033[1;31m", logging.WARNING: "\033[1;33m", logging.DEBUG: "\033[2m"}
 _NAMES = {logging.ERROR: "error", logging.WARNING: "warning", logging.INFO: "info", logging.DEBUG: "debug"}
 _WAITING = 10_000
 """Lines that may wait to be written; more are lost."""
 
 
-class _Lines(logging.Formatter):
+class Lines(logging.Formatter):
     """A line an event; in colour on a terminal."""
 
     def __init__(self, *, colour: bool) -> None:
         super().__init__("%(asctime)s %(level)s %(message)s", datefmt="%H:%M:%S")
         self._colour = colour
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
+        """The line without a traceback; a name in it neither ends it nor is obeyed by a terminal."""
+        record.message = visible(record.message).replace("\n", "\\n")
+        return super().formatMessage(record)
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
@@ -49,7 +56,7 @@ def lines(package: str, *, verbose: bool, quiet: bool) -> Iterator[None]:
     """Write what a package says for the block; all of it, or warnings only."""
     logger = logging.getLogger(package)
     sink = logging.StreamHandler(sys.stderr)
-    sink.setFormatter(_Lines(colour=sys.stderr.isatty()))
+    sink.setFormatter(Lines(colour=sys.stderr.isatty()))
     waiting: queue.Queue[logging.LogRecord] = queue.Queue(_WAITING)
     handler = _Waiting(waiting)
     listener = logging.handlers.QueueListener(waiting, sink)

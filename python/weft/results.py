@@ -7,6 +7,8 @@ statistic; see `weft.summary`.
 from __future__ import annotations
 
 import json
+import re
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,9 +20,11 @@ from .errors import ResultsError
 from .labels import short_key, show
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 SCHEME_KEY = "scheme.name"
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""How the halves of surrogate pairs begin in JSON."""
 _SUMMARY, _FLOWS, _SERIES = "summary.json", "flows.parquet", "series.parquet"
 
 
@@ -49,7 +53,12 @@ class Run:
 
 def _read_json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        data = json.loads(text)
+        if _HALF.search(text):
+            # JSON can spell half of a surrogate pair, which is no text that a table or a page can hold.
+            json.dumps(data, ensure_ascii=False).encode()
+        return data
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror or error}") from None
     except ValueError as error:
@@ -128,6 +137,13 @@ class Results:
     def finished(self) -> list[Run]:
         """The runs whose results are there."""
         return [run for run in self.runs if run.finished]
+
+    def only(self, runs: Collection[str]) -> Results:
+        """The same results without the runs that have none of these ids."""
+        part = copy(self)
+        part.__dict__.pop("_summaries", None)
+        part.__dict__["finished"] = [run for run in self.finished if run.id in runs]
+        return part
 
     @cached_property
     def _summaries(self) -> dict[str, dict[str, Any]]:

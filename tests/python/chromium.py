@@ -24,6 +24,7 @@ def opened(browser: Any, path: Path, width: int = 1280, **context: Any) -> Any:
     page.complaints, page.requests = [], []
     page.on("console", lambda message: page.complaints.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("dialog", lambda dialog: (page.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     page.on("request", lambda request: page.requests.append(request.url))
     page.goto(path.as_uri())
     page.wait_for_function("document.documentElement.dataset.ready", timeout=60_000)

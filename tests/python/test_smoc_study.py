@@ -21,6 +21,7 @@ from weft.emulation.errors import EmulationError
 from weft.errors import OutputError
 from weft.results import Results
 from weft.studies import Size, Verdict
+from weft.studies.base import settled
 from weft.studies.smoc import claims, emulated, figures, inside, simulated, transfers
 from weft.studies.smoc.setup import COUNTS, SCHEMES, SMOC, SPANNING_TREE, SUBFLOWS, Setup, setups
 from weft.studies.smoc.table import Measured, gather
@@ -91,6 +92,65 @@ def test_every_claim_holds_where_it_does():
 )
 def test_a_claim_does_not_hold_where_the_data_say_so(changes, broken):
     assert {ident for ident, verdict in verdicts(world(**changes)).items() if verdict != Verdict.held} == broken
+
+
+BUSY = {"link": 0.5, "share": 0.92, "took": (0.003,) * 49 + (0.011,) * 51}
+"""What a busy machine makes of the claims: none of them holds."""
+
+
+def test_on_a_saturated_machine_no_claim_is_said_not_to_hold():
+    busy = [replace(run, saturated=True) for run in world(**BUSY)]
+    plain = {row.id: row for row in claims.judge(busy)}
+    assert {row.verdict for row in plain.values()} == {Verdict.did_not_hold}
+    for row in settled(claims.judge, busy):
+        assert row.verdict is Verdict.not_measured
+        assert row.note == f"the machine was saturated in {len(busy)} of {len(busy)} runs; {plain[row.id].note}"
+        assert (row.measured, row.low, row.high) == (plain[row.id].measured, plain[row.id].low, plain[row.id].high)
+
+
+UNDER_HOGS = {
+    "cores": 2,
+    "mean_busy": 0.9990196078431373,
+    "max_busy": 1.0,
+    "mean_stolen": 0.0008,
+    "mean_pressure": 0.9058474006510939,
+    "samples": 10,
+    "saturated_share": 1.0,
+    "saturated": True,
+    "own_share": 0.5169475750808988,
+}
+"""What a run of topology 1 recorded beside three processes that took all time they got, at the highest priority."""
+
+
+def test_a_run_beside_processes_that_took_all_time_counts_as_saturated(monkeypatch, tmp_path, jail):
+    monkeypatch.setitem(globals(), "observed", lambda setup: OBSERVED(setup, processors=UNDER_HOGS))
+    runs = gather([part().carry_out(tmp_path / "out", None, None)])
+    assert all(run.saturated for run in runs)
+    assert {run.own_share for run in runs} == {UNDER_HOGS["own_share"]}
+    slower = [replace(run, throughput_bps=tuple(0.5 * bps for bps in run.throughput_bps)) for run in runs]
+    rows = {row.id: row for row in settled(claims.judge, slower)}
+    assert rows["S2"].verdict is Verdict.not_measured
+    assert rows["S2"].note.startswith("the machine was saturated in 8 of 8 runs; 47.0 Mbps of 100.0 Mbps")
+
+
+def test_what_holds_on_a_saturated_machine_holds_and_the_runs_are_counted():
+    busy = [replace(run, saturated=True) for run in world()]
+    for row in settled(claims.judge, busy):
+        assert row.verdict is Verdict.held
+        assert row.note.endswith(f"though the machine was saturated in {len(busy)} of {len(busy)} runs")
+
+
+def test_runs_on_a_quiet_machine_are_judged_alone_where_they_suffice():
+    busy = [replace(run, saturated=True) for run in world(**BUSY) if run.setup.seed <= 2]
+    quiet = [run for run in world() if run.setup.seed > 2]
+    rows = settled(claims.judge, [*busy, *quiet])
+    assert {row.verdict for row in rows} == {Verdict.held}
+    left_out = f"the machine was saturated in {len(busy)} of {len(busy) + len(quiet)} runs, which are left out"
+    assert all(row.note.endswith(left_out) for row in rows)
+    # The other way round, what does not hold does so without the machine's help.
+    quiet = [run for run in world(**BUSY) if run.setup.seed > 2]
+    busy = [replace(run, saturated=True) for run in world() if run.setup.seed <= 2]
+    assert {row.verdict for row in settled(claims.judge, [*busy, *quiet])} == {Verdict.did_not_hold}
 
 
 def test_without_runs_nothing_is_measured():

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
+from itertools import count
 
 import pytest
 
 from weft import _weft
+from weft.emulation import capacity
 from weft.results import Results
 from weft.studies import Verdict
 from weft.studies.tag_and_forward import claims, fabric, figures, flows, measurements, result, study, watching
@@ -35,14 +37,16 @@ SEEN = [
 ]
 
 
-def emulated(peer: str, settings_s=0.008, state=TAGGED, seen=SEEN) -> dict:
+def emulated(peer: str, settings_s=0.008, state=TAGGED, seen=SEEN, datapath="system", busy=0.2) -> dict:
     """What a run's summary says of how it came about."""
-    common = {"versions": {"openvswitch": "3.1.0", "datapath": "netdev", "kernel": "6.1"}, "state": state, "loads": {}}
+    versions = {"openvswitch": "3.1.0", "datapath": datapath, "kernel": "6.1"}
+    processors = {"mean_busy": busy, "saturated": busy >= 0.9}
+    common = {"versions": versions, "state": state, "loads": {}, "processors": processors}
     if peer != TAG_FORWARD:
         return common
     each = dict.fromkeys(fabric.SWITCHES, settings_s / 20)
     gates = [{"seconds": settings_s * wobble, "switches": each} for wobble in (0.9, 1.0, 1.1)]
-    return common | {"gates_at_once": gates, "gates_in_turn": gates, "example": seen}
+    return common | {"gates_at_once": gates, "gates_in_turn": gates, "example": seen, "gates_processors": processors}
 
 
 def world(rounds=6, **changes) -> list[Measured]:
@@ -51,7 +55,7 @@ def world(rounds=6, **changes) -> list[Measured]:
     effect |= changes
     runs = []
     for peer, key in zip(PEERS, ("ovs", "table", "tags"), strict=True):
-        told = {name: effect[name] for name in ("settings_s", "state", "seen") if name in effect}
+        told = {name: effect[name] for name in ("settings_s", "state", "seen", "datapath", "busy") if name in effect}
         for number in range(1, rounds + 1):
             wobble = 1 + 0.02 * (number % 3 - 1)
             echoes = {size: effect[key] * wobble * (1 + size / 1e5) for size in ECHO_SIZES}
@@ -99,6 +103,41 @@ def test_every_claim_holds_where_it_does():
 )
 def test_a_claim_does_not_hold_where_the_data_say_so(changes, broken):
     assert {ident for ident, verdict in verdicts(world(**changes)).items() if verdict != Verdict.held} == broken
+
+
+def test_open_vswitch_in_user_space_is_not_what_the_paper_compared_and_its_figures_stand_beside():
+    kernel, user = ({row.id: row for row in claims.judge(world(datapath=one))} for one in ("system", "netdev"))
+    assert {ident: row.verdict for ident, row in user.items()} == HELD | dict.fromkeys(
+        ("G1", "G1-fragments", "G2"), Verdict.not_measured
+    )
+    for ident in ("G1", "G1-fragments", "G2"):
+        assert user[ident].note == f"{claims.IN_USER_SPACE}; {kernel[ident].note}"
+        assert (user[ident].measured, user[ident].low) == (kernel[ident].measured, kernel[ident].low)
+
+
+SLOW = {"tags": 400e-6, "tags_pps": 60e3, "settings_s": 0.030}
+"""What breaks every claim that depends on how fast something is."""
+TIMED = {"G1", "G1-fragments", "G1-tags", "G2", "G2-tags", "G2-few", "G3"}
+
+
+def test_on_a_saturated_machine_no_claim_is_said_not_to_hold_but_what_is_counted():
+    rows = {row.id: row for row in claims.judge(world(**SLOW, busy=0.97, seen=SEEN[1:]))}
+    assert {ident for ident, row in rows.items() if row.verdict is Verdict.not_measured} == TIMED
+    assert rows["G5"].verdict is Verdict.did_not_hold
+    assert rows["G1-tags"].measured is not None
+    assert rows["G1-tags"].note.startswith("the machine was saturated in 18 of 18 runs; 64 B -")
+    assert rows["G3"].note.startswith("the machine was saturated in 1 of 1 runs; ")
+    assert verdicts(world(**SLOW)) == HELD | dict.fromkeys(TIMED, Verdict.did_not_hold)
+
+
+def test_rounds_without_others_are_judged_alone():
+    busy, quiet = world(**SLOW, busy=0.97), world()
+    runs = [slow if slow.round <= 2 else fast for slow, fast in zip(busy, quiet, strict=True)]
+    rows = {row.id: row for row in claims.judge(runs)}
+    # Gates are set once, and the first run of the peer says when.
+    assert {ident: row.verdict for ident, row in rows.items()} == HELD | {"G3": Verdict.not_measured}
+    assert rows["G2-tags"].note.endswith("the machine was saturated in 6 of 18 runs, which are left out")
+    assert rows["G1-tags"].measured == pytest.approx(10.0)
 
 
 def test_without_runs_nothing_is_measured_and_one_round_has_no_interval():
@@ -217,6 +256,8 @@ def test_rounds_become_runs_that_claims_and_figures_are_made_of(part_of_fakes, t
             return None
 
     monkeypatch.setattr(Measurements, "_built", lambda *_: Built())
+    ticks = count()
+    monkeypatch.setattr(capacity, "_times", lambda: [0, 0, 0, 20 * next(ticks), 0, 0, 0, 0])
     events: list[dict] = []
     results = part.carry_out(out, None, events.append)
     runs = gather(results)
@@ -224,6 +265,8 @@ def test_rounds_become_runs_that_claims_and_figures_are_made_of(part_of_fakes, t
     assert sum(event["event"] == "run_done" for event in events) == part.runs()
     assert {run.rules for run in runs} == {RULES, 200_000}
     assert [bool(run.carried) for run in runs if run.peer == OVS] == [True, True, False]
+    assert [run.emulated["processors"]["samples"] for run in runs if run.peer == OVS] == [3, 3, 2]
+    assert not any(run.saturated for run in runs)
     first = runs[0]
     assert first.round_trip_s[64] == pytest.approx(20_064e-9)
     assert first.lost == len(ECHO_SIZES)
@@ -264,6 +307,7 @@ def test_a_run_can_be_reported(part_of_fakes, tmp_path):
     for setup in part.setups:
         echoes = {spelled(size): {"rtt_ns": [30_000, 40_000], "lost": 0} for size in ECHO_SIZES}
         found = {"source": "h1", "destination": "h16", "echoes": echoes, "loads": {}, "transfers": {}}
+        found["processors"] = {"saturated": False}
         result.write(setup, found, emulated(setup.peer), tmp_path / "runs" / setup.id)
     text = render(Results(tmp_path))
     assert "8192 B" in text

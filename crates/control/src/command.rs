@@ -7,7 +7,8 @@ use weft_units::Mac;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::rule::RuleChange;
 
-/// Something to be done in the network. To one switch, commands go in their order.
+/// Something to be done in the network. To one switch, changes of one rule, and transactions, go in their order;
+/// frames, and changes that nobody waits for, may overtake transactions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Command {
     /// Changes rules.

@@ -2,9 +2,9 @@
 //! whose listener's key was not seen) and `mptcp_connections` in one.
 
 use hashbrown::HashTable;
-use weft_units::Time;
 use weft_wire::mptcp::{Key, Version};
 
+use crate::clock::Time;
 use crate::hash::Keyed;
 use crate::list::List;
 use crate::slab::{Handle, Slab};

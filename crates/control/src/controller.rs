@@ -2,8 +2,9 @@
 
 use std::net::IpAddr;
 
-use weft_units::{Mac, Time};
+use weft_units::Mac;
 
+use crate::clock::Time;
 use crate::command::Command;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::packet::Packet;
@@ -63,6 +64,11 @@ pub trait Controller {
 
     /// All switches of a transaction have confirmed it, and its frames were released.
     fn installed(&mut self, now: Time, transaction: u64, out: &mut Vec<Command>);
+
+    /// A switch has done all that a transaction asked it for, or refused it: in time, or long after the
+    /// transaction has failed. Where switches answer, it comes before [`Controller::installed`], which says the
+    /// same of all of them.
+    fn settled(&mut self, _now: Time, _switch: SwitchId, _transaction: u64) {}
 
     /// A switch has refused something of a transaction, or is gone.
     fn failed(&mut self, now: Time, transaction: u64, switch: SwitchId, reason: &str, out: &mut Vec<Command>);

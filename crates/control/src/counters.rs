@@ -38,6 +38,8 @@ counters! {
     claims_disputed,
     /// Claims to be another station, or to have its address, that it has contradicted.
     claims_refuted,
+    /// ARP packets and messages of neighbour discovery that were dropped because what they say is another's.
+    addresses_disputed,
     /// Addresses that were learned too fast at a port.
     addresses_limited,
     /// ARP packets and Neighbour Advertisements that speak for another station than the one that sent them.
@@ -68,12 +70,20 @@ counters! {
     flows_renewed,
     /// Flows that were given another path.
     flows_moved,
+    /// Those of them that shared a path until another one was there again.
+    flows_spread,
     /// Flows that lost their path and found no other.
     flows_cut,
     /// Unconfirmed flows that had to make room.
     flows_given_up,
     /// Flows of ports that opened too many, which now go by stations.
     flows_crowded,
+    /// Flows that were not given rules because switches had too many of their port's still to confirm.
+    flows_over_budget,
+    /// Flows that were not given rules because their port's flows have as many as they may.
+    flows_over_rules,
+    /// Frames without rules of their own because switches had too many of their port's still to confirm.
+    routes_over_budget,
     /// SYNs of flows that were being installed.
     syns_repeated,
     /// MPTCP connections that were opened.

@@ -125,7 +125,7 @@ impl Expected {
 
 #[cfg(test)]
 mod tests {
-    use weft_units::{Duration, Time};
+    use crate::clock::{Duration, Time};
 
     use super::*;
     use crate::ids::PortNo;

@@ -4,8 +4,8 @@ use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, Ipv6Addr};
 
 use hashbrown::HashTable;
-use weft_units::Time;
 
+use crate::clock::Time;
 use crate::hash::Keyed;
 use crate::list::{Link, Linked, List};
 use crate::packet::End;
@@ -101,6 +101,8 @@ impl State {
     pub const QUEUED: Self = Self(512);
     /// Its opener is on the listener's side of its connection.
     pub const FROM_LISTENER: Self = Self(1024);
+    /// Both of its ends were at one switch when it was opened.
+    pub const LOCAL: Self = Self(2048);
 
     /// The rule of a direction.
     pub const RULES: [Self; 2] = [Self::FORWARD, Self::REVERSE];

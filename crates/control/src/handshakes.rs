@@ -1,8 +1,8 @@
 //! [`Handshakes`] that are being watched: the opening of MPTCP connections, and joins that have to be proven.
 
 use rustc_hash::FxHashMap;
-use weft_units::{Duration, Time};
 
+use crate::clock::{Duration, Time};
 use crate::list::{Link, Linked, List};
 use crate::slab::Slab;
 

@@ -10,6 +10,8 @@
 //! [`Smoc`] gives each subflow of a Multipath TCP connection a path of its own; [`SpanningTree`] is what it is
 //! measured against. [`tag_forward`] is what those decide who provision switches that forward by tags.
 
+mod budget;
+mod clock;
 mod command;
 mod connections;
 mod controller;
@@ -24,6 +26,7 @@ mod label;
 mod list;
 mod meter;
 mod network;
+mod pace;
 mod packet;
 mod path_sets;
 mod paths;
@@ -40,6 +43,7 @@ pub mod tag_forward;
 mod topology;
 mod transactions;
 
+pub use clock::{Duration, Time};
 pub use command::{Command, FrameOut, MadeFrame, Transaction};
 pub use controller::{Controller, NO_COOKIE, Show};
 pub use ids::{FrameRef, PortNo, SwitchId, SwitchPort};

@@ -1,6 +1,6 @@
 //! [`Meter`], how often something may happen.
 
-use weft_units::{Duration, Time};
+use crate::clock::{Duration, Time};
 
 /// So many a second, and some of them at once: the generic cell rate algorithm (ITU-T I.371), which needs
 /// one instant of memory.
@@ -12,7 +12,7 @@ pub(crate) struct Meter {
 impl Meter {
     /// Whether it may happen now, where `rate` a second may and `burst` at once; then it has.
     pub fn take(&mut self, now: Time, rate: u32, burst: u32) -> bool {
-        let each = Duration::from_ps(1_000_000_000_000 / u64::from(rate.max(1)));
+        let each = Duration::from_ns(1_000_000_000 / u64::from(rate.max(1)));
         if self.due > now + each.saturating_mul(burst.saturating_sub(1).into()) {
             return false;
         }

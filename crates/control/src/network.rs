@@ -1,10 +1,11 @@
 //! [`Network`]: what every controller knows of its network, and how it takes in who is heard where.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use serde_json::{Value, json};
-use weft_units::{Mac, Time};
+use weft_units::Mac;
 
+use crate::clock::Time;
 use crate::command::{Command, FrameOut, MadeFrame, Transaction};
 use crate::counters::Counters;
 use crate::expected::Expected;
@@ -14,6 +15,7 @@ use crate::meter::Meter;
 use crate::packet::{Content, Packet};
 use crate::rule::RuleChange;
 use crate::settings::Settings;
+use crate::slab::Handle;
 use crate::stations::{Claim, Heard, Stations};
 use crate::topology::{Change, Role, Topology};
 
@@ -22,9 +24,12 @@ use crate::topology::{Change, Role, Topology};
 pub(crate) struct PortUse {
     /// Flows that were opened there and are known.
     pub flows: u32,
+    /// The rules that they may have at one switch.
+    pub rules: u32,
     /// Those that nobody has confirmed, the oldest first.
     pub unconfirmed: List,
     pub new_flows: Meter,
+    pub evictions: Meter,
     addresses: Meter,
     floods: Meter,
     relays: Meter,
@@ -143,7 +148,8 @@ impl Network {
         Sender::Nobody
     }
 
-    /// Learns from what a station says of its addresses. `false` where it speaks for another one.
+    /// Learns from what a station says of its addresses. `false` where it speaks for another one, or says that it
+    /// has an address which another one has: whoever hears that would believe it.
     pub fn learn(&mut self, now: Time, station: u32, packet: &Packet, out: &mut Vec<Command>) -> bool {
         let (speaker, address) = match packet.content {
             Content::Arp(arp) => (Some(arp.sender_mac), IpAddr::V4(arp.sender)),
@@ -157,36 +163,59 @@ impl Network {
             self.counters.addresses_forged += 1;
             return false;
         }
-        if !address.is_unspecified() && !address.is_multicast() {
-            self.learn_address(now, station, address, out);
-        }
-        true
+        address.is_unspecified() || address.is_multicast() || self.learn_address(now, station, address, out)
     }
 
-    /// A station says that an address is its own.
-    fn learn_address(&mut self, now: Time, station: u32, address: IpAddr, out: &mut Vec<Command>) {
-        match self.stations.with_address(address) {
-            Some(owner) if owner == station => {
-                self.counters.claims_refuted += self.stations.confirm_address(station, address);
+    /// A station says that an address is its own. `false` while that is another one's that is there.
+    fn learn_address(&mut self, now: Time, station: u32, address: IpAddr, out: &mut Vec<Command>) -> bool {
+        let owner = self.stations.with_address(address);
+        if owner == Some(station) {
+            self.counters.claims_refuted += self.stations.confirm_address(station, address);
+            return true;
+        }
+        let port = self.stations.slab[station].port;
+        let may_learn = self.may_learn(now, port);
+        let Some(owner) = owner else {
+            if may_learn {
+                self.stations.add_address(station, address);
             }
-            owner => {
-                let port = self.stations.slab[station].port;
-                if !self.may_learn(now, port) {
-                    return;
-                }
-                let Some(owner) = owner else { return self.stations.add_address(station, address) };
-                if !self.is_there(now, owner) {
-                    self.stations.remove_address(address);
-                    return self.stations.add_address(station, address);
-                }
-                let by = self.stations.slab.handle(station);
-                let handle = self.stations.slab.handle(owner);
-                self.counters.claims_disputed += 1;
-                if self.stations.claim(now, Claim::Taken { station: handle, address, by }) {
-                    self.probe(owner, Some(address), out);
-                }
+            return true;
+        };
+        if !self.is_there(now, owner) {
+            if may_learn {
+                self.stations.remove_address(address);
+                self.stations.add_address(station, address);
+            }
+            return true;
+        }
+        self.counters.addresses_disputed += 1;
+        if may_learn {
+            let by = self.stations.slab.handle(station);
+            let handle = self.stations.slab.handle(owner);
+            self.counters.claims_disputed += 1;
+            if self.stations.claim(now, Claim::Taken { station: handle, address, by }) {
+                self.probe(owner, Some(address), out);
             }
         }
+        false
+    }
+
+    /// Who had an address has not defended it: it is another station's now. What that has said meanwhile was
+    /// not delivered, so everybody is told.
+    pub fn take_address(&mut self, now: Time, address: IpAddr, by: Handle, out: &mut Vec<Command>) {
+        self.stations.reassign(address, by);
+        let Some(station) = self.stations.slab.find(by) else { return };
+        let (mac, port) = (station.mac, station.port);
+        let frame = match address {
+            IpAddr::V4(address) => {
+                MadeFrame::ArpReply { sender: (mac, address), target: (Mac::BROADCAST, address) }
+            }
+            IpAddr::V6(address) => {
+                let everybody = (Mac([0x33, 0x33, 0, 0, 0, 1]), Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1));
+                MadeFrame::Advertisement { sender: (mac, address), target: everybody }
+            }
+        };
+        self.send_to_hosts(now, port, FrameOut::Made(frame), out);
     }
 
     /// Whether one more address may be learned at a port.
@@ -244,21 +273,25 @@ impl Network {
     /// Sends a frame that came by `port` out of all other ports where hosts may be.
     pub fn flood(&mut self, now: Time, port: u32, frame: FrameRef, out: &mut Vec<Command>) {
         if self.may_flood(now, port) {
-            for switch in self.topology.connected() {
-                let entry = &self.topology.switches[switch as usize];
-                let mut ports: Vec<PortNo> = Vec::new();
-                for (&number, &other) in &entry.ports {
-                    if other != port && self.topology.role(other, now) == Role::Host {
-                        ports.push(number);
-                    }
-                }
-                if !ports.is_empty() {
-                    let frame = FrameOut::Held(frame);
-                    out.push(Command::PacketOut { switch: entry.id, in_port: None, ports, frame });
-                }
-            }
+            self.send_to_hosts(now, port, FrameOut::Held(frame), out);
         }
         out.push(Command::Forget(frame));
+    }
+
+    /// Sends a frame out of all ports but one where hosts may be.
+    fn send_to_hosts(&self, now: Time, port: u32, frame: FrameOut, out: &mut Vec<Command>) {
+        for switch in self.topology.connected() {
+            let entry = &self.topology.switches[switch as usize];
+            let mut ports: Vec<PortNo> = Vec::new();
+            for (&number, &other) in &entry.ports {
+                if other != port && self.topology.role(other, now) == Role::Host {
+                    ports.push(number);
+                }
+            }
+            if !ports.is_empty() {
+                out.push(Command::PacketOut { switch: entry.id, in_port: None, ports, frame });
+            }
+        }
     }
 
     /// Counts an install that failed, and keeps why.

@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 
 use hashbrown::HashTable;
 use smallvec::SmallVec;
-use weft_units::{Duration, Time};
 
+use crate::clock::{Duration, Time};
 use crate::hash::Keyed;
 use crate::label::{Label, MAX_PATHS, Numbers};
 use crate::list::List;

@@ -111,6 +111,17 @@ pub enum RuleChange {
     Flow(FlowChange),
 }
 
+impl RuleChange {
+    /// The cookie of the rule that is changed; 0 for one of a switch of Tag-and-Forward.
+    pub const fn cookie(&self) -> u64 {
+        match self {
+            Self::Add(rule) | Self::Modify(rule) => rule.cookie,
+            Self::Remove { cookie, .. } => *cookie,
+            Self::Flow(_) => 0,
+        }
+    }
+}
+
 /// Priorities, the highest first.
 pub mod priority {
     /// LLDP goes to the controller.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
-use weft_units::Duration;
 
+use crate::clock::Duration;
 use crate::ids::{PortNo, SwitchId};
 
 /// Which controller, and how it behaves.
@@ -92,8 +92,14 @@ pub struct Limits {
     pub flows: usize,
     /// Flows that one port's hosts have opened.
     pub flows_per_port: usize,
-    /// Those among them that nobody has confirmed, or nothing can confirm (plain TCP).
+    /// Rules that the flows of one port's hosts may have at one switch.
+    pub rules_per_port: usize,
+    /// Those among the flows that nobody has confirmed, or nothing can confirm (plain TCP).
     pub unconfirmed_per_port: usize,
+    /// Flows of a port in a second that may make room for new ones; a tenth of a second's may at once.
+    pub evictions_per_port_s: u32,
+    /// Rules of hosts that a switch may have been asked for and not have confirmed.
+    pub unanswered_rules: usize,
     /// Flows that one port's hosts may open in a second; a tenth of a second's may come at once.
     pub new_flows_per_port_s: u32,
     /// Addresses that may be learned at one port in a second.
@@ -116,7 +122,10 @@ impl Default for Limits {
             addresses_per_station: 16,
             flows: 500_000,
             flows_per_port: 100_000,
+            rules_per_port: 16_384,
             unconfirmed_per_port: 4096,
+            evictions_per_port_s: 100,
+            unanswered_rules: 2048,
             new_flows_per_port_s: 5000,
             addresses_per_port_s: 100,
             floods_per_port_s: 100,
@@ -225,7 +234,7 @@ impl Settings {
     /// [`SettingsError`] for the first of them.
     pub fn check(&self) -> Result<(), SettingsError> {
         let limits = &self.limits;
-        let counts: [(&str, usize, usize, usize); 16] = [
+        let counts: [(&str, usize, usize, usize); 19] = [
             ("paths", self.paths, 1, 64),
             ("proactive_paths", self.proactive_paths, 1, 64),
             ("idle_timeout_s", self.idle_timeout_s.into(), 1, 3600),
@@ -237,7 +246,10 @@ impl Settings {
             ("limits.addresses_per_station", limits.addresses_per_station, 1, 1024),
             ("limits.flows", limits.flows, 1, 1 << 24),
             ("limits.flows_per_port", limits.flows_per_port, 1, 1 << 24),
+            ("limits.rules_per_port", limits.rules_per_port, 2, 1 << 24),
             ("limits.unconfirmed_per_port", limits.unconfirmed_per_port, 1, 1 << 24),
+            ("limits.evictions_per_port_s", limits.evictions_per_port_s as usize, 10, 1 << 24),
+            ("limits.unanswered_rules", limits.unanswered_rules, 1, 1 << 20),
             ("limits.new_flows_per_port_s", limits.new_flows_per_port_s as usize, 10, 1 << 24),
             ("limits.addresses_per_port_s", limits.addresses_per_port_s as usize, 1, 1 << 24),
             ("limits.floods_per_port_s", limits.floods_per_port_s as usize, 1, 1 << 24),

@@ -9,8 +9,9 @@ use std::net::IpAddr;
 
 use hashbrown::HashTable;
 use smallvec::SmallVec;
-use weft_units::{Duration, Mac, Time};
+use weft_units::Mac;
 
+use crate::clock::{Duration, Time};
 use crate::hash::Keyed;
 use crate::label::{Label, MAX_STATIONS, Numbers};
 use crate::list::List;

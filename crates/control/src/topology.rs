@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use weft_units::{Duration, Time};
 
+use crate::clock::{Duration, Time};
 use crate::ids::{PortNo, SwitchId, SwitchPort};
 use crate::slab::NONE;
 

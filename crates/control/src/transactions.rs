@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use weft_units::{Duration, Time};
 
+use crate::clock::{Duration, Time};
 use crate::ids::{FrameRef, SwitchPort};
 use crate::slab::Handle;
 

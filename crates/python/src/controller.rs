@@ -5,10 +5,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use weft_control::{
-    Core, Kind, PortNo, Settings, Show, Smoc, Southbound, SouthboundLimits, SpanningTree, Stop, SwitchId,
-    SwitchPort, Trouble,
+    Core, Duration, Kind, PortNo, Settings, Show, Smoc, Southbound, SouthboundLimits, SpanningTree, Stop,
+    SwitchId, SwitchPort, Time, Trouble,
 };
-use weft_units::{Duration, Time};
 
 /// What is to be sent: datapath ids and messages.
 type Sends<'py> = Bound<'py, PyList>;

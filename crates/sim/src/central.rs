@@ -134,10 +134,10 @@ impl<S: Switch> Engine<'_, S> {
         for switch in &self.switches {
             let links = fabric.ports(switch.node).iter().enumerate().filter(|(_, link)| is_up(**link));
             let ports: Vec<PortNo> = links.map(|(port, _)| port_no(PortId(port as u16))).collect();
-            plane.controller.switch_up(now, switch_id(switch.node), &ports, &[], &mut commands);
+            plane.controller.switch_up(now.into(), switch_id(switch.node), &ports, &[], &mut commands);
         }
         for (from, to) in cables(fabric, is_up) {
-            plane.controller.link_up(now, from, to, &mut commands);
+            plane.controller.link_up(now.into(), from, to, &mut commands);
         }
         for &host in fabric.hosts() {
             for &link in fabric.ports(host).iter().filter(|link| is_up(**link)) {
@@ -145,7 +145,7 @@ impl<S: Switch> Engine<'_, S> {
                 let at = SwitchPort { switch: switch_id(to), port: port_no(port) };
                 if let Some(host) = fabric.node(host).host {
                     let mac = weft_units::Mac::of_host(host);
-                    plane.controller.host_known(now, at, mac, &[address(host)], &mut commands);
+                    plane.controller.host_known(now.into(), at, mac, &[address(host)], &mut commands);
                 }
             }
         }
@@ -159,7 +159,7 @@ impl<S: Switch> Engine<'_, S> {
                         }
                     }
                     if id != 0 {
-                        plane.controller.installed(now, id, &mut commands);
+                        plane.controller.installed(now.into(), id, &mut commands);
                     }
                 }
             }
@@ -171,7 +171,7 @@ impl<S: Switch> Engine<'_, S> {
     /// Schedules what is due first.
     fn arm_central(&mut self) {
         let Some(plane) = &mut self.central else { return };
-        let deadline = plane.controller.next_deadline();
+        let deadline = plane.controller.next_deadline().into();
         if deadline < plane.deadline {
             plane.deadline = deadline;
             plane.push(deadline, Message::Deadline);
@@ -205,16 +205,16 @@ impl<S: Switch> Engine<'_, S> {
         match message {
             Message::Frame { at, cookie, packet, frame } => {
                 plane.packet_ins += 1;
-                controller.packet_in(now, at, cookie, &packet, frame, &mut commands);
+                controller.packet_in(now.into(), at, cookie, &packet, frame, &mut commands);
             }
             Message::RuleRemoved { switch, cookie, packets, bytes } => {
-                controller.rule_removed(now, switch, cookie, packets, bytes, &mut commands);
+                controller.rule_removed(now.into(), switch, cookie, packets, bytes, &mut commands);
             }
-            Message::Port { at, up } => controller.port_changed(now, at, up, &mut commands),
-            Message::Link { from, to } => controller.link_up(now, from, to, &mut commands),
+            Message::Port { at, up } => controller.port_changed(now.into(), at, up, &mut commands),
+            Message::Link { from, to } => controller.link_up(now.into(), from, to, &mut commands),
             Message::Deadline => {
                 plane.deadline = Time::MAX;
-                controller.on_deadline(now, &mut commands);
+                controller.on_deadline(now.into(), &mut commands);
             }
             Message::Confirmed { transaction } => self.confirm(transaction, &mut commands),
             Message::Rule { switch, change } => {
@@ -247,7 +247,7 @@ impl<S: Switch> Engine<'_, S> {
             self.send_later(at.switch, Some(at.port), vec![PortNo::TABLE], FrameOut::Held(frame), now);
         }
         if let Some(plane) = &mut self.central {
-            plane.controller.installed(now, transaction, commands);
+            plane.controller.installed(now.into(), transaction, commands);
         }
     }
 

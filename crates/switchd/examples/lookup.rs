@@ -90,7 +90,7 @@ fn time(plane: &Plane, frame: &[u8], runs: u32) -> Result<u64, Box<dyn Error>> {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     let config = Exploration::default();
-    let pins = Pins::open(&arguments.pins, "lookup")?;
+    let pins = Pins::open(&arguments.pins, &"lookup".parse()?)?;
     let mut plane = Plane::load(Mode::TcpPath, &config, Settings::new(&config), &pins)?;
     for number in [0, 1] {
         let port = Port { up: 1, ifindex: INTERFACE, ..Port::decided(false, true) };

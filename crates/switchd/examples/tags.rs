@@ -147,7 +147,7 @@ struct Bench {
 impl Bench {
     fn new(mode: Mode, arguments: &Arguments) -> Result<Self> {
         let (config, tagging) = (Exploration::default(), Tagging::default());
-        let pins = Pins::open(&arguments.pins, mode.program())?;
+        let pins = Pins::open(&arguments.pins, &mode.program().parse()?)?;
         let mut plane = Plane::load(mode, &config, Settings::new(&config).tagging(&tagging), &pins)?;
         for number in 0..4 {
             let port = Port { up: 1, ifindex: INTERFACE, ..Port::decided(number >= UP, number < UP) };

@@ -6,89 +6,177 @@ use std::path::{Path, PathBuf};
 
 use aya::programs::links::{FdLink, PinnedLink};
 use aya::programs::tc::{
-    NlOptions, SchedClassifierLink, TcAttachOptions, TcError, TcHandle, qdisc_add_clsact,
+    NlOptions, SchedClassifierLink, SchedClassifierLinkId, TcAttachOptions, TcHandle, qdisc_add_clsact,
 };
 use aya::programs::{LinkOrder, ProgramError, ProgramInfo, SchedClassifier, TcAttachType};
 
 use crate::Mode;
 use crate::error::PlaneError;
+use crate::filters;
+use crate::names::SwitchName;
 use crate::pins::{Hook, Pins, list};
 use crate::plane::Plane;
 use crate::sys::{ifindex, programs_at};
 
 /// Priority and handle of the filter, where there is no tcx.
-const PRIORITY: u16 = 1;
-const HANDLE: TcHandle = TcHandle::new(0, 1);
+pub(crate) const PRIORITY: u16 = 1;
+pub(crate) const HANDLE: TcHandle = TcHandle::new(0, 1);
 
 type Result<T> = std::result::Result<T, PlaneError>;
 
-impl Plane {
-    /// Attaches the program to `interface`, which is port `number`: in the place of one that is pinned
-    /// there, else anew.
+/// How an interface is given back to the program that was attached to it before.
+pub struct Undo {
+    pin: PathBuf,
+    before: Before,
+}
+
+enum Before {
+    /// A link, pinned there, which had the program that is pinned.
+    Link(FdLink, PathBuf),
+    /// A filter with this program.
+    Filter(String, Box<SchedClassifier>),
+    /// Nothing, and it was attached so.
+    Nothing(Hook, String),
+}
+
+impl Undo {
+    /// Puts the program before, `old`, in its place again; where there was none, nothing is attached any more.
     ///
     /// # Errors
     /// [`PlaneError`].
-    pub fn attach(&mut self, pins: &Pins, hook: Hook, number: u16, interface: &str) -> Result<()> {
+    pub fn undo(self, old: Option<&mut SchedClassifier>) -> Result<()> {
+        let Self { pin, before } = self;
+        match before {
+            Before::Link(link, was) => {
+                let old = old.ok_or(PlaneError::Missing("pin of the program before"))?;
+                put(old, SchedClassifierLink::try_from(link)?)?;
+                std::fs::rename(&pin, &was).map_err(|error| PlaneError::Pin { path: was, error })
+            }
+            Before::Filter(interface, mut program) => {
+                put_filter(&mut program, &interface)?;
+                repin(&mut program, &pin)
+            }
+            Before::Nothing(hook, interface) => detach(hook, &interface, &pin),
+        }
+    }
+}
+
+/// Puts a program into a link, which stays.
+fn put(program: &mut SchedClassifier, link: SchedClassifierLink) -> Result<FdLink> {
+    let id = program.attach_to_link(link)?;
+    Ok(program.take_link(id)?.try_into()?)
+}
+
+/// Puts a program into the filter of an interface.
+fn put_filter(program: &mut SchedClassifier, interface: &str) -> Result<()> {
+    let there = SchedClassifierLink::attached(interface, TcAttachType::Ingress, PRIORITY, HANDLE, None)?;
+    let id = match program.attach_to_link(there) {
+        Ok(id) => id,
+        // Somebody has removed the filter.
+        Err(_) => add_filter(program, interface)?,
+    };
+    // Dropped it would be taken away.
+    std::mem::forget(program.take_link(id)?);
+    Ok(())
+}
+
+fn add_filter(program: &mut SchedClassifier, interface: &str) -> Result<SchedClassifierLinkId> {
+    let options = NlOptions { priority: PRIORITY, handle: HANDLE, classid: None };
+    Ok(program.attach_with_options(interface, TcAttachType::Ingress, TcAttachOptions::Netlink(options))?)
+}
+
+/// Pins a program in the place of another.
+fn repin(program: &mut SchedClassifier, path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(PlaneError::Pin { path: path.to_owned(), error });
+        }
+        _ => {}
+    }
+    program
+        .pin(path)
+        .map_err(|error| PlaneError::Pin { path: path.to_owned(), error: io::Error::other(error) })
+}
+
+/// Whether a link cannot be given a program any more, since its interface is gone.
+fn is_dead(error: &ProgramError) -> bool {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            return error.raw_os_error() == Some(libc::ENOLINK);
+        }
+        cause = error.source();
+    }
+    false
+}
+
+impl Plane {
+    /// Attaches the program to `interface`, which is port `number`: in the place of one that is pinned
+    /// there, else anew. Gives how that is taken back.
+    ///
+    /// # Errors
+    /// [`PlaneError`]; what was attached before still is.
+    pub fn attach(&mut self, pins: &Pins, hook: Hook, number: u16, interface: &str) -> Result<Undo> {
         let path = pins.attachment(hook, number, interface);
         match hook {
-            Hook::Tcx => self.attach_link(pins, &path, interface),
-            Hook::Clsact => self.attach_filter(&path, interface),
+            Hook::Tcx => self.attach_link(pins, path, interface),
+            Hook::Clsact => self.attach_filter(path, interface),
         }
     }
 
-    fn attach_link(&mut self, pins: &Pins, path: &Path, interface: &str) -> Result<()> {
+    fn attach_link(&mut self, pins: &Pins, path: PathBuf, interface: &str) -> Result<Undo> {
         let program = self.program_mut()?;
         // Its number may have been another.
         let pinned = pins.attachments()?.into_iter();
         let mut pinned = pinned.filter(|(hook, _, name, _)| *hook == Hook::Tcx && name == interface);
         if let Some((.., old)) = pinned.next() {
-            let failed = |error| PlaneError::Pin { path: old.clone(), error };
-            let link = PinnedLink::from_pin(&old).ok().map(FdLink::from);
-            let link = link.and_then(|link| SchedClassifierLink::try_from(link).ok());
-            if let Some(id) = link.and_then(|link| program.attach_to_link(link).ok()) {
+            let rename = |from: &Path, to: &Path| {
+                std::fs::rename(from, to).map_err(|error| PlaneError::Pin { path: to.to_owned(), error })
+            };
+            let link = SchedClassifierLink::try_from(FdLink::from(PinnedLink::from_pin(&old)?))?;
+            rename(&old, &path)?;
+            match put(program, link) {
                 // The pin holds the link, also without us: it is never without one.
-                drop(program.take_link(id)?);
-                return std::fs::rename(&old, path).map_err(failed);
+                Ok(link) => return Ok(Undo { pin: path, before: Before::Link(link, old) }),
+                // Its interface is gone, and no other program can be put into it.
+                Err(PlaneError::Program(error)) if is_dead(&error) => {
+                    std::fs::remove_file(&path)
+                        .map_err(|error| PlaneError::Pin { path: path.clone(), error })?;
+                }
+                Err(error) => {
+                    rename(&path, &old)?;
+                    return Err(error);
+                }
             }
-            // A link whose interface went is good for nothing: no program can be put into it.
-            std::fs::remove_file(&old).map_err(failed)?;
         }
         let options = TcAttachOptions::TcxOrder(LinkOrder::default());
         let id = program.attach_with_options(interface, TcAttachType::Ingress, options)?;
         let link: FdLink = program.take_link(id)?.try_into()?;
-        link.pin(path)
-            .map_err(|error| PlaneError::Pin { path: path.to_owned(), error: io::Error::other(error) })?;
-        Ok(())
+        link.pin(&path)
+            .map_err(|error| PlaneError::Pin { path: path.clone(), error: io::Error::other(error) })?;
+        Ok(Undo { pin: path, before: Before::Nothing(Hook::Tcx, interface.to_owned()) })
     }
 
-    fn attach_filter(&mut self, path: &Path, interface: &str) -> Result<()> {
+    fn attach_filter(&mut self, path: PathBuf, interface: &str) -> Result<Undo> {
         let program = self.program_mut()?;
         // That it is there already is no fault; that it cannot be is what attaching says.
         let _ = qdisc_add_clsact(interface);
-        let there = SchedClassifierLink::attached(interface, TcAttachType::Ingress, PRIORITY, HANDLE, None);
-        let there = there.map_err(|error| PlaneError::Pin { path: path.to_owned(), error })?;
-        let id = if path.exists() {
-            std::fs::remove_file(path).map_err(|error| PlaneError::Pin { path: path.to_owned(), error })?;
-            program.attach_to_link(there).ok()
+        let undo = if path.exists() {
+            let old = SchedClassifier::from_pin(&path)?;
+            put_filter(program, interface)?;
+            Undo { pin: path.clone(), before: Before::Filter(interface.to_owned(), Box::new(old)) }
         } else {
-            // Dropped it would be taken away.
-            std::mem::forget(there);
-            None
+            let id = add_filter(program, interface)?;
+            std::mem::forget(program.take_link(id)?);
+            Undo { pin: path.clone(), before: Before::Nothing(Hook::Clsact, interface.to_owned()) }
         };
-        let id = match id {
-            Some(id) => id,
-            None => {
-                let options = NlOptions { priority: PRIORITY, handle: HANDLE, classid: None };
-                program.attach_with_options(
-                    interface,
-                    TcAttachType::Ingress,
-                    TcAttachOptions::Netlink(options),
-                )?
+        match repin(program, &path) {
+            Ok(()) => Ok(undo),
+            Err(error) => {
+                undo.undo(None)?;
+                Err(error)
             }
-        };
-        std::mem::forget(program.take_link(id)?);
-        let pinned = program.pin(path);
-        pinned.map_err(|error| PlaneError::Pin { path: path.to_owned(), error: io::Error::other(error) })
+        }
     }
 }
 
@@ -99,12 +187,7 @@ impl Plane {
 pub fn detach(hook: Hook, interface: &str, path: &Path) -> Result<()> {
     let failed = |error| PlaneError::Pin { path: path.to_owned(), error };
     if hook == Hook::Clsact {
-        for mode in Mode::ALL {
-            match aya::programs::tc::qdisc_detach_program(interface, TcAttachType::Ingress, mode.program()) {
-                Err(TcError::IoError(_)) | Ok(()) => {}
-                Err(error) => return Err(ProgramError::from(error).into()),
-            }
-        }
+        filters::remove(interface, path)?;
     }
     // A link without a pin and a holder is gone.
     std::fs::remove_file(path).map_err(failed)
@@ -114,7 +197,7 @@ pub fn detach(hook: Hook, interface: &str, path: &Path) -> Result<()> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Owner {
     /// The switch of this name.
-    Switch(String),
+    Switch(SwitchName),
     /// A program of ours that is pinned nowhere we see: its name.
     Unknown(String),
 }
@@ -123,8 +206,9 @@ pub enum Owner {
 ///
 /// # Errors
 /// [`PlaneError::Pin`] where the kernel cannot say.
-pub fn other_owner(root: &Path, own: &str, interface: &str) -> Result<Option<Owner>> {
-    let switches: Vec<String> = list(root)?.iter().filter_map(|switch| named(switch)).collect();
+pub fn other_owner(root: &Path, own: &SwitchName, interface: &str) -> Result<Option<Owner>> {
+    // Whatever else is there has a name that no switch has, or no pins of ours in it.
+    let switches: Vec<SwitchName> = list(root)?.iter().filter_map(|switch| named(switch)).collect();
     for name in switches.iter().filter(|name| *name != own) {
         let pins = Pins::of(root, name).attachments()?;
         if pins.iter().any(|(hook, _, at, _)| *hook == Hook::Clsact && at == interface) {
@@ -144,7 +228,7 @@ pub fn other_owner(root: &Path, own: &str, interface: &str) -> Result<Option<Own
         for (_, _, _, path) in Pins::of(root, &name).attachments()? {
             let info = PinnedLink::from_pin(&path).ok().and_then(|link| FdLink::from(link).info().ok());
             if info.is_some_and(|info| programs.contains(&info.program_id())) {
-                match name == own {
+                match name == *own {
                     true => is_own = true,
                     false => return Ok(Some(Owner::Switch(name))),
                 }
@@ -161,8 +245,8 @@ pub fn other_owner(root: &Path, own: &str, interface: &str) -> Result<Option<Own
     Ok(program.map(|name| Owner::Unknown(name.to_owned())))
 }
 
-fn named(path: &Path) -> Option<String> {
-    Some(path.file_name()?.to_str()?.to_owned())
+fn named(path: &Path) -> Option<SwitchName> {
+    path.file_name()?.to_str()?.parse().ok()
 }
 
 /// Whether this kernel attaches by tcx links.

@@ -38,6 +38,14 @@ pub enum PlaneError {
         /// Why.
         error: io::Error,
     },
+    /// Something that Weft did not make is where its pins are: it is left alone.
+    #[error("{path} is not Weft's: {why}; nothing is changed or removed", path = path.display())]
+    NotOurs {
+        /// What is not Weft's.
+        path: PathBuf,
+        /// How that is seen.
+        why: String,
+    },
     /// The object cannot be read.
     #[error("the data plane is no object: {0}")]
     Object(#[from] aya_obj::ParseError),

@@ -195,8 +195,8 @@ pub struct Port {
     pub way: u8,
     /// Whether a Hello makes it a fabric port.
     pub may_be_fabric: u8,
-    /// Zero.
-    pub reserved: u8,
+    /// Whether other ports come first: its neighbour is not heard any more.
+    pub last_resort: u8,
 }
 
 impl Port {

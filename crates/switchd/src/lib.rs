@@ -8,18 +8,22 @@
 
 pub mod attach;
 pub mod bodies;
+mod btf;
 pub mod clock;
 pub mod config;
 pub mod counters;
 pub mod ctl;
 pub mod daemon;
 mod error;
+mod filters;
+mod held;
 pub mod layout;
 mod mode;
 pub mod names;
 pub mod pins;
 mod plane;
 pub mod recovery;
+mod routes;
 mod sys;
 pub mod tables;
 pub mod tags;

@@ -26,8 +26,21 @@ impl Mode {
     pub const ALL: [Self; 7] =
         [Self::ArpPath, Self::TcpPath, Self::Tfe, Self::Ecmp, Self::Spray, Self::TagForward, Self::FlowTable];
 
-    /// The name of the mode's program.
+    /// The name of the mode's program in the kernel, which has room for 15 characters.
     pub const fn program(self) -> &'static str {
+        match self {
+            Self::ArpPath => "weft_arp_path",
+            Self::TcpPath => "weft_tcp_path",
+            Self::Tfe => "weft_tfe",
+            Self::Ecmp => "weft_ecmp",
+            Self::Spray => "weft_spray",
+            Self::TagForward => "weft_tag_fwd",
+            Self::FlowTable => "weft_flow_table",
+        }
+    }
+
+    /// The name with underscores, as that of a scheme.
+    const fn plain(self) -> &'static str {
         match self {
             Self::ArpPath => "arp_path",
             Self::TcpPath => "tcp_path",
@@ -43,24 +56,24 @@ impl Mode {
     pub const fn scheme(self) -> &'static str {
         match self {
             Self::FlowTable => "tag_forward",
-            mode => mode.program(),
+            mode => mode.plain(),
         }
     }
 
-    /// The name in configurations: the program's with hyphens.
+    /// The name in configurations, with hyphens.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ArpPath => "arp-path",
             Self::TcpPath => "tcp-path",
             Self::TagForward => "tag-forward",
             Self::FlowTable => "flow-table",
-            mode => mode.program(),
+            mode => mode.plain(),
         }
     }
 
     /// The mode of a name, with hyphens or underscores.
     pub fn of_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| name == mode.name() || name == mode.program())
+        Self::ALL.into_iter().find(|mode| name == mode.name() || name == mode.plain())
     }
 
     /// Whether the mode finds stations by exploring, all or those without a route: maps `stations`, `repairs`,

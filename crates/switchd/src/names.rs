@@ -1,6 +1,57 @@
-//! Numbers of maps as people read and write them.
+//! Names of switches, and numbers of maps as people read and write them.
 
+use std::fmt;
+use std::ops::Deref;
+use std::str::FromStr;
+
+use thiserror::Error;
 use weft_switching::Mac;
+
+/// Most bytes of a switch's name.
+const LONGEST_NAME: usize = 32;
+
+/// The name of a switch on this machine: 1 to 32 ASCII letters, digits, `-` and `_`. Its socket, files and
+/// pins are called by it, so it is never a path: no `/`, no `.`, not empty.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SwitchName(String);
+
+/// A text that is not the name of a switch.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("expected 1 to {LONGEST_NAME} letters, digits, `-` and `_`: files and pins are called by it")]
+pub struct WrongName;
+
+impl SwitchName {
+    /// The name of a switch that is given none.
+    pub fn standard() -> Self {
+        Self("weft".to_owned())
+    }
+}
+
+impl FromStr for SwitchName {
+    type Err = WrongName;
+
+    fn from_str(text: &str) -> Result<Self, WrongName> {
+        let right = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        match (1..=LONGEST_NAME).contains(&text.len()) && text.chars().all(right) {
+            true => Ok(Self(text.to_owned())),
+            false => Err(WrongName),
+        }
+    }
+}
+
+impl Deref for SwitchName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SwitchName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
 
 /// An address of 48 bits as `02:00:00:00:00:01`.
 pub fn mac(address: u64) -> String {
@@ -62,6 +113,17 @@ pub fn kind(number: u8) -> &'static str {
 mod tests {
     use super::*;
     use weft_switching::Kind;
+
+    #[test]
+    fn a_name_of_a_switch_is_never_a_path() {
+        for right in ["s", "S1", "leaf-1_a", "attach", &"n".repeat(32)] {
+            assert_eq!(right.parse::<SwitchName>().as_deref(), Ok(right));
+        }
+        for wrong in ["", ".", "..", "a.b", "/", "a/b", "../a", "a b", "a\n", "\u{e4}", "%", &"n".repeat(33)]
+        {
+            assert_eq!(wrong.parse::<SwitchName>(), Err(WrongName), "{wrong:?}");
+        }
+    }
 
     #[test]
     fn kinds_have_the_names_of_their_numbers() {

@@ -11,9 +11,9 @@ use weft_units::PortId;
 
 use crate::counters::{Counters, Counts, PortCounts};
 use crate::error::PlaneError;
-use crate::layout::{Event, MAX_PORTS, Port, Route, Settings};
+use crate::layout::{Event, MAX_PORTS, Port, Settings};
 use crate::mode::Mode;
-use crate::pins::Pins;
+use crate::pins::{Pins, Staged};
 use crate::tags::Turns;
 use crate::tags::layout::TagCounts;
 
@@ -31,17 +31,30 @@ pub struct Plane {
 }
 
 impl Plane {
-    /// Loads the program of `mode` over the maps that are pinned, as far as they are of the same make, and
-    /// pins those that are not there. It forwards nothing until it is attached.
+    /// Loads the program of `mode` over the maps that are pinned, as far as they are of the same make and layout, and
+    /// pins those that are not there in the place of others. It forwards nothing until it is attached.
     ///
     /// `settings` is made of `config`.
     ///
     /// # Errors
-    /// [`PlaneError`]; the kernel wants CAP_BPF and CAP_NET_ADMIN.
+    /// [`PlaneError`]; the kernel wants CAP_BPF and CAP_NET_ADMIN. Pins are as they were then.
     pub fn load(mode: Mode, config: &Exploration, settings: Settings, pins: &Pins) -> Result<Self> {
-        let mut ebpf = build(mode, config, settings, pins)?;
+        let (plane, staged) = Self::stage(mode, config, settings, pins)?;
+        staged.commit()?;
+        Ok(plane)
+    }
+
+    /// The same, but what is new is pinned aside: the program before goes on over its own maps until this one is
+    /// attached and all is committed.
+    pub(crate) fn stage(
+        mode: Mode,
+        config: &Exploration,
+        settings: Settings,
+        pins: &Pins,
+    ) -> Result<(Self, Staged)> {
+        let (mut ebpf, staged) = build(mode, config, settings, pins)?;
         let trace = RingBuf::try_from(ebpf.take_map("trace").ok_or(PlaneError::Missing("trace"))?)?;
-        Ok(Self { ebpf, trace, mode, settings, gate_turns: Turns::GATES })
+        Ok((Self { ebpf, trace, mode, settings, gate_turns: Turns::GATES }, staged))
     }
 
     /// What the program was loaded with.
@@ -67,7 +80,7 @@ impl Plane {
         self.ebpf.map(name).ok_or(PlaneError::Missing(name))
     }
 
-    fn map_mut(&mut self, name: &'static str) -> Result<&mut Map> {
+    pub(crate) fn map_mut(&mut self, name: &'static str) -> Result<&mut Map> {
         self.ebpf.map_mut(name).ok_or(PlaneError::Missing(name))
     }
 
@@ -105,21 +118,6 @@ impl Plane {
     /// [`PlaneError::Map`].
     pub fn interfaces(&self) -> Result<Vec<(u32, u32)>> {
         entries(&HashMap::try_from(self.map("interfaces")?)?)
-    }
-
-    /// Sends what goes to stations by these routes and no others.
-    ///
-    /// # Errors
-    /// [`PlaneError`]; a mode that explores has no routes.
-    pub fn set_routes(&mut self, routes: &[(u64, Route)]) -> Result<()> {
-        let mut map = HashMap::<_, u64, Route>::try_from(self.map_mut("routes")?)?;
-        let known = entries(&map)?;
-        routes.iter().try_for_each(|(station, route)| map.insert(station, route, 0))?;
-        let gone = known.iter().filter(|(station, _)| routes.iter().all(|(kept, _)| kept != station));
-        for (station, _) in gone {
-            forget(&mut map, station)?;
-        }
-        Ok(())
     }
 
     /// Whether events are written to the ring buffer `trace`.
@@ -165,6 +163,15 @@ impl Plane {
         })
     }
 
+    /// Frames that came in on a port.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn received(&self, number: PortId) -> Result<u64> {
+        let counts = PerCpuArray::<_, PortCounts>::try_from(self.map("port_counters")?)?;
+        Ok(PortCounts::sum(&counts.get(&number.0.into(), 0)?).received)
+    }
+
     /// What came in and left by each port.
     ///
     /// # Errors
@@ -179,7 +186,7 @@ impl Plane {
 const ENOENT: i32 = 2;
 
 /// Takes out an entry, unless the program was quicker.
-fn forget<K: Pod, V: Pod>(
+pub(crate) fn forget<K: Pod, V: Pod>(
     map: &mut HashMap<&mut MapData, K, V>,
     key: &K,
 ) -> std::result::Result<(), MapError> {
@@ -189,31 +196,34 @@ fn forget<K: Pod, V: Pod>(
     }
 }
 
-/// Loads the object of `mode` into the kernel, with the maps of `pins` where there are any.
-fn build(mode: Mode, config: &Exploration, settings: Settings, pins: &Pins) -> Result<Ebpf> {
+/// Loads the object of `mode` into the kernel, with the maps of `pins` that it can take over.
+fn build(mode: Mode, config: &Exploration, settings: Settings, pins: &Pins) -> Result<(Ebpf, Staged)> {
     let size = |entries: usize| u32::try_from(entries).unwrap_or(u32::MAX);
     let mut sizes: Vec<_> = Mode::sizes(config).map(|(map, entries)| (map, size(entries))).into();
     if settings.testing == 0 {
         // Nothing is written down: the least that a ring buffer can be.
         sizes.push(("sent", 4096));
     }
-    let pinned = pins.prepare(mode.object(), &sizes)?;
+    let plan = pins.plan(mode.object(), &sizes)?;
+    let adopted = plan.adopted.clone();
+    let staged = pins.stage(plan)?;
     let mut loader = EbpfLoader::new();
     loader.override_global("settings", &settings, true);
     for (map, size) in &sizes {
         loader.map_max_entries(map, *size);
     }
-    for (map, path) in &pinned {
+    for (map, path) in &adopted {
         loader.map_pin_path(map, path.as_path());
     }
     let mut ebpf = loader.load(mode.object())?;
     let program = ebpf.program_mut(mode.program()).ok_or(PlaneError::Missing("program"))?;
     <&mut SchedClassifier>::try_from(program)?.load()?;
-    Ok(ebpf)
+    staged.pin(&mut ebpf, mode.program())?;
+    Ok((ebpf, staged))
 }
 
 /// The entries of a hash map.
-fn entries<T: Borrow<MapData>, K: Pod, V: Pod>(map: &HashMap<T, K, V>) -> Result<Vec<(K, V)>> {
+pub(crate) fn entries<T: Borrow<MapData>, K: Pod, V: Pod>(map: &HashMap<T, K, V>) -> Result<Vec<(K, V)>> {
     let mut entries = Vec::new();
     for entry in map.iter() {
         match entry {

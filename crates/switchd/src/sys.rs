@@ -8,15 +8,15 @@ const BPF_TCX_INGRESS: u32 = 46;
 /// Programs of an interface that are looked at: the kernel allows 64.
 const MOST: usize = 64;
 
-/// Calls bpf(2).
+/// Calls bpf(2); gives the descriptor of a command that makes one.
 ///
 /// # Safety
 /// The pointers in `attr` are to memory of the sizes that the command and the map say.
-pub(crate) unsafe fn bpf<T>(command: libc::c_long, attr: &mut T) -> io::Result<()> {
+pub(crate) unsafe fn bpf<T>(command: libc::c_long, attr: &mut T) -> io::Result<libc::c_int> {
     // SAFETY: the attributes live until the call returns; what they point to is the caller's promise.
     match unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_mut(attr), size_of::<T>()) } {
         -1 => Err(io::Error::last_os_error()),
-        _ => Ok(()),
+        done => Ok(done as libc::c_int),
     }
 }
 

@@ -101,7 +101,7 @@ impl<K: Pod, V: Pod> Walk<K, V> {
             let done = unsafe { bpf(BPF_MAP_LOOKUP_BATCH, &mut attr) };
             let count = (attr.count as usize).min(keys.len());
             match done {
-                Ok(()) => see(&keys[..count], &values[..count]),
+                Ok(_) => see(&keys[..count], &values[..count]),
                 Err(error) if error.raw_os_error() == Some(libc::ENOENT) => {
                     see(&keys[..count], &values[..count]);
                     return Ok(());
@@ -138,7 +138,7 @@ impl<K: Pod, V: Pod> Walk<K, V> {
             let count = (attr.count as usize).min(rest.len());
             removed += count;
             match done {
-                Ok(()) => return Ok(removed),
+                Ok(_) => return Ok(removed),
                 // It stops at one that is gone.
                 Err(error) if error.raw_os_error() == Some(libc::ENOENT) => at += count + 1,
                 Err(error) => return Err(error),
@@ -176,6 +176,6 @@ impl<K: Pod, V: Pod> Walk<K, V> {
             flags: 0,
         };
         // SAFETY: key and value have the map's sizes.
-        unsafe { bpf(BPF_MAP_UPDATE_ELEM, &mut attr) }
+        unsafe { bpf(BPF_MAP_UPDATE_ELEM, &mut attr) }.map(drop)
     }
 }

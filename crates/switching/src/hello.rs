@@ -4,6 +4,11 @@
 //! long and heard none is a *host port*. Between the two, and where a neighbour has fallen silent,
 //! it carries nothing: a switch taken for a host would loop what is sent to it. Hosts are not
 //! trusted: on a host port nothing counts that only switches may send.
+//!
+//! A neighbour whose Hello messages stop while its frames still come in is a switch whose daemon hangs and
+//! whose data plane works: Hello messages and frames travel the same direction, so a link that fails takes
+//! both away. Such a port stays a fabric port as a *last resort* ([`Ports::keep`]): its entries stay valid,
+//! floods leave by it after all other copies, and routes use it where no other next hop is left.
 
 use weft_units::{Duration, Mac, PortId, Time};
 
@@ -54,6 +59,8 @@ struct Port {
     neighbour_until: Time,
     /// A host port from then on, unless a neighbour is heard before.
     host_from: Time,
+    /// Whether the neighbour is not heard any more, and still delivers frames.
+    last_resort: bool,
 }
 
 impl Port {
@@ -84,7 +91,7 @@ impl Ports {
                 Way::Unknown => (Time::ZERO, hold),
                 Way::Up | Way::Down | Way::Level => (hold, Time::MAX),
             };
-            Port { up: true, way, neighbour_until, host_from }
+            Port { up: true, way, neighbour_until, host_from, last_resort: false }
         };
         let ports: Vec<_> = ways.into_iter().map(port).collect();
         Self {
@@ -102,8 +109,31 @@ impl Ports {
         if let Some(port) = self.ports.get_mut(port.index()) {
             port.neighbour_until = now + self.hold;
             port.host_from = Time::MAX;
+            port.last_resort = false;
             self.count_hosts();
         }
+    }
+
+    /// The neighbour of `port` is not heard any more, and its frames still come in: the port stays a fabric
+    /// port until [`Ports::lose`], as a last resort. A Hello ends that, and so does the loss of the carrier.
+    pub fn keep(&mut self, port: PortId) {
+        if let Some(port) = self.ports.get_mut(port.index()) {
+            port.neighbour_until = Time::MAX;
+            port.last_resort = true;
+        }
+    }
+
+    /// Nothing came in on `port` for a hold time while it was a last resort: its neighbour is dead.
+    pub fn lose(&mut self, port: PortId, now: Time) {
+        if let Some(port) = self.ports.get_mut(port.index()).filter(|port| port.last_resort) {
+            port.neighbour_until = now;
+            port.last_resort = false;
+        }
+    }
+
+    /// Whether `port` is used only where no other is left.
+    pub fn is_last_resort(&self, port: PortId) -> bool {
+        self.ports.get(port.index()).is_some_and(|port| port.last_resort)
     }
 
     fn count_hosts(&mut self) {
@@ -144,6 +174,7 @@ impl Ports {
     pub fn set_up(&mut self, port: PortId, up: bool, now: Time, out: &mut Actions) {
         let Some(state) = self.ports.get_mut(port.index()) else { return };
         state.up = up;
+        state.last_resort = false;
         state.neighbour_until = Time::ZERO;
         state.host_from = match (up, state.way) {
             (false, _) => Time::MAX,
@@ -211,7 +242,8 @@ impl Ports {
         self.chosen.iter().for_each(|&port| out.emit(port, *header));
     }
 
-    /// Which ports a flood goes out of, and in what order: an idle fabric decides the race by it.
+    /// Which ports a flood goes out of, and in what order: an idle fabric decides the race by it. Ports of the
+    /// last resort come behind all others.
     fn choose<C: Context>(
         &mut self,
         ctx: &mut C,
@@ -236,6 +268,10 @@ impl Ports {
             for last in (1..self.chosen.len()).rev() {
                 self.chosen.swap(last, pick(ctx.random().next_u64(), last + 1));
             }
+        }
+        let last = |port: &PortId| self.ports[port.index()].last_resort;
+        if self.chosen.iter().any(last) {
+            self.chosen.sort_by_key(last);
         }
     }
 
@@ -265,5 +301,66 @@ impl Ports {
         let lost = |port: &Port| port.neighbour_until > before && port.neighbour_until <= now;
         let ports = (0..).map(PortId).zip(&self.ports);
         ports.filter(|(_, port)| lost(port)).map(|(id, _)| id).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exploration::Exploration;
+    use crate::{Action, Stream, stream};
+
+    struct Ctx(Time, Stream);
+
+    impl Context for Ctx {
+        fn now(&self) -> Time {
+            self.0
+        }
+        fn queue_bytes(&self, _port: PortId) -> u64 {
+            0
+        }
+        fn random(&mut self) -> &mut Stream {
+            &mut self.1
+        }
+    }
+
+    fn flooded(ports: &mut Ports, now: Time) -> Vec<u16> {
+        let mut out = Actions::default();
+        let mut ctx = Ctx(now, stream(1, "hello", 0));
+        ports.flood(&mut ctx, &Exploration::default(), PortId(0), true, &mut out);
+        let port = |action| match action {
+            Action::Send(port) => port.0,
+            other => panic!("{other:?}"),
+        };
+        out.all().map(port).collect()
+    }
+
+    #[test]
+    fn a_port_that_is_not_heard_and_delivers_is_flooded_to_behind_all_others_until_it_is_lost() {
+        let config = Exploration::default();
+        let ways = vec![Way::Host, Way::Level, Way::Level, Way::Level, Way::Host];
+        let mut ports = Ports::new(ways, &config);
+        let later = Time::ZERO + config.hold;
+        for port in [1, 3] {
+            ports.heard(PortId(port), later);
+        }
+        ports.keep(PortId(2));
+        assert!(ports.is_fabric(PortId(2), later) && ports.is_last_resort(PortId(2)));
+        for at in 0..50 {
+            let now = later + Duration::from_ps(at);
+            assert_eq!(flooded(&mut ports, now).last(), Some(&2), "whatever is drawn");
+        }
+        assert!(ports.silent(Time::ZERO, later).is_empty(), "it is not dead");
+        ports.lose(PortId(2), later);
+        assert!(!ports.is_fabric(PortId(2), later));
+        assert_eq!(ports.silent(Time::ZERO, later), [PortId(2)]);
+        ports.lose(PortId(1), later);
+        assert!(ports.is_fabric(PortId(1), later), "only a last resort is lost so");
+        ports.keep(PortId(2));
+        ports.heard(PortId(2), later);
+        assert!(!ports.is_last_resort(PortId(2)), "a Hello makes it a port like any other");
+        ports.keep(PortId(2));
+        ports.set_up(PortId(2), false, later, &mut Actions::default());
+        assert!(!ports.is_fabric(PortId(2), later), "without a carrier nothing comes in");
     }
 }

@@ -97,7 +97,7 @@ impl<'a> Neighbor<'a> {
 
     /// The frame by which the host at `source` asks for `target`, or tells that it is there: it is its own
     /// link-layer address that the message tells, unless its address is `::` (RFC 4862, section 5.4.2). An
-    /// Advertisement counts as asked for and replaces what was known.
+    /// Advertisement replaces what was known, and counts as asked for unless it goes to a group.
     pub fn frame(
         operation: NeighborOperation,
         source: (MacAddr, Ipv6Addr),
@@ -108,6 +108,8 @@ impl<'a> Neighbor<'a> {
         let len = Self::MIN_LEN + if tells { 8 } else { 0 };
         let (kind, flags) = match operation {
             NeighborOperation::Solicitation => (SOURCE_LINK_LAYER, 0),
+            // Override, and to one host Solicited (RFC 4861, section 4.4).
+            NeighborOperation::Advertisement if destination.1.is_multicast() => (TARGET_LINK_LAYER, 0x20),
             NeighborOperation::Advertisement => (TARGET_LINK_LAYER, 0x60),
         };
         let mut message = [0; Neighbor::MIN_LEN + 8];
@@ -175,6 +177,12 @@ mod tests {
             assert_eq!(message.link_layer(), told);
             // Over everything with the checksum in its place the sum is that of no bits missing.
             assert_eq!(checksum(source, asker, ip.payload()), 0);
+        }
+        // To a group it is not solicited.
+        let group = "ff02::1".parse().unwrap();
+        for (to, flags) in [(asker, 0x60), (group, 0x20)] {
+            let (frame, _) = Neighbor::frame(NeighborOperation::Advertisement, (mac, own), (all, to), own);
+            assert_eq!(frame[58], flags);
         }
         // Computed apart, from the pseudo header and the message.
         let (frame, _) = Neighbor::frame(kind, (mac, own), (all, own), own);

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import paths, quantity
-from ..labels import short_key, show
+from ..labels import short_key, show, visible
 from ..palette import Style, styles
 from ..statistics import Estimate
 from ..summary import METRICS, Metric
@@ -39,7 +39,7 @@ def show_summary(console: Console, summary: Summary) -> None:
         group = list(rows)
         title = ", ".join(f"{short_key(key, lead)} {value}" for key, value in zip(lead, values, strict=True))
         for i, part in enumerate(parts):
-            console.print(_table(title if i == 0 else "", group, part, summary))
+            console.print(_table(visible(title) if i == 0 else "", group, part, summary))
             console.print()
     console.print(Text(_note(summary), style="dim"))
 
@@ -67,10 +67,10 @@ def show_paths(console: Console, title: str, rows: Sequence[paths.Row], columns:
         previous: tuple[str, ...] = ()
         for row in rows:
             lead = tuple(getattr(row, key) for key in leads)
-            names = [Text(value if lead != previous else "", style="bold") for value in lead]
+            names = [Text(visible(value) if lead != previous else "", style="bold") for value in lead]
             previous = lead
             cells = [_value(row.estimates[column.key], column.kind) for column in part]
-            table.add_row(*names, Text(row.scheme, style=colors[row.scheme].color), *cells)
+            table.add_row(*names, Text(visible(row.scheme), style=colors[row.scheme].color), *cells)
         console.print(table)
         console.print()
 
@@ -105,7 +105,10 @@ def _table(title: str, rows: Sequence[Row], metrics: Sequence[Metric], summary: 
             table.add_section()
             table.add_row()
         cells = [
-            Text(str(row.group[key]) if key == "scheme" or kind != previous else "", style=_style(key, row, colors))
+            Text(
+                visible(str(row.group[key])) if key == "scheme" or kind != previous else "",
+                style=_style(key, row, colors),
+            )
             for key in kinds
         ]
         previous = kind

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -83,6 +82,13 @@ def controller(
         str | None, typer.Option(metavar="ADDRESS:PORT", help="Where Prometheus asks for metrics (default: nowhere).")
     ] = None,
     control: Control = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Speak TLS with switches: this controller's private key (PEM).")
+    ] = None,
+    tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="This controller's certificate (PEM).")] = None,
+    tls_ca: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Certificates of those who sign switches' certificates (PEM).")
+    ] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Also say what is only of use to find a fault.")
     ] = False,
@@ -101,6 +107,8 @@ def controller(
 
       weft controller --listen :6653 --forwarding spanning-tree
 
+      weft controller --listen :6653 --tls-key key.pem --tls-cert cert.pem --tls-ca switches.pem
+
       weft controller show connections
     """
     if context.invoked_subcommand is not None:
@@ -108,6 +116,7 @@ def controller(
     from ..controller.address import Address
     from ..controller.errors import ControllerError
     from ..controller.settings import Expected, Settings, default_control
+    from ..controller.tls import Tls
 
     try:
         settings = Settings(
@@ -120,6 +129,7 @@ def controller(
             order=order.value,
             idle_timeout_s=idle_timeout,
             fabric=None if fabric is None else Expected.read(fabric),
+            tls=Tls.of(tls_key, tls_cert, tls_ca),
         )
         from .. import log
         from ..controller import run
@@ -159,6 +169,6 @@ def show(
     except ControllerError as error:
         raise shell.fail(str(error), error.hint) from None
     if as_json:
-        print(json.dumps(shown, ensure_ascii=False))
+        shell.print_json(shown)
     else:
         tables.show(shell.out, what.value, shown)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from pathlib import Path
 from typing import Annotated
@@ -105,7 +104,7 @@ def _show(folder: Path, runs: int, before: int, *, as_json: bool) -> None:
 
     summary = summarise(Results(folder))
     if as_json:
-        print(json.dumps(summary.as_dict(), indent=2, ensure_ascii=False))
+        shell.print_json(summary.as_dict(), indent=2)
         return
     show_summary(shell.out, summary)
     kept = f" ({before} were there before)" if before else ""

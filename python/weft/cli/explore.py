@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from .. import quantity
 from ..errors import OutputError
@@ -129,10 +130,11 @@ def _tell(data: dict[str, Any], out: Path) -> None:
     nodes, flow = data["fabric"]["nodes"], data["flow"]
     between = f"{nodes[flow['from']]['name']} to {nodes[flow['to']]['name']}"
     label = f" ({data['label']})" if data["label"] and data["label"] != data["scheme"] else ""
-    shell.say(
+    what = (
         f"{data['scheme']}{label}, seed {data['seed']}: flow {flow['flow']} of {plural(data['flows'], 'flow')}, "
         f"{between}, {quantity.size(flow['bytes'])}"
     )
+    shell.say(escape(what))
     if data["no_recovery"]:
         shell.warn(f"no recovery to see: {data['no_recovery']}")
     shell.out.print(str(out), markup=False, soft_wrap=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -74,11 +75,11 @@ def fabric(
         show_paths(graph, paths, order or Order.paper, count or 8, as_json)
     elif as_json:
         nodes, links = [asdict(n) for n in graph.nodes], [asdict(link) for link in graph.links]
-        print(json.dumps({"name": graph.name, **graph.measures, "nodes": nodes, "links": links}, ensure_ascii=False))
+        shell.print_json({"name": graph.name, **graph.measures, "nodes": nodes, "links": links})
     else:
         show_facts(graph)
     if svg is not None and not as_json:
-        shell.say(f"drawing: {svg}")
+        shell.say(f"drawing: {escape(str(svg))}")
 
 
 def show_facts(graph: Fabric) -> None:
@@ -98,7 +99,7 @@ def show_paths(graph: Fabric, ends: tuple[str, str], order: Order, count: int, a
     if as_json:
         rows = [{"hops": one.hops, **asdict(one)} for one in found]
         answer = {"name": graph.name, "from": start, "to": end, "order": order.value, "paths": rows}
-        print(json.dumps(answer, ensure_ascii=False))
+        shell.print_json(answer)
         return
     if not found:
         shell.out.print(f"no path joins {start} and {end}", markup=False)

@@ -45,7 +45,7 @@ def list_(
     """
     entries = _entries(what)
     if as_json:
-        print(json.dumps(entries, indent=2, ensure_ascii=False))
+        shell.print_json(entries, indent=2)
         return
     if what is What.profiles:
         _side_by_side(entries)
@@ -83,7 +83,7 @@ def schema() -> None:
 
       weft schema > scenario.schema.json
     """
-    print(json.dumps(json.loads(_weft.schema()), indent=2, ensure_ascii=False))
+    shell.print_json(json.loads(_weft.schema()), indent=2)
 
 
 def _entries(what: What) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import quantity
-from ..labels import plural
+from ..labels import plural, visible
 from ..progress import Tracker
 
 _PLAIN_SECONDS = 10.0
@@ -110,7 +110,7 @@ def announced(text: str) -> Iterator[None]:
     A process of its own waits and says it: while the engine works on a fabric, no other thread of this one can.
     """
     say = "import sys, time; time.sleep(float(sys.argv[1])); print(sys.argv[2], file=sys.stderr)"
-    command = [sys.executable, "-ISc", say, str(PATIENCE), text]
+    command = [sys.executable, "-ISc", say, str(PATIENCE), visible(text)]
     waiting = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     try:
         yield

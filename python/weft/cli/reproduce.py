@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -75,7 +74,7 @@ def reproduce(
             shell.say(f"Stopped: {escape(there)}. To go on from there:\n  [bold]{escape(again)}[/bold]")
             raise typer.Exit(shell.INTERRUPTED) from None
     if as_json:
-        print(json.dumps(as_dict(study, size, outcome), indent=2, ensure_ascii=False))
+        shell.print_json(as_dict(study, size, outcome), indent=2)
         return
     show(outcome.rows)
     for remark in outcome.remarks:

@@ -14,19 +14,19 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
 from ..errors import OutputError, ScenarioError, WeftError
+from .terminal import Terminal, as_json
 
 OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+out = Terminal(markup=False)
+err = Terminal(stderr=True)
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -52,6 +52,11 @@ def warn(message: str) -> None:
 def say(message: str) -> None:
     """Print a remark that is not a result; Rich markup is understood."""
     err.print(message, soft_wrap=True)
+
+
+def print_json(value: Any, indent: int | None = None) -> None:
+    """Print a result as JSON."""
+    print(as_json(value, indent), flush=True)
 
 
 def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:

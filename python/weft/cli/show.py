@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -51,7 +50,7 @@ def summary(
     choices, events = paths.choices(results), paths.events(results)
     if as_json:
         whole = table.as_dict() | {"paths": paths.as_dict(choices), "events": paths.as_dict(events)}
-        print(json.dumps(whole, indent=2, ensure_ascii=False))
+        shell.print_json(whole, indent=2)
         return
     show_summary(shell.out, table)
     if choices:

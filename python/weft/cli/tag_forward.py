@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -103,17 +103,17 @@ def plan(
         if switch is not None:
             shown = tree.gates[tree.named(switch)]
             if as_json:
-                print(json.dumps(shown))
+                shell.print_json(shown)
             else:
                 tables.show_gates(shell.out, tree, shown["switch"])
         elif routes is not None:
             ways = tree.routes(*routes)
             if as_json:
-                print(json.dumps(ways))
+                shell.print_json(ways)
             else:
                 tables.show_routes(shell.out, ways)
         elif as_json:
-            print(json.dumps(tree.data))
+            shell.print_json(tree.data)
         else:
             tables.show_plan(shell.out, tree)
 
@@ -153,17 +153,16 @@ def provision(
       sudo weft tag-forward provision fabric.toml --on-demand
     """
     from .. import log
-    from ..tag_forward import inputs, provisioning
+    from ..tag_forward import provisioning
     from ..tag_forward import watch as watching
 
     with _explained(), asyncio.Runner() as runner:
         tree = _tree(fabric, sets, width, gates)
-        addresses = inputs.addresses(tree.hosts, hosts)
-        fleet = Fleet(tree, addresses, _sockets(tree, sockets), on_demand=on_demand)
+        fleet = _fleet(tree, hosts, sockets, on_demand)
         with _progress() as told:
             outcome = runner.run(provisioning.provision(fleet, told))
         if as_json:
-            print(json.dumps(outcome.as_dict(), ensure_ascii=False), flush=True)
+            shell.print_json(outcome.as_dict())
         else:
             _tell(outcome)
         if watch or on_demand:
@@ -205,16 +204,13 @@ def show(
 
       sudo weft tag-forward show fabric.toml --json
     """
-    from ..tag_forward import inputs, tables
+    from ..tag_forward import tables
     from ..tag_forward.state import state
 
     with _explained(), asyncio.Runner() as runner:
-        tree = _tree(fabric, sets, width, gates)
-        addresses = inputs.addresses(tree.hosts, hosts)
-        fleet = Fleet(tree, addresses, _sockets(tree, sockets), on_demand=on_demand)
-        found = runner.run(state(fleet))
+        found = runner.run(state(_fleet(_tree(fabric, sets, width, gates), hosts, sockets, on_demand)))
     if as_json:
-        print(json.dumps(found.as_dict(), ensure_ascii=False))
+        shell.print_json(found.as_dict())
     else:
         tables.show_state(shell.out, found)
     if not found.as_planned:
@@ -249,12 +245,24 @@ def _tree(fabric: Path, sets: list[str] | None, width: Width, gates: Path | None
     return FatTree(inputs.plan(fabric, width.value, sets or [], gates))
 
 
-def _sockets(tree: FatTree, directory: Path) -> dict[str, Path]:
+def _fleet(tree: FatTree, hosts: Path | None, directory: Path, on_demand: bool) -> Fleet:
+    """The switches of a fat-tree, with the addresses of its hosts and the sockets of its daemons."""
+    from ..tag_forward import inputs
+
+    addresses = inputs.addresses(tree.hosts, hosts)
     # A daemon takes two.
     files.allow_many()
     if not directory.is_dir():
         raise TagForwardError(f"--sockets: there is no directory {directory}", "that of the daemons' `--run-dir`")
-    return {switch: directory / f"{switch}.sock" for switch in tree.switches}
+    for switch in tree.switches:
+        # As crates/switchd/src/names.rs has them.
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,32}", switch):
+            raise TagForwardError(
+                f"--fabric: no weft-switchd can be called {switch!r}",
+                "names of switches are 1 to 32 letters, digits, `-` and `_`: files and pins are called by them",
+            )
+    sockets = {switch: directory / f"{switch}.sock" for switch in tree.switches}
+    return Fleet(tree, addresses, sockets, on_demand=on_demand)
 
 
 @contextmanager

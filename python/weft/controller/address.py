@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import ipaddress
 import os
@@ -54,6 +55,13 @@ class Address:
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
+    def as_target(self, scheme: str = "tcp") -> str:
+        """As `ovs-vsctl set-controller` takes it; where it is every address of this machine, a word stands for one."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        if self.host in ("", "0.0.0.0", "::"):
+            host = "ADDRESS-OF-THIS-MACHINE"
+        return f"{scheme}:{host}:{self.port}"
+
     def refused(self, error: OSError, option: str) -> ControllerError:
         """What it means that this address cannot be listened on."""
         if error.errno == errno.EADDRINUSE:
@@ -80,3 +88,12 @@ def _example(host: str, port: int) -> str:
     except ValueError:
         return f"127.0.0.1:{port}"
     return f"'[{address}]:{port}'" if address.version == 6 else f"{address}:{port}"
+
+
+def address_of(transport: asyncio.BaseTransport) -> tuple[str, str]:
+    """The address of the other side, and the address with its port, for people."""
+    name = transport.get_extra_info("peername")
+    if not isinstance(name, tuple):
+        return ("an unknown address",) * 2
+    host = str(name[0])
+    return host, f"[{host}]:{name[1]}" if ":" in host else f"{host}:{name[1]}"

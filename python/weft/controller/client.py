@@ -10,6 +10,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+from . import private
 from .errors import ControllerError
 
 _PATIENCE_S = 10.0
@@ -20,8 +21,9 @@ def ask(path: Path, what: str, limit: int) -> dict[str, Any]:
     """Ask a running controller.
 
     Raises:
-        ControllerError: Nobody answers, or not this user, or not in time.
+        ControllerError: Nobody answers, or not this user, or not in time; or the socket may be somebody else's.
     """
+    private.check(path.parent)
     connection = http.client.HTTPConnection("weft", timeout=_PATIENCE_S)
     try:
         with contextlib.closing(socket.socket(socket.AF_UNIX)) as client:

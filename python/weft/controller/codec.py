@@ -160,6 +160,11 @@ def rules_request(xid: int) -> bytes:
     return _made(request, xid)
 
 
+def echo_request(xid: int) -> bytes:
+    """Whether the switch is there, section 7.5.2."""
+    return HEADER.pack(VERSION, ECHO_REQUEST, HEADER.size, xid)
+
+
 def echo_reply(xid: int, data: bytes) -> bytes:
     """Answers that we are there."""
     return HEADER.pack(VERSION, ECHO_REPLY, HEADER.size + len(data), xid) + data
@@ -224,10 +229,9 @@ def _features(message: Any) -> Features:
 
 
 def _port(described: Any) -> Port:
-    name = described.name.decode("utf-8", "replace") if isinstance(described.name, bytes) else str(described.name)
     dead = described.config & ofp.OFPPC_PORT_DOWN or described.state & ofp.OFPPS_LINK_DOWN
     address = bytes.fromhex(str(described.hw_addr).replace(":", ""))
-    return Port(described.port_no, name.rstrip("\0"), address, not dead)
+    return Port(described.port_no, _text(described.name), address, not dead)
 
 
 def _port_status(message: Any) -> PortChange:
@@ -261,8 +265,9 @@ def _multipart(message: Any) -> Part | None:
 
 
 def _text(value: Any) -> str:
+    """What a switch says of itself, for logs and tables: what cannot be printed stands there in hexadecimal."""
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-    return "".join(character for character in text.rstrip("\0") if character.isprintable())[:64]
+    return "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in text.rstrip("\0")[:64])
 
 
 _READERS: dict[int, Callable[[Any], Any]] = {

@@ -12,9 +12,12 @@ from collections.abc import Callable
 from typing import Protocol
 
 from . import codec
+from .address import address_of
 
 UNREAD = 32 << 20
 """Bytes that may wait for a switch to read them; a thousand rules are about 100 kB."""
+TLS_HELLO = b"\x16\x03"
+"""How a TLS handshake begins: a record of type 22, version 3.x (RFC 8446, section 5.1)."""
 _XIDS = 2**31
 """Transaction ids that are drawn here; those above are the core's."""
 
@@ -27,6 +30,9 @@ class Listener(Protocol):
 
     def message(self, version: int, kind: int, xid: int, message: bytes) -> None:
         """A whole message has come in, header included."""
+
+    def encrypted(self) -> None:
+        """It begins with TLS, which is not expected here."""
 
     def closed(self, why: str) -> None:
         """The connection is gone."""
@@ -50,6 +56,7 @@ class Connection(asyncio.Protocol):
         self._rest = b""
         self._next = 1
         self._why = ""
+        self._begun = False
         self.peer = self.host = "an unknown address"
         self.arrived = 0.0
 
@@ -57,20 +64,25 @@ class Connection(asyncio.Protocol):
         """Begin."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        name = transport.get_extra_info("peername")
-        if isinstance(name, tuple):
-            self.host = str(name[0])
-            self.peer = f"[{name[0]}]:{name[1]}" if ":" in self.host else f"{name[0]}:{name[1]}"
+        self.host, self.peer = address_of(transport)
         sock = transport.get_extra_info("socket")
         if sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._listener = self._attach(self)
+        if self._rest:
+            # With TLS, messages may come in before those who agreed upon it have told.
+            self.data_received(b"")
 
     def data_received(self, data: bytes) -> None:
         """Take messages apart; the rest waits for more."""
         self.arrived = self._clock()
         buffer = self._rest + data if self._rest else data
         place, end = 0, len(buffer)
+        if self._listener is not None and not self._begun and end >= len(TLS_HELLO):
+            self._begun = True
+            if buffer.startswith(TLS_HELLO):
+                self._listener.encrypted()
+                self.close("it speaks TLS, and nobody has given this controller a key")
         while self._listener is not None and not self._why:
             place = self._listener.take(buffer, place)
             if end - place < codec.HEADER.size:

@@ -16,7 +16,7 @@ from http import HTTPStatus
 from pathlib import Path
 
 from . import http as site
-from . import status
+from . import private, status
 from .errors import ControllerError
 from .service import Service
 from .settings import default_control
@@ -35,7 +35,8 @@ async def serve(service: Service, path: Path) -> asyncio.AbstractServer:
     handlers = {f"/v1/{what}": partial(_show, service, what) for what in status.WHAT}
     try:
         if path.parent == default_control().parent:
-            path.parent.mkdir(exist_ok=True, mode=0o755)
+            path.parent.mkdir(exist_ok=True, mode=0o755 if os.geteuid() == 0 else 0o700)
+            private.check(path.parent)
         elif not path.parent.is_dir():
             raise ControllerError(
                 f"--control: there is no directory {path.parent}",

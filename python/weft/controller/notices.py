@@ -44,13 +44,35 @@ class Notices:
         """A switch has connected while it was connected."""
         self._seldom.warning(
             ("again", switch.dpid),
-            f"switch {self._name(switch.dpid)} connected again from {switch.peer} while it was connected from "
-            f"{before.peer}; if that goes on, two switches have the same datapath id",
+            f"switch {self._name(switch.dpid)} connected again from {switch.peer}; its connection from {before.peer} "
+            "does not answer any more and is given up",
         )
 
-    def full(self, switch: Switch, most: int) -> None:
+    def disputed(self, switch: Switch, before: Switch) -> None:
+        """A switch says the datapath id of one that is connected."""
+        self._seldom.error(
+            ("disputed", switch.dpid),
+            f"{switch.peer} says that it is switch {self._name(switch.dpid)}, which is connected from {before.peer} "
+            "and answers: it is refused. If both are switches, give them different datapath ids (ovs-vsctl set bridge "
+            "BRIDGE other-config:datapath-id=0000000000000001)",
+        )
+
+    def full(self, host: str, peer: str, why: str) -> None:
         """There are too many connections for another one."""
-        self._seldom.error(("full",), f"more than {most} connections: {switch.peer} is refused")
+        self._seldom.error(("full", host), f"{why}: {peer} is refused")
+
+    def encrypted(self, host: str, peer: str) -> None:
+        """A switch speaks TLS, and there is none here."""
+        self._seldom.error(
+            ("encrypted", host),
+            f"the switch at {peer} speaks TLS, and this controller was started without a key: start it with --tls-key, "
+            "--tls-cert and --tls-ca, or have the switch speak TCP (ovs-vsctl set-controller BRIDGE "
+            f"{self._listen.as_target()})",
+        )
+
+    def unsecured(self, host: str, peer: str, why: str) -> None:
+        """A connection did not agree upon TLS."""
+        self._seldom.error(("unsecured", host, why), f"the connection from {peer} is refused: {why}")
 
     def unsuited(self, switch: Switch, speaks: str) -> None:
         """It cannot be steered, for it speaks other versions of OpenFlow."""
@@ -66,10 +88,10 @@ class Notices:
         """Another controller has become its master."""
         _log.error(
             "another controller steers switch %s now (%s); this one leaves it alone. If it should not: take the other "
-            "from the switch (ovs-vsctl set-controller BRIDGE tcp:%s) or stop it, and start this one again",
+            "from the switch (ovs-vsctl set-controller BRIDGE %s) or stop it, and start this one again",
             self._name(switch.dpid),
             how,
-            self._listen,
+            self._listen.as_target(),
         )
 
     def port(self, switch: Switch, number: int, port: str, *, up: bool) -> None:

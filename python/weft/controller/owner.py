@@ -21,6 +21,9 @@ class Owner(Protocol):
     def gone(self, switch: Switch, why: str) -> None:
         """Its connection is gone."""
 
+    def encrypted(self, switch: Switch) -> None:
+        """It speaks TLS, which this controller was not given the files for."""
+
     def unsuited(self, switch: Switch, speaks: str) -> None:
         """It cannot be steered, for it speaks other versions of OpenFlow."""
 

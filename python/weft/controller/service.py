@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING
 from .cables import Cables
 from .codec import Port
 from .connection import Connection
+from .crowd import Crowd
 from .differences import Differences
 from .discovery import Discovery, End, Link
 from .latency import Latency
 from .notices import Notices
+from .rivals import Rivals
 from .settings import Settings
 from .switch import Stage, Switch
+from .tls import Securing
 from .unsuited import Unsuited
 
 if TYPE_CHECKING:
@@ -33,8 +36,6 @@ MARK = 0x5745
 """The upper 16 bits of the cookies of all rules that are Weft's."""
 _TICK_S = 1.0
 """Between two looks at switches that may be silent."""
-_CONNECTIONS = 4096
-"""Connections that are taken at a time, ready or not."""
 
 
 class Service:
@@ -60,6 +61,10 @@ class Service:
         self.since = loop.time()
         self._loop = loop
         self._connections: set[Switch] = set()
+        self._ready: set[Switch] = set()
+        self._securing: set[Securing] = set()
+        self._crowd = Crowd()
+        self._rivals = Rivals(loop, settings.answer_s, self._refuse_claim, self._replace)
         # Later controllers win over earlier ones, whichever machine they run on (specification, section 6.3.5).
         self._generation = int(time.time() * 1000)
         self._timer: asyncio.TimerHandle | None = None
@@ -79,10 +84,14 @@ class Service:
             ControllerError: The address cannot be listened on.
         """
         address = self.settings.listen
+        tls = None if self.settings.tls is None else self.settings.tls.context()
+
+        def comes() -> asyncio.Protocol:
+            connection = Connection(self._loop.time, self._attach)
+            return connection if tls is None else Securing(tls, connection, self._admit, self._secured)
+
         try:
-            self._server = await self._loop.create_server(
-                lambda: Connection(self._loop.time, self._attach), address.host or None, address.port, backlog=1024
-            )
+            self._server = await self._loop.create_server(comes, address.host or None, address.port, backlog=1024)
         except OSError as error:
             raise address.refused(error, "--listen") from None
         self._tick()
@@ -96,6 +105,8 @@ class Service:
                 timer.cancel()
         if self._server is not None:
             self._server.close()
+        for securing in self._securing:
+            securing.give_up()
         for switch in list(self._connections):
             switch.stage = Stage.GONE
             switch.close("the controller ends")
@@ -112,17 +123,18 @@ class Service:
     # --- what switches do (`owner.Owner`) -------------------------------------------------------------------------
 
     def identified(self, switch: Switch) -> None:
-        """A switch has said who it is; a connection that it had before is no more."""
+        """A switch has said who it is; who is connected under this datapath id keeps it if he answers."""
         before = self.switches.get(switch.dpid)
         if before is not None:
-            self._notices.again(switch, before)
-            before.stage = Stage.GONE
-            before.close("it connected again")
-            self._down(before)
+            self._rivals.claim(switch, before)
+            return
         self.switches[switch.dpid] = switch
+        switch.describe()
 
     def ready(self, switch: Switch, cookies: list[int]) -> None:
         """A switch can be steered."""
+        self._crowd.ready(switch.host)
+        self._ready.add(switch)
         own = [cookie for cookie in cookies if cookie >> 48 == MARK]
         ports = switch.ports_up()
         self._notices.ready(switch, len(ports), len(own))
@@ -135,13 +147,21 @@ class Service:
 
     def gone(self, switch: Switch, why: str) -> None:
         """A connection is no more."""
-        self._connections.discard(switch)
+        self._left(switch)
+        next_one = self._rivals.gone(switch)
         if self.switches.get(switch.dpid) is switch:
             self._notices.gone(switch, why)
             del self.switches[switch.dpid]
             self._down(switch)
         else:
             _log.debug("the connection from %s ended: %s", switch.peer, why)
+        if next_one is not None:
+            self.identified(next_one)
+
+    def encrypted(self, switch: Switch) -> None:
+        """A switch speaks TLS, which this controller was not given the files for."""
+        self.counts["switches_with_tls"] += 1
+        self._notices.encrypted(switch.host, switch.peer)
 
     def unsuited(self, switch: Switch, speaks: str) -> None:
         """It cannot be steered, for it speaks other versions of OpenFlow."""
@@ -202,11 +222,52 @@ class Service:
         """A connection has come in."""
         switch = Switch(self, connection, self.now, self._generation, self.settings.probe_s)
         self._connections.add(switch)
-        if len(self._connections) > _CONNECTIONS:
+        if why := self._crowd.enter(switch.host):
             self.counts["connections_refused"] += 1
-            self._notices.full(switch, _CONNECTIONS)
+            self._notices.full(switch.host, switch.peer, why)
             switch.close("there are too many connections")
         return switch
+
+    def _left(self, switch: Switch) -> None:
+        """A connection does not count any more."""
+        if switch in self._connections:
+            self._connections.discard(switch)
+            self._crowd.leave(switch.host, was_ready=switch in self._ready)
+            self._ready.discard(switch)
+
+    def _admit(self, securing: Securing) -> bool:
+        """A connection has come in that is to agree upon TLS; whether it may."""
+        if why := self._crowd.enter(securing.host):
+            self._crowd.leave(securing.host, was_ready=False)
+            self.counts["connections_refused"] += 1
+            self._notices.full(securing.host, securing.peer, why)
+            return False
+        self._securing.add(securing)
+        return True
+
+    def _secured(self, securing: Securing, why: str) -> None:
+        """A connection has agreed upon TLS, or (`why`) has not."""
+        self._securing.discard(securing)
+        self._crowd.leave(securing.host, was_ready=False)
+        if why:
+            self.counts["handshakes_refused"] += 1
+            self._notices.unsecured(securing.host, securing.peer, why)
+
+    def _refuse_claim(self, switch: Switch, before: Switch) -> None:
+        """A connection says the datapath id of a switch that is connected and answers."""
+        self.counts["datapath_ids_disputed"] += 1
+        self._notices.disputed(switch, before)
+        switch.close("a switch with this datapath id is connected")
+
+    def _replace(self, switch: Switch, before: Switch) -> None:
+        """A switch that was connected does not answer, and another connection has its datapath id."""
+        self._notices.again(switch, before)
+        self._left(before)
+        before.stage = Stage.GONE
+        before.close("it connected again")
+        self._down(before)
+        self.switches[switch.dpid] = switch
+        switch.describe()
 
     def _down(self, switch: Switch, *, left_alone: bool = False) -> None:
         """A switch can be steered no more; or not by this controller."""

@@ -15,6 +15,7 @@ from ..labels import plural
 from ..topology import Fabric, network
 from .address import Address
 from .errors import ControllerError
+from .tls import Tls
 
 FORWARDING = ("smoc", "spanning-tree")
 ORDERS = ("paper", "disjoint")
@@ -41,6 +42,8 @@ class Settings:
         install_deadline_s: A switch that does not confirm rules for that long has failed to install them.
         probe_s: A switch that is silent for that long is asked whether it is there, and given up after twice that.
         packets_per_port_s: More packets a second from one port of a switch are dropped.
+        tls: The files of TLS; None for plain TCP.
+        answer_s: So long a connected switch has to show that it is there when another one has its datapath id.
     """
 
     listen: Address
@@ -57,6 +60,8 @@ class Settings:
     install_deadline_s: float = 2.0
     probe_s: float = 5.0
     packets_per_port_s: float = 5000.0
+    tls: Tls | None = None
+    answer_s: float = 2.0
 
     def __post_init__(self) -> None:
         """Check what must fit together.
@@ -114,23 +119,13 @@ class Expected:
     @classmethod
     def of(cls, fabric: Fabric, path: Path) -> Expected:
         """The switches and the cables between them."""
-        switches: dict[str, int] = {}
-        named: dict[int, str] = {}
-        for node in fabric.switches:
-            dpid = dpid_of(node.name)
-            if dpid is None:
-                raise ControllerError(
-                    f"{path}: the name of switch `{node.name}` tells no datapath id",
-                    "end it with the number (`s1` is 1), or name the switch by its datapath id, 16 hexadecimal digits",
-                )
-            if dpid in named:
-                raise ControllerError(
-                    f"{path}: switches `{named[dpid]}` and `{node.name}` have the same datapath id, {dpid:016x}",
-                    "end their names with different numbers",
-                )
-            switches[node.name], named[dpid] = dpid, node.name
-        if not switches:
+        names = [node.name for node in fabric.switches]
+        if not names:
             raise ControllerError(f"{path}: there is no switch in it", "a fabric file with at least one switch")
+        try:
+            switches = dpids_of(names)
+        except ControllerError as error:
+            raise ControllerError(f"{path}: {error}", error.hint) from None
         # Every cable stands in `links` once a direction, the two next to each other in no certain order.
         ends = [(link.source, link.target) for link in fabric.links if link.up]
         cables = [(a, b) for a, b in ends if a in switches and b in switches and a < b]
@@ -142,6 +137,43 @@ class Expected:
             "switches": [{"name": name, "dpid": dpid} for name, dpid in self.switches.items()],
             "cables": [{"a": {"switch": a, "port": None}, "b": {"switch": b, "port": None}} for a, b in self.cables],
         }
+
+
+def dpids_of(names: Sequence[str]) -> dict[str, int]:
+    """The datapath ids of all switches of a network, by name.
+
+    They are what `dpid_of` says if that is another one for each. Where it is not, as in Weft's own fabrics (`e0`, `a0`,
+    `c0`), and every name is of at most four letters and a number, the letters count too: their ASCII codes stand before
+    the number (`e3` is 0x65 and 3: 0000006500000003).
+
+    Raises:
+        ControllerError: A name tells none, or two tell the same.
+    """
+    plain = {name: dpid_of(name) for name in names}
+    if None not in plain.values() and len(set(plain.values())) == len(names):
+        return {name: dpid for name, dpid in plain.items() if dpid is not None}
+    parts = {name: re.fullmatch(r"([A-Za-z]{1,4})(0|[1-9][0-9]{0,8})", name) for name in names}
+    found = {
+        name: int.from_bytes(part[1].encode("ascii"), "big") << 32 | int(part[2])
+        for name, part in parts.items()
+        if part is not None
+    }
+    if len(found) == len(names):
+        return found
+    named: dict[int, str] = {}
+    for name, dpid in plain.items():
+        if dpid is None:
+            raise ControllerError(
+                f"the name of switch `{name}` tells no datapath id",
+                "end it with the number (`s1` is 1), or name the switch by its datapath id, 16 hexadecimal digits",
+            )
+        if dpid in named:
+            raise ControllerError(
+                f"switches `{named[dpid]}` and `{name}` have the same datapath id, {dpid:016x}",
+                "end their names with different numbers, or have all names be letters, at most four, and a number",
+            )
+        named[dpid] = name
+    raise ControllerError("two switches have the same name", "a name of its own for each")
 
 
 def dpid_of(name: str) -> int | None:

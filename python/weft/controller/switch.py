@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import enum
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from . import codec
@@ -20,8 +21,8 @@ from .owner import Owner
 
 _log = logging.getLogger(__name__)
 
-_HANDSHAKE_S = 10.0
-"""Seconds from the connection until a switch must be ready; a large table takes a while."""
+_HANDSHAKE_S = 30.0
+"""Seconds from the connection until a switch must be ready, however much it says; a large table takes a while."""
 _RESERVED = 0xFFFFFF00
 """Ports above are not ports of the switch (OFPP_MAX)."""
 _MALFORMED = 10
@@ -35,6 +36,8 @@ class Stage(enum.Enum):
 
     HELLO = "hello"
     FEATURES = "features"
+    CLAIMING = "claiming"
+    """Another connection has its datapath id."""
     DESCRIBING = "describing"
     READY = "ready"
     STANDBY = "standby"
@@ -64,6 +67,8 @@ class Switch:
         self._asked: set[int] = set()
         self._cookies: list[int] = []
         self._malformed = 0
+        self._echo = 0
+        self._on_echo: Callable[[], None] | None = None
         self.dpid = 0
         self.stage = Stage.HELLO
         self.ports: dict[int, Port] = {}
@@ -110,14 +115,23 @@ class Switch:
     def tick(self, now: float) -> None:
         """Time has passed; to be called about once a second."""
         silent = now - self._heard
-        if self.stage in (Stage.HELLO, Stage.FEATURES, Stage.DESCRIBING):
-            if now - self.since > _HANDSHAKE_S and silent > self._probe_s:
-                self.close(f"it was silent for {silent:.0f} s before it was ready")
+        if self.stage in (Stage.HELLO, Stage.FEATURES, Stage.CLAIMING, Stage.DESCRIBING):
+            if now - self.since > _HANDSHAKE_S:
+                self.close(f"it was not ready within {_HANDSHAKE_S:g} s of connecting")
         elif silent > 2 * self._probe_s:
             self.close(f"it was silent for {silent:.0f} s")
         elif now >= self._role_due:
             self._role_due = now + self._probe_s
             self.send(codec.role_request(self.xids(1)))
+
+    def ask(self, told: Callable[[], None]) -> None:
+        """Ask whether it is there; `told` is called when it answers this question, and no other."""
+        self._echo, self._on_echo = self.xids(1), told
+        self.send(codec.echo_request(self._echo))
+
+    def encrypted(self) -> None:
+        """It speaks TLS, which is not expected."""
+        self._owner.encrypted(self)
 
     def take(self, data: bytes, place: int) -> int:
         """Messages have come in; those that every path costs are not looked at one by one."""
@@ -137,6 +151,11 @@ class Switch:
             return
         if kind == codec.ECHO_REQUEST:
             self.send(codec.echo_reply(xid, message[codec.HEADER.size :]))
+            return
+        if kind == codec.ECHO_REPLY:
+            if self._on_echo is not None and xid == self._echo:
+                told, self._on_echo = self._on_echo, None
+                told()
             return
         try:
             said = codec.read(kind, xid, message)
@@ -191,8 +210,12 @@ class Switch:
             self.close("it is an auxiliary connection, which is not needed")
             return
         self.dpid = features.dpid
-        self.stage = Stage.DESCRIBING
+        self.stage = Stage.CLAIMING
         self._owner.identified(self)
+
+    def describe(self) -> None:
+        """It has its datapath id to itself: become its master, and ask what it has."""
+        self.stage = Stage.DESCRIBING
         first = self.xids(5)
         self._asked = {first, first + 2, first + 3, first + 4}
         self.send(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,8 +121,13 @@ class Processors:
     """What the machine's processors do, by samples."""
 
     def __init__(self) -> None:
-        self._last = _times()
         self._samples: list[tuple[float, float]] = []
+        self._waited: list[float] = []
+        self.begin()
+
+    def begin(self) -> None:
+        """Leave out what they have done since the last sample."""
+        self._last, self._asked = _times(), (_waiting_s(), time.monotonic())
 
     def sample(self) -> None:
         """Count what they did since the last sample."""
@@ -130,7 +136,10 @@ class Processors:
         if total > 0:
             idle = now[3] + now[4] - self._last[3] - self._last[4]
             self._samples.append((1 - idle / total, (now[7] - self._last[7]) / total))
-            self._last = now
+            (before_s, begun), asked = self._asked, (_waiting_s(), time.monotonic())
+            if before_s is not None and asked[0] is not None:
+                self._waited.append((asked[0] - before_s) / (asked[1] - begun))
+            self._last, self._asked = now, asked
 
     @property
     def last(self) -> dict[str, float]:
@@ -139,7 +148,10 @@ class Processors:
         return {"busy": busy, "stolen": stolen}
 
     def report(self) -> dict[str, Any]:
-        """Shares of time in use (mean, largest) and stolen by other machines, and whether the run was saturated."""
+        """Shares of time in use (mean, largest) and stolen by other machines, and whether the run was saturated.
+
+        Beside them, where the kernel counts it (CONFIG_PSI), the share in which something waited for a processor.
+        """
         busy = [sample[0] for sample in self._samples] or [0.0]
         stolen = [sample[1] for sample in self._samples] or [0.0]
         full = sum(share >= _BUSY for share in busy) / len(busy)
@@ -148,9 +160,19 @@ class Processors:
             "mean_busy": sum(busy) / len(busy),
             "max_busy": max(busy),
             "mean_stolen": sum(stolen) / len(stolen),
+            "mean_pressure": sum(self._waited) / len(self._waited) if self._waited else None,
+            "samples": len(self._samples),
             "saturated_share": full,
             "saturated": full >= _SATURATED,
         }
+
+
+def _waiting_s() -> float | None:
+    """Seconds since the start in which something waited for a processor; None where the kernel does not count them."""
+    with contextlib.suppress(OSError):
+        words = Path("/proc/pressure/cpu").read_text(encoding="ascii").split()
+        return int(words[4].removeprefix("total=")) / 1e6
+    return None
 
 
 def own_seconds() -> float:

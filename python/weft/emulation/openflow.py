@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from ..controller.settings import dpid_of
+from ..controller.errors import ControllerError
+from ..controller.settings import dpids_of
 from ..scenario import Scenario
 from . import mptcp, shaping
 from .errors import EmulationError
@@ -53,16 +54,16 @@ name = "single_path"
     return planned(scenario, scenario.points()[0])
 
 
-def datapath_id(switch: str) -> int:
-    """The datapath id of a switch, as `weft controller --fabric` takes it from its name.
+def datapath_ids(switches: Sequence[str]) -> dict[str, int]:
+    """The datapath ids of switches by name, as `weft controller --fabric` takes them from all their names.
 
     Raises:
-        EmulationError: The name tells none.
+        EmulationError: A name tells none, or two tell the same.
     """
-    dpid = dpid_of(switch)
-    if dpid is None:
-        raise EmulationError(f"the name of switch `{switch}` tells no datapath id", "end it with a number: `s1` is 1")
-    return dpid
+    try:
+        return dpids_of(switches)
+    except ControllerError as error:
+        raise EmulationError(str(error), error.hint) from None
 
 
 class OpenFlowNetwork(Nodes):
@@ -102,9 +103,7 @@ class OpenFlowNetwork(Nodes):
         self.settings: dict[str, str] = {}
         self.route = ""
         self._controllers = controllers
-        dpids = {switch.name: datapath_id(switch.name) for switch in plan.switches}
-        if len(set(dpids.values())) < len(dpids):
-            raise EmulationError("two switches have the same datapath id", "end their names with different numbers")
+        dpids = datapath_ids([switch.name for switch in plan.switches])
 
         def told(switch: SwitchNode) -> dict[str, Any]:
             return {"dpid": f"{dpids[switch.name]:x}"}

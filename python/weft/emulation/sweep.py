@@ -146,7 +146,8 @@ def workshop(out: Path) -> Iterator[Path]:
     path = out / ".emulation"
     try:
         path.mkdir(exist_ok=True)
-        held = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        # Not through a symbolic link: what is in there is deleted.
+        held = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
         raise OutputError(f"{path} cannot be made: {error.strerror}") from error
     try:

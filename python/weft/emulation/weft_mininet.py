@@ -268,8 +268,17 @@ class WeftSwitch(Switch):  # type: ignore[misc]
                 self.process.kill()
                 self.process.wait()
             self.process = None
-            shutil.rmtree(self.pin_dir / self.name, ignore_errors=True)
+            if (self.pin_dir / self.name).exists():
+                self._detach()
         super().stop(deleteIntfs)
+
+    def _detach(self) -> None:
+        """Have what a killed daemon has left removed by the program that knows which pins are its own."""
+        command = [program("weft-switchd"), "--name", self.name, "--detach"]
+        command += ["--run-dir", str(self.run_dir), "--pin-dir", str(self.pin_dir)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            error(f"{self.name}: {done.stderr}\n")
 
 
 _NODE_PARAMETERS = frozenset(("ip", "mac", "privateDirs", "waitExited", "name", "cls", "isSwitch"))

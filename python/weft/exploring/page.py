@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from html import escape
 from importlib import resources
 
 from .. import __version__, quantity
 from ..labels import plural
-from ..reporting.parts import data_block, policy, style
+from ..reporting.markup import data_block, escape
+from ..reporting.parts import policy, style
 from .stage import stage
 from .story import Story, time
 from .trace import Scene, Trace
@@ -90,7 +90,7 @@ def _header(trace: Trace) -> str:
     warnings = "".join(f"<p>{escape(text)}</p>" for text in remarks)
     return (
         f'<header class="top"><div><h1>How {escape(source)} finds a path to {escape(target)}</h1>'
-        f'<div class="meta">{escape(" · ".join(what))}<br>{escape(str(trace.data["name"]))}: all other traffic runs '
+        f'<div class="meta">{escape(" · ".join(what))}<br>{escape(trace.data["name"])}: all other traffic runs '
         "beside it and is not drawn</div>"
         + (f'<div class="warn">{warnings}</div>' if warnings else "")
         + "</div></header>"

@@ -10,6 +10,7 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.ticker import MaxNLocator
 
 from .. import extracts, quantity
+from ..labels import visible
 from ..palette import UTILISATION, styles
 from ..summary import METRICS
 from .style import label_with, legend, panels, save
@@ -36,7 +37,7 @@ def by_class(content: Content, metric: str, path: Path, formats: Sequence[str]) 
                     ax.set_xlabel(content.x_title)
                 else:
                     _bars(ax, panel, content.schemes, content.points)
-                ax.set_title(name if row is None else f"{name}, {row}")
+                ax.set_title(visible(name if row is None else f"{name}, {row}"))
                 ax.set_ylim(bottom=0)
                 label_with(ax.yaxis, quantity.FORMATS[kind.kind])
             line[0].set_ylabel(kind.title)
@@ -63,7 +64,7 @@ def _lines(ax: Any, frame: pl.DataFrame, x: str, schemes: Sequence[str]) -> None
             marker=style.marker,
             capsize=2,
             elinewidth=0.9,
-            label=scheme,
+            label=visible(scheme),
         )
     ax.set_xticks(sorted(frame[x].unique().to_list()))
 
@@ -79,11 +80,11 @@ def _bars(ax: Any, frame: pl.DataFrame, schemes: Sequence[str], points: Sequence
             width * 0.92,
             yerr=_errors(part),
             color=style.color,
-            label=scheme,
+            label=visible(scheme),
             error_kw={"elinewidth": 0.9, "ecolor": "#25303b"},
         )
     slanted = {"rotation": 30, "ha": "right"} if len(points) > 1 else {}
-    ax.set_xticks(range(len(points)), points, **slanted)
+    ax.set_xticks(range(len(points)), [visible(point) for point in points], **slanted)
     ax.grid(visible=False, axis="x")
 
 
@@ -94,9 +95,9 @@ def curves(content: Content, frame: pl.DataFrame, point: str, path: Path, format
         for ax, name in zip(axes[0], content.classes, strict=True):
             for scheme, style in styles(content.schemes).items():
                 part = data.filter((pl.col("class") == name) & (pl.col("scheme") == scheme))
-                ax.step(part["fct_s"], part["share"], where="post", color=style.color, label=scheme)
+                ax.step(part["fct_s"], part["share"], where="post", color=style.color, label=visible(scheme))
             ax.set_xscale("log")
-            ax.set_title(name)
+            ax.set_title(visible(name))
             ax.set_xlabel("flow completion time")
             label_with(ax.xaxis, quantity.seconds)
             ax.xaxis.set_minor_formatter("")
@@ -113,7 +114,7 @@ def over_time(content: Content, frame: pl.DataFrame, point: str, path: Path, for
     with panels(len(names)) as (figure, axes):
         for ax, name in zip(axes[0], names, strict=True):
             _series(ax, data.filter(pl.col("class") == name), "bps", content.schemes)
-            ax.set_title(name)
+            ax.set_title(visible(name))
             label_with(ax.yaxis, quantity.rate)
         axes[0][0].set_ylabel("delivered")
         legend(figure, axes[0][0])
@@ -145,7 +146,7 @@ def queues(
 def _series(ax: Any, frame: pl.DataFrame, value: str, schemes: Sequence[str]) -> None:
     for scheme, style in styles(schemes).items():
         part = frame.filter(pl.col("scheme") == scheme)
-        ax.plot(part["time_s"], part[value], color=style.color, linewidth=1.0, label=scheme)
+        ax.plot(part["time_s"], part[value], color=style.color, linewidth=1.0, label=visible(scheme))
     ax.set_xlabel("time in the run")
     ax.xaxis.set_major_locator(MaxNLocator(4))
     ax.set_ylim(bottom=0)
@@ -182,7 +183,7 @@ def fabric(content: Content, point: str, path: Path, formats: Sequence[str]) -> 
             for nodes, marker, size in ((drawn.hosts, "o", 6), (drawn.switches, "s", 22)):
                 xs, ys = ([places[node.name][axis] for node in nodes] for axis in (0, 1))
                 ax.scatter(xs, ys, s=size, marker=marker, color="#4b5763", zorder=3)
-            ax.set_title(scheme)
+            ax.set_title(visible(scheme))
             ax.margins(0.04, 0.08)
             ax.axis("off")
         if shown is not None:

@@ -19,10 +19,12 @@ from ..errors import OutputError
 from ..files import write_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from ..statistics import Estimate
 
 PANEL = (2.9, 2.3)
 """Width and height of a panel in inches."""
@@ -48,6 +50,8 @@ _SETTINGS: Any = {
     "xtick.major.width": 0.7,
     "ytick.major.width": 0.7,
     "savefig.dpi": 200,
+    # Names are shown as they are; otherwise dollars make formulas of them.
+    "text.parse_math": False,
     "pdf.fonttype": 42,
     "figure.constrained_layout.use": True,
 }
@@ -94,6 +98,26 @@ def label_with(axis: Any, spell: Callable[[float], str]) -> None:
         return "0" if value == 0 else re.sub(r"(\.\d*?)0+(?!\d)", r"\1", spell(value)).replace(". ", " ").rstrip(".")
 
     axis.set_major_formatter(FuncFormatter(label))
+
+
+def intervals(
+    axes: Axes, values: Iterable[tuple[float, Estimate | None]], color: str, marker: str, label: str, **line: Any
+) -> None:
+    """A line of means with their intervals over the places that they are given for; none if nothing is known."""
+    found = [(place, value) for place, value in values if value is not None]
+    if not found:
+        return
+    axes.errorbar(
+        [place for place, _ in found],
+        [value.mean for _, value in found],
+        yerr=[value.half or 0.0 for _, value in found],
+        color=color,
+        marker=marker,
+        capsize=2,
+        elinewidth=0.9,
+        label=label,
+        **line,
+    )
 
 
 def legend(figure: Figure, axes: Axes) -> None:

@@ -16,6 +16,8 @@ from ..palette import styles
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_HEADER = 240
+"""Width of a name above a panel, from which on it is cut."""
 PAGE_WIDTH = 1120
 """Width in pixels that a row of panels may take, axes included."""
 _AXIS, _UNTITLED, _GAP = 92, 74, 22
@@ -93,7 +95,14 @@ def _spec(
             titlePadding=8,
             labelLimit=160,
         )
-        .configure_header(labelFontSize=13, labelFontWeight="bold", labelColor="#25303b", title=None, labelPadding=8)
+        .configure_header(
+            labelFontSize=13,
+            labelFontWeight="bold",
+            labelColor="#25303b",
+            labelLimit=_HEADER,
+            title=None,
+            labelPadding=8,
+        )
         .configure_view(stroke=None)
     )
     spec: dict[str, Any] = themed.to_dict()

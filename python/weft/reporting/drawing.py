@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import pairwise
 
 from .. import quantity
 from ..palette import UTILISATION
 from ..topology import Fabric, Link, Node, tier_name
+from .markup import escape
 
 STEPS = 20
 """Steps of the colour scale between idle and full."""

@@ -6,7 +6,6 @@ The page forbids itself any connection by its content security policy; all scrip
 from __future__ import annotations
 
 from functools import cache
-from html import escape
 from typing import TYPE_CHECKING
 
 from .. import quantity
@@ -15,7 +14,8 @@ from ..labels import plural
 from ..palette import styles
 from . import drawing, sections, tables
 from .findings import findings
-from .parts import asset, data_block, mark, policy, style
+from .markup import closed, data_block, escape
+from .parts import asset, mark, policy, style
 from .use import link_use
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _bundle() -> str:
 
     major, minor = altair.SCHEMA_VERSION.lstrip("v").split(".")[:2]
     script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=f"{major}.{minor}")
-    return script.replace("</script", "<\\/script")
+    return closed(script)
 
 
 def _header(content: Content) -> str:
@@ -90,7 +90,7 @@ def _header(content: Content) -> str:
         for f in findings(content.summary)
     )
     texts = list(dict.fromkeys(w for summary in content.summaries for w in summary.get("warnings", [])))
-    warnings = "".join(f"<p>{escape(str(text))}</p>" for text in texts)
+    warnings = "".join(f"<p>{escape(text)}</p>" for text in texts)
     return (
         f'<header class="top"><div><h1>{escape(results.name)}</h1>'
         + (f"<p>{escape(results.description)}</p>" if results.description else "")

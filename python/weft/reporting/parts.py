@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Sequence
-from html import escape
 from importlib import resources
 from typing import Any
 
 from ..palette import Style
+from .markup import data_block, escape
 
 
 def asset(name: str) -> str:
@@ -31,12 +30,6 @@ def policy(*scripts: str, evaluates: bool = False) -> str:
         "default-src 'none'; img-src data:; connect-src 'none'; form-action 'none'; base-uri 'none'; "
         f"style-src 'unsafe-inline'; script-src {' '.join(allowed)}"
     )
-
-
-def data_block(ident: str, data: Any) -> str:
-    """Data for the page's script, as JSON that cannot end the script element."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
-    return f'<script type="application/json" id="{ident}">{text}</script>'
 
 
 def chart(ident: str, spec: dict[str, Any], label: str) -> str:

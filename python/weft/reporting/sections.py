@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 from .. import extracts, paths, quantity
 from ..content import Content
 from . import charts, drawing, tables
+from .markup import escape
 from .parts import chart, section, tabs
 from .use import link_use
 

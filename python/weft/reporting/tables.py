@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from .. import quantity
@@ -13,6 +12,7 @@ from ..palette import Style, styles
 from ..paths import leads as lead_keys
 from ..paths import telling
 from ..summary import METRICS
+from .markup import escape
 from .parts import mark
 
 if TYPE_CHECKING:

@@ -19,6 +19,8 @@ from scipy.special import stdtrit
 from ..statistics import CONFIDENCE, Estimate
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from ..results import Results
@@ -55,6 +57,28 @@ def pairs(simulated: Results, emulated: Results) -> pl.DataFrame:
     keys = [*CELL, "seed", "flow"]
     one, other = (part.scan_flows(measured=True).select(*keys, *LABELS).collect() for part in (simulated, emulated))
     return one.join(other, on=keys, how="full", coalesce=True, suffix="_emulated")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """An emulated run: its id, its seed, and whether the machine was saturated meanwhile."""
+
+    id: str
+    seed: int
+    saturated: bool
+
+
+def ran(emulated: Results) -> list[Ran]:
+    """The finished runs of an emulation."""
+    return [
+        Ran(run.id, run.seed, bool(summary["emulated"]["processors"]["saturated"]))
+        for run, summary in zip(emulated.finished, emulated.summaries(), strict=True)
+    ]
+
+
+def compared(found: Sequence[Cell]) -> set[tuple[str, str, str]]:
+    """The cells in which flows ended in both."""
+    return {(cell.point, cell.scheme, cell.klass) for cell in found if cell.flows}
 
 
 def cells(table: pl.DataFrame) -> list[Cell]:

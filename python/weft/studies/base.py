@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from ..errors import OutputError, ResultsError
 from ..files import write_text
@@ -45,7 +45,8 @@ class Verdict(StrEnum):
 class StudyRow:
     """A claim and what was measured.
 
-    `measured`, `low` and `high` (the 95 % interval) are in `unit`; all three are None if nothing was measured.
+    `measured`, `low` and `high` (the 95 % interval) are in `unit`; all three are None if there is no figure. A claim
+    that is not measured may have figures beside: what was seen where the claim could not be held against it.
     """
 
     id: str
@@ -64,6 +65,56 @@ class Outcome:
 
     rows: list[StudyRow]
     remarks: list[str]
+
+
+class Observed(Protocol):
+    """A run, as far as it matters whether its figures are those of the study or of the machine."""
+
+    @property
+    def saturated(self) -> bool:
+        """Whether the machine had no processor time left meanwhile; never true of a simulation."""
+
+
+Run = TypeVar("Run", bound=Observed)
+
+
+def settled(judge: Callable[[Sequence[Run]], Sequence[StudyRow]], runs: Sequence[Run]) -> list[StudyRow]:
+    """The rows of `judge`, none of which says that a claim did not hold because the machine was saturated.
+
+    Runs during which it was are left out where the others suffice for a verdict. Where they do not, all count, and a
+    claim that does not hold then is not measured: its figures stay, beside the reason.
+
+    Args:
+        judge: Gives the same rows for any of the runs, those that lack runs as not measured.
+        runs: All of them.
+    """
+    rows = list(judge(runs))
+    quiet = [run for run in runs if not run.saturated]
+    if len(quiet) == len(runs):
+        return rows
+    said = saturation(runs)[0]
+    return [_settled(row, alone, said) for row, alone in zip(rows, judge(quiet), strict=True)]
+
+
+def saturation(runs: Sequence[Observed]) -> list[str]:
+    """That the machine was saturated, and in how many runs; nothing if it never was."""
+    number = sum(run.saturated for run in runs)
+    return [f"the machine was saturated in {number} of {len(runs)} runs"] if number else []
+
+
+def _settled(row: StudyRow, alone: StudyRow, said: str) -> StudyRow:
+    """A row of all runs, and the same one of those alone during which the machine was not saturated."""
+    if alone.verdict is not Verdict.not_measured:
+        return replace(alone, note=_notes(alone.note, f"{said}, which are left out"))
+    if row.verdict is Verdict.did_not_hold:
+        return replace(row, verdict=Verdict.not_measured, note=_notes(said, row.note))
+    if row.verdict is Verdict.held:
+        return replace(row, note=_notes(row.note, f"though {said}"))
+    return row
+
+
+def _notes(*notes: str) -> str:
+    return "; ".join(note for note in notes if note)
 
 
 class Part(ABC):

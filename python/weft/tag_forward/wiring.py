@@ -20,7 +20,7 @@ class Port:
 
     Attributes:
         interface: Its name on Linux.
-        role: ``fabric``, ``host``, ``listening``, ``silent``, ``looped``, ``down``.
+        role: ``fabric``, ``unheard``, ``host``, ``listening``, ``silent``, ``looped``, ``down``.
         neighbour: The id of the switch whose Hellos come in, and its port there.
         unfit: Why the daemon does not use the interface, if it does not.
     """
@@ -83,7 +83,8 @@ class Wiring:
             return False
         if self.tree.is_host(expected.node):
             return port.role == "host"
-        return port.role == "fabric" and self._mistake(end, port, expected) is None
+        # An unheard switch still forwards: its daemon hangs.
+        return port.role in ("fabric", "unheard") and self._mistake(end, port, expected) is None
 
     def mistakes(self) -> list[str]:
         """Where cables lead elsewhere than they should, such as ``as3-eth2 goes to cs4, expected cs1``.

@@ -170,3 +170,11 @@ def test_any_bytes_are_read_or_refused(kind, body):
             reads()
     place, sends, _ = Controller("{}").received(1.0, 1, data, 0)
     assert place in (0, len(data)) and sends == []
+
+
+def test_names_that_switches_give_their_ports_are_escaped():
+    port = struct.pack("!I4x6s2x16sIIIIIIII", 7, bytes(6), b"\x1b[2Jeth\r\n0", 0, 0, *[0] * 6)
+    body = struct.pack("!B7x", 2) + port
+    message = codec.HEADER.pack(codec.VERSION, codec.PORT_STATUS, codec.HEADER.size + len(body), 1) + body
+    change = codec.read(codec.PORT_STATUS, 1, message)
+    assert change.port.name == "\\x1b[2Jeth\\x0d\\x0a0"

@@ -183,9 +183,10 @@ def test_a_switch_that_another_controller_takes_over_is_left_alone(network, capl
     network(test, probe_s=1.5)
 
 
-def test_a_switch_that_connects_again_replaces_its_connection(network):
+def test_a_switch_that_connects_again_replaces_its_connection_if_that_does_not_answer(network):
     async def test(network):
         first = await network.switch(1)
+        first._answer = lambda *_: None
         second = await network.switch(1, (4, 5), ready=False)
         await until(lambda: len(network.core.calls("switch_up")) == 2)
         told = [call[0] for call in network.core.told]
@@ -196,6 +197,120 @@ def test_a_switch_that_connects_again_replaces_its_connection(network):
         ]
         await until(lambda: not first.open)
         assert second.open and network.service.switches[1].ports_up() == [4, 5]
+
+    network(test, answer_s=0.3)
+
+
+def test_who_claims_the_datapath_id_of_a_switch_that_answers_is_refused(network, caplog):
+    async def test(network):
+        first = await network.switch(1)
+        second = await network.switch(1, (4, 5), ready=False)
+        await until(lambda: not second.open)
+        # Whatever comes of the claim, the switch goes on as it was.
+        await asyncio.sleep(0.5)
+        first.port_status(2, up=False)
+        await until(lambda: network.core.calls("port_changed"))
+        assert first.open and not network.core.calls("switch_down")
+        assert len(network.core.calls("switch_up")) == 1
+        assert second.kinds(ROLE) == [], "nobody asks a rival to obey"
+        assert "which is connected from" in caplog.text and "it is refused" in caplog.text
+        assert network.service.counts["datapath_ids_disputed"] == 1
+        # When the one that was connected goes, another one may come.
+        await first.close()
+        await network.switch(1, (7,), ready=False)
+        await until(lambda: len(network.core.calls("switch_up")) == 2)
+
+    network(test, answer_s=0.3)
+
+
+def test_a_claim_need_not_wait_when_the_connection_before_it_ends(network):
+    async def test(network):
+        first = await network.switch(1)
+        first._answer = lambda *_: None
+        await network.switch(1, (4, 5), ready=False)
+        await asyncio.sleep(0.1)
+        await first.close()
+        await until(lambda: len(network.core.calls("switch_up")) == 2, 2)
+
+    network(test, answer_s=10.0)
+
+
+def test_a_switch_that_is_not_ready_in_time_is_given_up_however_much_it_says(network, monkeypatch):
+    from weft.controller import switch as module
+
+    monkeypatch.setattr(module, "_HANDSHAKE_S", 1.0)
+
+    async def test(network):
+        switch = await network.switch(1, ready=False)
+        switch._answer = lambda *_: None
+        began = asyncio.get_running_loop().time()
+        while switch.open and asyncio.get_running_loop().time() - began < 5:
+            # An error of no message, byte by byte of a longer one: it is never silent.
+            switch.error(1, 1, 7)
+            await asyncio.sleep(0.05)
+        assert not switch.open
+        assert not network.core.calls("switch_up")
+
+    network(test, probe_s=5.0)
+
+
+def test_one_address_has_so_many_connections_and_others_still_come_in(network, caplog, monkeypatch):
+    from weft.controller import crowd
+
+    monkeypatch.setattr(crowd, "UNREADY_OF_ADDRESS", 3)
+    monkeypatch.setattr(crowd, "OF_ADDRESS", 5)
+
+    async def test(network):
+        host, _, port = network.address.rpartition(":")
+
+        async def silent(address):
+            reader, writer = await asyncio.open_connection(host, int(port), local_addr=(address, 0))
+            return reader, writer
+
+        async def is_open(one):
+            try:
+                # The hello, and then nothing, or the end.
+                await one[0].readexactly(8)
+                return await asyncio.wait_for(one[0].read(1), 0.3) != b""
+            except TimeoutError:
+                return True
+            except (asyncio.IncompleteReadError, ConnectionError):
+                return False
+
+        ready = await network.switch(1)
+        waiting = [await silent("127.0.0.1") for _ in range(5)]
+        assert [await is_open(one) for one in waiting] == [True, True, True, False, False]
+        assert "more than 3 connections from 127.0.0.1 that are not ready" in caplog.text
+        other = await silent("127.0.0.2")
+        assert await is_open(other)
+        for _, writer in (*waiting, other):
+            writer.close()
+        await until(lambda: len(network.service._connections) == 1)
+        # What has ended does not count, and what is ready counts only as a connection.
+        more = [await network.switch(2 + number) for number in range(4)]
+        assert ready.open and all(one.open for one in more)
+        sixth = await silent("127.0.0.1")
+        assert not await is_open(sixth)
+        sixth[1].close()
+        assert network.service.counts["connections_refused"] == 3
+
+    network(test)
+
+
+def test_a_switch_that_speaks_tls_is_told_of(network, caplog):
+    async def test(network):
+        host, _, port = network.address.rpartition(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        # A client's hello, its record header first.
+        writer.write(bytes.fromhex("160301"))
+        await asyncio.sleep(0.05)
+        writer.write(bytes.fromhex("0005010000010003"))
+        await until(lambda: "speaks TLS" in caplog.text)
+        assert "--tls-key, --tls-cert and --tls-ca" in caplog.text
+        assert "ovs-vsctl set-controller BRIDGE tcp:127.0.0.1:0" in caplog.text
+        assert (await reader.read(100))[1:2] == b"\0", "a hello, and the end"
+        writer.close()
+        assert network.service.counts["switches_with_tls"] == 1
 
     network(test)
 

@@ -12,7 +12,7 @@ import pytest
 from weft.controller.address import Address
 from weft.controller.errors import ControllerError
 from weft.controller.seldom import Seldom
-from weft.controller.settings import Expected, Settings, dpid_of
+from weft.controller.settings import Expected, Settings, dpid_of, dpids_of
 
 RING = """
 name = "ring"
@@ -97,6 +97,21 @@ def test_the_name_of_a_switch_tells_its_datapath_id(name, dpid):
     assert dpid_of(name) == dpid
 
 
+def test_where_numbers_alone_are_not_enough_letters_count_too():
+    assert dpids_of(["s1", "t2"]) == {"s1": 1, "t2": 2}
+    assert dpids_of(["e0", "a0", "c3"]) == {"e0": 0x6500000000, "a0": 0x6100000000, "c3": 0x6300000003}
+    assert dpids_of(["s1", "core1"]) == {"s1": 0x7300000001, "core1": 0x636F726500000001}
+
+
+@pytest.mark.parametrize(
+    "file", sorted((Path(__file__).parents[3] / "scenarios").glob("*.toml")), ids=lambda path: path.stem
+)
+def test_the_controller_takes_the_fabrics_of_wefts_own_scenarios(file):
+    expected = Expected.read(file)
+    assert len(set(expected.switches.values())) == len(expected.switches) and all(expected.switches.values())
+    assert len(expected.switches) == 1 or expected.cables
+
+
 def test_a_fabric_file_becomes_what_the_core_expects(tmp_path):
     path = tmp_path / "ring.fabric.toml"
     path.write_text(RING)
@@ -138,7 +153,7 @@ def test_more_paths_at_once_than_there_are_is_refused():
     ("change", "message"),
     [
         (("s2", "edge"), "`edge` tells no datapath id"),
-        (("s2", "r1"), "`s1` and `r1` have the same datapath id, 0000000000000001"),
+        (("s2", "rack-1"), "`s1` and `rack-1` have the same datapath id, 0000000000000001"),
     ],
 )
 def test_a_fabric_file_whose_switches_have_no_datapath_ids_is_refused(tmp_path, change, message):

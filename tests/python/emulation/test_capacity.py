@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 
 from plans import flow, plan_of
 from weft.emulation import capacity
 from weft.emulation.errors import EmulationError
+from weft.studies.tag_and_forward.measurements import pause
 
 
 def test_work_is_frames_times_links_of_the_busiest_tenth():
@@ -44,3 +51,36 @@ def test_a_machine_without_time_left_is_found_out(monkeypatch):
     assert report["max_busy"] == 0.95
     assert report["mean_stolen"] == pytest.approx(1 / 6)
     assert report["saturated"]
+
+
+@contextmanager
+def hogs(number: int) -> Iterator[None]:
+    """Processes that take all the processor time they get."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(number)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+def test_others_that_take_all_processors_are_seen_in_the_pauses_of_a_round():
+    processors = capacity.Processors()
+    with hogs(2 * (os.cpu_count() or 1)):
+        for _ in range(3):
+            pause(processors)
+    report = processors.report()
+    assert report["saturated"]
+    assert report["samples"] == 3
+    assert report["mean_busy"] > 0.9
+    assert report["mean_pressure"] is None or report["mean_pressure"] > 0.5
+
+
+def test_what_was_done_before_a_pause_does_not_count(monkeypatch):
+    times = iter([[0] * 8, [100, 0, 0, 0, 0, 0, 0, 0], [102, 0, 0, 18, 0, 0, 0, 0]])
+    monkeypatch.setattr(capacity, "_times", lambda: next(times))
+    processors = capacity.Processors()
+    pause(processors)
+    assert processors.report()["mean_busy"] == pytest.approx(0.1)
+    assert not processors.report()["saturated"]

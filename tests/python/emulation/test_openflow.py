@@ -110,7 +110,7 @@ def test_a_network_that_cannot_be_built_says_why(installed):
             text = fabric(Topology.isolated, 25_000_000)
             changes = {
                 "no number": ("s6", "core"),
-                "the same number": ("s6", "t5"),
+                "the same number": ("s6", "rack-5"),
                 "one host": ('name = "b"\\nrole = "host"', 'name = "b"\\nrole = "switch"'),
             }
             said = {}
@@ -129,17 +129,17 @@ def test_a_network_that_cannot_be_built_says_why(installed):
         )
     )
     assert said["no number"] == "the name of switch `core` tells no datapath id"
-    assert said["the same number"] == "two switches have the same datapath id"
+    assert said["the same number"] == "switches `s5` and `rack-5` have the same datapath id, 0000000000000005"
     assert said["one host"].endswith("has 1 hosts: two at least send something to each other")
     assert said["nine"] == "9 subflows: Linux takes 1 to 8 of a connection"
 
 
 @pytest.mark.parametrize(("name", "number"), [("s1", 1), ("leaf-0012", 12)])
 def test_the_datapath_id_is_the_number_at_the_end_of_the_name(name, number):
-    assert openflow.datapath_id(name) == number
+    assert openflow.datapath_ids([name]) == {name: number}
 
 
-@pytest.mark.parametrize("name", ["core", "s0", "1s", ""])
+@pytest.mark.parametrize("name", ["core", "switch0", "1s", ""])
 def test_a_name_without_a_number_tells_no_datapath_id(name):
     with pytest.raises(EmulationError, match="tells no datapath id"):
-        openflow.datapath_id(name)
+        openflow.datapath_ids([name])

@@ -66,3 +66,13 @@ def test_all_gates_are_set_and_it_is_told_how_long_that_took(runs):
     for way in ("gates_at_once", "gates_in_turn"):
         assert [0 < one["seconds"] < 5 for one in tagged[way]] == [True] * 3
         assert all(set(one["switches"]) == set(fabric.SWITCHES) for one in tagged[way])
+
+
+def test_a_round_says_what_the_processors_did_for_others_meanwhile(runs):
+    for run in runs:
+        processors = run.emulated["processors"]
+        assert processors["samples"] == (3 if run.carried else 2)
+        assert 0 <= processors["mean_busy"] <= 1
+        assert run.saturated is processors["saturated"] is (processors["max_busy"] >= 0.9)
+    assert len({run.emulated["processors"]["mean_busy"] for run in runs if run.round == 1}) == 1
+    assert of(runs, TAG_FORWARD).emulated["gates_processors"]["samples"] == 2

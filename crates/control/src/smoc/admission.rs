@@ -3,26 +3,38 @@
 //! Each port has its own limits, so that who floods makes room at the expense of his own flows. Above them
 //! his TCP goes by stations instead of flows for as long as it lasts: nothing of it comes to the controller.
 
-use weft_units::{Duration, Time};
-
 use super::Smoc;
 use super::rules::Changes;
+use crate::budget::FLOWS;
+use crate::clock::{Duration, Time};
 use crate::command::Command;
 use crate::flows::State;
 use crate::network::at_once;
 
 impl Smoc {
-    /// Whether one more flow may be opened at a port; old ones that nobody has confirmed may have to go.
-    pub(super) fn admit(&mut self, now: Time, port: u32, out: &mut Vec<Command>) -> bool {
+    /// Whether one more flow may be opened at a port between two stations; old ones that nobody has confirmed
+    /// may have to go.
+    pub(super) fn admit(&mut self, now: Time, port: u32, stations: [u32; 2], out: &mut Vec<Command>) -> bool {
         let limits = &self.net.settings.limits;
         let (rate, flows, per_port, unconfirmed) =
             (limits.new_flows_per_port_s, limits.flows, limits.flows_per_port, limits.unconfirmed_per_port);
+        let (rules, evictions) = (limits.rules_per_port as u32, limits.evictions_per_port_s);
+        if !self.net.port_use(port).new_flows.take(now, rate, rate / 10) {
+            return false;
+        }
+        if !self.has_budget(port, stations, FLOWS) {
+            self.net.counters.flows_over_budget += 1;
+            return false;
+        }
+        let more = self.rules_of(stations);
         let used = self.net.port_use(port);
-        if !used.new_flows.take(now, rate, rate / 10) {
+        if used.rules + more > rules {
+            self.net.counters.flows_over_rules += 1;
             return false;
         }
         if (used.flows as usize >= per_port || used.unconfirmed.len() >= unconfirmed)
-            && !self.give_up_oldest(now, port, out)
+            // Each that makes room costs its switches two rules more than the new one.
+            && !(used.evictions.take(now, evictions, evictions / 10) && self.give_up_oldest(now, port, out))
         {
             return false;
         }
@@ -36,6 +48,18 @@ impl Smoc {
         let Some(dormant) = self.flows.dormant.first() else { return false };
         self.drop_flow(now, dormant, &mut Changes::new(), out);
         true
+    }
+
+    /// Whether the switches of two stations may be asked for more rules on behalf of a port's hosts.
+    pub(super) fn has_budget(&self, port: u32, stations: [u32; 2], part: u32) -> bool {
+        let mut switches = stations.iter().map(|&station| self.net.stations.slab[station].switch);
+        switches.all(|switch| self.budget.has_room(switch, port, part))
+    }
+
+    /// How many rules a flow between two stations has at the switch where it has most.
+    pub(super) fn rules_of(&self, stations: [u32; 2]) -> u32 {
+        let [from, to] = stations.map(|station| self.net.stations.slab[station].switch);
+        1 + u32::from(from == to)
     }
 
     /// Gives up the oldest unconfirmed flow of a port. Those that have outlived the idle timeout carry packets:

@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use smallvec::SmallVec;
-use weft_units::Time;
 
 use super::Smoc;
 use super::install::Draft;
 use super::rules::{Changes, base, guard};
+use crate::clock::Time;
 use crate::command::Command;
 use crate::cookie::Cookie;
 use crate::flows::{State, by};
@@ -63,6 +63,7 @@ impl Smoc {
     /// goes through it is moved only where there is another path.
     pub(super) fn disconnect(&mut self, now: Time, id: SwitchId, out: &mut Vec<Command>) {
         let Some(switch) = self.net.topology.switch_down(id) else { return };
+        self.budget.forget(switch);
         for number in self.transactions.waiting_for(switch) {
             self.refused(now, number, id, "the connection is gone", out);
         }
@@ -98,6 +99,9 @@ impl Smoc {
         }
         for &cable in &change.cut {
             self.cut(now, cable, out);
+        }
+        if change.made > 0 {
+            self.spread_later(now);
         }
         let mut changes = Changes::new();
         let mut ports = change.ports.clone();

@@ -1,10 +1,10 @@
 //! What the copies of handshakes say (Algorithm 2): keys, agreement, proof.
 
-use weft_units::Time;
 use weft_wire::mptcp::{Key, Party, Version, join_hmac};
 
 use super::Smoc;
 use super::rules::Changes;
+use crate::clock::Time;
 use crate::command::Command;
 use crate::connections::{INITIATOR, LISTENER};
 use crate::flows::{State, by};

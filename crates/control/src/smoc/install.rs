@@ -1,10 +1,10 @@
 //! Asking switches for rules, and what their answers mean.
 
 use smallvec::SmallVec;
-use weft_units::Time;
 
 use super::Smoc;
 use super::rules::Changes;
+use crate::clock::Time;
 use crate::command::{Command, FrameOut, Transaction};
 use crate::flows::State;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
@@ -19,6 +19,8 @@ pub(super) struct Draft {
     changes: Changes,
     open: Open,
     release: Vec<(SwitchPort, FrameRef)>,
+    /// The port whose hosts have caused it.
+    port: Option<u32>,
 }
 
 impl Draft {
@@ -36,7 +38,14 @@ impl Draft {
                 held: Vec::new(),
             },
             release: Vec::new(),
+            port: None,
         }
+    }
+
+    /// On behalf of a port's hosts, against whose share its rules count until switches confirm them.
+    pub fn charged(mut self, port: u32) -> Self {
+        self.port = Some(port);
+        self
     }
 
     /// A frame to be sent when all is confirmed, with the port by which it came.
@@ -113,11 +122,18 @@ impl Smoc {
 
     /// Asks for what was put together. Where there is nothing to be asked for, all is confirmed already.
     pub(super) fn submit(&mut self, now: Time, draft: Draft, out: &mut Vec<Command>) {
-        let Draft { changes, open, release } = draft;
+        let Draft { changes, open, release, port } = draft;
         if changes.is_empty() && release.is_empty() && open.held.is_empty() {
             return;
         }
         let id = self.transactions.open(now, open);
+        if let Some(port) = port {
+            for (switch, _) in &changes {
+                if let Some(switch) = self.net.topology.switch(*switch) {
+                    self.budget.charge(now, id, switch, port);
+                }
+            }
+        }
         out.push(Command::Install(Transaction { id, rules: changes, release }));
     }
 
@@ -132,6 +148,11 @@ impl Smoc {
         let held = self.transactions.leave_flow(flow);
         let handle = self.flows.slab.handle(flow);
         let mut draft = Draft::new(Purpose::Flow(handle)).releasing(frame).holding(held);
+        if let Some((at, _)) = frame
+            && let Some(port) = self.net.topology.port_at(at)
+        {
+            draft = draft.charged(port);
+        }
         let entry = &mut self.flows.slab[flow];
         let was = entry.state;
         if frame.is_some() {
@@ -172,9 +193,9 @@ impl Smoc {
     }
 
     /// Installs the next paths of a set, before anyone asks for them: some will (section 5 of the paper).
-    pub(super) fn prepare(&mut self, now: Time, from: u32, to: u32, out: &mut Vec<Command>) {
+    pub(super) fn prepare(&mut self, now: Time, port: u32, [from, to]: [u32; 2], out: &mut Vec<Command>) {
         let set = self.set(from, to);
-        let mut draft = Draft::new(Purpose::Other);
+        let mut draft = Draft::new(Purpose::Other).charged(port);
         for &path in set.iter().take(self.net.settings.proactive_paths) {
             if self.paths.slab[path].asked {
                 self.paths.unused(now, path);
@@ -187,6 +208,7 @@ impl Smoc {
 
     /// All switches of a transaction have confirmed it.
     pub(super) fn confirmed(&mut self, now: Time, number: u64, out: &mut Vec<Command>) {
+        self.budget.settle_all(now, number);
         let current = self.current(number);
         let Some(open) = self.transactions.close(number) else { return };
         self.net.counters.installs += 1;

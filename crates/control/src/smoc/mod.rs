@@ -18,13 +18,16 @@ mod plain;
 mod removal;
 mod rules;
 mod show;
+mod spread;
 mod tcp;
 
 use std::net::IpAddr;
 
 use serde_json::Value;
-use weft_units::{Mac, Time};
+use weft_units::Mac;
 
+use crate::budget::Budget;
+use crate::clock::Time;
 use crate::command::Command;
 use crate::connections::Connections;
 use crate::controller::{Controller, Show};
@@ -53,6 +56,10 @@ pub struct Smoc {
     handshakes: Handshakes,
     routes: Routes,
     transactions: Transactions,
+    /// Rules that switches have still to confirm.
+    budget: Budget,
+    /// Subflows that are being spread over paths that came back.
+    spread: Option<spread::Spread>,
 }
 
 impl Smoc {
@@ -71,6 +78,8 @@ impl Smoc {
             handshakes: Handshakes::new(settings.handshake()),
             routes: Routes::new(key),
             transactions: Transactions::new(settings.install_deadline(), settings.limits.held_frames),
+            budget: Budget::new(settings.limits.unanswered_rules as u32),
+            spread: None,
             net: Network::new(settings),
         })
     }
@@ -218,6 +227,12 @@ impl Controller for Smoc {
         self.confirmed(now, transaction, out);
     }
 
+    fn settled(&mut self, now: Time, switch: SwitchId, transaction: u64) {
+        if let Some(switch) = self.net.topology.switch(switch) {
+            self.budget.settle(now, transaction, switch);
+        }
+    }
+
     fn failed(
         &mut self,
         now: Time,
@@ -266,6 +281,7 @@ impl Controller for Smoc {
             self.handshakes.deadline(),
             self.net.stations.deadline(),
             self.paths.deadline(),
+            self.spread.map_or(Time::MAX, |spread| spread.at),
             dormant,
         ]
         .into_iter()
@@ -288,12 +304,13 @@ impl Controller for Smoc {
                     self.move_station(now, station.index, port, out);
                 }
                 Claim::Moved { .. } => {}
-                Claim::Taken { address, by, .. } => self.net.stations.reassign(address, by),
+                Claim::Taken { address, by, .. } => self.net.take_address(now, address, by, out),
             }
         }
         while let Some(path) = self.paths.expire(now) {
             at_once(self.path_removals(&path), out);
         }
+        self.spread(now, out);
         let remember = self.net.settings.remember();
         while let Some(flow) = self.flows.dormant.first()
             && self.flows.slab[flow].since + remember <= now

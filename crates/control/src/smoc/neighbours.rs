@@ -3,9 +3,10 @@
 
 use std::net::IpAddr;
 
-use weft_units::{Duration, Mac, Time};
+use weft_units::Mac;
 
 use super::Smoc;
+use crate::clock::{Duration, Time};
 use crate::command::{Command, FrameOut, MadeFrame};
 use crate::ids::FrameRef;
 use crate::packet::{Arp, Neighbour, Packet};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use weft_units::Time;
 
 use super::Smoc;
+use crate::clock::Time;
 use crate::command::Command;
 use crate::connections::{INITIATOR, LISTENER};
 use crate::flows::{State, by};

@@ -1,10 +1,10 @@
 //! What goes by stations and not by flows: everything that is not TCP, and TCP of ports that open too many
 //! flows.
 
-use weft_units::Time;
-
 use super::Smoc;
 use super::install::Draft;
+use crate::budget::ROUTES;
+use crate::clock::Time;
 use crate::command::Command;
 use crate::ids::{FrameRef, SwitchPort};
 use crate::routes::{self, From};
@@ -71,7 +71,11 @@ impl Smoc {
         if self.routes.slab.len() + 2 > self.net.settings.limits.flows || !self.transactions.has_room() {
             return self.net.relay(now, port, stations[1], frame, out);
         }
-        let mut draft = Draft::new(Purpose::Other).releasing(Some((at, frame)));
+        if !self.has_budget(port, stations, ROUTES) {
+            self.net.counters.routes_over_budget += 1;
+            return self.net.relay(now, port, stations[1], frame, out);
+        }
+        let mut draft = Draft::new(Purpose::Other).releasing(Some((at, frame))).charged(port);
         for side in [1, 0] {
             let (from, to) = (froms[side], stations[1 - side]);
             if self.routes.find(from, to).is_some() {

@@ -1,9 +1,8 @@
 //! Flows, routes and stations that go, with all that hangs on them.
 
-use weft_units::Time;
-
 use super::Smoc;
 use super::rules::{Changes, delivery, removal};
+use crate::clock::Time;
 use crate::command::Command;
 use crate::flows::{State, by};
 use crate::network::at_once;
@@ -88,7 +87,9 @@ impl Smoc {
         self.dequeue(flow);
         self.handshakes.end(flow);
         let (port, stations) = (self.flows.slab[flow].port, self.flows.slab[flow].key.stations);
-        self.net.port_use(port).flows -= 1;
+        let rules = 1 + u32::from(self.flows.slab[flow].state.has(State::LOCAL));
+        let used = self.net.port_use(port);
+        (used.flows, used.rules) = (used.flows - 1, used.rules - rules);
         let [opener, other] = stations;
         self.net.stations.slab[opener].flows[0].remove(by::OPENER, &mut self.flows.slab, flow);
         self.net.stations.slab[other].flows[1].remove(by::OTHER, &mut self.flows.slab, flow);

@@ -1,9 +1,9 @@
 //! What [`Smoc`] knows, for people.
 
 use serde_json::{Value, json};
-use weft_units::Time;
 
 use super::Smoc;
+use crate::clock::Time;
 use crate::connections::{INITIATOR, LISTENER};
 use crate::flows::{State, by};
 use crate::slab::NONE;
@@ -66,6 +66,7 @@ impl Smoc {
             ("routes_now", self.routes.slab.len() as u64),
             ("transactions_now", self.transactions.len() as u64),
             ("held_frames_now", self.transactions.held() as u64),
+            ("rules_unconfirmed_now", self.budget.len()),
             ("memory_bytes_now", self.bytes() as u64),
         ]);
         counters

@@ -1,16 +1,18 @@
 //! TCP that a switch has no rule for: what opens a flow, and what belongs to one whose rules are not there.
 
-use weft_units::{Duration, Time};
 use weft_wire::mptcp::Version;
 
 use super::Smoc;
 use super::rules::Changes;
+use crate::budget::FLOWS;
+use crate::clock::{Duration, Time};
 use crate::command::Command;
 use crate::connections::{INITIATOR, LISTENER};
 use crate::flows::{Key, State, by, mapped};
 use crate::ids::{FrameRef, SwitchPort};
 use crate::network::at_once;
 use crate::packet::{Join, Mptcp, Tcp};
+use crate::routes::From;
 use crate::slab::NONE;
 
 /// Confirmed subflows of one connection at most.
@@ -54,8 +56,11 @@ impl Smoc {
             // Of a flow that nobody knows: answered, but not worth rules.
             return self.net.relay(now, port, stations[1], frame, out);
         }
-        if !self.admit(now, port, out) {
-            return self.crowd(now, at, stations, segment.source.address.is_ipv6(), frame, out);
+        let six = segment.source.address.is_ipv6();
+        // While a port is crowded, what it opens to that station does not come up: what does was under way.
+        let crowded = self.routes.find(From::Crowd { port, six }, stations[1]).is_some();
+        if crowded || !self.admit(now, port, stations, out) {
+            return self.crowd(now, at, stations, six, frame, out);
         }
         self.open(now, (port, at), key, segment, frame, out);
     }
@@ -105,6 +110,11 @@ impl Smoc {
             self.net.counters.frames_dropped += 1;
             return out.push(Command::Forget(frame));
         }
+        let port = self.net.stations.slab[from].port;
+        if !self.has_budget(port, stations, FLOWS) {
+            self.net.counters.flows_over_budget += 1;
+            return self.net.relay(now, port, to, frame, out);
+        }
         if self.flows.slab[flow].state.has(State::DORMANT) {
             self.dequeue(flow);
         }
@@ -127,7 +137,10 @@ impl Smoc {
             return out.push(Command::Forget(frame));
         }
         let flow = self.flows.insert(now, key, port, segment.sequence);
-        self.net.port_use(port).flows += 1;
+        let rules = self.rules_of(key.stations);
+        self.flows.slab[flow].state.set(State::LOCAL, rules == 2);
+        let used = self.net.port_use(port);
+        (used.flows, used.rules) = (used.flows + 1, used.rules + rules);
         let [opener, other] = key.stations;
         self.net.stations.slab[opener].flows[0].push(by::OPENER, &mut self.flows.slab, flow);
         self.net.stations.slab[other].flows[1].push(by::OTHER, &mut self.flows.slab, flow);
@@ -152,7 +165,7 @@ impl Smoc {
         let entry = &self.flows.slab[flow];
         if entry.connection != NONE && !entry.state.has(State::JOIN) {
             let [from, to] = key.stations.map(|station| self.net.stations.slab[station].switch);
-            self.prepare(now, from, to, out);
+            self.prepare(now, port, [from, to], out);
         }
     }
 

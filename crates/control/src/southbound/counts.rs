@@ -22,6 +22,8 @@ counts! {
     packet_ins_received,
     /// Of these, such as were more than their port may send up.
     packet_ins_over_limit,
+    /// LLDP frames that were more than their port may send up; nothing of them was read.
+    lldp_over_limit,
     /// Changes of rules that were sent.
     flow_mods,
     /// Packets that were sent.

@@ -1,12 +1,13 @@
 //! Transactions: rules to each of their switches, a barrier request behind them, and what follows from the answers.
 
 use smallvec::SmallVec;
-use weft_units::Time;
 use weft_wire::openflow::Message;
 
 use super::open::{Done, Failure};
+use super::queue::Batch;
 use super::session::Block;
 use super::{Southbound, Trouble, encode};
+use crate::clock::Time;
 use crate::command::Transaction;
 use crate::ids::{PortNo, SwitchId};
 
@@ -14,43 +15,66 @@ impl Southbound {
     /// A switch has done what stood before a barrier request.
     pub(super) fn confirmed(&mut self, now: Time, switch: SwitchId, xid: u32) {
         let Some(session) = self.sessions.get_mut(&switch) else { return };
-        let Some(transaction) = session.confirmed(xid) else { return };
-        if let Some(done) = self.open.confirmed(transaction, switch) {
+        session.queue.answered(now, xid);
+        let done = session.confirmed(xid);
+        self.pump(now, switch);
+        for &transaction in &done {
+            self.core.settled(now, switch, transaction);
+        }
+        if let Some(&transaction) = done.last()
+            && let Some(done) = self.open.confirmed(transaction, switch)
+        {
             self.installed(now, transaction, &done);
         }
     }
 
     pub(super) fn install(&mut self, now: Time, Transaction { id, rules, release }: Transaction) {
-        // Each switch with the messages that it is sent, and its block of them.
-        let mut blocks: SmallVec<[(SwitchId, u32, Block); 8]> = SmallVec::new();
+        let mut batches: SmallVec<[(SwitchId, Batch, Block); 8]> = SmallVec::new();
         for (switch, _) in &rules {
-            match blocks.iter_mut().find(|(known, ..)| known == switch) {
-                Some((_, count, _)) => *count += 1,
-                None => blocks.push((*switch, 1 + u32::from(id > 0), Block::default())),
+            match batches.iter_mut().find(|(known, ..)| known == switch) {
+                // The messages that it is sent, until they have their ids.
+                Some((.., block)) => block.last += 1,
+                None => {
+                    let batch = Batch { bytes: Vec::new(), cookies: SmallVec::new(), barrier: None };
+                    batches.push((*switch, batch, Block { last: 1 + u32::from(id > 0), ..Block::default() }));
+                }
             }
         }
         let mut missing = None;
-        for (switch, count, block) in &mut blocks {
-            match self.sessions.get_mut(switch) {
-                Some(session) => *block = session.begin(*count, id),
-                None => missing = missing.or(Some(*switch)),
+        batches.retain(|(switch, _, block)| match self.sessions.get_mut(switch) {
+            Some(session) => {
+                *block = session.begin(block.last, id);
+                true
+            }
+            None => {
+                missing = missing.or(Some(*switch));
+                false
+            }
+        });
+        for (switch, change) in &rules {
+            if let Some((_, batch, block)) = batches.iter_mut().find(|(known, ..)| known == switch) {
+                encode::rule(&mut batch.bytes, block.first + batch.cookies.len() as u32, change);
+                batch.cookies.push(change.cookie());
             }
         }
-        blocks.retain(|(_, _, block)| *block != Block::default());
-        for (switch, change) in &rules {
-            let block = blocks.iter_mut().find(|(known, ..)| known == switch);
-            let (Some((_, left, block)), Some(session)) = (block, self.sessions.get_mut(switch)) else {
-                continue;
-            };
-            session.mark(*switch, &mut self.to_send);
-            encode::rule(&mut session.out, block.last + 1 - *left, change);
-            *left -= 1;
-            self.counts.flow_mods += 1;
+        if id > 0 {
+            let waiting = batches.iter().map(|(switch, ..)| *switch);
+            self.open.begin(id, release, now, self.limits.install_deadline, waiting);
+        }
+        for (switch, mut batch, block) in batches {
+            let Some(session) = self.sessions.get_mut(&switch) else { continue };
+            if id > 0 {
+                encode::message(&mut batch.bytes, block.last, &Message::BarrierRequest);
+                batch.barrier = Some(block.last);
+                session.unanswered.push_back(block);
+                if session.unanswered.len() > self.limits.backlog {
+                    self.troubles.push(Trouble::Backlog(switch));
+                }
+            }
+            session.queue.push(batch);
+            self.pump(now, switch);
         }
         if id > 0 {
-            let waiting = blocks.iter().map(|(switch, ..)| *switch);
-            self.open.begin(id, release, now, self.limits.install_deadline, waiting);
-            blocks.iter().for_each(|(switch, _, block)| self.request_barrier(*switch, *block));
             if let Some(failure) = missing.and_then(|switch| self.open.fail(id, switch)) {
                 self.counts.transactions_switch_gone += 1;
                 self.failed(now, failure, "the switch is gone");
@@ -61,12 +85,17 @@ impl Southbound {
         }
     }
 
-    fn request_barrier(&mut self, switch: SwitchId, block: Block) {
-        if let Some(session) = self.sessions.get_mut(&switch) {
-            encode::message(&mut session.out, block.last, &Message::BarrierRequest);
-            session.unanswered.push_back(block);
-            if session.unanswered.len() > self.limits.backlog {
-                self.troubles.push(Trouble::Backlog(switch));
+    /// Sends a switch as much of what waits for it as it may be sent now.
+    fn pump(&mut self, now: Time, switch: SwitchId) {
+        let Some(session) = self.sessions.get_mut(&switch) else { return };
+        while let Some(batch) = session.queue.pop(now) {
+            session.mark(switch, &mut self.to_send);
+            session.out.extend_from_slice(&batch.bytes);
+            self.counts.flow_mods += batch.cookies.len() as u64;
+            if session.queue.wants_barrier() {
+                let xid = session.begin(1, 0).first;
+                session.queue.add_barrier(now, xid);
+                encode::message(&mut session.out, xid, &Message::BarrierRequest);
             }
         }
     }

@@ -11,15 +11,16 @@ mod install;
 mod open;
 mod packets;
 mod port_limit;
+mod queue;
 mod session;
 
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
-use weft_units::{Duration, Time};
 use weft_wire::openflow::{Header, MessageType, VERSION};
 use weft_wire::{Error, EtherType};
 
+use crate::clock::{Duration, Time};
 use crate::command::{Command, FrameOut};
 use crate::controller::Controller;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
@@ -69,13 +70,20 @@ pub struct SouthboundLimits {
     pub install_deadline: Duration,
     /// The packets that a port may send up in a second.
     pub packets_per_port_s: u64,
+    /// The LLDP frames that a port may send up in a second, beside these.
+    pub lldp_per_port_s: u64,
     /// The barrier requests that a switch may leave unanswered.
     pub backlog: usize,
 }
 
 impl Default for SouthboundLimits {
     fn default() -> Self {
-        Self { install_deadline: Duration::from_secs(2), packets_per_port_s: 5000, backlog: 200_000 }
+        Self {
+            install_deadline: Duration::from_secs(2),
+            packets_per_port_s: 5000,
+            lldp_per_port_s: 50,
+            backlog: 200_000,
+        }
     }
 }
 
@@ -90,6 +98,7 @@ pub struct Southbound {
     last_frame: u64,
     open: Open,
     ports: PortLimit,
+    lldp: PortLimit,
     counts: Counts,
     set_ups: Vec<Duration>,
     troubles: Vec<Trouble>,
@@ -112,6 +121,7 @@ impl Southbound {
             last_frame: 0,
             open: Open::default(),
             ports: PortLimit::new(limits.packets_per_port_s),
+            lldp: PortLimit::new(limits.lldp_per_port_s),
             counts: Counts::default(),
             set_ups: Vec::new(),
             troubles: Vec::new(),
@@ -266,6 +276,8 @@ impl Southbound {
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
         let mut counters = self.core.counters();
         counters.extend(self.counts.list());
+        let waiting: usize = self.sessions.values().map(|session| session.queue.len()).sum();
+        counters.push(("rules_waiting_now", waiting as u64));
         counters
     }
 }

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use weft_units::{Duration, Time};
 
+use crate::clock::{Duration, Time};
 use crate::ids::{FrameRef, SwitchId, SwitchPort};
 
 /// A transaction that is over.

@@ -1,11 +1,11 @@
 //! Packets that come up and go down, and rules that are gone.
 
 use smallvec::SmallVec;
-use weft_units::Time;
 use weft_wire::Ethernet;
 use weft_wire::openflow::{Action, FlowRemoved, List, Message, PacketOut, PortNumber, RemovedReason};
 
 use super::{LLDP, Southbound, Stop, encode};
+use crate::clock::Time;
 use crate::cookie;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::packet::Packet;
@@ -24,6 +24,10 @@ impl Southbound {
         };
         let at = SwitchPort { switch, port: PortNo(packet.in_port.0) };
         if Ethernet::parse(packet.data).is_ok_and(|frame| frame.ethertype() == LLDP) {
+            if !self.lldp.may(now, at) {
+                self.counts.lldp_over_limit += 1;
+                return None;
+            }
             return Some(Stop::Lldp { port: at.port, frame: packet.data });
         }
         self.counts.packet_ins_received += 1;

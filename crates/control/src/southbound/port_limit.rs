@@ -1,8 +1,8 @@
 //! [`PortLimit`]: no port sends up more than its share.
 
 use rustc_hash::FxHashMap;
-use weft_units::{Duration, Time};
 
+use crate::clock::{Duration, Time};
 use crate::ids::SwitchPort;
 
 /// Ports whose packets are counted; beyond it all are counted anew.
@@ -24,7 +24,7 @@ impl PortLimit {
 
     /// Whether a port may send up another one now, which is counted.
     pub fn may(&mut self, now: Time, at: SwitchPort) -> bool {
-        let second = now.ps() / Duration::from_secs(1).ps();
+        let second = now.ns() / Duration::from_secs(1).ns();
         if second != self.second || self.counts.len() >= PORTS {
             self.second = second;
             self.counts.clear();

@@ -2,6 +2,9 @@
 
 use std::collections::VecDeque;
 
+use smallvec::SmallVec;
+
+use super::queue::Queue;
 use crate::ids::SwitchId;
 
 /// The transaction ids of OpenFlow from here on are used here, those below by whoever keeps the connection.
@@ -23,14 +26,16 @@ pub struct Block {
 pub struct Session {
     /// What is to be sent.
     pub out: Vec<u8>,
-    /// What was sent and not confirmed, in order.
+    /// What waits until the switch has confirmed more.
+    pub queue: Queue,
+    /// What was sent, or waits, and is not confirmed, in order.
     pub unanswered: VecDeque<Block>,
     next_xid: u32,
 }
 
 impl Default for Session {
     fn default() -> Self {
-        Self { out: Vec::new(), unanswered: VecDeque::new(), next_xid: FIRST_XID }
+        Self { out: Vec::new(), queue: Queue::default(), unanswered: VecDeque::new(), next_xid: FIRST_XID }
     }
 }
 
@@ -50,11 +55,12 @@ impl Session {
         }
     }
 
-    /// The switch answers a barrier request; gives the transaction of its block.
-    pub fn confirmed(&mut self, xid: u32) -> Option<u64> {
-        let place = self.unanswered.iter().position(|block| block.last == xid)?;
-        // It answers in order: what stands before was never answered.
-        self.unanswered.drain(..=place).next_back().map(|block| block.transaction)
+    /// The switch answers a barrier request; gives the transactions that it has done thereby, that of the
+    /// request last. Answers come in order: what stands before was never answered.
+    pub fn confirmed(&mut self, xid: u32) -> SmallVec<[u64; 4]> {
+        let place = self.unanswered.iter().position(|block| block.last == xid);
+        let done = place.map(|place| self.unanswered.drain(..=place).map(|block| block.transaction));
+        done.map(Iterator::collect).unwrap_or_default()
     }
 
     /// The transaction of the block that has this message.
@@ -87,10 +93,10 @@ mod tests {
             session.unanswered.push_back(block);
         }
         assert_eq!(session.block_with(FIRST_XID + 2), Some(2));
-        assert_eq!(session.confirmed(FIRST_XID + 2), None);
-        assert_eq!(session.confirmed(FIRST_XID + 3), Some(2));
-        assert_eq!((session.confirmed(FIRST_XID + 1), session.block_with(FIRST_XID)), (None, None));
-        assert_eq!(session.confirmed(FIRST_XID + 5), Some(3));
+        assert!(session.confirmed(FIRST_XID + 2).is_empty());
+        assert_eq!(session.confirmed(FIRST_XID + 3)[..], [1, 2]);
+        assert!(session.confirmed(FIRST_XID + 1).is_empty() && session.block_with(FIRST_XID).is_none());
+        assert_eq!(session.confirmed(FIRST_XID + 5)[..], [3]);
         assert!(session.unanswered.is_empty());
     }
 }

@@ -12,8 +12,9 @@ use std::net::IpAddr;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use smallvec::{SmallVec, smallvec};
-use weft_units::{Mac, Time};
+use weft_units::Mac;
 
+use crate::clock::Time;
 use crate::command::{Command, FrameOut, MadeFrame, Transaction};
 use crate::controller::{Controller, Show};
 use crate::cookie::{Cookie, same_generation};
@@ -482,7 +483,7 @@ impl Controller for SpanningTree {
                     self.move_station(now, station.index, port, out);
                 }
                 Claim::Moved { .. } => {}
-                Claim::Taken { address, by, .. } => self.net.stations.reassign(address, by),
+                Claim::Taken { address, by, .. } => self.net.take_address(now, address, by, out),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Named cases of handshakes, each told as hosts see it.
 
 use weft_control::{Content, Join, Mptcp, Settings, Smoc};
-use weft_units::Duration;
+use weft_control::{Controller, Duration, Time};
 use weft_wire::mptcp::Version;
 
 use crate::net::Net;
@@ -39,6 +39,27 @@ fn each_subflow_takes_a_path_of_its_own_and_its_answers_come_back_on_it() {
             assert_eq!(net.counter(name), count, "{name}");
         }
         assert_eq!(net.held(), 0);
+    }
+}
+
+#[test]
+fn a_controller_that_has_run_for_a_hundred_years_does_what_it_did_at_first() {
+    // Around what 64 bits of picoseconds hold, and a century.
+    for seconds in [0, 18_446_744 - 3, 36_525 * 86_400] {
+        let mut net = Net::new(Smoc::new(Settings::default()).unwrap(), 1);
+        net.now = Time::ZERO + Duration::from_secs(seconds);
+        net.build(5, &FOUR, &[1, 2]);
+        net.announce();
+        let connection = v1(4000);
+        net.open(&connection);
+        let ways: Vec<_> = (1..=3).map(|n| net.join(&connection, flow(0, 1, 4000 + n), 0)).collect();
+        assert_eq!(ways, [vec![1, 3, 2], vec![1, 4, 2], vec![1, 5, 2]], "after {seconds} s");
+        // Rules idle out, places are kept, and then forgotten.
+        net.run(Duration::from_secs(15));
+        assert_eq!(net.counter("flows_dormant_now"), 4, "after {seconds} s");
+        net.run(Duration::from_secs(120));
+        assert_eq!((net.counter("flows_now"), net.counter("paths_now")), (0, 0), "after {seconds} s");
+        assert!(net.controller.next_deadline() == Time::MAX || net.controller.next_deadline() > net.now);
     }
 }
 

@@ -2,8 +2,8 @@
 //! should not; every segment takes the way that the model says, and the tables say the same.
 
 use proptest::prelude::*;
+use weft_control::Duration;
 use weft_control::{Controller, Join, Mptcp, Settings, Show, Smoc};
-use weft_units::Duration;
 use weft_wire::mptcp::Version;
 
 use crate::model::{Kind, Model, Says, hmac, token};

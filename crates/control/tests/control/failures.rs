@@ -1,7 +1,7 @@
 //! Cables, ports and switches that go, and transactions that do not end well.
 
+use weft_control::Duration;
 use weft_control::{Command, Controller, Mptcp, RuleChange, Settings, Smoc, SwitchId, SwitchPort};
-use weft_units::Duration;
 use weft_wire::mptcp::Version;
 
 use crate::cases::{four, four_with};
@@ -58,6 +58,51 @@ fn subflows_leave_a_cable_that_was_cut_for_the_paths_least_used() {
         net.run(Duration::from_ms(60));
         let four = &net.switches[&SwitchId(4)].rules;
         assert!(four.iter().all(|(rule, _)| rule.idle_timeout_s == 0 && rule.priority != 50_000), "{four:?}");
+    }
+}
+
+#[test]
+fn subflows_that_had_to_share_a_path_are_spread_again_when_the_cable_is_back_and_nothing_is_lost() {
+    for silently in [false, true] {
+        let mut net = four(&[1, 2]);
+        opened(&mut net);
+        let (at, other) = (port_to(&net, 4, 2), port_to(&net, 2, 4));
+        net.cut(at, silently);
+        net.run(Duration::from_ms(60));
+        assert_eq!(ways(&mut net), [vec![1, 2], vec![1, 3, 2], vec![1, 2], vec![1, 5, 2]]);
+        // Its rules idle out of the cut path, whose labels are given to others.
+        net.run(Duration::from_secs(3));
+        // It comes and goes: nobody moves.
+        for _ in 0..3 {
+            for end in [at, other] {
+                net.tell(|c, now, out| c.port_changed(now, end, true, out));
+            }
+            net.wire(at, other);
+            net.run(Duration::from_ms(300));
+            net.cut(at, false);
+            net.run(Duration::from_ms(300));
+        }
+        assert_eq!(net.counter("flows_spread"), 0);
+        for end in [at, other] {
+            net.tell(|c, now, out| c.port_changed(now, end, true, out));
+        }
+        net.wire(at, other);
+        // Segments all the while, in both directions.
+        let mut sent = Vec::new();
+        for round in 0..400 {
+            let flow = flow(0, 1, 4000 + round % 4);
+            let packet = net.segment(flow, usize::from(round % 8 > 3), ACK, Some(Mptcp::Other));
+            sent.push(net.send(flow.hosts[usize::from(round % 8 > 3)], packet));
+            net.run(Duration::from_ms(5));
+        }
+        net.run(Duration::from_ms(60));
+        for frame in sent {
+            net.way(frame);
+        }
+        let mut found = ways(&mut net);
+        found.sort();
+        assert_eq!(found, [vec![1, 2], vec![1, 3, 2], vec![1, 4, 2], vec![1, 5, 2]]);
+        assert_eq!((net.counter("flows_spread"), net.counter("flows_cut")), (1, 0));
     }
 }
 

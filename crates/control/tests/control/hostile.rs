@@ -2,8 +2,11 @@
 
 use std::net::Ipv4Addr;
 
-use weft_control::{Content, End, Join, Limits, MadeFrame, Mptcp, Packet, Settings, Smoc, SwitchPort, Tcp};
-use weft_units::{Duration, Mac};
+use weft_control::Duration;
+use weft_control::{
+    Content, End, Join, Limits, MadeFrame, Mptcp, Neighbour, Packet, Settings, Smoc, SwitchPort, Tcp,
+};
+use weft_units::Mac;
 use weft_wire::mptcp::Version;
 
 use crate::cases::{four, four_with};
@@ -208,9 +211,12 @@ fn nobody_takes_an_address_that_is_in_use() {
     let mut net = four(&[1, 2, 1]);
     let (a, b, thief) = (net.hosts[0].clone(), net.hosts[1].clone(), net.hosts[2].clone());
     // Host 2 says that host 1's address is its own.
-    net.send(2, arp(thief.mac, Mac::BROADCAST, true, b.ip, b.ip));
-    net.run(Duration::from_ms(400));
-    assert_eq!(net.counter("claims_refuted"), 1);
+    for (is_reply, to) in [(true, Mac::BROADCAST), (true, a.mac), (false, Mac::BROADCAST)] {
+        let claim = net.send(2, arp(thief.mac, to, is_reply, b.ip, a.ip));
+        net.run(Duration::from_ms(400));
+        assert!(net.deliveries(claim).is_empty(), "nobody hears what is refuted");
+    }
+    assert_eq!(net.counter("claims_refuted"), 3);
     let asks = |net: &mut Net<Smoc>| {
         net.made.clear();
         net.send(0, arp(a.mac, Mac::BROADCAST, false, a.ip, b.ip));
@@ -221,14 +227,47 @@ fn nobody_takes_an_address_that_is_in_use() {
     assert_eq!(asks(&mut net), [(0, answer(b.mac))]);
     // When host 1 does not defend it, it goes to who asks for it.
     net.hosts_answer = false;
-    net.send(2, arp(thief.mac, Mac::BROADCAST, true, b.ip, b.ip));
+    net.made.clear();
+    let claim = net.send(2, arp(thief.mac, Mac::BROADCAST, true, b.ip, b.ip));
     net.run(Duration::from_ms(400));
+    assert!(net.deliveries(claim).is_empty());
+    let told = MadeFrame::ArpReply { sender: (thief.mac, b.ip), target: (Mac::BROADCAST, b.ip) };
+    let mut heard: Vec<_> =
+        net.made.iter().filter(|(_, made)| *made == told).map(|(host, _)| *host).collect();
+    heard.sort_unstable();
+    assert_eq!(heard, [0, 1], "everybody else is told what holds now");
     assert_eq!(asks(&mut net), [(0, answer(thief.mac))]);
     // And who speaks for another station is not heard at all.
     let forged = Packet { eth_src: thief.mac, ..arp(a.mac, Mac::BROADCAST, true, a.ip, a.ip) };
     net.send(2, forged);
     net.run(Duration::from_ms(400));
     assert_eq!(net.counter("addresses_forged"), 1);
+}
+
+#[test]
+fn an_address_is_defended_against_a_port_that_claims_too_many() {
+    let mut net = four_with(small(), &[1, 2, 1]);
+    let (a, b, thief) = (net.hosts[0].clone(), net.hosts[1].clone(), net.hosts[2].clone());
+    // So many that no more of them are looked into.
+    for number in 0..50 {
+        net.send(2, arp(thief.mac, a.mac, true, Ipv4Addr::new(10, 1, 0, number), a.ip));
+    }
+    let claim = net.send(2, arp(thief.mac, a.mac, true, b.ip, a.ip));
+    net.run(Duration::from_ms(50));
+    assert!(net.counter("addresses_limited") > 0 && net.deliveries(claim).is_empty());
+    // The same of IPv6.
+    let address = "fd00::2".parse().unwrap();
+    let says = |from: Mac, to: Mac| {
+        let message =
+            Neighbour { is_advertisement: true, source: address, target: address, link_layer: Some(from) };
+        Packet { eth_src: from, eth_dst: to, content: Content::Neighbour(message) }
+    };
+    net.run(Duration::from_secs(2));
+    let own = net.send(1, says(b.mac, a.mac));
+    net.run(Duration::from_ms(50));
+    let stolen = net.send(2, says(thief.mac, a.mac));
+    net.run(Duration::from_ms(50));
+    assert_eq!((net.deliveries(own).len(), net.deliveries(stolen).len()), (1, 0));
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod captures;
 mod cases;
 mod conformance;
 mod failures;
+mod flood;
 mod hostile;
 mod model;
 mod net;

@@ -9,7 +9,8 @@ use weft_control::{
     Arp, Command, Content, Controller, FrameOut, FrameRef, MadeFrame, Match, NO_COOKIE, Packet, PortNo, Rule,
     RuleAction, RuleChange, SwitchId, SwitchPort, Transaction,
 };
-use weft_units::{Duration, Mac, Time};
+use weft_control::{Duration, Time};
+use weft_units::Mac;
 
 /// SplitMix64.
 #[derive(Clone)]
@@ -90,6 +91,8 @@ pub struct Net<C> {
     pub hosts_answer: bool,
     /// How long messages between controller and switches take at most.
     pub slowest: Duration,
+    /// How long a switch takes for each change of a rule.
+    pub work: Duration,
     /// Whether every cable is seen again as soon as both its switches are connected.
     wires: BTreeMap<SwitchPort, SwitchPort>,
     attached: BTreeMap<SwitchPort, usize>,
@@ -118,6 +121,7 @@ impl<C: Controller> Net<C> {
             log: Vec::new(),
             hosts_answer: true,
             slowest: Duration::from_ms(5),
+            work: Duration::ZERO,
             wires: BTreeMap::new(),
             attached: BTreeMap::new(),
             queue: BinaryHeap::new(),
@@ -333,7 +337,7 @@ impl<C: Controller> Net<C> {
 
     /// When a message to (0) or from (1) a switch that is sent now arrives.
     fn arrival(&mut self, id: SwitchId, direction: usize) -> Time {
-        let delay = Duration::from_ps(1 + self.rng.below(self.slowest.ps()));
+        let delay = Duration::from_ns(1 + self.rng.below(self.slowest.ns()));
         let switch = self.switches.get_mut(&id).unwrap();
         let at = (self.now + delay).max(switch.channel[direction]);
         switch.channel[direction] = at;
@@ -355,7 +359,8 @@ impl<C: Controller> Net<C> {
                     self.pending.insert(id, Pending { waiting, release });
                 }
                 for (switch, changes) in by_switch {
-                    let at = self.arrival(switch, 0);
+                    let at = self.arrival(switch, 0) + self.work.saturating_mul(changes.len() as u64);
+                    self.switches.get_mut(&switch).unwrap().channel[0] = at;
                     self.push(at, Event::Apply { switch, transaction: id, changes });
                 }
             }
@@ -411,6 +416,7 @@ impl<C: Controller> Net<C> {
                 }
             }
             Event::Answer { switch, transaction, refused } => {
+                self.tell(|controller, now, _| controller.settled(now, switch, transaction));
                 let Some(pending) = self.pending.get_mut(&transaction) else { return };
                 pending.waiting.remove(&switch);
                 if refused {

@@ -2,10 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use weft_control::Duration;
 use weft_control::{
     ArpMode, Content, Controller, MadeFrame, Neighbour, Packet, Settings, Show, Smoc, SpanningTree, SwitchId,
 };
-use weft_units::{Duration, Mac};
+use weft_units::Mac;
 
 use crate::cases::{FOUR, four, four_with};
 use crate::net::{Net, arp};

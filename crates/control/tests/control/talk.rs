@@ -1,7 +1,7 @@
 //! What hosts say to each other: TCP and the handshakes of MPTCP.
 
+use weft_control::Duration;
 use weft_control::{Content, Controller, End, Join, Mptcp, Packet, Tcp};
-use weft_units::Duration;
 use weft_wire::mptcp::Version;
 
 use crate::model;

@@ -1,11 +1,12 @@
 //! What comes from switches, and what rules and frames are in OpenFlow.
 
 use proptest::prelude::*;
+use weft_control::Duration;
 use weft_control::{
     Command, EXACT, FrameOut, MadeFrame, Match, PortNo, Rule, RuleAction, RuleChange, SouthboundLimits, Stop,
     SwitchId, Transaction,
 };
-use weft_units::{Duration, Mac};
+use weft_units::Mac;
 use weft_wire::openflow::{Action, FlowCommand, FlowFlags, Masked, Message, PortNumber, RemovedReason};
 use weft_wire::{EtherType, IpProtocol, MacAddr};
 
@@ -123,6 +124,31 @@ fn a_port_that_sends_up_too_much_is_held_to_its_share() {
         (network.counter("packet_ins_received"), network.counter("packet_ins_over_limit")),
         (303, 200)
     );
+}
+
+#[test]
+fn lldp_frames_are_held_to_a_share_of_their_own_before_anything_of_them_is_read() {
+    let mut network = Network::with(SouthboundLimits { lldp_per_port_s: 10, ..SouthboundLimits::default() });
+    let mut lldp = FRAME;
+    lldp[12..14].copy_from_slice(&[0x88, 0xcc]);
+    let up = |port| weft_wire::openflow::PacketIn { in_port: PortNumber(port), ..packet(&lldp) };
+    let read = |network: &mut Network, port, count| {
+        let bytes = written(7, &Message::PacketIn(up(port))).repeat(count);
+        let (mut place, mut frames) = (0, 0);
+        while place < bytes.len() {
+            let (next, stop) = network.southbound.received(network.now, SwitchId(1), &bytes, place);
+            frames += u32::from(matches!(stop, Stop::Lldp { .. }));
+            place = next;
+        }
+        frames
+    };
+    assert_eq!(read(&mut network, 3, 500), 10);
+    assert_eq!(read(&mut network, 4, 5), 5, "another port has a share of its own");
+    assert_eq!((network.counter("lldp_over_limit"), network.counter("packet_ins_received")), (490, 0));
+    network.say(1, &Message::PacketIn(packet(&FRAME)));
+    assert_eq!(network.core.told().len(), 1, "the port's other packets are counted by themselves");
+    network.now += Duration::from_secs(1);
+    assert_eq!(read(&mut network, 3, 1), 1);
 }
 
 #[test]

@@ -8,7 +8,8 @@ use weft_control::{
     Command, Controller, FrameOut, FrameRef, Match, Packet, PortNo, Rule, RuleAction, RuleChange, Show,
     Southbound, SouthboundLimits, SwitchId, SwitchPort, Transaction,
 };
-use weft_units::{Duration, Mac, Time};
+use weft_control::{Duration, Time};
+use weft_units::Mac;
 use weft_wire::openflow::{
     Action, FlowRemoved, Header, Match as Fields, Message, PacketIn, PacketInReason, PortNumber,
     RemovedReason,

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use weft_control::{Command, FrameRef, SouthboundLimits, SwitchId, Trouble};
-use weft_units::{Duration, Time};
+use weft_control::{Duration, Time};
 
 use super::scripted::{Network, Told, install};
 
@@ -97,6 +97,38 @@ fn a_switch_that_leaves_too_many_barriers_unanswered_is_told_of() {
         network.packet_in(1, vec![install(id, &[(2, 7)], None)]);
     }
     assert_eq!(network.southbound.troubles().collect::<Vec<_>>(), [Trouble::Backlog(SwitchId(2))]);
+}
+
+#[test]
+fn lldp_frames_do_not_wait_behind_rules_and_a_switch_has_so_many_rules_to_read() {
+    let mut network = Network::new();
+    for id in 1..=2000 {
+        network.packet_in(1, vec![install(id, &[(2, 7)], None)]);
+    }
+    network.southbound.send_frame(weft_control::SwitchPort::new(2, 8), &super::scripted::FRAME);
+    let sent = network.sent();
+    let rules = |words: &[String]| words.iter().filter(|word| *word == "rule 7").count();
+    let words = sent.words(2);
+    assert_eq!((rules(&words), words.last().unwrap().as_str()), (512, "frame of 60 bytes"));
+    assert_eq!(network.counter("rules_waiting_now"), 1488);
+    assert!(network.sent().words(2).is_empty());
+    // Each answer makes room for as many as it confirms, and the order stays.
+    let barriers: Vec<u32> = sent
+        .xids(2)
+        .into_iter()
+        .zip(words)
+        .filter(|(_, word)| word == "barrier")
+        .map(|(xid, _)| xid)
+        .collect();
+    network.core.told();
+    network.confirm(2, barriers[0]);
+    network.confirm(2, barriers[1]);
+    assert_eq!(network.core.told(), [Told::Installed(1), Told::Installed(2)]);
+    assert_eq!(network.sent().words(2), ["rule 7", "barrier", "rule 7", "barrier"]);
+    // What waits for a switch that goes has failed, whether it was sent or not.
+    network.southbound.switch_down(network.now, SwitchId(2), false);
+    assert_eq!(network.counter("transactions_switch_gone"), 1998);
+    assert_eq!((network.southbound.installing(), network.counter("rules_waiting_now")), (0, 0));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use clap::{CommandFactory, Parser, ValueEnum};
 use tracing_subscriber::EnvFilter;
 use weft_switchd::config::{Config, Flags};
 use weft_switchd::daemon::{self, Places, Refusal, Start};
+use weft_switchd::names::SwitchName;
 use weft_switchd::pins::Hook;
 
 const EXAMPLES: &str = "\
@@ -29,7 +30,7 @@ struct Arguments {
     config: Option<PathBuf>,
     /// Name of the switch on this machine
     #[arg(long)]
-    name: Option<String>,
+    name: Option<SwitchName>,
     /// How it forwards
     #[arg(long)]
     mode: Option<String>,
@@ -54,7 +55,8 @@ struct Arguments {
     /// Read the configuration, say what is wrong with it, and end
     #[arg(long)]
     check: bool,
-    /// Take away the data plane of a daemon that does not run any more, and end
+    /// Remove the pins of a daemon that no longer runs, so that its ports stop forwarding; prints each thing removed,
+    /// and refuses a directory with anything in it that weft-switchd does not make
     #[arg(long, conflicts_with = "check")]
     detach: bool,
     /// Print the manual page, and end
@@ -120,12 +122,13 @@ fn run(arguments: Arguments) -> Result<(), Refusal> {
         let name = match (&flags.name, &arguments.config) {
             (Some(name), _) => name.clone(),
             (None, Some(file)) => Config::load(Some(file), &flags)?.name,
-            (None, None) => "weft".to_owned(),
+            (None, None) => SwitchName::standard(),
         };
-        let was_there = runtime.block_on(daemon::take_away(&places, &name))?;
+        let removed = runtime.block_on(daemon::take_away(&places, &name))?;
+        removed.iter().for_each(|line| println!("{line}"));
         println!(
             "{name}: {}",
-            if was_there { "does not forward any more" } else { "there was nothing to take away" }
+            if removed.is_empty() { "there was nothing to take away" } else { "does not forward any more" }
         );
         return Ok(());
     }

@@ -8,6 +8,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use hyper::Method;
 use serde_json::Value;
 use weft_switchd::ctl::{self, Client, ClientError, Output, TagCommand, event, table};
+use weft_switchd::names::SwitchName;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,7 +33,7 @@ Examples of the modes tag-forward and flow-table (`weftctl help add-flow`):
 struct Arguments {
     /// Name of the switch on this machine
     #[arg(long, default_value = "weft", global = true)]
-    name: String,
+    name: SwitchName,
     /// Its control socket, instead of the one of its name
     #[arg(long, value_name = "PATH", global = true)]
     socket: Option<PathBuf>,
@@ -175,7 +176,10 @@ async fn run(arguments: Arguments) -> Result<(), ClientError> {
         }
         Command::Down => {
             let answer = client.ask(Method::POST, "/v1/down").await?;
-            say(&answer, &|_| "it is taken down".to_owned());
+            say(&answer, &|answer| {
+                let removed = answer["removed"].as_array().into_iter().flatten().filter_map(Value::as_str);
+                removed.chain(["it is taken down"]).collect::<Vec<_>>().join("\n")
+            });
         }
     }
     Ok(())

@@ -53,7 +53,8 @@ impl Problems {
         let end = self.text[at..].find('\n').map_or(self.text.len(), |end| at + end);
         let (line, column) =
             (self.text[..start].matches('\n').count() + 1, self.text[start..at].chars().count());
-        let excerpt = mask(self.text[start..end].trim_end_matches('\r')).replace('\t', " ");
+        let excerpt =
+            mask(&self.text[..start], self.text[start..end].trim_end_matches('\r')).replace('\t', " ");
         let marked = self.text.get(at..span.end.clamp(at, end)).map_or(0, |marked| marked.chars().count());
         let gutter = " ".repeat(line.to_string().len());
         write!(f, "\n{gutter}--> {}:{line}:{}\n{gutter} |\n{line} | {excerpt}", self.name, column + 1)?;
@@ -63,15 +64,27 @@ impl Problems {
 }
 
 /// A line without what only those know who have a key: a wrong one is often a right one misspelt, and logs
-/// are kept.
-fn mask(line: &str) -> String {
-    let Some(at) = line.find("key").map(|at| at + "key".len()) else { return line.to_owned() };
-    if line[at..].starts_with("_file") {
-        return line.to_owned();
+/// are kept. `before` is the text above it, since a list of keys may have many lines.
+fn mask(before: &str, line: &str) -> String {
+    let hide =
+        |text: &str| -> String { text.chars().map(|c| if c.is_alphanumeric() { '*' } else { c }).collect() };
+    if let Some((name, value)) = line.split_once('=').filter(|(name, _)| is_secret(name)) {
+        return format!("{name}={}", hide(value));
     }
-    let at = line[at..].find('=').map_or(at, |equals| at + equals);
-    let masked = line[at..].chars().map(|c| if c.is_alphanumeric() { '*' } else { c });
-    line[..at].chars().chain(masked).collect()
+    if let Some(at) = line.find("key").map(|at| at + "key".len()).filter(|_| is_secret(line)) {
+        return format!("{}{}", &line[..at], hide(&line[at..]));
+    }
+    let above = before.lines().rev().find_map(|line| line.split_once('='));
+    let is_in_list = !line.contains('=') && !line.trim_start().starts_with('[');
+    match above.is_some_and(|(name, _)| is_secret(name)) && is_in_list {
+        true => hide(line),
+        false => line.to_owned(),
+    }
+}
+
+/// Whether what is called so is a key itself, not a file that has it.
+fn is_secret(name: &str) -> bool {
+    name.contains("key") && !name.contains("key_file")
 }
 
 impl std::error::Error for Problems {}
@@ -111,10 +124,16 @@ mod tests {
             ("hello_key 00ff", "hello_key ****"),
             ("hello_key_file = \"a.key\"", "hello_key_file = \"a.key\""),
             ("ports = [\"a\"]", "ports = [\"a\"]"),
+            ("hello_keys = [\"00ff\"]", "hello_keys = [\"****\"]"),
         ];
         for (line, shown) in lines {
-            assert_eq!(mask(line), shown);
+            assert_eq!(mask("", line), shown);
         }
+        let list = "hello_keys = [\n  \"00ff\",\n";
+        assert_eq!(mask(list, "  \"11ee\","), "  \"****\",");
+        assert_eq!(mask(list, "]"), "]");
+        assert_eq!(mask("hello_key = \"00\"\n", "[hello]"), "[hello]");
+        assert_eq!(mask("hello_key_file = \"k\"\n", "mode"), "mode");
     }
 
     #[test]

@@ -16,6 +16,7 @@ use weft_switching::exploration::Exploration;
 use weft_units::Duration;
 
 use crate::Mode;
+use crate::names::SwitchName;
 use crate::tags::Tagging;
 
 pub use read::{ConfigError, Flags};
@@ -23,12 +24,14 @@ pub use routes::Route;
 
 /// Shortest key of Hello, in bytes (docs/wire-format.md).
 pub const SHORTEST_KEY: usize = 16;
+/// Most keys of Hello at a time: the one in use, and the one before or after it.
+pub const MOST_KEYS: usize = 2;
 
 /// What a switch is told.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The name of the switch on this machine: of its socket, pins and lock.
-    pub name: String,
+    pub name: SwitchName,
     /// How it forwards.
     pub mode: Mode,
     /// The names of its interfaces; the place in the list is the port's number.
@@ -39,8 +42,9 @@ pub struct Config {
     pub fabric_ports: Option<Vec<String>>,
     /// What names the switch in Hellos; made of the first port's address where it is not given.
     pub switch_id: Option<u64>,
-    /// The secret of Hello.
-    pub hello_key: Option<Vec<u8>>,
+    /// The secrets of Hello, at most [`MOST_KEYS`]: ours are signed with the first, others' are believed by any. Without
+    /// one nothing is signed and everything believed.
+    pub hello_keys: Vec<Vec<u8>>,
     /// Between two Hellos.
     pub hello_interval: Duration,
     /// For how long a Hello of ours holds.

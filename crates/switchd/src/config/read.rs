@@ -9,10 +9,11 @@ use weft_switching::exploration::Scope;
 use weft_units::Duration;
 
 use super::diagnostic::{Problem, Problems, suggest};
-use super::table::{Place, Table, parse};
-use super::{Access, Config, SHORTEST_KEY, exploration, routes, tags};
+use super::table::{Table, parse};
+use super::{Access, Config, MOST_KEYS, SHORTEST_KEY, exploration, routes, tags};
 use crate::Mode;
 use crate::layout::MAX_PORTS;
+use crate::names::SwitchName;
 
 /// Shortest and longest interval of Hello.
 const INTERVALS: [Duration; 2] = [Duration::from_ms(50), Duration::from_secs(60)];
@@ -21,7 +22,7 @@ const INTERVALS: [Duration; 2] = [Duration::from_ms(50), Duration::from_secs(60)
 #[derive(Clone, Debug, Default)]
 pub struct Flags {
     /// The name of the switch.
-    pub name: Option<String>,
+    pub name: Option<SwitchName>,
     /// How it forwards.
     pub mode: Option<String>,
     /// Its interfaces.
@@ -64,6 +65,8 @@ impl Config {
         if let Some(path) = &config.routes_file {
             let more = routes::read_file(path, &config.ports).map_err(ConfigError::Routes)?;
             config.routes.extend(more);
+            let wrong = |why| ConfigError::Routes(format!("routes_file {}: {why}", path.display()));
+            routes::check(&config.routes, config.exploration.stations).map_err(wrong)?;
         }
         Ok(config)
     }
@@ -85,23 +88,17 @@ impl Config {
 
 fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Problem>>) -> Option<Config> {
     let lacks = |what: &str, how: &str| problems.borrow_mut().push(Problem::whole(what, how));
-    let name = top.parsed("name", name).map(|(name, _)| name);
+    let name = top.parsed("name", |text| text.parse::<SwitchName>().map_err(|wrong| wrong.to_string()));
     let name = match &flags.name {
-        Some(given) => match self::name(given) {
-            Ok(name) => Some(name),
-            Err(how) => {
-                lacks(&format!("the name {given:?}"), &how);
-                None
-            }
-        },
-        None => name.or_else(|| (!top.has("name")).then(|| "weft".to_owned())),
+        Some(given) => Some(given.clone()),
+        None => name.map(|(name, _)| name).or_else(|| (!top.has("name")).then(SwitchName::standard)),
     };
     let mode = read_mode(&top, flags, &lacks);
     let ports = read_ports(&top, flags, &lacks);
     let tier = top.number("tier", 0..256).map_or(0, |(tier, _)| tier as u8);
     let fabric_ports = read_fabric_ports(&top, &ports);
     let switch_id = top.parsed("switch_id", switch_id).map(|(id, _)| id);
-    let hello_key = read_key(&top, folder);
+    let hello_keys = read_keys(&top, folder);
     let metrics = top.parsed("metrics", |text| {
         text.parse::<SocketAddr>()
             .map_err(|_| "expected an address and a port, such as \"127.0.0.1:9465\"".into())
@@ -130,6 +127,9 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
         };
         lacks(&message, "leave them out, or take a mode that goes by routes: ecmp, spray");
     }
+    if let Err(why) = routes::check(&routes, exploration.stations) {
+        lacks(&why, "put stations behind fewer switches");
+    }
     let tier = flags.tier.unwrap_or(tier);
     if exploration.scope == Scope::ValleyFree && tier == 0 {
         lacks(
@@ -145,7 +145,7 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
         tier,
         fabric_ports,
         switch_id,
-        hello_key,
+        hello_keys,
         hello_interval,
         hello_hold,
         control,
@@ -157,14 +157,6 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
         routes_file,
         tagging,
     })
-}
-
-fn name(text: &str) -> Result<String, String> {
-    let right = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-    if (1..=32).contains(&text.len()) && text.chars().all(right) {
-        return Ok(text.to_owned());
-    }
-    Err("expected 1 to 32 letters, digits, `-` and `_`: files and pins are called by it".to_owned())
 }
 
 fn mode(text: &str) -> Result<Mode, String> {
@@ -280,25 +272,62 @@ fn key(text: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-fn read_key(top: &Table<'_>, folder: &Path) -> Option<Vec<u8>> {
+fn read_keys(top: &Table<'_>, folder: &Path) -> Vec<Vec<u8>> {
     // The text of a key is not repeated in a message: logs are kept.
-    let secret = |given: Option<Place<String>>| {
-        let (text, span) = given?;
-        key(&text).map_err(|label| top.problem(span, "`hello_key` is no key", label)).ok()
-    };
     let file = top.text("hello_key_file");
-    let direct = top.text("hello_key");
-    let Some((path, span)) = file else { return secret(direct) };
-    if direct.is_some() {
-        top.problem(span, "both `hello_key` and `hello_key_file`", "keep one of them");
-        return None;
+    let one = top.text("hello_key");
+    let list = top.texts("hello_keys");
+    let places = [
+        ("hello_key_file", file.as_ref().map(|(_, span)| span)),
+        ("hello_key", one.as_ref().map(|(_, span)| span)),
+        ("hello_keys", list.as_ref().map(|(_, span)| span)),
+    ];
+    let mut given = places.into_iter().filter_map(|(name, span)| Some((name, span?)));
+    let first = given.next();
+    if let (Some((first, _)), Some((second, span))) = (first, given.next()) {
+        top.problem(span.clone(), format!("both `{first}` and `{second}`"), "keep one of them");
+        return Vec::new();
     }
-    let path = folder.join(path);
-    let text = std::fs::read_to_string(&path);
-    let text = text.map_err(|error| format!("{} cannot be read: {error}", path.display()));
-    text.and_then(|text| key(&text))
-        .map_err(|label| top.problem(span, "`hello_key_file` gives no key", label))
-        .ok()
+    let Some((name, span)) = first else { return Vec::new() };
+    let texts: Result<Vec<String>, String> = match (file.as_ref(), one.as_ref(), list.as_ref()) {
+        (Some((path, _)), ..) => {
+            let path = folder.join(path);
+            std::fs::read_to_string(&path)
+                .map(|text| text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect())
+                .map_err(|error| format!("{} cannot be read: {error}", path.display()))
+        }
+        (_, Some((text, _)), _) => Ok(vec![text.clone()]),
+        (.., list) => {
+            Ok(list.into_iter().flat_map(|(texts, _)| texts).map(|(text, _)| text.clone()).collect())
+        }
+    };
+    match texts.and_then(|texts| keys(&texts)) {
+        Ok(keys) => keys,
+        Err(label) => {
+            let gives = if name == "hello_key" { "is no key" } else { "gives no keys" };
+            // The place of the whole: that of one key in a list would show the line that it is in.
+            top.problem(span.start..span.start + 1, format!("`{name}` {gives}"), label);
+            Vec::new()
+        }
+    }
+}
+
+/// The keys of these texts.
+fn keys(texts: &[String]) -> Result<Vec<Vec<u8>>, String> {
+    if texts.is_empty() || texts.len() > MOST_KEYS {
+        let expected = "the one to sign with, then, while keys are changed, another one to accept";
+        return Err(format!("these are {} keys, expected 1 or {MOST_KEYS}: {expected}", texts.len()));
+    }
+    let mut keys = Vec::new();
+    for (number, text) in (1..).zip(texts) {
+        let place = |label| if texts.len() > 1 { format!("key {number}: {label}") } else { label };
+        let key = key(text).map_err(place)?;
+        if keys.contains(&key) {
+            return Err(format!("key {number} is the same as the one before it: leave one of them out"));
+        }
+        keys.push(key);
+    }
+    Ok(keys)
 }
 
 fn read_access(top: &Table<'_>) -> Access {

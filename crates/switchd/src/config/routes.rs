@@ -1,13 +1,15 @@
 //! `[[route]]`: the next hops of a station, for the modes that do not find paths themselves.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::path::Path;
 
 use weft_switching::Mac;
 
 use super::diagnostic::{Problem, Problems, suggest};
 use super::table::{Table, parse};
-use crate::names::read_mac;
+use crate::layout;
+use crate::names::{mac, read_mac};
 
 /// Where frames to a station may leave.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,6 +23,7 @@ pub struct Route {
 /// Reads all `[[route]]` of a table.
 pub fn read(table: &Table<'_>, ports: &[String]) -> Vec<Route> {
     let mut routes: Vec<Route> = Vec::new();
+    let mut stations = HashSet::new();
     for (route, place) in table.tables("route", "[[route]]") {
         let station = route.parsed("station", read_mac);
         let names = route.texts("ports");
@@ -37,7 +40,7 @@ pub fn read(table: &Table<'_>, ports: &[String]) -> Vec<Route> {
             }
             numbers.sort_unstable();
             numbers.dedup();
-            if routes.iter().any(|other| other.station == station) {
+            if !stations.insert(station) {
                 route.problem(span, "a second route of this station", "name all of its ports in one route");
             }
             routes.push(Route { station, ports: numbers });
@@ -47,6 +50,24 @@ pub fn read(table: &Table<'_>, ports: &[String]) -> Vec<Route> {
         route.finish();
     }
     routes
+}
+
+/// Makes sure that there is room for all routes, and that no station has two.
+///
+/// # Errors
+/// What is wrong.
+pub fn check(routes: &[Route], room: usize) -> Result<(), String> {
+    if routes.len() > room {
+        return Err(format!("{} routes, and the table has room for {room}", routes.len()));
+    }
+    let mut stations = HashSet::new();
+    match routes.iter().find(|route| !stations.insert(route.station)) {
+        Some(Route { station, .. }) => Err(format!(
+            "a second route of {}: name all of its ports in one route",
+            mac(layout::address(*station))
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Reads a file that has nothing but routes.

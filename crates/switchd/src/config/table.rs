@@ -49,7 +49,7 @@ impl<'t> Table<'t> {
         let read = read(value.get_ref());
         if read.is_none() {
             // What should be a secret is not repeated.
-            let secret = key.ends_with("key");
+            let secret = key.ends_with("key") || key.ends_with("keys");
             let found = if secret { "of another kind".to_owned() } else { describe(value.get_ref()) };
             self.problem(value.span(), format!("`{key}` is {found}"), format!("expected {expected}"));
         }

@@ -30,6 +30,7 @@ const PORTS: [Column; 9] = [
     ("role", |row| match (&row["draining"], &row["unfit"]) {
         (Value::Bool(true), _) => format!("{}, draining", text(&row["role"])),
         (_, Value::String(why)) => format!("{}: {why}", text(&row["role"])),
+        _ if row["last_resort"] == true => format!("{}, still delivers frames", text(&row["role"])),
         _ => text(&row["role"]),
     }),
     ("way", |row| text(&row["way"])),
@@ -51,7 +52,7 @@ const NEIGHBOURS: [Column; 8] = [
     ("interface", |row| text(&row["here"]["interface"])),
     ("heard", |row| format!("{} ago", time(&row["heard_ms"]))),
     ("holds", |row| time(&row["hold_ms"])),
-    ("signed", |row| text(&row["authenticated"])),
+    ("signed", |row| row["key"].as_u64().map_or_else(|| "no".to_owned(), |key| format!("key {key}"))),
 ];
 
 const HOSTS: [Column; 5] = [

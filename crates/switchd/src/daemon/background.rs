@@ -8,9 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::Shared;
-use super::ethtool;
 use super::socket::PortSocket;
-use super::switch::Task;
 use crate::clock;
 use crate::layout::{Flow, Port};
 use crate::recovery::Recovery;
@@ -22,9 +20,6 @@ const SHARE: u32 = 20;
 
 /// Least time between two looks through the flows of one port.
 const PAUSE: Duration = Duration::from_millis(10);
-
-/// Between two looks at carriers.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// How often a frame is offered to a queue that is full, a millisecond apart.
 const TRIES: u32 = 50;
@@ -58,6 +53,8 @@ impl Snapshot {
             if !self.fixed_order {
                 shuffle(&mut ports);
             }
+            let told = |port: u16| self.ports.get(usize::from(port));
+            ports.sort_by_key(|port| told(*port).is_some_and(|port| port.last_resort != 0));
             for port in ports {
                 let Some(Some(socket)) = self.sockets.get(usize::from(port)) else { continue };
                 for _ in 0..TRIES {
@@ -185,33 +182,6 @@ fn look_through(
             }
         }
     }
-}
-
-/// Looks at the carriers of ports, again and again. The kernel tells of them by netlink, but of at most one
-/// a second on all of the machine's interfaces; that somebody looks makes it tell at once.
-pub fn watch_carriers(shared: &Shared) {
-    let shared = shared.clone();
-    // Looking waits for whoever changes interfaces, and Hellos must not.
-    std::thread::spawn(move || {
-        let mut seen = HashMap::new();
-        loop {
-            sleep(LOOK);
-            let known: Vec<(String, bool)> = {
-                let switch = shared.lock();
-                let interfaces = switch.ports.iter().filter_map(|port| port.interface.as_ref());
-                interfaces.map(|interface| (interface.name.clone(), interface.up)).collect()
-            };
-            // What a driver says otherwise than the kernel is worth one look, not one each time.
-            let mut changed = false;
-            for (name, up) in known {
-                let Ok(has) = ethtool::carrier(&name) else { continue };
-                changed |= seen.insert(name, has) != Some(has) && has != up;
-            }
-            if changed {
-                shared.hand(vec![Task::LookAgain]);
-            }
-        }
-    });
 }
 
 /// Forgets what has expired, again and again, in at most one part in twenty of the time.

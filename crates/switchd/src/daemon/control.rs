@@ -2,7 +2,7 @@
 //! paths are in docs/switchd.md.
 
 use std::convert::Infallible;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -25,6 +25,7 @@ use super::refusal::Refusal;
 use super::tags::Tags;
 use super::{Shared, background, metrics, reload, report, tags, trace};
 use crate::config::Access;
+use crate::names::SwitchName;
 
 /// How long the last answers may take.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -40,10 +41,13 @@ pub struct Hidden {
 ///
 /// # Errors
 /// [`Refusal`].
-pub fn open(folder: &Path, name: &str, access: &Access) -> Result<Hidden, Refusal> {
+pub fn open(folder: &Path, name: &SwitchName, access: &Access) -> Result<Hidden, Refusal> {
     let path = folder.join(format!("{name}.sock"));
     let temporary = folder.join(format!(".{name}.sock"));
     let failed = |error| Refusal::File { path: path.clone(), error };
+    for path in [&path, &temporary] {
+        refuse_taken(path)?;
+    }
     let id = |group: &String| {
         let found = nix::unistd::Group::from_name(group).ok().flatten();
         found.map(|group| group.gid.as_raw()).ok_or_else(|| Refusal::Group(group.clone()))
@@ -57,6 +61,21 @@ pub fn open(folder: &Path, name: &str, access: &Access) -> Result<Hidden, Refusa
     let permissions = std::fs::Permissions::from_mode(access.mode);
     std::fs::set_permissions(&temporary, permissions).map_err(failed)?;
     Ok(Hidden { listener, temporary, path })
+}
+
+/// Refuses a path where something is that no daemon of this name has left there: a file, or the socket of somebody
+/// who answers, since whoever has the lock of the name is alone with it.
+fn refuse_taken(path: &Path) -> Result<(), Refusal> {
+    let why = match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Ok(found) if !found.file_type().is_socket() => "is no socket, so weft-switchd did not make it",
+        _ if std::os::unix::net::UnixStream::connect(path).is_ok() => {
+            "is the socket of another program, which answers"
+        }
+        _ => return Ok(()),
+    };
+    let why = format!("{why}: give the switch another name (--name) or directory (--run-dir)");
+    Err(Refusal::File { path: path.to_owned(), error: std::io::Error::other(why) })
 }
 
 impl Hidden {
@@ -256,15 +275,17 @@ async fn flush(State(shared): State<Shared>, asked: Asked<What>) -> Answer {
 }
 
 async fn load_again(State(shared): State<Shared>) -> Answer {
-    let changed = reload::reload(&shared).map_err(Failure::bad)?;
+    let changed = reload::reload(&shared).await.map_err(Failure::bad)?;
     Ok(Json(json!({"changed": changed})))
 }
 
-/// Answers when the data plane is away and interfaces are as they were.
+/// Answers when the data plane is away and interfaces are as they were, with all that was removed.
 async fn down(State(shared): State<Shared>) -> Answer {
+    // Otherwise the daemon would end, and something would stay.
+    shared.lock().pins.inspect().map_err(Failure::conflict)?;
     let (waiting, done) = oneshot::channel();
     let busy = || Failure::conflict("the daemon is ending already");
     shared.0.down.try_send(waiting).map_err(|_| busy())?;
-    done.await.map_err(|_| busy())?.map_err(internal)?;
-    Ok(Json(json!({"down": true})))
+    let removed = done.await.map_err(|_| busy())?.map_err(internal)?;
+    Ok(Json(json!({"down": true, "removed": removed})))
 }

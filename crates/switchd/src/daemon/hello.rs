@@ -15,8 +15,8 @@ pub struct Hellos {
     pub tier: u8,
     /// For how long a Hello holds, in milliseconds.
     pub hold_ms: u32,
-    /// The secret.
-    pub key: Option<Key>,
+    /// The secrets: ours are signed with the first, others' are believed by any.
+    pub keys: Vec<Key>,
     /// What outlives the daemon.
     pub memory: Memory,
     /// Hellos believed.
@@ -39,16 +39,20 @@ impl Hellos {
         let sequence = self.memory.next(since_1970);
         let hello = Hello { tier: self.tier, hold_ms, switch: SwitchId(self.id), port, sequence };
         // 60 bytes are what a Hello has.
-        let _ = hello.write(MacAddr(source), EtherType::HELLO, self.key.as_ref(), &mut frame);
+        let _ = hello.write(MacAddr(source), EtherType::HELLO, self.keys.first(), &mut frame);
         self.sent += 1;
         frame
     }
 
-    /// What a frame says, if it is to be believed, and whether it was signed; else the reason.
+    /// What a frame says, if it is to be believed, and which of the keys it was signed with, from 0; else the reason.
     ///
     /// # Errors
     /// One of [`REASONS`], which is counted.
-    pub fn read(&mut self, frame: &[u8], may_be_fabric: bool) -> Result<(Hello, bool), &'static str> {
+    pub fn read(
+        &mut self,
+        frame: &[u8],
+        may_be_fabric: bool,
+    ) -> Result<(Hello, Option<usize>), &'static str> {
         let read = self.check(frame, may_be_fabric);
         match read {
             Ok(_) => self.heard += 1,
@@ -57,21 +61,30 @@ impl Hellos {
         read
     }
 
-    fn check(&mut self, frame: &[u8], may_be_fabric: bool) -> Result<(Hello, bool), &'static str> {
+    fn check(&mut self, frame: &[u8], may_be_fabric: bool) -> Result<(Hello, Option<usize>), &'static str> {
         if !may_be_fabric {
             return Err("port");
         }
         let frame = HelloFrame::parse(frame, EtherType::HELLO).map_err(|error| error.counter())?;
         let hello = frame.hello();
-        if let Some(key) = &self.key {
-            frame.verify(key).map_err(|error| error.counter())?;
+        let mut key = None;
+        if !self.keys.is_empty() {
+            let mut verified = Err(weft_wire::Error::Unsigned);
+            for (number, known) in self.keys.iter().enumerate() {
+                verified = frame.verify(known);
+                if verified.is_ok() {
+                    key = Some(number);
+                    break;
+                }
+            }
+            verified.map_err(|error| error.counter())?;
         }
         if hello.switch.0 == self.id {
             return Err("own");
         }
-        if self.key.is_some() && !self.memory.is_new((hello.switch.0, hello.port), hello.sequence) {
+        if key.is_some() && !self.memory.is_new((hello.switch.0, hello.port), hello.sequence) {
             return Err("replay");
         }
-        Ok((hello, self.key.is_some()))
+        Ok((hello, key))
     }
 }

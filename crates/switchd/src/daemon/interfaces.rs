@@ -117,26 +117,35 @@ impl Saved {
         }
     }
 
-    /// Sets all back, and forgets.
-    pub async fn restore(&mut self, links: &Links) {
+    /// Sets all back, and forgets; gives a line for each thing that is as it was.
+    pub async fn restore(&mut self, links: &Links) -> Vec<String> {
+        let mut done = Vec::new();
         let all = links.all().await.unwrap_or_default();
         for (name, before) in std::mem::take(&mut self.interfaces) {
             let Some(interface) = all.iter().find(|interface| interface.name == name) else { continue };
-            if !before.promiscuous
-                && let Err(error) = links.set_promiscuous(interface.index, false).await
-            {
-                tracing::warn!(interface = name, %error, "stays promiscuous");
+            if !before.promiscuous {
+                match links.set_promiscuous(interface.index, false).await {
+                    Ok(()) => done.push(format!("{name} is no longer promiscuous")),
+                    Err(error) => tracing::warn!(interface = name, %error, "stays promiscuous"),
+                }
             }
-            if before.ipv6 {
-                let _ = fs::write(ipv6_switch(&name), "0");
+            if before.ipv6 && fs::write(ipv6_switch(&name), "0").is_ok() {
+                done.push(format!("{name} speaks IPv6 again"));
             }
-            if before.gro
-                && let Err(error) = ethtool::set_gro(&name, true)
-            {
-                tracing::warn!(interface = name, %error, "generic receive offload stays off (ethtool -K {name} gro on)");
+            if before.gro {
+                match ethtool::set_gro(&name, true) {
+                    Ok(()) => done.push(format!("{name} has generic receive offload again")),
+                    Err(error) => tracing::warn!(
+                        interface = name, %error,
+                        "generic receive offload stays off (ethtool -K {name} gro on)"
+                    ),
+                }
             }
         }
-        let _ = fs::remove_file(&self.path);
+        if fs::remove_file(&self.path).is_ok() {
+            done.push(format!("removed {}", self.path.display()));
+        }
+        done
     }
 
     /// Sets what a port of a switch of this mode needs.

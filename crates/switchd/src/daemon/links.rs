@@ -35,6 +35,8 @@ pub struct Interface {
     pub bridge: bool,
     /// The bridge, bond or the like that it is part of.
     pub controller: Option<u32>,
+    /// Whether the kernel tells of its carrier at once: it is an end of a virtual link, or is made of another interface.
+    pub told_at_once: bool,
 }
 
 /// What was heard of interfaces.
@@ -60,6 +62,7 @@ fn read(message: LinkMessage) -> Interface {
         ethernet: message.header.link_layer_type == LinkLayerType::Ether,
         bridge: false,
         controller: None,
+        told_at_once: false,
     };
     for attribute in message.attributes {
         match attribute {
@@ -70,6 +73,8 @@ fn read(message: LinkMessage) -> Interface {
                 let kind = |info: &LinkInfo| matches!(info, LinkInfo::Kind(InfoKind::Bridge));
                 interface.bridge = infos.iter().any(kind);
             }
+            // That the two numbers are equal says nothing: they are of two namespaces.
+            LinkAttribute::Link(index) => interface.told_at_once = index > 0 && index != interface.index,
             LinkAttribute::Controller(index) if index > 0 => interface.controller = Some(index),
             _ => {}
         }

@@ -76,7 +76,7 @@ fn gauge(registry: &mut Registry, name: &str, help: &str, values: impl IntoItera
 
 /// Those of modes that have gates and rules.
 fn of_tags(registry: &mut Registry, switch: &Switch, sizes: Sizes, fates: Fates) {
-    let own = || vec![("switch", switch.config.name.clone())];
+    let own = || vec![("switch", switch.config.name.to_string())];
     let with = |name: &'static str, value: &str| {
         let mut labels = own();
         labels.push((name, value.to_owned()));
@@ -109,7 +109,7 @@ fn of_tags(registry: &mut Registry, switch: &Switch, sizes: Sizes, fates: Fates)
 
 fn registry(switch: &Switch) -> Registry {
     let mut registry = Registry::with_prefix("weft");
-    let own = || vec![("switch", switch.config.name.clone())];
+    let own = || vec![("switch", switch.config.name.to_string())];
     let counters = switch.plane.counters().unwrap_or_default();
     let one = |value| [(own(), value)];
     counter(&mut registry, "frames_forwarded", "Frames sent on, a flooded one once", one(counters.forwarded));
@@ -138,9 +138,12 @@ fn registry(switch: &Switch) -> Registry {
     }
     let up = switch.ports.iter().map(|port| (with("port", &port.name), u64::from(port.role != Role::Down)));
     gauge(&mut registry, "port_up", "Whether the port is up", up);
-    let fabric =
-        switch.ports.iter().map(|port| (with("port", &port.name), u64::from(port.role == Role::Fabric)));
+    let fabric = switch.ports.iter().map(|port| (with("port", &port.name), u64::from(port.role.is_fabric())));
     gauge(&mut registry, "port_fabric", "Whether the port leads to another switch", fabric);
+    let unheard =
+        switch.ports.iter().map(|port| (with("port", &port.name), u64::from(port.role == Role::Unheard)));
+    let help = "Whether the neighbour sends no Hello messages and still delivers frames";
+    gauge(&mut registry, "port_last_resort", help, unheard);
     counter(&mut registry, "hellos_sent", "Hellos sent", one(switch.hellos.sent));
     counter(&mut registry, "hellos_heard", "Hellos believed", one(switch.hellos.heard));
     let refused = super::hello::REASONS.map(|reason| {

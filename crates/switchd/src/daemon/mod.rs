@@ -3,7 +3,9 @@
 
 mod answer;
 mod background;
+mod carriers;
 mod control;
+mod delivery;
 mod ethtool;
 mod hello;
 mod interfaces;
@@ -24,6 +26,8 @@ mod switch;
 mod tags;
 mod trace;
 mod turn;
+mod unkeyed;
+mod watch_pins;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -34,6 +38,7 @@ use weft_wire::EtherType;
 
 use crate::clock;
 use crate::config::{Config, Flags};
+use crate::names::SwitchName;
 use crate::pins::{Hook, Pins};
 use interfaces::Saved;
 use links::{Changes, Event, Interface, Links};
@@ -84,7 +89,7 @@ struct Inner {
 }
 
 /// Who asked for the end, and is told what came of it.
-type Waiting = oneshot::Sender<Result<(), String>>;
+type Waiting = oneshot::Sender<Result<Vec<String>, String>>;
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Switch> {
@@ -141,7 +146,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
         None => None,
     };
     let socket = control::open(&start.places.run, &name, &control)?;
-    let mut saved = Saved::open(start.places.run.join(format!("{name}.interfaces")));
+    let mut saved = Saved::open(start.places.file(&name, "interfaces"));
     let switch = start::start(config, &start.places, start.hook, &links, &mut saved).await;
     let mut switch = switch.inspect_err(|_| socket.discard())?;
     let tags = Tags::open(&mut switch, &start.places.run).inspect_err(|_| socket.discard())?;
@@ -166,7 +171,8 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     let metrics = metrics.map(|listener| metrics::serve(&shared, listener));
     // Threads have the privileges of the one that starts them: none is started before.
     privileges::drop_all_but(&start::CAPABILITIES);
-    background::watch_carriers(&shared);
+    carriers::watch(&shared);
+    watch_pins::watch(&shared);
     if let Some(misses) = misses {
         tags::watch(&shared, misses);
     }
@@ -176,9 +182,10 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     {
         let switch = shared.lock();
         tracing::info!(
-            name, mode = ?switch.config.mode, ports = switch.ports.len(), hook = ?switch.hook, adopted = switch.adopted,
+            name = %name, mode = ?switch.config.mode, ports = switch.ports.len(), hook = ?switch.hook, adopted = switch.adopted,
             id = format!("{:016x}", switch.hellos.id), "switching"
         );
+        unkeyed::warn(&switch);
     }
     let sweeping = tokio::spawn(background::sweep(shared.clone()));
     let moving = tokio::spawn(moves::watch(shared.clone()));
@@ -196,9 +203,12 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     let done = take_down(&shared, &links, &mut saved).await;
     // Whoever is told that it is over may start another at once.
     drop(lock);
-    let _ = waiting.send(done.as_ref().map_or_else(|error| Err(error.to_string()), |()| Ok(())));
+    for line in done.iter().flatten() {
+        tracing::info!("{line}");
+    }
+    let _ = waiting.send(done.as_ref().map(Clone::clone).map_err(ToString::to_string));
     control.end().await;
-    done
+    done.map(|_| ())
 }
 
 /// Everything that happens while the switch runs; gives who asked to have it taken down, if somebody did.
@@ -211,14 +221,22 @@ async fn serve(
     mut todo: mpsc::UnboundedReceiver<Task>,
     mut asked: mpsc::Receiver<Waiting>,
 ) -> Result<Option<Waiting>, Refusal> {
+    let alive = watchdog();
     loop {
+        // A daemon that hangs does not come here, and systemd starts another (WatchdogSec=).
+        if alive.is_some() {
+            let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Watchdog]);
+        }
         let (tasks, role_ends, greeting) = {
             let mut switch = shared.lock();
             let (tasks, role_ends) = switch.expire();
-            (tasks, role_ends, switch.greet())
+            let greeting = switch.greet();
+            switch.due = role_ends.min(greeting);
+            (tasks, role_ends, greeting)
         };
         shared.hand(tasks);
-        let wake = Instant::now() + clock::until(role_ends.min(greeting));
+        let wait = clock::until(role_ends.min(greeting));
+        let wake = Instant::now() + alive.map_or(wait, |often| wait.min(often));
         tokio::select! {
             biased;
             Some(waiting) = asked.recv() => return Ok(Some(waiting)),
@@ -232,12 +250,25 @@ async fn serve(
             () = tokio::time::sleep_until(wake) => {}
             () = shared.0.changed.notified() => {}
             _ = reload.recv() => {
-                if let Err(error) = reload::reload(shared) {
-                    tracing::error!("nothing is changed: {error}");
-                }
+                let shared = shared.clone();
+                tokio::spawn(async move {
+                    if let Err(error) = reload::reload(&shared).await {
+                        tracing::error!("nothing is changed: {error}");
+                    }
+                });
             }
         }
     }
+}
+
+/// How often the service manager wants to be told that the daemon is alive, if it does.
+fn watchdog() -> Option<std::time::Duration> {
+    // sd_watchdog_enabled(3): a process id that is given has to be ours.
+    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let ours = std::env::var_os("WATCHDOG_PID").is_none()
+        || number("WATCHDOG_PID") == Some(std::process::id().into());
+    // It ends a daemon that was not heard for twice as long.
+    number("WATCHDOG_USEC").filter(|_| ours).map(|usec| std::time::Duration::from_micros(usec / 2))
 }
 
 /// Looks at what happened to interfaces.
@@ -277,6 +308,7 @@ async fn work(shared: &Shared, links: &Links, saved: &mut Saved, task: Task) {
             }
         }
         Task::Broken(number) => background::broken(shared, number),
+        Task::Removed(found) => shared.lock().attach_again(&found),
     }
 }
 
@@ -288,7 +320,8 @@ async fn appear(
     number: u16,
     interface: &Interface,
 ) -> Result<(), Refusal> {
-    shared.lock().attach(number)?;
+    // There was nothing, so there is nothing to take back to.
+    let _ = shared.lock().attach(number)?;
     let mode = shared.lock().config.mode;
     saved.prepare(links, interface, mode).await;
     let socket = PortSocket::open(interface.index, EtherType::HELLO);
@@ -331,44 +364,43 @@ fn listen(shared: &Shared, number: u16) {
     shared.lock().ports[usize::from(number)].reader = Some(task.abort_handle());
 }
 
-/// Takes the data plane and its pins away; neighbours are told.
-async fn take_down(shared: &Shared, links: &Links, saved: &mut Saved) -> Result<(), Refusal> {
-    {
+/// Takes the data plane and its pins away; neighbours are told. Gives a line for each thing that was removed or set
+/// back.
+async fn take_down(shared: &Shared, links: &Links, saved: &mut Saved) -> Result<Vec<String>, Refusal> {
+    let mut done = {
         let mut switch = shared.lock();
         for number in 0..switch.ports.len() as u16 {
             switch.say(number, 0);
         }
-        remove(&switch.pins)?;
-        forget_names(&shared.0.start.places, &switch.config.name);
-    }
-    saved.restore(links).await;
-    Ok(())
-}
-
-fn remove(pins: &Pins) -> Result<(), Refusal> {
-    for (hook, _, name, path) in pins.attachments()? {
-        crate::attach::detach(hook, &name, &path)?;
-    }
-    Ok(pins.remove()?)
+        switch.held.release();
+        let mut removed = switch.pins.remove()?;
+        removed.extend(forget_names(&shared.0.start.places, &switch.config.name));
+        removed
+    };
+    done.extend(saved.restore(links).await);
+    Ok(done)
 }
 
 /// Takes away the names of gates that are gone.
-fn forget_names(places: &Places, name: &str) {
-    let _ = std::fs::remove_file(tags::names_file(&places.run, name));
+fn forget_names(places: &Places, name: &SwitchName) -> Option<String> {
+    let path = tags::names_file(&places.run, name);
+    std::fs::remove_file(&path).is_ok().then(|| format!("removed {}", path.display()))
 }
 
-/// Takes away what a daemon of this name left, while none runs.
+/// Takes away what a daemon of this name left, while none runs; gives a line for each thing that was removed or set
+/// back.
 ///
 /// # Errors
-/// [`Refusal`].
-pub async fn take_away(places: &Places, name: &str) -> Result<bool, Refusal> {
+/// [`Refusal`]; nothing is changed where the directory of pins is not as weft-switchd makes it.
+pub async fn take_away(places: &Places, name: &SwitchName) -> Result<Vec<String>, Refusal> {
     start::check_capabilities()?;
+    let pins = Pins::of(&places.pins, name);
+    // Before even a lock is made.
+    pins.inspect()?;
     let _lock = start::lock(places, name)?;
     let links = Links::open().map_err(Refusal::system("opening netlink"))?;
-    let pins = Pins::of(&places.pins, name);
-    let was_there = pins.path().exists();
-    remove(&pins)?;
-    forget_names(places, name);
-    Saved::open(places.run.join(format!("{name}.interfaces"))).restore(&links).await;
-    Ok(was_there)
+    let mut done = pins.remove()?;
+    done.extend(forget_names(places, name));
+    done.extend(Saved::open(places.file(name, "interfaces")).restore(&links).await);
+    Ok(done)
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use tokio::task::AbortHandle;
 use weft_switching::hello::Way;
 
+use super::delivery::Delivery;
 use super::links::Interface;
 use super::socket::PortSocket;
 use crate::layout::{self, NEVER};
@@ -20,13 +21,18 @@ use crate::layout::{self, NEVER};
 pub enum Role {
     /// There is no interface, or it has no carrier.
     Down,
-    /// Nothing was heard yet: it carries nothing, and is a host port unless a Hello comes in time.
+    /// A switch may be there that has not been heard yet: it carries nothing, and is a host port unless a Hello
+    /// comes in time.
     Listening,
     /// To a host.
     Host,
     /// To another switch.
     Fabric,
-    /// To a switch that has fallen silent: it carries nothing until something is heard.
+    /// To a switch whose Hello messages have stopped and whose frames still come in: a fabric port that is
+    /// used as the last resort.
+    Unheard,
+    /// To a switch that has fallen silent: it carries nothing until something comes in, but for frames that
+    /// routes send and no other next hop is left for.
     Silent,
     /// To a port of this switch: it carries nothing.
     Looped,
@@ -40,9 +46,24 @@ impl Role {
             Self::Listening => "listening",
             Self::Host => "host",
             Self::Fabric => "fabric",
+            Self::Unheard => "unheard",
             Self::Silent => "silent",
             Self::Looped => "looped",
         }
+    }
+
+    /// [`Role::Host`] or [`Role::Fabric`] where it is known what is there.
+    pub const fn leads_to(self) -> Option<Self> {
+        match self {
+            Self::Host => Some(Self::Host),
+            Self::Fabric | Self::Unheard | Self::Silent => Some(Self::Fabric),
+            Self::Down | Self::Listening | Self::Looped => None,
+        }
+    }
+
+    /// Whether frames go to and come from a switch there.
+    pub const fn is_fabric(self) -> bool {
+        matches!(self, Self::Fabric | Self::Unheard)
     }
 }
 
@@ -59,8 +80,8 @@ pub struct Neighbour {
     pub hold_ms: u32,
     /// When that came in.
     pub heard: u64,
-    /// Whether that was signed with our key.
-    pub authenticated: bool,
+    /// Which of our keys that was signed with, from 0; none where we have none.
+    pub key: Option<usize>,
 }
 
 /// A port.
@@ -76,6 +97,8 @@ pub struct Port {
     pub may_be_fabric: bool,
     /// What it leads to.
     pub role: Role,
+    /// What it led to when that was last known: a host or a switch.
+    pub led_to: Option<Role>,
     /// When the role ends unless something is heard; [`NEVER`].
     pub until: u64,
     /// Who was heard last.
@@ -84,6 +107,8 @@ pub struct Port {
     pub adopted: Option<layout::Port>,
     /// Whether it takes no new paths.
     pub draining: bool,
+    /// What comes in while the neighbour is not heard.
+    pub delivery: Delivery,
     /// Whether frames with tags go over it: a switch is behind it, or was heard there.
     pub carries_tags: bool,
     /// Whether it was said that frames come in that are too large for a tag.
@@ -109,10 +134,12 @@ impl Port {
             unfit: None,
             may_be_fabric,
             role: Role::Down,
+            led_to: None,
             until: NEVER,
             neighbour: None,
             adopted: None,
             draining: false,
+            delivery: Delivery::default(),
             carries_tags: false,
             sends_gso: false,
             socket: None,
@@ -120,17 +147,26 @@ impl Port {
         }
     }
 
+    /// When its role may change, or what comes in has to be looked at.
+    pub fn next(&self) -> u64 {
+        match self.role {
+            Role::Fabric | Role::Unheard | Role::Silent => self.until.min(self.delivery.next()),
+            _ => self.until,
+        }
+    }
+
     /// To which tier it leads, seen from `tier`.
     pub fn way(&self, tier: u8) -> Way {
         match (self.role, &self.neighbour) {
             (Role::Host, _) => Way::Host,
-            (Role::Fabric, Some(Neighbour { tier: theirs @ 1.., .. })) if tier > 0 => match theirs.cmp(&tier)
-            {
-                std::cmp::Ordering::Greater => Way::Up,
-                std::cmp::Ordering::Less => Way::Down,
-                std::cmp::Ordering::Equal => Way::Level,
-            },
-            (Role::Fabric, _) => Way::Level,
+            (Role::Fabric | Role::Unheard, Some(Neighbour { tier: theirs @ 1.., .. })) if tier > 0 => {
+                match theirs.cmp(&tier) {
+                    std::cmp::Ordering::Greater => Way::Up,
+                    std::cmp::Ordering::Less => Way::Down,
+                    std::cmp::Ordering::Equal => Way::Level,
+                }
+            }
+            (Role::Fabric | Role::Unheard, _) => Way::Level,
             _ => Way::Unknown,
         }
     }
@@ -139,7 +175,7 @@ impl Port {
     /// for a Hello that may come.
     pub fn told(&self, tier: u8, has_gates: bool) -> layout::Port {
         let way = match (&self.neighbour, self.role, self.adopted) {
-            (None, Role::Fabric, Some(before)) => before.way,
+            (None, Role::Fabric | Role::Unheard, Some(before)) => before.way,
             _ => self.way(tier) as u8,
         };
         layout::Port {
@@ -148,8 +184,9 @@ impl Port {
             up: (self.role != Role::Down && !self.draining).into(),
             way,
             may_be_fabric: self.may_be_fabric.into(),
+            last_resort: matches!(self.role, Role::Unheard | Role::Silent).into(),
             ..layout::Port::decided(
-                self.role == Role::Fabric,
+                self.role.is_fabric(),
                 self.role == Role::Host || (has_gates && self.role == Role::Listening),
             )
         }

@@ -2,7 +2,7 @@
 
 use caps::{CapSet, Capability, CapsHashSet};
 
-/// Gives up all capabilities but these, and the way to new ones.
+/// Gives up all capabilities but these, and the way to new ones; says what is missing then, and what is left too much.
 pub fn drop_all_but(keep: &[Capability]) {
     let keep: CapsHashSet = keep.iter().copied().collect();
     // SAFETY: no pointers.
@@ -14,10 +14,69 @@ pub fn drop_all_but(keep: &[Capability]) {
     let permitted = caps::set(None, CapSet::Permitted, &keep);
     let failed = [ambient, bounding, inheritable, effective, permitted].into_iter().find_map(Result::err);
     if let Some(error) = failed {
-        // A service manager may have taken away the right to give up rights.
-        tracing::debug!(%error, "some privileges could not be given up");
+        // A service manager may have taken away the right to give up rights: then it has set bounds itself.
+        tracing::info!(%error, "the bounds of privileges stay as the service manager has set them");
     }
     if closed != 0 {
         tracing::warn!("new privileges cannot be ruled out: {}", std::io::Error::last_os_error());
+    }
+    let held = |set| caps::read(None, set).unwrap_or_default();
+    for line in judge(&keep, &held(CapSet::Effective), &held(CapSet::Permitted)) {
+        tracing::warn!("{line}");
+    }
+}
+
+/// What does not work without a capability that the daemon keeps.
+const fn without(cap: Capability) -> &'static str {
+    match cap {
+        Capability::CAP_BPF => {
+            "the data plane is not told of ports, routes and rules, and pins are not restored"
+        }
+        Capability::CAP_NET_ADMIN => {
+            "the data plane is not attached to interfaces that come back, nor are these set up"
+        }
+        Capability::CAP_NET_RAW => "no Hello messages go out of interfaces that come back",
+        Capability::CAP_PERFMON => {
+            "the kernel may refuse the data plane of the next daemon that is started from here"
+        }
+        _ => "the daemon does not need it",
+    }
+}
+
+/// What to warn of where `wanted` should be held, and these are.
+fn judge(wanted: &CapsHashSet, effective: &CapsHashSet, permitted: &CapsHashSet) -> Vec<String> {
+    let mut missing: Vec<_> = wanted.difference(effective).copied().collect();
+    missing.sort_by_key(Capability::index);
+    let mut lines: Vec<String> =
+        missing.iter().map(|cap| format!("{cap} is missing: {}", without(*cap))).collect();
+    let mut left: Vec<_> = effective.union(permitted).filter(|cap| !wanted.contains(cap)).copied().collect();
+    left.sort_by_key(Capability::index);
+    if !left.is_empty() {
+        let names: Vec<String> = left.iter().map(ToString::to_string).collect();
+        lines.push(format!(
+            "privileges that the daemon does not need could not be given up: {}",
+            names.join(", ")
+        ));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_named_with_what_does_not_work_and_what_is_too_much_is_named() {
+        let set = |caps: &[Capability]| caps.iter().copied().collect::<CapsHashSet>();
+        let wanted = set(&[Capability::CAP_BPF, Capability::CAP_NET_RAW]);
+        assert_eq!(judge(&wanted, &wanted, &wanted), Vec::<String>::new());
+        let has = set(&[Capability::CAP_BPF, Capability::CAP_SYS_ADMIN]);
+        let said = judge(&wanted, &has, &set(&[Capability::CAP_CHOWN]));
+        assert_eq!(said[0], "CAP_NET_RAW is missing: no Hello messages go out of interfaces that come back");
+        assert_eq!(
+            said[1],
+            "privileges that the daemon does not need could not be given up: CAP_CHOWN, CAP_SYS_ADMIN"
+        );
+        assert_eq!(said.len(), 2);
     }
 }

@@ -22,7 +22,7 @@ fn ms_until(time: u64, now: u64) -> i64 {
 pub fn status(switch: &Switch, given: tags::Sizes) -> Value {
     let sizes = switch.sizes;
     json!({
-        "name": switch.config.name,
+        "name": &*switch.config.name,
         "version": env!("CARGO_PKG_VERSION"),
         "mode": switch.config.mode.name(),
         "switch_id": format!("{:016x}", switch.hellos.id),
@@ -33,7 +33,8 @@ pub fn status(switch: &Switch, given: tags::Sizes) -> Value {
         "up_s": (clock::now() - switch.started) / 1_000_000_000,
         "hello_interval_ms": switch.config.hello_interval.ps() / 1_000_000_000,
         "hello_hold_ms": switch.hellos.hold_ms,
-        "hello_key": switch.hellos.key.is_some(),
+        "hello_key": !switch.hellos.keys.is_empty(),
+        "hello_keys": switch.hellos.keys.len(),
         "pid": std::process::id(),
         "entries": {
             "hosts": sizes.stations, "repairs": sizes.repairs, "floods": sizes.floods, "paths": sizes.flows,
@@ -50,7 +51,8 @@ fn neighbour(port: &Port, now: u64) -> Value {
             "tier": neighbour.tier,
             "heard_ms": -ms_until(neighbour.heard, now),
             "hold_ms": neighbour.hold_ms,
-            "authenticated": neighbour.authenticated,
+            "authenticated": neighbour.key.is_some(),
+            "key": neighbour.key.map(|number| number + 1),
         })
     })
 }
@@ -69,6 +71,7 @@ pub fn ports(switch: &Switch) -> Value {
             "carrier": interface.is_some_and(|interface| interface.up),
             "role": port.role,
             "way": format!("{:?}", port.way(switch.config.tier)).to_lowercase(),
+            "last_resort": port.role == Role::Unheard,
             "role_ends_ms": (port.until < NEVER).then(|| ms_until(port.until, now)),
             "ifindex": interface.map(|interface| interface.index),
             "address": interface.map(|interface| mac(crate::layout::address(weft_switching::Mac(interface.mac)))),

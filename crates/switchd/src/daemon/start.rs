@@ -6,6 +6,7 @@ use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use aya::programs::SchedClassifier;
 use caps::{CapSet, Capability};
 use weft_switching::tfe::Classifier;
 use weft_switching::{ParamValue, mix64};
@@ -23,12 +24,14 @@ use super::refusal::Refusal;
 use super::socket::PortSocket;
 use super::switch::Switch;
 use super::turn::{self, PATIENCE};
-use crate::attach::{Owner, detach, has_tcx, other_owner};
+use crate::attach::{Owner, Undo, detach, has_tcx, other_owner};
 use crate::clock;
 use crate::config::Config;
 use crate::error::PlaneError;
+use crate::held::Held;
 use crate::layout::{NEVER, Settings};
-use crate::pins::{Hook, Pins};
+use crate::names::SwitchName;
+use crate::pins::{Hook, Pins, Staged};
 use crate::plane::Plane;
 use crate::tables::{Sizes, Tables};
 
@@ -41,6 +44,13 @@ pub struct Places {
     pub pins: PathBuf,
     /// What should outlive a restart of the machine: numbers of Hellos.
     pub state: PathBuf,
+}
+
+impl Places {
+    /// The file of the switch `name` in the run directory that is of this kind: `sock`, `lock`, `interfaces`.
+    pub fn file(&self, name: &SwitchName, kind: &str) -> PathBuf {
+        self.run.join(format!("{name}.{kind}"))
+    }
 }
 
 /// What the daemon needs, and keeps while others go.
@@ -72,16 +82,16 @@ fn make(folder: &Path) -> Result<(), Refusal> {
 ///
 /// # Errors
 /// [`Refusal::Running`] where another has it.
-pub fn lock(places: &Places, name: &str) -> Result<File, Refusal> {
+pub fn lock(places: &Places, name: &SwitchName) -> Result<File, Refusal> {
     make(&places.run)?;
-    let path = places.run.join(format!("{name}.lock"));
+    let path = places.file(name, "lock");
     let failed = |error| Refusal::File { path: path.clone(), error };
     let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
     let mut file = options.map_err(failed)?;
     if file.try_lock().is_err() {
         let mut pid = String::new();
         let _ = file.read_to_string(&mut pid);
-        return Err(Refusal::Running { name: name.to_owned(), pid: pid.trim().to_owned() });
+        return Err(Refusal::Running { name: name.to_string(), pid: pid.trim().to_owned() });
     }
     file.set_len(0).and_then(|()| file.rewind()).map_err(failed)?;
     writeln!(file, "{}", std::process::id()).map_err(failed)?;
@@ -123,35 +133,72 @@ pub async fn start(
         id: config.switch_id.unwrap_or_else(|| id_of(&interfaces)),
         tier: config.tier,
         hold_ms: u32::try_from(config.hello_hold.ps() / 1_000_000_000).unwrap_or(u32::MAX),
-        key: config.hello_key.as_deref().map(Key::new),
+        keys: config.hello_keys.iter().map(|key| Key::new(key)).collect(),
         memory,
         heard: 0,
         sent: 0,
         refused: Default::default(),
     };
     let pins = Pins::open(&places.pins, &config.name)?;
-    let mut switch = load(config, pins, hook, hellos, &interfaces)?;
-    let others = adopt(&mut switch, &interfaces)?;
-    switch.set_routes()?;
-    for number in 0..switch.ports.len() as u16 {
-        let name = switch.ports[usize::from(number)].name.clone();
-        switch.attach(number).map_err(|error| explain(error, hook, &name))?;
-    }
+    // Until the program is attached to all ports, the one before stays pinned, with its maps as they are.
+    let (mut switch, staged) = load(config, pins, hook, hellos, &interfaces)?;
+    let left = adopt(&mut switch, &interfaces)?;
+    let open = |interface: &Interface| PortSocket::open(interface.index, EtherType::HELLO).map(Arc::new);
+    let sockets: std::io::Result<Vec<_>> = interfaces.iter().map(open).collect();
+    let sockets = sockets.map_err(Refusal::system("opening a packet socket"))?;
+    replace(&mut switch, staged)?;
+    let others = settle(&mut switch, &interfaces, left)?;
     drop(attaching);
-    for (number, interface) in (0..).zip(interfaces) {
+    for ((number, interface), socket) in (0..).zip(interfaces).zip(sockets) {
         saved.prepare(links, &interface, switch.config.mode).await;
-        let socket = PortSocket::open(interface.index, EtherType::HELLO);
-        let socket = socket.map_err(Refusal::system("opening a packet socket"))?;
-        switch.appeared(number, Arc::new(socket), &all);
+        switch.appeared(number, socket, &all);
     }
+    switch.held.take(switch.pins.path()).map_err(Refusal::system("opening what is pinned"))?;
     // Not before: the program of the daemon before goes on learning until it is replaced.
     switch.tables.forget_ports(&others).map_err(Refusal::system("forgetting what was behind other ports"))?;
     Ok(switch)
 }
 
+/// Puts the program in the place of the one before on all ports and commits its pins, or leaves all as it was.
+fn replace(switch: &mut Switch, staged: Staged) -> Result<(), Refusal> {
+    // The program before, for as long as it may be needed again.
+    let program = switch.pins.program();
+    let mut old = match program.exists() {
+        true => Some(SchedClassifier::from_pin(&program).map_err(PlaneError::from)?),
+        false => None,
+    };
+    let routes = match switch.config.mode.routes() {
+        true => Some(switch.plane.routes()?),
+        false => None,
+    };
+    let mut done = Vec::new();
+    let replaced = attach_all(switch, &mut done).and_then(|()| Ok(staged.commit()?));
+    if replaced.is_err() {
+        let wrong = |error: PlaneError| tracing::error!(%error, "what forwarded before is not as it was");
+        for undo in done.into_iter().rev() {
+            undo.undo(old.as_mut()).unwrap_or_else(wrong);
+        }
+        if let Some(routes) = routes {
+            switch.plane.set_routes(&routes).unwrap_or_else(wrong);
+        }
+    }
+    replaced
+}
+
+/// Attaches the program to all ports; `done` has how that is taken back, as far as it came.
+fn attach_all(switch: &mut Switch, done: &mut Vec<Undo>) -> Result<(), Refusal> {
+    switch.set_routes()?;
+    for number in 0..switch.ports.len() as u16 {
+        let hook = switch.hook;
+        let undo = switch.attach(number);
+        done.push(undo.map_err(|error| explain(error, hook, &switch.ports[usize::from(number)].name))?);
+    }
+    Ok(())
+}
+
 /// The interfaces that the ports had under the daemon before, by number.
 fn known_before(places: &Places, config: &Config) -> Vec<Option<u32>> {
-    let map = places.pins.join(&config.name).join("maps/ports");
+    let map = Pins::of(&places.pins, &config.name).map("ports");
     let ports = aya::maps::MapData::from_pin(map).ok().and_then(|data| {
         aya::maps::Array::<_, crate::layout::Port>::try_from(aya::maps::Map::Array(data)).ok()
     });
@@ -190,7 +237,7 @@ fn explain(error: PlaneError, hook: Hook, interface: &str) -> Refusal {
     }
 }
 
-fn refuse_owned(places: &Places, own: &str, interface: &str) -> Result<(), Refusal> {
+fn refuse_owned(places: &Places, own: &SwitchName, interface: &str) -> Result<(), Refusal> {
     let why = match other_owner(&places.pins, own, interface)? {
         Some(Owner::Switch(name)) => format!(
             "is a port of the switch `{name}` already: leave it out of one of the two, or take the other down \
@@ -221,7 +268,7 @@ fn load(
     hook: Hook,
     hellos: Hellos,
     interfaces: &[Interface],
-) -> Result<Switch, Refusal> {
+) -> Result<(Switch, Staged), Refusal> {
     let shortest = interfaces.iter().map(|interface| interface.mtu).min().unwrap_or(config.mtu);
     if config.mode.keeps_flows() && shortest < config.mtu + WRAP {
         tracing::info!(
@@ -239,8 +286,8 @@ fn load(
             .classifying(&Classifier::from_spec(&config.scheme))
             .tagging(&config.tagging)
     };
-    let plane = Plane::load(config.mode, &config.exploration, settings, &pins);
-    let plane = plane.map_err(|error| match error {
+    let plane = Plane::stage(config.mode, &config.exploration, settings, &pins);
+    let (plane, staged) = plane.map_err(|error| match error {
         PlaneError::Load(_) | PlaneError::Program(_) if error.is_of_kernel() => {
             too_old(&format!("does not take the data plane ({error})"))
         }
@@ -250,45 +297,49 @@ fn load(
     let ports: Vec<Port> =
         config.ports.iter().map(|name| Port::new(name, config.may_be_fabric(name))).collect();
     let now = clock::now();
-    Ok(Switch {
+    let switch = Switch {
         plane,
         tables,
         sizes: Sizes::default(),
         pins,
+        held: Held::default(),
         hook,
         notices: Notices::new(&ports),
         ports,
         hellos,
         quiet: Quiet::default(),
         next_greeting: now,
+        due: NEVER,
         started: now,
         adopted: false,
         config,
-    })
+    };
+    Ok((switch, staged))
 }
 
-/// Takes over roles from the daemon before, and takes away what was its and is not ours; gives the
-/// numbers of ports behind which there is something else now.
-fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Vec<u16>, Refusal> {
+/// What the daemon before has left that is not this one's.
+struct Left {
+    /// Numbers of ports behind which there is something else now.
+    others: Vec<u16>,
+    /// Attachments that go: how, to which interface, and where they are pinned.
+    attachments: Vec<(Hook, String, PathBuf)>,
+}
+
+/// Takes over roles from the daemon before. Nothing is changed outside this process.
+fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Left, Refusal> {
     let now = clock::now();
     let hold = switch.config.hello_hold.ps() / 1000;
-    let mut others = Vec::new();
+    let mut left = Left { others: Vec::new(), attachments: Vec::new() };
     for (hook, number, name, path) in switch.pins.attachments()? {
         let ours = switch.config.ports.get(usize::from(number)) == Some(&name);
         if !ours {
-            others.push(number);
+            left.others.push(number);
         }
         // One of another number is moved when the program is attached anew; of another kind it goes.
         if hook != switch.hook || !switch.config.ports.contains(&name) {
-            tracing::info!(interface = name, "no port any more");
-            detach(hook, &name, &path)?;
+            left.attachments.push((hook, name, path));
         } else if ours {
             switch.adopted = true;
-        }
-    }
-    for (index, _) in switch.plane.interfaces()? {
-        if !interfaces.iter().any(|interface| interface.index == index) {
-            switch.plane.set_interface(index, None)?;
         }
     }
     for (number, interface) in interfaces.iter().enumerate() {
@@ -305,10 +356,26 @@ fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Vec<u16>, Refu
             Port::told_before(&before).filter(|role| *role != Role::Fabric || port.may_be_fabric)
         {
             port.role = role;
+            port.led_to = role.leads_to();
             port.carries_tags |= tags && role == Role::Fabric;
             port.draining = role == Role::Fabric && before.up == 0;
             port.until = if role == Role::Fabric { now + hold } else { NEVER };
             port.adopted = Some(before);
+        }
+    }
+    Ok(left)
+}
+
+/// Takes away what the daemon before has left, once the program forwards in the place of its program; gives the
+/// numbers of ports behind which there is something else now.
+fn settle(switch: &mut Switch, interfaces: &[Interface], left: Left) -> Result<Vec<u16>, Refusal> {
+    for (hook, name, path) in left.attachments {
+        tracing::info!(interface = name, ?hook, path = %path.display(), "the program of the daemon before is detached");
+        detach(hook, &name, &path)?;
+    }
+    for (index, _) in switch.plane.interfaces()? {
+        if !interfaces.iter().any(|interface| interface.index == index) {
+            switch.plane.set_interface(index, None)?;
         }
     }
     let empty = crate::layout::Port::decided(false, false);
@@ -317,5 +384,5 @@ fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Vec<u16>, Refu
             switch.plane.set_port(PortId(number as u16), empty)?;
         }
     }
-    Ok(others)
+    Ok(left.others)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use weft_units::PortId;
 
+use super::delivery::Delivery;
 use super::hello::Hellos;
 use super::interfaces::unfit;
 use super::links::{Event, Interface};
@@ -12,10 +13,11 @@ use super::notices::Notices;
 use super::ports::{Neighbour, Port, Role};
 use super::quiet::Quiet;
 use super::socket::PortSocket;
-use crate::attach::detach;
+use crate::attach::{Undo, detach};
 use crate::clock;
 use crate::config::{Config, Route};
 use crate::error::PlaneError;
+use crate::held::{Found, Held};
 use crate::layout::{self, NEVER};
 use crate::pins::{Hook, Pins};
 use crate::plane::Plane;
@@ -33,6 +35,8 @@ pub struct Switch {
     pub sizes: Sizes,
     /// What outlives the daemon.
     pub pins: Pins,
+    /// The same, held while the daemon runs.
+    pub held: Held,
     /// How the program is attached.
     pub hook: Hook,
     /// Its ports, by number.
@@ -45,6 +49,8 @@ pub struct Switch {
     pub notices: Notices,
     /// When Hellos are due.
     pub next_greeting: u64,
+    /// When the daemon wanted to be woken.
+    pub due: u64,
     /// When it began.
     pub started: u64,
     /// Whether it went on where another daemon left off.
@@ -60,10 +66,13 @@ pub enum Task {
     Broken(u16),
     /// All interfaces have to be looked at.
     LookAgain,
+    /// Somebody has removed pins or detached programs.
+    Removed(Found),
 }
 
 impl Switch {
-    fn hold(&self) -> u64 {
+    /// For how long a Hello of this switch holds, in ns.
+    pub fn hold(&self) -> u64 {
         self.config.hello_hold.ps() / 1000
     }
 
@@ -77,9 +86,10 @@ impl Switch {
     }
 
     /// The port has a role from now on.
-    fn play(&mut self, number: u16, role: Role, until: u64) {
+    pub fn play(&mut self, number: u16, role: Role, until: u64) {
         let port = &mut self.ports[usize::from(number)];
         port.until = until;
+        port.led_to = role.leads_to().or(port.led_to);
         if port.role != role {
             port.role = role;
             let named = &port.name;
@@ -98,13 +108,28 @@ impl Switch {
             return Vec::new();
         }
         if up {
-            self.play(number, Role::Listening, now + self.hold());
+            match self.is_for_hosts(number, now) {
+                true => self.play(number, Role::Host, NEVER),
+                false => self.play(number, Role::Listening, now + self.hold()),
+            }
             self.greet_on(number);
             return Vec::new();
         }
         port.neighbour = None;
         self.play(number, Role::Down, NEVER);
         vec![Task::Broken(number)]
+    }
+
+    /// Whether a port that has just come up is a host port at once: a host says only once that it is there (gratuitous
+    /// ARP, Duplicate Address Detection, the first DHCP DISCOVER), and a bridge forwards that. A port that led to a
+    /// switch waits for its Hello, and so does every port while all switches may be starting.
+    fn is_for_hosts(&self, number: u16, now: u64) -> bool {
+        let port = &self.ports[usize::from(number)];
+        match port.led_to {
+            _ if !port.may_be_fabric => true,
+            Some(led_to) => led_to == Role::Host,
+            None => now >= self.started + self.hold(),
+        }
     }
 
     /// Something happened to an interface.
@@ -187,6 +212,7 @@ impl Switch {
         {
             tracing::debug!(%error, "what was attached to an interface that is gone");
         }
+        self.held.renew(&path);
         self.tell(number);
         tasks
     }
@@ -196,15 +222,10 @@ impl Switch {
     /// # Errors
     /// [`PlaneError`].
     pub fn set_routes(&mut self) -> Result<(), PlaneError> {
-        if !self.config.mode.routes() {
-            return Ok(());
+        match self.config.mode.routes() {
+            true => self.plane.set_routes(&told_routes(&self.config.routes)),
+            false => Ok(()),
         }
-        let route = |route: &Route| {
-            let ports = route.ports.iter().map(|port| u16::from(*port));
-            (layout::address(route.station), layout::Route::new(ports))
-        };
-        let routes: Vec<_> = self.config.routes.iter().map(route).collect();
-        self.plane.set_routes(&routes)
     }
 
     /// Whether the port takes no new paths.
@@ -225,13 +246,15 @@ impl Switch {
         self.see(number, interface, all, clock::now())
     }
 
-    /// Attaches the program to the interface of a port.
+    /// Attaches the program to the interface of a port; gives how that is taken back.
     ///
     /// # Errors
     /// [`PlaneError`].
-    pub fn attach(&mut self, number: u16) -> Result<(), PlaneError> {
+    pub fn attach(&mut self, number: u16) -> Result<Undo, PlaneError> {
         let name = self.ports[usize::from(number)].name.clone();
-        self.plane.attach(&self.pins, self.hook, number, &name)
+        let done = self.plane.attach(&self.pins, self.hook, number, &name);
+        self.held.renew(&self.pins.attachment(self.hook, number, &name));
+        done
     }
 
     /// Says once of each port that frames of several segments come in, which can have no tag.
@@ -262,24 +285,31 @@ impl Switch {
     /// A frame of Hello's type came in on the port.
     pub fn hear(&mut self, number: u16, frame: &[u8]) -> Vec<Task> {
         let now = clock::now();
-        let port = &self.ports[usize::from(number)];
+        let port = &mut self.ports[usize::from(number)];
         if port.role == Role::Down {
             return Vec::new();
         }
-        let (hello, authenticated) = match self.hellos.read(frame, port.may_be_fabric) {
+        let (hello, key) = match self.hellos.read(frame, port.may_be_fabric) {
             Ok(read) => read,
             Err(reason) => {
+                let was_host = port.role == Role::Host;
                 if reason == "own" {
                     // A cable between two ports, or whoever sends our Hellos back.
                     self.play(number, Role::Looped, now + self.hold());
+                } else {
+                    self.distrust(number, now);
                 }
                 if let Some(left_out) = self.quiet.may_say(number, reason, now) {
                     tracing::warn!(port = number, interface = %self.ports[usize::from(number)].name, reason, left_out, "a Hello was refused");
                 }
-                return Vec::new();
+                // What was learnt there came round the loop.
+                let looped = was_host && reason == "own";
+                return if looped { vec![Task::Broken(number)] } else { Vec::new() };
             }
         };
-        let was_fabric = port.role == Role::Fabric;
+        let (was_fabric, was_heard) = (port.role.is_fabric(), port.role == Role::Fabric);
+        let was_host = port.role == Role::Host;
+        port.delivery = Delivery::default();
         let (tier, hold_ms) = (hello.tier, hello.hold_ms);
         if hold_ms == 0 {
             // It takes back what it said: as if the port had just come up.
@@ -288,12 +318,12 @@ impl Switch {
             return if was_fabric { vec![Task::Broken(number)] } else { Vec::new() };
         }
         let neighbour =
-            Neighbour { switch: hello.switch.0, port: hello.port, tier, hold_ms, heard: now, authenticated };
+            Neighbour { switch: hello.switch.0, port: hello.port, tier, hold_ms, heard: now, key };
         let port = &mut self.ports[usize::from(number)];
         let other = port.neighbour.as_ref().map(|known| (known.switch, known.tier));
         port.neighbour = Some(neighbour);
         port.until = now + u64::from(hold_ms) * 1_000_000;
-        if !was_fabric || other != Some((hello.switch.0, tier)) {
+        if !was_heard || other != Some((hello.switch.0, tier)) {
             let until = port.until;
             if was_fabric
                 && other.is_some_and(|(switch, _)| switch != hello.switch.0)
@@ -303,8 +333,17 @@ impl Switch {
             }
             self.play(number, Role::Fabric, until);
         }
+        if !was_heard {
+            // It may have missed ours: its carrier, or its daemon, has only just come up.
+            self.greet_on(number);
+        }
         self.notices.tell(number, &self.ports[usize::from(number)]);
-        self.need_room_for_tags(number, now)
+        let mut tasks = self.need_room_for_tags(number, now);
+        if was_host {
+            // Stations that were taken for hosts at this port are behind the switch.
+            tasks.push(Task::Broken(number));
+        }
+        tasks
     }
 
     /// A switch is behind the port: frames with tags will go over it, if they can.
@@ -323,27 +362,19 @@ impl Switch {
     /// Ends roles that are over; gives what there is to do, and when the next one ends.
     pub fn expire(&mut self) -> (Vec<Task>, u64) {
         let now = clock::now();
+        self.forgive(now);
         let mut tasks = Vec::new();
         for number in 0..self.ports.len() as u16 {
             let port = &self.ports[usize::from(number)];
-            if port.until > now {
-                continue;
-            }
             match port.role {
-                Role::Fabric => {
-                    if let Some(left_out) = self.quiet.may_say(number, "silence", now) {
-                        let named = &port.name;
-                        tracing::warn!(port = number, interface = %named, left_out, "the neighbour has fallen silent");
-                    }
-                    self.play(number, Role::Silent, NEVER);
-                    tasks.push(Task::Broken(number));
-                }
+                Role::Fabric | Role::Unheard | Role::Silent => tasks.extend(self.attend(number, now)),
+                _ if port.until > now => {}
                 Role::Listening => self.play(number, Role::Host, NEVER),
                 Role::Looped => self.play(number, Role::Listening, now + self.hold()),
-                Role::Down | Role::Host | Role::Silent => self.ports[usize::from(number)].until = NEVER,
+                Role::Down | Role::Host => self.ports[usize::from(number)].until = NEVER,
             }
         }
-        (tasks, self.ports.iter().map(|port| port.until).min().unwrap_or(NEVER))
+        (tasks, self.ports.iter().map(Port::next).min().unwrap_or(NEVER))
     }
 
     /// Says Hello on every port that is up, if it is time to; gives when it is next.
@@ -378,4 +409,13 @@ impl Switch {
             tracing::warn!(port = number, interface = %port.name, %error, left_out, "a Hello could not be sent");
         }
     }
+}
+
+/// Routes as the program is told them.
+pub fn told_routes(routes: &[Route]) -> Vec<(u64, layout::Route)> {
+    let route = |route: &Route| {
+        let ports = route.ports.iter().map(|port| u16::from(*port));
+        (layout::address(route.station), layout::Route::new(ports))
+    };
+    routes.iter().map(route).collect()
 }

@@ -13,6 +13,7 @@ mod compare;
 mod frames;
 mod full_table;
 mod generator;
+mod last_resort;
 mod machine;
 mod oracle;
 mod pair;

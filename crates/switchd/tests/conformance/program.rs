@@ -60,7 +60,7 @@ impl Program {
         let settings = Settings { testing: 1, ..settings };
         let pinned =
             BpfFs::new().map_err(|error| PlaneError::Pin { path: "a BPF file system".into(), error })?;
-        let pins = Pins::open(&pinned.root(), "test")?;
+        let pins = Pins::open(&pinned.root(), &"test".parse().expect("a name"))?;
         let plane = Plane::load(mode, config, settings, &pins)?;
         Ok(Self {
             tables: Tables::open(mode, settings, &pins)?,

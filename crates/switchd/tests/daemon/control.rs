@@ -117,7 +117,7 @@ fn a_configuration_that_is_read_again_changes_what_it_may_and_says_what_it_may_n
         switch.ask("show counters")["hello"]["refused"]["signature"].as_u64() > Some(0)
     });
     std::fs::write(places.run.join("l.toml"), format!("name = \"l\"\n{}", key("b2"))).expect("a file");
-    assert_eq!(switch.ask("reload"), json!({"changed": ["hello_key"]}));
+    assert_eq!(switch.ask("reload"), json!({"changed": ["hello_keys"]}));
     switch.wait_roles(&[("a", "fabric")]);
     other.wait_roles(&[("a", "fabric")]);
     let broken = "name = \"l\"\nmode = \"tcp-path\"\nports = [\"a\", \"b\"]\n";
@@ -158,7 +158,7 @@ fn down_has_happened_when_it_is_answered_whatever_comes_after() {
     };
     for _ in 0..5 {
         assert!(promiscuous() && places.pins.join("s").exists());
-        assert_eq!(switch.ask("down"), json!({"down": true}));
+        assert_eq!(switch.ask("down")["down"], true);
         assert!(!promiscuous() && !places.pins.join("s").exists(), "{}", switch.log());
         assert!(!places.run.join("s.sock").exists());
         // It may have ended by now, and may be started again though it has not.

@@ -107,3 +107,20 @@ fn hellos_leave_on_time_at_the_shortest_interval() {
         assert!(!left.log().contains("silent") && !right.log().contains("silent"));
     });
 }
+
+#[test]
+fn a_start_warns_where_any_host_can_become_a_switch_and_names_the_two_ways_to_close_that() {
+    or_skip!();
+    let says = |more: &str| {
+        let (netns, places) = (Netns::new(), Places::new());
+        netns.ip("link add name a type dummy");
+        Switch::start(&netns, &places, "s", &config(more)).log()
+    };
+    let open = says("");
+    let line =
+        open.lines().find(|line| line.contains("WARN")).unwrap_or_else(|| panic!("no warning: {open}"));
+    assert!(line.contains("`hello_key`") && line.contains("`fabric_ports`"), "{line}");
+    for closed in [key("a1"), "fabric_ports = [\"a\"]".to_owned()] {
+        assert!(!says(&closed).contains("WARN"), "{closed}");
+    }
+}

@@ -3,6 +3,7 @@
 
 mod adoption;
 mod control;
+mod detach;
 mod hello;
 mod hostile;
 mod interfaces;
@@ -10,7 +11,11 @@ mod moves;
 mod net;
 mod packaging;
 mod paths;
+mod pins;
 mod refusals;
+mod reload;
 mod switch;
 mod tags;
 mod traffic;
+mod unheard;
+mod upgrade;

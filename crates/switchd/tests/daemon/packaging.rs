@@ -28,7 +28,9 @@ fn the_example_configuration_is_right_also_with_every_line_that_is_commented_out
 fn the_unit_is_one_that_systemd_takes() {
     let unit = root().join("packaging/weft-switchd@.service");
     let text = std::fs::read_to_string(&unit).expect("the unit");
-    for line in ["Type=notify", "Restart=on-failure", "RestartSec=100ms", "NoNewPrivileges=yes"] {
+    for line in
+        ["Type=notify", "Restart=on-failure", "RestartSec=100ms", "WatchdogSec=10s", "NoNewPrivileges=yes"]
+    {
         assert!(text.lines().any(|other| other == line), "{line}");
     }
     // It looks for the programs that the unit starts, so they have to be where it says.

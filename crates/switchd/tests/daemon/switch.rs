@@ -49,6 +49,8 @@ pub struct Switch<'a> {
     name: String,
     config: PathBuf,
     flags: Vec<String>,
+    /// Variables of its environment, from the next start on.
+    pub environment: Vec<(String, String)>,
     child: Option<Child>,
 }
 
@@ -97,7 +99,15 @@ impl<'a> Switch<'a> {
         let hello = if config.contains("[hello]") { "" } else { "[hello]\ninterval = \"100 ms\"\n" };
         fs::write(&path, format!("name = \"{name}\"\n{config}\n{hello}")).expect("a file");
         let flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
-        let mut switch = Self { netns, places, name: name.to_owned(), config: path, flags, child: None };
+        let mut switch = Self {
+            netns,
+            places,
+            name: name.to_owned(),
+            config: path,
+            flags,
+            environment: Vec::new(),
+            child: None,
+        };
         switch.begin();
         switch
     }
@@ -108,6 +118,7 @@ impl<'a> Switch<'a> {
         let log = fs::File::options().create(true).append(true).open(self.log_path()).expect("a file");
         let mut command = self.netns.command(SWITCHD);
         command.arg("--config").arg(&self.config).args(self.places.flags()).args(&self.flags).stderr(log);
+        command.envs(self.environment.iter().cloned());
         let mut child = command.spawn().expect("the daemon");
         let socket = self.places.run.join(format!("{}.sock", self.name));
         wait_for("the control socket answers", 20, || {
@@ -142,6 +153,16 @@ impl<'a> Switch<'a> {
     pub fn kill(&mut self) {
         self.signal(libc::SIGKILL);
         self.child.take().expect("it ran").wait().expect("a child");
+    }
+
+    /// Has it hang, without an end.
+    pub fn pause(&mut self) {
+        self.signal(libc::SIGSTOP);
+    }
+
+    /// Has it go on.
+    pub fn resume(&mut self) {
+        self.signal(libc::SIGCONT);
     }
 
     /// Ends it as a service manager does.

@@ -41,7 +41,7 @@ impl Switch {
         gates: [(u32, Option<GateFlag>); 2],
     ) -> Self {
         let pinned = BpfFs::new().expect("root may");
-        let pins = Pins::open(&pinned.root(), "s").expect("root may");
+        let pins = Pins::open(&pinned.root(), &"s".parse().expect("a name")).expect("root may");
         let tagging =
             Tagging { width, ethertype: width.ethertype(), queue_major: Some(MAJOR), ..Tagging::default() };
         let config = Exploration::default();

@@ -4,10 +4,10 @@ use std::net::IpAddr;
 
 use weft_control::tag_forward::{FlowChange, Provisioner};
 use weft_control::{
-    Command, Controller, FrameRef, Packet, PortNo, RuleChange, Show, SwitchId, SwitchPort, Transaction,
+    Command, Controller, FrameRef, Packet, PortNo, RuleChange, Show, SwitchId, SwitchPort, Time, Transaction,
 };
 use weft_fabric::Fabric;
-use weft_units::{LinkId, Mac, NodeId, Time};
+use weft_units::{LinkId, Mac, NodeId};
 
 use crate::smoc::{port_id, switch_id};
 

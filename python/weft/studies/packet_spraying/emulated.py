@@ -18,8 +18,8 @@ import polars as pl
 
 from ...scenario import Scenario
 from ...statistics import relative_difference
-from ..agreement import LABELS, SAME, Cell, above, cells, describe, pairs
-from ..base import Emulated, Outcome, Part, Simulated, Size, Study, StudyRow, Verdict
+from ..agreement import LABELS, SAME, Cell, Ran, above, cells, describe, pairs, ran
+from ..base import Emulated, Outcome, Part, Simulated, Size, Study, StudyRow, Verdict, saturation, settled
 from .scenarios import SCHEMES, STATIC_PAIRS
 
 if TYPE_CHECKING:
@@ -116,12 +116,27 @@ class PacketSprayingEmulated(Study):
 
     def judge(self, results: dict[str, Results]) -> Outcome:
         """What spraying does to short and long flows in each part, and whether simulation and emulation agree."""
+        simulated, emulated = results[SIMULATED], results[EMULATED]
+        found, runs = cells(pairs(simulated, emulated)), ran(emulated)
+
+        def judge(chosen: Sequence[Ran]) -> list[StudyRow]:
+            # A mean over the numbers of long flows takes all runs of a seed.
+            partly = {run.seed for run in runs if run not in chosen}
+            whole = [run.id for run in chosen if run.seed not in partly]
+            part = emulated.only(whole)
+            return [
+                *(_change(kind, EMULATED, part if whole else None) for kind in ("short", "long")),
+                _agreement(cells(pairs(simulated, part)) if whole else []),
+            ]
+
+        *changes, agree = settled(judge, runs)
         rows = [
-            _change(kind, name, results[name]) for kind in ("short", "long") for name in (PAPER, SIMULATED, EMULATED)
+            row
+            for kind, real in zip(("short", "long"), changes, strict=True)
+            for row in (*(_change(kind, name, results[name]) for name in (PAPER, SIMULATED)), real)
         ]
-        found = cells(pairs(results[SIMULATED], results[EMULATED]))
         remarks = [_reordering(name, results[name]) for name in (PAPER, SIMULATED, EMULATED)]
-        return Outcome([*rows, _agreement(found)], [*remarks, *(describe(cell) for cell in found)])
+        return Outcome([*rows, agree], [*saturation(runs), *remarks, *(describe(cell) for cell in found)])
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """The ratios of emulated to simulated means."""
@@ -134,8 +149,14 @@ class PacketSprayingEmulated(Study):
 _TITLES = {PAPER: "simulated, the paper's TCP", SIMULATED: "simulated, Linux's TCP", EMULATED: "real Linux hosts"}
 
 
-def _change(kind: str, name: str, part: Results) -> StudyRow:
+def _change(kind: str, name: str, part: Results | None) -> StudyRow:
     """Holds if spraying's mean completion time is below that of a single path, with the whole interval."""
+    ident = f"{'S' if kind == 'short' else 'L'}-{name}"
+    claim = f"spraying shortens {kind} flows against a single path: {_TITLES[name]}"
+    unit = "% mean completion time"
+    few = StudyRow(ident, claim, Verdict.not_measured, None, None, None, unit, "two seeds at least are needed")
+    if part is None:
+        return few
     flows = part.scan_flows(measured=True).filter(pl.col("class") == kind)
     means = flows.group_by("scheme", "seed").agg(pl.col("fct_s").mean()).collect()
 
@@ -143,11 +164,8 @@ def _change(kind: str, name: str, part: Results) -> StudyRow:
         return dict(means.filter(pl.col("scheme") == scheme).select("seed", "fct_s").iter_rows())
 
     found = relative_difference(by_seed("spray"), by_seed("single_path"))
-    ident = f"{'S' if kind == 'short' else 'L'}-{name}"
-    claim = f"spraying shortens {kind} flows against a single path: {_TITLES[name]}"
-    unit = "% mean completion time"
     if found is None or found.high is None:
-        return StudyRow(ident, claim, Verdict.not_measured, None, None, None, unit, "two seeds at least are needed")
+        return few
     verdict = Verdict.held if found.high < 0 else Verdict.did_not_hold
     value = found.scaled(100)
     return StudyRow(

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from ... import quantity
-from ...figures.style import label_with, legend, panels, save
+from ...figures.style import intervals, label_with, legend, panels, save
 from ...palette import styles
 from ...statistics import estimate
 from .scenarios import SCHEMES, TRANSPORTS
@@ -81,17 +81,4 @@ def _line(ax: Any, rows: pl.DataFrame, column: str, label: str, color: str, mark
     """Means over seeds with 95 % intervals at each number of long flows."""
     numbers = sorted(rows["long"].unique().to_list())
     values = [estimate(rows.filter(pl.col("long") == number)[column]) for number in numbers]
-    found = [(number, value) for number, value in zip(numbers, values, strict=True) if value is not None]
-    if not found:
-        return
-    ax.errorbar(
-        [number for number, _ in found],
-        [value.mean for _, value in found],
-        yerr=[value.half or 0.0 for _, value in found],
-        color=color,
-        marker=marker,
-        linestyle=dash,
-        capsize=2,
-        elinewidth=0.9,
-        label=label,
-    )
+    intervals(ax, zip(numbers, values, strict=True), color, marker, label, linestyle=dash)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...emulation import openvswitch, shaping
 from ...statistics import estimate
-from ..base import Outcome, Part, Size, Study, StudyRow
+from ..base import Outcome, Part, Size, Study, StudyRow, saturation, settled
 from . import claims
 from .setup import COUNTS, SCHEMES, SMOC, SPANNING_TREE, SUBFLOWS, WIDE_STREAMS, Setup, setups
 from .table import Measured, gather
@@ -67,7 +67,8 @@ class SmocEmulated(Study):
         """S1 to S5; then throughput by number of subflows, and how subflows shared what there is."""
         runs = gather(list(results.values()))
         local = [run for run in runs if run.setup.topology in LOCAL]
-        return Outcome([*claims.judge(local), *_s5(runs)], [_network(list(results.values())), *remarks(local)])
+        rows = [*settled(claims.judge, local), *_s5(runs)]
+        return Outcome(rows, [_network(list(results.values())), *saturation(runs), *remarks(local)])
 
     def results(self, directory: Path, size: Size) -> dict[str, Results]:
         """Those that are there: whether there is a wide area depends on the machine that ran it."""
@@ -117,7 +118,7 @@ def _s5(runs: Sequence[Measured]) -> list[StudyRow]:
     if not any(run.setup.topology is Topology.wide for run in runs):
         why = "this kernel has no netem, so links cannot delay; `weft reproduce smoc` simulates it"
         return claims.wide_area_not_measured(why)
-    return claims.wide_area(runs)
+    return settled(claims.wide_area, [run for run in runs if run.setup.topology is Topology.wide])
 
 
 def _network(results: Sequence[Results]) -> str:

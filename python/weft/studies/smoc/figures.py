@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import quantity
-from ...figures.style import label_with, legend, panels, save
+from ...figures.style import intervals, label_with, legend, panels, save
 from ...palette import styles
 from ...statistics import estimate
 from .claims import chosen
@@ -74,17 +74,7 @@ def _by_subflows(runs: Sequence[Measured], out: Path, formats: Sequence[str]) ->
             values = [
                 (count, estimate(run.mean_bps() for run in chosen(runs, topology, SMOC, count))) for count in COUNTS
             ]
-            found = [(count, value) for count, value in values if value is not None]
-            ax.errorbar(
-                [count for count, _ in found],
-                [value.mean for _, value in found],
-                yerr=[value.half or 0.0 for _, value in found],
-                color=style.color,
-                marker=style.marker,
-                capsize=2,
-                elinewidth=0.9,
-                label=f"topology {topology:d}",
-            )
+            intervals(ax, values, style.color, style.marker, f"topology {topology:d}")
         ax.set_xticks(COUNTS)
         ax.set_xlabel("subflows")
         ax.set_ylabel("received under smoc")

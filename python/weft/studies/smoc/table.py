@@ -39,6 +39,7 @@ class Measured:
         subflow_paths: Of each its switches, `s1 s3 s2`; None where nobody said.
         set_up_s: How long each path took from the packet that wanted it until it was there.
         own_share: Of the processors' time, what switches, hosts' programs and controller took; None of a simulation.
+        saturated: Whether the machine had no processor time left meanwhile.
     """
 
     setup: Setup
@@ -49,6 +50,7 @@ class Measured:
     subflow_paths: tuple[str | None, ...]
     set_up_s: tuple[float, ...]
     own_share: float | None
+    saturated: bool = False
 
     def mean_bps(self, begin_s: float = STEADY_S, end_s: float = float("inf")) -> float:
         """Throughput from one time to another."""
@@ -125,6 +127,7 @@ def _run(summary: dict[str, Any], arrived: pl.DataFrame, flows: pl.DataFrame) ->
         tuple(flows["path"].cast(pl.String).to_list()),
         tuple(took),
         emulated.get("processors", {}).get("own_share"),
+        bool(emulated.get("processors", {}).get("saturated", False)),
     )
 
 

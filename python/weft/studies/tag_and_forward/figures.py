@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from ... import quantity
-from ...figures.style import label_with, legend, panels, save
+from ...figures.style import intervals, label_with, legend, panels, save
 from ...palette import styles
 from ...statistics import estimate
 from .claims import AS_PAPER
@@ -81,16 +81,4 @@ def _lines(ax: Any, runs: Sequence[Measured], what: str, sizes: Sequence[int], p
     for peer in peers:
         style = chosen[peer]
         found = [(size, estimate(by_round(runs, peer, what, size).values(), AS_PAPER)) for size in sizes]
-        there = [(size, one) for size, one in found if one is not None]
-        if not there:
-            continue
-        ax.errorbar(
-            [size for size, _ in there],
-            [one.mean for _, one in there],
-            yerr=[one.half or 0.0 for _, one in there],
-            color=style.color,
-            marker=style.marker,
-            capsize=2,
-            elinewidth=0.9,
-            label=LABELS[peer],
-        )
+        intervals(ax, found, style.color, style.marker, LABELS[peer])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import random
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ...emulation import iperf, openvswitch, requirements
+from ...emulation.capacity import Processors
 from ...emulation.errors import EmulationError
 from ...emulation.sweep import workshop
 from ...errors import OutputError
@@ -49,6 +51,8 @@ from .setup import (
 _WARM = 3
 """Echoes before those that count: the first one makes entries in caches."""
 _TRANSFER_S = 1.0
+_PAUSE_S = 0.1
+"""How long nothing is asked now and then: what the processors do then they do for others."""
 _STEPS = 6
 """How often the interval is halved that a rate is looked for in."""
 
@@ -107,8 +111,12 @@ class Measurements(Part):
         if peer.name == OVS:
             return report
         if peer.name == TAG_FORWARD:
+            processors = Processors()
+            pause(processors)
             for way, at_once in (("at_once", True), ("in_turn", False)):
                 report[f"gates_{way}"] = [peer.ask("gates", at_once=at_once) for _ in range(self.extent.settings)]
+            pause(processors)
+            report["gates_processors"] = processors.report()
         return report | {"example": peer.ask("example")}
 
     @contextmanager
@@ -149,6 +157,7 @@ class Round:
 
     def __init__(self, peers: dict[str, Peer], extent: Extent, setups: list[Setup], told: Told) -> None:
         """What is drawn follows from the round's number."""
+        self._processors = Processors()
         self._peers, self._extent, self._setups, self._told = peers, extent, setups, told
         self._draw = random.Random(setups[0].round)
         self.source = self._draw.choice(SERVERS)
@@ -164,6 +173,7 @@ class Round:
             name: {"source": self.source, "destination": self.destination, "echoes": {}, "loads": {}, "transfers": {}}
             for name in self._peers
         }
+        pause(self._processors)
         for size, name in self._turns(ECHO_SIZES):
             found[name]["echoes"][spelled(size)] = self._peers[name].ask(
                 "echo",
@@ -173,6 +183,7 @@ class Round:
                 count=self._extent.echoes,
                 warm=_WARM,
             )
+        pause(self._processors)
         if self._setups[0].loaded:
             turns = self._turns(LOAD_SIZES)
             for number, (size, name) in enumerate(turns):
@@ -190,6 +201,9 @@ class Round:
                     seconds=_TRANSFER_S,
                     segments=how == SEGMENTS,
                 )
+            pause(self._processors)
+        for one in found.values():
+            one["processors"] = self._processors.report()
         return found
 
     def _transfers(self) -> list[tuple[str, str]]:
@@ -206,6 +220,16 @@ class Round:
             for size in self._draw.sample(sizes, len(sizes))
             for name in self._draw.sample(list(self._peers), len(self._peers))
         ]
+
+
+def pause(processors: Processors) -> None:
+    """Sample what the processors do while no peer is asked anything: that is what others have them do.
+
+    While peers are asked, all processors may be busy with them on purpose: a load is as much as one of them sends.
+    """
+    processors.begin()
+    time.sleep(_PAUSE_S)
+    processors.sample()
 
 
 def carried(peer: Peer, size: int, seconds: float, flows: int = LOAD) -> dict[str, Any]:

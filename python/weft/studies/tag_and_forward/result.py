@@ -102,7 +102,7 @@ def summary(setup: Setup, found: dict[str, Any], report: dict[str, Any], built: 
         "links": [_link(link) for link in built.links],
         "nodes": [asdict(node) for node in built.nodes],
         "warnings": [],
-        "emulated": {"loads": found["loads"], "transfers": found["transfers"], **report},
+        "emulated": {**report, **{key: found[key] for key in ("loads", "transfers", "processors")}},
     }
 
 

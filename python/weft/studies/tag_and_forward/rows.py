@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from ...statistics import Estimate
 from ..base import StudyRow, Verdict
@@ -11,6 +12,11 @@ from ..base import StudyRow, Verdict
 def not_measured(ident: str, claim: str, unit: str, why: str) -> StudyRow:
     """A row without a value."""
     return StudyRow(ident, claim, Verdict.not_measured, None, None, None, unit, why)
+
+
+def beside(ident: str, claim: str, value: Estimate, unit: str, notes: Iterable[str]) -> StudyRow:
+    """A row without a verdict, with a figure beside; the first note is the reason."""
+    return replace(row(ident, claim, True, value, unit, notes), verdict=Verdict.not_measured)
 
 
 def row(ident: str, claim: str, holds: bool, value: Estimate, unit: str, notes: Iterable[str]) -> StudyRow:

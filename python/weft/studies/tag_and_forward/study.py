@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...emulation import openvswitch
 from ...statistics import estimate
-from ..base import Outcome, Part, Size, Study
+from ..base import Outcome, Part, Size, Study, saturation
 from . import claims
 from .measurements import Measurements
 from .rows import spelled
@@ -47,7 +46,7 @@ class TagAndForward(Study):
     def judge(self, results: dict[str, Results]) -> Outcome:
         """G1 to G5; then who forwarded."""
         runs = gather(results[NAME])
-        return Outcome(claims.judge(runs), remarks(runs))
+        return Outcome(claims.judge(runs), [*remarks(runs), *saturation(runs)])
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """Round trips and packets a second by packet size, and how long gates take."""
@@ -62,7 +61,7 @@ def remarks(runs: Sequence[Measured]) -> list[str]:
     if not found:
         return ["no run has finished"]
     versions = found[0].emulated["versions"]
-    where = "in user space" if versions["datapath"] == openvswitch.USER_SPACE else "in the kernel"
+    where = "in user space" if claims.in_user_space(found[0]) else "in the kernel"
     lost = sum(run.lost for run in runs)
     return [
         f"Open vSwitch {versions['openvswitch']} forwarding {where} (datapath {versions['datapath']}),"

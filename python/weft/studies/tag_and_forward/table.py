@@ -41,6 +41,11 @@ class Measured:
     transfers_bps: dict[str, float]
     emulated: dict[str, Any]
 
+    @property
+    def saturated(self) -> bool:
+        """Whether others left the machine no processor time meanwhile."""
+        return bool(self.emulated.get("processors", {}).get("saturated", False))
+
 
 def gather(results: Results) -> list[Measured]:
     """Every finished run."""

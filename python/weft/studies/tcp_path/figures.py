@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import quantity
-from ...figures.style import label_with, legend, panels, save
+from ...figures.style import intervals, label_with, legend, panels, save
 from ...palette import styles
 from ...statistics import Estimate, estimate
 from . import equations, measures
@@ -130,17 +130,7 @@ def _rates(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]:
                         )
                         for part, (_, bps) in RATES.items()
                     ]
-                    known = [(place, one) for place, one in enumerate(found) if one is not None]
-                    ax.errorbar(
-                        [place for place, _ in known],
-                        [one.mean for _, one in known],
-                        yerr=[one.half or 0.0 for _, one in known],
-                        color=style.color,
-                        marker=style.marker,
-                        capsize=2,
-                        elinewidth=0.9,
-                        label=scheme,
-                    )
+                    intervals(ax, enumerate(found), style.color, style.marker, scheme)
                 ax.set_xticks(range(len(RATES)), [label for label, _ in RATES.values()])
                 ax.set_ylim(bottom=0)
                 label_with(ax.yaxis, quantity.FORMATS["share"])

@@ -149,7 +149,7 @@ impl Tags {
 
 /// The interface of each port by which frames leave: gates say what is behind one of which nothing was heard yet.
 fn open_ports(switch: &Switch) -> Vec<Option<u32>> {
-    let carries = |role| matches!(role, Role::Host | Role::Fabric | Role::Listening);
+    let carries = |role| matches!(role, Role::Host | Role::Fabric | Role::Unheard | Role::Listening);
     let open = switch.ports.iter().map(|port| {
         let interface = port.interface.as_ref().filter(|_| carries(port.role) && !port.draining)?;
         Some(interface.index)

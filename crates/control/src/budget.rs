@@ -1,0 +1,181 @@
+//! [`Budget`]: how many rules each port's hosts may have asked a switch for that the switch has not confirmed.
+//!
+//! A switch that works through its rules as fast as they come leaves few unconfirmed, and nobody meets the
+//! limit. Where it falls behind, each port's share shrinks with what is left of the switch's limit, so that
+//! the first rules of one port never wait behind all that another port has asked for.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::clock::{Duration, Time};
+use crate::pace::Pace;
+
+/// What a transaction has asked one switch for.
+#[derive(Clone, Copy, Debug)]
+struct Charge {
+    switch: u32,
+    port: u32,
+    rules: u32,
+    since: Time,
+}
+
+/// Rules that switches have not confirmed, by the ports whose hosts caused them.
+#[derive(Clone, Debug)]
+pub(crate) struct Budget {
+    /// Of all ports together at one switch, at most.
+    most: u32,
+    charges: FxHashMap<u64, SmallVec<[Charge; 4]>>,
+    /// How many each switch has to confirm, and how many it may have.
+    switches: Vec<(u32, Pace)>,
+    by_port: FxHashMap<(u32, u32), u32>,
+}
+
+/// A switch that takes longer to confirm rules has too many to confirm.
+const SLOW: Duration = Duration::from_ms(250);
+
+/// Of what is left at a switch, a port's new flows may take up one part in so many.
+pub(crate) const FLOWS: u32 = 4;
+/// The same of rules that replace flows' rules: they must still find room where flows find none.
+pub(crate) const ROUTES: u32 = 2;
+
+impl Budget {
+    /// At most `most` unconfirmed rules at one switch, fewer at one that is slow.
+    pub fn new(most: u32) -> Self {
+        Self { most, charges: FxHashMap::default(), switches: Vec::new(), by_port: FxHashMap::default() }
+    }
+
+    /// Whether a port may ask a switch for more; `part` is [`FLOWS`] or [`ROUTES`].
+    pub fn has_room(&self, switch: u32, port: u32, part: u32) -> bool {
+        let (total, limit) =
+            self.switches.get(switch as usize).map_or((0, self.most), |(total, pace)| (*total, pace.limit()));
+        let own = self.by_port.get(&(switch, port)).copied().unwrap_or(0);
+        // One rule at least, so that small limits work.
+        own < (limit.saturating_sub(total) / part).max(1)
+    }
+
+    /// A transaction asks a switch for a rule on behalf of a port.
+    pub fn charge(&mut self, now: Time, transaction: u64, switch: u32, port: u32) {
+        if self.switches.len() <= switch as usize {
+            self.switches.resize(switch as usize + 1, (0, Pace::new(self.most, SLOW)));
+        }
+        self.switches[switch as usize].0 += 1;
+        *self.by_port.entry((switch, port)).or_default() += 1;
+        let charges = self.charges.entry(transaction).or_default();
+        match charges.iter_mut().find(|charge| charge.switch == switch) {
+            Some(charge) => charge.rules += 1,
+            None => charges.push(Charge { switch, port, rules: 1, since: now }),
+        }
+    }
+
+    /// A switch has confirmed a transaction's rules, in time or not.
+    pub fn settle(&mut self, now: Time, transaction: u64, switch: u32) {
+        let Some(charges) = self.charges.get_mut(&transaction) else { return };
+        let Some(place) = charges.iter().position(|charge| charge.switch == switch) else { return };
+        let charge = charges.swap_remove(place);
+        if charges.is_empty() {
+            self.charges.remove(&transaction);
+        }
+        self.release(charge);
+        self.switches[switch as usize].1.answered(now, charge.since, charge.rules);
+    }
+
+    /// All switches have.
+    pub fn settle_all(&mut self, now: Time, transaction: u64) {
+        for charge in self.charges.remove(&transaction).into_iter().flatten() {
+            self.release(charge);
+            self.switches[charge.switch as usize].1.answered(now, charge.since, charge.rules);
+        }
+    }
+
+    /// A switch's connection is gone, and what it had not confirmed with it.
+    pub fn forget(&mut self, switch: u32) {
+        let mut gone: SmallVec<[Charge; 8]> = SmallVec::new();
+        self.charges.retain(|_, charges| {
+            gone.extend(charges.iter().copied().filter(|charge| charge.switch == switch));
+            charges.retain(|charge| charge.switch != switch);
+            !charges.is_empty()
+        });
+        gone.into_iter().for_each(|charge| self.release(charge));
+        if let Some(entry) = self.switches.get_mut(switch as usize) {
+            entry.1 = Pace::new(self.most, SLOW);
+        }
+    }
+
+    /// Rules that are not confirmed, at all switches.
+    pub fn len(&self) -> u64 {
+        self.switches.iter().map(|(total, _)| u64::from(*total)).sum()
+    }
+
+    fn release(&mut self, Charge { switch, port, rules, .. }: Charge) {
+        self.switches[switch as usize].0 -= rules;
+        if let Some(own) = self.by_port.get_mut(&(switch, port)) {
+            *own -= rules;
+            if *own == 0 {
+                self.by_port.remove(&(switch, port));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Has a port ask for as much as it may; returns how much that was.
+    fn fill(budget: &mut Budget, transactions: std::ops::Range<u64>, port: u32) -> usize {
+        let before = budget.len();
+        for transaction in transactions {
+            if budget.has_room(0, port, FLOWS) {
+                budget.charge(Time::ZERO, transaction, 0, port);
+            }
+        }
+        (budget.len() - before) as usize
+    }
+
+    #[test]
+    fn every_port_has_a_share_of_what_is_left_and_confirmation_gives_it_back() {
+        let mut budget = Budget::new(1000);
+        let shares: Vec<usize> = (0..5)
+            .map(|port| fill(&mut budget, u64::from(port) * 1000..u64::from(port) * 1000 + 1000, port))
+            .collect();
+        assert_eq!(shares[0], 200, "a quarter of what it leaves");
+        assert!(shares.windows(2).all(|pair| pair[1] <= pair[0] && pair[1] > 0), "{shares:?}");
+        assert!(budget.len() < 700);
+        assert!(budget.has_room(1, 0, FLOWS), "another switch");
+        assert!(budget.has_room(0, 0, ROUTES) || budget.len() > 600);
+        for transaction in 0..1000 {
+            budget.settle(Time::ZERO, transaction, 0);
+            budget.settle(Time::ZERO, transaction, 0);
+        }
+        assert!(budget.has_room(0, 0, FLOWS));
+        budget.forget(0);
+        assert_eq!((budget.len(), budget.charges.len(), budget.by_port.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn a_slow_switch_may_have_less_to_confirm_until_it_is_quick_again_or_comes_back() {
+        let mut budget = Budget::new(1600);
+        let late = Time::ZERO + Duration::from_ms(300);
+        let fresh = fill(&mut budget, 0..1000, 0);
+        (0..1000).for_each(|transaction| budget.settle(late, transaction, 0));
+        let slow = fill(&mut budget, 1000..2000, 0);
+        assert_eq!((fresh, slow), (320, 160));
+        budget.forget(0);
+        assert_eq!(fill(&mut budget, 2000..3000, 0), 320);
+    }
+
+    #[test]
+    fn a_transaction_is_settled_switch_by_switch_or_at_once() {
+        let mut budget = Budget::new(8);
+        for switch in 0..3 {
+            budget.charge(Time::ZERO, 5, switch, 9);
+            budget.charge(Time::ZERO, 5, switch, 9);
+        }
+        budget.settle(Time::ZERO, 5, 1);
+        assert_eq!(budget.len(), 4);
+        budget.settle_all(Time::ZERO, 5);
+        budget.settle_all(Time::ZERO, 5);
+        assert_eq!(budget.len(), 0);
+        assert!(budget.has_room(0, 9, FLOWS));
+    }
+}

@@ -1,0 +1,64 @@
+//! [`Pace`]: how many rules a switch may have to confirm at a time, by how soon it has confirmed others.
+
+use crate::clock::{Duration, Time};
+
+/// A limit that is halved when an answer was slow, at most once for what was asked before that, and grows by
+/// what was confirmed soon.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    limit: u32,
+    most: u32,
+    slow: Duration,
+    /// When it was halved last.
+    halved: Time,
+}
+
+/// The limit never falls below one part in so many of the highest.
+const LEAST: u32 = 16;
+
+impl Pace {
+    /// At most `most` rules; an answer that takes longer than `slow` is slow.
+    pub const fn new(most: u32, slow: Duration) -> Self {
+        Self { limit: most, most, slow, halved: Time::ZERO }
+    }
+
+    /// The limit now.
+    pub const fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    /// The switch has confirmed so many rules that it was asked for at a time.
+    pub fn answered(&mut self, now: Time, asked: Time, rules: u32) {
+        if now.saturating_since(asked) <= self.slow {
+            self.limit = self.limit.saturating_add(rules).min(self.most);
+        } else if asked >= self.halved {
+            self.limit = (self.limit / 2).max(self.most / LEAST).max(1);
+            self.halved = now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_answers_halve_the_limit_once_a_round_and_quick_ones_raise_it() {
+        let at = |ms| Time::ZERO + Duration::from_ms(ms);
+        let mut pace = Pace::new(1600, Duration::from_ms(100));
+        for asked in 0..100 {
+            pace.answered(at(300), at(asked), 1);
+        }
+        assert_eq!(pace.limit(), 800, "all of it was asked for before");
+        pace.answered(at(401), at(300), 1);
+        assert_eq!(pace.limit(), 400);
+        for round in 1..20 {
+            pace.answered(at(1000 * round + 500), at(1000 * round), 1);
+        }
+        assert_eq!(pace.limit(), 100, "it never falls to nothing");
+        pace.answered(at(60_000), at(59_990), 30);
+        assert_eq!(pace.limit(), 130);
+        pace.answered(at(60_000), at(59_990), 5000);
+        assert_eq!(pace.limit(), 1600);
+    }
+}

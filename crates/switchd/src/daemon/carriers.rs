@@ -1,0 +1,157 @@
+//! Carriers, looked at beside the events that the kernel sends. It sends those of virtual links at once, and of all
+//! other interfaces of the machine at most one a second; so a lost carrier would be heard of a second late.
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+use super::Shared;
+use super::ethtool;
+use super::links::Interface;
+use super::switch::Task;
+
+/// Between two looks at carriers.
+const LOOK: Duration = Duration::from_millis(20);
+/// Looks until interfaces are looked up again, and drivers are asked that need not be asked each time.
+const SELDOM: u32 = 50;
+
+/// How a change of a carrier is noticed.
+enum Way {
+    /// The kernel tells at once.
+    Told,
+    /// By the kernel's count of changes, which is read without a lock.
+    Counted(File, Option<u64>),
+    /// By asking the driver each time, which takes the lock of all interfaces.
+    Asked,
+}
+
+/// An interface that is looked at.
+struct Watched {
+    interface: Interface,
+    way: Way,
+    /// What the driver said last.
+    carrier: Option<bool>,
+}
+
+impl Watched {
+    fn new(interface: Interface) -> Self {
+        let way = match (interface.told_at_once, counter(&interface)) {
+            (true, _) => Way::Told,
+            (false, Some(file)) => Way::Counted(file, None),
+            (false, None) => Way::Asked,
+        };
+        Self { interface, way, carrier: None }
+    }
+
+    /// Whether the kernel has to be asked how the interface is.
+    fn look(&mut self, seldom: bool) -> bool {
+        let asks = match &mut self.way {
+            Way::Told => seldom,
+            Way::Asked => true,
+            Way::Counted(file, count) => {
+                let now = read(file);
+                let changed = count.is_some() && now != *count;
+                *count = now;
+                if changed {
+                    return true;
+                }
+                seldom
+            }
+        };
+        // What a driver says otherwise than the kernel is worth one look, not one each time.
+        asks && ethtool::carrier(&self.interface.name).is_ok_and(|has| {
+            let before = self.carrier.replace(has);
+            before != Some(has) && has != self.interface.up
+        })
+    }
+}
+
+fn read(file: &File) -> Option<u64> {
+    let mut text = [0; 24];
+    let length = file.read_at(&mut text, 0).ok()?;
+    std::str::from_utf8(&text[..length]).ok()?.trim().parse().ok()
+}
+
+/// The kernel's count of an interface's changes of carrier, where /sys shows this network namespace.
+fn counter(interface: &Interface) -> Option<File> {
+    let folder = Path::new("/sys/class/net").join(&interface.name);
+    let says = |file: &str| fs::read_to_string(folder.join(file)).ok().map(|text| text.trim().to_owned());
+    let mac = interface.mac.map(|byte| format!("{byte:02x}")).join(":");
+    let same = says("ifindex")? == interface.index.to_string() && says("address")? == mac;
+    same.then(|| File::open(folder.join("carrier_changes")).ok()).flatten()
+}
+
+/// Looks at the carriers of ports, again and again.
+pub fn watch(shared: &Shared) {
+    let shared = shared.clone();
+    // Asking drivers waits for whoever changes interfaces, and Hello messages must not.
+    std::thread::spawn(move || {
+        let (mut watched, mut looks) = (Vec::<Watched>::new(), 0_u32);
+        loop {
+            let seldom = looks.is_multiple_of(SELDOM);
+            if seldom {
+                renew(&shared, &mut watched);
+            }
+            looks = looks.wrapping_add(1);
+            // All of them: each remembers what it saw.
+            if watched.iter_mut().filter_map(|one| one.look(seldom).then_some(())).count() > 0 {
+                shared.hand(vec![Task::LookAgain]);
+            }
+            sleep(LOOK);
+        }
+    });
+}
+
+/// Looks at the interfaces that ports have now.
+fn renew(shared: &Shared, watched: &mut Vec<Watched>) {
+    let now: Vec<Interface> = shared.lock().ports.iter().filter_map(|port| port.interface.clone()).collect();
+    watched.retain_mut(|one| {
+        let same = now.iter().find(|other| {
+            (other.index, &other.name, other.mac)
+                == (one.interface.index, &one.interface.name, one.interface.mac)
+        });
+        same.is_some_and(|same| {
+            one.interface.up = same.up;
+            true
+        })
+    });
+    for interface in now {
+        if !watched.iter().any(|one| one.interface.index == interface.index) {
+            watched.push(Watched::new(interface));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn loopback() -> Interface {
+        Interface {
+            index: 1,
+            name: "lo".to_owned(),
+            mac: [0; 6],
+            mtu: 65536,
+            up: true,
+            promiscuous: false,
+            ethernet: false,
+            bridge: false,
+            controller: None,
+            told_at_once: false,
+        }
+    }
+
+    #[test]
+    fn the_count_of_an_interface_is_read_only_where_it_is_the_one_of_this_namespace() {
+        if !Path::new("/sys/class/net/lo/carrier_changes").exists() {
+            return println!("skipped: /sys shows no interfaces here");
+        }
+        let file = counter(&loopback()).expect("the loopback interface is everywhere");
+        assert!(read(&file).is_some());
+        assert!(counter(&Interface { index: 7, ..loopback() }).is_none());
+        assert!(counter(&Interface { mac: [2; 6], ..loopback() }).is_none());
+        assert!(counter(&Interface { name: "../lo".to_owned(), index: 9, ..loopback() }).is_none());
+    }
+}

@@ -1,0 +1,88 @@
+//! Pins that somebody removes, and programs that somebody detaches, while the daemon runs: they are there again within
+//! a part of the hold time.
+
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+use super::Shared;
+use super::switch::{Switch, Task};
+use crate::held::Found;
+use crate::pins::Hook;
+
+/// Looks within a hold, and the longest and shortest time between two.
+const LOOKS: u32 = 4;
+const LONGEST: Duration = Duration::from_secs(1);
+const SHORTEST: Duration = Duration::from_millis(20);
+
+/// Looks whether all pins are there, again and again.
+pub fn watch(shared: &Shared) {
+    let shared = shared.clone();
+    std::thread::spawn(move || {
+        loop {
+            let (held, hook, hold) = {
+                let switch = shared.lock();
+                (switch.held.clone(), switch.hook, Duration::from_nanos(switch.hold()))
+            };
+            sleep((hold / LOOKS).clamp(SHORTEST, LONGEST));
+            let links = |path: &Path| {
+                hook == Hook::Tcx && path.parent().is_some_and(|folder| folder.ends_with("links"))
+            };
+            let found = held.restore(links);
+            if found != Found::default() {
+                shared.hand(vec![Task::Removed(found)]);
+            }
+        }
+    });
+}
+
+impl Switch {
+    /// Pins were missing, or programs not attached any more: attaches these again, and says so.
+    pub fn attach_again(&mut self, found: &Found) {
+        let now = crate::clock::now();
+        let pins = self.pins.path().display().to_string();
+        if found.restored > 0
+            && let Some(left_out) = self.quiet.may_say(0, "pins", now)
+        {
+            tracing::warn!(
+                pins,
+                restored = found.restored,
+                left_out,
+                "somebody removed pins of this switch: they are there again (to take it down: weftctl down)"
+            );
+        }
+        if let Some((path, error)) = &found.failed
+            && let Some(left_out) = self.quiet.may_say(0, "no pins", now)
+        {
+            tracing::error!(
+                path = %path.display(), error, left_out,
+                "a pin that somebody removed cannot be made again: the data plane ends with this daemon"
+            );
+        }
+        for number in 0..self.ports.len() as u16 {
+            let name = self.ports[usize::from(number)].name.clone();
+            let path = self.pins.attachment(self.hook, number, &name);
+            // A port whose interface is gone has lost its link with that.
+            if !found.detached.contains(&path) || self.ports[usize::from(number)].socket.is_none() {
+                continue;
+            }
+            // No program can be put into what is detached.
+            let _ = std::fs::remove_file(&path);
+            let done = self.attach(number).err();
+            if let Some(left_out) = self.quiet.may_say(number, "detached", now) {
+                match done {
+                    None => tracing::warn!(
+                        port = number,
+                        interface = name,
+                        left_out,
+                        "somebody detached the data plane from a port: it is attached again"
+                    ),
+                    Some(error) => tracing::error!(
+                        port = number, interface = name, %error, left_out,
+                        "somebody detached the data plane from a port, and it cannot be attached again"
+                    ),
+                }
+            }
+        }
+    }
+}

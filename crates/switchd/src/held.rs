@@ -1,0 +1,153 @@
+//! [`Held`]: what is pinned, by descriptors of the daemon's own. Whoever removes pins while it runs takes nothing
+//! away: maps and attachments live as long as somebody holds them, and are pinned again.
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::sys::bpf;
+
+const BPF_OBJ_PIN: libc::c_long = 6;
+const BPF_OBJ_GET: libc::c_long = 7;
+const BPF_OBJ_GET_INFO_BY_FD: libc::c_long = 15;
+
+/// `struct { ... }` of `union bpf_attr` for pins.
+#[repr(C)]
+#[derive(Default)]
+struct PinAttr {
+    path: u64,
+    fd: u32,
+    flags: u32,
+}
+
+/// `struct { ... } info` of `union bpf_attr`.
+#[repr(C)]
+#[derive(Default)]
+struct InfoAttr {
+    fd: u32,
+    length: u32,
+    info: u64,
+}
+
+/// What is at a path.
+enum Kept {
+    /// A map, a program or a link.
+    Object(OwnedFd),
+    /// A symbolic link to there.
+    Symlink(PathBuf),
+}
+
+impl Kept {
+    fn open(path: &Path) -> io::Result<Self> {
+        if path.is_symlink() {
+            return Ok(Self::Symlink(std::fs::read_link(path)?));
+        }
+        let name = CString::new(path.as_os_str().as_encoded_bytes())?;
+        let mut attr = PinAttr { path: name.as_ptr() as u64, ..PinAttr::default() };
+        // SAFETY: the pointer is to a string that lives until the call returns.
+        let fd = unsafe { bpf(BPF_OBJ_GET, &mut attr) }?;
+        // SAFETY: the descriptor is new and nobody else's.
+        Ok(Self::Object(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    fn put(&self, path: &Path) -> io::Result<()> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let fd = match self {
+            Self::Symlink(to) => return std::os::unix::fs::symlink(to, path),
+            Self::Object(fd) => fd.as_raw_fd() as u32,
+        };
+        let name = CString::new(path.as_os_str().as_encoded_bytes())?;
+        let mut attr = PinAttr { path: name.as_ptr() as u64, fd, flags: 0 };
+        // SAFETY: as above.
+        unsafe { bpf(BPF_OBJ_PIN, &mut attr) }.map(drop)
+    }
+
+    /// Whether it is a link to an interface that somebody has detached.
+    fn is_detached(&self) -> bool {
+        let Self::Object(fd) = self else { return false };
+        // `struct bpf_link_info`: of a tcx link the fifth number is that of the interface.
+        let mut info = [0_u32; 16];
+        let length = size_of_val(&info) as u32;
+        let mut attr = InfoAttr { fd: fd.as_raw_fd() as u32, length, info: info.as_mut_ptr() as u64 };
+        // SAFETY: there is room for as many bytes as is said.
+        unsafe { bpf(BPF_OBJ_GET_INFO_BY_FD, &mut attr) }.is_ok() && info[4] == 0
+    }
+}
+
+/// What was found, and done about it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Found {
+    /// How many pins are there again.
+    pub restored: usize,
+    /// The first pin that could not be restored, and why.
+    pub failed: Option<(PathBuf, String)>,
+    /// Pins of attachments whose programs are not attached any more.
+    pub detached: Vec<PathBuf>,
+}
+
+/// What is pinned, by path; all copies hold the same.
+#[derive(Clone, Default)]
+pub struct Held(Arc<Mutex<BTreeMap<PathBuf, Kept>>>);
+
+impl Held {
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Kept>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Holds what is pinned in the directory and those in it, and nothing else.
+    ///
+    /// # Errors
+    /// What the kernel says; it holds what it held then.
+    pub fn take(&self, folder: &Path) -> io::Result<()> {
+        let mut found = BTreeMap::new();
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder)? {
+                let path = entry?.path();
+                match path.is_dir() && !path.is_symlink() {
+                    true => folders.push(path),
+                    false => drop(found.insert(path.clone(), Kept::open(&path)?)),
+                }
+            }
+        }
+        *self.kept() = found;
+        Ok(())
+    }
+
+    /// Holds what is pinned there instead of what was; nothing where there is no pin.
+    pub fn renew(&self, path: &Path) {
+        match Kept::open(path) {
+            Ok(kept) => drop(self.kept().insert(path.to_owned(), kept)),
+            Err(_) => drop(self.kept().remove(path)),
+        }
+    }
+
+    /// Holds nothing any more: what is removed from now on is gone.
+    pub fn release(&self) {
+        self.kept().clear();
+    }
+
+    /// Pins again what is not pinned any more, and looks whether what `is_attachment` says of is attached.
+    pub fn restore(&self, is_attachment: impl Fn(&Path) -> bool) -> Found {
+        let (kept, mut found) = (self.kept(), Found::default());
+        for (path, kept) in kept.iter() {
+            if path.symlink_metadata().is_err() {
+                match kept.put(path) {
+                    Ok(()) => found.restored += 1,
+                    Err(error) => {
+                        found.failed.get_or_insert_with(|| (path.clone(), error.to_string()));
+                    }
+                }
+            }
+            if is_attachment(path) && kept.is_detached() {
+                found.detached.push(path.clone());
+            }
+        }
+        found
+    }
+}

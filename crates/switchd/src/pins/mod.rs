@@ -1,0 +1,166 @@
+//! What outlives the daemon: maps and attachments, pinned in a directory of the BPF file system that has
+//! the switch's name.
+//!
+//! ```text
+//! <pin-dir>/<name>/maps/stations       a map
+//! <pin-dir>/<name>/layouts/stations    its layout: a symbolic link to a hash (btf.rs)
+//! <pin-dir>/<name>/program             the program
+//! <pin-dir>/<name>/next/               what a daemon that starts has not put in its place yet (stage.rs)
+//! <pin-dir>/<name>/links/0:eth1        a tcx link of port 0, the interface eth1
+//! <pin-dir>/<name>/filters/0:eth1      the program of a clsact filter there
+//! ```
+
+mod bpffs;
+mod owned;
+mod stage;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::PlaneError;
+use crate::layout::MAX_PORTS;
+use crate::names::SwitchName;
+pub(crate) use bpffs::list;
+pub use owned::{Pinned, What};
+pub(crate) use stage::Staged;
+
+/// Maps that belong to a program or a test, not to the switch.
+const OWN: [&str; 7] = ["sent", "test", "order", "owns", "trace", "tracing", "misses"];
+
+/// The directory of a switch's pins.
+#[derive(Clone, Debug)]
+pub struct Pins {
+    path: PathBuf,
+}
+
+/// How a program is attached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hook {
+    /// By a tcx link: Linux 6.6.
+    Tcx,
+    /// By a filter of the clsact qdisc: before that.
+    Clsact,
+}
+
+impl Hook {
+    const fn folder(self) -> &'static str {
+        match self {
+            Self::Tcx => "links",
+            Self::Clsact => "filters",
+        }
+    }
+
+    /// What is pinned in its folder.
+    const fn pins(self) -> &'static str {
+        match self {
+            Self::Tcx => "link",
+            Self::Clsact => "program",
+        }
+    }
+}
+
+type Result<T> = std::result::Result<T, PlaneError>;
+
+fn at(path: &Path) -> impl Fn(io::Error) -> PlaneError {
+    |error| PlaneError::Pin { path: path.to_owned(), error }
+}
+
+impl Pins {
+    /// The pins of the switch `name` below `root`, whether or not there are any.
+    pub fn of(root: &Path, name: &SwitchName) -> Self {
+        Self { path: root.join(&**name) }
+    }
+
+    /// Makes the directories, and mounts the BPF file system where it is not.
+    ///
+    /// # Errors
+    /// [`PlaneError::Pin`]; mounting wants CAP_SYS_ADMIN. [`PlaneError::NotOurs`] where something that Weft does not
+    /// make is in the directory. Nothing is made then.
+    pub fn open(root: &Path, name: &SwitchName) -> Result<Self> {
+        let pins = Self::of(root, name);
+        bpffs::require(&pins.path)?;
+        pins.inspect()?;
+        for folder in ["maps", Hook::Tcx.folder(), Hook::Clsact.folder()] {
+            let folder = pins.path.join(folder);
+            std::fs::create_dir_all(&folder).map_err(at(&folder))?;
+        }
+        Ok(pins)
+    }
+
+    /// Where they are.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the attachment of a port is pinned.
+    pub fn attachment(&self, hook: Hook, number: u16, interface: &str) -> PathBuf {
+        self.path.join(hook.folder()).join(format!("{number}:{}", escape(interface)))
+    }
+
+    /// The attachments that are pinned: how, port, name of the interface, and where.
+    ///
+    /// # Errors
+    /// [`PlaneError::Pin`].
+    pub fn attachments(&self) -> Result<Vec<(Hook, u16, String, PathBuf)>> {
+        let mut found = Vec::new();
+        for hook in [Hook::Tcx, Hook::Clsact] {
+            for path in list(&self.path.join(hook.folder()))? {
+                if let Some((number, name)) = attachment_of(&path) {
+                    found.push((hook, number, name, path));
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The port and the interface that the pin of an attachment is called by, where it is called as we do.
+fn attachment_of(path: &Path) -> Option<(u16, String)> {
+    let (number, interface) = path.file_name()?.to_str()?.split_once(':')?;
+    let (port, name) = (number.parse().ok().filter(|port| *port < MAX_PORTS)?, unescape(interface));
+    // IFNAMSIZ is 16 with the zero at the end.
+    let ours = (1..16).contains(&name.len())
+        && format!("{port}:{}", escape(&name)) == format!("{number}:{interface}");
+    ours.then_some((port, name))
+}
+
+/// The BPF file system has no names with dots, and interfaces of VLANs often do.
+fn escape(name: &str) -> String {
+    name.replace('%', "%25").replace('.', "%2e")
+}
+
+fn unescape(name: &str) -> String {
+    name.replace("%2e", ".").replace("%25", "%")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_interfaces_are_names_of_pins_and_come_back() {
+        for (name, pin) in [("eth1", "eth1"), ("eth0.100", "eth0%2e100"), ("a%2eb", "a%252eb")] {
+            assert_eq!(escape(name), pin);
+            assert_eq!(unescape(pin), name);
+        }
+    }
+
+    #[test]
+    fn the_pin_of_an_attachment_is_told_from_files_of_others() {
+        let of = |name: &str| attachment_of(&Path::new("links").join(name));
+        assert_eq!(of("3:eth0%2e100"), Some((3, "eth0.100".to_owned())));
+        for other in [
+            "eth0",
+            "x:eth0",
+            "64:eth0",
+            "-1:eth0",
+            "03:eth0",
+            "+3:eth0",
+            "3:",
+            "3:sixteen-letters-",
+            "3:a%2",
+        ] {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! What a switch has pinned, entry by entry. Only what is recognised as Weft's own is ever removed: a directory with
+//! anything else in it is refused as a whole, before the first entry goes.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use aya::maps::MapInfo;
+use aya::programs::ProgramInfo;
+use aya::programs::links::{FdLink, PinnedLink};
+use aya_obj::Object;
+
+use super::{Hook, OWN, Pins, Result, at, attachment_of, bpffs};
+use crate::Mode;
+use crate::attach::detach;
+use crate::error::PlaneError;
+
+/// An entry of a switch's directory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pinned {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it is.
+    pub what: What,
+}
+
+/// What an entry is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum What {
+    /// A map of a mode's program.
+    Map,
+    /// The layout of a map.
+    Layout,
+    /// The program.
+    Program,
+    /// What attaches the program to an interface.
+    Attachment {
+        /// How.
+        hook: Hook,
+        /// The interface.
+        interface: String,
+    },
+    /// A directory of these.
+    Folder,
+}
+
+/// The names of all maps that programs of this version pin.
+fn known_maps() -> Result<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    for mode in Mode::ALL {
+        let object = Object::parse(mode.object())?;
+        names.extend(object.maps.into_keys().filter(|name| is_pinned(name)));
+    }
+    Ok(names)
+}
+
+/// Whether a map of an object is pinned: not what belongs to one program alone, and no section of data.
+pub(super) fn is_pinned(map: &str) -> bool {
+    !map.starts_with('.') && !OWN.contains(&map)
+}
+
+/// The refusal of an entry that is not Weft's.
+fn not_ours(path: &Path, why: &str) -> PlaneError {
+    PlaneError::NotOurs { path: path.to_owned(), why: why.to_owned() }
+}
+
+/// The name of an entry; the BPF file system has no others than UTF-8 ones that we made.
+fn name(path: &Path) -> &str {
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+}
+
+/// Makes sure that a path is a directory itself, not a link to one.
+fn require_folder(path: &Path) -> Result<()> {
+    match fs::symlink_metadata(path).map_err(at(path))?.is_dir() {
+        true => Ok(()),
+        false => Err(not_ours(path, "it should be a directory, and is none")),
+    }
+}
+
+impl Pins {
+    /// Everything that is pinned, entries before the directories that they are in; nothing where the directory does
+    /// not exist.
+    ///
+    /// # Errors
+    /// [`PlaneError::NotOurs`] for an entry that Weft does not make, and for a directory outside a BPF file system.
+    pub fn inspect(&self) -> Result<Vec<Pinned>> {
+        match fs::symlink_metadata(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            found => found.map_err(at(&self.path))?,
+        };
+        require_folder(&self.path)?;
+        if !bpffs::holds(&self.path).map_err(at(&self.path))? {
+            return Err(not_ours(&self.path, "it is not in a BPF file system, and pins are nowhere else"));
+        }
+        let mut known = known_maps()?;
+        // Also what another version has made.
+        for path in bpffs::list(&self.path.join("layouts"))? {
+            known.extend(layout(&path).is_ok().then(|| name(&path).to_owned()));
+        }
+        let mut found = Vec::new();
+        inspect(&self.path, &known, true, &mut found)?;
+        found.push(Pinned { path: self.path.clone(), what: What::Folder });
+        Ok(found)
+    }
+
+    /// Removes all pins, and with them the data plane; gives a line for each thing that was removed.
+    ///
+    /// # Errors
+    /// [`PlaneError::NotOurs`], before anything is removed, where there is something that Weft does not make; then
+    /// what the kernel says.
+    pub fn remove(&self) -> Result<Vec<String>> {
+        let pinned = self.inspect()?;
+        if let [Pinned { path, .. }] = pinned.as_slice() {
+            return Err(not_ours(path, "it is empty, and the directory of a switch never is"));
+        }
+        // Forwarding ends first: a program without a part of its pins is no state to stop in.
+        let (attachments, rest): (Vec<_>, Vec<_>) =
+            pinned.into_iter().partition(|pinned| matches!(pinned.what, What::Attachment { .. }));
+        let mut removed = Vec::new();
+        for Pinned { path, what } in attachments.into_iter().chain(rest) {
+            let shown = path.display();
+            removed.push(match what {
+                What::Attachment { hook, interface } => {
+                    detach(hook, &interface, &path)?;
+                    format!("removed {shown}: {interface} forwards no more")
+                }
+                What::Map | What::Layout | What::Program => {
+                    fs::remove_file(&path).map_err(at(&path))?;
+                    format!("removed {shown}")
+                }
+                What::Folder => {
+                    fs::remove_dir(&path).map_err(at(&path))?;
+                    format!("removed {shown}/")
+                }
+            });
+        }
+        Ok(removed)
+    }
+}
+
+/// Looks at the directory of a switch, or at the one in it of what is to come.
+fn inspect(path: &Path, known: &BTreeSet<String>, is_whole: bool, found: &mut Vec<Pinned>) -> Result<()> {
+    for entry in bpffs::list(path)? {
+        let see: &dyn Fn(&Path) -> Result<What> = match (name(&entry), is_whole) {
+            ("maps", _) => &|path| map(path, known),
+            ("layouts", _) => &layout,
+            ("links", true) => &|path| attachment(path, Hook::Tcx),
+            ("filters", true) => &|path| attachment(path, Hook::Clsact),
+            ("program", _) => {
+                found.push(Pinned { what: program(&entry)?, path: entry });
+                continue;
+            }
+            ("next", true) => {
+                require_folder(&entry)?;
+                inspect(&entry, known, false, found)?;
+                found.push(Pinned { path: entry, what: What::Folder });
+                continue;
+            }
+            _ => return Err(not_ours(&entry, "weft-switchd pins nothing of this name")),
+        };
+        require_folder(&entry)?;
+        for path in bpffs::list(&entry)? {
+            found.push(Pinned { what: see(&path)?, path });
+        }
+        found.push(Pinned { path: entry, what: What::Folder });
+    }
+    Ok(())
+}
+
+/// A note of a map's layout: a link to a hash.
+fn layout(path: &Path) -> Result<What> {
+    let is_hash = |target: PathBuf| {
+        target
+            .to_str()
+            .is_some_and(|text| text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    match fs::read_link(path).is_ok_and(is_hash) {
+        true => Ok(What::Layout),
+        false => Err(not_ours(path, "it should be the layout of a map")),
+    }
+}
+
+fn program(path: &Path) -> Result<What> {
+    match ProgramInfo::from_pin(path) {
+        Ok(_) => Ok(What::Program),
+        Err(error) => Err(not_ours(path, &format!("it should be a pinned program: {error}"))),
+    }
+}
+
+fn map(path: &Path, known: &BTreeSet<String>) -> Result<What> {
+    if !known.contains(name(path)) {
+        return Err(not_ours(path, "no program of Weft has a map of this name"));
+    }
+    match MapInfo::from_pin(path) {
+        Ok(_) => Ok(What::Map),
+        Err(error) => Err(not_ours(path, &format!("it should be a pinned map: {error}"))),
+    }
+}
+
+fn attachment(path: &Path, hook: Hook) -> Result<What> {
+    let Some((_, interface)) = attachment_of(path) else {
+        return Err(not_ours(path, "pins here are called PORT:INTERFACE"));
+    };
+    let wrong = match hook {
+        Hook::Tcx => PinnedLink::from_pin(path)
+            .and_then(|link| FdLink::from(link).info())
+            .err()
+            .map(|error| error.to_string()),
+        Hook::Clsact => ProgramInfo::from_pin(path).err().map(|error| error.to_string()),
+    };
+    match wrong {
+        None => Ok(What::Attachment { hook, interface }),
+        Some(error) => Err(not_ours(path, &format!("it should be a pinned {}: {error}", hook.pins()))),
+    }
+}

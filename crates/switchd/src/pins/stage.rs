@@ -1,0 +1,231 @@
+//! How a program takes the place of another: what the new one has anew is pinned aside while the old one forwards, and
+//! takes its place only once the program is verified and attached. Until then nothing of the old one is gone.
+//!
+//! ```text
+//! <pin-dir>/<name>/next/maps/stations       a map that will take the place of the one in maps/
+//! <pin-dir>/<name>/next/layouts/stations    its layout
+//! <pin-dir>/<name>/next/program             the program
+//! ```
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use aya::Ebpf;
+use aya::maps::{MapInfo, MapType};
+use aya_obj::Object;
+
+use super::owned::is_pinned;
+use super::{Pins, Result, at, bpffs};
+use crate::btf;
+use crate::error::PlaneError;
+
+/// A map that begins empty.
+struct Fresh {
+    name: String,
+    layout: String,
+    /// Why the one that is pinned is not taken over, if one is.
+    why: Option<&'static str>,
+}
+
+/// What of the pins a program takes over, and what not.
+pub(crate) struct Plan {
+    /// Maps that are taken over, and where they are.
+    pub adopted: Vec<(String, PathBuf)>,
+    fresh: Vec<Fresh>,
+    /// Maps that the program does not have.
+    gone: Vec<PathBuf>,
+}
+
+/// Pins of a program that has not taken the place of the one before; they go, unless it does.
+pub(crate) struct Staged {
+    pins: Pins,
+    plan: Plan,
+    is_done: bool,
+}
+
+impl Pins {
+    /// Where the program is pinned, once it forwards.
+    pub(crate) fn program(&self) -> PathBuf {
+        self.path.join("program")
+    }
+
+    /// The directory of what takes the place of something else soon.
+    fn next(&self) -> PathBuf {
+        self.path.join("next")
+    }
+
+    /// Where the layout of a map is noted: the target of a symbolic link that leads nowhere.
+    fn layout(&self, map: &str) -> PathBuf {
+        self.path.join("layouts").join(map)
+    }
+
+    /// Where a map is pinned, or is about to be.
+    pub fn map(&self, name: &str) -> PathBuf {
+        let next = self.next().join("maps").join(name);
+        if next.exists() { next } else { self.path.join("maps").join(name) }
+    }
+
+    /// Compares what is pinned with what a program of this object has. Nothing is changed.
+    pub(crate) fn plan(&self, object: &[u8], sizes: &[(&str, u32)]) -> Result<Plan> {
+        let object = Object::parse(object)?;
+        let mut layouts = btf::layouts(&object)?;
+        let mut plan = Plan { adopted: Vec::new(), fresh: Vec::new(), gone: Vec::new() };
+        let maps: BTreeMap<_, _> = object.maps.iter().filter(|(name, _)| is_pinned(name)).collect();
+        for (name, map) in maps {
+            let layout = layouts.remove(name).ok_or(PlaneError::Missing("types of a map"))?;
+            let entries =
+                sizes.iter().find(|(of, _)| of == name).map_or(map.max_entries(), |(_, size)| *size);
+            let make = (map.map_type(), map.key_size(), map.value_size(), entries);
+            let path = self.path.join("maps").join(name);
+            let why = match path.exists() {
+                true => self.differs(name, &path, make, &layout)?,
+                false => None,
+            };
+            match (path.exists(), why) {
+                (true, None) => plan.adopted.push((name.clone(), path)),
+                _ => plan.fresh.push(Fresh { name: name.clone(), layout, why }),
+            }
+        }
+        for path in bpffs::list(&self.path.join("maps"))? {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            if !object.maps.contains_key(name) {
+                plan.gone.push(path);
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Why the map that is pinned is not what the program has under this name.
+    fn differs(
+        &self,
+        name: &str,
+        path: &Path,
+        make: (u32, u32, u32, u32),
+        layout: &str,
+    ) -> Result<Option<&'static str>> {
+        let info = MapInfo::from_pin(path)?;
+        let kind = info.map_type().unwrap_or(MapType::Unspecified) as u32;
+        Ok(match fs::read_link(self.layout(name)) {
+            _ if (kind, info.key_size(), info.value_size()) != (make.0, make.1, make.2) => {
+                Some("another form")
+            }
+            Ok(known) if known.as_os_str() != layout => Some("fields of another meaning"),
+            Err(_) => Some("fields of unknown meaning"),
+            _ if info.max_entries() != make.3 => Some("another size"),
+            Ok(_) => None,
+        })
+    }
+
+    /// Begins to put another program in the place of the one that is pinned.
+    pub(crate) fn stage(&self, plan: Plan) -> Result<Staged> {
+        // What a daemon has left that was killed at this point.
+        self.clear_next()?;
+        Ok(Staged { pins: self.clone(), plan, is_done: false })
+    }
+
+    fn clear_next(&self) -> Result<()> {
+        let next = self.next();
+        for folder in [next.join("maps"), next.join("layouts"), next] {
+            for path in bpffs::list(&folder)? {
+                fs::remove_file(&path).map_err(at(&path))?;
+            }
+            remove_empty(&folder)?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes a directory that is empty or not there.
+fn remove_empty(folder: &Path) -> Result<()> {
+    match fs::remove_dir(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(folder)(error)),
+        _ => Ok(()),
+    }
+}
+
+fn rename(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).map_err(at(to))
+}
+
+impl Staged {
+    /// Pins what is new of a program that is loaded and verified.
+    pub(crate) fn pin(&self, ebpf: &mut Ebpf, program: &str) -> Result<()> {
+        let next = self.pins.next();
+        for folder in [next.clone(), next.join("maps"), next.join("layouts")] {
+            fs::create_dir(&folder).map_err(at(&folder))?;
+        }
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |error| PlaneError::Pin { path, error: io::Error::other(error) }
+        };
+        for Fresh { name, layout, .. } in &self.plan.fresh {
+            let path = next.join("maps").join(name);
+            let map = ebpf.map(name).ok_or(PlaneError::Missing("a map of its own"))?;
+            map.pin(&path).map_err(failed(&path))?;
+            let path = next.join("layouts").join(name);
+            symlink(layout, &path).map_err(at(&path))?;
+        }
+        let path = next.join("program");
+        let program = ebpf.program_mut(program).ok_or(PlaneError::Missing("program"))?;
+        program.pin(&path).map_err(failed(&path))
+    }
+
+    /// Puts what is new in its place, and removes what the program does not have; it has to be attached by now.
+    pub(crate) fn commit(mut self) -> Result<()> {
+        let (pins, next) = (&self.pins, self.pins.next());
+        let layouts = pins.path.join("layouts");
+        fs::create_dir_all(&layouts).map_err(at(&layouts))?;
+        for Fresh { name, why, .. } in &self.plan.fresh {
+            if let Some(why) = why {
+                tracing::warn!(
+                    map = name,
+                    why,
+                    "a table of the last daemon cannot be taken over: it begins empty"
+                );
+            }
+            // In this order: a map never has the layout of another one beside it.
+            let layout = pins.layout(name);
+            let _ = fs::remove_file(&layout);
+            rename(&next.join("maps").join(name), &pins.path.join("maps").join(name))?;
+            rename(&next.join("layouts").join(name), &layout)?;
+        }
+        for path in &self.plan.gone {
+            tracing::info!(path = %path.display(), "a table that this mode does not have is removed");
+            fs::remove_file(path).map_err(at(path))?;
+            let layout = path.file_name().map(|name| layouts.join(name));
+            let _ = layout.map(fs::remove_file);
+        }
+        rename(&next.join("program"), &pins.program())?;
+        self.is_done = true;
+        self.pins.clear_next()
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if self.is_done {
+            return;
+        }
+        // By name: reading a directory would take a descriptor, and there may be none left.
+        let next = self.pins.next();
+        for Fresh { name, .. } in &self.plan.fresh {
+            let _ = fs::remove_file(next.join("maps").join(name));
+            let _ = fs::remove_file(next.join("layouts").join(name));
+        }
+        let _ = fs::remove_file(next.join("program"));
+        for folder in [next.join("maps"), next.join("layouts"), next] {
+            if let Err(error) = remove_empty(&folder) {
+                tracing::error!(%error, "what was begun cannot be removed: the next start removes it");
+            }
+        }
+        // The directories of a switch that was to be new; one that forwards has maps.
+        if fs::remove_dir(self.pins.path.join("maps")).is_ok() {
+            for folder in ["layouts", "links", "filters", ""] {
+                let _ = fs::remove_dir(self.pins.path.join(folder));
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Pins that somebody removes and programs that somebody detaches while the daemon runs.
+
+use std::ffi::CString;
+use std::io::{Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::net::{Netns, cable, host};
+use crate::or_skip;
+use crate::switch::{Places, Switch, wait_for};
+use crate::traffic::Connection;
+
+/// Three intervals of 100 ms, as these tests have them.
+const HOLD: Duration = Duration::from_millis(300);
+
+/// Two switches with a host each, told the mode and flags.
+fn pair(mode: &str, flags: &[&str], check: impl FnOnce(&Places, &mut [Switch<'_>; 2], &[Netns; 2])) {
+    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
+    // Filters are known by the names of interfaces, in whichever namespace those are.
+    cable((&left, "right"), (&right, "left"));
+    let hosts = [host(1, &left, "h1"), host(2, &right, "h2")];
+    let ends = [("l", &left, ["h1", "right"]), ("r", &right, ["h2", "left"])];
+    let mut switches = ends.map(|(name, netns, [host, fabric])| {
+        let config = format!("mode = \"{mode}\"\nports = [\"{host}\", \"{fabric}\"]");
+        Switch::start_with(netns, &places, name, &config, flags)
+    });
+    for (switch, (_, _, [host, fabric])) in switches.iter().zip(ends) {
+        switch.wait_roles(&[(host, "host"), (fabric, "fabric")]);
+    }
+    check(&places, &mut switches, &hosts);
+}
+
+/// A connection that always has something to send.
+struct Load {
+    stop: Arc<AtomicBool>,
+    longest: JoinHandle<Duration>,
+    writing: JoinHandle<()>,
+}
+
+impl Load {
+    fn start(mut connection: Connection) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let ends = stop.clone();
+        let writing = std::thread::spawn(move || {
+            while !ends.load(Ordering::Relaxed) {
+                connection.client.write_all(&[1; 1 << 14]).expect("a connection");
+                std::thread::sleep(Duration::from_micros(200));
+            }
+            connection.client.shutdown(std::net::Shutdown::Write).expect("a connection");
+        });
+        let longest = std::thread::spawn(move || {
+            let (mut longest, mut last, mut buffer) = (Duration::ZERO, Instant::now(), vec![0; 1 << 16]);
+            while connection.server.read(&mut buffer).expect("a connection") > 0 {
+                longest = longest.max(last.elapsed());
+                last = Instant::now();
+            }
+            longest
+        });
+        Self { stop, longest, writing }
+    }
+
+    /// The longest time in which nothing came.
+    fn end(self) -> Duration {
+        self.stop.store(true, Ordering::Relaxed);
+        self.writing.join().expect("the writer");
+        self.longest.join().expect("the reader")
+    }
+}
+
+/// All that is pinned for a switch.
+fn pinned(places: &Places, name: &str) -> Vec<PathBuf> {
+    let (mut found, mut folders) = (Vec::new(), vec![places.pins.join(name)]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() { folders.push(path) } else { found.push(path) }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn pins_that_are_removed_are_there_again_within_a_hold_and_a_connection_does_not_notice() {
+    or_skip!();
+    for (mode, flags) in [("tcp-path", &["--attach", "tcx"]), ("arp-path", &["--attach", "clsact"])] {
+        pair(mode, flags, |places, switches, hosts| {
+            let load = Load::start(Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80"));
+            std::thread::sleep(HOLD);
+            let before = pinned(places, "l");
+            assert!(before.len() > 4, "{before:?}");
+            for round in 0..3 {
+                match round {
+                    0 => std::fs::remove_dir_all(places.pins.join("l")).expect("they are there"),
+                    _ => before.iter().for_each(|path| std::fs::remove_file(path).expect("it is there")),
+                }
+                let took = wait_for("all pins are there again", 5, || pinned(places, "l") == before);
+                println!("{mode}: pins are there again after {took:?}");
+                assert!(took < HOLD, "{took:?}");
+            }
+            std::thread::sleep(HOLD);
+            let longest = load.end();
+            println!("{mode}: longest time without data {longest:?}");
+            assert!(longest < HOLD, "{longest:?}");
+            let log = switches[0].log();
+            assert_eq!(log.lines().filter(|line| line.contains("somebody removed pins")).count(), 1, "{log}");
+            // They are those of before: a daemon that starts goes on with them.
+            switches[0].kill();
+            switches[0].begin();
+            assert_eq!(switches[0].ask("show status")["adopted"], true);
+            Connection::open(&hosts[1], &hosts[0], "10.0.0.1:80").send(100_000);
+            assert!(switches[0].ctl("down").status.success());
+            std::thread::sleep(HOLD);
+            assert_eq!(pinned(places, "l"), Vec::<PathBuf>::new(), "down is not undone");
+        });
+    }
+}
+
+#[test]
+fn a_program_that_is_detached_is_attached_again_within_a_hold() {
+    or_skip!();
+    pair("tcp-path", &["--attach", "tcx"], |places, switches, hosts| {
+        let load = Load::start(Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80"));
+        std::thread::sleep(HOLD);
+        for path in
+            pinned(places, "l").iter().filter(|path| path.parent().expect("a folder").ends_with("links"))
+        {
+            detach(path);
+        }
+        wait_for("it is attached again", 5, || {
+            switches[0].log().matches("it is attached again").count() == 2
+        });
+        std::thread::sleep(2 * HOLD);
+        let longest = load.end();
+        println!("longest time without data {longest:?}");
+        // A hold, and the connection's own timeout after losses, which doubles.
+        assert!(longest < HOLD + Duration::from_secs(1), "{longest:?}");
+        Connection::open(&hosts[1], &hosts[0], "10.0.0.1:80").send(100_000);
+    });
+}
+
+#[test]
+fn a_filter_of_somebody_elses_stays_though_its_program_is_called_like_ours() {
+    or_skip!();
+    pair("ecmp", &["--attach", "clsact"], |places, switches, _hosts| {
+        let filters = || {
+            let tc =
+                switches[0].netns.command("tc").args(["filter", "show", "dev", "h1", "ingress"]).output();
+            String::from_utf8(tc.expect("iproute2").stdout).expect("text")
+        };
+        assert!(
+            filters().contains("weft_ecmp"),
+            "programs are told from others by their names: {}",
+            filters()
+        );
+        // The very same program, attached by somebody else: no name tells the two apart.
+        let pin = places.pins.join("l/filters/0:h1");
+        switches[0].netns.run(move || {
+            use aya::programs::tc::{NlOptions, TcAttachOptions, TcHandle};
+            let mut other = aya::programs::SchedClassifier::from_pin(&pin).expect("a program");
+            let options = NlOptions { priority: 7, handle: TcHandle::new(0, 7), classid: None };
+            let ingress = aya::programs::TcAttachType::Ingress;
+            let id = other
+                .attach_with_options("h1", ingress, TcAttachOptions::Netlink(options))
+                .expect("a filter");
+            std::mem::forget(other.take_link(id).expect("a link"));
+        });
+        assert!(filters().contains("pref 1 ") && filters().contains("pref 7 "), "{}", filters());
+        assert!(switches[0].ctl("down").status.success());
+        assert!(!filters().contains("pref 1 ") && filters().contains("pref 7 "), "{}", filters());
+    });
+}
+
+/// As `bpftool link detach` does it.
+fn detach(pin: &Path) {
+    const BPF_OBJ_GET: libc::c_long = 7;
+    const BPF_LINK_DETACH: libc::c_long = 34;
+    let bpf = |command: libc::c_long, attributes: &mut [u64; 2]| {
+        // SAFETY: the attributes, and the path that they point to, live until the call returns.
+        let done =
+            unsafe { libc::syscall(libc::SYS_bpf, command, attributes.as_mut_ptr(), size_of::<[u64; 2]>()) };
+        assert!(done >= 0, "{}: {}", pin.display(), std::io::Error::last_os_error());
+        done
+    };
+    let path = CString::new(pin.as_os_str().as_encoded_bytes()).expect("a path");
+    let fd = bpf(BPF_OBJ_GET, &mut [path.as_ptr() as u64, 0]);
+    // SAFETY: the descriptor is new and nobody else's.
+    let link = unsafe { OwnedFd::from_raw_fd(fd as i32) };
+    bpf(BPF_LINK_DETACH, &mut [link.as_raw_fd() as u64, 0]);
+}

@@ -1,0 +1,156 @@
+"""OpenFlow over TLS: certificates on both sides, and what is said when a handshake fails."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .address import address_of
+from .errors import ControllerError
+
+if TYPE_CHECKING:
+    from .connection import Connection
+
+HANDSHAKE_S = 10.0
+"""Seconds from the connection until TLS must be agreed upon."""
+
+
+@dataclass(frozen=True)
+class Tls:
+    """The files that TLS needs.
+
+    Attributes:
+        key: The controller's private key, PEM.
+        certificate: Its certificate, PEM, with those between it and the root if there are any.
+        authority: The certificates of the authorities whose switches are let in, PEM.
+    """
+
+    key: Path
+    certificate: Path
+    authority: Path
+
+    @classmethod
+    def of(cls, key: Path | None, certificate: Path | None, authority: Path | None) -> Tls | None:
+        """What was given on the command line; None if nothing was.
+
+        Raises:
+            ControllerError: Only some of the three were given.
+        """
+        given = {"--tls-key": key, "--tls-cert": certificate, "--tls-ca": authority}
+        missing = [name for name, path in given.items() if path is None]
+        if len(missing) == len(given):
+            return None
+        if key is None or certificate is None or authority is None:
+            raise ControllerError(
+                f"TLS needs a key, a certificate and the authority of the switches; missing: {', '.join(missing)}",
+                "--tls-key FILE --tls-cert FILE --tls-ca FILE",
+            )
+        return cls(key, certificate, authority)
+
+    def context(self) -> ssl.SSLContext:
+        """For connections that come in: TLS 1.2 or later, and a switch shows a certificate of the authority.
+
+        Raises:
+            ControllerError: A file cannot be read, or is not what it should be.
+        """
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.verify_mode = ssl.CERT_REQUIRED
+        # The password of an encrypted key would be asked for on the terminal, and nobody may be there.
+        try:
+            context.load_cert_chain(self.certificate, self.key, password=lambda: "")
+        except (OSError, ssl.SSLError) as error:
+            self._refuse(error, "--tls-cert", self.certificate, "--tls-key", self.key)
+        try:
+            context.load_verify_locations(self.authority)
+        except (OSError, ssl.SSLError) as error:
+            self._refuse(error, "--tls-ca", self.authority)
+        return context
+
+    @staticmethod
+    def _refuse(error: OSError, *given: object) -> None:
+        named = " and ".join(f"{option} {path}" for option, path in zip(given[::2], given[1::2], strict=True))
+        if isinstance(error, ssl.SSLError):
+            reason = f"{error.reason or error}".replace("_", " ").lower()
+            hint = "PEM files without a password; the certificate is that of the key"
+        else:
+            reason, hint = error.strerror or str(error), "name files that this user can read"
+        raise ControllerError(f"{named}: {reason}", hint) from None
+
+
+class Securing(asyncio.Protocol):
+    """A connection until TLS is agreed upon; then it is the switch's.
+
+    Attributes:
+        host: Its address.
+        peer: Its address and port, for people.
+    """
+
+    def __init__(
+        self,
+        context: ssl.SSLContext,
+        connection: Connection,
+        admit: Callable[[Securing], bool],
+        ended: Callable[[Securing, str], None],
+    ) -> None:
+        """`admit` says whether there may be another connection; `ended` is told the outcome, empty for success."""
+        self._context = context
+        self._connection = connection
+        self._admit = admit
+        self._ended = ended
+        self._agreeing: asyncio.Task[None] | None = None
+        self.host = self.peer = "an unknown address"
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin the handshake."""
+        assert isinstance(transport, asyncio.Transport)
+        self.host, self.peer = address_of(transport)
+        if not self._admit(self):
+            transport.abort()
+            return
+        # What comes in before TLS takes over would be lost.
+        transport.pause_reading()
+        self._agreeing = asyncio.get_running_loop().create_task(self._agree(transport))
+
+    def give_up(self) -> None:
+        """End the handshake."""
+        if self._agreeing is not None:
+            self._agreeing.cancel()
+
+    async def _agree(self, transport: asyncio.Transport) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            secured = await loop.start_tls(
+                transport, self._connection, self._context, server_side=True, ssl_handshake_timeout=HANDSHAKE_S
+            )
+        except asyncio.CancelledError:
+            transport.abort()
+            raise
+        except (OSError, ssl.SSLError) as error:
+            transport.abort()
+            self._ended(self, _reason(error))
+            return
+        if secured is None:
+            self._ended(self, "it closed the connection")
+            return
+        self._ended(self, "")
+        self._connection.connection_made(secured)
+
+
+def _reason(error: OSError) -> str:
+    """Why a handshake failed, for people."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is refused: {error.verify_message}"
+    if isinstance(error, ssl.SSLError):
+        if error.reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL", "RECORD_LAYER_FAILURE"):
+            return "it does not speak TLS; with Open vSwitch: ovs-vsctl set-controller BRIDGE ssl:ADDRESS:PORT"
+        if error.reason == "PEER_DID_NOT_RETURN_A_CERTIFICATE":
+            return "it shows no certificate; with Open vSwitch: ovs-vsctl set-ssl KEY CERTIFICATE CA"
+        return (error.reason or str(error)).replace("_", " ").lower()
+    if isinstance(error, ConnectionAbortedError | TimeoutError):
+        return f"it did not agree upon TLS within {HANDSHAKE_S:g} s"
+    return "it ended the connection before TLS was agreed upon: it may not trust this controller's certificate"

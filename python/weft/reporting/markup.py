@@ -1,0 +1,45 @@
+"""Text of others in a page: names, titles and data as HTML, SVG and script elements can hold them.
+
+Whatever is not written in this package goes through here on its way into a page. A name may be anything: it may
+look like markup, end a script element (``</script>``) or keep it from ending (``<!--<script>``), or hold what a browser
+obeys instead of showing.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from typing import Any
+
+from ..labels import visible
+
+_IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+_ENDS = re.compile("<(/?script|!--)", re.IGNORECASE)
+
+
+def escape(text: object) -> str:
+    """Text for an element or an attribute of HTML or SVG."""
+    return html.escape(visible(str(text)))
+
+
+def data_block(ident: str, data: Any) -> str:
+    """Data for the page's script, as JSON without a character that HTML would take for markup."""
+    text = json.dumps(_shown(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return f'<script type="application/json" id="{ident}">{text.translate(_IN_SCRIPT)}</script>'
+
+
+def closed(script: str) -> str:
+    """A library's script, whose texts and patterns neither end the element that holds it nor keep it from ending."""
+    return _ENDS.sub(r"\\x3c\1", script)
+
+
+def _shown(data: Any) -> Any:
+    """The same data with all text `visible`, so that scripts find names as the page's markup has them."""
+    if isinstance(data, str):
+        return visible(data)
+    if isinstance(data, dict):
+        return {visible(str(key)): _shown(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_shown(value) for value in data]
+    return data

@@ -1,0 +1,42 @@
+"""Sends the frames of a file again and again at a rate: a program of its own, so that nobody waits for it."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import sys
+import threading
+import time
+from pathlib import Path
+
+
+def main() -> None:
+    """Send what a file holds again and again at a rate, until a line comes in; prints how many were sent."""
+    path, device, rate = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    data, place, made = path.read_bytes(), 0, []
+    while place < len(data):
+        (length,) = struct.unpack_from("!H", data, place)
+        made.append(data[place + 2 : place + 2 + length])
+        place += 2 + length
+    raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+    raw.bind((device, 0))
+    stop = threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.readline(), stop.set()), daemon=True).start()
+    sent, began = 0, time.monotonic()
+    while not stop.is_set():
+        due = int((time.monotonic() - began) * rate)
+        # What was missed is not made up for: the rate is never above the one that was asked for.
+        if due - sent > rate // 20:
+            began += (due - sent - rate // 20) / rate
+            due = sent + rate // 20
+        for _ in range(due - sent):
+            with contextlib.suppress(OSError):
+                raw.send(made[sent % len(made)])
+            sent += 1
+        time.sleep(0.0005)
+    print(sent)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""One host against all others at its switch, with Open vSwitch: 20 000 frames a second that go to the controller."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+KEPT = 0.95
+"""Of their pings and connections, others keep at least this share."""
+RATE = 20_000
+"""Frames a second."""
+
+
+@pytest.mark.parametrize("kind", ["plain", "capable", "join", "lldp"])
+def test_others_at_the_switch_keep_their_pings_and_connections_while_a_host_floods_it(lab, kind):
+    seen = json.loads(
+        lab(
+            f"""
+            from flood import *
+
+            path = Path("/run/crowded.fabric.toml")
+            crowded_fabric(path, 50_000_000)
+            controller = Controller("--fabric", str(path))
+            with crowded_network(path) as net:
+                controller.ready()
+                accepting(net)
+                for host in "acm":
+                    pings(net, source=host)
+                made = frames(net, {kind!r})
+                before = others(net, 3)
+                earlier = controller.show("status")["counters"]
+                with Attack(net, made, {RATE}) as attack:
+                    during = others(net, 8)
+                later = controller.show("status")["counters"]
+                after = others(net, 3)
+                tell(before=before, during=during, after=after, per_s=attack.per_s,
+                     rise={{name: later[name] - earlier.get(name, 0) for name in later}},
+                     rules=len(net.switch.rules("s1")), log=controller.log())
+            """,
+            limit_s=120,
+        )
+    )
+    for when in ("before", "during", "after"):
+        assert all(share >= KEPT for share in seen[when].values()), (when, seen)
+    assert seen["per_s"] > RATE / 2
+    assert "is down" not in seen["log"], seen["log"]
+    assert seen["rise"]["transactions_late"] == 0
+    # Connections of the others, and what switches confirm of the attacker until it is crowded; up to six changes each.
+    assert seen["rise"]["flow_mods"] < 6000, seen["rise"]
+    if kind == "lldp":
+        assert seen["rise"]["lldp_over_limit"] > 10 * seen["rise"]["lldp_foreign"] > 0, seen["rise"]
+    else:
+        assert seen["rise"]["flows_new"] < 1500, seen["rise"]

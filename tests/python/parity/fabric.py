@@ -1,0 +1,294 @@
+"""Two leaves, two spines and their hosts, in one jail: switched by Linux bridges or by `weft-switchd`.
+
+Each leaf has its uplinks `u1` and `u2`, hosts at `p1` and `p2`, one of the two places of a host that moves at `p3`,
+many stations at `p5`, and ends of links that are down until a case makes a loop of them: `w1` to `w2` of one leaf, `x`
+from leaf to leaf, and `y` to a small unmanaged switch. `p4` of the second leaf is for a host that comes later.
+
+The bridges are free of loops without STP, as one side of the second spine stays down; so their ports forward as soon as
+they are up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from .netns import Netns, run, wire
+
+BRIDGE = "bridge"
+EXPLORING = ("arp-path", "tcp-path", "tfe")
+ROUTED = ("ecmp", "spray")
+MODES = (*EXPLORING, *ROUTED)
+"""`tag-forward` and `flow-table` are out: they forward what a controller has given them rules for, and nothing else."""
+LEAVES = ("leaf1", "leaf2")
+SPINES = ("spine1", "spine2")
+OTHERS = ("left", "right", "roamer", "newcomer", "small")
+"""Many stations (left, right), the two places of one station, a host that comes later, an unmanaged switch."""
+HOSTS = {"h1": ("leaf1", "p1"), "h2": ("leaf1", "p2"), "h3": ("leaf2", "p1"), "h4": ("leaf2", "p2")}
+MTU = 9000
+"""Of hosts' packets, for the case of jumbo frames; the hosts' own interfaces have 1500 in all others."""
+_PATH_HEADER = 20
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast time goes: 1 with the defaults of the Linux switch, more where lifetimes are divided by it.
+
+    Attributes:
+        idle: Divisor of the intervals of hosts that fall idle.
+        hello: Milliseconds between two Hello messages.
+        lifetimes: Keys of `[exploration]`, where the defaults are not meant.
+    """
+
+    idle: float
+    hello: int
+    lifetimes: Mapping[str, str]
+
+
+FULL = Pace(1, 1000, {})
+SHORT = Pace(
+    25,
+    100,
+    # Below the third interval, so that the last three outlive them all. A lock has to outlive what the machine's
+    # scheduler does to a frame on its way.
+    {
+        "learnt": "400 ms",
+        "attached": "800 ms",
+        "confirmed": "400 ms",
+        "closing": "200 ms",
+        "lock": "200 ms",
+        "broadcast_lock": "200 ms",
+        "repair": "100 ms",
+    },
+)
+_TABLES = {"flow_table": "65536", "station_table": "4096"}
+
+
+def host_address(name: str) -> str:
+    """The MAC address of a host's first interface."""
+    return f"02:00:00:00:00:{int(name[1:]):02x}"
+
+
+class Fabric:
+    """The network of one column of the table."""
+
+    def __init__(self, kind: str, pace: Pace, switchd: str) -> None:
+        """Make it; the switches do not run yet.
+
+        Args:
+            kind: `BRIDGE`, or the mode of `weft-switchd`.
+            pace: Its lifetimes.
+            switchd: The program.
+        """
+        self.kind, self.pace = kind, pace
+        self.spaces = {name: Netns(name) for name in (*LEAVES, *SPINES, *HOSTS, *OTHERS)}
+        self.ports: dict[str, list[str]] = {name: [] for name in (*LEAVES, *SPINES)}
+        self._daemons: dict[str, subprocess.Popen[bytes]] = {}
+        self._switchd = switchd
+        self._run = Path("/run/weft")
+        self._run.mkdir()
+        self._wires()
+
+    @property
+    def bridged(self) -> bool:
+        """Whether Linux bridges do the switching."""
+        return self.kind == BRIDGE
+
+    def _wires(self) -> None:
+        # Never in the way of a case, whatever order interfaces are configured in.
+        quiet = [("ipv6/conf/default/disable_ipv6", 1)]
+        for name in (*LEAVES, *SPINES, "small"):
+            self.spaces[name].set(quiet)
+        for name in (*HOSTS, *OTHERS[:-1]):
+            self.spaces[name].set(
+                [
+                    ("ipv6/conf/default/accept_dad", 0),
+                    ("ipv6/conf/default/router_solicitations", 0),
+                    ("ipv6/conf/default/addr_gen_mode", 1),
+                    ("ipv4/conf/all/arp_ignore", 1),
+                    ("ipv4/conf/all/arp_announce", 2),
+                    ("ipv4/icmp_ratelimit", 0),
+                    ("ipv4/ping_group_range", "0 2147483647"),
+                ]
+            )
+        for leaf, down in zip(LEAVES, ("d1", "d2"), strict=True):
+            for spine, up in zip(SPINES, ("u1", "u2"), strict=True):
+                loop_free = not self.bridged or (leaf, spine) != ("leaf2", "spine2")
+                self._wire((leaf, up), (spine, down), mtu=MTU + _PATH_HEADER, up=loop_free)
+        for host, (leaf, port) in HOSTS.items():
+            self._wire((leaf, port), (host, "eth0"))
+        for leaf, end in zip(LEAVES, ("eth0", "eth1"), strict=True):
+            self._wire((leaf, "p3"), ("roamer", end))
+        self._wire(("leaf2", "p4"), ("newcomer", "eth0"))
+        for leaf, name in zip(LEAVES, ("left", "right"), strict=True):
+            self._wire((leaf, "p5"), (name, "eth0"))
+        self._wire(("leaf1", "w1"), ("leaf1", "w2"), up=False)
+        self._wire(("leaf1", "x"), ("leaf2", "x"), up=False)
+        for leaf, end in zip(LEAVES, ("eth1", "eth2"), strict=True):
+            self._wire((leaf, "y"), ("small", end), up=False)
+        for host in HOSTS:
+            number = int(host[1:])
+            self.spaces[host].ip(
+                f"link set dev eth0 address {host_address(host)} mtu 1500",
+                f"addr add 10.0.0.{number}/16 dev eth0",
+                f"addr add fd00::{number}/64 dev eth0 nodad",
+            )
+
+    def _wire(self, a: tuple[str, str], b: tuple[str, str], *, mtu: int = MTU, up: bool = True) -> None:
+        wire((self.spaces[a[0]], a[1]), (self.spaces[b[0]], b[1]), mtu=mtu, up=up)
+        for name, port in (a, b):
+            if name in self.ports:
+                self.ports[name].append(port)
+
+    def start(self) -> None:
+        """Have all switches forward, and wait until they do."""
+        if self.bridged:
+            for name, ports in self.ports.items():
+                # The trial is of a bridge, not of a firewall on one (br_netfilter checks and trims IP packets).
+                if Path("/proc/sys/net/bridge").is_dir():
+                    self.spaces[name].set(
+                        (f"bridge/bridge-nf-call-{of}", 0) for of in ("arptables", "iptables", "ip6tables")
+                    )
+                self.spaces[name].ip(
+                    f"link add name br0 mtu {MTU} type bridge mcast_snooping 0",
+                    *(f"link set dev {port} master br0" for port in ports),
+                    "link set dev br0 up",
+                )
+            time.sleep(0.5)
+            return
+        for name in self.ports:
+            self.begin(name)
+        for name in self.ports:
+            self._wait_for_socket(name)
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until ports know who is behind them: Hello holds three intervals."""
+        if not self.bridged:
+            time.sleep(4 * self.pace.hello / 1000 + 0.3)
+
+    def configure(self, name: str, *, guarded: bool = False) -> None:
+        """Write the configuration of a switch.
+
+        Args:
+            name: The switch.
+            guarded: Name its fabric ports, so that no Hello makes another port one.
+        """
+        ports = self.ports[name]
+        lines = [f'name = "{name}"', f'mode = "{self.kind}"', f"ports = {_list(ports)}", f"mtu = {MTU}"]
+        if guarded:
+            lines.append(f"fabric_ports = {_list([port for port in ports if port[0] in 'ud'])}")
+        lines += ["[hello]", f'interval = "{self.pace.hello} ms"', "[exploration]"]
+        exploration = {**_TABLES, **{key: f'"{value}"' for key, value in self.pace.lifetimes.items()}}
+        lines += [f"{key} = {value}" for key, value in exploration.items()]
+        for host, (leaf, port) in HOSTS.items() if self.kind in ROUTED else ():
+            ways = [f"d{LEAVES.index(leaf) + 1}"] if name in SPINES else [port] if leaf == name else ["u1", "u2"]
+            lines += ["[[route]]", f'station = "{host_address(host)}"', f"ports = {_list(ways)}"]
+        (self._run / f"{name}.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def begin(self, name: str) -> None:
+        """Start the daemon of a switch, again if need be."""
+        if not (self._run / f"{name}.toml").exists():
+            self.configure(name)
+        words = self.spaces[name].command(
+            *(self._switchd, "--config", str(self._run / f"{name}.toml")),
+            *("--run-dir", str(self._run), "--pin-dir", "/sys/fs/bpf/weft", "--state-dir", str(self._run)),
+        )
+        with self.log_path(name).open("ab") as log:
+            self._daemons[name] = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def _wait_for_socket(self, name: str, limit_s: float = 60.0) -> None:
+        end = time.monotonic() + limit_s
+        while not (self._run / f"{name}.sock").exists():
+            code = self._daemons[name].poll()
+            if code is not None or time.monotonic() > end:
+                raise RuntimeError(f"{name} does not forward (status {code}): {self.log(name)}")
+            time.sleep(0.02)
+
+    def log_path(self, name: str) -> Path:
+        """Where a daemon logs."""
+        return self._run / f"{name}.log"
+
+    def log(self, name: str) -> str:
+        """What a daemon has logged."""
+        return self.log_path(name).read_text(encoding="utf-8", errors="replace")
+
+    def signal(self, name: str, number: int) -> None:
+        """Send a signal to the daemon of a switch; a bridge has none. `nsenter` has become the daemon."""
+        if not self.bridged:
+            os.kill(self._daemons[name].pid, number)
+
+    def restart(self, name: str, number: int) -> None:
+        """End the daemon of a switch by a signal, and start it again; a bridge has none."""
+        if self.bridged:
+            return
+        self.signal(name, number)
+        self._daemons[name].wait()
+        (self._run / f"{name}.sock").unlink(missing_ok=True)
+        self.begin(name)
+        self._wait_for_socket(name)
+
+    @contextlib.contextmanager
+    def hung(self, name: str) -> Iterator[None]:
+        """A daemon that is stopped meanwhile."""
+        self.signal(name, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.signal(name, signal.SIGCONT)
+
+    def guard(self) -> None:
+        """Name the fabric ports of every switch from now on."""
+        for name in self.ports if not self.bridged else ():
+            self.configure(name, guarded=True)
+            self.signal(name, signal.SIGHUP)
+        self.settle()
+
+    def with_stp(self) -> None:
+        """Have bridges find loops with STP, as fast as it goes, and wait until they forward again."""
+        if self.bridged:
+            # With a spine as its root the tree is what is there already, and every link that is added is left out.
+            self.spaces["spine1"].ip("link set dev br0 type bridge priority 0")
+            for name in self.ports:
+                self.spaces[name].ip(
+                    "link set dev br0 type bridge forward_delay 200 hello_time 100 max_age 600 stp_state 1"
+                )
+            time.sleep(6)
+
+    def small_switch(self) -> None:
+        """Plug both leaves into a small unmanaged switch, which passes on no Hello."""
+        ports = ("eth1", "eth2")
+        self.spaces["small"].ip(
+            "link add name br0 type bridge",
+            *(f"link set dev {port} master br0" for port in ports),
+            *(f"link set dev {port} up" for port in ports),
+            "link set dev br0 up",
+        )
+        for leaf in LEAVES:
+            self.spaces[leaf].ip("link set dev y up")
+
+    def unplug_small_switch(self) -> None:
+        """Take it away again."""
+        for leaf in LEAVES:
+            self.spaces[leaf].ip("link set dev y down")
+
+    def remove_pins(self, name: str) -> None:
+        """Delete all that a switch has pinned; a bridge has nothing of the kind."""
+        if not self.bridged:
+            run("rm", "-r", f"/sys/fs/bpf/weft/{name}")
+
+    def end(self) -> None:
+        """End the daemons."""
+        for daemon in self._daemons.values():
+            daemon.kill()
+            daemon.wait()
+
+
+def _list(names: list[str]) -> str:
+    return "[" + ", ".join(f'"{name}"' for name in names) + "]"

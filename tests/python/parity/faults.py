@@ -1,0 +1,157 @@
+"""What goes wrong beside the hosts: daemons that restart or hang, pins that are removed, loops on host ports."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable
+
+from .cell import Cell
+from .fabric import Fabric
+from .frames import BROADCAST, ether
+from .stations import address, introduce, others
+from .tap import Tap
+
+_base = iter(range(0x600, 0xF000, 0x20))
+
+
+def restarts(fabric: Fabric) -> dict[str, Cell]:
+    """A row for each switch and way to end its daemon."""
+    cells = {}
+    for name in ("leaf1", "spine1"):
+        for what, number in (("restarts", signal.SIGTERM), ("is killed and starts", signal.SIGKILL)):
+            cells[f"daemon of {name} {what}"] = _while(
+                fabric, lambda name=name, number=number: fabric.restart(name, number)
+            )
+    return cells
+
+
+def hangs(fabric: Fabric) -> dict[str, Cell]:
+    """A row for each switch whose daemon stands still for ten times as long as its Hello holds."""
+    cells = {}
+    for name in ("leaf1", "spine1"):
+        met = []
+
+        def hang(name: str = name, met: list[bool] = met) -> None:
+            with fabric.hung(name):
+                time.sleep(25 * fabric.pace.hello / 1000)
+                met.append(_meet(fabric, next(_base)))
+                time.sleep(5 * fabric.pace.hello / 1000)
+
+        cell = _while(fabric, hang)
+        cell.fact("new hosts find each other meanwhile", met, [True])
+        cells[f"daemon of {name} hangs"] = cell
+    return cells
+
+
+def pins(fabric: Fabric) -> dict[str, Cell]:
+    """A row for each switch whose pins somebody deletes."""
+    cells = {}
+    for name in ("leaf1", "spine1"):
+        hold = 3.0 * fabric.pace.hello
+        cells[f"pins of {name} are deleted"] = _while(fabric, lambda name=name: fabric.remove_pins(name), hold_ms=hold)
+        fabric.restart(name, signal.SIGKILL)
+        fabric.settle()
+    return cells
+
+
+def _while(fabric: Fabric, happens: Callable[[], None], hold_ms: float | None = None) -> Cell:
+    """What it costs those that talk, and whether two that have never been heard find each other afterwards."""
+    cell, base = Cell(), next(_base)
+    with others(fabric, base) as streams:
+        time.sleep(0.3)
+        happens()
+        time.sleep(1.0 if hold_ms is None else 0.3 + 2 * hold_ms / 1000)
+        met = _meet(fabric, base + 16)
+    cell.fact("others found each other", [stream.known for stream in streams], [True] * 4)
+    cell.fact("new hosts find each other afterwards", met, True)
+    cell.fact("doubled", [stream.doubled for stream in streams], [0] * 4)
+    if hold_ms is None:
+        cell.fact("lost", [stream.lost for stream in streams], [0] * 4)
+    else:
+        cell.time("longest gap", max(stream.gap_ms for stream in streams), hold_ms)
+    return cell
+
+
+def _meet(fabric: Fabric, base: int) -> bool:
+    """Whether two stations that have never been heard find each other."""
+    with Tap(fabric.spaces["h2"]) as a, Tap(fabric.spaces["h3"]) as b:
+        return introduce((a, address(base)), (b, address(base + 1)), patience=1.0)
+
+
+def loops(fabric: Fabric) -> dict[str, Cell]:
+    """Loops on host ports: told to the switches by Hello, and not told because fabric ports are named."""
+    fabric.with_stp()
+    cells = {}
+
+    def link(leaf: str, port: str, *, up: bool) -> None:
+        fabric.spaces[leaf].ip(f"link set dev {port} {'up' if up else 'down'}")
+
+    def same_leaf(up: bool) -> None:
+        link("leaf1", "w1", up=up)
+        link("leaf1", "w2", up=up)
+
+    def across(up: bool) -> None:
+        link("leaf1", "x", up=up)
+        link("leaf2", "x", up=up)
+
+    def small(up: bool) -> None:
+        fabric.small_switch() if up else fabric.unplug_small_switch()
+
+    for guarded in (False, True):
+        if guarded:
+            fabric.guard()
+        if guarded and fabric.bridged:
+            # A bridge has no such list: it is what it was.
+            cells |= {f"{row}, fabric ports named": cell for row, cell in cells.items()}
+            break
+        known = ", fabric ports named" if guarded else ""
+        cells[f"loop: two host ports of a leaf joined{known}"] = _loop(fabric, same_leaf)
+        cells[f"loop: host ports of two leaves joined{known}"] = _loop(fabric, across)
+    cells["loop: two leaves joined by an unmanaged switch"] = _loop(fabric, small)
+    return cells
+
+
+def _loop(fabric: Fabric, switch: Callable[[bool], None]) -> Cell:
+    cell, base = Cell(), next(_base)
+    with others(fabric, base) as streams:
+        time.sleep(0.3)
+        switch(True)
+        # Until STP, or Hello, knows what has been plugged in.
+        time.sleep(5.0 if fabric.bridged else 4 * fabric.pace.hello / 1000 + 0.5)
+        storm = _broadcasts(cell, fabric, base + 16)
+        met = _meet(fabric, base + 18)
+        switch(False)
+        time.sleep(0.5)
+    fabric.settle()
+    cell.fact("others found each other", [stream.known for stream in streams], [True] * 4)
+    cell.fact("new hosts find each other", met, True)
+    cell.fact("lost", [stream.lost for stream in streams], [0] * 4)
+    cell.fact("doubled", [stream.doubled for stream in streams], [0] * 4)
+    cell.fact("frames of others at h3 in a second, more than 200", storm > 200, False)
+    return cell
+
+
+def _broadcasts(cell: Cell, fabric: Fabric, base: int) -> int:
+    """Ten broadcasts a second: their copies at each host, and how much else floods the network."""
+    hosts = ("h1", "h2", "h3", "h4")
+    taps = {host: Tap(fabric.spaces[host]) for host in hosts}
+    source, copies, total = address(base), {host: Counter() for host in hosts}, 0
+    for number in range(10):
+        frame = ether(BROADCAST, source[0], 0x88B5, bytes([number]) * 50)
+        taps["h1"].send(frame)
+        time.sleep(0.1)
+    for host, tap in taps.items():
+        for heard in tap.listen(0.1):
+            if heard.frame[12:14] == b"\x88\xb5":
+                copies[host][heard.frame] += 1
+            elif host == "h3" and heard.frame[:2] != b"\x02\xaa":
+                total += 1
+        tap.close()
+    for host in hosts:
+        counts = sorted(set(copies[host].values()))
+        cell.fact(
+            f"copies of a broadcast at {host}", [len(copies[host]), counts], [0, []] if host == "h1" else [10, [1]]
+        )
+    return total

@@ -1,0 +1,57 @@
+"""Process 1 of a jail: makes one network, runs a group of cases in it, prints a line of JSON for each cell."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import sys
+import time
+from pathlib import Path
+
+from weft.emulation import jail
+
+from . import table
+from .fabric import FULL, SHORT, Fabric
+
+
+def main(kind: str, group: str, form: str, switchd: str, turn: str, *names: str) -> None:
+    """Run the cases of a group, or those of them that are named.
+
+    Args:
+        kind: The column.
+        group: The group.
+        form: `full` or `short`.
+        switchd: The program of the Linux switch.
+        turn: A file; who has locked it may make a network.
+        names: Cases; all where there are none.
+    """
+    jail.furnish()
+    with contextlib.suppress(PermissionError):
+        # Times of this process are the network's, not those of its turn on a busy machine.
+        os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+    with Path(turn).open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        fabric = Fabric(kind, {"full": FULL, "short": SHORT}[form], switchd)
+        try:
+            fabric.start()
+        except BaseException:
+            fabric.end()
+            raise
+    try:
+        for case in table.GROUPS[group]:
+            if names and case.name not in names:
+                continue
+            began = time.monotonic()
+            for name, cell in case.run(fabric).items():
+                print(f"{case.name}\t{name}\t{cell.to_json()}", flush=True)
+            print(f"{kind}: {case.name}: {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
+    finally:
+        fabric.end()
+        if not fabric.bridged and os.environ.get("WEFT_PARITY_LOGS"):
+            for name in fabric.ports:
+                print(f"--- {name}\n{fabric.log(name)}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

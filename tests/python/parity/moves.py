@@ -1,0 +1,147 @@
+"""Hosts that move, and hosts that have one address between them."""
+
+from __future__ import annotations
+
+import itertools
+import time
+
+from .cell import Cell
+from .fabric import LEAVES, Fabric
+from .frames import REQUEST, advertisement, gratuitous, mac
+from .stations import Address, address, datagram, introduce, number_of, others
+from .tap import Tap
+
+_ANNOUNCED_MS, _SILENT_MS = 100.0, 1000.0
+_GAP = 0.005
+_AWAY = 1.2
+"""Seconds for which a move is watched."""
+_ENDS = ("eth0", "eth1")
+_numbers = itertools.count(1)
+
+
+def measure(fabric: Fabric) -> dict[str, Cell]:
+    """All rows."""
+    cells = {}
+    for how in ("gratuitous ARP Request", "gratuitous ARP Reply", "unsolicited NA", "a datagram"):
+        bound = _SILENT_MS if how == "a datagram" else _ANNOUNCED_MS
+        cells[f"host moves between live ports, then sends {how}"] = _moves(fabric, how, replugged=False, bound=bound)
+    for how in ("gratuitous ARP Request", "a datagram", "nothing"):
+        bound = _ANNOUNCED_MS if how.startswith("gratuitous") else _SILENT_MS
+        cells[f"host is plugged into another leaf, sends {how}"] = _moves(fabric, how, replugged=True, bound=bound)
+    cells["two hosts with one MAC address"] = _duplicates(fabric)
+    return cells
+
+
+def _moves(fabric: Fabric, how: str, *, replugged: bool, bound: float) -> Cell:
+    """There and back, while a host at either leaf talks to it: when it has first heard from each at its new place."""
+    cell, roamer = Cell(), fabric.spaces["roamer"]
+    for end, leaf in zip(_ENDS, LEAVES, strict=True):
+        _carrier(fabric, end, leaf, up=True)
+    if replugged:
+        fabric.settle()
+    mover, callers = address(0x300 + next(_numbers)), {}
+    ends = [Tap(roamer, end) for end in _ENDS]
+    for host in ("h2", "h4"):
+        callers[host] = (Tap(fabric.spaces[host]), address(0x400 + next(_numbers)))
+    if replugged:
+        _carrier(fabric, _ENDS[1], LEAVES[1], up=False)
+        time.sleep(0.3)
+    found = [introduce(caller, (ends[0], mover)) for caller in callers.values()]
+    cell.fact("found at first", found, [True, True])
+    worst: dict[str, float | None] = dict.fromkeys(callers, 0.0)
+    for old, new in ((0, 1), (1, 0), (0, 1)):
+        took = _one_move(fabric, how, replugged, mover, callers, ends, old, new)
+        for host, milliseconds in took.items():
+            before = worst[host]
+            worst[host] = None if before is None or milliseconds is None else max(before, milliseconds)
+    for host, milliseconds in worst.items():
+        cell.time(f"from {host}", milliseconds, bound)
+    for tap in (*ends, *(tap for tap, _ in callers.values())):
+        tap.close()
+    return cell
+
+
+def _one_move(
+    fabric: Fabric,
+    how: str,
+    replugged: bool,
+    mover: Address,
+    callers: dict[str, tuple[Tap, Address]],
+    ends: list[Tap],
+    old: int,
+    new: int,
+) -> dict[str, float | None]:
+    sources = {mac(at[0]): host for host, (_, at) in callers.items()}
+    for end in ends:
+        end.read()
+    number, moved = itertools.count(), None
+    first: dict[str, float] = {}
+    begun = time.monotonic()
+    while time.monotonic() - begun < 0.2 + _AWAY and len(first) < len(callers):
+        for tap, at in callers.values():
+            tap.send(datagram(at, mover, next(number)))
+        if moved is None and time.monotonic() - begun >= 0.2:
+            if replugged:
+                _carrier(fabric, _ENDS[old], LEAVES[old], up=False)
+                time.sleep(0.05)
+                _carrier(fabric, _ENDS[new], LEAVES[new], up=True)
+            ends[new].read()
+            moved = time.time()
+            _speak(how, ends[new], mover, callers["h2"][1])
+        time.sleep(_GAP)
+        for heard in ends[new].read():
+            source = sources.get(heard.frame[6:12])
+            if (
+                moved is not None
+                and source
+                and heard.frame[:6] == mac(mover[0])
+                and number_of(heard) is not None
+                and heard.at >= moved
+            ):
+                first.setdefault(source, (heard.at - moved) * 1000)
+    # At its new place the host answers, as hosts do; the next move is from there.
+    for _, at in callers.values():
+        ends[new].send(datagram(mover, at, 0))
+    time.sleep(0.3)
+    return {host: first.get(host) for host in callers}
+
+
+def _speak(how: str, tap: Tap, mover: Address, caller: Address) -> None:
+    if how == "gratuitous ARP Request":
+        tap.send(gratuitous(REQUEST, mover))
+    elif how == "gratuitous ARP Reply":
+        tap.send(gratuitous(2, mover))
+    elif how == "unsolicited NA":
+        tap.send(advertisement((mover[0], "fd00:aa::33")))
+    elif how == "a datagram":
+        tap.send(datagram(mover, caller, 0))
+
+
+def _carrier(fabric: Fabric, end: str, leaf: str, *, up: bool) -> None:
+    """Plug one end of the roamer in, or pull it out; the port at the leaf has a carrier with it."""
+    fabric.spaces["roamer"].ip(f"link set dev {end} {'up' if up else 'down'}")
+
+
+def _duplicates(fabric: Fabric) -> Cell:
+    """Two stations with one MAC address, at either leaf, talk to two others while everybody else goes on."""
+    cell = Cell()
+    twin = address(0x501)
+    partners = address(0x502), address(0x503)
+    with others(fabric, 0x510) as streams, Tap(fabric.spaces["h2"]) as here, Tap(fabric.spaces["h4"]) as there:
+        began = time.monotonic()
+        number = 0
+        while time.monotonic() - began < 3.0:
+            for tap, partner in ((here, partners[0]), (there, partners[1])):
+                tap.send(datagram(twin, partner, number))
+                if number % 20 == 0:
+                    tap.send(gratuitous(REQUEST, twin))
+            number += 1
+            time.sleep(0.02)
+    cell.fact("others found each other", [stream.known for stream in streams], [True] * 4)
+    cell.fact("others lost", [stream.lost for stream in streams], [0] * 4)
+    cell.fact("others doubled", [stream.doubled for stream in streams], [0] * 4)
+    time.sleep(1.5)
+    logged = [name for name in LEAVES if not fabric.bridged and twin[0] in fabric.log(name)]
+    # A bridge says nothing at all.
+    cell.fact("named in the log", bool(logged), not fabric.bridged)
+    return cell

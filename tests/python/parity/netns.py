@@ -1,0 +1,82 @@
+"""Network namespaces of a laboratory: commands, sockets and settings inside them. Python 3.11 has no `os.setns`."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import socket
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_CLONE_NEWNET = 0x40000000
+
+
+def run(*words: str, text: str | None = None) -> str:
+    """The standard output of a command that has to succeed."""
+    done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(words)}: {done.stderr.strip()}\n{text or ''}")
+    return done.stdout
+
+
+class Netns:
+    """A network namespace, by its name under /run/netns."""
+
+    def __init__(self, name: str) -> None:
+        """Make it, with nothing but its loopback interface, and that up."""
+        self.name = name
+        run("ip", "netns", "add", name)
+        self._fd = os.open(f"/run/netns/{name}", os.O_RDONLY)
+        self.ip("link set lo up")
+
+    @property
+    def path(self) -> str:
+        """The file by which other programs enter it."""
+        return f"/run/netns/{self.name}"
+
+    @contextlib.contextmanager
+    def entered(self) -> Iterator[None]:
+        """Within this block the calling thread is in the namespace; sockets made there stay there."""
+        home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+        try:
+            _enter(self._fd)
+            yield
+        finally:
+            _enter(home)
+            os.close(home)
+
+    def socket(self, family: int, kind: int, protocol: int = 0) -> socket.socket:
+        """A socket of this namespace."""
+        with self.entered():
+            return socket.socket(family, kind, protocol)
+
+    def ip(self, *commands: str) -> None:
+        """Run `ip` commands in it, all in one process."""
+        run("ip", "-n", self.name, "-batch", "-", text="\n".join(commands) + "\n")
+
+    def set(self, settings: Iterable[tuple[str, object]]) -> None:
+        """Write files below /proc/sys/net/ in it."""
+        with self.entered():
+            for name, value in settings:
+                Path("/proc/sys/net", name).write_text(str(value), encoding="ascii")
+
+    def command(self, *words: str) -> list[str]:
+        """The words that run a command in it; mounts stay those of the caller."""
+        return ["nsenter", f"--net={self.path}", "--", *words]
+
+
+def _enter(fd: int) -> None:
+    if _LIBC.setns(fd, _CLONE_NEWNET) != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f"setns: {os.strerror(error)}")
+
+
+def wire(a: tuple[Netns, str], b: tuple[Netns, str], *, mtu: int = 1500, up: bool = True) -> None:
+    """A link between two namespaces; both ends are up unless told otherwise."""
+    a[0].ip(f"link add name {a[1]} mtu {mtu} type veth peer name {b[1]} mtu {mtu} netns {b[0].name}")
+    if up:
+        a[0].ip(f"link set dev {a[1]} up")
+        b[0].ip(f"link set dev {b[1]} up")

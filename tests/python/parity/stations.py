@@ -1,0 +1,137 @@
+"""Stations of raw frames, and streams between them, which show what is lost or doubled meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import struct
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+
+from .fabric import Fabric
+from .frames import IPV4, REPLY, REQUEST, UDP, arp, ether, ipv4, mac, udp
+from .tap import Heard, Tap
+
+Address = tuple[str, str]
+"""MAC and IPv4 address."""
+
+
+def address(number: int) -> Address:
+    """A station that no kernel knows."""
+    return f"02:aa:00:00:{number >> 8:02x}:{number & 255:02x}", f"10.0.{100 + (number >> 8)}.{number & 255}"
+
+
+def introduce(a: tuple[Tap, Address], b: tuple[Tap, Address], patience: float = 2.0) -> bool:
+    """Have two stations find each other by ARP; whether they do."""
+    (tap_a, at_a), (tap_b, at_b) = a, b
+    tap_a.send(arp(REQUEST, at_a, ("00:00:00:00:00:00", at_b[1])))
+    if not _wait(tap_b, mac(at_a[0]), patience):
+        return False
+    tap_b.send(arp(REPLY, at_b, at_a, to=at_a[0]))
+    return _wait(tap_a, mac(at_b[0]), patience)
+
+
+def _wait(tap: Tap, source: bytes, patience: float) -> bool:
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        if any(heard.frame[6:12] == source for heard in tap.listen(0.02)):
+            return True
+    return False
+
+
+def datagram(source: Address, to: Address, number: int, mark: bytes = b"weft") -> bytes:
+    """A numbered datagram in a frame."""
+    return ether(to[0], source[0], IPV4, ipv4(source[1], to[1], UDP, udp(mark + struct.pack("!I", number) + bytes(18))))
+
+
+def number_of(heard: Heard, mark: bytes = b"weft") -> int | None:
+    """The number of such a datagram; None if it is none."""
+    if heard.frame[12:14] == b"\x08\x00" and heard.frame[42:46] == mark:
+        return int(struct.unpack_from("!I", heard.frame, 46)[0])
+    return None
+
+
+class Stream:
+    """Datagrams from one station to another, one every `gap` seconds, until it ends.
+
+    Attributes:
+        sent: When each was sent, in seconds since 1970.
+        heard: When the copies of each arrived.
+    """
+
+    def __init__(self, fabric: Fabric, source: tuple[str, Address], to: tuple[str, Address], gap: float = 0.01) -> None:
+        """Begin; hosts and their stations."""
+        self._gap, self._addresses = gap, (source[1], to[1])
+        self._out, self._in = Tap(fabric.spaces[source[0]]), Tap(fabric.spaces[to[0]])
+        self.sent: list[float] = []
+        self.heard: list[tuple[int, float]] = []
+        self.known = introduce((self._out, source[1]), (self._in, to[1]))
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        due = time.monotonic()
+        while not self._stop.is_set():
+            self.sent.append(time.time())
+            self._out.send(datagram(*self._addresses, len(self.sent) - 1))
+            self._take()
+            due += self._gap
+            self._stop.wait(max(0.0, due - time.monotonic()))
+
+    def _take(self) -> None:
+        self._out.read()
+        for heard in self._in.read():
+            number = number_of(heard)
+            if (
+                number is not None
+                and heard.frame[:6] == mac(self._addresses[1][0])
+                and heard.frame[6:12] == mac(self._addresses[0][0])
+            ):
+                self.heard.append((number, heard.at))
+
+    def end(self) -> None:
+        """Stop sending, and take what is still under way."""
+        self._stop.set()
+        self._thread.join()
+        time.sleep(0.2)
+        self._take()
+        self._out.close()
+        self._in.close()
+
+    @property
+    def lost(self) -> int:
+        """Datagrams that never arrived."""
+        return len(self.sent) - len({number for number, _ in self.heard})
+
+    @property
+    def doubled(self) -> int:
+        """Datagrams that arrived more than once."""
+        return sum(count > 1 for count in Counter(number for number, _ in self.heard).values())
+
+    @property
+    def gap_ms(self) -> float:
+        """The longest time without an arrival, in milliseconds, the end included."""
+        times = sorted(at for _, at in self.heard)
+        if not times or not self.sent:
+            return float("inf")
+        times = [self.sent[0], *times, self.sent[-1]]
+        return max(later - earlier for earlier, later in itertools.pairwise(times)) * 1000
+
+
+@contextlib.contextmanager
+def others(fabric: Fabric, base: int) -> Iterator[list[Stream]]:
+    """Streams between stations that have nothing to do with what happens: across leaves both ways, and within one."""
+    ways = (("h1", "h3"), ("h3", "h1"), ("h1", "h2"), ("h4", "h2"))
+    streams = [
+        Stream(fabric, (source, address(base + 2 * at)), (to, address(base + 2 * at + 1)))
+        for at, (source, to) in enumerate(ways)
+    ]
+    time.sleep(0.1)
+    try:
+        yield streams
+    finally:
+        for stream in streams:
+            stream.end()

@@ -1,0 +1,58 @@
+"""The short form of the table: a cell for each case and mode, as good as the bridge's."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from .cell import Cell
+from .fabric import BRIDGE
+from .runs import COLUMNS, Outcome, run, why_not
+from .table import BRIDGE_FALLS_SHORT, MEANT
+from .verdict import failures, late_times, markdown, wrong_facts
+
+
+@pytest.fixture(scope="module")
+def outcome() -> Outcome:
+    if reason := why_not():
+        # What is not tried is not known to work.
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
+    return run("short")
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_each_cell_of_a_column_is_as_good_as_the_bridges(outcome: Outcome, column: str) -> None:
+    wrong = {
+        row: failures(row, column, cells[column], cells.get(BRIDGE)) if column in cells else ["not measured"]
+        for row, cells in outcome.cells.items()
+    }
+    wrong = {row: found for row, found in wrong.items() if found}
+    table = markdown({row: outcome.cells[row] for row in wrong}, list(COLUMNS))
+    assert outcome.cells, outcome.notes
+    assert not wrong, f"{wrong}\n{table}\n" + "\n".join(outcome.notes)
+
+
+def test_differences_that_are_meant_are_of_rows_that_there_are(outcome: Outcome) -> None:
+    for row, name in (*MEANT, *BRIDGE_FALLS_SHORT):
+        cell = outcome.cells[row][BRIDGE]
+        assert name in (*cell.facts, *cell.times)
+
+
+def test_a_cell_is_held_to_what_should_be_or_to_what_is_meant() -> None:
+    cell = Cell()
+    cell.fact("STP", [0, 0, 0, 0], [0, 1, 1, 1])
+    assert wrong_facts("STP", "arp-path", cell) == []
+    assert wrong_facts("STP", BRIDGE, cell) == ["STP: 0 0 0 0, not 0 1 1 1"]
+    cell.fact("STP", [0, 1, 1, 1], [0, 1, 1, 1])
+    assert wrong_facts("STP", "arp-path", cell) == ["STP: 0 1 1 1, not 0 0 0 0"]
+
+
+def test_a_time_is_held_to_its_bound_or_to_the_bridges() -> None:
+    cell, bridge = Cell(), Cell()
+    cell.time("slowest", 6.0, 5.0)
+    assert late_times("a row", "tfe", cell, None) == ["slowest: 6.0 ms, bound 5 ms"]
+    bridge.time("slowest", 7.0, 5.0)
+    assert late_times("a row", "tfe", cell, bridge) == []
+    cell.time("slowest", None, 5.0)
+    assert late_times("a row", "tfe", cell, bridge) == ["slowest: never, bound 5 ms"]

@@ -1,0 +1,71 @@
+"""Whether a cell is as good as the bridge's, and the table as people read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .cell import Cell
+from .fabric import BRIDGE
+from .table import BRIDGE_FALLS_SHORT, MEANT
+
+Table = Mapping[str, Mapping[str, Cell]]
+"""Cells by row, then by column."""
+
+
+def wrong_facts(row: str, column: str, cell: Cell) -> list[str]:
+    """What differs from what should be, a sentence each."""
+    wrong = []
+    for name, (found, should) in cell.facts.items():
+        if column == BRIDGE and (row, name) in BRIDGE_FALLS_SHORT:
+            continue
+        meant = MEANT.get((row, name))
+        expected = meant.found if meant and column != BRIDGE else should
+        if found != expected:
+            wrong.append(f"{name}: {_text(found)}, not {_text(expected)}")
+    return wrong
+
+
+def late_times(row: str, column: str, cell: Cell, bridge: Cell | None) -> list[str]:
+    """What took longer than its bound and than with the bridge, a sentence each."""
+    late = []
+    for name, (value, bound) in cell.times.items():
+        if column == BRIDGE and (row, name) in BRIDGE_FALLS_SHORT:
+            continue
+        there = bridge.times.get(name, (None, bound))[0] if bridge else None
+        if value is None or value > max(bound, there or 0.0):
+            late.append(f"{name}: {'never' if value is None else f'{value:.1f} ms'}, bound {bound:g} ms")
+    return late
+
+
+def failures(row: str, column: str, cell: Cell, bridge: Cell | None) -> list[str]:
+    """All that is wrong with a cell."""
+    return wrong_facts(row, column, cell) + late_times(row, column, cell, bridge)
+
+
+def _text(found: object) -> str:
+    if isinstance(found, list):
+        return " ".join(map(_text, found))
+    return f"{found:g}" if isinstance(found, float) else str(found)
+
+
+def markdown(table: Table, columns: list[str]) -> str:
+    """The table."""
+    lines = [f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    for row, cells in table.items():
+        texts = [_cell(row, column, cells.get(column), cells.get(BRIDGE)) for column in columns]
+        lines.append(f"| {row} | {' | '.join(texts)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(row: str, column: str, cell: Cell | None, bridge: Cell | None) -> str:
+    if cell is None:
+        return "**not measured**"
+    if wrong := failures(row, column, cell, bridge):
+        return f"**{'; '.join(wrong)}**"
+    text = "ok"
+    times = [value for value, _ in cell.times.values() if value is not None]
+    if column == BRIDGE and any((row, name) in BRIDGE_FALLS_SHORT for name in (*cell.facts, *cell.times)):
+        text = "falls short"
+    elif column != BRIDGE and any((row, name) in MEANT for name in cell.facts):
+        text = "differs, as meant"
+    return f"{text}, {max(times):.1f} ms" if times and text == "ok" else text

@@ -1,0 +1,245 @@
+"""Names that look like markup, hold control characters or are very long: pages show them as text and obey none."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from html import unescape
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import hostile
+import sample
+from chromium import opened
+from weft import Scenario, log, report
+from weft.exploring import follow, write
+from weft.labels import UNSEEN, visible
+from weft.topology import fabric
+
+SCENARIO = """
+name = {name}
+
+[fabric]
+file = {file}
+
+[traffic]
+class = {name}
+sizes = {{ fixed = "200 kB" }}
+flows = 6
+flows_per_second = 20000
+pairs = "random"
+
+[scheme]
+name = "tcp_path"
+
+[run]
+duration = "20 ms"
+"""
+
+OF_NODES = {kind: name for kind, name in hostile.NAMES.items() if kind != "control characters"}
+"""Fabrics refuse control characters."""
+
+
+def of_kind(names):
+    return pytest.mark.parametrize("name", names.values(), ids=names.keys())
+
+
+def texts(page, selector: str) -> list[str]:
+    return page.locator(selector).all_text_contents()
+
+
+def fits(page, width: int) -> bool:
+    return page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@of_kind(hostile.NAMES)
+def test_a_report_shows_any_name_as_text(browser, tmp_path, name):
+    path = report(hostile.write_results(tmp_path / "r", name))
+    page, shown = opened(browser, path), visible(name)
+    assert page.complaints == []
+    assert page.evaluate("document.documentElement.dataset.ready") == "yes"
+    assert page.title() == " ".join(f"{shown} – Weft".split())
+    assert texts(page, "h1") == [shown]
+    assert texts(page, ".bar .legend span") == [f"{shown}1", f"{shown}2"]
+    assert page.locator("#point option").evaluate_all("all => all.map(one => one.value)") == [
+        f"note {shown}",
+        "note plain",
+    ]
+    assert {f"{shown}h0", f"{shown}e0", f"{shown}c0"} <= set(texts(page, "svg.fabric .nodes title"))
+    assert any(
+        title.startswith(f"{shown}h0 → {shown}e0: 1.00 Gbps") for title in texts(page, "svg.fabric .links title")
+    )
+    assert shown in texts(page, "#comparison td")
+    assert texts(page, "#setup pre") == [f"# {visible(name.replace(chr(13), chr(10)))}\n"]
+    assert texts(page, ".warn p") == [shown]
+    marks = page.locator("#completion svg .mark-rect path").evaluate_all("all => all.map(one => one.ariaLabel)")
+    assert any(f"scheme: {shown}1" in label for label in marks)
+    assert fits(page, 1280)
+    page.close()
+
+
+@of_kind(hostile.NAMES)
+def test_the_controls_of_a_report_find_any_name(browser, tmp_path, name):
+    page = opened(browser, report(hostile.write_results(tmp_path / "r", name)))
+    lines = page.locator("svg.fabric .links")
+    before = lines.inner_html()
+    page.locator(".tabs[data-sets=scheme] button").nth(1).click()
+    second = lines.inner_html()
+    assert second != before
+    page.locator("#point").select_option(index=1)
+    assert lines.inner_html() not in (before, second)
+    page.wait_for_timeout(50)
+    assert page.complaints == []
+    page.close()
+
+
+@of_kind(OF_NODES)
+def test_an_exploration_shows_any_name_as_text(browser, tmp_path, name):
+    file = hostile.fabric_file(tmp_path, name)
+    text = SCENARIO.format(name=json.dumps(name), file=json.dumps(str(file)))
+    trace = follow(Scenario.from_text(text))
+    page, shown = opened(browser, write(trace, tmp_path / "page.html"), 1400), visible(name)
+    source, target = (visible(end) for end in trace.ends)
+    assert page.title() == " ".join(f"{source} → {target} – Weft".split())
+    assert texts(page, "h1") == [f"How {source} finds a path to {target}"]
+    assert {f"{shown}l0", f"{shown}s1"} <= set(texts(page, "#stage title"))
+    page.locator("#next").click()
+    assert page.locator("#now").text_content().startswith(shown)
+    page.locator("#last").click()
+    assert {f"{shown}l0", f"{shown}l1"} <= set(texts(page, "#lines b"))
+    assert page.complaints == []
+    assert fits(page, 1400)
+    page.close()
+
+
+@of_kind(OF_NODES)
+def test_a_drawing_is_valid_svg_whatever_the_names(browser, tmp_path, name):
+    graph = fabric(hostile.fabric_file(tmp_path, name))
+    path = tmp_path / "fabric.svg"
+    path.write_text(graph.to_svg(), encoding="utf-8")
+    svg, shown = ElementTree.parse(path).getroot(), visible(name)
+    assert svg.get("aria-label") == shown
+    assert f"{shown}s0" in [title.text for title in svg.iter("{http://www.w3.org/2000/svg}title")]
+    assert len(list(svg.iter("{http://www.w3.org/2000/svg}script"))) == 0
+    page = browser.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    page.goto(path.as_uri())
+    assert page.locator("parsererror").count() == 0
+    assert f"{shown}s0" in texts(page, "title")
+    assert said == []
+    page.close()
+
+
+def test_what_is_obeyed_instead_of_shown_is_spelled_and_all_else_is_kept():
+    assert visible("esc\x1b[31m\x07 \x9b \x00 \r \u2028 \u202e \ud800") == (
+        r"esc\x1b[31m\x07 \x9b \x00 \x0d \u2028 \u202e \ud800"
+    )
+    kept = "two\nlines\tand <b> é 家 👩‍💻 ‘quotes’ \\x1b"
+    assert visible(kept) == kept
+
+
+MARKUP = {**hostile.NAMES, "Rich's markup": "[/red] [bold :smile: \\", "two lines": "one\ntwo\tthree"}
+
+
+def printed(words: list[object]) -> tuple[int, str, str]:
+    """What `weft` prints, in a process of its own: what it thinks of its terminal is its own, too."""
+    done = subprocess.run(
+        [sys.executable, "-m", "weft", *(str(word) for word in words)],
+        capture_output=True,
+        env={**os.environ, "COLUMNS": "2000", "PYTHONIOENCODING": "utf-8"},
+        check=False,
+    )
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def squeezed(text: str) -> str:
+    """Without what tables fold lines at."""
+    return "".join(text.split())
+
+
+def obeyed(text: str) -> list[str]:
+    """What a terminal would not show."""
+    return UNSEEN.findall(text)
+
+
+@of_kind(MARKUP)
+def test_commands_print_any_name_as_text(tmp_path, name):
+    directory, shown = hostile.write_results(tmp_path / "r", name), visible(name)
+    for words in (["summary", directory], ["summary", directory, "--json"]):
+        code, out, err = printed(words)
+        assert (code, err) == (0, "")
+        assert obeyed(out) == []
+        if words[-1] == "--json":
+            assert name in {row["class"] for row in json.loads(out)["rows"]}
+        else:
+            assert squeezed(f"{shown}1") in squeezed(out) or "\n" in name
+    if name in OF_NODES.values():
+        file = hostile.fabric_file(tmp_path, name)
+        for words in (["fabric", file, "--svg", tmp_path / "f.svg"], ["fabric", file, "--json"]):
+            code, out, err = printed(words)
+            assert code == 0, err
+            assert obeyed(out + err) == []
+            assert name in json.loads(out)["name"] if words[-1] == "--json" else squeezed(shown) in squeezed(out)
+        code, out, err = printed(["fabric", file, "--paths", f"{name}h0", f"{name}nobody"])
+        assert (code, obeyed(out + err)) == (2, [])
+        assert f"{shown}nobody" in err
+
+
+@pytest.mark.parametrize("kind", ["quotes", "control characters"])
+def test_figures_are_drawn_with_any_name(tmp_path, kind):
+    directory = hostile.write_results(tmp_path / "r", hostile.NAMES[kind])
+    code, out, err = printed(["plot", directory, "--format", "svg"])
+    assert code == 0, err
+    assert obeyed(out + err) == []
+    assert "Traceback" not in err
+    drawn = [Path(line).read_text(encoding="utf-8") for line in out.splitlines()]
+    assert any(f"<!-- {visible(hostile.NAMES[kind])}1 -->" in unescape(svg) for svg in drawn)
+    for svg in drawn:
+        ElementTree.fromstring(svg)
+
+
+@pytest.mark.parametrize("name", ["<!--<script>", "[red] [bold", "esc\x1b[2J\u202e", "two\nlines"])
+def test_a_directory_may_have_any_name_too(browser, tmp_path, name):
+    directory = sample.write_results(tmp_path / name, {"scheme.name": ["ecmp"]}, seeds=1, flows=40, samples=4)
+    index = json.loads((directory / "sweep.json").read_text())
+    (directory / "sweep.json").write_text(json.dumps(index | {"name": ""}))
+    code, out, err = printed(["report", directory])
+    assert code == 0, err
+    assert obeyed(out + err) == []
+    assert visible(name) in err
+    page = opened(browser, directory / "report.html")
+    assert texts(page, "h1") == [visible(name)]
+    assert page.complaints == []
+    page.close()
+
+
+def test_half_a_character_in_a_result_is_refused_plainly(tmp_path):
+    directory = sample.write_results(tmp_path / "r", {"scheme.name": ["b\U0001f600"]}, seeds=1, flows=40, samples=4)
+    assert printed(["summary", directory])[0] == 0
+    index = directory / "sweep.json"
+    index.write_text(index.read_text().replace("\\ude00", ""))
+    code, out, err = printed(["summary", directory])
+    assert (code, out) == (2, "")
+    assert "sweep.json: not valid JSON" in err
+
+
+def test_a_scenario_with_control_characters_is_complained_about_without_them(tmp_path):
+    file = tmp_path / "a\x1b[2J\u202e.toml"
+    file.write_text('name = "x"\nfabric = 3\n\x9b = 3\n')
+    for words in (["run", file], ["explore", file], ["fabric", file], ["report", file], ["summary", f"{file}\n"]):
+        code, out, err = printed(words)
+        assert code == 2
+        assert "error" in err
+        assert obeyed(out + err) == []
+
+
+def test_a_log_line_is_one_line_whatever_is_in_it():
+    record = logging.makeLogRecord({"msg": "port %s is down", "args": ("eth\x1b[2J\n12:00:00 error forged",)})
+    assert log.Lines(colour=False).format(record).endswith(r"port eth\x1b[2J\n12:00:00 error forged is down")
