@@ -11,16 +11,18 @@ SEC("classifier")
 int weft_ecmp(struct __sk_buff *skb)
 {
 	struct frame *frame = take_in(skb);
-	int refused;
+	int refused, action;
 
 	if (!frame)
 		return TC_ACT_SHOT;
-	if (!is_routed(frame))
-		return then_tell(skb, frame, receive(skb, frame));
-	refused = takes(skb, frame);
-	if (refused != NO_REASON)
-		return then_tell(skb, frame, refuse(frame, refused));
-	return then_tell(skb, frame, route(skb, frame, mix64(flow_hash(skb, frame) ^ settings.hash_key) >> 32));
+	if (!is_routed(frame)) {
+		action = receive(skb, frame);
+	} else {
+		refused = takes(skb, frame);
+		action = refused == NO_REASON ? route(skb, frame, mix64(flow_hash(skb, frame) ^ settings.hash_key) >> 32) :
+						refuse(frame, refused);
+	}
+	return then_tell(skb, frame, action);
 }
 
 char _license[] SEC("license") = "Dual MIT/GPL";

@@ -106,7 +106,7 @@ static __always_inline void refresh_path(struct frame *f, const struct flow *bac
 /* Whether a Path Fail is about the path of an entry; its exploration is 0 where its sender knew of none. */
 static __always_inline bool is_named(const struct frame *f, const struct path *path)
 {
-	return f->id ? path->id == f->id : (__u32)(f->now / 1000000) - path->made >= UNNAMED_AGE;
+	return path->id == f->id || (!f->id && (__u32)(f->now / 1000000) - path->made >= UNNAMED_AGE);
 }
 
 /* Path Fail: the source cannot be reached the way it came. */

@@ -10,16 +10,18 @@ SEC("classifier")
 int weft_spray(struct __sk_buff *skb)
 {
 	struct frame *frame = take_in(skb);
-	int refused;
+	int refused, action;
 
 	if (!frame)
 		return TC_ACT_SHOT;
-	if (!is_routed(frame))
-		return then_tell(skb, frame, receive(skb, frame));
-	refused = takes(skb, frame);
-	if (refused != NO_REASON)
-		return then_tell(skb, frame, refuse(frame, refused));
-	return then_tell(skb, frame, route(skb, frame, draw()));
+	if (!is_routed(frame)) {
+		action = receive(skb, frame);
+	} else {
+		refused = takes(skb, frame);
+		action = refused == NO_REASON ? route(skb, frame, draw()) :
+						refuse(frame, refused);
+	}
+	return then_tell(skb, frame, action);
 }
 
 char _license[] SEC("license") = "Dual MIT/GPL";

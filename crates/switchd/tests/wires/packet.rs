@@ -4,7 +4,7 @@ use crate::net::{Frame, Partial};
 
 pub const A: &str = "02:00:00:00:00:0a";
 pub const B: &str = "02:00:00:00:00:0b";
-pub const MACS: [[u8; 6]; 2] = [[2, 0, 0, 0, 0, 0xa], [2, 0, 0, 0, 0, 0xb]];
+const MACS: [[u8; 6]; 2] = [[2, 0, 0, 0, 0, 0xa], [2, 0, 0, 0, 0, 0xb]];
 
 pub const SYN: u8 = 2;
 pub const ACK: u8 = 16;
@@ -44,7 +44,7 @@ fn pseudo(addresses: &[u8], len: usize) -> u32 {
 impl Segment {
     /// The same to a station that no switch knows.
     pub fn to_nobody(self, port: u16) -> Unknown {
-        Unknown { segment: self, station: [2, 0, 0, 0, (port >> 8) as u8, port as u8] }
+        Unknown { segment: self, station: nobody(port) }
     }
 
     pub fn frame(&self, back: bool, flags: u8) -> Frame {
@@ -92,6 +92,12 @@ impl Segment {
     }
 }
 
+/// The address of a station that is nowhere, by its number.
+pub fn nobody(number: u16) -> [u8; 6] {
+    let [high, low] = number.to_be_bytes();
+    [2, 0, 0, 0, high, low]
+}
+
 /// A segment to a station that is nowhere.
 pub struct Unknown {
     segment: Segment,
@@ -114,9 +120,9 @@ pub fn announcement(second: bool) -> Frame {
     Frame { bytes, partial: None, segment: 0 }
 }
 
-/// A frame of A to B with an EtherType that means nothing, behind as many tags.
-pub fn meaningless(tags: usize, len: usize) -> Frame {
-    let mut bytes = [MACS[1], MACS[0]].concat();
+/// A frame of A to a station that is nowhere, with an EtherType that means nothing, behind as many tags.
+pub fn meaningless(tags: usize, len: usize, to: u16) -> Frame {
+    let mut bytes = [nobody(to), MACS[0]].concat();
     for tag in 0..tags {
         bytes.extend([if tag == 0 && tags > 1 { [0x88, 0xa8] } else { [0x81, 0] }, [0x20, 42]].concat());
     }
