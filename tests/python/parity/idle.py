@@ -21,7 +21,7 @@ from .cell import Cell
 from .fabric import Fabric
 from .frames import checksum
 
-INTERVALS = {5: 10, 11: 10, 30: 6, 61: 5, 301: 3}
+INTERVALS = {5: 10, 11: 10, 30: 6, 61: 5, 301: 2}
 """Seconds of silence, and how many frames follow one each."""
 BOUND_MS = 5.0
 _TIMESTAMPNS = 35

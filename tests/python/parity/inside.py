@@ -1,4 +1,7 @@
-"""Process 1 of a jail: makes one network, runs a group of cases in it, prints a line of JSON for each cell."""
+"""Process 1 of a jail: makes one network, runs a group of cases in it, prints a line of JSON for each cell.
+
+With `WEFT_PARITY_LOGS=1` it also prints what the daemons have logged, on its standard error.
+"""
 
 from __future__ import annotations
 

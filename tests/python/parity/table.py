@@ -62,10 +62,12 @@ MEANT: dict[tuple[str, str], Meant] = {
 """By row and fact."""
 
 _LEARNS = "a bridge learns where a host is only from frames that come by it"
+_CARRIER = "a bridge's port forwards when the kernel tells of its carrier, up to a second after the host's first frame"
+_HOSTS = ("from h2", "from h4")
 BRIDGE_FALLS_SHORT: dict[tuple[str, str], str] = {
     ("host moves between live ports, then sends a datagram", "from h4"): _LEARNS,
-    ("host is plugged into another leaf, sends a datagram", "from h4"): _LEARNS,
-    ("host is plugged into another leaf, sends nothing", "from h2"): _LEARNS,
-    ("host is plugged into another leaf, sends nothing", "from h4"): _LEARNS,
+    **{("host is plugged into another leaf, sends gratuitous ARP Request", name): _CARRIER for name in _HOSTS},
+    **{("host is plugged into another leaf, sends a datagram", name): f"{_CARRIER}; {_LEARNS}" for name in _HOSTS},
+    **{("host is plugged into another leaf, sends nothing", name): _LEARNS for name in _HOSTS},
 }
 """By row and name: where Weft has to do what a bridge does not, and why the bridge does not."""
