@@ -1,6 +1,7 @@
 //! [`Plane`]: a mode's program in the kernel, and what it is told.
 
 use std::borrow::Borrow;
+use std::collections::HashMap as Known;
 
 use aya::maps::{Array, HashMap, Map, MapData, MapError, PerCpuArray, RingBuf};
 use aya::programs::SchedClassifier;
@@ -113,10 +114,13 @@ impl Plane {
     /// [`PlaneError`]; a mode that explores has no routes.
     pub fn set_routes(&mut self, routes: &[(u64, Route)]) -> Result<()> {
         let mut map = HashMap::<_, u64, Route>::try_from(self.map_mut("routes")?)?;
-        let known = entries(&map)?;
-        routes.iter().try_for_each(|(station, route)| map.insert(station, route, 0))?;
-        let gone = known.iter().filter(|(station, _)| routes.iter().all(|(kept, _)| kept != station));
-        for (station, _) in gone {
+        let mut gone: Known<u64, Route> = entries(&map)?.into_iter().collect();
+        for (station, route) in routes {
+            if gone.remove(station) != Some(*route) {
+                map.insert(station, route, 0)?;
+            }
+        }
+        for station in gone.keys() {
             forget(&mut map, station)?;
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! `[[route]]`: the next hops of a station, for the modes that do not find paths themselves.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::path::Path;
 
 use weft_switching::Mac;
@@ -21,6 +22,7 @@ pub struct Route {
 /// Reads all `[[route]]` of a table.
 pub fn read(table: &Table<'_>, ports: &[String]) -> Vec<Route> {
     let mut routes: Vec<Route> = Vec::new();
+    let mut stations = HashSet::new();
     for (route, place) in table.tables("route", "[[route]]") {
         let station = route.parsed("station", read_mac);
         let names = route.texts("ports");
@@ -37,7 +39,7 @@ pub fn read(table: &Table<'_>, ports: &[String]) -> Vec<Route> {
             }
             numbers.sort_unstable();
             numbers.dedup();
-            if routes.iter().any(|other| other.station == station) {
+            if !stations.insert(station) {
                 route.problem(span, "a second route of this station", "name all of its ports in one route");
             }
             routes.push(Route { station, ports: numbers });

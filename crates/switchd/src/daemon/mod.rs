@@ -243,9 +243,13 @@ async fn serve(
             () = tokio::time::sleep_until(wake) => {}
             () = shared.0.changed.notified() => {}
             _ = reload.recv() => {
-                if let Err(error) = reload::reload(shared) {
-                    tracing::error!("nothing is changed: {error}");
-                }
+                let shared = shared.clone();
+                // A file of many routes takes longer to read than two Hellos are apart.
+                tokio::task::spawn_blocking(move || {
+                    if let Err(error) = reload::reload(&shared) {
+                        tracing::error!("nothing is changed: {error}");
+                    }
+                });
             }
         }
     }

@@ -6,6 +6,7 @@ mod control;
 mod hello;
 mod hostile;
 mod interfaces;
+mod load;
 mod net;
 mod packaging;
 mod paths;
