@@ -42,7 +42,7 @@ pub(super) struct KindList {
 }
 
 /// By what the program finds a rule.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Key {
     V4(KeyV4),
     V6(KeyV6),

@@ -1,6 +1,6 @@
 //! [`Rules`]: the flow table of a switch, as it is known here and as programs look frames up in it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 
 use aya::Pod;
@@ -211,13 +211,13 @@ impl Rules {
                 insert(&self.groups, &id.0, &group(ways))?;
             }
         }
-        let mut kept = Vec::new();
+        let mut kept = HashSet::new();
         for key in keys(&self.kinds) {
             let known = self.kinds.matches(&key);
             let known = known.and_then(|(priority, matches)| self.table.get(priority, &matches));
             if let Some(entry) = known {
                 self.put(&key, &entry.rule, false)?;
-                kept.push(key);
+                kept.insert(key);
             }
         }
         self.turns.set(&mut self.current, &mut self.places, self.kinds.table())?;

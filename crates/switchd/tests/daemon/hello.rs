@@ -113,7 +113,7 @@ fn a_start_warns_where_any_host_can_become_a_switch_and_names_the_two_ways_to_cl
     or_skip!();
     let says = |more: &str| {
         let (netns, places) = (Netns::new(), Places::new());
-        netns.ip("link add name a type dummy");
+        netns.ip("link add name a type veth peer name b");
         Switch::start(&netns, &places, "s", &config(more)).log()
     };
     let open = says("");

@@ -108,7 +108,8 @@ fn a_carrier_that_is_lost_reaches_the_data_plane_within_milliseconds() {
     // Of a virtual link whose ends have different numbers the kernel tells at once; of others the daemon looks.
     for (way, others, within) in [("told", 3, 20), ("looked at", 0, 50)] {
         let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
-        (0..others).for_each(|number| left.ip(&format!("link add name d{number} type dummy")));
+        (0..others)
+            .for_each(|number| left.ip(&format!("link add name d{number} type veth peer name e{number}")));
         cable((&left, "a"), (&right, "a"));
         let switch = Switch::start(&left, &places, "l", "mode = \"tcp-path\"\nports = [\"a\"]");
         wait_for("it is up", 5, || switch.role("a") != "down");

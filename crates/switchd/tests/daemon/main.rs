@@ -7,6 +7,7 @@ mod detach;
 mod hello;
 mod hostile;
 mod interfaces;
+mod load;
 mod moves;
 mod net;
 mod packaging;

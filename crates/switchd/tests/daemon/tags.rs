@@ -74,7 +74,7 @@ impl Pair {
 }
 
 /// Asks a daemon; status and answer.
-fn http(run: &Path, name: &str, method: &str, path: &str, body: &str) -> (u16, Value) {
+pub fn http(run: &Path, name: &str, method: &str, path: &str, body: &str) -> (u16, Value) {
     let mut stream = UnixStream::connect(run.join(format!("{name}.sock"))).expect("the socket");
     let head = format!("{method} {path} HTTP/1.0\r\nContent-Length: {}\r\n\r\n", body.len());
     stream.write_all((head + body).as_bytes()).expect("a connection");
@@ -95,7 +95,7 @@ fn gates(name: &str, gate: u32) -> Value {
     })
 }
 
-fn rule(destination: &str, down: u32, gate: u32) -> Value {
+pub fn rule(destination: &str, down: u32, gate: u32) -> Value {
     let source = if destination.contains(':') { "::/0" } else { "0.0.0.0/0" };
     json!({
         "priority": 1000, "matches": {"source": source, "destination": destination},

@@ -1,6 +1,6 @@
 //! What is taken, and does not do what was meant by it as things are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use weft_fabric::gates::{Gate, SwitchGates};
 use weft_switching::tag_forward::{FlowChange, FlowTarget, Way};
@@ -11,6 +11,7 @@ const MOST: usize = 8;
 /// What to say about changes that lead through gates that no port has: rules may be set before gates.
 pub fn warnings(gates: &SwitchGates, changes: &[FlowChange]) -> Vec<String> {
     let mut unknown: BTreeMap<Gate, usize> = BTreeMap::new();
+    let known: HashSet<Gate> = gates.gates.iter().map(|gate| gate.gate).collect();
     for (at, change) in changes.iter().enumerate() {
         let one;
         let ways: &[Way] = match change {
@@ -24,7 +25,7 @@ pub fn warnings(gates: &SwitchGates, changes: &[FlowChange]) -> Vec<String> {
             FlowChange::SetGroup { ways, .. } => ways,
             FlowChange::Remove { .. } | FlowChange::RemoveGroup(_) => &[],
         };
-        for way in ways.iter().filter(|way| gates.gates.iter().all(|gate| gate.gate != way.gate)) {
+        for way in ways.iter().filter(|way| !known.contains(&way.gate)) {
             unknown.entry(way.gate).or_insert(at);
         }
     }
