@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use aya::programs::links::{FdLink, PinnedLink};
 use aya::programs::tc::{
-    NlOptions, SchedClassifierLink, SchedClassifierLinkId, TcAttachOptions, TcError, TcHandle,
-    qdisc_add_clsact,
+    NlOptions, SchedClassifierLink, SchedClassifierLinkId, TcAttachOptions, TcHandle, qdisc_add_clsact,
 };
-use aya::programs::{LinkOrder, ProgramError, ProgramInfo, SchedClassifier, TcAttachType};
+use aya::programs::{Link, LinkOrder, ProgramError, ProgramInfo, SchedClassifier, TcAttachType};
 
 use crate::Mode;
 use crate::error::PlaneError;
+use crate::filters::{Filter, filters_at};
 use crate::names::SwitchName;
 use crate::pins::{Hook, Pins, list};
 use crate::plane::Plane;
@@ -186,12 +186,22 @@ impl Plane {
 /// [`PlaneError`].
 pub fn detach(hook: Hook, interface: &str, path: &Path) -> Result<()> {
     let failed = |error| PlaneError::Pin { path: path.to_owned(), error };
-    if hook == Hook::Clsact {
-        for mode in Mode::ALL {
-            match aya::programs::tc::qdisc_detach_program(interface, TcAttachType::Ingress, mode.program()) {
-                Err(TcError::IoError(_)) | Ok(()) => {}
-                Err(error) => return Err(ProgramError::from(error).into()),
-            }
+    if hook == Hook::Clsact
+        && let Ok(index) = ifindex(interface)
+    {
+        // Others may call a program of theirs as we do: its number tells.
+        let ours = ProgramInfo::from_pin(path)?.id();
+        for Filter { priority, handle, .. } in
+            filters_at(index).map_err(failed)?.into_iter().filter(|filter| filter.program == ours)
+        {
+            let filter = SchedClassifierLink::attached(
+                interface,
+                TcAttachType::Ingress,
+                priority,
+                TcHandle::from(handle),
+                None,
+            );
+            filter.map_err(failed)?.detach()?;
         }
     }
     // A link without a pin and a holder is gone.

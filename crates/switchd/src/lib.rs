@@ -15,6 +15,7 @@ pub mod counters;
 pub mod ctl;
 pub mod daemon;
 mod error;
+mod filters;
 pub mod layout;
 mod mode;
 pub mod names;
