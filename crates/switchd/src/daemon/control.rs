@@ -282,7 +282,9 @@ async fn load_again(State(shared): State<Shared>) -> Answer {
 /// Answers when the data plane is away and interfaces are as they were, with all that was removed.
 async fn down(State(shared): State<Shared>) -> Answer {
     // Otherwise the daemon would end, and something would stay.
-    shared.lock().pins.inspect().map_err(Failure::conflict)?;
+    let pins = shared.lock().pins.clone();
+    let looked = tokio::task::spawn_blocking(move || pins.inspect()).await;
+    looked.map_err(internal)?.map_err(Failure::conflict)?;
     let (waiting, done) = oneshot::channel();
     let busy = || Failure::conflict("the daemon is ending already");
     shared.0.down.try_send(waiting).map_err(|_| busy())?;

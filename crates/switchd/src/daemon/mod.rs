@@ -203,8 +203,9 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     let done = take_down(&shared, &links, &mut saved).await;
     // Whoever is told that it is over may start another at once.
     drop(lock);
-    for line in done.iter().flatten() {
-        tracing::info!("{line}");
+    if let Ok(lines) = &done {
+        tracing::info!(things = lines.len(), "taken down: pins are removed, interfaces are as they were");
+        lines.iter().for_each(|line| tracing::debug!("{line}"));
     }
     let _ = waiting.send(done.as_ref().map(Clone::clone).map_err(ToString::to_string));
     control.end().await;

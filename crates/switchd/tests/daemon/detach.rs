@@ -183,6 +183,32 @@ fn everything_that_is_removed_is_printed_and_nothing_else_is_gone() {
 }
 
 #[test]
+fn a_filter_of_somebody_else_stays_though_its_program_is_called_as_ours() {
+    or_skip!();
+    let (netns, places) = (Netns::new(), Places::new());
+    let _hosts = [host(1, &netns, "h1"), host(2, &netns, "h2")];
+    let config = |port: &str| format!("mode = \"tcp-path\"\nports = [\"{port}\"]");
+    let mut switch = Switch::start_with(&netns, &places, "s", &config("h1"), &["--attach", "clsact"]);
+    let other = Switch::start_with(&netns, &places, "t", &config("h2"), &["--attach", "clsact"]);
+    let program = places.pins.join("t/program").display().to_string();
+    let add = "filter add dev h1 ingress prio 5 handle 7 bpf direct-action object-pinned";
+    let output = netns.command("tc").args(add.split(' ')).arg(&program).output().expect("iproute2");
+    assert!(output.status.success(), "{output:?}");
+    let filters = || {
+        let output =
+            netns.command("tc").args("filter show dev h1 ingress".split(' ')).output().expect("iproute2");
+        let text = String::from_utf8(output.stdout).expect("text");
+        text.lines().filter(|line| line.contains("handle")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(filters().len(), 2, "{:?}", filters());
+    switch.kill();
+    assert!(detach(&netns, &places, "s", &places.pins).status.success());
+    let left = filters();
+    assert!(left.len() == 1 && left[0].contains("pref 5") && left[0].contains("handle 0x7"), "{left:?}");
+    drop(other);
+}
+
+#[test]
 fn a_file_or_the_socket_of_another_program_in_the_place_of_ours_is_left_alone() {
     or_skip!();
     let (netns, places) = (Netns::new(), Places::new());
