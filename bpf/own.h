@@ -117,10 +117,10 @@ static __noinline int tell(struct frame *f, const struct own *own)
 	return 0;
 }
 
-/* Writes it, and sends it. */
-static __noinline int send_own(struct __sk_buff *skb, const struct frame *f, const struct own *own)
+/* Writes it, and sends it. Verified once, on its own. */
+__noinline int send_own(struct __sk_buff *skb, const struct frame *f, const struct own *own)
 {
-	if (!write_own(skb, f, own))
+	if (!f || !own || !write_own(skb, f, own))
 		return 0;
 	if (own->port == NO_PORT)
 		return flood(skb, f->now, NO_PORT, TO_FABRIC);

@@ -3,6 +3,7 @@
 use aya::maps::{Array, HashMap, PerCpuArray};
 use aya::programs::{LinkOrder, SchedClassifier, TcAttachType, tc::TcAttachOptions};
 use aya::{Ebpf, EbpfLoader};
+use weft_switchd::Mode;
 use weft_switchd::layout::{Flow, Path, Port, Settings, Station};
 use weft_switching::exploration::Exploration;
 
@@ -37,7 +38,7 @@ impl Switch {
         (0..).zip(&ports).for_each(|(number, port)| map.insert(port.ifindex, number, 0).expect("a map"));
         let names: Vec<String> = interfaces.iter().map(|(name, _)| (*name).to_owned()).collect();
         Self(namespace.run(move || {
-            let program = ebpf.program_mut("tcp_path").expect("it has one");
+            let program = ebpf.program_mut(Mode::TcpPath.program()).expect("it has one");
             let program: &mut SchedClassifier = program.try_into().expect("of this type");
             program.load().expect("the kernel takes it");
             for name in &names {
