@@ -140,20 +140,18 @@ fn a_carrier_that_is_lost_reaches_the_data_plane_within_milliseconds() {
 fn a_host_is_heard_from_its_first_frame_wherever_it_is_plugged_in() {
     or_skip!();
     let (netns, places) = (Netns::new(), Places::new());
-    let here = host(1, &netns, "p1");
+    let (here, there) = (host(1, &netns, "p1"), host(2, &netns, "p2"));
+    there.ip("link set eth0 down");
     let config = "mode = \"arp-path\"\nports = [\"p1\", \"p2\"]\n[hello]\ninterval = \"2 s\"";
     let switch = Switch::start(&netns, &places, "s", config);
     switch.wait_roles(&[("p1", "host")]);
     let listens = here.run(|| std::net::UdpSocket::bind("10.0.0.1:9").expect("a socket"));
     listens.set_read_timeout(Some(std::time::Duration::from_secs(1))).expect("a timeout");
     // A port that never had anything behind it, then the same after its host was away.
-    let there = host(2, &netns, "p2");
     for again in [false, true] {
-        if again {
-            there.ip("link set eth0 down");
-            switch.wait_roles(&[("p2", "down")]);
-            there.ip("link set eth0 up");
-        }
+        there.ip("link set eth0 down");
+        switch.wait_roles(&[("p2", "down")]);
+        there.ip("link set eth0 up");
         switch.wait_roles(&[("p2", "host")]);
         let says = there.run(|| std::net::UdpSocket::bind("10.0.0.2:0").expect("a socket"));
         says.send_to(b"here I am", "10.0.0.1:9").expect("sent");
@@ -167,10 +165,12 @@ fn a_switch_that_is_plugged_into_a_host_port_is_found_at_once() {
     or_skip!();
     let (l, r, places) = (Netns::new(), Netns::new(), Places::new());
     let config = "mode = \"arp-path\"\nports = [\"a\"]\n[hello]\ninterval = \"2 s\"";
+    cable((&l, "a"), (&r, "a"));
+    l.ip("link set dev a down");
     let left = Switch::start(&l, &places, "l", config);
     let right = Switch::start(&r, &places, "r", config);
     std::thread::sleep(std::time::Duration::from_secs(7));
-    cable((&l, "a"), (&r, "a"));
+    l.ip("link set dev a up");
     let both = || left.role("a") == "fabric" && right.role("a") == "fabric";
     let took = wait_for("both know of each other", 5, both);
     assert!(took < std::time::Duration::from_secs(1), "{took:?}: no Hello of theirs was due");
