@@ -43,7 +43,7 @@ impl Joined {
             self.world.now += MS;
             self.world.on_time();
             let now = self.now();
-            self.controller.on_deadline(now);
+            self.controller.on_deadline(now.into());
             self.talk();
         }
     }
@@ -86,7 +86,7 @@ impl Joined {
         let id = SwitchId(switch as u64 + 1);
         let mut place = 0;
         loop {
-            let (next, stop) = self.controller.received(now, id, bytes, place);
+            let (next, stop) = self.controller.received(now.into(), id, bytes, place);
             place = next;
             match stop {
                 Stop::Rest => break,
@@ -115,7 +115,7 @@ impl Joined {
             let id = SwitchId(switch as u64 + 1);
             let ports: Vec<PortNo> =
                 (1..=self.world.network.switches[switch].ports.len() as u32).map(PortNo).collect();
-            self.controller.switch_up(now, id, &ports, &[]);
+            self.controller.switch_up(now.into(), id, &ports, &[]);
         }
         let switches = self.world.network.switches.clone();
         for (switch, of) in switches.iter().enumerate() {
@@ -123,7 +123,7 @@ impl Joined {
                 if let Peer::Switch { switch: other, port: at } = *peer {
                     let from = SwitchPort::new(switch as u64 + 1, port);
                     let to = SwitchPort::new(other as u64 + 1, at);
-                    self.controller.tell(now, |core, now, out| core.link_up(now, from, to, out));
+                    self.controller.tell(now.into(), |core, now, out| core.link_up(now, from, to, out));
                 }
             }
         }

@@ -80,6 +80,6 @@ fn rules_of_connections_that_are_over_go_and_the_core_hears_of_it() {
     assert_eq!(counter(&joined, "rules_idle"), 80);
     // Each host keeps the one that takes the label off its frames.
     assert_eq!(rules(&joined), before + joined.world.network.hosts.len());
-    let shown = joined.controller.core().show(joined.now(), weft_control::Show::Connections, 100);
+    let shown = joined.controller.core().show(joined.now().into(), weft_control::Show::Connections, 100);
     assert_eq!(shown["total"], 0, "{shown}");
 }
