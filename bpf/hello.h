@@ -12,7 +12,8 @@ static __always_inline enum reason refuses(const struct frame *f)
 {
 	if (f->kind == HELLO || is_fabric(f->port, f->now))
 		return NO_REASON;
-	if (is_control(f) || f->marked)
+	/* No station has a group's address or none (IEEE 802, 8.2): a bridge takes no such frame either. */
+	if (is_control(f) || f->marked || !f->src)
 		return UNTRUSTED;
 	return is_host(f->port, f->now) ? NO_REASON : UNKNOWN_PORT;
 }

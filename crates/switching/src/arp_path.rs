@@ -179,7 +179,9 @@ impl ArpPathSwitch {
         if header.kind == Kind::Hello || self.ports.is_fabric(ingress, now) {
             return None;
         }
-        match (header.kind.is_control() || header.src.is_group(), self.ports.is_host(ingress, now)) {
+        // No station has a group's address or none (IEEE 802, 8.2): a bridge takes no such frame either.
+        let is_no_station = header.src.is_group() || header.src == Mac([0; 6]);
+        match (header.kind.is_control() || is_no_station, self.ports.is_host(ingress, now)) {
             (true, _) => Some(DropReason::Untrusted),
             (false, false) => Some(DropReason::UnknownPort),
             (false, true) => None,

@@ -275,6 +275,8 @@ impl Draw {
         // Another switch floods it, since it does not know the destination; or a host says so.
         if self.one_in(10) {
             frame[6] |= 1;
+        } else if self.one_in(60) {
+            frame[6..12].fill(0);
         }
         frame
     }

@@ -99,17 +99,19 @@ fn marked_frames_teach_nothing() {
 }
 
 #[test]
-fn a_host_that_sends_from_a_group_address_is_refused() {
+fn a_host_that_sends_from_a_group_address_or_from_none_is_refused() {
     let mut net = arp_path(small(), &Exploration::default(), 1);
     let node = net.fabric.host_node(HostId(0));
     for dst in [Mac::of_host(HostId(3)), Mac::BROADCAST] {
         for kind in [Kind::Other, Kind::Tcp, Kind::ArpReply, Kind::ArpRequest] {
-            let header = Header { kind, dst, src: Mac::of_host(HostId(0)).marked(), ..datagram(0, 3) };
-            net.send_from(node, PortId(0), header);
+            for src in [Mac::of_host(HostId(0)).marked(), Mac([0; 6])] {
+                let header = Header { kind, dst, src, ..datagram(0, 3) };
+                net.send_from(node, PortId(0), header);
+            }
         }
     }
     net.run(Duration::from_ms(20));
-    assert_eq!(net.dropped(DropReason::Untrusted), 8);
+    assert_eq!(net.dropped(DropReason::Untrusted), 16);
     assert!(net.delivered.is_empty());
 }
 
