@@ -26,10 +26,10 @@ struct News {
     last: Move,
 }
 
-/// What was said: of each station until how many moves, and when. It has no more stations than the kernel's table.
+/// What was said: of each station until how many moves, and when, if anything was. It has no more stations than the kernel's table.
 #[derive(Default)]
 struct Said {
-    until: HashMap<u64, (u64, u64)>,
+    until: HashMap<u64, (u64, Option<u64>)>,
     /// When the table was looked at last; `None`: never.
     looked: Option<u64>,
 }
@@ -42,17 +42,16 @@ impl Said {
         let mut news = Vec::new();
         for &(address, last) in table {
             let Some(looked) = looked else {
-                self.until.insert(address, (last.count, 0));
+                self.until.insert(address, (last.count, None));
                 continue;
             };
             let known = self.until.get(&address).copied().filter(|(count, _)| *count <= last.count);
-            let (count, said) = known.unwrap_or((0, 0));
-            if last.count == count || now < said.saturating_add(GAP) {
+            let (count, said) = known.unwrap_or((0, None));
+            if last.count == count || said.is_some_and(|said| now < said + GAP) {
                 continue;
             }
-            self.until.insert(address, (last.count, now));
-            let since = if said == 0 { looked } else { said };
-            let seconds = (now - since).div_ceil(1_000_000_000).max(1);
+            self.until.insert(address, (last.count, Some(now)));
+            let seconds = (now - said.unwrap_or(looked)).div_ceil(1_000_000_000).max(1);
             news.push(News { address, times: last.count - count, seconds, last });
         }
         news

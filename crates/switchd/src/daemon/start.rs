@@ -153,7 +153,10 @@ pub async fn start(
         saved.prepare(links, &interface, switch.config.mode).await;
         switch.appeared(number, socket, &all);
     }
-    switch.held.take(switch.pins.path()).map_err(Refusal::system("opening what is pinned"))?;
+    if let Err(error) = switch.held.take(switch.pins.path()) {
+        // It forwards: to end here would leave it without a daemon.
+        tracing::warn!(%error, "pins that somebody removes while this daemon runs cannot be restored");
+    }
     // Not before: the program of the daemon before goes on learning until it is replaced.
     switch.tables.forget_ports(&others).map_err(Refusal::system("forgetting what was behind other ports"))?;
     Ok(switch)

@@ -120,10 +120,10 @@ fn what_others_have_pinned_is_named_and_refused_before_anything_is_removed() {
         foreign(what, path, why, &switch);
         fs::remove_dir(path).expect("it is still there");
     }
-    let moved = pins.join("maps/not_ours");
-    fs::rename(pins.join("maps/stations"), &moved).expect("a pin");
-    foreign("a map of another name", &moved, "has a map of this name", &switch);
-    fs::rename(&moved, pins.join("maps/stations")).expect("a pin");
+    let second = pins.join("maps/not_ours");
+    fs::hard_link(pins.join("maps/stations"), &second).expect("a pin");
+    foreign("a map of another name", &second, "has a map of this name", &switch);
+    fs::remove_file(&second).expect("a pin");
     let aside = places.pins.join("aside");
     fs::rename(pins.join("filters"), &aside).expect("a directory");
     symlink(&aside, pins.join("filters")).expect("a link");

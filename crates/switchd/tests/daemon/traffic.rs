@@ -1,6 +1,6 @@
 //! What hosts say to each other: datagrams that are counted, and TCP.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -10,10 +10,26 @@ use std::time::{Duration, Instant};
 
 use crate::net::Netns;
 
+/// A socket of UDP in the namespace that the thread is in. A process that another test is starting at this moment holds
+/// the sockets of this one until it is another program, so an address that is in use is tried again.
+fn udp(address: SocketAddr) -> UdpSocket {
+    let began = Instant::now();
+    loop {
+        match UdpSocket::bind(address) {
+            Err(error)
+                if error.kind() == ErrorKind::AddrInUse && began.elapsed() < Duration::from_secs(2) =>
+            {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            bound => return bound.expect("a port"),
+        }
+    }
+}
+
 /// Whether one of four datagrams to `address` comes back from there: a first one may start the search for it.
 pub fn reaches(from: &Netns, to_host: &Netns, address: &str) -> bool {
     let address: SocketAddr = address.parse().expect("an address");
-    let echo = to_host.run(move || UdpSocket::bind(address).expect("a port"));
+    let echo = to_host.run(move || udp(address));
     echo.set_read_timeout(Some(Duration::from_secs(3))).expect("a time");
     let answering = std::thread::spawn(move || {
         let mut buffer = [0; 64];
@@ -52,7 +68,7 @@ pub struct Outcome {
 impl Stream {
     pub fn start(from: &Netns, to: &Netns, address: &str, every: Duration) -> Self {
         let address: SocketAddr = address.parse().expect("an address");
-        let listening = to.run(move || UdpSocket::bind(address).expect("a port"));
+        let listening = to.run(move || udp(address));
         listening.set_read_timeout(Some(Duration::from_millis(500))).expect("a time");
         // What waits for a receiver that has no processor is not lost in the network.
         let room: libc::c_int = 64 << 20;
