@@ -162,6 +162,10 @@ pub async fn start(
     Ok(switch)
 }
 
+/// Descriptors that one program needs at most to take the place of another, and those for each port.
+const SPARE: usize = 16;
+const SPARE_OF_PORT: usize = 4;
+
 /// Puts the program in the place of the one before on all ports and commits its pins, or leaves all as it was.
 fn replace(switch: &mut Switch, staged: Staged) -> Result<(), Refusal> {
     // The program before, for as long as it may be needed again.
@@ -174,6 +178,10 @@ fn replace(switch: &mut Switch, staged: Staged) -> Result<(), Refusal> {
         true => Some(switch.plane.routes()?),
         false => None,
     };
+    // Taking back needs descriptors too, so all that both may need have to be free before anything is changed.
+    let needed = SPARE + SPARE_OF_PORT * switch.ports.len();
+    let free: std::io::Result<Vec<_>> = (0..needed).map(|_| fs::File::open("/dev/null")).collect();
+    drop(free.map_err(Refusal::system("looking whether enough files may be opened to attach the program"))?);
     let mut done = Vec::new();
     let replaced = attach_all(switch, &mut done).and_then(|()| Ok(staged.commit()?));
     if replaced.is_err() {

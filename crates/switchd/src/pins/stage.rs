@@ -146,6 +146,16 @@ fn remove_empty(folder: &Path) -> Result<()> {
     }
 }
 
+/// Removes the directories of what was to come, which are empty. Reading them would take a descriptor, and there may be
+/// none left.
+fn remove_next(next: &Path) {
+    for folder in [&next.join("maps"), &next.join("layouts"), next] {
+        if let Err(error) = remove_empty(folder) {
+            tracing::error!(%error, "what was begun cannot be removed: the next start removes it");
+        }
+    }
+}
+
 fn rename(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).map_err(at(to))
 }
@@ -200,7 +210,9 @@ impl Staged {
         }
         rename(&next.join("program"), &pins.program())?;
         self.is_done = true;
-        self.pins.clear_next()
+        // It is done, whatever becomes of directories that are empty now.
+        remove_next(&next);
+        Ok(())
     }
 }
 
@@ -209,18 +221,13 @@ impl Drop for Staged {
         if self.is_done {
             return;
         }
-        // By name: reading a directory would take a descriptor, and there may be none left.
         let next = self.pins.next();
         for Fresh { name, .. } in &self.plan.fresh {
             let _ = fs::remove_file(next.join("maps").join(name));
             let _ = fs::remove_file(next.join("layouts").join(name));
         }
         let _ = fs::remove_file(next.join("program"));
-        for folder in [next.join("maps"), next.join("layouts"), next] {
-            if let Err(error) = remove_empty(&folder) {
-                tracing::error!(%error, "what was begun cannot be removed: the next start removes it");
-            }
-        }
+        remove_next(&next);
         // The directories of a switch that was to be new; one that forwards has maps.
         if fs::remove_dir(self.pins.path.join("maps")).is_ok() {
             for folder in ["layouts", "links", "filters", ""] {
