@@ -19,7 +19,7 @@ from os_ken.ofproto import ofproto_protocol
 from os_ken.ofproto import ofproto_v1_3_parser as parser
 from os_ken.ofproto.ofproto_parser import msg as read
 
-from fake import BARRIER, FLOW_MOD, PACKET_IN, PACKET_OUT
+from fake import BARRIER, FLOW_MOD, MULTIPART, PACKET_IN, PACKET_OUT
 from weft._weft import Controller
 from weft.controller import codec
 
@@ -121,6 +121,10 @@ def remade(data):
         actions = [parser.OFPActionOutput(port, 0) for port in ports]
         message = parser.OFPPacketOut(DESCRIBED, 0xFFFFFFFF, in_port, actions, data[24 + length :])
         message.set_xid(xid)
+    elif kind == MULTIPART:
+        table, out_port, out_group, cookie, mask = struct.unpack_from("!B3xII4xQQ", data, 16)
+        message = parser.OFPFlowStatsRequest(DESCRIBED, 0, table, out_port, out_group, cookie, mask)
+        message.set_xid(xid)
     else:
         message = parser.OFPBarrierRequest(DESCRIBED)
         message.set_xid(xid)
@@ -138,7 +142,7 @@ def test_what_the_controller_makes_is_what_os_ken_makes_of_it(forwarding):
         assert again.hex() == data.hex(), message
         assert message.xid >= 2**31
         seen.setdefault(data[1], []).append(message)
-    assert set(seen) >= {FLOW_MOD, PACKET_OUT}
+    assert set(seen) >= {FLOW_MOD, MULTIPART, PACKET_OUT}
     assert {rule.command for rule in seen[FLOW_MOD]} >= ({0, 2, 3} if forwarding == "smoc" else {0, 3})
     fields = {field for rule in seen[FLOW_MOD] for field, _ in rule.match.items()}
     if forwarding == "smoc":
