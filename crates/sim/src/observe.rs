@@ -162,6 +162,10 @@ impl Observer {
             Rewrite::Unwrap if kind == Kind::PathReply && seen.exploration.is_none() => {
                 seen.exploration = seen.explored_from.map(|from| now.saturating_since(from));
             }
+            // A frame that is flooded takes every path; a later segment shows the one that the flow has.
+            Rewrite::Mark | Rewrite::UnwrapAndMark => {
+                seen.watch |= seen.packet.take().is_some();
+            }
             _ => {}
         }
     }
