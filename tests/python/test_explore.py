@@ -247,7 +247,7 @@ def test_a_large_fabric_is_drawn_without_the_hosts_that_take_no_part():
 
 def test_it_can_be_stopped_and_leaves_no_page(tmp_path):
     scenario = tmp_path / "long.toml"
-    scenario.write_text(SCENARIO.replace("60 ms", "20 s"))
+    scenario.write_text(SCENARIO.replace("60 ms", "200 s"))
     command = [
         sys.executable,
         "-m",
@@ -255,7 +255,7 @@ def test_it_can_be_stopped_and_leaves_no_page(tmp_path):
         "explore",
         str(scenario),
         "--flow",
-        "9000",
+        "90000",
         "-o",
         str(tmp_path / "page.html"),
     ]
