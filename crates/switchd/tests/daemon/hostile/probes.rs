@@ -10,7 +10,7 @@ use super::{raw, send};
 use crate::net::Netns;
 
 /// How long a try may take.
-const PATIENCE: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// One end: a host whose cable is looked at, and whose port has stations of any number.
 pub struct End<'a> {
