@@ -8,7 +8,8 @@ use crate::cases::{four, four_with};
 use crate::net::Net;
 use crate::talk::{ACK, Connection, SYN, flow};
 
-fn opened(net: &mut Net<Smoc>) -> Connection {
+/// A connection of four subflows.
+pub fn opened(net: &mut Net<Smoc>) -> Connection {
     let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
     net.open(&connection);
     for number in 1..=3 {
@@ -18,7 +19,7 @@ fn opened(net: &mut Net<Smoc>) -> Connection {
 }
 
 /// The ways of the four subflows, each the same there and back.
-fn ways(net: &mut Net<Smoc>) -> Vec<Vec<u64>> {
+pub fn ways(net: &mut Net<Smoc>) -> Vec<Vec<u64>> {
     let mut way = |port| {
         let there = net.say(flow(0, 1, port), 0, ACK, Some(Mptcp::Other));
         let back = net.say(flow(0, 1, port), 1, ACK, Some(Mptcp::Other));

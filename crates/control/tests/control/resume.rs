@@ -4,38 +4,16 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use weft_control::Duration;
-use weft_control::{Command, Match, Mptcp, PortNo, Rule, RuleAction, RuleChange, Settings, Smoc, SwitchId};
+use weft_control::{Command, Match, PortNo, Rule, RuleAction, RuleChange, Settings, Smoc, SwitchId};
 use weft_units::Mac;
-use weft_wire::mptcp::Version;
 
 use crate::cases::{four, four_with};
+use crate::failures::{opened, ways};
 use crate::net::{Net, Rng};
-use crate::talk::{ACK, Connection, flow};
+use crate::talk::flow;
 
 /// The paths of the four subflows of [`opened`].
 const FOUR_WAYS: [&[u64]; 4] = [&[1, 2], &[1, 3, 2], &[1, 4, 2], &[1, 5, 2]];
-
-fn opened(net: &mut Net<Smoc>) -> Connection {
-    let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
-    net.open(&connection);
-    for number in 1..=3 {
-        net.join(&connection, flow(0, 1, 4000 + number), 0);
-    }
-    connection
-}
-
-/// The ways of the four subflows, each the same there and back.
-fn ways(net: &mut Net<Smoc>) -> Vec<Vec<u64>> {
-    let mut way = |port| {
-        let there = net.say(flow(0, 1, port), 0, ACK, Some(Mptcp::Other));
-        let back = net.say(flow(0, 1, port), 1, ACK, Some(Mptcp::Other));
-        let mut mirrored = net.way(back);
-        mirrored.reverse();
-        assert_eq!(net.way(there), mirrored);
-        mirrored
-    };
-    (4000..4004).map(&mut way).collect()
-}
 
 /// Another run of the controller takes the place of the one before, which ends without a word.
 fn start_again(net: &mut Net<Smoc>, epoch: u32) {
