@@ -71,19 +71,15 @@ impl Pins {
         Self { path: root.join(&**name) }
     }
 
-    /// Makes the directories, and mounts the BPF file system where it is not.
+    /// Checks what is pinned, and mounts the BPF file system where it is not. Makes no file and no directory.
     ///
     /// # Errors
     /// [`PlaneError::Pin`]; mounting wants CAP_SYS_ADMIN. [`PlaneError::NotOurs`] where something that Weft does not
-    /// make is in the directory. Nothing is made then.
+    /// make is in the directory.
     pub fn open(root: &Path, name: &SwitchName) -> Result<Self> {
         let pins = Self::of(root, name);
         bpffs::require(&pins.path)?;
         pins.inspect()?;
-        for folder in ["maps", Hook::Tcx.folder(), Hook::Clsact.folder()] {
-            let folder = pins.path.join(folder);
-            std::fs::create_dir_all(&folder).map_err(at(&folder))?;
-        }
         Ok(pins)
     }
 

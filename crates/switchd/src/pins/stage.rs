@@ -18,7 +18,7 @@ use aya::maps::{MapInfo, MapType};
 use aya_obj::Object;
 
 use super::owned::is_pinned;
-use super::{Pins, Result, at, bpffs};
+use super::{Hook, Pins, Result, at, bpffs};
 use crate::btf;
 use crate::error::PlaneError;
 
@@ -119,11 +119,17 @@ impl Pins {
         })
     }
 
-    /// Begins to put another program in the place of the one that is pinned.
+    /// Begins to put another program in the place of the one that is pinned. Makes the directories of a new switch.
     pub(crate) fn stage(&self, plan: Plan) -> Result<Staged> {
         // What a daemon has left that was killed at this point.
         self.clear_next()?;
-        Ok(Staged { pins: self.clone(), plan, is_done: false })
+        // First of all, so that the directories go again if this fails.
+        let staged = Staged { pins: self.clone(), plan, is_done: false };
+        for folder in ["maps", Hook::Tcx.folder(), Hook::Clsact.folder()] {
+            let folder = self.path.join(folder);
+            fs::create_dir_all(&folder).map_err(at(&folder))?;
+        }
+        Ok(staged)
     }
 
     fn clear_next(&self) -> Result<()> {
@@ -230,7 +236,7 @@ impl Drop for Staged {
         remove_next(&next);
         // The directories of a switch that was to be new; one that forwards has maps.
         if fs::remove_dir(self.pins.path.join("maps")).is_ok() {
-            for folder in ["layouts", "links", "filters", ""] {
+            for folder in ["layouts", Hook::Tcx.folder(), Hook::Clsact.folder(), ""] {
                 let _ = fs::remove_dir(self.pins.path.join(folder));
             }
         }
