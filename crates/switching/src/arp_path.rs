@@ -222,7 +222,9 @@ impl ArpPathSwitch {
     }
 
     /// A station is new at a host port, or has moved there: the other switches are told, unless it asks them
-    /// itself. Where the port has too many of them it remains unknown.
+    /// itself. Where the port may add no station or start no flood at the moment, the station is not learned, and
+    /// its next frame tries again: a station that is known here and announced to nobody would be looked for at its
+    /// old port.
     #[cold]
     fn appears<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let (now, station) = (ctx.now(), header.src);
@@ -231,13 +233,16 @@ impl ArpPathSwitch {
         }
         let has_moved = self.port_of(station, now).is_some();
         let asks = header.kind == Kind::ArpRequest && header.dst.is_group();
-        self.learn(station, ingress, now);
-        if !self.config.announce || asks && !has_moved || !self.limits.may_flood(ingress, now) {
+        let announces = self.config.announce && (has_moved || !asks);
+        if announces && !self.limits.may_flood(ingress, now) {
             return;
         }
-        self.floods.reroot(station, ingress, now);
-        self.flood_own(ctx, Kind::PathRequest, station, station, out);
-        out.emit_ahead();
+        self.learn(station, ingress, now);
+        if announces {
+            self.floods.reroot(station, ingress, now);
+            self.flood_own(ctx, Kind::PathRequest, station, station, out);
+            out.emit_ahead();
+        }
     }
 
     /// A frame for a host of this switch has come from another one: its source is not on a port of ours,
