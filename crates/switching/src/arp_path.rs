@@ -268,18 +268,6 @@ impl ArpPathSwitch {
             && self.port_of(station, now).is_some_and(|known| known != port)
     }
 
-    #[cold]
-    fn on_request<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
-        if let Err(reason) = self.admit_of_host(ctx, ingress, header, out) {
-            return out.drop(reason);
-        }
-        let now = ctx.now();
-        if self.ports.is_fabric(ingress, now) {
-            self.lock(header.src, ingress, now);
-        }
-        self.ports.flood(ctx, &self.config, ingress, true, out);
-    }
-
     /// Takes note of a copy of a host's broadcast, or says why it goes no further. The host on a port of its own
     /// is heard.
     fn admit_of_host<C: Context>(
@@ -312,10 +300,15 @@ impl ArpPathSwitch {
         self.forward(ctx, ingress, header, out);
     }
 
+    /// A frame to a group. Where it asks for a station, its source is at the port of its first copy.
     #[cold]
     fn on_broadcast<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         if let Err(reason) = self.admit_of_host(ctx, ingress, header, out) {
             return out.drop(reason);
+        }
+        let now = ctx.now();
+        if header.kind == Kind::ArpRequest && self.ports.is_fabric(ingress, now) {
+            self.lock(header.src, ingress, now);
         }
         self.ports.flood(ctx, &self.config, ingress, true, out);
     }
@@ -488,6 +481,9 @@ impl ArpPathSwitch {
             return out.drop(DropReason::Stale);
         }
         match header.kind {
+            Kind::PathRequest | Kind::PathFail if let Err(reason) = self.admit(ingress, header, now) => {
+                out.drop(reason);
+            }
             Kind::PathReply => {
                 self.learn(header.src, ingress, now);
                 self.repairs.remove(&header.src);
@@ -502,9 +498,6 @@ impl ArpPathSwitch {
                 }
             }
             Kind::PathRequest => {
-                if let Err(reason) = self.admit(ingress, header, now) {
-                    return out.drop(reason);
-                }
                 self.lock(header.src, ingress, now);
                 if header.src == header.dst {
                     // The station is new behind that port, or has moved there.
@@ -519,13 +512,8 @@ impl ArpPathSwitch {
                 let id = header.exploration_id();
                 out.emit(ingress, Header::about_path(Kind::PathReply, header.dst, header.src, id));
             }
+            Kind::PathFail if self.attached(header.dst, now).is_none() => self.pass_on(ctx, ingress, out),
             Kind::PathFail => {
-                if let Err(reason) = self.admit(ingress, header, now) {
-                    return out.drop(reason);
-                }
-                if self.attached(header.dst, now).is_none() {
-                    return self.pass_on(ctx, ingress, out);
-                }
                 out.consume();
                 self.look_for(ctx, header.dst, header.src, out);
             }
@@ -543,7 +531,6 @@ impl ArpPathSwitch {
         if header.src.is_group() && header.kind != Kind::Hello {
             return self.on_marked(ctx, ingress, header, out);
         }
-        let explores = header.kind == Kind::ArpRequest && header.dst.is_group();
         if (header.dst.is_group() || header.kind.is_control())
             && let Some(reason) = self.refuses(ingress, header, now)
         {
@@ -555,7 +542,6 @@ impl ArpPathSwitch {
                 out.consume();
             }
             kind if kind.is_control() => self.on_control(ctx, ingress, header, out),
-            _ if explores => self.on_request(ctx, ingress, header, out),
             _ if header.dst.is_group() => self.on_broadcast(ctx, ingress, header, out),
             _ if !self.takes(ctx, ingress, header, out) => {}
             Kind::ArpReply => self.on_reply(ctx, ingress, header, out),
