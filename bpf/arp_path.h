@@ -107,6 +107,8 @@ static __always_inline int on_path_request(struct __sk_buff *skb, struct frame *
 	/* The station is new behind that port, or has moved there. */
 	if (f->src == f->dst)
 		reroot(f->src, f->port, f->now);
+	else
+		reroot_unknown(f->src, f->dst, f->port, f->now);
 	if (f->src == f->dst || attached(f->dst, f->now) == NO_PORT)
 		return pass_on(skb, f);
 	confirm_station(f, f->src);
@@ -116,6 +118,7 @@ static __always_inline int on_path_request(struct __sk_buff *skb, struct frame *
 
 static __always_inline int on_path_fail(struct __sk_buff *skb, struct frame *f)
 {
+	reroot_unknown(f->dst, f->src, f->port, f->now);
 	if (attached(f->dst, f->now) == NO_PORT)
 		return pass_on(skb, f);
 	look_for(f, f->dst, f->src);

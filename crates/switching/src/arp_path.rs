@@ -504,6 +504,7 @@ impl ArpPathSwitch {
                     self.floods.reroot(header.src, ingress, now);
                     return self.pass_on(ctx, ingress, out);
                 }
+                self.floods.reroot_unknown([header.src, header.dst], ingress, now);
                 if self.attached(header.dst, now).is_none() {
                     return self.pass_on(ctx, ingress, out);
                 }
@@ -512,8 +513,11 @@ impl ArpPathSwitch {
                 let id = header.exploration_id();
                 out.emit(ingress, Header::about_path(Kind::PathReply, header.dst, header.src, id));
             }
-            Kind::PathFail if self.attached(header.dst, now).is_none() => self.pass_on(ctx, ingress, out),
             Kind::PathFail => {
+                self.floods.reroot_unknown([header.dst, header.src], ingress, now);
+                if self.attached(header.dst, now).is_none() {
+                    return self.pass_on(ctx, ingress, out);
+                }
                 out.consume();
                 self.look_for(ctx, header.dst, header.src, out);
             }
