@@ -75,8 +75,8 @@ static __always_inline int flood(struct __sk_buff *skb, __u64 now, __u32 ingress
 	return flood_but(skb, now, ingress, NO_PORT, to);
 }
 
-/* Puts the mark of an unknown destination on the frame at hand, or takes it off. The bytes belong to the header
- * that a checksum over all of the frame, as an interface may have made it, does not cover here. */
+/* Puts the mark of an unknown destination on the frame at hand, or takes it off. A checksum that an interface has
+ * computed over the frame does not cover the Ethernet header at ingress, so there is none to correct. */
 static __always_inline bool set_mark(struct __sk_buff *skb, const struct frame *f, bool mark)
 {
 	__u8 first = f->src >> 40 | mark;
