@@ -85,14 +85,19 @@ fn add_filter(program: &mut SchedClassifier, interface: &str) -> Result<SchedCla
     Ok(program.attach_with_options(interface, TcAttachType::Ingress, TcAttachOptions::Netlink(options))?)
 }
 
-/// Pins a program in the place of another.
-fn repin(program: &mut SchedClassifier, path: &Path) -> Result<()> {
+/// Removes a pin, if there is one.
+fn unpin(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(PlaneError::Pin { path: path.to_owned(), error });
+            Err(PlaneError::Pin { path: path.to_owned(), error })
         }
-        _ => {}
+        _ => Ok(()),
     }
+}
+
+/// Pins a program in the place of another.
+fn repin(program: &mut SchedClassifier, path: &Path) -> Result<()> {
+    unpin(path)?;
     program
         .pin(path)
         .map_err(|error| PlaneError::Pin { path: path.to_owned(), error: io::Error::other(error) })
@@ -138,11 +143,9 @@ impl Plane {
             match put(program, link) {
                 // The pin holds the link, also without us: it is never without one.
                 Ok(link) => return Ok(Undo { pin: path, before: Before::Link(link, old) }),
-                // Its interface is gone, and no other program can be put into it.
-                Err(PlaneError::Program(error)) if is_dead(&error) => {
-                    std::fs::remove_file(&path)
-                        .map_err(|error| PlaneError::Pin { path: path.clone(), error })?;
-                }
+                // Its interface is gone, or somebody has detached it: no other program can be put into it. Its pin
+                // stays until there is another link: where that fails, the daemon tries again.
+                Err(PlaneError::Program(error)) if is_dead(&error) => {}
                 Err(error) => {
                     rename(&path, &old)?;
                     return Err(error);
@@ -152,6 +155,7 @@ impl Plane {
         let options = TcAttachOptions::TcxOrder(LinkOrder::default());
         let id = program.attach_with_options(interface, TcAttachType::Ingress, options)?;
         let link: FdLink = program.take_link(id)?.try_into()?;
+        unpin(&path)?;
         link.pin(&path)
             .map_err(|error| PlaneError::Pin { path: path.clone(), error: io::Error::other(error) })?;
         Ok(Undo { pin: path, before: Before::Nothing(Hook::Tcx, interface.to_owned()) })

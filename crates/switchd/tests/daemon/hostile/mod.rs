@@ -3,7 +3,7 @@
 //!
 //! `WEFT_HOSTILE_FRAMES` frames, a hundred thousand where that is not set; `make hostile` sends a million.
 
-mod frames;
+pub mod frames;
 pub mod probes;
 
 use std::net::Shutdown;
@@ -31,7 +31,7 @@ fn resident(switch: &Switch<'_>) -> u64 {
 }
 
 /// A socket that sends frames as they are, on the only cable of a host, and takes those of an EtherType (0: none).
-fn raw(netns: &Netns, ethertype: libc::c_int) -> OwnedFd {
+pub fn raw(netns: &Netns, ethertype: libc::c_int) -> OwnedFd {
     let protocol = (ethertype as u16).to_be();
     netns.run(move || {
         // SAFETY: no pointers.
