@@ -4,22 +4,16 @@ use std::time::Duration;
 
 use crate::net::{Netns, host};
 use crate::or_skip;
-use crate::switch::{Places, Switch};
+use crate::switch::{Places, Switch, TwoHosts};
 use crate::traffic::{Connection, Stream, reaches};
 
 #[test]
 fn no_frame_is_lost_while_daemons_are_killed_and_started_under_load() {
     or_skip!();
-    for attach in ["", "clsact"] {
-        let (netns, places) = (Netns::new(), Places::new());
-        let hosts = [host(1, &netns, "h1"), host(2, &netns, "h2")];
-        let config = "mode = \"tcp-path\"\nports = [\"h1\", \"h2\"]";
-        let mut switch = match attach {
-            "" => Switch::start(&netns, &places, "s", config),
-            hook => Switch::start_with(&netns, &places, "s", config, &["--attach", hook]),
-        };
-        switch.wait_roles(&[("h1", "host"), ("h2", "host")]);
-        assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"), "{attach}");
+    for attach in ["tcx", "clsact"] {
+        let two = TwoHosts::new();
+        let mut switch = two.switch("tcp-path", &["--attach", attach]);
+        let (places, hosts) = (&two.places, &two.hosts);
         let mut connection = Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80");
         let stream = Stream::start(&hosts[0], &hosts[1], "10.0.0.2:9", Duration::from_micros(100));
         for round in 0..6 {
@@ -43,7 +37,7 @@ fn no_frame_is_lost_while_daemons_are_killed_and_started_under_load() {
         let output = switch.ctl("down");
         assert!(output.status.success(), "{output:?}");
         crate::switch::wait_for("pins are gone", 5, || !places.pins.join("s").exists());
-        assert!(!reaches(&hosts[0], &hosts[1], "10.0.0.2:7"), "{attach}: nothing forwards any more");
+        assert!(!two.reach(), "{attach}: nothing forwards any more");
     }
 }
 
