@@ -47,8 +47,10 @@ fn stations_flows_and_neighbours_are_adopted_and_numbers_of_hellos_grow() {
     let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
     crate::net::cable((&left, "a"), (&right, "a"));
     let hosts = [host(1, &left, "h"), host(2, &right, "h")];
+    // A daemon takes seconds to start on a busy machine: the hold is longer than that.
     let key = format!(
-        "mode = \"tcp-path\"\nports = [\"h\", \"a\"]\nhello_key = \"{}\"\n[hello]\ninterval = \"600 ms\"",
+        "mode = \"tcp-path\"\nports = [\"h\", \"a\"]\nfabric_ports = [\"a\"]\nhello_key = \"{}\"\n\
+         [hello]\ninterval = \"600 ms\"\nhold = 20",
         "5a".repeat(32)
     );
     let mut l = Switch::start(&left, &places, "l", &key);
@@ -65,7 +67,10 @@ fn stations_flows_and_neighbours_are_adopted_and_numbers_of_hellos_grow() {
     assert!(stations.contains("02:00:00:00:00:01") && stations.contains("02:00:00:00:00:02"), "{stations}");
     assert_eq!(l.ask("show paths")["total"], 2);
     // Hellos of the new daemon are believed: their numbers go on.
+    let heard = || r.ask("show counters")["hello"]["heard"].as_u64();
+    let before = heard();
     std::thread::sleep(Duration::from_millis(2500));
+    assert!(heard() >= before.map(|count| count + 2), "{before:?}, then {:?}", heard());
     assert_eq!(r.role("a"), "fabric");
     assert_eq!(r.ask("show counters")["hello"]["refused"], serde_json::json!({}));
     assert!(!r.log().contains("silent"), "{}", r.log());
