@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use weft_units::Mac;
 
 use crate::clock::{Duration, Time};
@@ -40,7 +41,9 @@ pub(super) struct Resumption {
     pub reserved: FxHashSet<u32>,
     /// Connections that were made of rules: by their stations, and by what cookies called them.
     pub connections: FxHashMap<([u32; 2], u32), Handle>,
-    /// When a switch has connected last.
+    /// What was taken over and has its old rules still: those that it sends over were not confirmed in time.
+    unreplaced: Vec<Resumed>,
+    /// When a switch has connected last that had not before.
     quiet_since: Time,
     due: Time,
 }
@@ -51,6 +54,7 @@ impl Default for Resumption {
             left: BTreeMap::new(),
             reserved: FxHashSet::default(),
             connections: FxHashMap::default(),
+            unreplaced: Vec::new(),
             quiet_since: Time::ZERO,
             due: Time::MAX,
         }
@@ -96,10 +100,10 @@ impl Smoc {
     /// A switch has connected for the first time: it gets its number in labels, and ports by which its rules send
     /// labels are no hosts' ports until that is certain.
     pub(super) fn begin_resuming(&mut self, now: Time, switch: u32, found: &Table) {
-        self.resumption.quiet_since = now;
         if self.net.topology.switches[switch as usize].label != NONE {
             return;
         }
+        self.resumption.quiet_since = now;
         let mut ends: BTreeMap<u32, usize> = BTreeMap::new();
         for (end, _) in found.keys().filter_map(|(_, matches)| Label::of_end(matches)) {
             *ends.entry(end).or_default() += 1;
@@ -142,6 +146,7 @@ impl Smoc {
         // Tables are in no order; what is taken over is.
         ways.sort_unstable_by_key(|(switch, (priority, _), way)| (*switch, *priority, way.station));
         self.take_over(now, ways, out);
+        self.replace_again(now, out);
         let mut changes = Changes::new();
         for (switch, key) in wrong {
             self.remove_left(switch, key, &mut changes);
@@ -154,8 +159,9 @@ impl Smoc {
             Label::of_path(&rule.matches).or(sent)
         });
         self.resumption.reserved = labels.map(Label::bits).collect();
-        let is_done =
-            self.resumption.left.values().all(Table::is_empty) && self.net.topology.kept().is_empty();
+        let is_done = self.resumption.left.values().all(Table::is_empty)
+            && self.resumption.unreplaced.is_empty()
+            && self.net.topology.kept().is_empty();
         self.resumption.due = if is_done { Time::MAX } else { now + LOOK };
     }
 
@@ -380,6 +386,54 @@ impl Smoc {
             }
         }
         self.submit(now, draft, out);
+    }
+
+    /// A transaction has failed that rules were to be replaced behind: it is tried again when there is another look.
+    pub(super) fn not_replaced(&mut self, now: Time, resumed: Vec<Resumed>) {
+        if !resumed.is_empty() {
+            self.resumption.unreplaced.extend(resumed);
+            self.resumption.due = self.resumption.due.min(now + LOOK);
+        }
+    }
+
+    /// Asks once more for what rules send over that were not replaced, where all its switches can be asked.
+    fn replace_again(&mut self, now: Time, out: &mut Vec<Command>) {
+        let mut draft = Draft::new(Purpose::Other);
+        let (mut again, mut waiting) = (Vec::new(), Vec::new());
+        for one in std::mem::take(&mut self.resumption.unreplaced) {
+            let Some((path, stations)) = self.sends_over(one) else { continue };
+            let switches = &self.paths.slab[path].switches;
+            if !switches.iter().all(|&switch| self.net.is_up(switch)) {
+                waiting.push(one);
+                continue;
+            }
+            if !self.paths.slab[path].cables.is_empty() {
+                stations.into_iter().for_each(|station| self.draft_station(&mut draft, station));
+            }
+            self.draft_path(&mut draft, path);
+            again.push(one);
+        }
+        self.resumption.unreplaced = waiting;
+        if draft.is_empty() {
+            self.replace(now, &again, out);
+        } else {
+            self.submit(now, draft.before(again), out);
+        }
+    }
+
+    /// The path of a flow or a route that was taken over, and the stations that it leads to.
+    fn sends_over(&self, resumed: Resumed) -> Option<(u32, SmallVec<[u32; 2]>)> {
+        let (path, stations) = match resumed {
+            Resumed::Flow(flow) => {
+                let flow = self.flows.slab.find(flow)?;
+                (flow.path, SmallVec::from_slice(&flow.key.stations))
+            }
+            Resumed::Route(route) => {
+                let route = self.routes.slab.find(route)?;
+                (route.path, SmallVec::from_slice(&[route.to]))
+            }
+        };
+        (path != NONE).then_some((path, stations))
     }
 
     /// Removes what is of no use when all switches and cables are known.
