@@ -236,8 +236,18 @@ impl Smoc {
         labels.collect()
     }
 
+    /// Whether a rule keeps labels out that come from another switch: its removal was lost with a connection.
+    fn is_stale_guard(&self, switch: u32, rule: &Rule) -> bool {
+        let ports = &self.net.topology.switches[switch as usize].ports;
+        let port = rule.matches.in_port.and_then(|port| ports.get(&port));
+        rule.priority == priority::GUARD && port.is_some_and(|&port| self.net.topology.leads_to_switch(port))
+    }
+
     /// Where a rule of a flow or a route leads.
     fn fate(&self, switch: u32, rule: &Rule, labelled: &FxHashMap<u32, (u32, usize)>) -> Fate {
+        if self.is_stale_guard(switch, rule) {
+            return Fate::Wrong;
+        }
         let is_known = matches!(rule.priority, priority::FLOW | priority::CROWD | priority::STATION);
         let Some((mac, _)) = rule.matches.eth_dst.filter(|_| is_known) else { return Fate::Unknown };
         if !is_sound(rule) {

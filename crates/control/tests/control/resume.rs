@@ -289,6 +289,30 @@ fn rules_are_replaced_although_what_they_send_over_was_confirmed_late() {
     assert_eq!(ways(&mut net), FOUR_WAYS);
 }
 
+#[test]
+fn a_guard_whose_removal_was_lost_with_the_connection_is_removed_at_once() {
+    let mut net = four(&[1, 2]);
+    opened(&mut net);
+    let at = net.wires().into_iter().flat_map(|(a, b)| [a, b]).find(|at| at.switch == SwitchId(4)).unwrap();
+    net.disconnect(SwitchId(4));
+    let switch = net.switches.get_mut(&SwitchId(4)).unwrap();
+    let guard = switch.rules.iter().map(|(rule, _)| rule).find(|rule| rule.priority == 45_000).unwrap().clone();
+    let label = Mac::from_bits(0x0657 << 32);
+    let labels = Match { eth_dst: Some((label, Mac::from_bits(0xffff << 32))), ..Match::ALL };
+    switch.rules.push((
+        Rule {
+            cookie: 0x5745_8001_0000_0000 | u64::from(at.port.0),
+            priority: 55_000,
+            matches: Match { in_port: Some(at.port), ..labels },
+            ..guard
+        },
+        net.now,
+    ));
+    net.connect(SwitchId(4));
+    net.run(Duration::from_ms(100));
+    assert_eq!(ways(&mut net), FOUR_WAYS);
+}
+
 /// Whether a rule of switch 4 forwards a label to switch 1.
 fn is_back(rule: &Rule) -> bool {
     let is_label = rule.priority == 50_000 && rule.cookie >> 44 & 15 == 10;
