@@ -16,6 +16,7 @@ use crate::clock::{Duration, Time};
 use super::Smoc;
 use super::install::Draft;
 use super::reconcile::Table;
+use super::resume_flow::Found;
 use super::rules::{Changes, base, guard, tcp};
 use crate::command::Command;
 use crate::cookie::flow_direction;
@@ -340,9 +341,10 @@ impl Smoc {
             else {
                 continue;
             };
+            let found = Found { switch, rule: &rule, to: way.station, path };
             let done = match rule.priority {
-                priority::FLOW => self.resume_flow(now, switch, &rule, way.station, path, out),
-                _ => self.resume_route(now, switch, &rule, way.station, path, out),
+                priority::FLOW => self.resume_flow(now, &found, out),
+                _ => self.resume_route(now, &found, out),
             };
             let Some(done) = done else {
                 self.resumption.left.entry(switch).or_default().insert(key, rule);

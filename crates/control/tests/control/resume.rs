@@ -296,7 +296,8 @@ fn a_guard_whose_removal_was_lost_with_the_connection_is_removed_at_once() {
     let at = net.wires().into_iter().flat_map(|(a, b)| [a, b]).find(|at| at.switch == SwitchId(4)).unwrap();
     net.disconnect(SwitchId(4));
     let switch = net.switches.get_mut(&SwitchId(4)).unwrap();
-    let guard = switch.rules.iter().map(|(rule, _)| rule).find(|rule| rule.priority == 45_000).unwrap().clone();
+    let guard =
+        switch.rules.iter().map(|(rule, _)| rule).find(|rule| rule.priority == 45_000).unwrap().clone();
     let label = Mac::from_bits(0x0657 << 32);
     let labels = Match { eth_dst: Some((label, Mac::from_bits(0xffff << 32))), ..Match::ALL };
     switch.rules.push((
