@@ -11,9 +11,8 @@ import re
 import socket
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -202,56 +201,31 @@ def carried(net: OpenFlowNetwork) -> dict[str, float]:
 
 
 class Connected:
-    """A Multipath TCP connection from a to b that carries as much as it can while `flows` runs, and else nothing."""
+    """A Multipath TCP connection from a to b that says nothing once it is open."""
 
     def __init__(self, net: OpenFlowNetwork) -> None:
         """Open it; the subflows follow on their own."""
         address = (net.address("b"), 4001)
         with entered(net.namespaces["b"]):
             # It stays: Linux has further subflows come to the socket that listens.
-            self._listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
-            self._listening.bind(address)
-            self._listening.listen()
+            listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
+            listening.bind(address)
+            listening.listen()
         with entered(net.namespaces["a"]):
-            self._here = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
-        self._here.connect(address)
-        self._there = self._listening.accept()[0]
-        self._sends = threading.Event()
+            here = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
+        here.connect(address)
+        there = listening.accept()[0]
         # Further subflows are opened when the first has carried something.
-        self._here.send(b"hello")
-        self._there.recv(5)
-        for one in (self._send, self._receive):
-            threading.Thread(target=one, daemon=True).start()
+        here.send(b"hello")
+        there.recv(5)
+        self._sockets = (listening, here, there)
 
     def __enter__(self) -> Connected:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._listening.close()
-        for end in (self._here, self._there):
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-            end.close()
-        self._sends.set()
-
-    @contextlib.contextmanager
-    def flows(self) -> Iterator[None]:
-        """Have a send to b for as long as the block takes."""
-        self._sends.set()
-        try:
-            yield
-        finally:
-            self._sends.clear()
-
-    def _send(self) -> None:
-        with contextlib.suppress(OSError):
-            while self._sends.wait() and self._here.send(bytes(65536)):
-                pass
-
-    def _receive(self) -> None:
-        with contextlib.suppress(OSError):
-            while self._there.recv(65536):
-                pass
+        for one in self._sockets:
+            one.close()
 
 
 def sockets(

@@ -10,11 +10,10 @@ import subprocess
 import threading
 import time
 
-from benches.controller.lab import MIDDLE, PORT, Connected, network, pings, rates, until
+from benches.controller.lab import MIDDLE, PORT, Connected, network, pings, until
 from probing import Probing, subflows_of
-from steady_limits import BUSY
 
-__all__ = ["Pinging", "Probing", "Relay", "filled", "known", "re", "rules", "steady", "subflows_of"]
+__all__ = ["Pinging", "Probing", "Relay", "known", "re", "rules", "steady", "subflows_of"]
 
 
 @contextlib.contextmanager
@@ -34,23 +33,11 @@ def steady(controller, controllers=(PORT,)):
     """
     with known(controller, controllers=controllers) as net:
         keep_neighbours(net)
-        with Connected(net) as connection:
+        with Connected(net):
             until("four subflows have four paths", lambda: controller.middles() == list(MIDDLE))
             # Rules for the handshake's segments are replaced when all is known.
             time.sleep(1)
-            yield net, connection
-
-
-def filled(net, connection, patience_s=20):
-    """What comes from s1 at each middle switch, in bit/s, once a connection that sends has filled all four links.
-
-    TCP begins slowly, and on a busy machine more so; what it carries at last is returned if it does not fill them.
-    """
-    with connection.flows():
-        end = time.monotonic() + patience_s
-        while min((seen := rates(net, 1)).values()) < BUSY and time.monotonic() < end:
-            pass
-    return seen
+            yield net
 
 
 class Relay:

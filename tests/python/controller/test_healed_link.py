@@ -14,7 +14,7 @@ def test_a_subflow_that_had_to_share_a_path_moves_back_when_the_link_is_healed_a
             from steady import *
 
             controller = Controller("--fabric", str(FABRIC))
-            with steady(controller) as (net, connection):
+            with steady(controller) as net:
                 flows = subflows_of(controller)
                 device = interface(net, "s4", "s1")
                 sh(f"ip link set {device} down")

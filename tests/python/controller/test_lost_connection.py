@@ -15,7 +15,7 @@ def test_transfers_and_pings_of_an_edge_switch_go_on_without_its_management_conn
 
             controller = Controller("--fabric", str(FABRIC))
             relay = Relay(PORT + 10, PORT)
-            with steady(controller) as (net, connection):
+            with steady(controller) as net:
                 net.switch._configure("set-controller", "s1", f"tcp:127.0.0.1:{PORT + 10}")
                 until("s1 is back", lambda: controller.log().count("switch s1 is ready") == 2)
                 flows = subflows_of(controller)
@@ -35,9 +35,9 @@ def test_transfers_and_pings_of_an_edge_switch_go_on_without_its_management_conn
                 counters = controller.show("status")["counters"]
                 changed = {name: counters[name] - counted[name] for name in
                            ("cables_down", "flows_moved", "flows_cut", "rules_stale", "rules_missing")}
-                carried = filled(net, connection)
+                after_all = carried(net)
                 tell(before=before, during=during, after=after, gone=gone, sent=pinging.sent, row=pinging.row,
-                     missing=pinging.missing, probes=probing.row(), changed=changed, carried=carried,
+                     missing=pinging.missing, probes=probing.row(), changed=changed, carried=after_all,
                      differences=controller.show("switches")["differences"], log=controller.log())
             """,
             limit_s=120,

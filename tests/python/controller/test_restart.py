@@ -34,11 +34,12 @@ def test_a_controller_that_is_started_again_costs_no_frame_and_every_path_goes_o
             + f"how = {how!r}\n"
             + """
 controller = Controller("--fabric", str(FABRIC))
-with steady(controller) as (net, connection):
+with steady(controller) as net:
     # Of the subflows and of their paths; those of pings idle out.
     of_flows = lambda switch: [rule for rule in rules(net, switch) if re.search("priority=(30000,tcp|50000)", rule)]
-    bare = lambda: {switch: [re.sub("cookie=[^,]*,", "", rule) for rule in of_flows(switch)] for switch in net.dpids}
-    before = bare()
+    bare = lambda rule: re.sub("cookie=[^,]*,", "", rule)
+    found = lambda: {switch: sorted(map(bare, of_flows(switch))) for switch in net.dpids}
+    before = found()
     with Probing(net, subflows_of(controller)) as probing:
         time.sleep(2)
         controller.stop(15 if how == "ended" else 9)
@@ -49,9 +50,9 @@ with steady(controller) as (net, connection):
         controller.ready()
         # Ten seconds after the last switch is there, what is of no use is removed.
         time.sleep(12)
-    kept = bare()
+    kept = found()
     counters, middles = controller.show("status")["counters"], controller.middles()
-    after = filled(net, connection)
+    after = carried(net)
     old = [rule for switch in net.dpids for rule in rules(net, switch) if re.search(r"cookie=0x5745[0-7]", rule)]
     new = []
     transfer(net, 4, lambda: (time.sleep(3), new.extend(controller.middles())))
@@ -83,7 +84,7 @@ def test_a_controller_that_stands_by_takes_over_within_three_seconds(lab):
 
             first = Controller("--fabric", str(FABRIC))
             second = Controller("--fabric", str(FABRIC), "--role", "standby", port=PORT + 1)
-            with steady(first, controllers=(PORT, PORT + 1)) as (net, connection):
+            with steady(first, controllers=(PORT, PORT + 1)) as net:
                 # A switch that was refused tries again after eight seconds at most.
                 waits = lambda one: one.log().count("stands by at switch") >= 6
                 flows = subflows_of(first)
@@ -100,7 +101,7 @@ def test_a_controller_that_stands_by_takes_over_within_three_seconds(lab):
                         standby.ready()
                         time.sleep(12)
                     probes.append(probing.row())
-                    used.append([filled(net, connection), standby.middles()])
+                    used.append([carried(net), standby.middles()])
                     if number == 9:
                         master.process.wait()
                         master.log_file.rename("/run/killed.log")
@@ -120,8 +121,8 @@ def test_a_controller_that_stands_by_takes_over_within_three_seconds(lab):
     assert max(seen["took"]) < 3, (seen["took"], seen["log"])
     for probes in seen["probes"]:
         uninterrupted(probes)
-    for carried, middles in seen["used"]:
-        assert all(rate > BUSY for rate in carried.values()), carried
+    for rates, middles in seen["used"]:
+        assert all(rate > BUSY for rate in rates.values()), rates
         assert middles == MIDDLES, seen["log"]
     # Who was stopped for a while finds another in its place, and leaves the switches to it.
     assert seen["stood_by"] == 0, seen["log"]
