@@ -128,7 +128,7 @@ fn run(arguments: Arguments) -> Result<(), Refusal> {
         removed.iter().for_each(|line| println!("{line}"));
         println!(
             "{name}: {}",
-            if removed.is_empty() { "there was nothing to take away" } else { "does not forward any more" }
+            if removed.is_empty() { "nothing to detach" } else { "does not forward any more" }
         );
         return Ok(());
     }

@@ -7,6 +7,7 @@ mod carriers;
 mod control;
 mod delivery;
 mod ethtool;
+mod excess;
 mod hello;
 mod interfaces;
 mod links;
@@ -189,11 +190,13 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     }
     let sweeping = tokio::spawn(background::sweep(shared.clone()));
     let moving = tokio::spawn(moves::watch(shared.clone()));
+    let limiting = tokio::spawn(excess::watch(shared.clone()));
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
     let ended = serve(&shared, &links, &mut saved, signals, changes, todo, asked).await;
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Stopping]);
     sweeping.abort();
     moving.abort();
+    limiting.abort();
     control.hide();
     if let Some(metrics) = metrics {
         metrics.abort();

@@ -188,12 +188,18 @@ fn program(path: &Path) -> Result<What> {
     }
 }
 
+/// Whether a map was created under this name, of which the kernel keeps 15 bytes.
+fn is_called(info: &MapInfo, name: &str) -> bool {
+    info.name().iter().eq(name.as_bytes().iter().take(15))
+}
+
 fn map(path: &Path, known: &BTreeSet<String>) -> Result<What> {
     if !known.contains(name(path)) {
         return Err(not_ours(path, "no program of Weft has a map of this name"));
     }
     match MapInfo::from_pin(path) {
-        Ok(_) => Ok(What::Map),
+        Ok(info) if is_called(&info, name(path)) => Ok(What::Map),
+        Ok(_) => Err(not_ours(path, "the kernel knows this map by another name")),
         Err(error) => Err(not_ours(path, &format!("it should be a pinned map: {error}"))),
     }
 }

@@ -203,3 +203,20 @@ fn what_was_set_of_interfaces_is_set_back_when_the_switch_is_taken_down() {
     assert!(switch.ctl("down").status.success());
     wait_for("it is as before", 5, || !promiscuous() && ipv6());
 }
+
+#[test]
+fn only_ports_that_may_be_fabric_ports_limit_how_long_an_explored_syn_may_be() {
+    or_skip!();
+    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
+    cable((&left, "a"), (&right, "a"));
+    left.ip("link set dev a mtu 1520");
+    let _host = host(1, &left, "h1");
+    for (fabric_ports, is_limited) in [("[\"a\"]", false), ("\"any\"", true)] {
+        let config = format!("mode = \"tcp-path\"\nports = [\"a\", \"h1\"]\nfabric_ports = {fabric_ports}");
+        let mut switch = Switch::start(&left, &places, "s", &config);
+        let log = switch.log();
+        assert_eq!(log.contains("too long for a Path Request"), is_limited, "{fabric_ports}: {log}");
+        switch.stop();
+        std::fs::remove_file(places.run.join("s.log")).expect("a log");
+    }
+}
