@@ -33,12 +33,12 @@ static __always_inline int forward(struct __sk_buff *skb, struct frame *f)
 	if (port == f->port) {
 		/* A flood and a reply that crossed each other can leave two switches pointing at each
 		 * other: what is known here is not true. */
-		bpf_map_delete_elem(&stations, &dst);
+		bpf_map_delete_elem(&weft_stations, &dst);
 		return miss(skb, f);
 	}
 	if (has_returned(f, port)) {
 		/* Entries of several floods, of which some copies were lost, can close a circle. */
-		bpf_map_delete_elem(&stations, &dst);
+		bpf_map_delete_elem(&weft_stations, &dst);
 		return settings.floods_unknown ? miss(skb, f) : drop(f, RETURNED);
 	}
 	hear_from_afar(f->src, f->port, port, f->now);
@@ -77,7 +77,7 @@ static __always_inline void on_answer(const struct frame *f)
 
 	if (is_fabric(f->port, f->now))
 		put_station(f, src, f->port, LEARNT);
-	bpf_map_delete_elem(&repairs, &src);
+	bpf_map_delete_elem(&weft_repairs, &src);
 	confirm_station(f, f->dst);
 }
 

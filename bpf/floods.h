@@ -36,7 +36,7 @@ struct {
 	__uint(max_entries, 65536);
 	__type(key, struct flood_key);
 	__type(value, struct flood);
-} floods SEC(".maps");
+} weft_floods SEC(".maps");
 
 _Static_assert(sizeof(struct flood_key) == 32, "flood_key");
 _Static_assert(sizeof(struct flood) == 8, "flood");
@@ -80,9 +80,9 @@ static __noinline int note(const struct flood_key *key, __u32 port, __u64 span, 
 	int error;
 
 	for (int i = 0; i < 4; i++) {
-		first = bpf_map_lookup_elem(&floods, key);
+		first = bpf_map_lookup_elem(&weft_floods, key);
 		if (!first) {
-			error = bpf_map_update_elem(&floods, key, &fresh, BPF_NOEXIST);
+			error = bpf_map_update_elem(&weft_floods, key, &fresh, BPF_NOEXIST);
 			if (error == -17 /* EEXIST */)
 				continue;
 			return error ? NO_MEMORY : NO_REASON;
@@ -141,20 +141,20 @@ static __noinline int note_unknown(const struct frame *f)
 	struct flood_key key = key_of_unknown(f);
 	struct flood flood = { .state = flood_state(port, f->now + settings.broadcast_lock) };
 
-	return bpf_map_update_elem(&floods, &key, &flood, BPF_ANY);
+	return bpf_map_update_elem(&weft_floods, &key, &flood, BPF_ANY);
 }
 
 /* The next copy of a flood comes from `port`. Where copies of one before may be under way yet, they are late for as
  * long. */
 static __noinline int reroot_flood(const struct flood_key *key, __u32 port, __u64 now)
 {
-	struct flood *flood = bpf_map_lookup_elem(&floods, key);
+	struct flood *flood = bpf_map_lookup_elem(&weft_floods, key);
 	__u64 state = flood ? flood->state : 0;
 
 	if (!flood || !lasts(state, now) || (state & STARTED_HERE) == port)
 		return 0;
 	if (has_settled(state, span_of(key->kind), now))
-		bpf_map_delete_elem(&floods, key);
+		bpf_map_delete_elem(&weft_floods, key);
 	else
 		flood->state = flood_state(state & STARTED_HERE, now + SETTLE) | LEFT;
 	return 0;

@@ -44,7 +44,7 @@ static __always_inline bool has_come_round(const struct frame *f)
 
 	if (is_group(f->dst))
 		return false;
-	flood = bpf_map_lookup_elem(&floods, &key);
+	flood = bpf_map_lookup_elem(&weft_floods, &key);
 	return flood && is_late(flood->state, f->port, settings.broadcast_lock, f->now);
 }
 
@@ -97,7 +97,7 @@ static __always_inline int refuse(const struct frame *f, int reason)
 __noinline int hear_from_afar(__u64 src, __u32 ingress, __u32 egress, __u64 now)
 {
 	if (is_host(egress, now) && is_fabric(ingress, now) && attached(src, now) != NO_PORT) {
-		bpf_map_delete_elem(&stations, &src);
+		bpf_map_delete_elem(&weft_stations, &src);
 		has_left(now);
 	}
 	return 0;
