@@ -134,14 +134,20 @@ static __noinline int note_copy(const struct frame *f)
 }
 
 /* Takes note of a frame to a station that is not known: its flood starts here, wherever that of another one
- * started. Copies that come back from other switches are late. */
-static __noinline int note_unknown(const struct frame *f)
+ * started. Copies that come back from other switches are late. Returns whether the one before started elsewhere:
+ * other switches still expect copies from there. */
+static __noinline bool note_unknown(const struct frame *f)
 {
 	__u32 port = is_host(f->port, f->now) ? f->port : NO_PORT;
 	struct flood_key key = key_of_unknown(f);
-	struct flood flood = { .state = flood_state(port, f->now + settings.broadcast_lock) };
+	struct flood flood = { .state = flood_state(port, f->now + settings.broadcast_lock) }, *known;
+	bool started_elsewhere;
 
-	return bpf_map_update_elem(&weft_floods, &key, &flood, BPF_ANY);
+	known = bpf_map_lookup_elem(&weft_floods, &key);
+	started_elsewhere = known && lasts(known->state, f->now) &&
+			    (known->state & STARTED_HERE) != (flood.state & STARTED_HERE);
+	bpf_map_update_elem(&weft_floods, &key, &flood, BPF_ANY);
+	return started_elsewhere;
 }
 
 /* The next copy of a flood comes from `port`. Where copies of one before may be under way yet, they are late for as

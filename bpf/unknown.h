@@ -51,7 +51,7 @@ static __noinline int flood_unknown(struct __sk_buff *skb, const struct frame *f
 /* Nobody here knows the destination. Verified once, on its own. */
 __noinline int miss(struct __sk_buff *skb, struct frame *f)
 {
-	bool repairing;
+	bool repairing, has_moved;
 
 	if (!f)
 		return TC_ACT_SHOT;
@@ -60,8 +60,11 @@ __noinline int miss(struct __sk_buff *skb, struct frame *f)
 		return drop(f, REPAIRING);
 	if (!is_within_limit(FLOODS, f->port, f->now))
 		return drop(f, RATE_LIMITED);
-	if (!repairing) {
+	/* Somebody else's repair does not tell other switches that the floods between these two start here now. */
+	has_moved = settings.floods_unknown && note_unknown(f);
+	if (!repairing)
 		start_repair(f->dst, f->now);
+	if (!repairing || has_moved) {
 		if (attached(f->src, f->now) != NO_PORT)
 			look_for(f, f->src, f->dst);
 		else
@@ -69,7 +72,6 @@ __noinline int miss(struct __sk_buff *skb, struct frame *f)
 	}
 	if (!settings.floods_unknown)
 		return drop(f, NO_ROUTE);
-	note_unknown(f);
 	/* One from another switch goes back there too: that switch may have sent it the wrong way. */
 	return flood_unknown(skb, f, is_host(f->port, f->now) ? f->port : NO_PORT);
 }

@@ -398,15 +398,16 @@ impl ArpPathSwitch {
         if !self.limits.may_flood(ingress, now) {
             return out.drop(DropReason::RateLimited);
         }
-        if floods {
-            self.flood_unknown(ctx, ingress, header, out);
-        } else {
+        // Somebody else's repair does not tell other switches that the floods between these two start here now.
+        let has_moved = floods && self.flood_unknown(ctx, ingress, header, out);
+        if !floods {
             out.drop(DropReason::NoRoute);
         }
-        if repairing {
+        if !repairing {
+            self.repairs.insert(header.dst, (), 0, now);
+        } else if !has_moved {
             return;
         }
-        self.repairs.insert(header.dst, (), 0, now);
         if self.attached(header.src, now).is_some() {
             self.look_for(ctx, header.src, header.dst, out);
         } else {
@@ -415,16 +416,16 @@ impl ArpPathSwitch {
     }
 
     /// Floods a frame to a station that is not known here. One from another switch goes back there too: that
-    /// switch may have sent it the wrong way.
+    /// switch may have sent it the wrong way. Returns whether the flood before, of the same two, started elsewhere.
     fn flood_unknown<C: Context>(
         &mut self,
         ctx: &mut C,
         ingress: PortId,
         header: &Header,
         out: &mut Actions,
-    ) {
+    ) -> bool {
         let now = ctx.now();
-        self.floods.note_unknown(&self.ports, ingress, header, now);
+        let has_moved = self.floods.note_unknown(&self.ports, ingress, header, now);
         out.rewrite(match out.rewriting() {
             Rewrite::Unwrap => Rewrite::UnwrapAndMark,
             _ => Rewrite::Mark,
@@ -432,6 +433,7 @@ impl ArpPathSwitch {
         let from = Some(ingress).filter(|&port| self.ports.is_host(port, now));
         let own = self.attached(header.src, now);
         self.ports.flood_unknown(ctx, &self.config, from, own, out);
+        has_moved
     }
 
     /// The source's edge looks for a path between two stations.

@@ -155,10 +155,19 @@ impl Floods {
     }
 
     /// Takes note of a frame to a station that is not known: its flood starts here, wherever that of another
-    /// one started.
-    pub(crate) fn note_unknown(&mut self, ports: &Ports, ingress: PortId, header: &Header, now: Time) {
+    /// one started. Returns whether the one before started elsewhere: other switches still expect copies from there.
+    pub(crate) fn note_unknown(
+        &mut self,
+        ports: &Ports,
+        ingress: PortId,
+        header: &Header,
+        now: Time,
+    ) -> bool {
         let port = if ports.is_host(ingress, now) { ingress } else { HERE };
-        self.first.insert(Flood::unknown(header), port, BROADCAST, now);
+        let flood = Flood::unknown(header);
+        let started_elsewhere = self.first.get(&flood, now).is_some_and(|known| *known != port);
+        self.first.insert(flood, port, BROADCAST, now);
+        started_elsewhere
     }
 
     /// Whether a frame to one station is a copy of one that was flooded, which a wire between two host ports has

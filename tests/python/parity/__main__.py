@@ -12,6 +12,10 @@ from .table import GROUPS
 from .verdict import failures, markdown
 
 
+def _say(line: str) -> None:
+    print(f"parity: {line}", file=sys.stderr, flush=True)
+
+
 def main() -> int:
     """Make the table; 1 if a cell is worse than the bridge's."""
     parser = argparse.ArgumentParser(prog="parity", description=__doc__)
@@ -24,7 +28,7 @@ def main() -> int:
         print(f"parity: {reason}", file=sys.stderr)
         return 2
     began = time.monotonic()
-    outcome = run("short" if chosen.short else "full", chosen.columns, chosen.groups)
+    outcome = run("short" if chosen.short else "full", chosen.columns, chosen.groups, _say)
     print("\n".join(outcome.notes), file=sys.stderr)
     text = markdown(outcome.cells, list(chosen.columns))
     print(text)

@@ -14,7 +14,9 @@ from .tap import Tap
 _ANNOUNCED_MS, _SILENT_MS = 100.0, 1000.0
 _GAP = 0.005
 _AWAY = 1.2
-"""Seconds for which a move is watched."""
+"""Seconds for which a host that has moved is waited for."""
+_BEFORE = 0.2
+"""Seconds for which its callers send before it moves."""
 _ENDS = ("eth0", "eth1")
 _numbers = itertools.count(1)
 
@@ -77,16 +79,18 @@ def _one_move(
     number, moved = itertools.count(), None
     first: dict[str, float] = {}
     begun = time.monotonic()
-    while time.monotonic() - begun < 0.2 + _AWAY and len(first) < len(callers):
+    until = float("inf")
+    while time.monotonic() < until and len(first) < len(callers):
         for tap, at in callers.values():
             tap.send(datagram(at, mover, next(number)))
-        if moved is None and time.monotonic() - begun >= 0.2:
+        if moved is None and time.monotonic() - begun >= _BEFORE:
             if replugged:
                 _carrier(fabric, _ENDS[old], LEAVES[old], up=False)
                 time.sleep(0.05)
                 _carrier(fabric, _ENDS[new], LEAVES[new], up=True)
             ends[new].read()
-            moved = time.time()
+            # From now on, however long a busy machine took to plug it in.
+            moved, until = time.time(), time.monotonic() + _AWAY
             _speak(how, ends[new], mover, callers["h2"][1])
         time.sleep(_GAP)
         for heard in ends[new].read():

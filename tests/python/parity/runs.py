@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -24,6 +24,15 @@ _LIMIT_S = {"full": 1800.0, "short": 400.0}
 _AT_ONCE = 4
 """Networks that are made at a time: programs of many switches that are verified all at once make each other late."""
 _ROOT = Path(__file__).parents[1]
+_LOOK_S = 0.1
+"""Between two looks at whether a jail is done."""
+
+Say = Callable[[str], None]
+"""Takes a line on what is done."""
+
+
+def _quiet(_: str) -> None:
+    """Say nothing."""
 
 
 def why_not() -> str | None:
@@ -68,19 +77,28 @@ class Outcome:
     cases: dict[str, str] = field(default_factory=dict)
 
 
-def run(form: str, columns: Sequence[str] = COLUMNS, groups: Iterable[str] = tuple(GROUPS)) -> Outcome:
+def run(
+    form: str,
+    columns: Sequence[str] = COLUMNS,
+    groups: Iterable[str] = tuple(GROUPS),
+    say: Say = _quiet,
+) -> Outcome:
     """Make the table: all columns and groups at once, then once more what has only been too slow.
+
+    `say` gets a line whenever a group of a column is done.
 
     On a busy machine a process may have to wait for its turn, however good the network is; so a time that is missed
     once is measured once more, and the better one counts. What is lost, doubled or delivered elsewhere has no second
     try.
     """
     outcome = Outcome()
-    _batch(form, [(column, group) for group in groups for column in columns], outcome)
+    _batch(form, [(column, group) for group in groups for column in columns], outcome, say)
     slow = _slow(outcome)
     if slow:
         again = Outcome()
-        _batch(form, sorted({(column, outcome.groups[row], outcome.cases[row]) for row, column in slow}), again)
+        cases = sorted({(column, outcome.groups[row], outcome.cases[row]) for row, column in slow})
+        say(f"too slow in {len(slow)} cells, which are measured again")
+        _batch(form, cases, again, say)
         outcome.notes += ["measured again:", *again.notes]
         for row, column in slow:
             second = again.cells.get(row, {}).get(column)
@@ -102,25 +120,40 @@ def _slow(outcome: Outcome) -> set[tuple[str, str]]:
     }
 
 
-def _batch(form: str, wanted: Sequence[tuple[str, ...]], outcome: Outcome) -> None:
+def _batch(form: str, wanted: Sequence[tuple[str, ...]], outcome: Outcome, say: Say) -> None:
     with tempfile.TemporaryDirectory(prefix="weft-parity-") as turns:
         files = [Path(turns, str(number)) for number in range(_AT_ONCE)]
         for file in files:
             file.touch()
         jails = [_start(form, files[at % _AT_ONCE], *names) for at, names in enumerate(wanted)]
-        _wait(form, jails, outcome)
-
-
-def _wait(form: str, jails: Sequence[_Jail], outcome: Outcome) -> None:
-    end = time.monotonic() + _LIMIT_S[form]
-    for jail in jails:
-        try:
-            code: int | str = jail.process.wait(max(1.0, end - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            jail.process.kill()
-            jail.process.wait()
-            code = f"not done after {_LIMIT_S[form]:.0f} s"
+        codes = _wait(form, jails, say)
+    # In the order of the table, whoever was done first.
+    for jail, code in zip(jails, codes, strict=True):
         _collect(jail, code, outcome)
+
+
+def _wait(form: str, jails: Sequence[_Jail], say: Say) -> list[int | str]:
+    """How each ended; `say` gets a line for each when it does."""
+    began = time.monotonic()
+    end = began + _LIMIT_S[form]
+    codes: dict[int, int | str] = {}
+    while len(codes) < len(jails):
+        for at, jail in enumerate(jails):
+            if at in codes:
+                continue
+            code: int | str | None = jail.process.poll()
+            if code is None and time.monotonic() >= end:
+                jail.process.kill()
+                jail.process.wait()
+                code = f"not done after {_LIMIT_S[form]:.0f} s"
+            if code is not None:
+                codes[at] = code
+                how = "done" if code == 0 else f"ended with {code}"
+                left = f"{len(jails) - len(codes)} of {len(jails)} left"
+                say(f"{time.monotonic() - began:.0f} s: {jail.column}, {jail.group}: {how}; {left}")
+        if len(codes) < len(jails):
+            time.sleep(_LOOK_S)
+    return [codes[at] for at in range(len(jails))]
 
 
 def _start(form: str, turn: Path, column: str, group: str, *cases: str) -> _Jail:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import os
+import subprocess
+import time
+from typing import cast
 
 import pytest
 
+from . import moves, runs
 from .cell import Cell
-from .fabric import BRIDGE
+from .fabric import BRIDGE, Fabric
 from .runs import COLUMNS, Outcome, run, why_not
-from .stations import longest_outage
+from .stations import address, longest_outage
 from .table import BRIDGE_FALLS_SHORT, MEANT
+from .tap import Heard, Tap
 from .verdict import failures, late_times, markdown, wrong_facts
 
 
@@ -69,3 +75,59 @@ def test_an_outage_is_what_is_lost_and_not_what_a_sender_did_not_send() -> None:
     late = [*steady[:50], *(at + 2 for at in steady[50:])]
     assert longest_outage(late, set(range(100))) == 0
     assert longest_outage(late, set(range(100)) - {49, 50}) == pytest.approx(0.03)
+
+
+class _Hub:
+    """Where all taps are: the places of the host that moves, and its callers."""
+
+    def __init__(self) -> None:
+        self.taps: list[_HubTap] = []
+
+
+class _HubTap:
+    """A tap at a hub, which delivers at once what is sent to where there is a carrier."""
+
+    def __init__(self, hub: _Hub, *, carrier: bool = True) -> None:
+        self.hub, self.carrier = hub, carrier
+        self.waiting: list[Heard] = []
+        hub.taps.append(self)
+
+    def send(self, frame: bytes) -> None:
+        for tap in self.hub.taps:
+            if tap is not self and tap.carrier:
+                tap.waiting.append(Heard(frame, time.time()))
+
+    def read(self) -> list[Heard]:
+        heard, self.waiting = self.waiting, []
+        return heard
+
+
+def test_a_move_is_watched_from_its_end_however_long_it_takes_to_plug_a_host_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hub = _Hub()
+    ends = [_HubTap(hub), _HubTap(hub, carrier=False)]
+    callers = {host: (cast(Tap, _HubTap(hub)), address(number)) for number, host in enumerate(("h2", "h4"), 1)}
+
+    def plug(_: Fabric, end: str, _leaf: str, *, up: bool) -> None:
+        time.sleep(0.75)
+        ends[int(end[-1])].carrier = up
+
+    monkeypatch.setattr(moves, "_carrier", plug)
+    took = moves._one_move(
+        cast(Fabric, None), "nothing", True, address(3), callers, [cast(Tap, end) for end in ends], 0, 1
+    )
+    assert all(milliseconds is not None and milliseconds < 500 for milliseconds in took.values()), took
+
+
+def test_a_line_says_which_group_is_done_and_how_many_are_left_as_soon_as_it_is() -> None:
+    jails = []
+    for column, seconds in (("slow", 0.5), ("fast", 0.0)):
+        process = subprocess.Popen(["sleep", str(seconds)])
+        jails.append(runs._Jail(column, "moves", process, io.BytesIO(), io.BytesIO()))
+    lines: list[str] = []
+    assert runs._wait("short", jails, lines.append) == [0, 0]
+    assert [line.partition(": ")[2] for line in lines] == [
+        "fast, moves: done; 1 of 2 left",
+        "slow, moves: done; 0 of 2 left",
+    ]

@@ -11,6 +11,11 @@ fn broadcast(from: u32) -> Header {
     Header { kind: Kind::Other, ..request(from) }
 }
 
+/// A frame from one host to another that is no TCP segment.
+fn datagram(from: u32, to: u32) -> Header {
+    Header { kind: Kind::Other, ..segment(from, to, 0, 0, 0, 0) }
+}
+
 #[test]
 fn a_station_that_is_heard_for_the_first_time_is_announced_once() {
     let mut net = arp_path(small(), &Exploration::default(), 1);
@@ -62,6 +67,39 @@ fn a_host_that_moved_is_reached_with_its_first_frame_whatever_that_is() {
             assert!(net.data(0, 2, 1000, 80).is_some(), "after {:?}", first.kind);
             assert!(net.data(3, 2, 1000, 80).is_some(), "after {:?}", first.kind);
             assert_eq!(net.loops, 0);
+        }
+    }
+}
+
+#[test]
+fn a_silent_host_that_was_plugged_in_elsewhere_is_reached_by_all_who_send_to_it() {
+    for seed in 1..20 {
+        for callers in [[0, 3], [3, 0]] {
+            let mut net = arp_path(small(), &Exploration::default(), seed);
+            callers.iter().for_each(|&caller| net.resolve(caller, 2));
+            // Host 2 goes to the leaf of host 0 and comes back, twice; only one of its two places has a carrier.
+            let places = [2, 1].map(|host| net.fabric.ports(net.fabric.host_node(HostId(host)))[0]);
+            net.set_up(places[1], false);
+            for (old, new) in [(0, 1), (1, 0), (0, 1), (1, 0)] {
+                net.set_up(places[old], false);
+                net.swap(1, 2);
+                // Each frame that is sent meanwhile is flooded, by the old leaf or by that of the sender.
+                for _ in 0..10 {
+                    callers.iter().for_each(|&caller| _ = net.send(datagram(caller, 2)));
+                    net.run(Duration::from_ms(5));
+                }
+                net.set_up(places[new], true);
+                for caller in callers {
+                    let number = net.send(datagram(caller, 2));
+                    net.run(Duration::from_ms(5));
+                    let reached = net.deliveries(number).len();
+                    assert_eq!(reached, 1, "from host {caller}, {callers:?}, to place {new}, seed {seed}");
+                }
+                // It has heard them, and answers.
+                callers.iter().for_each(|&caller| _ = net.send(datagram(2, caller)));
+                net.run(Duration::from_ms(300));
+            }
+            assert_eq!((net.loops, net.circles), (0, 0));
         }
     }
 }
