@@ -78,7 +78,8 @@ class Service:
         self._timer: asyncio.TimerHandle | None = None
         self._notices = Notices(self.name, loop.time, settings.listen)
         self._offenders = Offenders(loop.time, self._port_name)
-        self._names = {} if settings.fabric is None else {dpid: name for name, dpid in settings.fabric.switches.items()}
+        named = {} if settings.fabric is None else settings.fabric.switches
+        self._names = {dpid: visible(name) for name, dpid in named.items()}
         self._cables = Cables(self.name)
         self._differences = Differences(self.since)
         self._server: asyncio.Server | None = None
@@ -124,14 +125,14 @@ class Service:
             switch.close("the controller ends")
 
     def name(self, dpid: int) -> str:
-        """What a switch is called: as the expected fabric has it, else its datapath id."""
+        """What a switch is called in the log: as the expected fabric has it, else its datapath id."""
         return self._names.get(dpid, f"{dpid:016x}")
 
     def _port_name(self, dpid: int, number: int) -> str:
         """A switch and a port of it, for the log."""
         switch = self.switches.get(dpid)
         port = switch.ports.get(number) if switch is not None else None
-        name = f"switch {visible(self.name(dpid))} port {number}"
+        name = f"switch {self.name(dpid)} port {number}"
         return name if port is None else f"{name} ({visible(port.name)})"
 
     @property

@@ -28,6 +28,7 @@ from fake import (
 )
 from weft.controller import status
 from weft.controller.address import Address
+from weft.controller.settings import Expected
 
 CONTROLLER = 0xFFFFFFFD
 FOREIGN = 0x1
@@ -162,7 +163,10 @@ def test_a_switch_that_is_late_is_named_and_one_that_leaves_too_much_unanswered_
 
 def test_a_port_whose_host_is_stopped_is_named_with_its_switch(network, caplog):
     async def test(network):
+        caplog.set_level(logging.INFO)
         await network.switch(1)
+        await network.switch(2)
+        assert "switch s\\u202e2 is ready" in caplog.text, "what reverses text is spelled"
         network.core.offended = [("lldp", 1, 3, None, None, 7), ("lldp", 1, 99, None, None, 1)]
         network.service.collect()
         assert (
@@ -170,7 +174,7 @@ def test_a_port_whose_host_is_stopped_is_named_with_its_switch(network, caplog):
         )
         assert "switch 0000000000000001 port 99 sends more LLDP frames" in caplog.text
 
-    network(test)
+    network(test, fabric=Expected("n", {"s\u202e2": 2}, []))
 
 
 def test_a_switch_that_speaks_only_openflow_1_0_is_told_so_once_with_what_to_do(network, caplog):
