@@ -329,6 +329,15 @@ class Controller:
         it may, and its connection should end; ``"repaired"``: it had lost rules, and was given them again.
         """
 
+    def offences(self) -> list[tuple[str, int, int, str | None, str | None, int]]:
+        """What hosts did that a limit or a check stopped, since this was last asked.
+
+        What it was, the switch, the port, the MAC and the IP address that were claimed, and how many times:
+        ``"packets"``, ``"lldp"``, ``"flows"``, ``"rules"``, ``"floods"``, ``"addresses"``: more than the port may;
+        ``"moved"``, ``"taken"``: a claim that the other host has refuted; ``"forged"``: an address claimed in the
+        name of another MAC address.
+        """
+
     def installing(self) -> int:
         """The transactions that are not confirmed."""
 

@@ -7,6 +7,7 @@ use weft_units::Mac;
 use crate::clock::Time;
 use crate::command::Command;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
+use crate::offences::Offence;
 use crate::packet::Packet;
 use crate::rule::Rule;
 
@@ -104,6 +105,11 @@ pub trait Controller {
 
     /// Counters since the start and sizes of tables now, by name; the names of sizes end in `_now`.
     fn counters(&self) -> Vec<(&'static str, u64)>;
+
+    /// What hosts did that was stopped, since this was last asked.
+    fn offences(&mut self) -> Vec<Offence> {
+        Vec::new()
+    }
 
     /// What is known, at most `limit` entries of it.
     fn show(&self, now: Time, what: Show, limit: usize) -> serde_json::Value;

@@ -168,7 +168,7 @@ mod tests {
             ]
         );
         assert_eq!(expected.differences(&topology, 2).len(), 2);
-        // Of a switch that another controller has taken over nothing is said: it may be as it should.
+        // Nothing is reported about a switch that another controller has taken over: it may be as it should.
         topology.switch_down(SwitchId(4));
         expected.leave_alone(SwitchId(4), true);
         let said = expected.differences(&topology, 100);

@@ -26,6 +26,7 @@ mod label;
 mod list;
 mod meter;
 mod network;
+mod offences;
 mod pace;
 mod packet;
 mod path_sets;
@@ -47,6 +48,7 @@ pub use clock::{Duration, Time};
 pub use command::{Command, FrameOut, MadeFrame, Transaction};
 pub use controller::{Controller, NO_COOKIE, Show};
 pub use ids::{FrameRef, PortNo, SwitchId, SwitchPort};
+pub use offences::{Offence, OffenceKind};
 pub use packet::{Arp, Content, End, Join, Mptcp, Neighbour, Packet, Tcp};
 pub use rule::{Actions, EXACT, Match, Rule, RuleAction, RuleChange, priority};
 pub use settings::{

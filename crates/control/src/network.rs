@@ -12,6 +12,7 @@ use crate::expected::Expected;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::list::List;
 use crate::meter::Meter;
+use crate::offences::{OffenceKind, Offences};
 use crate::packet::{Content, Packet};
 use crate::rule::RuleChange;
 use crate::settings::Settings;
@@ -54,6 +55,8 @@ pub(crate) struct Network {
     pub stations: Stations,
     pub expected: Expected,
     pub counters: Counters,
+    /// What hosts did that was stopped, for the log.
+    pub offences: Offences,
     uses: Vec<PortUse>,
     /// Why the last install failed.
     pub last_failure: String,
@@ -71,6 +74,7 @@ impl Network {
             stations: Stations::new(settings.hash_key, limits),
             expected: Expected::new(settings.fabric.as_ref()),
             counters: Counters::default(),
+            offences: Offences::default(),
             uses: Vec::new(),
             last_failure: String::new(),
             settings,
@@ -123,7 +127,10 @@ impl Network {
     /// Who has sent a frame that came by a port where hosts may be.
     pub fn hear(&mut self, now: Time, mac: Mac, port: u32, out: &mut Vec<Command>) -> Sender {
         let switch = self.topology.ports[port as usize].switch;
-        match self.stations.hear(now, mac, (switch, port), &mut self.counters.claims_refuted) {
+        let mut refuted = Vec::new();
+        let heard = self.stations.hear(now, mac, (switch, port), &mut refuted);
+        self.refuted(&refuted);
+        match heard {
             Heard::Here(station) => return Sender::Known(station),
             Heard::New(station) => {
                 self.counters.stations_new += 1;
@@ -161,6 +168,8 @@ impl Network {
         };
         if speaker.is_some_and(|mac| mac != packet.eth_src) {
             self.counters.addresses_forged += 1;
+            let at = self.topology.place(self.stations.slab[station].port);
+            self.offences.add_claim(at, OffenceKind::Forged, Some(packet.eth_src), Some(address));
             return false;
         }
         address.is_unspecified() || address.is_multicast() || self.learn_address(now, station, address, out)
@@ -170,7 +179,8 @@ impl Network {
     fn learn_address(&mut self, now: Time, station: u32, address: IpAddr, out: &mut Vec<Command>) -> bool {
         let owner = self.stations.with_address(address);
         if owner == Some(station) {
-            self.counters.claims_refuted += self.stations.confirm_address(station, address);
+            let refuted = self.stations.confirm_address(station, address);
+            self.refuted(&refuted);
             return true;
         }
         let port = self.stations.slab[station].port;
@@ -222,8 +232,38 @@ impl Network {
     fn may_learn(&mut self, now: Time, port: u32) -> bool {
         let rate = self.settings.limits.addresses_per_port_s;
         let may = self.port_use(port).addresses.take(now, rate, rate);
-        self.counters.addresses_limited += u64::from(!may);
+        if !may {
+            self.counters.addresses_limited += 1;
+            self.offend(port, OffenceKind::Addresses);
+        }
         may
+    }
+
+    /// A frame of a port was stopped.
+    pub fn offend(&mut self, port: u32, kind: OffenceKind) {
+        self.offences.add(self.topology.place(port), kind);
+    }
+
+    /// Claims have been contradicted by those that they were about.
+    fn refuted(&mut self, claims: &[Claim]) {
+        self.counters.claims_refuted += claims.len() as u64;
+        for claim in claims {
+            let (port, kind, mac, address) = match *claim {
+                Claim::Moved { station, port, .. } => (
+                    Some(port),
+                    OffenceKind::Moved,
+                    self.stations.slab.find(station).map(|one| one.mac),
+                    None,
+                ),
+                Claim::Taken { address, by, .. } => {
+                    let by = self.stations.slab.find(by);
+                    (by.map(|one| one.port), OffenceKind::Taken, by.map(|one| one.mac), Some(address))
+                }
+            };
+            if let Some(port) = port {
+                self.offences.add_claim(self.topology.place(port), kind, mac, address);
+            }
+        }
     }
 
     /// Asks a station where it is known to be, by one of its addresses.
@@ -267,6 +307,9 @@ impl Network {
         let rate = self.settings.limits.floods_per_port_s;
         let may = self.port_use(port).floods.take(now, rate, rate);
         *(if may { &mut self.counters.floods } else { &mut self.counters.floods_limited }) += 1;
+        if !may {
+            self.offend(port, OffenceKind::Floods);
+        }
         may
     }
 

@@ -152,16 +152,22 @@ impl Stations {
     }
 
     /// A frame of `mac` came by a port where hosts may be. A claim on what the station has ends if it is heard
-    /// where it is known to be; the number of those is counted in `refuted`.
-    pub fn hear(&mut self, now: Time, mac: Mac, (switch, port): (u32, u32), refuted: &mut u64) -> Heard {
+    /// where it is known to be; those go to `refuted`.
+    pub fn hear(
+        &mut self,
+        now: Time,
+        mac: Mac,
+        (switch, port): (u32, u32),
+        refuted: &mut Vec<Claim>,
+    ) -> Heard {
         if let Some(station) = self.with_mac(mac) {
             let entry = &mut self.slab[station];
             if entry.port == port {
                 entry.seen = now;
                 if entry.claims > 0 {
-                    *refuted += self.refute(|claim| {
+                    refuted.extend(self.refute(|claim| {
                         claim.station().index == station && matches!(claim, Claim::Moved { .. })
-                    });
+                    }));
                 }
                 return Heard::Here(station);
             }
@@ -238,10 +244,10 @@ impl Stations {
         None
     }
 
-    /// A station has shown that an address is its own: claims on it end. Returns how many.
-    pub fn confirm_address(&mut self, station: u32, address: IpAddr) -> u64 {
+    /// A station has shown that an address is its own: claims on it end. Returns them.
+    pub fn confirm_address(&mut self, station: u32, address: IpAddr) -> Vec<Claim> {
         if self.slab[station].claims == 0 {
-            return 0;
+            return Vec::new();
         }
         self.refute(|claim| {
             claim.station().index == station
@@ -367,16 +373,19 @@ impl Stations {
         self.numbers[switch as usize].give_back(number);
     }
 
-    fn refute(&mut self, which: impl Fn(&Claim) -> bool) -> u64 {
-        let before = self.claims.len();
+    fn refute(&mut self, which: impl Fn(&Claim) -> bool) -> Vec<Claim> {
+        let mut ended = Vec::new();
         let (slab, claims) = (&mut self.slab, &mut self.claims);
         claims.retain(|(_, claim)| {
             let refuted = which(claim);
+            if refuted {
+                ended.push(*claim);
+            }
             if refuted && slab.find(claim.station()).is_some() {
                 slab[claim.station().index].claims -= 1;
             }
             !refuted
         });
-        (before - self.claims.len()) as u64
+        ended
     }
 }

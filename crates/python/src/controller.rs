@@ -5,9 +5,12 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use weft_control::{
-    Core, Duration, Kind, PortNo, Settings, Show, Smoc, Southbound, SouthboundLimits, SpanningTree, Stop,
-    SwitchId, SwitchPort, Time, Trouble,
+    Core, Duration, Kind, Offence, PortNo, Settings, Show, Smoc, Southbound, SouthboundLimits, SpanningTree,
+    Stop, SwitchId, SwitchPort, Time, Trouble,
 };
+
+/// A port that was stopped from something: kind, datapath id, port, MAC address, IP address, how many times.
+type Offended<'py> = (Bound<'py, PyString>, u64, u32, Option<String>, Option<String>, u64);
 
 /// What is to be sent: datapath ids and messages.
 type Sends<'py> = Bound<'py, PyList>;
@@ -181,6 +184,15 @@ impl Controller {
             Trouble::Repaired(switch, rules) => (intern!(py, "repaired").clone(), switch.0, rules),
         };
         self.southbound.troubles().map(named).collect()
+    }
+
+    fn offences<'py>(&mut self, py: Python<'py>) -> Vec<Offended<'py>> {
+        let told = |one: Offence| {
+            let kind = PyString::intern(py, one.kind.name());
+            let (mac, address) = (one.mac.map(|mac| mac.to_string()), one.address.map(|ip| ip.to_string()));
+            (kind, one.at.switch.0, one.at.port.0, mac, address, one.count)
+        };
+        self.southbound.offences().into_iter().map(told).collect()
     }
 
     fn installing(&self) -> usize {

@@ -102,7 +102,8 @@ class Refused(NamedTuple):
 class Part(NamedTuple):
     """One message of a multipart reply, of which `more` are to come; one of the others is not None.
 
-    `rules` is the message itself, which the core reads; `cookies` are those of its rules.
+    `rules` is the message itself, which the core reads; `cookies` are those of its rules. `number` is how many rules
+    there are, where only that was asked.
     """
 
     more: bool
@@ -110,6 +111,7 @@ class Part(NamedTuple):
     rules: bytes | None = None
     cookies: list[int] | None = None
     software: str | None = None
+    number: int | None = None
 
 
 class Role(NamedTuple):
@@ -173,10 +175,17 @@ def description_request(xid: int) -> bytes:
     return _made(parser.OFPDescStatsRequest(_DESCRIBED, 0), xid)
 
 
-def rules_request(xid: int) -> bytes:
-    """Asks for the rules of table 0."""
+def rules_request(xid: int, cookie: int = 0, mask: int = 0) -> bytes:
+    """Asks for the rules of table 0 whose cookies are `cookie` where `mask` has ones."""
     anything = parser.OFPMatch()
-    request = parser.OFPFlowStatsRequest(_DESCRIBED, 0, 0, ofp.OFPP_ANY, ofp.OFPG_ANY, 0, 0, anything)
+    request = parser.OFPFlowStatsRequest(_DESCRIBED, 0, 0, ofp.OFPP_ANY, ofp.OFPG_ANY, cookie, mask, anything)
+    return _made(request, xid)
+
+
+def count_request(xid: int, cookie: int, mask: int) -> bytes:
+    """Asks how many such rules there are."""
+    anything = parser.OFPMatch()
+    request = parser.OFPAggregateStatsRequest(_DESCRIBED, 0, 0, ofp.OFPP_ANY, ofp.OFPG_ANY, cookie, mask, anything)
     return _made(request, xid)
 
 
@@ -279,6 +288,8 @@ def _multipart(message: Any) -> Part | None:
     more = bool(message.flags & ofp.OFPMPF_REPLY_MORE)
     if message.type == _PORTS:
         return Part(more, ports=[_port(one) for one in message.body])
+    if message.type == ofp.OFPMP_AGGREGATE:
+        return Part(more, number=message.body.flow_count)
     if message.type == _DESCRIPTION:
         return Part(more, software=f"{_text(message.body.hw_desc)} {_text(message.body.sw_desc)}")
     return None

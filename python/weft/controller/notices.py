@@ -127,11 +127,19 @@ class Notices:
             port,
         )
 
+    def foreign_gone(self, switch: Switch, cookie: int) -> None:
+        """A rule that is not Weft's is no more; there may be many, each with another cookie."""
+        self._seldom.warning(
+            ("foreign gone", switch.dpid),
+            f"a rule that is not Weft's (cookie {cookie:#x}) was removed from switch {self._name(switch.dpid)}, or "
+            "timed out: another controller's, or made by hand",
+        )
+
     def foreign(self, switch: Switch, cookies: list[int]) -> None:
-        """A switch has rules that are not Weft's, with these cookies."""
+        """A switch has rules that are not Weft's, with these cookies; others than before are said at once."""
         names = ", ".join(f"{cookie:#x}" for cookie in sorted(set(cookies))[:_FOREIGN_SHOWN])
         self._seldom.warning(
-            ("foreign", switch.dpid),
+            ("foreign", switch.dpid, names),
             f"switch {self._name(switch.dpid)} has rules that are not Weft's ({len(cookies)}, cookies {names}): "
             "another controller's, or made by hand. They are left alone and may send frames elsewhere: ovs-ofctl -O "
             "OpenFlow13 dump-flows BRIDGE shows them",

@@ -42,5 +42,8 @@ class Owner(Protocol):
     def refused(self, switch: Switch, xid: int, reason: str) -> None:
         """It answered with an error."""
 
+    def foreign_rules(self, switch: Switch, cookies: list[int]) -> None:
+        """It has rules that are not Weft's, and had not before."""
+
     def foreign_rule(self, switch: Switch, cookie: int) -> None:
         """A rule that is not Weft's is no more."""

@@ -11,17 +11,20 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..labels import plural
+from ..labels import plural, visible
 from .cables import Cables
 from .codec import Port
 from .connection import Connection
 from .crowd import Crowd
 from .differences import Differences
 from .discovery import Discovery, End, Link
+from .foreign import MARK
 from .latency import Latency
 from .notices import Notices
+from .offenders import Offenders
 from .rivals import Rivals
 from .roles import BEAT_S, SILENCE_S, Generations
 from .settings import MASTER, Settings
@@ -34,8 +37,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-MARK = 0x5745
-"""The upper 16 bits of the cookies of all rules that are Weft's."""
 _TICK_S = 1.0
 """Between two looks at switches that may be silent."""
 
@@ -76,7 +77,9 @@ class Service:
         self.is_leading = settings.role == MASTER
         self._timer: asyncio.TimerHandle | None = None
         self._notices = Notices(self.name, loop.time, settings.listen)
-        self._names = {} if settings.fabric is None else {dpid: name for name, dpid in settings.fabric.switches.items()}
+        self._offenders = Offenders(loop.time, self._port_name)
+        named = {} if settings.fabric is None else settings.fabric.switches
+        self._names = {dpid: visible(name) for name, dpid in named.items()}
         self._cables = Cables(self.name)
         self._differences = Differences(self.since)
         self._server: asyncio.Server | None = None
@@ -104,8 +107,9 @@ class Service:
             raise address.refused(error, "--listen") from None
         self._tick()
         self._beat()
-        host, port = self._server.sockets[0].getsockname()[:2]
-        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        # The port may be any free one. Of several sockets, one for each version of IP, none is more the address than
+        # the others: what was typed is.
+        return str(replace(address, port=self._server.sockets[0].getsockname()[1]))
 
     def close(self) -> None:
         """End all connections; switches keep their rules."""
@@ -121,8 +125,15 @@ class Service:
             switch.close("the controller ends")
 
     def name(self, dpid: int) -> str:
-        """What a switch is called: as the expected fabric has it, else its datapath id."""
+        """What a switch is called in the log: as the expected fabric has it, else its datapath id."""
         return self._names.get(dpid, f"{dpid:016x}")
+
+    def _port_name(self, dpid: int, number: int) -> str:
+        """A switch and a port of it, for the log."""
+        switch = self.switches.get(dpid)
+        port = switch.ports.get(number) if switch is not None else None
+        name = f"switch {self.name(dpid)} port {number}"
+        return name if port is None else f"{name} ({visible(port.name)})"
 
     @property
     def now(self) -> float:
@@ -244,9 +255,14 @@ class Service:
             self._send(self.core.refused(self.now, switch.dpid, xid, reason))
             self._arm()
 
+    def foreign_rules(self, switch: Switch, cookies: list[int]) -> None:
+        """A switch has rules that are not Weft's, and had not before."""
+        self._foreign(switch, cookies)
+
     def foreign_rule(self, switch: Switch, cookie: int) -> None:
         """A rule that is not Weft's is no more."""
-        self._foreign(switch, [cookie])
+        self.counts["foreign_rules"] += 1
+        self._notices.foreign_gone(switch, cookie)
 
     # --- switches and links ---------------------------------------------------------------------------------------
 
@@ -410,3 +426,4 @@ class Service:
                 self._notices.repaired(dpid, count)
             elif dpid in self.switches:
                 self.switches[dpid].close("it leaves too many barrier requests unanswered")
+        self._offenders.took(self.core.offences())

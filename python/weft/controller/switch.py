@@ -17,6 +17,7 @@ from typing import Any
 from . import codec
 from .codec import Features, MalformedError, Part, Port, PortChange, Refused, Removed, Role
 from .connection import Connection
+from .foreign import MARK, Foreign
 from .owner import Owner
 from .roles import UNKNOWN
 
@@ -76,6 +77,7 @@ class Switch:
         self._on_echo: Callable[[], None] | None = None
         self._is_asked = False
         self._watches = False
+        self._foreign: Foreign | None = None
         self.dpid = 0
         self.stage = Stage.HELLO
         self.ports: dict[int, Port] = {}
@@ -133,6 +135,8 @@ class Switch:
                 self.close(f"it was not ready within {_HANDSHAKE_S:g} s of connecting")
         elif silent > 2 * self._probe_s:
             self.close(f"it was silent for {silent:.0f} s")
+        elif self.is_ready and self._foreign is not None and (question := self._foreign.ask(now)):
+            self.send(question)
 
     def beat(self, generation: int) -> None:
         """Say that this controller is its master still, or ask whether there is another."""
@@ -253,6 +257,9 @@ class Switch:
         self._owner.identified(self)
 
     def _part(self, xid: int, part: Part) -> None:
+        if self.is_ready and self._foreign is not None:
+            self._look(self._foreign, xid, part)
+            return
         if self.stage is not Stage.DESCRIBING or xid not in self._asked:
             return
         if part.ports is not None:
@@ -269,6 +276,14 @@ class Switch:
             self.software = part.software
         if not part.more:
             self._answered(xid)
+
+    def _look(self, foreign: Foreign, xid: int, part: Part) -> None:
+        """It answers which rules it has beside Weft's."""
+        if part.number is not None:
+            if question := foreign.counted(xid, part.number):
+                self.send(question)
+        elif part.cookies is not None and (new := foreign.told(xid, part.cookies, more=part.more)):
+            self._owner.foreign_rules(self, new)
 
     def _role(self, xid: int, role: Role) -> None:
         if self.stage is Stage.STANDBY:
@@ -289,6 +304,8 @@ class Switch:
         self.stage = Stage.READY
         cookies, self._cookies = self._cookies, []
         answers, self._answers = self._answers, []
+        others = [cookie for cookie in cookies if cookie >> 48 != MARK]
+        self._foreign = Foreign(others, self.xids, self._connection.arrived)
         self._owner.ready(self, cookies, answers)
 
     def _port_changed(self, change: PortChange) -> None:
@@ -313,6 +330,8 @@ class Switch:
             _log.debug("switch %016x does not answer a question: %s", self.dpid, error.reason)
             self._answered(xid)
             return
+        if self._foreign is not None:
+            self._foreign.refused(xid)
         self._owner.refused(self, xid, error.reason)
 
     def _demoted(self, how: str) -> None:

@@ -45,6 +45,7 @@ class Core:
         self.differences = []
         self.took = []
         self.trouble = []
+        self.offended = []
 
     def _call(self, name, *arguments):
         self.told.append((name, *arguments))
@@ -98,6 +99,11 @@ class Core:
         """What a test says, once."""
         trouble, self.trouble = self.trouble, []
         return trouble
+
+    def offences(self):
+        """What a test says, once."""
+        offended, self.offended = self.offended, []
+        return offended
 
     def installing(self):
         """As many as a test reads in figures."""
@@ -228,10 +234,14 @@ class Switch:
                     + b"".join(self._port(n % 256) if n < 99 else self._own() for n in rest),
                     xid,
                 )
-            elif what == 1:
+            elif what in (1, 2):
+                cookie, mask = struct.unpack_from("!QQ", body, 24)
+                found = [one for one in self.cookies if one & mask == cookie & mask]
+                if what == 2:
+                    self.send(19, struct.pack("!HH4xQQI4x", what, 0, 0, 0, len(found)), xid)
+                    return
                 rules = [
-                    struct.pack("!HBxIIHHHH4xQQQHH4x", 56, 0, 1, 0, 1, 0, 0, 0, cookie, 0, 0, 1, 4)
-                    for cookie in self.cookies
+                    struct.pack("!HBxIIHHHH4xQQQHH4x", 56, 0, 1, 0, 1, 0, 0, 0, cookie, 0, 0, 1, 4) for cookie in found
                 ]
                 self.send(19, struct.pack("!HH4x", what, 0) + b"".join(rules), xid)
             else:

@@ -51,6 +51,11 @@ def crowded_network(path: Path) -> OpenFlowNetwork:
     return OpenFlowNetwork(plan_of(path), controllers=targets, subflows=1, openers=["a", "c"])
 
 
+def hostile_port(net: OpenFlowNetwork) -> str:
+    """How the log names the port of the hostile host."""
+    return f"switch s1 port {net.port('s1', HOSTILE)} "
+
+
 def option(kind: str, draw: random.Random) -> bytes:
     """The TCP options of a SYN of this kind."""
     if kind == "capable":

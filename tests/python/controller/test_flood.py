@@ -36,7 +36,8 @@ def test_others_at_the_switch_keep_their_pings_and_connections_while_a_host_floo
                 after = others(net, 3)
                 tell(before=before, during=during, after=after, per_s=attack.per_s,
                      rise={{name: later[name] - earlier.get(name, 0) for name in later}},
-                     rules=len(net.switch.rules("s1")), log=controller.log())
+                     rules=len(net.switch.rules("s1")), log=controller.log(),
+                     hostile=hostile_port(net))
             """,
             limit_s=120,
         )
@@ -45,6 +46,10 @@ def test_others_at_the_switch_keep_their_pings_and_connections_while_a_host_floo
         assert all(share >= KEPT for share in seen[when].values()), (when, seen)
     assert seen["per_s"] > RATE / 2
     assert "is down" not in seen["log"], seen["log"]
+    # Whoever reads the log is told which port it is, and of no other.
+    named = [line for line in seen["log"].splitlines() if " than a port may; " in line or " than its switches " in line]
+    assert named and all(seen["hostile"] in line for line in named), (seen["hostile"], seen["log"])
+    assert len(named) <= 3 * 3, named
     assert seen["rise"]["transactions_late"] == 0
     # Connections of the others, and what switches confirm of the attacker until it is crowded; up to six changes each.
     assert seen["rise"]["flow_mods"] < 6000, seen["rise"]

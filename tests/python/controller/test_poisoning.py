@@ -62,3 +62,6 @@ def test_forged_arp_and_neighbour_advertisements_poison_no_neighbour_cache(lab):
     assert seen["sent"] > 20 and seen["heard"] == 0, (seen["heard"], seen["sent"])
     assert seen["still"] == [5, 5]
     assert seen["disputed"] >= 20
+    named = [line for line in seen["log"].splitlines() if " claims the address " in line and "refuted" in line]
+    assert any("switch s1 port" in line and seen["mac"]["m"] in line for line in named), seen["log"]
+    assert all(seen["mac"]["m"] in line for line in named) and len(named) <= 2, named

@@ -27,6 +27,8 @@ from fake import (
     until,
 )
 from weft.controller import status
+from weft.controller.address import Address
+from weft.controller.settings import Expected
 
 CONTROLLER = 0xFFFFFFFD
 FOREIGN = 0x1
@@ -61,6 +63,31 @@ def test_a_switch_is_told_to_the_core_with_its_ports_and_our_cookies(network, ca
         assert "(Open vSwitch 3.1), 3 ports up, 1 rule found" in caplog.text
         assert "has rules that are not Weft's (1, cookies 0x1)" in caplog.text
         assert network.service.counts["foreign_rules"] == 1
+
+    network(test)
+
+
+def test_a_rule_that_somebody_adds_at_run_time_is_reported_once_and_again_with_the_next(network, caplog, monkeypatch):
+    monkeypatch.setattr("weft.controller.foreign.PERIOD_S", 0.0)
+    monkeypatch.setattr("weft.controller.service._TICK_S", 0.02)
+
+    async def test(network):
+        switch = await network.switch(1, (1, 2, 3), (OWN, OWN + 1, FOREIGN))
+        switch.cookies = (OWN, OWN + 1, FOREIGN, 0x77, OWN ^ 1 << 48)
+        await until(lambda: "has rules that are not Weft's (2, cookies 0x77, 0x5744000000000009)" in caplog.text)
+        asked = len(switch.xids(MULTIPART))
+        await until(lambda: len(switch.xids(MULTIPART)) > asked + 3 * 18)
+        assert caplog.text.count("not Weft's") == 2
+        # One rule of a cookie that is known is another rule all the same.
+        switch.cookies += (0x77,)
+        await until(lambda: "(1, cookies 0x77)" in caplog.text)
+        assert network.service.counts["foreign_rules"] == 4
+        # Where there are none, two short answers are enough.
+        switch.cookies = (OWN,)
+        await asyncio.sleep(0.1)
+        switch.got.clear()
+        await asyncio.sleep(0.2)
+        assert {struct.unpack_from("!H", body)[0] for body in switch.bodies(MULTIPART)} == {2}
 
     network(test)
 
@@ -132,6 +159,22 @@ def test_a_switch_that_is_late_is_named_and_one_that_leaves_too_much_unanswered_
         assert network.service.set_up.total == 2
 
     network(test, install_deadline_s=0.2)
+
+
+def test_a_port_whose_host_is_stopped_is_named_with_its_switch(network, caplog):
+    async def test(network):
+        caplog.set_level(logging.INFO)
+        await network.switch(1)
+        await network.switch(2)
+        assert "switch s\\u202e2 is ready" in caplog.text, "what reverses text is spelled"
+        network.core.offended = [("lldp", 1, 3, None, None, 7), ("lldp", 1, 99, None, None, 1)]
+        network.service.collect()
+        assert (
+            "switch 0000000000000001 port 3 (s1-eth3) sends more LLDP frames than a port may; 7 frames" in caplog.text
+        )
+        assert "switch 0000000000000001 port 99 sends more LLDP frames" in caplog.text
+
+    network(test, fabric=Expected("n", {"s\u202e2": 2}, []))
 
 
 def test_a_switch_that_speaks_only_openflow_1_0_is_told_so_once_with_what_to_do(network, caplog):
@@ -472,6 +515,14 @@ def test_what_cannot_be_seen_any_more_is_not_said_to_be_gone(caplog):
     differences.forget()
     differences.look(15.0, set())
     assert [record.message for record in caplog.records] == ["not as in the fabric file: s1 leads to s3, expected s2"]
+
+
+def test_the_address_that_is_listened_on_is_called_as_it_was_typed(network):
+    async def test(network):
+        host, _, port = network.address.rpartition(":")
+        assert host == "" and int(port) > 0
+
+    network(test, listen=Address("", 0))
 
 
 def test_of_switches_that_are_refused_so_many_are_remembered():

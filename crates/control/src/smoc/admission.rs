@@ -1,7 +1,7 @@
 //! Whether a port's hosts may open one more flow, and what becomes of those who open too many.
 //!
-//! Each port has its own limits, so that who floods makes room at the expense of his own flows. Above them
-//! his TCP goes by stations instead of flows for as long as it lasts: nothing of it comes to the controller.
+//! Each port has its own limits, so that a flooding port displaces only its own flows. Above them
+//! its TCP goes by stations instead of flows for as long as it lasts: nothing of it comes to the controller.
 
 use super::Smoc;
 use super::rules::Changes;

@@ -41,6 +41,7 @@ use crate::flows::{Flows, State};
 use crate::handshakes::Handshakes;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::network::{Network, Sender, at_once};
+use crate::offences::Offence;
 use crate::packet::{Content, Packet};
 use crate::path_sets::PathSets;
 use crate::paths::Paths;
@@ -350,6 +351,10 @@ impl Controller for Smoc {
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
         self.all_counters()
+    }
+
+    fn offences(&mut self) -> Vec<Offence> {
+        self.net.offences.take()
     }
 
     fn show(&self, now: Time, what: Show, limit: usize) -> Value {

@@ -7,6 +7,7 @@ use crate::budget::ROUTES;
 use crate::clock::Time;
 use crate::command::Command;
 use crate::ids::{FrameRef, SwitchPort};
+use crate::offences::OffenceKind;
 use crate::routes::{self, From};
 use crate::transactions::Purpose;
 
@@ -36,6 +37,7 @@ impl Smoc {
     ) {
         self.net.counters.flows_crowded += 1;
         let ends = stations.map(|station| self.net.stations.slab[station].port);
+        self.net.offend(ends[0], OffenceKind::Flows);
         let froms = ends.map(|port| From::Crowd { port, six });
         self.route(now, at, stations, froms, frame, out);
     }
@@ -73,6 +75,7 @@ impl Smoc {
         }
         if !self.has_budget(port, stations, ROUTES) {
             self.net.counters.routes_over_budget += 1;
+            self.net.offend(port, OffenceKind::Rules);
             return self.net.relay(now, port, stations[1], frame, out);
         }
         let mut draft = Draft::new(Purpose::Other).releasing(Some((at, frame))).charged(port);

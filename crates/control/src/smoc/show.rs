@@ -84,9 +84,11 @@ impl Smoc {
 
     fn connection_json(&self, now: Time, index: u32) -> Value {
         let connection = &self.connections.slab[index];
-        let subflows: Vec<u32> = connection.flows.iter(by::CONNECTION, &self.flows.slab).collect();
+        let mut subflows: Vec<u32> = connection.flows.iter(by::CONNECTION, &self.flows.slab).collect();
+        // Of a connection that was taken over they are in the order in which switches told their rules.
+        subflows.sort_by_key(|&flow| self.flows.slab[flow].state.has(State::JOIN));
         let token = |side| connection.token(side).map(|token| format!("{token:08x}"));
-        // The ends of the first subflow that is still known, from the initiator's side.
+        // The ends of the initial subflow, or of the first that is still known, from the initiator's side.
         let first = subflows.first().map(|&flow| &self.flows.slab[flow]);
         let end = |side: usize| {
             first.map(|flow| {

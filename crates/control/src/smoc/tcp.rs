@@ -12,6 +12,7 @@ use crate::cookie::Part;
 use crate::flows::{Key, State, by, mapped};
 use crate::ids::{FrameRef, SwitchPort};
 use crate::network::at_once;
+use crate::offences::OffenceKind;
 use crate::packet::{Join, Mptcp, Tcp};
 use crate::routes::From;
 use crate::slab::NONE;
@@ -114,6 +115,7 @@ impl Smoc {
         let port = self.net.stations.slab[from].port;
         if !self.has_budget(port, stations, FLOWS) {
             self.net.counters.flows_over_budget += 1;
+            self.net.offend(port, OffenceKind::Rules);
             return self.net.relay(now, port, to, frame, out);
         }
         if self.flows.slab[flow].state.has(State::DORMANT) {

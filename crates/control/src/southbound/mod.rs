@@ -26,6 +26,7 @@ use crate::clock::{Duration, Time};
 use crate::command::{Command, FrameOut};
 use crate::controller::Controller;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
+use crate::offences::{Offence, Offences};
 use crate::rule::Rule;
 
 use audit::Audits;
@@ -110,6 +111,8 @@ pub struct Southbound {
     ports: PortLimit,
     lldp: PortLimit,
     counts: Counts,
+    /// What ports sent that was stopped before the core saw it.
+    offences: Offences,
     set_ups: Vec<Duration>,
     troubles: Vec<Trouble>,
     /// What the core has said and is not done.
@@ -134,6 +137,7 @@ impl Southbound {
             ports: PortLimit::new(limits.packets_per_port_s),
             lldp: PortLimit::new(limits.lldp_per_port_s),
             counts: Counts::default(),
+            offences: Offences::default(),
             set_ups: Vec::new(),
             troubles: Vec::new(),
             work: VecDeque::new(),
@@ -288,6 +292,13 @@ impl Southbound {
     /// What somebody should look after since this was last asked.
     pub fn troubles(&mut self) -> impl Iterator<Item = Trouble> {
         self.troubles.drain(..)
+    }
+
+    /// What hosts did that was stopped, since this was last asked.
+    pub fn offences(&mut self) -> Vec<Offence> {
+        let mut offences = self.offences.take();
+        offences.extend(self.core.offences());
+        offences
     }
 
     /// The transactions that are not confirmed.

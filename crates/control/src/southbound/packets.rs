@@ -8,6 +8,7 @@ use super::{LLDP, Southbound, Stop, encode};
 use crate::clock::Time;
 use crate::cookie;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
+use crate::offences::OffenceKind;
 use crate::packet::Packet;
 
 impl Southbound {
@@ -26,6 +27,7 @@ impl Southbound {
         if Ethernet::parse(packet.data).is_ok_and(|frame| frame.ethertype() == LLDP) {
             if !self.lldp.may(now, at) {
                 self.counts.lldp_over_limit += 1;
+                self.offences.add(at, OffenceKind::Lldp);
                 return None;
             }
             return Some(Stop::Lldp { port: at.port, frame: packet.data });
@@ -33,6 +35,7 @@ impl Southbound {
         self.counts.packet_ins_received += 1;
         if !self.ports.may(now, at) {
             self.counts.packet_ins_over_limit += 1;
+            self.offences.add(at, OffenceKind::Packets);
             return None;
         }
         let read = Packet::read(packet.data)?;

@@ -20,6 +20,7 @@ use crate::controller::{Controller, Show};
 use crate::cookie::{Cookie, is_own, same_generation};
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::network::{Network, Sender, at_once};
+use crate::offences::Offence;
 use crate::packet::Packet;
 use crate::rule::{Actions, Match, Rule, RuleAction, RuleChange, priority};
 use crate::settings::{Settings, SettingsError};
@@ -521,6 +522,10 @@ impl Controller for SpanningTree {
                 Claim::Taken { address, by, .. } => self.net.take_address(now, address, by, out),
             }
         }
+    }
+
+    fn offences(&mut self) -> Vec<Offence> {
+        self.net.offences.take()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -1,10 +1,11 @@
 //! Hosts that mean harm: memory stays within its limits, and others get the paths that they would get anyway.
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use weft_control::Duration;
 use weft_control::{
-    Content, End, Join, Limits, MadeFrame, Mptcp, Neighbour, Packet, Settings, Smoc, SwitchPort, Tcp,
+    Content, Controller, End, Join, Limits, MadeFrame, Mptcp, Neighbour, OffenceKind, Packet, Settings, Smoc,
+    SwitchPort, Tcp,
 };
 use weft_units::Mac;
 use weft_wire::mptcp::Version;
@@ -35,6 +36,12 @@ fn segment(from: (Mac, Ipv4Addr, u16), to: (Mac, Ipv4Addr, u16), mptcp: Option<M
     let (source, destination) = (end(from), end(to));
     let segment = Tcp { source, destination, flags: SYN, sequence: 5, mptcp };
     Packet { eth_src: from.0, eth_dst: to.0, content: Content::Tcp(segment) }
+}
+
+/// Whom the controller names since this was last asked: port, what, and what it claimed.
+fn offences(net: &mut Net<Smoc>) -> Vec<(SwitchPort, OffenceKind, Option<Mac>, Option<IpAddr>)> {
+    let told = net.controller.offences();
+    told.iter().map(|one| (one.at, one.kind, one.mac, one.address)).collect()
 }
 
 /// What an honest connection of hosts 0 and 1 experiences while `harm` is done between its steps.
@@ -114,6 +121,7 @@ fn a_port_that_opens_too_many_flows_goes_by_stations() {
         asked.push(net.counter("packet_ins"));
     }
     assert_eq!(asked[19], asked[10], "the flood does not reach the controller any more");
+    assert_eq!(offences(&mut net), [(net.hosts[2].at, OffenceKind::Flows, None, None)]);
     // It is forwarded all the same, once.
     let frame = net.say(flow(2, 1, 9999), 0, SYN, None);
     assert_eq!(net.way(frame), [1, 2]);
@@ -165,7 +173,7 @@ fn unproven_joins_to_one_connection_are_few() {
 
 #[test]
 fn nobody_takes_a_station_that_is_there() {
-    let net = unharmed(|net, _| {
+    let mut net = unharmed(|net, _| {
         // Host 2 sends as host 0 and as host 1, in every way.
         let (a, b) = (net.hosts[0].clone(), net.hosts[1].clone());
         let stolen = [
@@ -181,6 +189,9 @@ fn nobody_takes_a_station_that_is_there() {
     });
     assert_eq!(net.counter("stations_moved"), 0);
     assert!(net.counter("claims_refuted") > 0 && net.counter("claims_disputed") > 0);
+    let named = offences(&mut net);
+    let [(at, OffenceKind::Moved, Some(mac), None)] = named[..] else { panic!("{named:?}") };
+    assert!(at == net.hosts[2].at && [0, 1].iter().any(|&host| net.hosts[host].mac == mac), "{named:?}");
 }
 
 #[test]
@@ -217,6 +228,8 @@ fn nobody_takes_an_address_that_is_in_use() {
         assert!(net.deliveries(claim).is_empty(), "nobody hears what is refuted");
     }
     assert_eq!(net.counter("claims_refuted"), 3);
+    let taken = (thief.at, OffenceKind::Taken, Some(thief.mac), Some(b.ip.into()));
+    assert_eq!(offences(&mut net), [taken]);
     let asks = |net: &mut Net<Smoc>| {
         net.made.clear();
         net.send(0, arp(a.mac, Mac::BROADCAST, false, a.ip, b.ip));
@@ -242,6 +255,7 @@ fn nobody_takes_an_address_that_is_in_use() {
     net.send(2, forged);
     net.run(Duration::from_ms(400));
     assert_eq!(net.counter("addresses_forged"), 1);
+    assert_eq!(offences(&mut net), [(thief.at, OffenceKind::Forged, Some(thief.mac), Some(a.ip.into()))]);
 }
 
 #[test]

@@ -5,14 +5,16 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use weft_control::Duration;
 use weft_control::{
-    Command, Match, PortNo, Rule, RuleAction, RuleChange, Settings, Smoc, SwitchId, SwitchPort,
+    Command, Controller, Match, PortNo, Rule, RuleAction, RuleChange, Settings, Show, Smoc, SwitchId,
+    SwitchPort,
 };
 use weft_units::Mac;
+use weft_wire::mptcp::Version;
 
 use crate::cases::{four, four_with};
 use crate::failures::{opened, ways};
 use crate::net::{Net, Rng};
-use crate::talk::flow;
+use crate::talk::{Connection, flow};
 
 /// The paths of the four subflows of [`opened`].
 const FOUR_WAYS: [&[u64]; 4] = [&[1, 2], &[1, 3, 2], &[1, 4, 2], &[1, 5, 2]];
@@ -84,6 +86,24 @@ fn a_connection_that_was_taken_over_gives_a_further_subflow_and_a_cut_one_the_be
     net.cut(at, false);
     net.run(Duration::from_ms(60));
     assert_eq!(ways(&mut net), [vec![1, 2], vec![1, 3, 2], vec![1, 5, 2], vec![1, 5, 2]]);
+}
+
+#[test]
+fn a_connection_that_was_taken_over_is_named_by_its_initial_subflow() {
+    let mut net = four(&[1, 2]);
+    let connection = Connection::new(flow(0, 1, 5000), Version::V1, 1);
+    net.open(&connection);
+    // Rules are taken over in the order of their matches: this one comes first.
+    net.join(&connection, flow(0, 1, 4001), 0);
+    start_again(&mut net, 9);
+    net.switches.keys().copied().collect::<Vec<_>>().into_iter().for_each(|id| net.connect(id));
+    net.wires().into_iter().for_each(|(a, b)| net.wire(a, b));
+    net.run(Duration::from_secs(2));
+    let shown = net.controller.show(net.now, Show::Connections, 9);
+    let taken = &shown["connections"][0];
+    assert!(taken["initiator"].as_str().is_some_and(|end| end.ends_with(":5000")), "{shown}");
+    let kinds = [0, 1].map(|number| taken["subflows"][number]["kind"].as_str());
+    assert_eq!(kinds, [Some("initial"), Some("join")], "{shown}");
 }
 
 #[test]

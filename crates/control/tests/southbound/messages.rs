@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use weft_control::Duration;
 use weft_control::{
-    Command, EXACT, FrameOut, MadeFrame, Match, PortNo, Rule, RuleAction, RuleChange, SouthboundLimits, Stop,
-    SwitchId, Transaction,
+    Command, EXACT, FrameOut, MadeFrame, Match, OffenceKind, PortNo, Rule, RuleAction, RuleChange,
+    SouthboundLimits, Stop, SwitchId, SwitchPort, Transaction,
 };
 use weft_units::Mac;
 use weft_wire::openflow::{Action, FlowCommand, FlowFlags, Masked, Message, PortNumber, RemovedReason};
@@ -127,6 +127,9 @@ fn a_port_that_sends_up_too_much_is_held_to_its_share() {
         (network.counter("packet_ins_received"), network.counter("packet_ins_over_limit")),
         (303, 200)
     );
+    let named = network.southbound.offences();
+    let brief: Vec<_> = named.iter().map(|one| (one.at.switch, one.kind, one.count)).collect();
+    assert_eq!(brief, [(SwitchId(1), OffenceKind::Packets, 200)]);
 }
 
 #[test]
@@ -148,6 +151,9 @@ fn lldp_frames_are_held_to_a_share_of_their_own_before_anything_of_them_is_read(
     assert_eq!(read(&mut network, 3, 500), 10);
     assert_eq!(read(&mut network, 4, 5), 5, "another port has a share of its own");
     assert_eq!((network.counter("lldp_over_limit"), network.counter("packet_ins_received")), (490, 0));
+    let named = network.southbound.offences();
+    let brief: Vec<_> = named.iter().map(|one| (one.at, one.kind, one.count)).collect();
+    assert_eq!(brief, [(SwitchPort::new(1, 3), OffenceKind::Lldp, 490)]);
     network.say(1, &Message::PacketIn(packet(&FRAME)));
     assert_eq!(network.core.told().len(), 1, "the port's other packets are counted by themselves");
     network.now += Duration::from_secs(1);

@@ -1,0 +1,127 @@
+//! [`Offences`]: what hosts did that a limit or a check stopped, by port, so that an operator can be told which.
+
+use std::net::IpAddr;
+
+use rustc_hash::FxHashMap;
+use weft_units::Mac;
+
+use crate::ids::SwitchPort;
+
+/// Ports and kinds that are kept at most until they are asked for; those beyond are only counted elsewhere.
+const MOST: usize = 1024;
+
+/// What was stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum OffenceKind {
+    /// More packets for the controller than a port may send.
+    Packets,
+    /// More LLDP frames than a port may send.
+    Lldp,
+    /// More new TCP flows than a port may open; they are forwarded without rules of their own.
+    Flows,
+    /// More rules than the switches may have unconfirmed on behalf of a port.
+    Rules,
+    /// More broadcasts and frames to unknown hosts than a port may flood.
+    Floods,
+    /// More new addresses than a port may have learned.
+    Addresses,
+    /// The MAC address of a host that has answered at its own port.
+    Moved,
+    /// The IP address of a host that has answered.
+    Taken,
+    /// ARP or neighbour discovery in the name of another MAC address than the frame's.
+    Forged,
+}
+
+impl OffenceKind {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Packets => "packets",
+            Self::Lldp => "lldp",
+            Self::Flows => "flows",
+            Self::Rules => "rules",
+            Self::Floods => "floods",
+            Self::Addresses => "addresses",
+            Self::Moved => "moved",
+            Self::Taken => "taken",
+            Self::Forged => "forged",
+        }
+    }
+}
+
+/// What hosts at one port did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Offence {
+    /// The port.
+    pub at: SwitchPort,
+    /// What was stopped.
+    pub kind: OffenceKind,
+    /// The MAC address that was claimed, or from which something was claimed, last.
+    pub mac: Option<Mac>,
+    /// The IP address that was claimed last.
+    pub address: Option<IpAddr>,
+    /// How many frames or claims were stopped.
+    pub count: u64,
+}
+
+/// Offences since they were last asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Offences {
+    by_port: FxHashMap<(SwitchPort, OffenceKind), Offence>,
+}
+
+impl Offences {
+    /// A frame of a port was stopped.
+    pub fn add(&mut self, at: SwitchPort, kind: OffenceKind) {
+        self.add_claim(at, kind, None, None);
+    }
+
+    /// A claim was stopped.
+    pub fn add_claim(
+        &mut self,
+        at: SwitchPort,
+        kind: OffenceKind,
+        mac: Option<Mac>,
+        address: Option<IpAddr>,
+    ) {
+        let is_known = self.by_port.contains_key(&(at, kind));
+        if !is_known && self.by_port.len() >= MOST {
+            return;
+        }
+        let none = Offence { at, kind, mac: None, address: None, count: 0 };
+        let offence = self.by_port.entry((at, kind)).or_insert(none);
+        (offence.mac, offence.address) = (mac, address);
+        offence.count += 1;
+    }
+
+    /// Gives them, and forgets them.
+    pub fn take(&mut self) -> Vec<Offence> {
+        let mut offences: Vec<Offence> = self.by_port.drain().map(|(_, offence)| offence).collect();
+        offences.sort_unstable_by_key(|offence| (offence.at, offence.kind.name()));
+        offences
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_port_and_kind_is_told_once_with_its_count_and_the_table_is_bounded() {
+        let mut offences = Offences::default();
+        let at = |port| SwitchPort::new(1, port);
+        offences.add(at(2), OffenceKind::Packets);
+        offences.add(at(2), OffenceKind::Packets);
+        offences.add_claim(at(1), OffenceKind::Moved, Some(Mac([2; 6])), None);
+        let told = offences.take();
+        let brief: Vec<_> =
+            told.iter().map(|one| (one.at.port.0, one.kind.name(), one.mac, one.count)).collect();
+        assert_eq!(brief, [(1, "moved", Some(Mac([2; 6])), 1), (2, "packets", None, 2)]);
+        assert!(offences.take().is_empty());
+        (0..2 * MOST as u32).for_each(|port| offences.add(at(port), OffenceKind::Lldp));
+        offences.add(at(0), OffenceKind::Lldp);
+        let told = offences.take();
+        assert_eq!((told.len(), told[0].count), (MOST, 2));
+    }
+}
