@@ -127,7 +127,9 @@ impl Smoc {
             self.net.counters.frames_filtered += 1;
             return drop(out);
         }
-        if !self.net.learn(now, source, packet, out) {
+        let is_true = self.net.learn(now, source, packet, out);
+        self.forget_claims(now, out);
+        if !is_true {
             return drop(out);
         }
         match packet.content {
@@ -219,6 +221,7 @@ impl Controller for Smoc {
                     self.net.stations.add_address(station, address);
                 }
             }
+            self.forget_claims(now, out);
         }
     }
 
@@ -327,7 +330,10 @@ impl Controller for Smoc {
                     self.move_station(now, station.index, port, out);
                 }
                 Claim::Moved { .. } => {}
-                Claim::Taken { address, by, .. } => self.net.take_address(now, address, by, out),
+                Claim::Taken { address, by, .. } => {
+                    self.net.take_address(now, address, by, out);
+                    self.forget_claims(now, out);
+                }
             }
         }
         while let Some(path) = self.paths.expire(now) {

@@ -15,7 +15,7 @@ use crate::clock::{Duration, Time};
 use super::Smoc;
 use super::install::Draft;
 use super::reconcile::Table;
-use super::rules::{Changes, base, guard, tcp};
+use super::rules::{Changes, base, claim_of, guard, tcp};
 use crate::command::Command;
 use crate::cookie::flow_direction;
 use crate::ids::PortNo;
@@ -178,7 +178,8 @@ impl Smoc {
         found.sort_unstable_by_key(|&(switch, _, _, port, number)| (switch, port, number));
         let mut here = Vec::new();
         for (&switch, table) in &self.resumption.left {
-            let of_station = |rule: &&Rule| matches!(rule.priority, priority::FLOW | priority::STATION);
+            let of_station =
+                |rule: &&Rule| matches!(rule.priority, priority::FLOW | priority::CLAIM | priority::STATION);
             for rule in table.values().filter(of_station) {
                 if let (Some((mac, EXACT)), Some((None, port))) = (rule.matches.eth_dst, departure(rule)) {
                     here.push((switch, port, mac));
@@ -232,9 +233,10 @@ impl Smoc {
 
     /// Where a rule of a flow or a route leads.
     fn fate(&self, switch: u32, rule: &Rule, labelled: &FxHashMap<u32, (u32, usize)>) -> Fate {
-        let is_known = matches!(rule.priority, priority::FLOW | priority::CROWD | priority::STATION);
+        let is_known =
+            matches!(rule.priority, priority::FLOW | priority::CROWD | priority::CLAIM | priority::STATION);
         let Some((mac, _)) = rule.matches.eth_dst.filter(|_| is_known) else { return Fate::Unknown };
-        if !is_sound(rule) {
+        if !is_sound(rule) || self.is_refuted(switch, rule) {
             return Fate::Wrong;
         }
         let Some((label, mut port)) = departure(rule) else { return Fate::Wrong };
@@ -291,6 +293,18 @@ impl Smoc {
                 None => return self.missing(next),
             }
         }
+    }
+
+    /// Whether a rule lets through a claim of somebody who is elsewhere, or that an address is his which is another's.
+    fn is_refuted(&self, switch: u32, rule: &Rule) -> bool {
+        let Some((port, mac, address, _)) = claim_of(&rule.matches) else { return false };
+        let claimant = self.net.stations.with_mac(mac);
+        let is_elsewhere = claimant.is_some_and(|station| {
+            let entry = &self.net.stations.slab[station];
+            entry.switch != switch || self.net.topology.place(entry.port).port != port
+        });
+        let owner = self.net.stations.with_address(address);
+        is_elsewhere || owner.is_some() && owner != claimant
     }
 
     /// What it means that a switch has no rule for what comes to it.
@@ -435,6 +449,7 @@ fn is_sound(rule: &Rule) -> bool {
             let sound = Match { in_port: found.in_port, eth_dst: Match::to(mac).eth_dst, ..tcp(is_six) };
             found == sound && found.in_port.is_some()
         }
+        priority::CLAIM => claim_of(&found).is_some(),
         _ => {
             let Match { in_port, eth_src, ip_src, ip_dst, tcp_src, tcp_dst, .. } = found;
             let eth_dst = Match::to(mac).eth_dst;
