@@ -123,7 +123,8 @@ impl Smoc {
         let known = known.filter(|&station| self.net.is_there(now, station));
         let Some(station) = known else { return self.net.flood(now, port, frame, out) };
         let entry = &self.net.stations.slab[station];
-        let fresh = now.saturating_since(entry.seen) <= ANSWERED_FOR;
+        // Who cannot be asked because his switch is not connected is answered for as long as that lasts.
+        let is_fresh = now.saturating_since(entry.seen) <= ANSWERED_FOR || !self.net.is_up(entry.switch);
         if station == source || entry.port == port {
             // Whoever is asked hears it too.
             self.net.counters.frames_filtered += 1;
@@ -132,7 +133,7 @@ impl Smoc {
         self.let_through(now, port, [source, station], &claims, out);
         let entry = &self.net.stations.slab[station];
         match answer {
-            Some(mut answer) if fresh && self.net.settings.arp == ArpMode::Proxy => {
+            Some(mut answer) if is_fresh && self.net.settings.arp == ArpMode::Proxy => {
                 if let MadeFrame::ArpReply { sender: (mac, _), .. }
                 | MadeFrame::Advertisement { sender: (mac, _), .. } = &mut answer
                 {

@@ -107,6 +107,21 @@ fn hosts_that_have_asked_for_each_other_go_on_doing_so_without_a_controller() {
 }
 
 #[test]
+fn a_host_whose_switch_is_not_connected_is_answered_for_since_nobody_can_ask_it() {
+    let mut net = four(&[1, 2]);
+    ask(&mut net, 0, 1);
+    net.disconnect(SwitchId(2));
+    net.run(Duration::from_secs(100));
+    let answered = net.counter("neighbours_answered");
+    ask(&mut net, 0, 1);
+    assert_eq!(net.counter("neighbours_answered"), answered + 1);
+    net.connect(SwitchId(2));
+    net.run(Duration::from_ms(60));
+    ask(&mut net, 0, 1);
+    assert_eq!(net.counter("neighbours_answered"), answered + 1, "it is asked itself again");
+}
+
+#[test]
 fn a_question_from_another_address_makes_the_rules_for_its_answer() {
     // As Linux asks again: from its first address, or over IPv6 from its link-local one.
     let mut net = four(&[1, 2]);
