@@ -33,12 +33,12 @@ static __always_inline int forward(struct __sk_buff *skb, struct frame *f)
 	if (port == f->port) {
 		/* A flood and a reply that crossed each other can leave two switches pointing at each
 		 * other: what is known here is not true. */
-		bpf_map_delete_elem(&stations, &dst);
+		bpf_map_delete_elem(&weft_stations, &dst);
 		return miss(skb, f);
 	}
 	if (has_returned(f, port)) {
 		/* Entries of several floods, of which some copies were lost, can close a circle. */
-		bpf_map_delete_elem(&stations, &dst);
+		bpf_map_delete_elem(&weft_stations, &dst);
 		return settings.floods_unknown ? miss(skb, f) : drop(f, RETURNED);
 	}
 	hear_from_afar(f->src, f->port, port, f->now);
@@ -58,22 +58,16 @@ static __always_inline int admit_of_host(struct __sk_buff *skb, struct frame *f)
 	return reason == NO_REASON && host ? hear_host(skb, f) : reason;
 }
 
-static __always_inline int on_request(struct __sk_buff *skb, struct frame *f)
+/* A frame to a group. Where it asks for a station, its source is at the port of its first copy. */
+static __always_inline int on_broadcast(struct __sk_buff *skb, struct frame *f)
 {
 	int reason = admit_of_host(skb, f);
 
 	if (reason != NO_REASON)
 		return refuse(f, reason);
-	if (is_fabric(f->port, f->now))
+	if (f->kind == ARP_REQUEST && is_fabric(f->port, f->now))
 		put_station(f, f->src, f->port, LOCKED);
 	return flood_on(skb, f, TO_ALL);
-}
-
-static __always_inline int on_broadcast(struct __sk_buff *skb, struct frame *f)
-{
-	int reason = admit_of_host(skb, f);
-
-	return reason == NO_REASON ? flood_on(skb, f, TO_ALL) : refuse(f, reason);
 }
 
 /* The source of a reply is found, and its destination has been asked for. */
@@ -83,7 +77,7 @@ static __always_inline void on_answer(const struct frame *f)
 
 	if (is_fabric(f->port, f->now))
 		put_station(f, src, f->port, LEARNT);
-	bpf_map_delete_elem(&repairs, &src);
+	bpf_map_delete_elem(&weft_repairs, &src);
 	confirm_station(f, f->dst);
 }
 
@@ -108,14 +102,13 @@ static __always_inline int on_path_request(struct __sk_buff *skb, struct frame *
 	struct own own = {
 		.from = f->dst, .to = f->src, .id = f->id, .type = FLOW_REPLY, .port = f->port,
 	};
-	int reason = admit(f);
 
-	if (reason != NO_REASON)
-		return drop(f, reason);
 	put_station(f, f->src, f->port, LOCKED);
 	/* The station is new behind that port, or has moved there. */
 	if (f->src == f->dst)
 		reroot(f->src, f->port, f->now);
+	else
+		reroot_unknown(f->src, f->dst, f->port, f->now);
 	if (f->src == f->dst || attached(f->dst, f->now) == NO_PORT)
 		return pass_on(skb, f);
 	confirm_station(f, f->src);
@@ -125,10 +118,7 @@ static __always_inline int on_path_request(struct __sk_buff *skb, struct frame *
 
 static __always_inline int on_path_fail(struct __sk_buff *skb, struct frame *f)
 {
-	int reason = admit(f);
-
-	if (reason != NO_REASON)
-		return drop(f, reason);
+	reroot_unknown(f->dst, f->src, f->port, f->now);
 	if (attached(f->dst, f->now) == NO_PORT)
 		return pass_on(skb, f);
 	look_for(f, f->dst, f->src);
@@ -138,16 +128,16 @@ static __always_inline int on_path_fail(struct __sk_buff *skb, struct frame *f)
 /* A frame about the path between two stations, or from a switch that speaks of flows. */
 static __always_inline int on_control(struct __sk_buff *skb, struct frame *f)
 {
+	int reason;
+
 	if (is_about_flow(f))
 		return drop(f, STALE);
-	switch (f->kind) {
-	case PATH_REPLY:
+	if (f->kind == PATH_REPLY)
 		return on_path_reply(skb, f);
-	case PATH_REQUEST:
-		return on_path_request(skb, f);
-	default:
-		return on_path_fail(skb, f);
-	}
+	reason = admit(f);
+	if (reason != NO_REASON)
+		return drop(f, reason);
+	return f->kind == PATH_REQUEST ? on_path_request(skb, f) : on_path_fail(skb, f);
 }
 
 static __noinline int receive(struct __sk_buff *skb, struct frame *f)
@@ -167,8 +157,6 @@ static __noinline int receive(struct __sk_buff *skb, struct frame *f)
 		return on_marked(skb, f);
 	if (is_control(f))
 		return on_control(skb, f);
-	if (explores(f))
-		return on_request(skb, f);
 	if (is_group(f->dst))
 		return on_broadcast(skb, f);
 	if (f->kind == ARP_REPLY)

@@ -19,7 +19,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct counters);
-} counters SEC(".maps");
+} weft_counters SEC(".maps");
 
 struct port_counters {
 	__u64 received, received_bytes;
@@ -33,13 +33,13 @@ struct {
 	__uint(max_entries, MAX_PORTS);
 	__type(key, __u32);
 	__type(value, struct port_counters);
-} port_counters SEC(".maps");
+} weft_port_counters SEC(".maps");
 
 static __always_inline struct counters *the_counters(void)
 {
 	__u32 zero = 0;
 
-	return bpf_map_lookup_elem(&counters, &zero);
+	return bpf_map_lookup_elem(&weft_counters, &zero);
 }
 
 /* A frame comes in. */
@@ -48,7 +48,7 @@ static __always_inline void arrive(struct __sk_buff *skb, struct frame *f)
 	struct port_counters *count;
 
 	f->port = ingress_port(skb);
-	count = bpf_map_lookup_elem(&port_counters, &f->port);
+	count = bpf_map_lookup_elem(&weft_port_counters, &f->port);
 	if (count) {
 		count->received++;
 		count->received_bytes += skb->len;
@@ -57,7 +57,7 @@ static __always_inline void arrive(struct __sk_buff *skb, struct frame *f)
 
 static __always_inline void leave(struct __sk_buff *skb, __u32 port)
 {
-	struct port_counters *count = bpf_map_lookup_elem(&port_counters, &port);
+	struct port_counters *count = bpf_map_lookup_elem(&weft_port_counters, &port);
 
 	if (count) {
 		count->sent++;
@@ -68,7 +68,7 @@ static __always_inline void leave(struct __sk_buff *skb, __u32 port)
 static __noinline int drop(const struct frame *f, enum reason reason)
 {
 	struct counters *count = the_counters();
-	struct port_counters *port = bpf_map_lookup_elem(&port_counters, &f->port);
+	struct port_counters *port = bpf_map_lookup_elem(&weft_port_counters, &f->port);
 
 	if (count && reason < REASONS)
 		count->dropped[reason]++;
@@ -101,7 +101,7 @@ static __always_inline int forwarded(int action)
 static __always_inline struct frame *take_in(struct __sk_buff *skb)
 {
 	__u32 zero = 0;
-	struct frame *f = bpf_map_lookup_elem(&frames, &zero);
+	struct frame *f = bpf_map_lookup_elem(&weft_frames, &zero);
 
 	if (!f)
 		return NULL;

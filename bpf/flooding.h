@@ -18,7 +18,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct order);
-} order SEC(".maps");
+} weft_order SEC(".maps");
 
 /* Each port goes to a random place among those before it, whose holder goes to the end. */
 static __always_inline void choose(struct order *order, __u8 number)
@@ -46,7 +46,7 @@ __noinline int flood_but(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 
 	struct order *chosen;
 	__u32 zero = 0;
 
-	chosen = bpf_map_lookup_elem(&order, &zero);
+	chosen = bpf_map_lookup_elem(&weft_order, &zero);
 	if (!chosen)
 		return 0;
 	chosen->count = 0;
@@ -75,8 +75,8 @@ static __always_inline int flood(struct __sk_buff *skb, __u64 now, __u32 ingress
 	return flood_but(skb, now, ingress, NO_PORT, to);
 }
 
-/* Puts the mark of an unknown destination on the frame at hand, or takes it off. The bytes belong to the header
- * that a checksum over all of the frame, as an interface may have made it, does not cover here. */
+/* Puts the mark of an unknown destination on the frame at hand, or takes it off. A checksum that an interface has
+ * computed over the frame does not cover the Ethernet header at ingress, so there is none to correct. */
 static __always_inline bool set_mark(struct __sk_buff *skb, const struct frame *f, bool mark)
 {
 	__u8 first = f->src >> 40 | mark;

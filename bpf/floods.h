@@ -26,8 +26,9 @@ struct flood {
 #define LEFT 0x80
 #define STARTED_HERE 0x7f /* for a port */
 
-/* How long copies of one frame are under way at most. What comes in on another port later than that after the
- * last copy is a frame of its own, where the first port cannot be right any more. */
+/* How long copies of one frame are under way at most. A copy that comes in on another port, later than that after the
+ * last one, belongs to a new frame if the first port cannot be right any more; otherwise it is late all the same, in
+ * case a copy took longer. */
 #define SETTLE 50000000ULL
 
 struct {
@@ -35,7 +36,7 @@ struct {
 	__uint(max_entries, 65536);
 	__type(key, struct flood_key);
 	__type(value, struct flood);
-} floods SEC(".maps");
+} weft_floods SEC(".maps");
 
 _Static_assert(sizeof(struct flood_key) == 32, "flood_key");
 _Static_assert(sizeof(struct flood) == 8, "flood");
@@ -79,9 +80,9 @@ static __noinline int note(const struct flood_key *key, __u32 port, __u64 span, 
 	int error;
 
 	for (int i = 0; i < 4; i++) {
-		first = bpf_map_lookup_elem(&floods, key);
+		first = bpf_map_lookup_elem(&weft_floods, key);
 		if (!first) {
-			error = bpf_map_update_elem(&floods, key, &fresh, BPF_NOEXIST);
+			error = bpf_map_update_elem(&weft_floods, key, &fresh, BPF_NOEXIST);
 			if (error == -17 /* EEXIST */)
 				continue;
 			return error ? NO_MEMORY : NO_REASON;
@@ -140,30 +141,42 @@ static __noinline int note_unknown(const struct frame *f)
 	struct flood_key key = key_of_unknown(f);
 	struct flood flood = { .state = flood_state(port, f->now + settings.broadcast_lock) };
 
-	return bpf_map_update_elem(&floods, &key, &flood, BPF_ANY);
+	return bpf_map_update_elem(&weft_floods, &key, &flood, BPF_ANY);
 }
 
-/* A station is found behind a port from now on: its broadcasts of this kind are taken from there. Where copies of
- * one may be under way yet, they are late for as long. */
-static __noinline int reroot_kind(__u64 station, __u8 kind, __u32 port, __u64 now)
+/* The next copy of a flood comes from `port`. Where copies of one before may be under way yet, they are late for as
+ * long. */
+static __noinline int reroot_flood(const struct flood_key *key, __u32 port, __u64 now)
 {
-	struct flood_key key = key_of_source(station, kind);
-	struct flood *flood = bpf_map_lookup_elem(&floods, &key);
+	struct flood *flood = bpf_map_lookup_elem(&weft_floods, key);
 	__u64 state = flood ? flood->state : 0;
 
 	if (!flood || !lasts(state, now) || (state & STARTED_HERE) == port)
 		return 0;
-	if (has_settled(state, span_of(kind), now))
-		bpf_map_delete_elem(&floods, &key);
+	if (has_settled(state, span_of(key->kind), now))
+		bpf_map_delete_elem(&weft_floods, key);
 	else
 		flood->state = flood_state(state & STARTED_HERE, now + SETTLE) | LEFT;
 	return 0;
 }
 
+/* A station is found behind a port from now on: its broadcasts are taken from there. */
 static __always_inline void reroot(__u64 station, __u32 port, __u64 now)
 {
-	reroot_kind(station, ARP_REQUEST, port, now);
-	reroot_kind(station, OTHER, port, now);
+	struct flood_key key = key_of_source(station, ARP_REQUEST);
+
+	reroot_flood(&key, port, now);
+	key.kind = OTHER;
+	reroot_flood(&key, port, now);
+}
+
+/* A path between two stations is looked for behind a port, since frames between them are flooded there: copies of
+ * those are taken from there. */
+static __always_inline void reroot_unknown(__u64 from, __u64 to, __u32 port, __u64 now)
+{
+	struct flood_key key = { .from = from, .to = to, .kind = UNKNOWN_DESTINATION };
+
+	reroot_flood(&key, port, now);
 }
 
 /* A flooded frame about a path. */

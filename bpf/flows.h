@@ -69,7 +69,7 @@ struct {
 	__uint(max_entries, KIND_TABLES);
 	__type(key, __u32);
 	__type(value, struct kinds);
-} kinds SEC(".maps");
+} weft_kinds SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -77,7 +77,7 @@ struct {
 	__uint(max_entries, MAX_RULES);
 	__type(key, struct key_v4);
 	__type(value, struct rule);
-} flows_v4 SEC(".maps");
+} weft_flows_v4 SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -85,7 +85,7 @@ struct {
 	__uint(max_entries, MAX_RULES);
 	__type(key, struct key_v6);
 	__type(value, struct rule);
-} flows_v6 SEC(".maps");
+} weft_flows_v6 SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -93,7 +93,7 @@ struct {
 	__uint(max_entries, MAX_GROUPS);
 	__type(key, __u32);
 	__type(value, struct group);
-} groups SEC(".maps");
+} weft_groups SEC(".maps");
 
 _Static_assert(sizeof(struct kinds) == 3080, "kinds");
 _Static_assert(sizeof(struct key_v4) == 12, "key_v4");
@@ -112,7 +112,7 @@ static __noinline struct rule *find_v4(const struct kinds *known, const struct e
 			.kind = known->v4[i].id,
 		};
 
-		rule = bpf_map_lookup_elem(&flows_v4, &key);
+		rule = bpf_map_lookup_elem(&weft_flows_v4, &key);
 		if (rule)
 			return rule;
 	}
@@ -131,7 +131,7 @@ static __noinline struct rule *find_v6(const struct kinds *known, const struct e
 			key.source[word] = ends->packet.source[word] & kind->source[word];
 			key.destination[word] = ends->packet.destination[word] & kind->destination[word];
 		}
-		rule = bpf_map_lookup_elem(&flows_v6, &key);
+		rule = bpf_map_lookup_elem(&weft_flows_v6, &key);
 		if (rule)
 			return rule;
 	}
@@ -142,7 +142,7 @@ static __noinline struct rule *find_v6(const struct kinds *known, const struct e
 static __always_inline struct rule *find_rule(const struct ends *ends)
 {
 	__u32 table = current_table(CURRENT_KINDS);
-	const struct kinds *known = bpf_map_lookup_elem(&kinds, &table);
+	const struct kinds *known = bpf_map_lookup_elem(&weft_kinds, &table);
 	struct rule *rule;
 
 	if (!known)

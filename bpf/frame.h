@@ -70,7 +70,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct frame);
-} frames SEC(".maps");
+} weft_frames SEC(".maps");
 
 static __always_inline __u64 address(const __u8 *b)
 {

@@ -36,7 +36,7 @@ struct {
 	__uint(max_entries, GATE_TABLES);
 	__type(key, __u32);
 	__type(value, struct gates);
-} gates SEC(".maps");
+} weft_gates SEC(".maps");
 
 /* Which of the tables counts: of gates, and of kinds of rules. */
 enum { CURRENT_GATES, CURRENT_KINDS, CURRENTS };
@@ -46,13 +46,13 @@ struct {
 	__uint(max_entries, CURRENTS);
 	__type(key, __u32);
 	__type(value, __u32);
-} current SEC(".maps");
+} weft_current SEC(".maps");
 
 _Static_assert(sizeof(struct gates) == 8272, "gates");
 
 static __always_inline __u32 current_table(__u32 which)
 {
-	__u32 *table = bpf_map_lookup_elem(&current, &which);
+	__u32 *table = bpf_map_lookup_elem(&weft_current, &which);
 
 	return table ? *table : 0;
 }

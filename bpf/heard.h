@@ -44,31 +44,32 @@ static __always_inline bool has_come_round(const struct frame *f)
 
 	if (is_group(f->dst))
 		return false;
-	flood = bpf_map_lookup_elem(&floods, &key);
+	flood = bpf_map_lookup_elem(&weft_floods, &key);
 	return flood && is_late(flood->state, f->port, settings.broadcast_lock, f->now);
 }
 
 /* A station is new at a host port, or has moved there: the other switches are told, unless it asks them itself.
- * Where the port has too many of them it remains unknown. What it sends has to come behind that, or a broadcast is a
- * late copy to switches that have seen one from elsewhere lately: the frame comes in again while the announcement is
- * written over this one. Verified once, on its own. */
+ * Where the port may add no station or start no flood at the moment, the station is not learned, and its next frame
+ * tries again. What it sends has to come behind the announcement, or a broadcast is a late copy to switches that have
+ * seen one from elsewhere lately: the frame comes in again while the announcement is written over this one. Verified
+ * once, on its own. */
 __noinline int appears(struct __sk_buff *skb, struct frame *f)
 {
 	struct station *known;
-	bool has_moved;
+	bool announces;
 
 	if (!f)
 		return NO_REASON;
 	known = station_at(f->src, f->now);
-	has_moved = known != NULL;
+	announces = settings.announces && (known || !explores(f));
 	if (has_come_round(f))
 		return LATE_COPY;
-	if (!is_within_limit(STATIONS, f->port, f->now))
+	if (!is_within_limit(STATIONS, f->port, f->now) || (announces && !is_within_limit(FLOODS, f->port, f->now)))
 		return NO_REASON;
 	if (known)
 		count_move(f, known->port);
 	put_station(f, f->src, f->port, LEARNT);
-	if (!settings.announces || (explores(f) && !has_moved) || !is_within_limit(FLOODS, f->port, f->now))
+	if (!announces)
 		return NO_REASON;
 	reroot(f->src, f->port, f->now);
 	flood_own(f, PATH_REQUEST, f->src, f->src);
@@ -96,7 +97,7 @@ static __always_inline int refuse(const struct frame *f, int reason)
 __noinline int hear_from_afar(__u64 src, __u32 ingress, __u32 egress, __u64 now)
 {
 	if (is_host(egress, now) && is_fabric(ingress, now) && attached(src, now) != NO_PORT) {
-		bpf_map_delete_elem(&stations, &src);
+		bpf_map_delete_elem(&weft_stations, &src);
 		has_left(now);
 	}
 	return 0;

@@ -19,7 +19,7 @@ struct {
 	__uint(max_entries, MAX_PORTS);
 	__type(key, __u32);
 	__type(value, struct limits);
-} limits SEC(".maps");
+} weft_limits SEC(".maps");
 
 _Static_assert(sizeof(struct limits) == 24, "limits");
 
@@ -42,7 +42,7 @@ static __noinline bool take(__u64 *full_at, __u64 gap, __u64 slack, __u64 now)
 /* Whether the port may cause one more. */
 static __always_inline bool is_within_limit(enum limit limit, __u32 port, __u64 now)
 {
-	struct limits *of = bpf_map_lookup_elem(&limits, &port);
+	struct limits *of = bpf_map_lookup_elem(&weft_limits, &port);
 
 	if (!of)
 		return false;

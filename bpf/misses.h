@@ -19,7 +19,7 @@ struct miss {
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 19);
-} misses SEC(".maps");
+} weft_misses SEC(".maps");
 
 _Static_assert(sizeof(struct miss) == 2092, "miss");
 
@@ -29,7 +29,7 @@ static __noinline int tell_miss(struct __sk_buff *skb, const struct frame *f, co
 
 	if (!is_within_limit(EXPLORATIONS, f->port, time_now()))
 		return 0;
-	miss = bpf_ringbuf_reserve(&misses, sizeof(*miss), 0);
+	miss = bpf_ringbuf_reserve(&weft_misses, sizeof(*miss), 0);
 	if (!miss)
 		return 0;
 	miss->port = f->port;

@@ -19,7 +19,7 @@ struct {
 	__uint(max_entries, 1024);
 	__type(key, __u64); /* address */
 	__type(value, struct move);
-} moves SEC(".maps");
+} weft_moves SEC(".maps");
 
 _Static_assert(sizeof(struct move) == 24, "move");
 
@@ -28,9 +28,9 @@ static __noinline int count_move(const struct frame *f, __u32 from)
 	struct move fresh = { .count = 1, .last = f->now, .to = f->port, .from = from }, *move;
 	__u64 station = f->src;
 
-	move = bpf_map_lookup_elem(&moves, &station);
+	move = bpf_map_lookup_elem(&weft_moves, &station);
 	if (!move) {
-		bpf_map_update_elem(&moves, &station, &fresh, BPF_ANY);
+		bpf_map_update_elem(&weft_moves, &station, &fresh, BPF_ANY);
 		return 0;
 	}
 	__sync_fetch_and_add(&move->count, 1);

@@ -104,13 +104,13 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct owns);
-} owns SEC(".maps");
+} weft_owns SEC(".maps");
 
 /* Has a frame of the switch's own written over the one at hand, when that is sent. */
 static __noinline int tell(struct frame *f, const struct own *own)
 {
 	__u32 zero = 0;
-	struct owns *told = bpf_map_lookup_elem(&owns, &zero);
+	struct owns *told = bpf_map_lookup_elem(&weft_owns, &zero);
 
 	if (told && f->tells < MOST_OWNS)
 		told->each[f->tells++ % MOST_OWNS] = *own;
@@ -132,7 +132,7 @@ __noinline int send_own(struct __sk_buff *skb, const struct frame *f, const stru
 static __always_inline int then_tell(struct __sk_buff *skb, const struct frame *f, int action)
 {
 	__u32 zero = 0;
-	struct owns *told = bpf_map_lookup_elem(&owns, &zero);
+	struct owns *told = bpf_map_lookup_elem(&weft_owns, &zero);
 
 	if (!f->tells || !told)
 		return action;

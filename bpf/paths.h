@@ -33,14 +33,14 @@ struct {
 	__uint(max_entries, 1 << 20);
 	__type(key, struct flow);
 	__type(value, struct path);
-} paths SEC(".maps");
+} weft_paths SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1 << 18);
 	__type(key, struct flow);
 	__type(value, struct path);
-} locked SEC(".maps");
+} weft_locked SEC(".maps");
 
 _Static_assert(sizeof(struct flow) == 16, "flow");
 _Static_assert(sizeof(struct path) == 24, "path");
@@ -62,11 +62,11 @@ static __always_inline struct flow to_source(const struct frame *f)
 
 static __always_inline struct path *path_at(const struct flow *flow, __u64 now)
 {
-	struct path *path = bpf_map_lookup_elem(&paths, flow);
+	struct path *path = bpf_map_lookup_elem(&weft_paths, flow);
 
 	if (path && path->expiry > now)
 		return path;
-	path = bpf_map_lookup_elem(&locked, flow);
+	path = bpf_map_lookup_elem(&weft_locked, flow);
 	return path && path->expiry > now ? path : NULL;
 }
 
@@ -81,19 +81,19 @@ static __always_inline __u64 path_life(__u8 class)
 static __noinline int put_path(const struct flow *flow, const struct path *path)
 {
 	if (path->class == PATH_LOCKED) {
-		bpf_map_update_elem(&locked, flow, path, BPF_ANY);
-		bpf_map_delete_elem(&paths, flow);
+		bpf_map_update_elem(&weft_locked, flow, path, BPF_ANY);
+		bpf_map_delete_elem(&weft_paths, flow);
 	} else {
-		bpf_map_update_elem(&paths, flow, path, BPF_ANY);
-		bpf_map_delete_elem(&locked, flow);
+		bpf_map_update_elem(&weft_paths, flow, path, BPF_ANY);
+		bpf_map_delete_elem(&weft_locked, flow);
 	}
 	return 0;
 }
 
 static __noinline int remove_path(const struct flow *flow)
 {
-	bpf_map_delete_elem(&paths, flow);
-	bpf_map_delete_elem(&locked, flow);
+	bpf_map_delete_elem(&weft_paths, flow);
+	bpf_map_delete_elem(&weft_locked, flow);
 	return 0;
 }
 

@@ -27,7 +27,7 @@ struct {
 	__uint(max_entries, MAX_PORTS);
 	__type(key, __u32);
 	__type(value, struct port);
-} ports SEC(".maps");
+} weft_ports SEC(".maps");
 
 /* Number of the port by interface. */
 struct {
@@ -35,7 +35,7 @@ struct {
 	__uint(max_entries, MAX_PORTS);
 	__type(key, __u32);
 	__type(value, __u32);
-} interfaces SEC(".maps");
+} weft_interfaces SEC(".maps");
 
 static __always_inline __u32 ingress_port(const struct __sk_buff *skb)
 {
@@ -46,13 +46,13 @@ static __always_inline __u32 ingress_port(const struct __sk_buff *skb)
 
 		return given ? given->port : NO_PORT;
 	}
-	number = bpf_map_lookup_elem(&interfaces, &ifindex);
+	number = bpf_map_lookup_elem(&weft_interfaces, &ifindex);
 	return number ? *number : NO_PORT;
 }
 
 static __always_inline struct port *port_at(__u32 number)
 {
-	return bpf_map_lookup_elem(&ports, &number);
+	return bpf_map_lookup_elem(&weft_ports, &number);
 }
 
 /* By the sign of the difference: of a comparison the verifier follows what each outcome says of `now`,

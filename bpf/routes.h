@@ -17,7 +17,7 @@ struct {
 	__uint(max_entries, 65536);
 	__type(key, __u64); /* address */
 	__type(value, struct route);
-} routes SEC(".maps");
+} weft_routes SEC(".maps");
 
 _Static_assert(sizeof(struct route) == 68, "route");
 
@@ -41,11 +41,11 @@ static __always_inline __u32 how_last(__u32 number, __u64 now)
 static __noinline __u32 next_hop(const struct frame *f, __u32 random)
 {
 	__u64 dst = f->dst;
-	struct route *route = bpf_map_lookup_elem(&routes, &dst);
+	struct route *route = bpf_map_lookup_elem(&weft_routes, &dst);
 	struct order *working;
 	__u32 zero = 0, at;
 
-	working = bpf_map_lookup_elem(&order, &zero);
+	working = bpf_map_lookup_elem(&weft_order, &zero);
 	if (!route || !working)
 		return NO_PORT;
 	working->count = 0;
@@ -64,7 +64,7 @@ static __always_inline bool is_routed(const struct frame *f)
 {
 	__u64 dst = f->dst;
 
-	return !is_control(f) && !f->marked && !is_group(f->dst) && bpf_map_lookup_elem(&routes, &dst);
+	return !is_control(f) && !f->marked && !is_group(f->dst) && bpf_map_lookup_elem(&weft_routes, &dst);
 }
 
 static __always_inline int route(struct __sk_buff *skb, const struct frame *f, __u32 random)

@@ -17,7 +17,7 @@ struct copy {
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 19);
-} sent SEC(".maps");
+} weft_sent SEC(".maps");
 
 /* Copies the start of the frame, its outer VLAN tag among the bytes; gives the length of all of it. */
 static __always_inline __u32 copy_bytes(struct __sk_buff *skb, __u8 *to)
@@ -47,7 +47,7 @@ static __always_inline __u32 copy_bytes(struct __sk_buff *skb, __u8 *to)
 
 static __always_inline void record(struct __sk_buff *skb, __u32 port)
 {
-	struct copy *copy = bpf_ringbuf_reserve(&sent, sizeof(*copy), 0);
+	struct copy *copy = bpf_ringbuf_reserve(&weft_sent, sizeof(*copy), 0);
 
 	if (!copy)
 		return;

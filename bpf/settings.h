@@ -67,13 +67,13 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct test);
-} test SEC(".maps");
+} weft_test SEC(".maps");
 
 static __always_inline struct test *the_test(void)
 {
 	__u32 zero = 0;
 
-	return bpf_map_lookup_elem(&test, &zero);
+	return bpf_map_lookup_elem(&weft_test, &zero);
 }
 
 static __always_inline __u64 time_now(void)

@@ -23,7 +23,7 @@ struct {
 	__uint(max_entries, 65536);
 	__type(key, __u64); /* address */
 	__type(value, struct station);
-} stations SEC(".maps");
+} weft_stations SEC(".maps");
 
 /* Stations that are being looked for, until when. */
 struct {
@@ -31,13 +31,13 @@ struct {
 	__uint(max_entries, 65536);
 	__type(key, __u64);
 	__type(value, __u64);
-} repairs SEC(".maps");
+} weft_repairs SEC(".maps");
 
 _Static_assert(sizeof(struct station) == 16, "station");
 
 static __always_inline struct station *station_at(__u64 address, __u64 now)
 {
-	struct station *station = bpf_map_lookup_elem(&stations, &address);
+	struct station *station = bpf_map_lookup_elem(&weft_stations, &address);
 
 	return station && station->expiry > now ? station : NULL;
 }
@@ -74,7 +74,7 @@ static __noinline int put_station(const struct frame *f, __u64 address, __u32 po
 	if (known && known->port != port && is_host(known->port, f->now))
 		has_left(f->now);
 	station.expiry = f->now + life(station.class);
-	bpf_map_update_elem(&stations, &address, &station, BPF_ANY);
+	bpf_map_update_elem(&weft_stations, &address, &station, BPF_ANY);
 	trace_station(f, station.class == LOCKED ? STATION_LOCKED : STATION_LEARNT, address, port);
 	return 0;
 }
@@ -90,7 +90,7 @@ static __always_inline void confirm_station(const struct frame *f, __u64 address
 
 static __always_inline bool is_repairing(__u64 address, __u64 now)
 {
-	__u64 *until = bpf_map_lookup_elem(&repairs, &address);
+	__u64 *until = bpf_map_lookup_elem(&weft_repairs, &address);
 
 	return until && *until > now;
 }
@@ -99,5 +99,5 @@ static __always_inline void start_repair(__u64 address, __u64 now)
 {
 	__u64 until = now + settings.repair;
 
-	bpf_map_update_elem(&repairs, &address, &until, BPF_ANY);
+	bpf_map_update_elem(&weft_repairs, &address, &until, BPF_ANY);
 }

@@ -21,7 +21,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct tag_counters);
-} tag_counters SEC(".maps");
+} weft_tag_counters SEC(".maps");
 
 _Static_assert(sizeof(struct tag_counters) == 48, "tag_counters");
 
@@ -29,7 +29,7 @@ static __always_inline struct tag_counters *the_tag_counters(void)
 {
 	__u32 zero = 0;
 
-	return bpf_map_lookup_elem(&tag_counters, &zero);
+	return bpf_map_lookup_elem(&weft_tag_counters, &zero);
 }
 
 /* Adds one to a counter of `struct tag_counters`. */
@@ -50,7 +50,7 @@ static __always_inline struct tag_counters *the_tag_counters(void)
 /* The port of a gate that takes new frames. Verified once, on its own, as what follows. */
 __noinline __u32 open_port(__u32 table, __u32 number)
 {
-	const struct gates *known = bpf_map_lookup_elem(&gates, &table);
+	const struct gates *known = bpf_map_lookup_elem(&weft_gates, &table);
 	const struct gate *gate = known ? gate_at(known, number) : NULL;
 	struct port *port = gate ? port_at(gate->port) : NULL;
 
@@ -63,7 +63,7 @@ __noinline __u32 open_port(__u32 table, __u32 number)
  * (crates/switching/src/tag_forward/choice.rs). */
 __noinline __u64 choose_way(__u32 id, __u32 table, __u32 random)
 {
-	const struct group *group = bpf_map_lookup_elem(&groups, &id);
+	const struct group *group = bpf_map_lookup_elem(&weft_groups, &id);
 	enum reason reason = NO_ROUTE;
 	__u32 first, at, port;
 
@@ -123,7 +123,7 @@ static __always_inline void put_into_queue(struct __sk_buff *skb, __u8 queue)
  * frame with a tag. */
 static __noinline int drop_gso(const struct frame *f)
 {
-	struct port_counters *count = bpf_map_lookup_elem(&port_counters, &f->port);
+	struct port_counters *count = bpf_map_lookup_elem(&weft_port_counters, &f->port);
 
 	if (count)
 		count->gso++;
@@ -175,7 +175,7 @@ static __always_inline int steer(struct __sk_buff *skb, const struct frame *f, c
 static __always_inline int receive_untagged(struct __sk_buff *skb, const struct frame *f, const bool tags)
 {
 	__u32 table = current_table(CURRENT_GATES);
-	const struct gates *known = bpf_map_lookup_elem(&gates, &table);
+	const struct gates *known = bpf_map_lookup_elem(&weft_gates, &table);
 	__u8 role = known ? role_at(known, f->port) : NO_GATE;
 	bool is_hello = f->ethertype == settings.hello_type;
 

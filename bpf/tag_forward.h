@@ -57,7 +57,7 @@ static __always_inline const struct gate *output(const struct gates *known, __u8
 static __always_inline int receive_tagged(struct __sk_buff *skb, const struct frame *f)
 {
 	__u32 table = current_table(CURRENT_GATES);
-	const struct gates *known = bpf_map_lookup_elem(&gates, &table);
+	const struct gates *known = bpf_map_lookup_elem(&weft_gates, &table);
 	__u8 role = known ? role_at(known, f->port) : NO_GATE;
 	struct steering steering = {};
 	const struct gate *gate;

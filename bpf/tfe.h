@@ -18,7 +18,7 @@ struct {
 	__uint(max_entries, 1 << 20);
 	__type(key, struct flow);
 	__type(value, struct load);
-} carried SEC(".maps");
+} weft_carried SEC(".maps");
 
 _Static_assert(sizeof(struct load) == 16, "load");
 
@@ -44,15 +44,15 @@ static __noinline int count(struct frame *f)
 	/* One with an entry has been moved, in one direction at least. */
 	if (is_fabric(f->port, f->now) || !f->payload || path_at(&flow, f->now) || path_at(&back, f->now))
 		return 0;
-	load = bpf_map_lookup_elem(&carried, &flow);
+	load = bpf_map_lookup_elem(&weft_carried, &flow);
 	if (load && load->expiry > f->now) {
 		load->expiry = fresh.expiry;
 		bytes += __sync_fetch_and_add(&load->bytes, bytes);
 	} else {
-		bpf_map_update_elem(&carried, &flow, &fresh, BPF_ANY);
+		bpf_map_update_elem(&weft_carried, &flow, &fresh, BPF_ANY);
 	}
 	if (bytes >= settings.elephant_bytes) {
-		bpf_map_delete_elem(&carried, &flow);
+		bpf_map_delete_elem(&weft_carried, &flow);
 		recover_for_host(f);
 	}
 	return 0;

@@ -32,7 +32,7 @@ struct event {
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 18);
-} trace SEC(".maps");
+} weft_trace SEC(".maps");
 
 /* Whether events are wanted. */
 struct {
@@ -40,12 +40,12 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u32);
-} tracing SEC(".maps");
+} weft_tracing SEC(".maps");
 
 /* An end is an address and, in the lower 16 bits, a TCP port. */
 static __noinline int write_event(const struct frame *f, __u32 what, __u64 from, __u64 to, __u32 id)
 {
-	struct event *event = bpf_ringbuf_reserve(&trace, sizeof(*event), 0);
+	struct event *event = bpf_ringbuf_reserve(&weft_trace, sizeof(*event), 0);
 
 	if (!event)
 		return 0;
@@ -65,7 +65,7 @@ static __noinline int write_event(const struct frame *f, __u32 what, __u64 from,
 
 static __always_inline bool is_traced(void)
 {
-	__u32 zero = 0, *wanted = bpf_map_lookup_elem(&tracing, &zero);
+	__u32 zero = 0, *wanted = bpf_map_lookup_elem(&weft_tracing, &zero);
 
 	return wanted && *wanted;
 }

@@ -11,9 +11,8 @@ import re
 import socket
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -201,41 +200,32 @@ def carried(net: OpenFlowNetwork) -> dict[str, float]:
     return seen[0]
 
 
-@contextlib.contextmanager
-def flowing(net: OpenFlowNetwork) -> Iterator[None]:
-    """Have a send to b over Multipath TCP as fast as it goes, for as long as the block takes."""
-    address = (net.address("b"), 4001)
-    with entered(net.namespaces["b"]):
-        # It stays: Linux has further subflows come to the socket that listens.
-        listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
-        listening.bind(address)
-        listening.listen()
-    with entered(net.namespaces["a"]):
-        here = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
-    here.connect(address)
-    there = listening.accept()[0]
+class Connected:
+    """A Multipath TCP connection from a to b that says nothing once it is open."""
 
-    def send() -> None:
-        with contextlib.suppress(OSError):
-            while here.send(bytes(65536)):
-                pass
+    def __init__(self, net: OpenFlowNetwork) -> None:
+        """Open it; the subflows follow on their own."""
+        address = (net.address("b"), 4001)
+        with entered(net.namespaces["b"]):
+            # It stays: Linux has further subflows come to the socket that listens.
+            listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
+            listening.bind(address)
+            listening.listen()
+        with entered(net.namespaces["a"]):
+            here = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
+        here.connect(address)
+        there = listening.accept()[0]
+        # Further subflows are opened when the first has carried something.
+        here.send(b"hello")
+        there.recv(5)
+        self._sockets = (listening, here, there)
 
-    def receive() -> None:
-        with contextlib.suppress(OSError):
-            while there.recv(65536):
-                pass
+    def __enter__(self) -> Connected:
+        return self
 
-    threads = [threading.Thread(target=one, daemon=True) for one in (send, receive)]
-    for one in threads:
-        one.start()
-    try:
-        yield
-    finally:
-        listening.close()
-        for end in (here, there):
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-            end.close()
+    def __exit__(self, *_: object) -> None:
+        for one in self._sockets:
+            one.close()
 
 
 def sockets(

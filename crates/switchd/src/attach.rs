@@ -33,8 +33,8 @@ pub struct Undo {
 enum Before {
     /// A link, pinned there, which had the program that is pinned.
     Link(FdLink, PathBuf),
-    /// A filter with this program.
-    Filter(String, Box<SchedClassifier>),
+    /// A filter with this program, pinned there, at this interface.
+    Filter(String, Box<SchedClassifier>, PathBuf),
     /// Nothing, and it was attached so.
     Nothing(Hook, String),
 }
@@ -52,9 +52,10 @@ impl Undo {
                 put(old, SchedClassifierLink::try_from(link)?)?;
                 std::fs::rename(&pin, &was).map_err(|error| PlaneError::Pin { path: was, error })
             }
-            Before::Filter(interface, mut program) => {
+            Before::Filter(interface, mut program, was) => {
                 put_filter(&mut program, &interface)?;
-                repin(&mut program, &pin)
+                repin(&mut program, &was)?;
+                if pin == was { Ok(()) } else { unpin(&pin) }
             }
             Before::Nothing(hook, interface) => detach(hook, &interface, &pin),
         }
@@ -85,14 +86,19 @@ fn add_filter(program: &mut SchedClassifier, interface: &str) -> Result<SchedCla
     Ok(program.attach_with_options(interface, TcAttachType::Ingress, TcAttachOptions::Netlink(options))?)
 }
 
-/// Pins a program in the place of another.
-fn repin(program: &mut SchedClassifier, path: &Path) -> Result<()> {
+/// Removes a pin, if there is one.
+fn unpin(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(PlaneError::Pin { path: path.to_owned(), error });
+            Err(PlaneError::Pin { path: path.to_owned(), error })
         }
-        _ => {}
+        _ => Ok(()),
     }
+}
+
+/// Pins a program in the place of another.
+fn repin(program: &mut SchedClassifier, path: &Path) -> Result<()> {
+    unpin(path)?;
     program
         .pin(path)
         .map_err(|error| PlaneError::Pin { path: path.to_owned(), error: io::Error::other(error) })
@@ -120,16 +126,13 @@ impl Plane {
         let path = pins.attachment(hook, number, interface);
         match hook {
             Hook::Tcx => self.attach_link(pins, path, interface),
-            Hook::Clsact => self.attach_filter(path, interface),
+            Hook::Clsact => self.attach_filter(pins, path, interface),
         }
     }
 
     fn attach_link(&mut self, pins: &Pins, path: PathBuf, interface: &str) -> Result<Undo> {
         let program = self.program_mut()?;
-        // Its number may have been another.
-        let pinned = pins.attachments()?.into_iter();
-        let mut pinned = pinned.filter(|(hook, _, name, _)| *hook == Hook::Tcx && name == interface);
-        if let Some((.., old)) = pinned.next() {
+        if let Some(old) = pinned_before(pins, Hook::Tcx, interface)? {
             let rename = |from: &Path, to: &Path| {
                 std::fs::rename(from, to).map_err(|error| PlaneError::Pin { path: to.to_owned(), error })
             };
@@ -138,11 +141,9 @@ impl Plane {
             match put(program, link) {
                 // The pin holds the link, also without us: it is never without one.
                 Ok(link) => return Ok(Undo { pin: path, before: Before::Link(link, old) }),
-                // Its interface is gone, and no other program can be put into it.
-                Err(PlaneError::Program(error)) if is_dead(&error) => {
-                    std::fs::remove_file(&path)
-                        .map_err(|error| PlaneError::Pin { path: path.clone(), error })?;
-                }
+                // Its interface is gone, or somebody has detached it: no other program can be put into it. Its pin
+                // stays until there is another link: where that fails, the daemon tries again.
+                Err(PlaneError::Program(error)) if is_dead(&error) => {}
                 Err(error) => {
                     rename(&path, &old)?;
                     return Err(error);
@@ -152,25 +153,36 @@ impl Plane {
         let options = TcAttachOptions::TcxOrder(LinkOrder::default());
         let id = program.attach_with_options(interface, TcAttachType::Ingress, options)?;
         let link: FdLink = program.take_link(id)?.try_into()?;
+        unpin(&path)?;
         link.pin(&path)
             .map_err(|error| PlaneError::Pin { path: path.clone(), error: io::Error::other(error) })?;
         Ok(Undo { pin: path, before: Before::Nothing(Hook::Tcx, interface.to_owned()) })
     }
 
-    fn attach_filter(&mut self, path: PathBuf, interface: &str) -> Result<Undo> {
+    fn attach_filter(&mut self, pins: &Pins, path: PathBuf, interface: &str) -> Result<Undo> {
         let program = self.program_mut()?;
         // That it is there already is no fault; that it cannot be is what attaching says.
         let _ = qdisc_add_clsact(interface);
-        let undo = if path.exists() {
-            let old = SchedClassifier::from_pin(&path)?;
-            put_filter(program, interface)?;
-            Undo { pin: path.clone(), before: Before::Filter(interface.to_owned(), Box::new(old)) }
-        } else {
-            let id = add_filter(program, interface)?;
-            std::mem::forget(program.take_link(id)?);
-            Undo { pin: path.clone(), before: Before::Nothing(Hook::Clsact, interface.to_owned()) }
+        let before = match pinned_before(pins, Hook::Clsact, interface)? {
+            Some(was) => {
+                let old = SchedClassifier::from_pin(&was)?;
+                put_filter(program, interface)?;
+                Before::Filter(interface.to_owned(), Box::new(old), was)
+            }
+            None => {
+                let id = add_filter(program, interface)?;
+                std::mem::forget(program.take_link(id)?);
+                Before::Nothing(Hook::Clsact, interface.to_owned())
+            }
         };
-        match repin(program, &path) {
+        let mut pinned = repin(program, &path);
+        if let Before::Filter(.., was) = &before
+            && *was != path
+        {
+            pinned = pinned.and_then(|()| unpin(was));
+        }
+        let undo = Undo { pin: path, before };
+        match pinned {
             Ok(()) => Ok(undo),
             Err(error) => {
                 undo.undo(None)?;
@@ -178,6 +190,12 @@ impl Plane {
             }
         }
     }
+}
+
+/// Where what attaches a program to an interface is pinned: its port may have had another number.
+fn pinned_before(pins: &Pins, hook: Hook, interface: &str) -> Result<Option<PathBuf>> {
+    let mut pinned = pins.attachments()?.into_iter();
+    Ok(pinned.find(|(of, _, name, _)| *of == hook && name == interface).map(|(.., path)| path))
 }
 
 /// Takes the attachment of an interface away, and its pin.

@@ -14,7 +14,10 @@ const MEANING: u32 = 1;
 /// Structures in structures that are followed.
 const DEEPEST: u32 = 16;
 
-/// The layout of each map of an object, as a hash of its whole description.
+/// The layout of each map of an object, as a hash of its whole description. The settings are no part of it: they are
+/// read-only data that each program is loaded with (`.rodata`), no map that one takes over from another. Entries hold the
+/// time at which they end; where a program computes back from that with its own lifetimes and rates (how long ago a
+/// flood came in, how full a bucket is), it is wrong after a change of settings for as long as such an entry lasts: seconds.
 ///
 /// # Errors
 /// [`PlaneError::Missing`] where the object has no types of a map.

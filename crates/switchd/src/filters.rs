@@ -36,15 +36,25 @@ pub(crate) fn remove(interface: &str, pin: &Path) -> Result<(), PlaneError> {
     let id = SchedClassifier::from_pin(pin)?.info()?.id();
     // An interface that is gone has taken its filters along.
     let Ok(index) = ifindex(interface) else { return Ok(()) };
-    if program_at(index, PRIORITY).map_err(failed)? == Some(id) {
+    if program_at(index).map_err(failed)? == Some(id) {
         let link = SchedClassifierLink::attached(interface, TcAttachType::Ingress, PRIORITY, HANDLE, None);
         link.map_err(failed)?.detach()?;
     }
     Ok(())
 }
 
-/// The number of the program at the ingress of an interface, in the filter of this priority.
-fn program_at(index: u32, priority: u16) -> io::Result<Option<u32>> {
+/// Whether the filter of ours has been taken away from the ingress of an interface, which is there. A filter that somebody
+/// has put in its place is left alone.
+///
+/// # Errors
+/// What the kernel says.
+pub(crate) fn is_missing(interface: &str) -> io::Result<bool> {
+    let Ok(index) = ifindex(interface) else { return Ok(false) };
+    Ok(program_at(index)?.is_none())
+}
+
+/// The number of the program at the ingress of an interface, in the filter of our priority and handle.
+fn program_at(index: u32) -> io::Result<Option<u32>> {
     let mut socket = Socket::new(NETLINK_ROUTE)?;
     socket.bind_auto()?;
     let mut request = Vec::with_capacity(HEADER + MESSAGE);
@@ -71,7 +81,8 @@ fn program_at(index: u32, priority: u16) -> io::Result<Option<u32>> {
                 RTM_NEWTFILTER if length >= HEADER + MESSAGE => {
                     let message = &rest[HEADER..length];
                     // The upper half is the priority, the lower the protocol.
-                    if number(message, 16) >> 16 == u32::from(priority) {
+                    let ours = (u32::from(PRIORITY), u32::from(HANDLE));
+                    if (number(message, 16) >> 16, number(message, 8)) == ours {
                         found = program(&message[MESSAGE..]).or(found);
                     }
                 }

@@ -94,7 +94,8 @@ pub struct Settings {
 /// A token bucket of `burst` tokens that gains `rate` a second, in ns: between two tokens, and what a full bucket
 /// may run ahead.
 fn bucket(rate: u64, burst: u64) -> [u64; 2] {
-    let gap = 1_000_000_000_u64.checked_div(rate).unwrap_or(NEVER / 4);
+    let never = NEVER / 4 / burst.max(1);
+    let gap = 1_000_000_000_u64.checked_div(rate).unwrap_or(never);
     [gap, gap.saturating_mul(burst.max(1)).min(NEVER / 2)]
 }
 
@@ -525,6 +526,15 @@ mod tests {
             size_of::<Counts>(),
         ];
         assert_eq!(sizes, [160, 32, 24, 16, 32, 8, 24, 16, 24, 16, 68, 2056, 48, 40, 200]);
+    }
+
+    #[test]
+    fn a_bucket_that_gains_nothing_holds_its_whole_burst() {
+        for burst in [1, 5, 1_000] {
+            let [gap, slack] = bucket(0, burst);
+            assert_eq!(slack / gap, burst);
+            assert!(gap > 3_600 * 1_000_000_000);
+        }
     }
 
     #[test]

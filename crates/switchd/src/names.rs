@@ -53,6 +53,20 @@ impl fmt::Display for SwitchName {
     }
 }
 
+/// What the names of maps begin with in the kernel and in the programs: there they stand beside everybody's. Pins have a
+/// directory of their own, and are called without it.
+const PREFIX: &str = "weft_";
+
+/// What a map is called in the kernel, which keeps 15 bytes of it, and in the programs.
+pub fn map_in_kernel(map: &str) -> String {
+    format!("{PREFIX}{map}")
+}
+
+/// What a map of a program is called without the prefix; `None` for a section of data.
+pub fn map_of_program(name: &str) -> Option<&str> {
+    name.strip_prefix(PREFIX)
+}
+
 /// An address of 48 bits as `02:00:00:00:00:01`.
 pub fn mac(address: u64) -> String {
     let [_, _, bytes @ ..] = address.to_be_bytes();

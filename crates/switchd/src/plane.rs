@@ -13,6 +13,7 @@ use crate::counters::{Counters, Counts, PortCounts};
 use crate::error::PlaneError;
 use crate::layout::{Event, MAX_PORTS, Port, Settings};
 use crate::mode::Mode;
+use crate::names::map_in_kernel;
 use crate::pins::{Pins, Staged};
 use crate::tags::Turns;
 use crate::tags::layout::TagCounts;
@@ -53,7 +54,8 @@ impl Plane {
         pins: &Pins,
     ) -> Result<(Self, Staged)> {
         let (mut ebpf, staged) = build(mode, config, settings, pins)?;
-        let trace = RingBuf::try_from(ebpf.take_map("trace").ok_or(PlaneError::Missing("trace"))?)?;
+        let trace =
+            RingBuf::try_from(ebpf.take_map(&map_in_kernel("trace")).ok_or(PlaneError::Missing("trace"))?)?;
         Ok((Self { ebpf, trace, mode, settings, gate_turns: Turns::GATES }, staged))
     }
 
@@ -77,11 +79,11 @@ impl Plane {
     }
 
     pub(crate) fn map(&self, name: &'static str) -> Result<&Map> {
-        self.ebpf.map(name).ok_or(PlaneError::Missing(name))
+        self.ebpf.map(&map_in_kernel(name)).ok_or(PlaneError::Missing(name))
     }
 
     pub(crate) fn map_mut(&mut self, name: &'static str) -> Result<&mut Map> {
-        self.ebpf.map_mut(name).ok_or(PlaneError::Missing(name))
+        self.ebpf.map_mut(&map_in_kernel(name)).ok_or(PlaneError::Missing(name))
     }
 
     /// What the program knows of a port.
@@ -207,6 +209,8 @@ fn build(mode: Mode, config: &Exploration, settings: Settings, pins: &Pins) -> R
     let plan = pins.plan(mode.object(), &sizes)?;
     let adopted = plan.adopted.clone();
     let staged = pins.stage(plan)?;
+    let sizes: Vec<_> = sizes.iter().map(|(map, size)| (map_in_kernel(map), *size)).collect();
+    let adopted: Vec<_> = adopted.iter().map(|(map, path)| (map_in_kernel(map), path)).collect();
     let mut loader = EbpfLoader::new();
     loader.override_global("settings", &settings, true);
     for (map, size) in &sizes {

@@ -69,3 +69,17 @@ pub fn ifindex(name: &str) -> io::Result<u32> {
         index => Ok(index),
     }
 }
+
+/// What the interface of this number is called.
+///
+/// # Errors
+/// There is none.
+pub fn ifname(index: u32) -> io::Result<String> {
+    let mut name = [0_u8; libc::IF_NAMESIZE];
+    // SAFETY: the pointer is to room for the longest name, with the zero at its end.
+    if unsafe { libc::if_indextoname(index, name.as_mut_ptr().cast()) }.is_null() {
+        return Err(io::Error::last_os_error());
+    }
+    let length = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+    Ok(String::from_utf8_lossy(&name[..length]).into_owned())
+}

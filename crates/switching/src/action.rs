@@ -33,7 +33,7 @@ pub enum DropReason {
     DeadEnd,
     /// It is not known yet what the port leads to, or not any more.
     UnknownPort,
-    /// A flood that the hosts of the port, or the frames without an entry from it, may not start yet.
+    /// It would start a flood, and the frames from its port have started as many as they may for now.
     RateLimited,
     /// The frame came back to the switch that its source hangs on.
     Returned,

@@ -222,7 +222,9 @@ impl ArpPathSwitch {
     }
 
     /// A station is new at a host port, or has moved there: the other switches are told, unless it asks them
-    /// itself. Where the port has too many of them it remains unknown.
+    /// itself. Where the port may add no station or start no flood at the moment, the station is not learned, and
+    /// its next frame tries again: a station that is known here and announced to nobody would be looked for at its
+    /// old port.
     #[cold]
     fn appears<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let (now, station) = (ctx.now(), header.src);
@@ -231,13 +233,16 @@ impl ArpPathSwitch {
         }
         let has_moved = self.port_of(station, now).is_some();
         let asks = header.kind == Kind::ArpRequest && header.dst.is_group();
-        self.learn(station, ingress, now);
-        if !self.config.announce || asks && !has_moved || !self.limits.may_flood(ingress, now) {
+        let announces = self.config.announce && (has_moved || !asks);
+        if announces && !self.limits.may_flood(ingress, now) {
             return;
         }
-        self.floods.reroot(station, ingress, now);
-        self.flood_own(ctx, Kind::PathRequest, station, station, out);
-        out.emit_ahead();
+        self.learn(station, ingress, now);
+        if announces {
+            self.floods.reroot(station, ingress, now);
+            self.flood_own(ctx, Kind::PathRequest, station, station, out);
+            out.emit_ahead();
+        }
     }
 
     /// A frame for a host of this switch has come from another one: its source is not on a port of ours,
@@ -261,18 +266,6 @@ impl ArpPathSwitch {
         now < self.left_until
             && self.ports.is_host(port, now)
             && self.port_of(station, now).is_some_and(|known| known != port)
-    }
-
-    #[cold]
-    fn on_request<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
-        if let Err(reason) = self.admit_of_host(ctx, ingress, header, out) {
-            return out.drop(reason);
-        }
-        let now = ctx.now();
-        if self.ports.is_fabric(ingress, now) {
-            self.lock(header.src, ingress, now);
-        }
-        self.ports.flood(ctx, &self.config, ingress, true, out);
     }
 
     /// Takes note of a copy of a host's broadcast, or says why it goes no further. The host on a port of its own
@@ -307,10 +300,15 @@ impl ArpPathSwitch {
         self.forward(ctx, ingress, header, out);
     }
 
+    /// A frame to a group. Where it asks for a station, its source is at the port of its first copy.
     #[cold]
     fn on_broadcast<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         if let Err(reason) = self.admit_of_host(ctx, ingress, header, out) {
             return out.drop(reason);
+        }
+        let now = ctx.now();
+        if header.kind == Kind::ArpRequest && self.ports.is_fabric(ingress, now) {
+            self.lock(header.src, ingress, now);
         }
         self.ports.flood(ctx, &self.config, ingress, true, out);
     }
@@ -483,6 +481,9 @@ impl ArpPathSwitch {
             return out.drop(DropReason::Stale);
         }
         match header.kind {
+            Kind::PathRequest | Kind::PathFail if let Err(reason) = self.admit(ingress, header, now) => {
+                out.drop(reason);
+            }
             Kind::PathReply => {
                 self.learn(header.src, ingress, now);
                 self.repairs.remove(&header.src);
@@ -497,15 +498,13 @@ impl ArpPathSwitch {
                 }
             }
             Kind::PathRequest => {
-                if let Err(reason) = self.admit(ingress, header, now) {
-                    return out.drop(reason);
-                }
                 self.lock(header.src, ingress, now);
                 if header.src == header.dst {
                     // The station is new behind that port, or has moved there.
                     self.floods.reroot(header.src, ingress, now);
                     return self.pass_on(ctx, ingress, out);
                 }
+                self.floods.reroot_unknown([header.src, header.dst], ingress, now);
                 if self.attached(header.dst, now).is_none() {
                     return self.pass_on(ctx, ingress, out);
                 }
@@ -515,9 +514,7 @@ impl ArpPathSwitch {
                 out.emit(ingress, Header::about_path(Kind::PathReply, header.dst, header.src, id));
             }
             Kind::PathFail => {
-                if let Err(reason) = self.admit(ingress, header, now) {
-                    return out.drop(reason);
-                }
+                self.floods.reroot_unknown([header.dst, header.src], ingress, now);
                 if self.attached(header.dst, now).is_none() {
                     return self.pass_on(ctx, ingress, out);
                 }
@@ -538,7 +535,6 @@ impl ArpPathSwitch {
         if header.src.is_group() && header.kind != Kind::Hello {
             return self.on_marked(ctx, ingress, header, out);
         }
-        let explores = header.kind == Kind::ArpRequest && header.dst.is_group();
         if (header.dst.is_group() || header.kind.is_control())
             && let Some(reason) = self.refuses(ingress, header, now)
         {
@@ -550,7 +546,6 @@ impl ArpPathSwitch {
                 out.consume();
             }
             kind if kind.is_control() => self.on_control(ctx, ingress, header, out),
-            _ if explores => self.on_request(ctx, ingress, header, out),
             _ if header.dst.is_group() => self.on_broadcast(ctx, ingress, header, out),
             _ if !self.takes(ctx, ingress, header, out) => {}
             Kind::ArpReply => self.on_reply(ctx, ingress, header, out),

@@ -95,8 +95,9 @@ impl SoftKey for Flood {
 /// No port: the flood started here, and every copy that comes back is late.
 const HERE: PortId = PortId(u16::MAX);
 
-/// How long copies of one frame are under way at most. What comes in on another port later than that after the
-/// last copy is a frame of its own, where the first port cannot be right any more.
+/// How long copies of one frame are under way at most. A copy that comes in on another port, later than that after the
+/// last one, belongs to a new frame if the first port cannot be right any more; otherwise it is late all the same, in
+/// case a copy took longer.
 pub const SETTLE: Duration = Duration::from_ms(50);
 
 /// The memory.
@@ -166,20 +167,30 @@ impl Floods {
         !header.dst.is_group() && self.is_late(ports, ingress, &Flood::unknown(header), now)
     }
 
-    /// `station` is found behind `port` from now on: its broadcasts are taken from there. Where copies of one may
-    /// be under way yet, they are late for as long.
+    /// `station` is found behind `port` from now on: its broadcasts are taken from there.
     pub(crate) fn reroot(&mut self, station: Mac, port: PortId, now: Time) {
         for kind in [FloodKind::Request, FloodKind::Broadcast] {
-            let flood = Flood::of_source(kind, station);
-            let known = self.first.get(&flood, now).copied();
-            if known.is_none_or(|known| known == port) {
-                continue;
-            }
-            if self.has_settled(&flood, now) {
-                self.first.remove(&flood);
-            } else {
-                self.first.reclass(&flood, LEFT, now);
-            }
+            self.reroot_flood(Flood::of_source(kind, station), port, now);
+        }
+    }
+
+    /// A path from `from` to `to` is looked for behind `port`, since frames between them are flooded there: copies
+    /// of those are taken from there.
+    pub(crate) fn reroot_unknown(&mut self, [from, to]: [Mac; 2], port: PortId, now: Time) {
+        self.reroot_flood(Flood { kind: FloodKind::Unknown, from, to, ports: [0; 2], id: 0 }, port, now);
+    }
+
+    /// The next copy of `flood` comes from `port`. Where copies of one before may be under way yet, they are late
+    /// for as long.
+    fn reroot_flood(&mut self, flood: Flood, port: PortId, now: Time) {
+        let known = self.first.get(&flood, now).copied();
+        if known.is_none_or(|known| known == port) {
+            return;
+        }
+        if self.has_settled(&flood, now) {
+            self.first.remove(&flood);
+        } else {
+            self.first.reclass(&flood, LEFT, now);
         }
     }
 

@@ -13,7 +13,8 @@ pub struct RateLimit {
 impl RateLimit {
     /// A full bucket of `burst` tokens that gains `rate` a second; a rate of zero lets only the burst through.
     pub fn new(rate: u64, burst: u64) -> Self {
-        let gap = Duration::from_ps(1_000_000_000_000_u64.checked_div(rate).unwrap_or(u64::MAX / 4));
+        let never = u64::MAX / 4 / burst.max(1);
+        let gap = Duration::from_ps(1_000_000_000_000_u64.checked_div(rate).unwrap_or(never));
         let slack = Duration::from_ps(gap.ps().saturating_mul(burst.max(1)).min(u64::MAX / 2));
         Self { gap, slack, full_at: Time::ZERO }
     }
@@ -43,5 +44,15 @@ mod tests {
         assert_eq!(passed(&mut limit, 100), 1);
         assert_eq!(passed(&mut limit, 350), 2);
         assert_eq!(passed(&mut limit, 10_000), 3);
+    }
+
+    #[test]
+    fn a_rate_of_zero_lets_the_whole_burst_through_and_then_nothing() {
+        for burst in [1, 5, 1_000] {
+            let mut limit = RateLimit::new(0, burst);
+            let passed = (0..2_000).filter(|_| limit.take(Time::ZERO)).count() as u64;
+            assert_eq!(passed, burst);
+            assert!(!limit.take(Time::ZERO + Duration::from_secs(3_600)));
+        }
     }
 }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @dataclass
 class _Claim:
     by: Switch
+    before: Switch
     timer: asyncio.TimerHandle
 
 
@@ -52,13 +53,14 @@ class Rivals:
             then(new, before)
 
         timer = self._loop.call_later(self._answer_s, ends, self._replace)
-        self._claims[new.dpid] = _Claim(new, timer)
+        self._claims[new.dpid] = _Claim(new, before, timer)
         before.probe(lambda: ends(self._refuse))
 
     def gone(self, switch: Switch) -> Switch | None:
         """A connection is gone; returns who has claimed what it had and need not wait any more."""
         claim = self._claims.get(switch.dpid)
-        if claim is None:
+        if claim is None or switch not in (claim.by, claim.before):
+            # A third one that was refused changes nothing: the claim neither ends nor waits anew.
             return None
         claim.timer.cancel()
         del self._claims[switch.dpid]

@@ -143,7 +143,7 @@ class Service:
     def _take_in(self, switch: Switch) -> None:
         """A switch has its datapath id to itself: this controller steers it, or stands by."""
         if self.is_leading:
-            switch.lead(self._generations.last)
+            switch.lead(self._generations.of(switch.dpid))
         else:
             self._admitted(switch)
             switch.stand_by()
@@ -377,9 +377,9 @@ class Service:
         """Say that this controller steers, or see whether another one does."""
         if self._generations.silent_s(self.now) > SILENCE_S:
             self._lead()
-        generation = self._generations.next()
+        self._generations.step()
         for switch in self.switches.values():
-            switch.beat(generation)
+            switch.beat(self._generations.of(switch.dpid))
         self._beating = self._loop.call_later(BEAT_S, self._beat)
 
     def _lead(self) -> None:
@@ -394,10 +394,10 @@ class Service:
             self.discovery.counts = before.counts
             self._cables = Cables(self.name)
         self.is_leading = True
-        generation = self._generations.above()
+        self._generations.rise()
         for switch in waiting:
             self._generations.forget(switch.dpid)
-            switch.lead(generation)
+            switch.lead(self._generations.of(switch.dpid))
 
     def collect(self) -> None:
         """Take from the core what it keeps until it is asked: how long paths took, what went wrong."""

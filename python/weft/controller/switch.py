@@ -30,6 +30,10 @@ _MALFORMED = 10
 """Messages that make no sense before a connection is given up."""
 _COOKIES = 4_000_000
 """Rules that a switch may have when it connects."""
+_RULE_BYTES = 256 << 20
+"""Memory that the messages with which it tells them may take; a million of Weft's rules take about 150 MB."""
+_MESSAGE_BYTES = 64
+"""Of it, what every message takes beside its contents."""
 
 
 class Stage(enum.Enum):
@@ -66,6 +70,7 @@ class Switch:
         self._asked: set[int] = set()
         self._cookies: list[int] = []
         self._answers: list[bytes] = []
+        self._answer_bytes = 0
         self._malformed = 0
         self._echo = 0
         self._on_echo: Callable[[], None] | None = None
@@ -148,7 +153,7 @@ class Switch:
     def lead(self, generation: int) -> None:
         """Become its master, and look at what it has."""
         self.stage = Stage.DESCRIBING
-        self._cookies, self._answers = [], []
+        self._cookies, self._answers, self._answer_bytes = [], [], 0
         first = self.xids(5)
         self._asked = {first, first + 2, first + 3, first + 4}
         self.send(
@@ -254,9 +259,11 @@ class Switch:
             self.ports.update((port.number, port) for port in part.ports if port.number < _RESERVED)
         elif part.cookies is not None:
             self._cookies += part.cookies
-            self._answers += [] if part.rules is None else [part.rules]
-            if len(self._cookies) > _COOKIES:
-                self.close(f"it has more than {_COOKIES} rules")
+            if part.rules is not None:
+                self._answers.append(part.rules)
+                self._answer_bytes += len(part.rules) + _MESSAGE_BYTES
+            if len(self._cookies) > _COOKIES or self._answer_bytes > _RULE_BYTES:
+                self.close(f"it has more than {_COOKIES} rules, or tells more than {_RULE_BYTES >> 20} MiB of them")
                 return
         elif part.software is not None:
             self.software = part.software
@@ -266,7 +273,7 @@ class Switch:
     def _role(self, xid: int, role: Role) -> None:
         if self.stage is Stage.STANDBY:
             self._owner.generation(self, role.generation)
-            if not role.is_slave and not self._watches and role.generation < UNKNOWN >> 1:
+            if not role.is_slave and not self._watches and role.generation != UNKNOWN:
                 # So it sends nothing up here.
                 self._watches = True
                 self.send(codec.become_slave(self.xids(1), role.generation))

@@ -1,18 +1,43 @@
-"""A management connection that can be lost, and how steadily paths carry what they carry; to be used in a jail."""
+"""What tests of steadiness do in a jail: a connection of four subflows, and management connections that can be lost."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import re
 import socket
 import subprocess
-import sys
 import threading
 import time
 
-from benches.controller.lab import MIDDLE, interface
+from benches.controller.lab import MIDDLE, PORT, Connected, network, pings, until
+from probing import Probing, subflows_of
+
+__all__ = ["Pinging", "Probing", "Relay", "known", "re", "rules", "steady", "subflows_of"]
+
+
+@contextlib.contextmanager
+def known(controller, **settings):
+    """The network when the controller knows it and its hosts."""
+    with network(**settings) as net:
+        controller.ready()
+        pings(net)
+        yield net
+
+
+@contextlib.contextmanager
+def steady(controller, controllers=(PORT,)):
+    """The network and a connection of a that says nothing, when its four subflows have a path each.
+
+    The controller answers ARP, and hosts ask again now and then: here they know each other for good.
+    """
+    with known(controller, controllers=controllers) as net:
+        keep_neighbours(net)
+        with Connected(net):
+            until("four subflows have four paths", lambda: controller.middles() == list(MIDDLE))
+            # Rules for the handshake's segments are replaced when all is known.
+            time.sleep(1)
+            yield net
 
 
 class Relay:
@@ -63,53 +88,6 @@ class Relay:
         for one in (source, target):
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
-
-
-_LOOK = """
-import json, signal, sys, time
-from pathlib import Path
-
-files = {name: Path(file) for name, file in json.loads(sys.argv[1]).items()}
-done = []
-signal.signal(signal.SIGTERM, lambda *_: done.append(1))
-gaps = dict.fromkeys(files, 0.0)
-held_up, before = 0.0, time.monotonic()
-seen = {name: (int(file.read_text()), before, 0.0) for name, file in files.items()}
-print("looking", flush=True)
-while not done:
-    time.sleep(0.01)
-    now = time.monotonic()
-    # While this process itself was held up nobody knows what was carried when.
-    held_up += max(0.0, now - before - 0.1)
-    before = now
-    for name, file in files.items():
-        count, since, held = seen[name]
-        found = int(file.read_text())
-        gaps[name] = max(gaps[name], now - since - (held_up - held))
-        # LLDP and lone acknowledgements are not what a path carries.
-        if found - count >= 1000:
-            seen[name] = (found, now, held_up)
-print(json.dumps(gaps))
-"""
-
-
-class Watch:
-    """How long each path between s1 and s2 carries nothing at a time, from s1's side, while a block runs."""
-
-    def __init__(self, net):
-        """The network."""
-        self._files = {name: f"/sys/class/net/{interface(net, name, 's1')}/statistics/rx_bytes" for name in MIDDLE}
-
-    def __enter__(self):
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _LOOK, json.dumps(self._files)], stdout=subprocess.PIPE, text=True
-        )
-        self._process.stdout.readline()
-        return self
-
-    def __exit__(self, *_):
-        self._process.terminate()
-        self.gaps = json.loads(self._process.communicate(timeout=10)[0])
 
 
 class Pinging:

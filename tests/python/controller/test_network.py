@@ -118,38 +118,6 @@ def test_switches_that_crash_are_set_up_again_and_traffic_goes_on(lab):
     assert seen["log"].count("is ready") == 12
 
 
-def test_a_controller_that_starts_again_takes_over_what_is_there(lab):
-    seen = json.loads(
-        lab(
-            """
-            controller = Controller("--fabric", str(FABRIC), "--idle-timeout", "60")
-            with network() as net:
-                controller.ready()
-                pings(net)
-                with flowing(net):
-                    time.sleep(3)
-                    before = rates(net, 2)
-                    controller.stop(9)
-                    without = rates(net, 2)
-                    controller.start()
-                    controller.ready()
-                    time.sleep(2)
-                    during, back = rates(net, 2), pings(net)
-                after = []
-                transfer(net, 4, lambda: (time.sleep(3), after.extend(controller.middles())))
-                tell(before=before, without=without, during=during, back=back, after=after, log=controller.log())
-            """
-        )
-    )
-    for when in ("before", "without"):
-        assert all(rate > BUSY for rate in seen[when].values()), (when, seen[when])
-    # The new controller has not seen the handshake: the connection goes on, on one path or more; a new one has four.
-    assert sum(seen["during"].values()) > BUSY, seen["during"]
-    assert seen["back"] == 5, seen["log"]
-    assert seen["after"] == ["s3", "s4", "s5", "s6"]
-    assert "rules found" in seen["log"]
-
-
 def test_an_openflow_1_0_switch_two_controllers_and_a_wrong_fabric_file_are_said(lab):
     seen = json.loads(
         lab(

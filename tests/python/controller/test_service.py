@@ -18,6 +18,7 @@ from fake import (
     ERROR,
     FRAME,
     HEADER,
+    MULTIPART,
     OWN,
     ROLE,
     SET_CONFIG,
@@ -240,6 +241,20 @@ def test_a_claim_need_not_wait_when_the_connection_before_it_ends(network):
     network(test, answer_s=10.0)
 
 
+def test_further_claims_to_a_datapath_id_do_not_make_the_first_one_wait_longer(network):
+    async def test(network):
+        first = await network.switch(1)
+        first._answer = lambda *_: None
+        began = asyncio.get_running_loop().time()
+        await network.switch(1, (4, 5), ready=False)
+        while len(network.core.calls("switch_up")) < 2 and asyncio.get_running_loop().time() < began + 4:
+            await network.switch(1, (6,), ready=False)
+            await asyncio.sleep(0.1)
+        assert [ports for _, ports, _ in network.core.calls("switch_up")] == [[1, 2, 3], [4, 5]]
+
+    network(test, answer_s=0.5)
+
+
 def test_a_switch_that_is_not_ready_in_time_is_given_up_however_much_it_says(network, monkeypatch):
     from weft.controller import switch as module
 
@@ -257,6 +272,30 @@ def test_a_switch_that_is_not_ready_in_time_is_given_up_however_much_it_says(net
         assert not network.core.calls("switch_up")
 
     network(test, probe_s=5.0)
+
+
+def test_a_switch_that_tells_rules_without_end_is_given_up(network, monkeypatch):
+    from weft.controller import switch as module
+
+    monkeypatch.setattr(module, "_RULE_BYTES", 20_000)
+
+    async def test(network):
+        switch = await network.switch(1, ready=False)
+        answer = switch._answer
+
+        def without_end(kind, xid, body):
+            if kind == MULTIPART and body[:2] == b"\x00\x01":
+                # Parts without a rule, each with more to come.
+                for _ in range(1000):
+                    switch.send(19, struct.pack("!HH4x", 1, 1), xid)
+            else:
+                answer(kind, xid, body)
+
+        switch._answer = without_end
+        await until(lambda: not switch.open)
+        assert not network.core.calls("switch_up")
+
+    network(test)
 
 
 def test_one_address_has_so_many_connections_and_others_still_come_in(network, caplog, monkeypatch):

@@ -70,7 +70,7 @@ def _while(fabric: Fabric, happens: Callable[[], None], hold_ms: float | None = 
     if hold_ms is None:
         cell.fact("lost", [stream.lost for stream in streams], [0] * 4)
     else:
-        cell.time("longest gap", max(stream.gap_ms for stream in streams), hold_ms)
+        cell.time("longest outage", max(stream.outage_ms for stream in streams), hold_ms)
     return cell
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
+import os
 import struct
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from .fabric import Fabric
 from .frames import IPV4, REPLY, REQUEST, UDP, arp, ether, ipv4, mac, udp
@@ -16,6 +16,8 @@ from .tap import Heard, Tap
 
 Address = tuple[str, str]
 """MAC and IPv4 address."""
+GAP = 0.01
+"""Seconds between two datagrams of a stream."""
 
 
 def address(number: int) -> Address:
@@ -61,7 +63,7 @@ class Stream:
         heard: When the copies of each arrived.
     """
 
-    def __init__(self, fabric: Fabric, source: tuple[str, Address], to: tuple[str, Address], gap: float = 0.01) -> None:
+    def __init__(self, fabric: Fabric, source: tuple[str, Address], to: tuple[str, Address], gap: float = GAP) -> None:
         """Begin; hosts and their stations."""
         self._gap, self._addresses = gap, (source[1], to[1])
         self._out, self._in = Tap(fabric.spaces[source[0]]), Tap(fabric.spaces[to[0]])
@@ -73,6 +75,10 @@ class Stream:
         self._thread.start()
 
     def _run(self) -> None:
+        with contextlib.suppress(PermissionError):
+            # Threads do not inherit it. A sender that waits for its turn makes its leaf quiet, and a leaf that is quiet
+            # while its daemon restarts is cut off, as it should be.
+            os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
         due = time.monotonic()
         while not self._stop.is_set():
             self.sent.append(time.time())
@@ -112,13 +118,23 @@ class Stream:
         return sum(count > 1 for count in Counter(number for number, _ in self.heard).values())
 
     @property
-    def gap_ms(self) -> float:
-        """The longest time without an arrival, in milliseconds, the end included."""
-        times = sorted(at for _, at in self.heard)
-        if not times or not self.sent:
-            return float("inf")
-        times = [self.sent[0], *times, self.sent[-1]]
-        return max(later - earlier for earlier, later in itertools.pairwise(times)) * 1000
+    def outage_ms(self) -> float:
+        """The longest time for which every datagram was lost, in milliseconds."""
+        return longest_outage(self.sent, {number for number, _ in self.heard}) * 1000
+
+
+def longest_outage(sent: Sequence[float], heard: Collection[int]) -> float:
+    """The longest time, in seconds, for which every datagram was lost; `sent` is when each was sent.
+
+    Each stands for the time until the next one, and for no more than two gaps: a sender that waits for its turn on a
+    busy machine says nothing of the network.
+    """
+    longest = lasts = 0.0
+    for number, at in enumerate(sent):
+        until = sent[number + 1] if number + 1 < len(sent) else at + GAP
+        lasts = 0.0 if number in heard else lasts + min(until - at, 2 * GAP)
+        longest = max(longest, lasts)
+    return longest
 
 
 @contextlib.contextmanager

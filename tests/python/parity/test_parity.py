@@ -9,6 +9,7 @@ import pytest
 from .cell import Cell
 from .fabric import BRIDGE
 from .runs import COLUMNS, Outcome, run, why_not
+from .stations import longest_outage
 from .table import BRIDGE_FALLS_SHORT, MEANT
 from .verdict import failures, late_times, markdown, wrong_facts
 
@@ -56,3 +57,15 @@ def test_a_time_is_held_to_its_bound_or_to_the_bridges() -> None:
     assert late_times("a row", "tfe", cell, bridge) == []
     cell.time("slowest", None, 5.0)
     assert late_times("a row", "tfe", cell, bridge) == ["slowest: never, bound 5 ms"]
+
+
+def test_an_outage_is_what_is_lost_and_not_what_a_sender_did_not_send() -> None:
+    steady = [number / 100 for number in range(100)]
+    assert longest_outage(steady, set(range(100))) == 0
+    assert longest_outage(steady, set(range(100)) - set(range(20, 50))) == pytest.approx(0.3)
+    assert longest_outage(steady, set(range(60))) == pytest.approx(0.4)
+    assert longest_outage(steady, set()) == pytest.approx(1)
+    # It waited for two seconds; before and after that one datagram was lost.
+    late = [*steady[:50], *(at + 2 for at in steady[50:])]
+    assert longest_outage(late, set(range(100))) == 0
+    assert longest_outage(late, set(range(100)) - {49, 50}) == pytest.approx(0.03)

@@ -294,6 +294,7 @@ impl Smoc {
                 self.drop_route(now, handle.index, &mut changes, out);
             }
         }
+        self.not_replaced(now, open.before);
         for frame in open.frame.into_iter().chain(open.held.into_iter().map(|(_, frame)| frame)) {
             self.net.counters.frames_dropped += 1;
             out.push(Command::Forget(frame));

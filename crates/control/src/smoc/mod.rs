@@ -10,6 +10,7 @@
 
 mod admission;
 mod failure;
+mod fate;
 mod handshake;
 mod install;
 mod neighbours;
@@ -22,6 +23,7 @@ mod resume_flow;
 mod rules;
 mod show;
 mod spread;
+mod take_over;
 mod tcp;
 
 use std::net::IpAddr;

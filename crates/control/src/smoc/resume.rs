@@ -13,36 +13,37 @@ use weft_units::Mac;
 use crate::clock::{Duration, Time};
 
 use super::Smoc;
-use super::install::Draft;
+use super::fate::{Fate, departure};
 use super::reconcile::Table;
-use super::rules::{Changes, base, claim_of, guard, tcp};
+use super::rules::{Changes, base, guard};
 use crate::command::Command;
-use crate::cookie::flow_direction;
 use crate::ids::PortNo;
 use crate::label::Label;
 use crate::network::at_once;
 use crate::rule::{EXACT, Match, Rule, RuleAction, RuleChange, priority};
 use crate::slab::{Handle, NONE};
-use crate::transactions::{Purpose, Resumed};
+use crate::transactions::Resumed;
 
 /// After a switch has connected, until what is of no use is removed: others may still be on their way.
 const COMPLETE: Duration = Duration::from_secs(10);
 /// After that, until ports by which rules send labels may be hosts' ports, whatever is behind them.
 const KEEP: Duration = Duration::from_secs(60);
 /// Between two looks at what is left.
-const LOOK: Duration = Duration::from_secs(1);
+pub(super) const LOOK: Duration = Duration::from_secs(1);
 
 /// Rules that are left over in switches, and what is known of them.
 #[derive(Clone, Debug)]
 pub(super) struct Resumption {
-    left: BTreeMap<u32, Table>,
+    pub left: BTreeMap<u32, Table>,
     /// Labels that they use.
     pub reserved: FxHashSet<u32>,
     /// Connections that were made of rules: by their stations, and by what cookies called them.
     pub connections: FxHashMap<([u32; 2], u32), Handle>,
-    /// When a switch has connected last.
+    /// What was taken over and has its old rules still: those that it sends over were not confirmed in time.
+    pub unreplaced: Vec<Resumed>,
+    /// When a switch has connected last that had not before.
     quiet_since: Time,
-    due: Time,
+    pub due: Time,
 }
 
 impl Default for Resumption {
@@ -51,6 +52,7 @@ impl Default for Resumption {
             left: BTreeMap::new(),
             reserved: FxHashSet::default(),
             connections: FxHashMap::default(),
+            unreplaced: Vec::new(),
             quiet_since: Time::ZERO,
             due: Time::MAX,
         }
@@ -71,35 +73,14 @@ impl Resumption {
     }
 }
 
-/// Where a rule leads.
-#[derive(Debug)]
-enum Fate {
-    /// That cannot be told yet.
-    Unknown,
-    /// Nowhere.
-    Wrong,
-    /// To a station.
-    Leads(Way),
-}
-
-/// The way of what a rule sends.
-#[derive(Clone, Debug)]
-pub(super) struct Way {
-    switches: Vec<u32>,
-    cables: Vec<u32>,
-    label: Option<Label>,
-    /// The station at its end.
-    pub station: u32,
-}
-
 impl Smoc {
     /// A switch has connected for the first time: it gets its number in labels, and ports by which its rules send
     /// labels are no hosts' ports until that is certain.
     pub(super) fn begin_resuming(&mut self, now: Time, switch: u32, found: &Table) {
-        self.resumption.quiet_since = now;
         if self.net.topology.switches[switch as usize].label != NONE {
             return;
         }
+        self.resumption.quiet_since = now;
         let mut ends: BTreeMap<u32, usize> = BTreeMap::new();
         for (end, _) in found.keys().filter_map(|(_, matches)| Label::of_end(matches)) {
             *ends.entry(end).or_default() += 1;
@@ -142,6 +123,7 @@ impl Smoc {
         // Tables are in no order; what is taken over is.
         ways.sort_unstable_by_key(|(switch, (priority, _), way)| (*switch, *priority, way.station));
         self.take_over(now, ways, out);
+        self.replace_again(now, out);
         let mut changes = Changes::new();
         for (switch, key) in wrong {
             self.remove_left(switch, key, &mut changes);
@@ -154,8 +136,9 @@ impl Smoc {
             Label::of_path(&rule.matches).or(sent)
         });
         self.resumption.reserved = labels.map(Label::bits).collect();
-        let is_done =
-            self.resumption.left.values().all(Table::is_empty) && self.net.topology.kept().is_empty();
+        let is_done = self.resumption.left.values().all(Table::is_empty)
+            && self.resumption.unreplaced.is_empty()
+            && self.net.topology.kept().is_empty();
         self.resumption.due = if is_done { Time::MAX } else { now + LOOK };
     }
 
@@ -221,181 +204,6 @@ impl Smoc {
         }
     }
 
-    /// Paths and directions by their labels.
-    fn labelled(&self) -> FxHashMap<u32, (u32, usize)> {
-        let paths = self.paths.slab.iter();
-        let labels = paths.flat_map(|(index, path)| {
-            let labels = path.labels.into_iter().flatten().enumerate();
-            labels.map(move |(direction, label)| (label.bits(), (index, direction)))
-        });
-        labels.collect()
-    }
-
-    /// Where a rule of a flow or a route leads.
-    fn fate(&self, switch: u32, rule: &Rule, labelled: &FxHashMap<u32, (u32, usize)>) -> Fate {
-        let is_known =
-            matches!(rule.priority, priority::FLOW | priority::CROWD | priority::CLAIM | priority::STATION);
-        let Some((mac, _)) = rule.matches.eth_dst.filter(|_| is_known) else { return Fate::Unknown };
-        if !is_sound(rule) || self.is_refuted(switch, rule) {
-            return Fate::Wrong;
-        }
-        let Some((label, mut port)) = departure(rule) else { return Fate::Wrong };
-        let topology = &self.net.topology;
-        let (mut switches, mut cables) = (vec![switch], Vec::new());
-        let Some((label, number)) = label else {
-            let station = self.net.stations.with_mac(mac);
-            let here = station.filter(|&station| {
-                let there = &self.net.stations.slab[station];
-                topology.place(there.port).port == port && there.switch == switch
-            });
-            let leads = |station| {
-                Fate::Leads(Way { switches: vec![switch], cables: Vec::new(), label: None, station })
-            };
-            return here.map_or(Fate::Wrong, leads);
-        };
-        loop {
-            let at = switches[switches.len() - 1];
-            let Some(&leaves) = topology.switches[at as usize].ports.get(&port) else { return Fate::Wrong };
-            let entry = &topology.ports[leaves as usize];
-            if !entry.up {
-                return Fate::Wrong;
-            }
-            if entry.cable == NONE {
-                let may_lead = topology.is_kept(leaves) || topology.leads_to_switch(leaves);
-                return if may_lead { Fate::Unknown } else { Fate::Wrong };
-            }
-            let ends = topology.cable(entry.cable).ends.map(|end| topology.ports[end as usize].switch);
-            let next = if ends[0] == at { ends[1] } else { ends[0] };
-            if switches.contains(&next) {
-                return Fate::Wrong;
-            }
-            switches.push(next);
-            cables.push(entry.cable);
-            if topology.switches[next as usize].label == label.end {
-                let Some(station) = self.net.stations.with_mac(mac) else { return self.missing(next) };
-                let there = &self.net.stations.slab[station];
-                return if (there.switch, there.number) == (next, number) {
-                    Fate::Leads(Way { switches, cables, label: Some(label), station })
-                } else {
-                    Fate::Wrong
-                };
-            }
-            let left = self.resumption.left.get(&next);
-            let left =
-                left.and_then(|table| table.get(&(priority::LABEL, label.on_path()))).and_then(departure);
-            let own = labelled.get(&label.bits()).and_then(|&(path, direction)| {
-                let mut steps = self.paths.slab[path].steps(direction).skip(1);
-                let (_, cable) = steps.find(|(switch, _)| *switch == next)?;
-                Some(topology.end_at(cable, next))
-            });
-            match own.or(left.map(|(_, port)| port)) {
-                Some(next) => port = next,
-                None => return self.missing(next),
-            }
-        }
-    }
-
-    /// Whether a rule lets through a claim of somebody who is elsewhere, or that an address is his which is another's.
-    fn is_refuted(&self, switch: u32, rule: &Rule) -> bool {
-        let Some((port, mac, address, _)) = claim_of(&rule.matches) else { return false };
-        let claimant = self.net.stations.with_mac(mac);
-        let is_elsewhere = claimant.is_some_and(|station| {
-            let entry = &self.net.stations.slab[station];
-            entry.switch != switch || self.net.topology.place(entry.port).port != port
-        });
-        let owner = self.net.stations.with_address(address);
-        is_elsewhere || owner.is_some() && owner != claimant
-    }
-
-    /// What it means that a switch has no rule for what comes to it.
-    fn missing(&self, switch: u32) -> Fate {
-        if self.net.is_up(switch) { Fate::Wrong } else { Fate::Unknown }
-    }
-
-    /// Takes over flows and routes: paths and stations first, and when switches have confirmed those, the rules that
-    /// send over them are replaced by the controller's own.
-    fn take_over(&mut self, now: Time, ways: Vec<(u32, (u16, Match), Way)>, out: &mut Vec<Command>) {
-        let mut wanted: BTreeMap<u32, [Option<Label>; 2]> = BTreeMap::new();
-        let mut taken = Vec::new();
-        for (switch, key, way) in ways {
-            let path = self.paths.intern(&way.switches, &way.cables);
-            let direction = self.paths.slab[path].direction_from(switch);
-            let labels = wanted.entry(path).or_default();
-            labels[direction] = labels[direction].or(way.label);
-            taken.push((switch, key, way, path));
-        }
-        for (&path, &labels) in &wanted {
-            let ends = self.ends(path);
-            let was = self.paths.slab[path].labels.is_some();
-            if !was && self.paths.label(now, path, ends, labels, &self.resumption.reserved) {
-                self.find_installed(path);
-            }
-        }
-        let mut draft = Draft::new(Purpose::Other);
-        let mut resumed = Vec::new();
-        for (switch, key, way, path) in taken {
-            let Some(rule) = self.resumption.left.get_mut(&switch).and_then(|table| table.remove(&key))
-            else {
-                continue;
-            };
-            let done = match rule.priority {
-                priority::FLOW => self.resume_flow(now, switch, &rule, way.station, path, out),
-                _ => self.resume_route(now, switch, &rule, way.station, path, out),
-            };
-            let Some(done) = done else {
-                self.resumption.left.entry(switch).or_default().insert(key, rule);
-                continue;
-            };
-            if !way.cables.is_empty() {
-                self.draft_station(&mut draft, way.station);
-            }
-            let path = match done {
-                Resumed::Flow(flow) => self.flows.slab[flow.index].path,
-                Resumed::Route(route) => self.routes.slab[route.index].path,
-            };
-            self.draft_path(&mut draft, path);
-            if !resumed.contains(&done) {
-                resumed.push(done);
-            }
-        }
-        // Paths that nobody was put on after all.
-        for &path in wanted.keys() {
-            if self.paths.slab.get(path).is_some() {
-                self.paths.unused(now, path);
-            }
-        }
-        if draft.is_empty() {
-            self.replace(now, &resumed, out);
-        } else {
-            self.submit(now, draft.before(resumed), out);
-        }
-    }
-
-    /// Takes note of what is there of a path already.
-    fn find_installed(&mut self, path: u32) {
-        let rules = self.path_rules(&self.paths.slab[path]);
-        let mut is_whole = true;
-        for (switch, rule) in rules {
-            let table = self.resumption.left.get_mut(&switch);
-            let found = table.and_then(|table| table.remove(&(rule.priority, rule.matches)));
-            is_whole &= found.as_ref() == Some(&rule);
-        }
-        let path = &mut self.paths.slab[path];
-        (path.asked, path.installed) = (true, is_whole);
-    }
-
-    /// What rules that were taken over send over is confirmed: they are replaced.
-    pub(super) fn replace(&mut self, now: Time, resumed: &[Resumed], out: &mut Vec<Command>) {
-        let mut draft = Draft::new(Purpose::Other);
-        for &one in resumed {
-            match one {
-                Resumed::Flow(handle) => self.draft_flow(&mut draft, handle),
-                Resumed::Route(handle) => self.draft_found_route(&mut draft, handle),
-            }
-        }
-        self.submit(now, draft, out);
-    }
-
     /// Removes what is of no use when all switches and cables are known.
     fn sweep(&mut self, now: Time, out: &mut Vec<Command>) {
         let mut changes = Changes::new();
@@ -435,42 +243,5 @@ impl Smoc {
             let change = RuleChange::Remove { cookie: rule.cookie, matches: rule.matches };
             self.net.change(changes, switch, change);
         }
-    }
-}
-
-/// Whether a rule of a flow or a route is for the frames that such rules are for, and no others.
-fn is_sound(rule: &Rule) -> bool {
-    let found = rule.matches;
-    let Some((mac, _)) = found.eth_dst else { return false };
-    let is_six = found.eth_type == Some(0x86dd);
-    match rule.priority {
-        priority::STATION => found == Match::to(mac),
-        priority::CROWD => {
-            let sound = Match { in_port: found.in_port, eth_dst: Match::to(mac).eth_dst, ..tcp(is_six) };
-            found == sound && found.in_port.is_some()
-        }
-        priority::CLAIM => claim_of(&found).is_some(),
-        _ => {
-            let Match { in_port, eth_src, ip_src, ip_dst, tcp_src, tcp_dst, .. } = found;
-            let eth_dst = Match::to(mac).eth_dst;
-            let sound = Match { in_port, eth_src, eth_dst, ip_src, ip_dst, tcp_src, tcp_dst, ..tcp(is_six) };
-            let has_all = in_port.is_some() && eth_src.is_some() && tcp_src.is_some() && tcp_dst.is_some();
-            let addresses = [ip_src, ip_dst].iter().all(|ip| ip.is_some_and(|ip| ip.is_ipv6() == is_six));
-            found == sound && has_all && addresses && flow_direction(rule.cookie).is_some()
-        }
-    }
-}
-
-/// The label that a rule gives to frames, with the station's number, and the port by which it sends them; `None` for
-/// rules that do anything else.
-fn departure(rule: &Rule) -> Option<(Option<(Label, u32)>, PortNo)> {
-    let steps = rule.actions.iter().filter(|step| !matches!(step, RuleAction::Controller { .. }));
-    let mut steps = steps.copied();
-    match (steps.next()?, steps.next(), steps.next()) {
-        (RuleAction::Output(port), None, None) => Some((None, port)),
-        (RuleAction::SetDestination(mac), Some(RuleAction::Output(port)), None) => {
-            Label::of(mac).map(|label| (Some(label), port))
-        }
-        _ => None,
     }
 }

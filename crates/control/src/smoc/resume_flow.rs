@@ -19,17 +19,27 @@ use crate::transactions::Resumed;
 /// Subflows that a connection which is made of rules has at most.
 const MAX_SUBFLOWS: u32 = 64;
 
+/// A rule of a flow or a route that was found, and where it leads.
+#[derive(Debug)]
+pub(super) struct Found<'a> {
+    /// Where it is.
+    pub switch: u32,
+    pub rule: &'a Rule,
+    /// The station that it leads to.
+    pub to: u32,
+    /// The path that it takes.
+    pub path: u32,
+}
+
 impl Smoc {
-    /// A rule at a switch is that of a flow to a station, over a path. `None` where it makes no sense.
+    /// Takes over the flow of a rule. `None` where it makes no sense.
     pub(super) fn resume_flow(
         &mut self,
         now: Time,
-        switch: u32,
-        rule: &Rule,
-        to: u32,
-        path: u32,
+        found: &Found,
         out: &mut Vec<Command>,
     ) -> Option<Resumed> {
+        let &Found { switch, rule, to, path } = found;
         let direction = flow_direction(rule.cookie)?;
         let Match { in_port, eth_src, ip_src, ip_dst, tcp_src, tcp_dst, .. } = rule.matches;
         let ends = [End { address: ip_src?, port: tcp_src? }, End { address: ip_dst?, port: tcp_dst? }];
@@ -141,16 +151,14 @@ impl Smoc {
         found.next().is_none().then_some(first)
     }
 
-    /// A rule at a switch is that of a route to a station, over a path. `None` where it makes no sense.
+    /// Takes over the route of a rule. `None` where it makes no sense.
     pub(super) fn resume_route(
         &mut self,
         now: Time,
-        switch: u32,
-        rule: &Rule,
-        to: u32,
-        path: u32,
+        found: &Found,
         out: &mut Vec<Command>,
     ) -> Option<Resumed> {
+        let &Found { switch, rule, to, path } = found;
         let from = match rule.priority {
             priority::STATION => From::Switch(switch),
             priority::CLAIM => {

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use weft_control::Duration;
-use weft_control::{Command, Match, PortNo, Rule, RuleAction, RuleChange, Settings, Smoc, SwitchId};
+use weft_control::{
+    Command, Match, PortNo, Rule, RuleAction, RuleChange, Settings, Smoc, SwitchId, SwitchPort,
+};
 use weft_units::Mac;
 
 use crate::cases::{four, four_with};
@@ -185,12 +187,7 @@ fn rules_that_send_over_what_is_missing_are_replaced_after_that_is_there() {
     opened(&mut net);
     start_again(&mut net, 9);
     // One direction of each path has lost its label rules: it leads nowhere, the other goes on.
-    let back = |rule: &Rule| {
-        rule.priority == 50_000
-            && rule.cookie >> 44 & 15 == 10
-            && rule.actions[0] == RuleAction::Output(PortNo(1))
-    };
-    net.switches.get_mut(&SwitchId(4)).unwrap().rules.retain(|(rule, _)| !back(rule));
+    net.switches.get_mut(&SwitchId(4)).unwrap().rules.retain(|(rule, _)| !is_back(rule));
     let before = net.log.len();
     for id in 1..=5 {
         net.connect(SwitchId(id));
@@ -239,6 +236,93 @@ fn rules_that_somebody_took_out_are_there_again_after_an_audit() {
     assert_eq!(net.cookies(), before);
     assert!(net.counter("rules_repaired") > 50);
     assert_eq!(ways(&mut net), FOUR_WAYS);
+}
+
+#[test]
+fn a_switch_that_connects_again_and_again_keeps_no_host_waiting() {
+    let mut net = four(&[1, 2]);
+    opened(&mut net);
+    start_again(&mut net, 9);
+    // Where rules of switch 3 send labels, there is a host now.
+    let wires = net.wires();
+    net.connect(SwitchId(3));
+    for _ in 0..75 {
+        net.run(Duration::from_secs(1));
+        net.disconnect(SwitchId(5));
+        net.connect(SwitchId(5));
+    }
+    let ports = wires.iter().flat_map(|&(a, b)| [a, b]).filter(|at| at.switch == SwitchId(3));
+    let guarded = |at: &SwitchPort| {
+        let rules = &net.switches[&SwitchId(3)].rules;
+        rules.iter().any(|(rule, _)| rule.priority == 55_000 && rule.matches.in_port == Some(at.port))
+    };
+    let ports: Vec<SwitchPort> = ports.collect();
+    assert!(
+        !ports.is_empty() && ports.iter().all(guarded),
+        "ports wait for a switch that is no longer there"
+    );
+}
+
+#[test]
+fn rules_are_replaced_although_what_they_send_over_was_confirmed_late() {
+    let mut net = four(&[1, 2]);
+    opened(&mut net);
+    start_again(&mut net, 9);
+    net.switches.get_mut(&SwitchId(4)).unwrap().rules.retain(|(rule, _)| !is_back(rule));
+    let found: BTreeSet<u64> = net.cookies().iter().map(|(_, cookie)| *cookie).filter(is_flow).collect();
+    for id in 1..=5 {
+        net.connect(SwitchId(id));
+    }
+    // It does what it is told, and does not say so for three seconds.
+    net.switches.get_mut(&SwitchId(4)).unwrap().is_mute = true;
+    for (a, b) in net.wires() {
+        net.wire(a, b);
+    }
+    net.run(Duration::from_secs(6));
+    net.switches.get_mut(&SwitchId(4)).unwrap().is_mute = false;
+    for _ in 0..10 {
+        net.run(Duration::from_secs(1));
+        ways(&mut net);
+    }
+    let left = net.cookies().iter().filter(|(_, cookie)| found.contains(cookie)).count();
+    assert_eq!(left, 0, "rules of the run before, whose end nobody would notice");
+    assert_eq!(ways(&mut net), FOUR_WAYS);
+}
+
+#[test]
+fn a_guard_whose_removal_was_lost_with_the_connection_is_removed_at_once() {
+    let mut net = four(&[1, 2]);
+    opened(&mut net);
+    let at = net.wires().into_iter().flat_map(|(a, b)| [a, b]).find(|at| at.switch == SwitchId(4)).unwrap();
+    net.disconnect(SwitchId(4));
+    let switch = net.switches.get_mut(&SwitchId(4)).unwrap();
+    let guard =
+        switch.rules.iter().map(|(rule, _)| rule).find(|rule| rule.priority == 45_000).unwrap().clone();
+    let label = Mac::from_bits(0x0657 << 32);
+    let labels = Match { eth_dst: Some((label, Mac::from_bits(0xffff << 32))), ..Match::ALL };
+    switch.rules.push((
+        Rule {
+            cookie: 0x5745_8001_0000_0000 | u64::from(at.port.0),
+            priority: 55_000,
+            matches: Match { in_port: Some(at.port), ..labels },
+            ..guard
+        },
+        net.now,
+    ));
+    net.connect(SwitchId(4));
+    net.run(Duration::from_ms(100));
+    assert_eq!(ways(&mut net), FOUR_WAYS);
+}
+
+/// Whether a rule of switch 4 forwards a label to switch 1.
+fn is_back(rule: &Rule) -> bool {
+    let is_label = rule.priority == 50_000 && rule.cookie >> 44 & 15 == 10;
+    is_label && rule.actions[0] == RuleAction::Output(PortNo(1))
+}
+
+/// Whether a cookie is that of a flow's rule.
+fn is_flow(cookie: &u64) -> bool {
+    cookie >> 48 == 0x5745 && cookie >> 44 & 15 >= 13
 }
 
 proptest! {

@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 pub mod paths;
+pub mod restart;
 pub mod statistics;
 pub mod wire;
 
@@ -18,6 +19,8 @@ use weft_switching::{DropReason, ParamValue, SchemeSpec, stream};
 use weft_traffic::Flow;
 use weft_transport::Config;
 use weft_units::{Duration, FlowId, HostId, LinkId, Time};
+
+use restart::{Restart, run_with_restarts};
 
 /// So many random cases, or as many as `PROPTEST_CASES` says; a failing one is kept beside the test
 /// and tried again first.
@@ -59,6 +62,7 @@ pub struct Trial<'a> {
     pub interval: Option<Duration>,
     pub flows: Vec<Flow>,
     pub faults: Vec<Fault>,
+    pub restarts: Vec<Restart>,
 }
 
 impl<'a> Trial<'a> {
@@ -72,6 +76,7 @@ impl<'a> Trial<'a> {
             interval: None,
             flows: Vec::new(),
             faults: Vec::new(),
+            restarts: Vec::new(),
         }
     }
 
@@ -120,6 +125,12 @@ impl<'a> Trial<'a> {
         self.fault(when, FaultKind::Heal, cable)
     }
 
+    /// A switch loses its tables.
+    pub fn restart(mut self, when: Duration, switch: &str) -> Self {
+        self.restarts.push(Restart { at: at(when), switch: switch.to_owned() });
+        self
+    }
+
     fn fault(mut self, when: Duration, kind: FaultKind, cable: &str) -> Self {
         self.faults.push(Fault::of_cable(at(when), kind, link(self.fabric, cable)));
         self
@@ -139,7 +150,11 @@ impl<'a> Trial<'a> {
             probe: Probe::new(self.interval, links, true),
             faults: &self.faults,
         };
-        let report = run_setup(setup, &self.scheme, &Progress::default(), &mut seen).expect("a known scheme");
+        let report = if self.restarts.is_empty() {
+            run_setup(setup, &self.scheme, &Progress::default(), &mut seen).expect("a known scheme")
+        } else {
+            run_with_restarts(setup, &self.scheme, &self.restarts, &mut seen)
+        };
         assert!(report.counters.is_conserved(), "seed {}: {:?}", self.seed, report.counters);
         seen.flows.sort_by_key(|record| record.flow.id);
         Outcome { report, flows: seen.flows, samples: seen.samples }

@@ -11,7 +11,7 @@ use crate::common::{Trial, Uniform, cases, profile, scheme};
 const MS: fn(u64) -> Duration = Duration::from_ms;
 
 /// TCP-Path, ARP-Path, and TFE that explores for every flow, or once it has carried 1 MB.
-fn exploring() -> [SchemeSpec; 4] {
+pub fn exploring() -> [SchemeSpec; 4] {
     let text = |text: &str| ParamValue::Text(text.to_owned());
     let tfe = |params: Vec<(&str, ParamValue)>| SchemeSpec {
         params: params.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
@@ -25,7 +25,7 @@ fn exploring() -> [SchemeSpec; 4] {
     ]
 }
 
-fn gigabit() -> LinkSpec {
+pub fn gigabit() -> LinkSpec {
     LinkSpec::new(Rate::from_gbps(1), Duration::from_us(1))
 }
 

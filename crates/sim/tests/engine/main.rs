@@ -11,6 +11,7 @@ mod measures;
 mod multipath;
 mod paths;
 mod queues;
+mod restarts;
 mod scenarios;
 mod tag_forward;
 mod trace;

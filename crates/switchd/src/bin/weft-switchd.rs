@@ -15,11 +15,11 @@ Examples:
   weft-switchd --config /etc/weft/switch.toml
   weft-switchd --name s1 --mode tcp-path --port eth1 --port eth2 --port eth3
   weft-switchd --config switch.toml --check
-  weft-switchd --name s1 --detach      take away what a daemon that is gone left forwarding
+  weft-switchd --name s1 --detach      detach what a daemon that is gone left forwarding
 
-It runs in the foreground. SIGTERM ends it, and frames go on being forwarded; the next start adopts what it
-finds. `weftctl down` ends forwarding too. What it logs: RUST_LOG=debug. Keys of the configuration, files
-and metrics: docs/switchd.md.";
+It runs in the foreground. SIGTERM ends it, and the ports go on forwarding; the next start takes
+them over. `weftctl down` ends forwarding too. RUST_LOG=debug logs more. Keys of the configuration,
+files and metrics: docs/switchd.md.";
 
 /// Makes the interfaces of this machine the ports of a multipath switch.
 #[derive(Parser)]
@@ -128,7 +128,7 @@ fn run(arguments: Arguments) -> Result<(), Refusal> {
         removed.iter().for_each(|line| println!("{line}"));
         println!(
             "{name}: {}",
-            if removed.is_empty() { "there was nothing to take away" } else { "does not forward any more" }
+            if removed.is_empty() { "nothing to detach" } else { "does not forward any more" }
         );
         return Ok(());
     }

@@ -112,7 +112,9 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            // What the daemon says about a configuration begins so already.
+            let text = error.to_string();
+            eprintln!("error: {}", text.strip_prefix("error: ").unwrap_or(&text));
             ExitCode::FAILURE
         }
     }

@@ -40,6 +40,13 @@ pub fn read(table: &Table<'_>, ports: &[String]) -> Vec<Route> {
             }
             numbers.sort_unstable();
             numbers.dedup();
+            if station.is_group() {
+                route.problem(
+                    span.clone(),
+                    "a group address is no station's",
+                    "give the address of one host",
+                );
+            }
             if !stations.insert(station) {
                 route.problem(span, "a second route of this station", "name all of its ports in one route");
             }

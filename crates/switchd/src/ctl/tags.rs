@@ -13,9 +13,10 @@ A flow is the match of a rule and its actions:
 
   [priority=P,][ip|ipv6,][ip_src=A,][ip_dst=A] actions=[queue:Q,][down:D,](gate:G[,up:U] | group:N)
 
-A is an address, a network (10.0.0.0/24, 10.0.0.0/255.255.255.0, fd00::/16) or `any`; nw_src, nw_dst, ipv6_src and
-ipv6_dst are other names of the same. Without a priority it is 32768. `queue` is QID of the tag, `down` and `up` are its
-DOWN and UP, `gate` is the gate by which frames leave this switch.";
+A is an address, a network (10.0.0.0/24, 10.0.0.0/255.255.255.0, fd00::/16) or `any`; nw_src,
+nw_dst, ipv6_src and ipv6_dst are other names of the same. Without a priority it is 32768. `queue`
+is QID of the tag, `down` and `up` are its DOWN and UP, `gate` is the gate by which frames leave
+this switch.";
 
 /// How a group is written.
 pub const GROUP_HELP: &str = "\
@@ -70,9 +71,9 @@ pub enum TagCommand {
     },
     /// Do what the lines of a file say, all or nothing
     #[command(after_help = "\
-Each line is a flow (`weftctl help add-flow`) or a group (`weftctl help add-group`), behind `add`, `modify` or `delete`, \
-or nothing for `add`; empty ones and what is behind `#` are left out. What dump-groups and dump-flows print is such a \
-file.")]
+Each line is a flow (`weftctl help add-flow`) or a group (`weftctl help add-group`), behind `add`,
+`modify` or `delete`, or nothing for `add`; empty lines and what follows `#` are left out.
+dump-groups and dump-flows print such a file.")]
     AddFlows {
         /// The file; `-` is the standard input
         file: PathBuf,

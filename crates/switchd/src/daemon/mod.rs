@@ -7,6 +7,7 @@ mod carriers;
 mod control;
 mod delivery;
 mod ethtool;
+mod excess;
 mod hello;
 mod interfaces;
 mod links;
@@ -189,11 +190,13 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     }
     let sweeping = tokio::spawn(background::sweep(shared.clone()));
     let moving = tokio::spawn(moves::watch(shared.clone()));
+    let limiting = tokio::spawn(excess::watch(shared.clone()));
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
     let ended = serve(&shared, &links, &mut saved, signals, changes, todo, asked).await;
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Stopping]);
     sweeping.abort();
     moving.abort();
+    limiting.abort();
     control.hide();
     if let Some(metrics) = metrics {
         metrics.abort();
@@ -223,10 +226,13 @@ async fn serve(
     mut asked: mpsc::Receiver<Waiting>,
 ) -> Result<Option<Waiting>, Refusal> {
     let alive = watchdog();
+    let mut next_alive = Instant::now();
     loop {
-        // A daemon that hangs does not come here, and systemd starts another (WatchdogSec=).
-        if alive.is_some() {
+        // A daemon that hangs does not come here, and systemd starts another (WatchdogSec=). Whatever makes the daemon
+        // come here more often than that does not make systemd work.
+        if let Some(often) = alive.filter(|_| Instant::now() >= next_alive) {
             let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Watchdog]);
+            next_alive = Instant::now() + often;
         }
         let (tasks, role_ends, greeting) = {
             let mut switch = shared.lock();
@@ -237,7 +243,8 @@ async fn serve(
         };
         shared.hand(tasks);
         let wait = clock::until(role_ends.min(greeting));
-        let wake = Instant::now() + alive.map_or(wait, |often| wait.min(often));
+        let wake = Instant::now() + wait;
+        let wake = alive.map_or(wake, |_| wake.min(next_alive));
         tokio::select! {
             biased;
             Some(waiting) = asked.recv() => return Ok(Some(waiting)),

@@ -1,7 +1,7 @@
-//! Stations that move: of each a line in the log, at most once in ten seconds. One that moves again and again is
-//! most likely two hosts with one address.
+//! Stations that move: of each a line in the log, at most once in ten seconds, and of all at most four lines a second. One
+//! that moves again and again is most likely two hosts with one address.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use weft_switching::Mac;
@@ -14,6 +14,8 @@ use crate::layout::Move;
 const LOOK: Duration = Duration::from_secs(1);
 /// Nanoseconds between two lines about one station.
 const GAP: u64 = 10_000_000_000;
+/// Stations that are named after one look: a host that sends from the addresses of a thousand others fills no log.
+const MOST: usize = 4;
 
 /// What is to be said of a station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,35 +28,62 @@ struct News {
     last: Move,
 }
 
-/// What was said: of each station until how many moves, and when, if anything was. It has no more stations than the kernel's table.
+/// What is known of the moves of a station.
+#[derive(Clone, Copy)]
+struct Known {
+    /// Its moves that have been said, or that another daemon saw.
+    count: u64,
+    /// It has not moved between the last of these and then.
+    since: u64,
+    /// Nothing is said of it until then.
+    silent_until: u64,
+}
+
+/// What was said of each station. It has no more stations than the kernel's table.
 #[derive(Default)]
 struct Said {
-    until: HashMap<u64, (u64, Option<u64>)>,
+    stations: HashMap<u64, Known>,
     /// When the table was looked at last; `None`: never.
     looked: Option<u64>,
 }
 
 impl Said {
-    /// What is new in the table at `now`. What another daemon has left in it is not.
+    /// What is new in the table at `now`, of at most [`MOST`] stations: the others have their turn later. What another
+    /// daemon has left in it is not new.
     fn news(&mut self, table: &[(u64, Move)], now: u64) -> Vec<News> {
         let looked = self.looked.replace(now);
-        self.until.retain(|address, _| table.iter().any(|(other, _)| other == address));
-        let mut news = Vec::new();
+        let there: HashSet<u64> = table.iter().map(|(address, _)| *address).collect();
+        self.stations.retain(|address, _| there.contains(address));
+        let mut new = Vec::new();
         for &(address, last) in table {
             let Some(looked) = looked else {
-                self.until.insert(address, (last.count, None));
+                self.stations.insert(address, Known { count: last.count, since: now, silent_until: 0 });
                 continue;
             };
-            let known = self.until.get(&address).copied().filter(|(count, _)| *count <= last.count);
-            let (count, said) = known.unwrap_or((0, None));
-            if last.count == count || said.is_some_and(|said| now < said + GAP) {
-                continue;
+            let fresh = Known { count: 0, since: looked, silent_until: 0 };
+            let known = self.stations.entry(address).or_insert(fresh);
+            if last.count < known.count {
+                // The kernel's table had forgotten it, and counts from 0 again.
+                known.count = 0;
             }
-            self.until.insert(address, (last.count, Some(now)));
-            let seconds = (now - said.unwrap_or(looked)).div_ceil(1_000_000_000).max(1);
-            news.push(News { address, times: last.count - count, seconds, last });
+            if last.count == known.count {
+                known.since = now;
+            } else if now >= known.silent_until {
+                new.push((known.silent_until, address, last));
+            }
         }
-        news
+        // Those that have waited longest come first.
+        new.sort_unstable_by_key(|(silent_until, address, _)| (*silent_until, *address));
+        new.truncate(MOST);
+        new.into_iter().map(|(_, address, last)| self.say(address, last, now)).collect()
+    }
+
+    /// What is to be said of a station, which counts as said.
+    fn say(&mut self, address: u64, last: Move, now: u64) -> News {
+        let said = Known { count: last.count, since: now, silent_until: now + GAP };
+        let before = self.stations.insert(address, said).unwrap_or(Known { count: 0, ..said });
+        let seconds = (now - before.since).div_ceil(1_000_000_000).max(1);
+        News { address, times: last.count - before.count, seconds, last }
     }
 }
 
@@ -119,6 +148,21 @@ mod tests {
         }
         let told: Vec<_> = told.iter().map(|news| (news.times, news.seconds)).collect();
         assert_eq!(told, [(7, 1), (70, 10), (70, 10)]);
+    }
+
+    #[test]
+    fn a_thousand_stations_that_move_all_the_time_are_four_lines_a_second_and_each_has_its_turn() {
+        let mut said = Said::default();
+        said.news(&[], SECOND);
+        let (mut lines, mut named) = (0, HashSet::new());
+        for second in 2..=301 {
+            let table: Vec<_> = (0..1000).map(|station| (station, moved(second - 1)[0].1)).collect();
+            let news = said.news(&table, second * SECOND);
+            assert!(news.len() <= 4, "{} lines after {second} s", news.len());
+            lines += news.len();
+            named.extend(news.iter().map(|news| news.address));
+        }
+        assert_eq!((lines, named.len()), (1200, 1000));
     }
 
     #[test]

@@ -280,12 +280,15 @@ fn load(
     hellos: Hellos,
     interfaces: &[Interface],
 ) -> Result<(Switch, Staged), Refusal> {
-    let shortest = interfaces.iter().map(|interface| interface.mtu).min().unwrap_or(config.mtu);
+    // No other port sends Path frames.
+    let fabric = interfaces.iter().filter(|interface| config.may_be_fabric(&interface.name));
+    let shortest = fabric.map(|interface| interface.mtu).min().unwrap_or(config.mtu);
     if config.mode.keeps_flows() && shortest < config.mtu + WRAP {
         tracing::info!(
             mtu = shortest,
             wanted = config.mtu + WRAP,
-            "SYNs that carry so much data that they do not fit wrapped go by the default forwarding"
+            "SYNs that are too long for a Path Request on the ports that may be fabric ports (fabric_ports) are forwarded \
+             without exploring"
         );
     }
     let shared_key =

@@ -21,6 +21,7 @@ use crate::held::{Found, Held};
 use crate::layout::{self, NEVER};
 use crate::pins::{Hook, Pins};
 use crate::plane::Plane;
+use crate::sys::ifname;
 use crate::tables::{Sizes, Tables};
 
 /// A switch that runs.
@@ -203,12 +204,15 @@ impl Switch {
         }
         port.socket = None;
         port.carries_tags = self.config.carries_tags(&name);
+        let mut called = name.clone();
         if let Some(interface) = port.interface.take() {
             let _ = self.plane.set_interface(interface.index, None);
+            // One that was renamed is the machine's own again: the program must not stay there.
+            called = ifname(interface.index).unwrap_or(called);
         }
         let path = self.pins.attachment(self.hook, number, &name);
         if path.exists()
-            && let Err(error) = detach(self.hook, &name, &path)
+            && let Err(error) = detach(self.hook, &called, &path)
         {
             tracing::debug!(%error, "what was attached to an interface that is gone");
         }
@@ -252,9 +256,9 @@ impl Switch {
     /// [`PlaneError`].
     pub fn attach(&mut self, number: u16) -> Result<Undo, PlaneError> {
         let name = self.ports[usize::from(number)].name.clone();
-        let done = self.plane.attach(&self.pins, self.hook, number, &name);
+        let undo = self.plane.attach(&self.pins, self.hook, number, &name)?;
         self.held.renew(&self.pins.attachment(self.hook, number, &name));
-        done
+        Ok(undo)
     }
 
     /// Says once of each port that frames of several segments come in, which can have no tag.

@@ -1,14 +1,15 @@
 //! Pins that somebody removes, and programs that somebody detaches, while the daemon runs: they are there again within
 //! a part of the hold time.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
 use super::Shared;
 use super::switch::{Switch, Task};
+use crate::filters;
 use crate::held::Found;
-use crate::pins::Hook;
+use crate::pins::{Hook, Pins};
 
 /// Looks within a hold, and the longest and shortest time between two.
 const LOOKS: u32 = 4;
@@ -20,20 +21,33 @@ pub fn watch(shared: &Shared) {
     let shared = shared.clone();
     std::thread::spawn(move || {
         loop {
-            let (held, hook, hold) = {
+            let (held, hook, hold, pins) = {
                 let switch = shared.lock();
-                (switch.held.clone(), switch.hook, Duration::from_nanos(switch.hold()))
+                (switch.held.clone(), switch.hook, Duration::from_nanos(switch.hold()), switch.pins.clone())
             };
             sleep((hold / LOOKS).clamp(SHORTEST, LONGEST));
             let links = |path: &Path| {
                 hook == Hook::Tcx && path.parent().is_some_and(|folder| folder.ends_with("links"))
             };
-            let found = held.restore(links);
+            let mut found = held.restore(links);
+            if hook == Hook::Clsact {
+                found.detached = missing_filters(&pins);
+            }
             if found != Found::default() {
                 shared.hand(vec![Task::Removed(found)]);
             }
         }
     });
+}
+
+/// The pins of filters that are not at their interfaces any more. What the kernel does not say is not known.
+fn missing_filters(pins: &Pins) -> Vec<PathBuf> {
+    let pinned = pins.attachments().unwrap_or_default().into_iter();
+    let filters = pinned.filter(|(hook, ..)| *hook == Hook::Clsact);
+    filters
+        .filter(|(_, _, interface, _)| filters::is_missing(interface).unwrap_or(false))
+        .map(|(.., path)| path)
+        .collect()
 }
 
 impl Switch {
@@ -66,8 +80,6 @@ impl Switch {
             if !found.detached.contains(&path) || self.ports[usize::from(number)].socket.is_none() {
                 continue;
             }
-            // No program can be put into what is detached.
-            let _ = std::fs::remove_file(&path);
             let done = self.attach(number).err();
             if let Some(left_out) = self.quiet.may_say(number, "detached", now) {
                 match done {

@@ -15,6 +15,7 @@ use super::{Hook, OWN, Pins, Result, at, attachment_of, bpffs};
 use crate::Mode;
 use crate::attach::detach;
 use crate::error::PlaneError;
+use crate::names::{map_in_kernel, map_of_program};
 
 /// An entry of a switch's directory.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,14 +51,15 @@ fn known_maps() -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for mode in Mode::ALL {
         let object = Object::parse(mode.object())?;
-        names.extend(object.maps.into_keys().filter(|name| is_pinned(name)));
+        let own = object.maps.keys().filter_map(|name| map_of_program(name));
+        names.extend(own.filter(|name| is_pinned(name)).map(str::to_owned));
     }
     Ok(names)
 }
 
-/// Whether a map of an object is pinned: not what belongs to one program alone, and no section of data.
+/// Whether a map of a program is pinned: not what belongs to one program alone.
 pub(super) fn is_pinned(map: &str) -> bool {
-    !map.starts_with('.') && !OWN.contains(&map)
+    !OWN.contains(&map)
 }
 
 /// The refusal of an entry that is not Weft's.
@@ -188,12 +190,19 @@ fn program(path: &Path) -> Result<What> {
     }
 }
 
+/// Whether a map was created under this name, of which the kernel keeps 15 bytes; older daemons made it without
+/// the prefix.
+fn is_called(info: &MapInfo, name: &str) -> bool {
+    [&*map_in_kernel(name), name].iter().any(|name| info.name().iter().eq(name.as_bytes().iter().take(15)))
+}
+
 fn map(path: &Path, known: &BTreeSet<String>) -> Result<What> {
     if !known.contains(name(path)) {
         return Err(not_ours(path, "no program of Weft has a map of this name"));
     }
     match MapInfo::from_pin(path) {
-        Ok(_) => Ok(What::Map),
+        Ok(info) if is_called(&info, name(path)) => Ok(What::Map),
+        Ok(_) => Err(not_ours(path, "the kernel knows this map by another name")),
         Err(error) => Err(not_ours(path, &format!("it should be a pinned map: {error}"))),
     }
 }

@@ -21,6 +21,7 @@ use super::owned::is_pinned;
 use super::{Hook, Pins, Result, at, bpffs};
 use crate::btf;
 use crate::error::PlaneError;
+use crate::names::{map_in_kernel, map_of_program};
 
 /// A map that begins empty.
 struct Fresh {
@@ -73,11 +74,13 @@ impl Pins {
         let object = Object::parse(object)?;
         let mut layouts = btf::layouts(&object)?;
         let mut plan = Plan { adopted: Vec::new(), fresh: Vec::new(), gone: Vec::new() };
-        let maps: BTreeMap<_, _> = object.maps.iter().filter(|(name, _)| is_pinned(name)).collect();
-        for (name, map) in maps {
-            let layout = layouts.remove(name).ok_or(PlaneError::Missing("types of a map"))?;
+        let own = |(name, map)| map_of_program(name).filter(|name| is_pinned(name)).map(|name| (name, map));
+        let maps: BTreeMap<&str, _> =
+            object.maps.iter().map(|(name, map)| (name.as_str(), map)).filter_map(own).collect();
+        for (&name, map) in &maps {
+            let layout = layouts.remove(&map_in_kernel(name)).ok_or(PlaneError::Missing("types of a map"))?;
             let entries =
-                sizes.iter().find(|(of, _)| of == name).map_or(map.max_entries(), |(_, size)| *size);
+                sizes.iter().find(|(of, _)| *of == name).map_or(map.max_entries(), |(_, size)| *size);
             let make = (map.map_type(), map.key_size(), map.value_size(), entries);
             let path = self.path.join("maps").join(name);
             let why = match path.exists() {
@@ -85,13 +88,13 @@ impl Pins {
                 false => None,
             };
             match (path.exists(), why) {
-                (true, None) => plan.adopted.push((name.clone(), path)),
-                _ => plan.fresh.push(Fresh { name: name.clone(), layout, why }),
+                (true, None) => plan.adopted.push((name.to_owned(), path)),
+                _ => plan.fresh.push(Fresh { name: name.to_owned(), layout, why }),
             }
         }
         for path in bpffs::list(&self.path.join("maps"))? {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            if !object.maps.contains_key(name) {
+            if !maps.contains_key(name) {
                 plan.gone.push(path);
             }
         }
@@ -179,7 +182,7 @@ impl Staged {
         };
         for Fresh { name, layout, .. } in &self.plan.fresh {
             let path = next.join("maps").join(name);
-            let map = ebpf.map(name).ok_or(PlaneError::Missing("a map of its own"))?;
+            let map = ebpf.map(&map_in_kernel(name)).ok_or(PlaneError::Missing("a map of its own"))?;
             map.pin(&path).map_err(failed(&path))?;
             let path = next.join("layouts").join(name);
             symlink(layout, &path).map_err(at(&path))?;

@@ -9,6 +9,7 @@ use weft_units::PortId;
 use super::layout::{self, GATE_BITS, Gates};
 use crate::error::PlaneError;
 use crate::layout::MAX_PORTS;
+use crate::names::map_of_program;
 use crate::plane::Plane;
 
 /// Multipliers that are tried: with 64 gates in 1024 places about one in seven has no two in one.
@@ -132,7 +133,8 @@ impl Plane {
         let table = Gates::new(gates)?;
         let Self { ebpf, gate_turns, .. } = self;
         let [current, places] = ["current", "gates"];
-        let mut maps = ebpf.maps_mut().filter(|(name, _)| [current, places].contains(name));
+        let named = ebpf.maps_mut().filter_map(|(name, map)| Some((map_of_program(name)?, map)));
+        let mut maps = named.filter(|(name, _)| [current, places].contains(name));
         let (Some(one), Some(other)) = (maps.next(), maps.next()) else {
             return Err(PlaneError::Missing("gates").into());
         };

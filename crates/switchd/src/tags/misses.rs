@@ -10,6 +10,7 @@ use weft_units::PortId;
 use super::layout;
 use crate::error::PlaneError;
 use crate::layout::COPY_BYTES;
+use crate::names::map_in_kernel;
 use crate::plane::Plane;
 
 /// A frame that no rule is for.
@@ -67,7 +68,7 @@ impl Plane {
     /// # Errors
     /// [`PlaneError`].
     pub fn take_misses(&mut self) -> Result<Option<Misses>, PlaneError> {
-        let map = self.ebpf.take_map("misses");
+        let map = self.ebpf.take_map(&map_in_kernel("misses"));
         Ok(map.map(RingBuf::try_from).transpose()?.map(Misses))
     }
 }

@@ -9,6 +9,7 @@ use aya::programs::{ProgramType, TestRun, TestRunOptions};
 use weft_switchd::layout::{
     COPY_BYTES, Copy, Flood, FloodKey, Flow, Load, Path, Port, Settings, Station, Test,
 };
+use weft_switchd::names::map_in_kernel;
 use weft_switchd::pins::Pins;
 use weft_switchd::tables::Tables;
 use weft_switchd::walk::Walk;
@@ -156,7 +157,7 @@ fn live<K: Pod, V: Pod>(map: Option<&Walk<K, V>>, is_live: impl Fn(&V) -> bool) 
 fn own(plane: &Plane, name: &'static str) -> Result<Map> {
     for id in plane.program()?.info()?.map_ids()?.unwrap_or_default() {
         let map = MapData::from_id(id)?;
-        if map.info()?.name_as_str() == Some(name) {
+        if map.info()?.name_as_str() == Some(&*map_in_kernel(name)) {
             return Ok(Map::from_map_data(map)?);
         }
     }

@@ -4,22 +4,16 @@ use std::time::Duration;
 
 use crate::net::{Netns, host};
 use crate::or_skip;
-use crate::switch::{Places, Switch};
+use crate::switch::{Places, Switch, TwoHosts};
 use crate::traffic::{Connection, Stream, reaches};
 
 #[test]
 fn no_frame_is_lost_while_daemons_are_killed_and_started_under_load() {
     or_skip!();
-    for attach in ["", "clsact"] {
-        let (netns, places) = (Netns::new(), Places::new());
-        let hosts = [host(1, &netns, "h1"), host(2, &netns, "h2")];
-        let config = "mode = \"tcp-path\"\nports = [\"h1\", \"h2\"]";
-        let mut switch = match attach {
-            "" => Switch::start(&netns, &places, "s", config),
-            hook => Switch::start_with(&netns, &places, "s", config, &["--attach", hook]),
-        };
-        switch.wait_roles(&[("h1", "host"), ("h2", "host")]);
-        assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"), "{attach}");
+    for attach in ["tcx", "clsact"] {
+        let two = TwoHosts::new();
+        let mut switch = two.switch("tcp-path", &["--attach", attach]);
+        let (places, hosts) = (&two.places, &two.hosts);
         let mut connection = Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80");
         let stream = Stream::start(&hosts[0], &hosts[1], "10.0.0.2:9", Duration::from_micros(100));
         for round in 0..6 {
@@ -43,7 +37,7 @@ fn no_frame_is_lost_while_daemons_are_killed_and_started_under_load() {
         let output = switch.ctl("down");
         assert!(output.status.success(), "{output:?}");
         crate::switch::wait_for("pins are gone", 5, || !places.pins.join("s").exists());
-        assert!(!reaches(&hosts[0], &hosts[1], "10.0.0.2:7"), "{attach}: nothing forwards any more");
+        assert!(!two.reach(), "{attach}: nothing forwards any more");
     }
 }
 
@@ -53,8 +47,10 @@ fn stations_flows_and_neighbours_are_adopted_and_numbers_of_hellos_grow() {
     let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
     crate::net::cable((&left, "a"), (&right, "a"));
     let hosts = [host(1, &left, "h"), host(2, &right, "h")];
+    // A daemon takes seconds to start on a busy machine: the hold is longer than that.
     let key = format!(
-        "mode = \"tcp-path\"\nports = [\"h\", \"a\"]\nhello_key = \"{}\"\n[hello]\ninterval = \"600 ms\"",
+        "mode = \"tcp-path\"\nports = [\"h\", \"a\"]\nfabric_ports = [\"a\"]\nhello_key = \"{}\"\n\
+         [hello]\ninterval = \"600 ms\"\nhold = 20",
         "5a".repeat(32)
     );
     let mut l = Switch::start(&left, &places, "l", &key);
@@ -71,7 +67,10 @@ fn stations_flows_and_neighbours_are_adopted_and_numbers_of_hellos_grow() {
     assert!(stations.contains("02:00:00:00:00:01") && stations.contains("02:00:00:00:00:02"), "{stations}");
     assert_eq!(l.ask("show paths")["total"], 2);
     // Hellos of the new daemon are believed: their numbers go on.
+    let heard = || r.ask("show counters")["hello"]["heard"].as_u64();
+    let before = heard();
     std::thread::sleep(Duration::from_millis(2500));
+    assert!(heard() >= before.map(|count| count + 2), "{before:?}, then {:?}", heard());
     assert_eq!(r.role("a"), "fabric");
     assert_eq!(r.ask("show counters")["hello"]["refused"], serde_json::json!({}));
     assert!(!r.log().contains("silent"), "{}", r.log());
@@ -81,18 +80,27 @@ fn stations_flows_and_neighbours_are_adopted_and_numbers_of_hellos_grow() {
 #[test]
 fn ports_that_are_left_out_or_change_their_number_are_let_go() {
     or_skip!();
-    let (netns, places) = (Netns::new(), Places::new());
-    let hosts = [host(1, &netns, "h1"), host(2, &netns, "h2"), host(3, &netns, "h3")];
-    let mut switch =
-        Switch::start(&netns, &places, "s", "mode = \"arp-path\"\nports = [\"h1\", \"h2\", \"h3\"]");
-    switch.wait_roles(&[("h1", "host"), ("h2", "host"), ("h3", "host")]);
-    assert!(reaches(&hosts[0], &hosts[2], "10.0.0.3:7"));
-    switch.stop();
-    let mut switch = Switch::start(&netns, &places, "s", "mode = \"arp-path\"\nports = [\"h3\", \"h1\"]");
-    switch.wait_roles(&[("h1", "host"), ("h3", "host")]);
-    assert!(reaches(&hosts[0], &hosts[2], "10.0.0.3:7"), "under new numbers");
-    assert!(!reaches(&hosts[0], &hosts[1], "10.0.0.2:7"), "h2 is no port any more");
-    switch.stop();
+    for attach in ["tcx", "clsact"] {
+        let (netns, places) = (Netns::new(), Places::new());
+        let hosts = [host(1, &netns, "h1"), host(2, &netns, "h2"), host(3, &netns, "h3")];
+        let start = |ports: &str| {
+            let config = format!("mode = \"arp-path\"\nports = [{ports}]");
+            Switch::start_with(&netns, &places, "s", &config, &["--attach", attach])
+        };
+        let mut switch = start("\"h1\", \"h2\", \"h3\"");
+        switch.wait_roles(&[("h1", "host"), ("h2", "host"), ("h3", "host")]);
+        assert!(reaches(&hosts[0], &hosts[2], "10.0.0.3:7"), "{attach}");
+        switch.stop();
+        // Of the first two each has the number of the other one now.
+        for (ports, gone) in [("\"h2\", \"h1\", \"h3\"", None), ("\"h3\", \"h1\"", Some(1))] {
+            switch = start(ports);
+            switch.wait_roles(&[("h1", "host"), ("h3", "host")]);
+            assert!(reaches(&hosts[0], &hosts[2], "10.0.0.3:7"), "{attach}: under new numbers");
+            let is_port = reaches(&hosts[0], &hosts[1], "10.0.0.2:7");
+            assert_eq!(is_port, gone.is_none(), "{attach}: h2 with the ports {ports}");
+            switch.stop();
+        }
+    }
 }
 
 #[test]

@@ -130,6 +130,16 @@ fn what_others_have_pinned_is_named_and_refused_before_anything_is_removed() {
     foreign("a symbolic link", &pins.join("filters"), "should be a directory", &switch);
     // The same without a daemon, and the next daemon does not begin on it.
     switch.kill();
+    let stations = pins.join("maps/stations");
+    fs::rename(&stations, places.pins.join("stations")).expect("a pin");
+    fs::hard_link(pins.join("maps/ports"), &stations).expect("a pin");
+    fs::remove_file(pins.join("filters")).expect("a link");
+    fs::create_dir(pins.join("filters")).expect("a directory");
+    let text = error(&detach(&netns, &places, "s", &places.pins));
+    assert!(text.contains("by another name"), "{text}");
+    fs::remove_dir(pins.join("filters")).expect("a directory");
+    symlink(&aside, pins.join("filters")).expect("a link");
+    fs::rename(places.pins.join("stations"), &stations).expect("a pin");
     let before = all(&places.pins);
     assert!(error(&detach(&netns, &places, "s", &places.pins)).contains("should be a directory"));
     let output = refused(&netns, &places, &format!("name = \"s\"\n{config}"), &[]);
@@ -175,10 +185,7 @@ fn everything_that_is_removed_is_printed_and_nothing_else_is_gone() {
         assert_eq!(all(&places.pins), [vec![places.pins.join("t")], kept].concat());
         drop(beside);
         let again = detach(&netns, &places, "s", &places.pins);
-        assert!(
-            String::from_utf8_lossy(&again.stdout).contains("there was nothing to take away"),
-            "{again:?}"
-        );
+        assert!(String::from_utf8_lossy(&again.stdout).contains("nothing to detach"), "{again:?}");
     }
 }
 

@@ -2,23 +2,21 @@
 
 use crate::net::{Netns, cable, host};
 use crate::or_skip;
-use crate::switch::{Places, Switch, refused, wait_for};
+use crate::switch::{Places, Switch, TwoHosts, refused, wait_for};
 use crate::traffic::reaches;
 
 #[test]
 fn a_port_that_vanishes_is_down_and_comes_back_under_its_name() {
     or_skip!();
-    let (netns, places) = (Netns::new(), Places::new());
-    let (first, second) = (host(1, &netns, "h1"), host(2, &netns, "h2"));
-    let switch = Switch::start(&netns, &places, "s", "mode = \"tcp-path\"\nports = [\"h1\", \"h2\"]");
-    switch.wait_roles(&[("h1", "host"), ("h2", "host")]);
-    assert!(reaches(&first, &second, "10.0.0.2:7"));
-    netns.ip("link del dev h2");
+    let two = TwoHosts::new();
+    let switch = two.switch("tcp-path", &[]);
+    let first = &two.hosts[0];
+    two.netns.ip("link del dev h2");
     switch.wait_roles(&[("h2", "down")]);
-    let again = host(2, &netns, "h2");
+    let again = host(2, &two.netns, "h2");
     switch.wait_roles(&[("h2", "host")]);
     first.ip("neigh flush all");
-    wait_for("the new host is reached", 10, || reaches(&first, &again, "10.0.0.2:7"));
+    wait_for("the new host is reached", 10, || reaches(first, &again, "10.0.0.2:7"));
     assert!(switch.log().contains("gone"), "{}", switch.log());
 }
 
@@ -67,28 +65,33 @@ fn a_port_to_a_switch_has_room_for_tags_or_carries_nothing_and_says_what_it_need
 }
 
 #[test]
-fn a_port_that_is_renamed_is_down_until_it_has_its_name_again() {
+fn a_port_that_is_renamed_is_let_go_until_it_has_its_name_again() {
     or_skip!();
-    let (netns, places) = (Netns::new(), Places::new());
-    let _hosts = (host(1, &netns, "h1"), host(2, &netns, "h2"));
-    let switch = Switch::start(&netns, &places, "s", "mode = \"arp-path\"\nports = [\"h1\", \"h2\"]");
-    switch.wait_roles(&[("h1", "host"), ("h2", "host")]);
-    netns.ip("link set dev h2 down");
-    switch.wait_roles(&[("h2", "down")]);
-    netns.ip("link set dev h2 name other up");
-    wait_for("the interface is let go", 5, || switch.ask("show ports")[1]["ifindex"].is_null());
-    netns.ip("link set dev other down");
-    netns.ip("link set dev other name h2 up");
-    switch.wait_roles(&[("h2", "host")]);
+    for attach in ["tcx", "clsact"] {
+        let two = TwoHosts::new();
+        let switch = two.switch("arp-path", &["--attach", attach]);
+        let netns = &two.netns;
+        netns.ip("link set dev h2 down");
+        switch.wait_roles(&[("h2", "down")]);
+        netns.ip("link set dev h2 name other up");
+        wait_for("the interface is let go", 5, || switch.ask("show ports")[1]["ifindex"].is_null());
+        // It is the machine's own again: a program that stayed would drop whatever comes in.
+        netns.ip("addr add 10.0.0.9/24 dev other");
+        assert!(reaches(&two.hosts[1], netns, "10.0.0.9:7"), "{attach}: {}", switch.log());
+        netns.ip("addr del 10.0.0.9/24 dev other");
+        netns.ip("link set dev other down");
+        netns.ip("link set dev other name h2 up");
+        switch.wait_roles(&[("h2", "host")]);
+        assert!(two.reach(), "{attach}: {}", switch.log());
+    }
 }
 
 #[test]
 fn a_port_that_is_put_into_a_bridge_carries_nothing_and_says_why() {
     or_skip!();
-    let (netns, places) = (Netns::new(), Places::new());
-    let _hosts = (host(1, &netns, "h1"), host(2, &netns, "h2"));
-    let switch = Switch::start(&netns, &places, "s", "mode = \"arp-path\"\nports = [\"h1\", \"h2\"]");
-    switch.wait_roles(&[("h1", "host"), ("h2", "host")]);
+    let two = TwoHosts::new();
+    let switch = two.switch("arp-path", &[]);
+    let netns = &two.netns;
     netns.ip("link add name br0 type bridge");
     netns.ip("link set dev h2 master br0");
     switch.wait_roles(&[("h2", "down")]);
@@ -199,4 +202,21 @@ fn what_was_set_of_interfaces_is_set_back_when_the_switch_is_taken_down() {
     switch.begin();
     assert!(switch.ctl("down").status.success());
     wait_for("it is as before", 5, || !promiscuous() && ipv6());
+}
+
+#[test]
+fn only_ports_that_may_be_fabric_ports_limit_how_long_an_explored_syn_may_be() {
+    or_skip!();
+    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
+    cable((&left, "a"), (&right, "a"));
+    left.ip("link set dev a mtu 1520");
+    let _host = host(1, &left, "h1");
+    for (fabric_ports, is_limited) in [("[\"a\"]", false), ("\"any\"", true)] {
+        let config = format!("mode = \"tcp-path\"\nports = [\"a\", \"h1\"]\nfabric_ports = {fabric_ports}");
+        let mut switch = Switch::start(&left, &places, "s", &config);
+        let log = switch.log();
+        assert_eq!(log.contains("too long for a Path Request"), is_limited, "{fabric_ports}: {log}");
+        switch.stop();
+        std::fs::remove_file(places.run.join("s.log")).expect("a log");
+    }
 }

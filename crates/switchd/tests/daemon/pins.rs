@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::net::{Netns, cable, host};
 use crate::or_skip;
 use crate::switch::{Places, Switch, wait_for};
-use crate::traffic::Connection;
+use crate::traffic::{Connection, reaches};
 
 /// Three intervals of 100 ms, as these tests have them.
 const HOLD: Duration = Duration::from_millis(300);
@@ -123,55 +123,99 @@ fn pins_that_are_removed_are_there_again_within_a_hold_and_a_connection_does_not
 #[test]
 fn a_program_that_is_detached_is_attached_again_within_a_hold() {
     or_skip!();
-    pair("tcp-path", &["--attach", "tcx"], |places, switches, hosts| {
-        let load = Load::start(Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80"));
-        std::thread::sleep(HOLD);
-        for path in
-            pinned(places, "l").iter().filter(|path| path.parent().expect("a folder").ends_with("links"))
-        {
-            detach(path);
-        }
-        wait_for("it is attached again", 5, || {
-            switches[0].log().matches("it is attached again").count() == 2
+    for (mode, attach) in [("tcp-path", "tcx"), ("arp-path", "clsact")] {
+        pair(mode, &["--attach", attach], |places, switches, hosts| {
+            let load = Load::start(Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80"));
+            std::thread::sleep(HOLD);
+            match attach {
+                "tcx" => links(places).iter().for_each(|pin| detach(pin)),
+                _ => {
+                    tc(switches[0].netns, "filter del dev h1 ingress pref 1");
+                    tc(switches[0].netns, "qdisc del dev right clsact");
+                }
+            }
+            let is_again = || switches[0].log().matches("it is attached again").count() == 2;
+            let took = wait_for("it is attached again", 5, is_again);
+            println!("{attach}: attached again after {took:?}");
+            std::thread::sleep(2 * HOLD);
+            let longest = load.end();
+            println!("{attach}: longest time without data {longest:?}");
+            // A hold, and the connection's own timeout after losses, which doubles.
+            assert!(longest < HOLD + Duration::from_secs(1), "{attach}: {longest:?}");
+            Connection::open(&hosts[1], &hosts[0], "10.0.0.1:80").send(100_000);
+            assert!(!switches[0].log().contains("removed pins"), "{attach}: {}", switches[0].log());
         });
-        std::thread::sleep(2 * HOLD);
-        let longest = load.end();
-        println!("longest time without data {longest:?}");
-        // A hold, and the connection's own timeout after losses, which doubles.
-        assert!(longest < HOLD + Duration::from_secs(1), "{longest:?}");
-        Connection::open(&hosts[1], &hosts[0], "10.0.0.1:80").send(100_000);
+    }
+}
+
+#[test]
+fn a_program_that_cannot_be_attached_again_at_once_is_as_soon_as_that_can_be_done() {
+    or_skip!();
+    pair("arp-path", &["--attach", "tcx"], |places, switches, hosts| {
+        let pid = switches[0].pid() as libc::pid_t;
+        let limit_files = |most: libc::rlim_t| {
+            let limit = libc::rlimit { rlim_cur: most, rlim_max: 1024 };
+            // SAFETY: the pointer is to a limit that lives until the call returns; the old one is not wanted.
+            let done =
+                unsafe { libc::prlimit(pid, libc::RLIMIT_NOFILE, &raw const limit, std::ptr::null_mut()) };
+            assert_eq!(done, 0, "{}", std::io::Error::last_os_error());
+        };
+        limit_files(3);
+        links(places).iter().for_each(|pin| detach(pin));
+        wait_for("it cannot be attached", 5, || switches[0].log().contains("cannot be attached again"));
+        std::thread::sleep(HOLD);
+        limit_files(1024);
+        wait_for("hosts reach each other", 5, || reaches(&hosts[0], &hosts[1], "10.0.0.2:7"));
+        assert!(!switches[0].log().contains("removed pins"), "{}", switches[0].log());
     });
+}
+
+/// Runs `tc` in the namespace of a switch; what it prints.
+fn tc(netns: &Netns, arguments: &str) -> String {
+    let output = netns.command("tc").args(arguments.split_whitespace()).output().expect("iproute2");
+    assert!(output.status.success(), "tc {arguments}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// The pins of the tcx links of the switch `l`.
+fn links(places: &Places) -> Vec<PathBuf> {
+    pinned(places, "l")
+        .into_iter()
+        .filter(|path| path.parent().is_some_and(|folder| folder.ends_with("links")))
+        .collect()
 }
 
 #[test]
 fn a_filter_of_somebody_elses_stays_though_its_program_is_called_like_ours() {
     or_skip!();
     pair("ecmp", &["--attach", "clsact"], |places, switches, _hosts| {
-        let filters = || {
-            let tc =
-                switches[0].netns.command("tc").args(["filter", "show", "dev", "h1", "ingress"]).output();
-            String::from_utf8(tc.expect("iproute2").stdout).expect("text")
-        };
+        let filters = || tc(switches[0].netns, "filter show dev h1 ingress");
         assert!(
             filters().contains("weft_ecmp"),
             "programs are told from others by their names: {}",
             filters()
         );
-        // The very same program, attached by somebody else: no name tells the two apart.
-        let pin = places.pins.join("l/filters/0:h1");
-        switches[0].netns.run(move || {
-            use aya::programs::tc::{NlOptions, TcAttachOptions, TcHandle};
-            let mut other = aya::programs::SchedClassifier::from_pin(&pin).expect("a program");
-            let options = NlOptions { priority: 7, handle: TcHandle::new(0, 7), classid: None };
-            let ingress = aya::programs::TcAttachType::Ingress;
-            let id = other
-                .attach_with_options("h1", ingress, TcAttachOptions::Netlink(options))
-                .expect("a filter");
-            std::mem::forget(other.take_link(id).expect("a link"));
-        });
-        assert!(filters().contains("pref 1 ") && filters().contains("pref 7 "), "{}", filters());
+        // The very same program, attached by somebody else: no name tells the two apart. And another program at our
+        // own priority, which is listed behind ours.
+        for (pin, priority, handle) in [("l/filters/0:h1", 7, 7), ("r/filters/0:h2", 1, 8)] {
+            let pin = places.pins.join(pin);
+            switches[0].netns.run(move || {
+                use aya::programs::tc::{NlOptions, TcAttachOptions, TcHandle};
+                let mut other = aya::programs::SchedClassifier::from_pin(&pin).expect("a program");
+                let options = NlOptions { priority, handle: TcHandle::new(0, handle), classid: None };
+                let ingress = aya::programs::TcAttachType::Ingress;
+                let id = other
+                    .attach_with_options("h1", ingress, TcAttachOptions::Netlink(options))
+                    .expect("a filter");
+                std::mem::forget(other.take_link(id).expect("a link"));
+            });
+        }
+        tc(switches[0].netns, "filter del dev h1 ingress pref 1 handle 0x1 bpf");
+        wait_for("ours is attached again", 5, || switches[0].log().contains("it is attached again"));
+        let has = |handles: [&str; 3]| handles.map(|handle| filters().contains(&format!("handle {handle} ")));
+        assert_eq!(has(["0x1", "0x8", "0x7"]), [true; 3], "{}", filters());
         assert!(switches[0].ctl("down").status.success());
-        assert!(!filters().contains("pref 1 ") && filters().contains("pref 7 "), "{}", filters());
+        assert_eq!(has(["0x1", "0x8", "0x7"]), [false, true, true], "{}", filters());
     });
 }
 

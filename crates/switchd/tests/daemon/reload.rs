@@ -89,12 +89,14 @@ fn a_reload_that_fails_leaves_everything_as_it_was() {
         (config("tier = 2\nhello_key = \"00\"", &own), "these are 1 bytes"),
         (config("tier = 2\nmtu = 1400", &own), "mtu: takes a restart"),
         (config("tier = 2\nfabric_ports = []", &many), "65537 routes"),
+        (config("tier = 2", &route("01:00:5e:00:00:01", "h1")), "a group address"),
     ];
     for (config, why) in cases {
         write(&places, "s", &config);
         let output = switch.ctl("reload");
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && text.contains(why), "{why}: {text}");
+        assert_eq!(text.matches("error:").count(), 1, "{text}");
         let after = switch.ask("show status");
         for key in ["tier", "hello_key", "hello_interval_ms", "ports"] {
             assert_eq!(after[key], before[key], "{why}: {key}");

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::net::Netns;
+use crate::net::{Netns, host};
+use crate::traffic::reaches;
 
 const SWITCHD: &str = env!("CARGO_BIN_EXE_weft-switchd");
 const CTL: &str = env!("CARGO_BIN_EXE_weftctl");
@@ -39,6 +40,35 @@ impl Drop for Places {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.run);
         let _ = fs::remove_dir_all(&self.pins);
+    }
+}
+
+/// Two hosts at the ports `h1` and `h2` of a switch that is called `s`.
+pub struct TwoHosts {
+    pub netns: Netns,
+    pub places: Places,
+    pub hosts: [Netns; 2],
+}
+
+impl TwoHosts {
+    pub fn new() -> Self {
+        let netns = Netns::new();
+        let hosts = [host(1, &netns, "h1"), host(2, &netns, "h2")];
+        Self { netns, places: Places::new(), hosts }
+    }
+
+    /// Starts the switch, and waits until it knows both for hosts and they reach each other.
+    pub fn switch(&self, mode: &str, flags: &[&str]) -> Switch<'_> {
+        let config = format!("mode = \"{mode}\"\nports = [\"h1\", \"h2\"]");
+        let switch = Switch::start_with(&self.netns, &self.places, "s", &config, flags);
+        switch.wait_roles(&[("h1", "host"), ("h2", "host")]);
+        assert!(self.reach(), "{mode}, {flags:?}: {}", switch.log());
+        switch
+    }
+
+    /// Whether the first host reaches the second.
+    pub fn reach(&self) -> bool {
+        reaches(&self.hosts[0], &self.hosts[1], "10.0.0.2:7")
     }
 }
 

@@ -3,8 +3,12 @@
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::hostile::frames::hello;
+use crate::hostile::{raw, send};
 use crate::net::{Netns, cable, host};
 use crate::or_skip;
 use crate::switch::{Places, Switch, wait_for};
@@ -249,7 +253,7 @@ fn hellos_that_are_not_the_neighbours_end_the_last_resort() {
 fn a_service_manager_is_told_that_the_daemon_is_alive_for_as_long_as_it_is() {
     or_skip!();
     let (netns, places) = (Netns::new(), Places::new());
-    let _host = host(1, &netns, "host");
+    let host = host(1, &netns, "host");
     let mut switch = Switch::start(&netns, &places, "s", "mode = \"arp-path\"\nports = [\"host\"]");
     switch.stop();
     let path = places.run.join("notify");
@@ -271,4 +275,23 @@ fn a_service_manager_is_told_that_the_daemon_is_alive_for_as_long_as_it_is() {
     wait_for("nothing is said any more", 5, || told().is_none());
     switch.resume();
     assert_eq!(told().as_deref(), Some("WATCHDOG=1"));
+    // Hosts that keep the daemon busy keep nobody else busy: it is said twice as often as is wanted, and not more.
+    let (ends, began) = (Arc::new(AtomicBool::new(false)), Instant::now());
+    let (stop, socket) = (ends.clone(), raw(&host, 0));
+    let busy = std::thread::spawn(move || {
+        for sequence in 0.. {
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
+            send(&socket, &hello(7, 60_000, sequence));
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    });
+    let mut said = 0;
+    while began.elapsed() < Duration::from_secs(2) {
+        said += u32::from(told().is_some());
+    }
+    ends.store(true, Ordering::Relaxed);
+    busy.join().expect("the sender");
+    assert!((1..=14).contains(&said), "{said} times in 2 s");
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::net::{Netns, host};
 use crate::or_skip;
-use crate::switch::{Places, Switch, wait_for};
+use crate::switch::{Places, Switch, TwoHosts, wait_for};
 use crate::traffic::{Stream, reaches};
 
 /// Everything that is pinned: where, which object, and the note that it is.
@@ -164,12 +164,9 @@ fn a_first_start_that_fails_leaves_no_pins() {
 #[test]
 fn a_table_whose_fields_mean_something_else_begins_empty_and_is_named() {
     or_skip!();
-    let (netns, places) = (Netns::new(), Places::new());
-    let hosts = [host(1, &netns, "h1"), host(2, &netns, "h2")];
-    let mut switch = Switch::start(&netns, &places, "s", "mode = \"tcp-path\"\nports = [\"h1\", \"h2\"]");
-    switch.wait_roles(&[("h1", "host"), ("h2", "host")]);
-    assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"));
-    let layout = places.pins.join("s/layouts/stations");
+    let two = TwoHosts::new();
+    let mut switch = two.switch("tcp-path", &[]);
+    let layout = two.places.pins.join("s/layouts/stations");
     let own = fs::read_link(&layout).expect("a layout");
     let hosts_known = |switch: &Switch<'_>| switch.ask("show hosts")["total"].as_u64();
     assert_eq!(hosts_known(&switch), Some(2));
@@ -178,7 +175,7 @@ fn a_table_whose_fields_mean_something_else_begins_empty_and_is_named() {
         [(Some("0f".repeat(16)), "fields of another meaning"), (None, "fields of unknown meaning")]
     {
         switch.stop();
-        hosts.iter().for_each(|host| host.ip("link set dev eth0 down"));
+        two.hosts.iter().for_each(|host| host.ip("link set dev eth0 down"));
         fs::remove_file(&layout).expect("a layout");
         if let Some(other) = other {
             symlink(other, &layout).expect("a link");
@@ -192,9 +189,9 @@ fn a_table_whose_fields_mean_something_else_begins_empty_and_is_named() {
         );
         assert_eq!(hosts_known(&switch), Some(0), "{why}");
         assert_eq!(fs::read_link(&layout).expect("a layout"), own, "{why}");
-        hosts.iter().for_each(|host| host.ip("link set dev eth0 up"));
+        two.hosts.iter().for_each(|host| host.ip("link set dev eth0 up"));
         switch.wait_roles(&[("h1", "host"), ("h2", "host")]);
-        wait_for("hosts are known again", 10, || reaches(&hosts[0], &hosts[1], "10.0.0.2:7"));
+        wait_for("hosts are known again", 10, || two.reach());
     }
     assert_eq!(switch.log().matches("begins empty").count(), 2, "only what differs: {}", switch.log());
 }
@@ -202,12 +199,9 @@ fn a_table_whose_fields_mean_something_else_begins_empty_and_is_named() {
 #[test]
 fn what_a_daemon_left_that_was_killed_while_it_started_is_in_nobodys_way() {
     or_skip!();
-    let (netns, places) = (Netns::new(), Places::new());
-    let hosts = [host(1, &netns, "h1"), host(2, &netns, "h2")];
-    let mut switch = Switch::start(&netns, &places, "s", "mode = \"tcp-path\"\nports = [\"h1\", \"h2\"]");
-    switch.wait_roles(&[("h1", "host"), ("h2", "host")]);
-    assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"));
-    let pins = places.pins.join("s");
+    let two = TwoHosts::new();
+    let mut switch = two.switch("tcp-path", &[]);
+    let pins = two.places.pins.join("s");
     let leave = || {
         for folder in ["next", "next/maps", "next/layouts"] {
             fs::create_dir(pins.join(folder)).expect("a directory");
@@ -220,7 +214,7 @@ fn what_a_daemon_left_that_was_killed_while_it_started_is_in_nobodys_way() {
     switch.begin();
     assert!(!pins.join("next").exists());
     assert!(!switch.log().contains("begins empty"), "{}", switch.log());
-    assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"));
+    assert!(two.reach());
     leave();
     let output = switch.ctl("down");
     let text = String::from_utf8_lossy(&output.stdout);

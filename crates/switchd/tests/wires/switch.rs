@@ -31,9 +31,10 @@ impl Switch {
             let (ifindex, port) = (namespace.index(name), Port::decided(*to == To::Switch, *to == To::Host));
             ports.push(Port { ifindex, up: 1, ..port });
         }
-        let mut map = Array::<_, Port>::try_from(ebpf.map_mut("ports").expect("it has one")).expect("a map");
+        let mut map =
+            Array::<_, Port>::try_from(ebpf.map_mut("weft_ports").expect("it has one")).expect("a map");
         (0..).zip(&ports).for_each(|(number, port)| map.set(number, *port, 0).expect("a map"));
-        let numbers = ebpf.map_mut("interfaces").expect("it has one");
+        let numbers = ebpf.map_mut("weft_interfaces").expect("it has one");
         let mut map = HashMap::<_, u32, u32>::try_from(numbers).expect("a map");
         (0..).zip(&ports).for_each(|(number, port)| map.insert(port.ifindex, number, 0).expect("a map"));
         let names: Vec<String> = interfaces.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -52,13 +53,13 @@ impl Switch {
 
     /// The entries of the map of flows that a reply has confirmed.
     pub fn paths(&self) -> Vec<(Flow, Path)> {
-        let map = HashMap::<_, Flow, Path>::try_from(self.0.map("paths").expect("it has one"));
+        let map = HashMap::<_, Flow, Path>::try_from(self.0.map("weft_paths").expect("it has one"));
         map.expect("a map").iter().map(|entry| entry.expect("nothing goes")).collect()
     }
 
     /// The stations that it knows.
     pub fn stations(&self) -> Vec<[u8; 6]> {
-        let map = HashMap::<_, u64, Station>::try_from(self.0.map("stations").expect("it has one"));
+        let map = HashMap::<_, u64, Station>::try_from(self.0.map("weft_stations").expect("it has one"));
         let known = map.expect("a map").keys().map(|key| key.expect("nothing goes")).collect::<Vec<_>>();
         known.into_iter().map(|key| key.to_be_bytes()[2..].try_into().expect("six bytes")).collect()
     }
@@ -66,7 +67,7 @@ impl Switch {
     /// What was counted of dropped frames, by number of the reason.
     pub fn dropped(&self) -> Vec<u64> {
         const WORDS: usize = 25;
-        let map = PerCpuArray::<_, [u64; WORDS]>::try_from(self.0.map("counters").expect("it has one"));
+        let map = PerCpuArray::<_, [u64; WORDS]>::try_from(self.0.map("weft_counters").expect("it has one"));
         let cpus = map.expect("a map").get(&0, 0).expect("an entry");
         (0..WORDS - 2).map(|reason| cpus.iter().map(|cpu| cpu[reason]).sum()).collect()
     }

@@ -162,3 +162,26 @@ fn floods_of_one_port_beyond_its_rate_are_dropped_there_and_others_are_heard() {
     net.run(Duration::from_ms(1));
     assert_eq!(net.deliveries(number).len(), 3);
 }
+
+#[test]
+fn a_host_that_moved_to_a_port_that_may_flood_nothing_at_the_moment_is_announced_when_it_may() {
+    let config = Exploration { flood_rate: 10, flood_burst: 5, ..Exploration::default() };
+    let mut net = arp_path(small(), &config, 1);
+    net.resolve(0, 2);
+    net.run(Duration::from_ms(1_000));
+    assert!(net.data(0, 2, 1000, 80).is_some());
+    // To the other leaf, to a port whose hosts have used up its floods.
+    net.swap(1, 2);
+    let port = net.fabric.host_node(HostId(1));
+    for _ in 0..20 {
+        net.send_from(port, PortId(0), broadcast(1_000));
+    }
+    net.run(Duration::from_ms(1));
+    assert!(net.dropped(DropReason::RateLimited) > 0);
+    for _ in 0..4 {
+        net.send(segment(2, 0, 80, 1000, Header::ACK, 0));
+        net.run(Duration::from_ms(100));
+    }
+    assert!(net.data(3, 2, 1000, 80).is_some());
+    assert!(net.data(0, 2, 1000, 80).is_some());
+}

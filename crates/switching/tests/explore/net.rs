@@ -131,6 +131,24 @@ impl<S: Switch> Net<S> {
         net
     }
 
+    /// A switch restarts: `fresh`, whose tables are empty, takes its place. Its neighbours are considered up, and
+    /// it knows which ports are down.
+    pub fn restart(&mut self, node: NodeId, fresh: S) {
+        let now = self.now;
+        let (switch, _) = self.switches.get_mut(&node).expect("a switch");
+        *switch = fresh;
+        for (number, link) in self.fabric.ports(node).to_vec().into_iter().enumerate() {
+            let port = PortId(number as u16);
+            if !self.up[link.index()] {
+                self.on_switch(node, |switch, ctx, out| switch.port_changed(ctx, port, false, out));
+            } else if !self.fabric.node(self.fabric.link(link).to).is_host() {
+                let hello = Header { kind: Kind::Hello, dst: Mac::NEIGHBOUR, ..Header::default() };
+                let (switch, random) = self.switches.get_mut(&node).expect("a switch");
+                switch.receive(&mut Ctx { now, random }, port, &hello, &mut Actions::default());
+            }
+        }
+    }
+
     pub fn set_delay(&mut self, link: LinkId, delay: Duration) {
         self.delays[link.index()] = delay.ps();
     }

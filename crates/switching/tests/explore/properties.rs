@@ -2,10 +2,12 @@
 
 use proptest::prelude::*;
 use weft_fabric::{Fabric, FabricBuilder, LinkSpec};
-use weft_switching::exploration::{Exploration, OnMiss, Scope, WhileBroken};
+use weft_switching::arp_path::ArpPathSwitch;
+use weft_switching::exploration::{Exploration, OnMiss, Scope, WhileBroken, ways};
+use weft_switching::tcp_path::TcpPathSwitch;
 use weft_switching::tfe::Classifier;
 use weft_switching::{Header, Kind, Mac, Switch, TableEntries, stream};
-use weft_units::{Bytes, Duration, LinkId};
+use weft_units::{Bytes, Duration, LinkId, NodeId};
 
 use crate::net::{Net, arp_path, below, reply, request, segment, tcp_path, tfe};
 
@@ -145,6 +147,49 @@ fn all_arrive<S: Switch>(mut net: Net<S>, seed: u64) -> Result<(), TestCaseError
         net.run(Duration::from_ms(silence));
     }
     prop_assert_eq!(net.loops + net.circles, 0);
+    Ok(())
+}
+
+/// Switches restart with empty tables between frames that follow each other after `gap`: none arrives twice, and of
+/// two to the same station at least the second one arrives. What a SYN explores for itself is left out.
+fn arrives_after_restarts<S: Switch>(
+    mut net: Net<S>,
+    fresh: impl Fn(&Fabric, NodeId) -> S,
+    seed: u64,
+    gap: Duration,
+) -> Result<(), TestCaseError> {
+    let (hosts, nodes) = (net.fabric.host_count(), net.fabric.switches().collect::<Vec<_>>());
+    let mut random = stream(seed, "restarts", 0);
+    // Few, so that pairs meet again what they have left behind.
+    let talking = [0; 3].map(|_| below(&mut random, hosts) as u32);
+    for _ in 0..40 {
+        for _ in 0..below(&mut random, 3) {
+            let node = nodes[below(&mut random, nodes.len())];
+            net.restart(node, fresh(&net.fabric, node));
+        }
+        let [from, to] = [0; 2].map(|_| talking[below(&mut random, 3)]);
+        if from == to {
+            continue;
+        }
+        let frame = match below(&mut random, 4) {
+            0 => reply(from, to),
+            1 => Header { kind: Kind::Other, ..segment(from, to, 0, 0, 0, 0) },
+            2 => segment(from, to, 80, 1, Header::SYN | Header::ACK, 1),
+            _ => segment(from, to, 1, 80, Header::ACK, 0),
+        };
+        let mut arrived = 0;
+        for again in 0..2 {
+            let number = net.send(frame);
+            net.run(gap);
+            arrived = net.deliveries(number).len();
+            prop_assert!(arrived <= 1, "from h{} to h{} at {}, {}", from, to, net.now, again);
+            if arrived == 1 {
+                break;
+            }
+        }
+        prop_assert_eq!(arrived, 1, "from h{} to h{} at {}: {:?}", from, to, net.now, frame);
+    }
+    prop_assert_eq!(net.loops, 0);
     Ok(())
 }
 
@@ -288,6 +333,21 @@ proptest! {
             0 => all_arrive(arp_path(fabric, &config, seed), seed)?,
             1 => all_arrive(tcp_path(fabric, &config, seed), seed)?,
             _ => all_arrive(tfe(fabric, &config, &Classifier::Ports(2, 3), seed), seed)?,
+        }
+    }
+
+    #[test]
+    fn frames_arrive_though_switches_have_lost_their_tables(
+        seed in 0_u64..1 << 40, switches in 2_u32..8, extra in 0_u32..8, flows: bool, gap in 60_u64..1_000,
+    ) {
+        let config = Exploration::default();
+        let (fabric, gap) = (random_fabric(seed, switches, extra), Duration::from_ms(gap));
+        if flows {
+            let fresh = |fabric: &_, node| TcpPathSwitch::new(&config, ways(fabric, node), seed);
+            arrives_after_restarts(tcp_path(fabric, &config, seed), fresh, seed, gap)?;
+        } else {
+            let fresh = |fabric: &_, node| ArpPathSwitch::new(&config, ways(fabric, node), seed);
+            arrives_after_restarts(arp_path(fabric, &config, seed), fresh, seed, gap)?;
         }
     }
 

@@ -12,6 +12,10 @@ use crate::net::Netns;
 /// How long a try may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// Time from one round to the next. A round adds 5 stations and starts 10 floods at each end, and a switch accepts 100
+/// stations and 1000 floods a second from a port in the long run: faster probes would be rate-limited themselves.
+const PACE: Duration = Duration::from_millis(50);
+
 /// One end: a host whose cable is looked at, and whose port has stations of any number.
 pub struct End<'a> {
     host: &'a Netns,
@@ -59,10 +63,11 @@ impl<'a> End<'a> {
     }
 }
 
-/// The two ends, and how many tries there were.
+/// The two ends, how many tries there were, and when the next round may begin.
 pub struct Probes<'a> {
     ends: [End<'a>; 2],
     number: u32,
+    next_round: Instant,
 }
 
 /// How long each try took, by what was tried; `None`: in vain.
@@ -70,7 +75,8 @@ pub type Found = BTreeMap<&'static str, Vec<Option<Duration>>>;
 
 impl<'a> Probes<'a> {
     pub fn new(first: &'a Netns, second: &'a Netns) -> Self {
-        Self { ends: [End::new(first, 0x11), End::new(second, 0x22)], number: 0 }
+        let ends = [End::new(first, 0x11), End::new(second, 0x22)];
+        Self { ends, number: 0, next_round: Instant::now() }
     }
 
     /// A frame from a station of one end to one of the other, or to a group; how long it takes.
@@ -90,8 +96,10 @@ impl<'a> Probes<'a> {
         Some(there + self.passes(1, asker, ethertype, payloads[1])?)
     }
 
-    /// Tries all once.
+    /// Tries all once, when it is time to.
     pub fn round(&mut self, found: &mut Found) {
+        std::thread::sleep(self.next_round.saturating_duration_since(Instant::now()));
+        self.next_round = Instant::now() + PACE;
         let number = self.number.to_be_bytes();
         let udp = |ports: [u8; 4]| {
             let header = [0x45, 0, 0, 36, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 9, 1, 255, 255, 255, 255];

@@ -1,0 +1,121 @@
+//! Switches that restart with empty tables while a run goes on.
+
+use std::collections::BTreeSet;
+
+use weft_fabric::Fabric;
+use weft_sim::engine::{Engine, Progress, Setup};
+use weft_sim::record::{Recorder, RunReport};
+use weft_switching::{
+    Actions, Blueprint, Context, Forwarding, Header, SchemeSpec, SchemeVisitor, Switch, visit_scheme,
+};
+use weft_units::{Duration, NodeId, PortId, Time};
+
+/// A switch and when it restarts.
+#[derive(Clone, Debug)]
+pub struct Restart {
+    pub at: Time,
+    pub switch: String,
+}
+
+/// Runs `setup` under `scheme`, which has no central controller, while switches restart.
+pub fn run_with_restarts<R: Recorder>(
+    setup: Setup<'_>,
+    scheme: &SchemeSpec,
+    restarts: &[Restart],
+    recorder: &mut R,
+) -> RunReport {
+    let (fabric, seed) = (setup.fabric, setup.seed);
+    let routes = std::sync::Arc::new(Forwarding::new(fabric, |link| fabric.link(link).up));
+    let visitor = Visitor { setup, routes: routes.clone(), restarts, recorder };
+    visit_scheme(scheme, fabric, &routes, seed, visitor).expect("a known scheme")
+}
+
+struct Visitor<'a, R> {
+    setup: Setup<'a>,
+    routes: std::sync::Arc<Forwarding>,
+    restarts: &'a [Restart],
+    recorder: &'a mut R,
+}
+
+impl<R: Recorder> SchemeVisitor for Visitor<'_, R> {
+    type Output = RunReport;
+
+    fn visit<B: Blueprint>(self, blueprint: B) -> RunReport {
+        let blueprint = Restarting { blueprint, restarts: self.restarts };
+        Engine::new(self.setup, self.routes, &blueprint).run(&Progress::default(), self.recorder)
+    }
+}
+
+/// Makes switches that restart.
+struct Restarting<'a, B> {
+    blueprint: B,
+    restarts: &'a [Restart],
+}
+
+impl<B: Blueprint> Blueprint for Restarting<'_, B> {
+    type Switch = RestartingSwitch<B::Switch>;
+
+    fn switch(&self, fabric: &Fabric, node: NodeId) -> Self::Switch {
+        let name = &fabric.node(node).name;
+        let mut times: Vec<Time> = self
+            .restarts
+            .iter()
+            .filter(|restart| restart.switch == *name)
+            .map(|restart| restart.at)
+            .collect();
+        times.sort_unstable();
+        let make = |at| (at, self.blueprint.switch(fabric, node));
+        let later = times.into_iter().rev().map(make).collect();
+        RestartingSwitch { now: self.blueprint.switch(fabric, node), later, down: BTreeSet::new() }
+    }
+
+    fn arp_cache(&self) -> Option<Duration> {
+        self.blueprint.arp_cache()
+    }
+}
+
+/// A switch whose tables are empty after each restart. It knows what its ports lead to, and which are down.
+struct RestartingSwitch<S> {
+    now: S,
+    /// What it will be, and from when on, the next one last.
+    later: Vec<(Time, S)>,
+    down: BTreeSet<u16>,
+}
+
+impl<S: Switch> RestartingSwitch<S> {
+    fn restart_if_due<C: Context>(&mut self, ctx: &mut C, out: &mut Actions) {
+        while let Some((_, fresh)) = self.later.pop_if(|(at, _)| *at <= ctx.now()) {
+            self.now = fresh;
+            for &port in &self.down {
+                self.now.port_changed(ctx, PortId(port), false, out);
+            }
+        }
+    }
+}
+
+impl<S: Switch> Switch for RestartingSwitch<S> {
+    fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        self.restart_if_due(ctx, out);
+        self.now.receive(ctx, ingress, header, out);
+    }
+
+    fn port_changed<C: Context>(&mut self, ctx: &mut C, port: PortId, up: bool, out: &mut Actions) {
+        self.restart_if_due(ctx, out);
+        if up {
+            self.down.remove(&port.0);
+        } else {
+            self.down.insert(port.0);
+        }
+        self.now.port_changed(ctx, port, up, out);
+    }
+
+    fn next_deadline(&self) -> Time {
+        let restart = self.later.last().map_or(Time::MAX, |(at, _)| *at);
+        self.now.next_deadline().min(restart)
+    }
+
+    fn on_deadline<C: Context>(&mut self, ctx: &mut C, out: &mut Actions) {
+        self.restart_if_due(ctx, out);
+        self.now.on_deadline(ctx, out);
+    }
+}

@@ -1,0 +1,92 @@
+//! Ports whose frames exceed a limit (floods, new stations, explorations) and are dropped: each is named in the log at most
+//! once in ten seconds.
+
+use std::time::Duration;
+
+use weft_switching::DropReason;
+
+use super::Shared;
+use crate::clock;
+use crate::counters::Reason;
+use crate::error::PlaneError;
+use crate::plane::Plane;
+
+/// Between two looks.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// What had been dropped at the last look.
+#[derive(Default)]
+struct Before {
+    /// Because of a limit, on all ports together; `None`: there was no look yet.
+    limited: Option<u64>,
+    /// For any reason, of what came in by each port.
+    dropped: Vec<u64>,
+}
+
+impl Before {
+    /// The port that most frames were dropped of since the last look, and how many, if frames have exceeded limits since.
+    fn worst(&mut self, limited: u64, dropped: Vec<u64>) -> Option<(u16, u64)> {
+        let exceeded = self.limited.replace(limited).is_some_and(|before| limited > before);
+        let before = std::mem::replace(&mut self.dropped, dropped);
+        let rises = self.dropped.iter().zip(before).map(|(now, before)| now.saturating_sub(before));
+        let worst = (0..).zip(rises).max_by_key(|&(_, rise)| rise);
+        worst.filter(|&(_, rise)| exceeded && rise > 0)
+    }
+}
+
+/// Frames dropped because of limits, and frames of each port that were dropped.
+fn dropped(plane: &Plane) -> Result<(u64, Vec<u64>), PlaneError> {
+    let all = plane.counters()?.dropped;
+    let limited = all.iter().find(|(reason, _)| *reason == Reason::Switch(DropReason::RateLimited));
+    Ok((
+        limited.map_or(0, |(_, frames)| *frames),
+        plane.port_counters()?.iter().map(|port| port.dropped).collect(),
+    ))
+}
+
+/// Names ports that exceed limits, again and again.
+pub async fn watch(shared: Shared) {
+    let mut before = Before::default();
+    loop {
+        {
+            let mut switch = shared.lock();
+            let now = clock::now();
+            match dropped(&switch.plane) {
+                Ok((limited, of_ports)) => {
+                    let worst = before.worst(limited, of_ports);
+                    if let Some((number, frames)) = worst
+                        && let Some(left_out) = switch.quiet.may_say(number, "excess", now)
+                        && let Some(port) = switch.ports.get(usize::from(number))
+                    {
+                        tracing::warn!(
+                            interface = %port.name, frames, left_out,
+                            "frames of a port exceed its limits (flood_rate, station_rate, exploration_rate) and are dropped: \
+                             does a host there attack?"
+                        );
+                    }
+                }
+                Err(error) => {
+                    if let Some(left_out) = switch.quiet.may_say(0, "counters", now) {
+                        tracing::error!(%error, left_out, "reading the counters of dropped frames");
+                    }
+                }
+            }
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_port_with_most_drops_is_named_only_while_limits_are_exceeded() {
+        let mut before = Before::default();
+        assert_eq!(before.worst(5, vec![100, 0]), None, "drops before the daemon started");
+        assert_eq!(before.worst(5, vec![900, 0]), None, "drops for other reasons");
+        assert_eq!(before.worst(6, vec![910, 40]), Some((1, 40)));
+        assert_eq!(before.worst(6, vec![910, 40]), None);
+        assert_eq!(before.worst(7, vec![910, 40]), None, "of a port that is gone");
+    }
+}

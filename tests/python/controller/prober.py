@@ -1,0 +1,122 @@
+"""Sends probes and sees them pass and arrive: a program of its own, so that nobody waits for it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import selectors
+import socket
+import struct
+import sys
+import time
+
+from weft.emulation.namespace import entered
+
+MARK = b"weft probe "
+"""The first bytes of a probe's payload; its subflow and number follow."""
+_ETH_P_IP = 0x0800
+_LAST_S = 1.5
+"""After the last probe, until those under way count as lost."""
+
+
+def opened(device: str) -> socket.socket:
+    """All IPv4 frames of an interface of this namespace."""
+    found = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_IP))
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
+    found.bind((device, _ETH_P_IP))
+    found.setblocking(False)
+    return found
+
+
+def head(macs: list[str], source: str, destination: str) -> bytes:
+    """A segment with an acknowledgement and nothing else, whose TCP checksum is wrong, up to its payload."""
+    (here, from_port), (there, to_port) = (end.rsplit(":", 1) for end in (source, destination))
+    ends = b"".join(bytes.fromhex(mac.replace(":", "")) for mac in macs)
+    length = 20 + 20 + len(MARK) + 8
+    addresses = socket.inet_aton(here) + socket.inet_aton(there)
+    ip = struct.pack("!BBHHHBBH", 0x45, 0, length, 0, 0x4000, 64, 6, 0) + addresses
+    words = sum(struct.unpack("!10H", ip))
+    checksum = ~((words & 0xFFFF) + (words >> 16)) & 0xFFFF
+    ip = ip[:10] + struct.pack("!H", checksum) + ip[12:]
+    tcp = struct.pack("!HHIIBBHHH", int(from_port), int(to_port), 1, 1, 5 << 4, 0x10, 8192, 0xDEAD, 0)
+    return ends + _ETH_P_IP.to_bytes(2, "big") + ip + tcp + MARK
+
+
+class Prober:
+    """Sockets, and what was seen on them; times are seconds since the beginning."""
+
+    def __init__(self, told: dict) -> None:
+        """Open everything."""
+        self.heads: list[tuple[socket.socket, bytes]] = []
+        self.selector = selectors.DefaultSelector()
+        for host in told["hosts"].values():
+            with entered(host["namespace"]):
+                own = opened(host["device"])
+            self.selector.register(own, selectors.EVENT_READ, None)
+            self.heads += [(own, head(host["macs"], *ends)) for ends in host["subflows"]]
+        for name, devices in told["middles"].items():
+            for device in devices:
+                self.selector.register(opened(device), selectors.EVENT_READ, name)
+        count = len(self.heads)
+        self.sent: list[list[float]] = [[] for _ in range(count)]
+        self.arrived: list[list[tuple[int, float]]] = [[] for _ in range(count)]
+        self.through: list[set[str]] = [set() for _ in range(count)]
+        self.began = time.monotonic()
+
+    def send(self) -> None:
+        """One probe in every direction of every subflow."""
+        for number, (own, head_) in enumerate(self.heads):
+            times = self.sent[number]
+            payload = struct.pack("!II", number, len(times))
+            with contextlib.suppress(BlockingIOError):
+                own.send(head_ + payload)
+                times.append(time.monotonic() - self.began)
+
+    def look(self, wait_s: float) -> None:
+        """Take in what has come, for so long."""
+        end = time.monotonic() + wait_s
+        while (left := end - time.monotonic()) > 0:
+            for key, _ in self.selector.select(left):
+                self.take(key.fileobj, key.data)
+
+    def take(self, source: socket.socket, middle: str | None) -> None:
+        """Frames have come by a socket: of a middle switch, or of a host, where they have arrived."""
+        for _ in range(256):
+            try:
+                frame, (_, _, kind, *_) = source.recvfrom(200)
+            except OSError:
+                # Nothing has come, or the interface is down, which is said once.
+                return
+            place = frame.find(MARK)
+            if kind == socket.PACKET_OUTGOING or place < 0:
+                continue
+            number, probe = struct.unpack_from("!II", frame, place + len(MARK))
+            if middle is None:
+                self.arrived[number].append((probe, time.monotonic() - self.began))
+            else:
+                self.through[number].add(middle)
+
+
+def main() -> None:
+    """Probe until a line comes in; print what was seen."""
+    told = json.loads(sys.argv[1])
+    prober = Prober(told)
+    prober.selector.register(sys.stdin, selectors.EVENT_READ, "stop")
+    print("probing", flush=True)
+    due, stopped = time.monotonic(), False
+    while not stopped:
+        prober.send()
+        due = max(due + told["every_s"], time.monotonic() - told["every_s"])
+        while not stopped and (left := due - time.monotonic()) > 0:
+            for key, _ in prober.selector.select(left):
+                stopped |= key.data == "stop"
+                if key.data != "stop":
+                    prober.take(key.fileobj, key.data)
+    prober.selector.unregister(sys.stdin)
+    prober.look(_LAST_S)
+    through = [sorted(names) for names in prober.through]
+    print(json.dumps({"sent": prober.sent, "arrived": prober.arrived, "through": through}))
+
+
+if __name__ == "__main__":
+    main()

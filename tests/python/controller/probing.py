@@ -1,0 +1,87 @@
+"""Frames that take the rules of a connection's subflows, numbered and counted on the way; to be used in a jail.
+
+A probe has the addresses and ports of a subflow, so that switches treat it as one of its segments, and a wrong TCP
+checksum, so that no TCP takes it in. TCP's own losses, timeouts and pauses have no part in what is seen: a probe that
+is missing was dropped by a switch or sent to the controller.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from benches.controller.lab import MIDDLE, interface
+
+EVERY_S = 0.02
+"""Between two probes of a direction of a subflow."""
+
+
+class Probing:
+    """Probes on every subflow of a connection, both ways, while a block runs; then there is what was seen.
+
+    Attributes:
+        sent: Probes that were sent.
+        lost: Of these, such as did not arrive, by subflow.
+        copies: Probes that arrived more than once.
+        latest_s: The longest time from sending a probe to its arrival, by subflow.
+        middles: The middle switches that the probes of each subflow came through.
+    """
+
+    def __init__(self, net, subflows):
+        """`subflows` are pairs of source and destination, each as `address:port`; the sources are at host a."""
+        ends = {"a": subflows, "b": [(there, here) for here, there in subflows]}
+        hosts = {
+            name: {
+                "namespace": net.namespaces[name],
+                "device": net.interface(name),
+                "macs": [net.hosts[other].MAC() for other in ("ba" if name == "a" else "ab")],
+                "subflows": ends[name],
+            }
+            for name in "ab"
+        }
+        middles = {name: [interface(net, name, edge) for edge in ("s1", "s2")] for name in MIDDLE}
+        self._told = json.dumps({"hosts": hosts, "middles": middles, "every_s": EVERY_S})
+
+    def __enter__(self):
+        command = [sys.executable, str(Path(__file__).with_name("prober.py")), self._told]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._process.stdout.readline()
+        return self
+
+    def __exit__(self, *_):
+        seen = json.loads(self._process.communicate("stop\n", timeout=60)[0])
+        self.sent = sum(len(times) for times in seen["sent"])
+        self.copies, self.lost, self.latest_s = 0, {}, {}
+        for number, (sent, arrived) in enumerate(zip(seen["sent"], seen["arrived"], strict=True)):
+            first = {}
+            for probe, at in arrived:
+                self.copies += probe in first
+                first.setdefault(probe, at)
+            self.lost[number] = [round(at, 2) for probe, at in enumerate(sent) if probe not in first]
+            self.latest_s[number] = max((at - sent[probe] for probe, at in first.items()), default=0.0)
+        self.middles = {number: sorted(through) for number, through in enumerate(seen["through"])}
+
+    @property
+    def losses(self):
+        """How many probes were lost."""
+        return sum(map(len, self.lost.values()))
+
+    def row(self):
+        """All of it, for `tell`."""
+        return {
+            "sent": self.sent,
+            "losses": self.losses,
+            "lost": {number: times for number, times in self.lost.items() if times},
+            "copies": self.copies,
+            "latest_s": max(self.latest_s.values()),
+            "middles": sorted({name for through in self.middles.values() for name in through}),
+            "strays": sum(len(through) != 1 for through in self.middles.values()),
+        }
+
+
+def subflows_of(controller):
+    """The subflows of the connection that has most, as `Probing` takes them."""
+    found = max((one["subflows"] for one in controller.show("connections")["connections"]), key=len)
+    return [(flow["source"], flow["destination"]) for flow in found]
