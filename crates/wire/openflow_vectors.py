@@ -43,6 +43,27 @@ MATCHES: dict[str, dict[str, Any]] = {
     "of labels": {"in_port": 1, "eth_dst": ["06:57:00:00:00:00", "ff:ff:00:00:00:00"]},
     "of one sender's ARP requests": {"eth_src": HOST, "eth_type": 0x0806, "arp_op": 1},
     "of neighbour solicitations": {"eth_type": 0x86DD, "ip_proto": 58, "icmpv6_type": 135},
+    "of what one sender says in ARP": {
+        "eth_type": 0x0806,
+        "arp_spa": "10.0.0.1",
+        "arp_tpa": "10.0.0.2",
+        "arp_sha": HOST,
+    },
+    "of what one sender asks": {
+        "eth_type": 0x86DD,
+        "ip_proto": 58,
+        "ipv6_src": "2001:db8::1",
+        "icmpv6_type": 135,
+        "ipv6_nd_target": "2001:db8::2",
+        "ipv6_nd_sll": HOST,
+    },
+    "of what one sender announces": {
+        "eth_type": 0x86DD,
+        "ip_proto": 58,
+        "icmpv6_type": 136,
+        "ipv6_nd_target": "2001:db8::1",
+        "ipv6_nd_tll": HOST,
+    },
 }
 ACTIONS: dict[str, list[list[Any]]] = {
     "that drops": [],

@@ -48,6 +48,10 @@ counters! {
     neighbours_answered,
     /// Questions for addresses that went to the one host that can answer.
     neighbours_passed,
+    /// Rules by which hosts tell each other their addresses without the controller.
+    neighbours_routed,
+    /// Questions and answers that got none because there are too many, or no path.
+    neighbours_unrouted,
     /// Frames that went to all hosts.
     floods,
     /// Frames that would have, were there not too many.

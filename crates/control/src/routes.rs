@@ -1,5 +1,7 @@
-//! [`Routes`]: rules that send all that is not TCP to a station, and TCP between two stations where there are
-//! too many flows to tell them apart.
+//! [`Routes`]: rules that send all that is not TCP to a station, TCP between two stations where there are too many
+//! flows to tell them apart, and what stations say to each other of their own addresses.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use hashbrown::HashTable;
 
@@ -13,6 +15,33 @@ pub(crate) mod by {
     pub const PATH: usize = 0;
     /// Of the station to which it leads.
     pub const STATION: usize = 1;
+    /// Of the station whose claim it lets through.
+    pub const CLAIMANT: usize = 2;
+}
+
+/// In which message a station says that an address is its own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Kind {
+    /// ARP about this address, or in answer to a question of its owner.
+    Arp(Ipv4Addr),
+    /// A Neighbour Solicitation that asks for this address.
+    Solicitation(Ipv6Addr),
+    /// A Neighbour Advertisement without link-layer address: the answer to a question that came to one station alone
+    /// (RFC 4861, section 7.2.4).
+    Answer,
+    /// A Neighbour Advertisement with the link-layer address.
+    Advertisement,
+}
+
+impl Kind {
+    /// The receiver's address that the message names.
+    pub const fn about(self) -> Option<IpAddr> {
+        match self {
+            Self::Arp(about) => Some(IpAddr::V4(about)),
+            Self::Solicitation(about) => Some(IpAddr::V6(about)),
+            Self::Answer | Self::Advertisement => None,
+        }
+    }
 }
 
 /// Where a route starts.
@@ -27,6 +56,15 @@ pub(crate) enum From {
         /// Whether in IPv6.
         six: bool,
     },
+    /// What a station says of an address that is its own.
+    Claim {
+        /// The station.
+        station: u32,
+        /// The address.
+        address: IpAddr,
+        /// The message.
+        kind: Kind,
+    },
 }
 
 /// A route to a station.
@@ -40,7 +78,9 @@ pub(crate) struct Route {
     pub path: u32,
     /// Whether its rule is not confirmed yet.
     pub installing: bool,
-    links: [Link; 2],
+    /// The port whose share of claims it takes up, [`NONE`] for none.
+    pub charged: u32,
+    links: [Link; 3],
 }
 
 impl Linked for Route {
@@ -74,8 +114,8 @@ impl Routes {
 
     /// Enters a route that is not known. It is in no list yet.
     pub fn insert(&mut self, from: From, switch: u32, to: u32) -> u32 {
-        let route = Route { from, switch, to, path: NONE, installing: true, links: [Link::default(); 2] };
-        let route = self.slab.insert(route);
+        let (path, charged, links) = (NONE, NONE, [Link::default(); 3]);
+        let route = self.slab.insert(Route { from, switch, to, path, installing: true, charged, links });
         let (slab, keyed) = (&self.slab, self.hash);
         let rehash = |&other: &u32| keyed.of(&(slab[other].from, slab[other].to));
         self.by_ends.insert_unique(keyed.of(&(from, to)), route, rehash);

@@ -33,7 +33,17 @@ pub struct Match {
     pub tcp_dst: Option<u16>,
     /// The type of the ICMPv6 message.
     pub icmpv6_type: Option<u8>,
+    /// Which IP address ARP or neighbour discovery says is at which MAC address: the sender's in ARP and Neighbour
+    /// Solicitations, the target in Neighbour Advertisements. Zeros for a MAC address that is not told.
+    pub says: Option<(IpAddr, Mac)>,
+    /// For which IP address ARP asks, or to whose question it answers; for which a Neighbour Solicitation asks.
+    pub about: Option<IpAddr>,
 }
+
+/// The type of a Neighbour Solicitation in ICMPv6.
+pub(crate) const SOLICITATION: u8 = 135;
+/// The type of a Neighbour Advertisement.
+pub(crate) const ADVERTISEMENT: u8 = 136;
 
 /// The mask under which every bit counts.
 pub const EXACT: Mac = Mac([0xff; 6]);
@@ -51,6 +61,8 @@ impl Match {
         tcp_src: None,
         tcp_dst: None,
         icmpv6_type: None,
+        says: None,
+        about: None,
     };
 
     /// Frames to one address.
@@ -138,6 +150,8 @@ pub mod priority {
     pub const FLOW: u16 = 30_000;
     /// TCP between two stations goes the shortest path where there are too many flows.
     pub const CROWD: u16 = 25_000;
+    /// What a station says of an address that is known to be its own goes to the station that it talks to.
+    pub const CLAIM: u16 = 22_000;
     /// Other TCP, and questions for addresses, go to the controller.
     pub const ASK: u16 = 20_000;
     /// Everything else to a station goes the shortest path.

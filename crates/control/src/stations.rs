@@ -45,13 +45,20 @@ pub(crate) struct Station {
     pub flows: [List; 2],
     /// Routes that lead to it.
     pub routes: List,
+    /// Routes that let through what it says of its own addresses.
+    pub said: List,
     /// How many claims on what it has are open.
     claims: u16,
 }
 
 impl Station {
+    /// Whether somebody else says that he is this station, or has an address of it, and that is being looked into.
+    pub const fn is_disputed(&self) -> bool {
+        self.claims > 0
+    }
+
     fn is_used(&self) -> bool {
-        !self.routes.is_empty() || self.flows.iter().any(|list| !list.is_empty())
+        !self.routes.is_empty() || !self.said.is_empty() || self.flows.iter().any(|list| !list.is_empty())
     }
 }
 
@@ -111,6 +118,8 @@ pub(crate) struct Stations {
     claims: VecDeque<(Time, Claim)>,
     /// Those that had to go: whoever told switches of them takes that back.
     pub gone: Vec<Gone>,
+    /// Addresses that stations had, and do not have any more, where routes let through what they say of them.
+    pub lost: Vec<(Handle, IpAddr)>,
     max: usize,
     max_at_port: usize,
     max_addresses: usize,
@@ -128,6 +137,7 @@ impl Stations {
             at_port: Vec::new(),
             claims: VecDeque::new(),
             gone: Vec::new(),
+            lost: Vec::new(),
             max: limits.stations,
             max_at_port: limits.stations_per_port,
             max_addresses: limits.addresses_per_station,
@@ -295,6 +305,9 @@ impl Stations {
         if let Ok(entry) = self.by_address.find_entry(hash, |(known, _)| *known == address) {
             let ((_, station), _) = entry.remove();
             self.slab[station].addresses.retain(|known| *known != address);
+            if !self.slab[station].said.is_empty() {
+                self.lost.push((self.slab.handle(station), address));
+            }
         }
     }
 
@@ -333,6 +346,7 @@ impl Stations {
             installed: false,
             flows: [List::default(); 2],
             routes: List::default(),
+            said: List::default(),
             claims: 0,
         });
         self.at_port[port as usize].push(station);

@@ -20,6 +20,8 @@ pub fn fields(in_port: PortNumber, frame: &[u8]) -> Match {
     fields.eth_type = Some(ethernet.ethertype());
     if let Ok(arp) = Arp::parse(&ethernet) {
         fields.arp_op = Some(arp.operation() as u16);
+        (fields.arp_spa, fields.arp_sha) = (Some(arp.sender_ip()), Some(arp.sender()));
+        fields.arp_tpa = Some(arp.target_ip());
     }
     let Ok(ip) = Ip::parse(&ethernet) else { return fields };
     fields.ip_proto = Some(ip.protocol());
@@ -27,10 +29,15 @@ pub fn fields(in_port: PortNumber, frame: &[u8]) -> Match {
         Ip::V4(ip) => (fields.ipv4_src, fields.ipv4_dst) = (Some(ip.source()), Some(ip.destination())),
         Ip::V6(ip) => {
             (fields.ipv6_src, fields.ipv6_dst) = (Some(ip.source()), Some(ip.destination()));
-            fields.icmpv6_type = Neighbor::parse(&ip).ok().map(|message| match message.operation() {
-                NeighborOperation::Solicitation => 135,
-                NeighborOperation::Advertisement => 136,
-            });
+            if let Ok(message) = Neighbor::parse(&ip) {
+                let told = Some(message.link_layer().unwrap_or_default());
+                fields.icmpv6_type = Some(message.operation() as u8);
+                fields.ipv6_nd_target = Some(message.target());
+                match message.operation() {
+                    NeighborOperation::Solicitation => fields.ipv6_nd_sll = told,
+                    NeighborOperation::Advertisement => fields.ipv6_nd_tll = told,
+                }
+            }
         }
     }
     if ip.is_fragment() {

@@ -47,6 +47,8 @@ struct Shape {
     tcp_src: bool,
     tcp_dst: bool,
     icmpv6_type: bool,
+    says: bool,
+    about: bool,
 }
 
 impl Shape {
@@ -62,6 +64,8 @@ impl Shape {
             tcp_src: matches.tcp_src.is_some(),
             tcp_dst: matches.tcp_dst.is_some(),
             icmpv6_type: matches.icmpv6_type.is_some(),
+            says: matches.says.is_some(),
+            about: matches.about.is_some(),
         }
     }
 
@@ -82,6 +86,8 @@ impl Shape {
             tcp_src: frame.tcp_src.filter(|_| self.tcp_src),
             tcp_dst: frame.tcp_dst.filter(|_| self.tcp_dst),
             icmpv6_type: frame.icmpv6_type.filter(|_| self.icmpv6_type),
+            says: frame.says.filter(|_| self.says),
+            about: frame.about.filter(|_| self.about),
         }
     }
 }

@@ -176,7 +176,7 @@ fn fields(ingress: PortId, header: &Header) -> Match {
         ip_dst: ip(header.dst).filter(|_| is_tcp),
         tcp_src: is_tcp.then_some(header.sport),
         tcp_dst: is_tcp.then_some(header.dport),
-        icmpv6_type: None,
+        ..Match::ALL
     }
 }
 

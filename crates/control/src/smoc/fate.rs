@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Smoc;
-use super::rules::tcp;
+use super::rules::{claim_of, tcp};
 use crate::cookie::flow_direction;
 use crate::ids::PortNo;
 use crate::label::Label;
@@ -54,9 +54,10 @@ impl Smoc {
         if self.is_stale_guard(switch, rule) {
             return Fate::Wrong;
         }
-        let is_known = matches!(rule.priority, priority::FLOW | priority::CROWD | priority::STATION);
+        let is_known =
+            matches!(rule.priority, priority::FLOW | priority::CROWD | priority::CLAIM | priority::STATION);
         let Some((mac, _)) = rule.matches.eth_dst.filter(|_| is_known) else { return Fate::Unknown };
-        if !is_sound(rule) {
+        if !is_sound(rule) || self.is_refuted(switch, rule) {
             return Fate::Wrong;
         }
         let Some((label, mut port)) = departure(rule) else { return Fate::Wrong };
@@ -115,6 +116,18 @@ impl Smoc {
         }
     }
 
+    /// Whether a rule lets through a claim of somebody who is elsewhere, or that an address is his which is another's.
+    fn is_refuted(&self, switch: u32, rule: &Rule) -> bool {
+        let Some((port, mac, address, _)) = claim_of(&rule.matches) else { return false };
+        let claimant = self.net.stations.with_mac(mac);
+        let is_elsewhere = claimant.is_some_and(|station| {
+            let entry = &self.net.stations.slab[station];
+            entry.switch != switch || self.net.topology.place(entry.port).port != port
+        });
+        let owner = self.net.stations.with_address(address);
+        is_elsewhere || owner.is_some() && owner != claimant
+    }
+
     /// What it means that a switch has no rule for what comes to it.
     fn missing(&self, switch: u32) -> Fate {
         if self.net.is_up(switch) { Fate::Wrong } else { Fate::Unknown }
@@ -132,6 +145,7 @@ fn is_sound(rule: &Rule) -> bool {
             let sound = Match { in_port: found.in_port, eth_dst: Match::to(mac).eth_dst, ..tcp(is_six) };
             found == sound && found.in_port.is_some()
         }
+        priority::CLAIM => claim_of(&found).is_some(),
         _ => {
             let Match { in_port, eth_src, ip_src, ip_dst, tcp_src, tcp_dst, .. } = found;
             let eth_dst = Match::to(mac).eth_dst;

@@ -130,7 +130,9 @@ impl Smoc {
             self.net.counters.frames_filtered += 1;
             return drop(out);
         }
-        if !self.net.learn(now, source, packet, out) {
+        let is_true = self.net.learn(now, source, packet, out);
+        self.forget_claims(now, out);
+        if !is_true {
             return drop(out);
         }
         match packet.content {
@@ -222,6 +224,7 @@ impl Controller for Smoc {
                     self.net.stations.add_address(station, address);
                 }
             }
+            self.forget_claims(now, out);
         }
     }
 
@@ -330,7 +333,10 @@ impl Controller for Smoc {
                     self.move_station(now, station.index, port, out);
                 }
                 Claim::Moved { .. } => {}
-                Claim::Taken { address, by, .. } => self.net.take_address(now, address, by, out),
+                Claim::Taken { address, by, .. } => {
+                    self.net.take_address(now, address, by, out);
+                    self.forget_claims(now, out);
+                }
             }
         }
         while let Some(path) = self.paths.expire(now) {

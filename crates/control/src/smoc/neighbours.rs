@@ -1,20 +1,40 @@
 //! Questions for addresses (ARP, neighbour discovery), answered or passed on without flooding where the answer
-//! is known.
+//! is known. Stations that know each other go on without the controller: rules let through what each says to the other
+//! of an address that is known to be its own.
 
 use std::net::IpAddr;
 
+use smallvec::SmallVec;
 use weft_units::Mac;
 
 use super::Smoc;
+use super::install::Draft;
 use crate::clock::{Duration, Time};
 use crate::command::{Command, FrameOut, MadeFrame};
 use crate::ids::FrameRef;
 use crate::packet::{Arp, Neighbour, Packet};
+use crate::routes::{From, Kind};
 use crate::settings::ArpMode;
+use crate::transactions::Purpose;
 
 /// How long after it was last heard of the controller answers for a station. Later the question goes to the
 /// station itself, and the answer shows that it is still there.
 const ANSWERED_FOR: Duration = Duration::from_secs(60);
+/// Claims that are let through because somebody at a port talked are at most one for so many rules of its flows.
+const RULES_A_CLAIM: usize = 4;
+
+/// What two stations may go on to say to each other: which of them, of which address, in which message.
+type Claims = SmallVec<[(usize, IpAddr, Kind); 6]>;
+
+/// What asks for an address, or tells something.
+struct Question {
+    /// Whose station is asked for.
+    target: Option<IpAddr>,
+    /// What the controller may say, still without the MAC address that was asked for.
+    answer: Option<MadeFrame>,
+    /// What the two stations may go on to say to each other without the controller.
+    claims: Claims,
+}
 
 impl Smoc {
     /// An ARP packet.
@@ -33,7 +53,17 @@ impl Smoc {
             sender: (Mac::default(), arp.target),
             target: (packet.eth_src, arp.sender),
         });
-        self.question(now, (port, source, packet.eth_dst), asks.then_some(target), answer, frame, out);
+        // Who answers asks for nothing: nobody can make rules at the expense of those whom he asks.
+        let claims: Claims = if asks {
+            [(0, arp.sender, arp.target), (1, arp.target, arp.sender)]
+                .into_iter()
+                .map(|(side, own, other)| (side, IpAddr::V4(own), Kind::Arp(other)))
+                .collect()
+        } else {
+            Claims::new()
+        };
+        let question = Question { target: asks.then_some(target), answer, claims };
+        self.question(now, (port, source, packet.eth_dst), question, frame, out);
     }
 
     /// A message of neighbour discovery.
@@ -51,18 +81,28 @@ impl Smoc {
             sender: (Mac::default(), message.target),
             target: (packet.eth_src, message.source),
         });
-        let target = asks.then_some(IpAddr::V6(message.target));
-        self.question(now, (port, source, packet.eth_dst), target, answer, frame, out);
+        let target = IpAddr::V6(message.target);
+        let claims: Claims = if asks {
+            [(0, message.source, message.target), (1, message.target, message.source)]
+                .into_iter()
+                .flat_map(|(side, own, other)| {
+                    let kinds = [Kind::Solicitation(other), Kind::Answer, Kind::Advertisement];
+                    kinds.map(|kind| (side, IpAddr::V6(own), kind))
+                })
+                .collect()
+        } else {
+            Claims::new()
+        };
+        let question = Question { target: asks.then_some(target), answer, claims };
+        self.question(now, (port, source, packet.eth_dst), question, frame, out);
     }
 
-    /// What asks for `target`, or tells something. `answer` is what the controller may say, still without the
-    /// address that was asked for.
+    /// What asks for an address, or tells something.
     fn question(
         &mut self,
         now: Time,
         (port, source, to): (u32, u32, Mac),
-        target: Option<IpAddr>,
-        answer: Option<MadeFrame>,
+        Question { target, answer, claims }: Question,
         frame: FrameRef,
         out: &mut Vec<Command>,
     ) {
@@ -72,7 +112,10 @@ impl Smoc {
         }
         if !to.is_group() {
             return match self.net.stations.with_mac(to) {
-                Some(station) if self.net.is_there(now, station) => self.pass(now, port, station, frame, out),
+                Some(station) if self.net.is_there(now, station) => {
+                    self.let_through(now, port, [source, station], &claims, out);
+                    self.pass(now, port, station, frame, out);
+                }
                 _ => self.net.flood(now, port, frame, out),
             };
         }
@@ -80,14 +123,17 @@ impl Smoc {
         let known = known.filter(|&station| self.net.is_there(now, station));
         let Some(station) = known else { return self.net.flood(now, port, frame, out) };
         let entry = &self.net.stations.slab[station];
-        let fresh = now.saturating_since(entry.seen) <= ANSWERED_FOR;
+        // Who cannot be asked because his switch is not connected is answered for as long as that lasts.
+        let is_fresh = now.saturating_since(entry.seen) <= ANSWERED_FOR || !self.net.is_up(entry.switch);
         if station == source || entry.port == port {
             // Whoever is asked hears it too.
             self.net.counters.frames_filtered += 1;
             return out.push(Command::Forget(frame));
         }
+        self.let_through(now, port, [source, station], &claims, out);
+        let entry = &self.net.stations.slab[station];
         match answer {
-            Some(mut answer) if fresh && self.net.settings.arp == ArpMode::Proxy => {
+            Some(mut answer) if is_fresh && self.net.settings.arp == ArpMode::Proxy => {
                 if let MadeFrame::ArpReply { sender: (mac, _), .. }
                 | MadeFrame::Advertisement { sender: (mac, _), .. } = &mut answer
                 {
@@ -99,6 +145,53 @@ impl Smoc {
             }
             _ => self.pass(now, port, station, frame, out),
         }
+    }
+
+    /// Makes routes for what two stations say to each other of addresses that are known to be their own, on behalf of
+    /// the first one's port.
+    fn let_through(
+        &mut self,
+        now: Time,
+        port: u32,
+        stations: [u32; 2],
+        claims: &Claims,
+        out: &mut Vec<Command>,
+    ) {
+        let ends = stations.map(|station| &self.net.stations.slab[station]);
+        if ends[0].port == ends[1].port || ends.iter().any(|station| station.is_disputed()) {
+            return;
+        }
+        let mut wanted: SmallVec<[(From, u32, u32); 6]> = SmallVec::new();
+        for &(side, address, kind) in claims {
+            let (station, to) = (stations[side], stations[1 - side]);
+            let from = From::Claim { station, address, kind };
+            let switch = self.net.stations.slab[station].switch;
+            if self.net.stations.with_address(address) == Some(station)
+                && self.net.is_up(switch)
+                && self.routes.find(from, to).is_none()
+            {
+                wanted.push((from, switch, to));
+            }
+        }
+        if wanted.is_empty() {
+            return;
+        }
+        let most = self.net.settings.limits.rules_per_port / RULES_A_CLAIM;
+        let has_share = self.net.port_use(port).claims as usize + wanted.len() <= most;
+        let path = if has_share { self.shortest(stations) } else { None };
+        let Some(path) = path.filter(|_| self.may_route(port, stations, wanted.len())) else {
+            self.net.counters.neighbours_unrouted += 1;
+            return;
+        };
+        let mut draft = Draft::new(Purpose::Other).charged(port);
+        for (from, switch, to) in wanted {
+            let Some(route) = self.enter_route(now, (from, switch), to, path, out) else { break };
+            self.routes.slab[route].charged = port;
+            self.net.port_use(port).claims += 1;
+            self.net.counters.neighbours_routed += 1;
+            self.draft_route(&mut draft, route);
+        }
+        self.submit(now, draft, out);
     }
 
     /// Gives a question or an answer to the one station that it is for.

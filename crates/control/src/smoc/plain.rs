@@ -70,12 +70,7 @@ impl Smoc {
             self.net.counters.frames_without_path += 1;
             return out.push(Command::Forget(frame));
         };
-        if self.routes.slab.len() + 2 > self.net.settings.limits.flows || !self.transactions.has_room() {
-            return self.net.relay(now, port, stations[1], frame, out);
-        }
-        if !self.has_budget(port, stations, ROUTES) {
-            self.net.counters.routes_over_budget += 1;
-            self.net.offend(port, OffenceKind::Rules);
+        if !self.may_route(port, stations, 2) {
             return self.net.relay(now, port, stations[1], frame, out);
         }
         let mut draft = Draft::new(Purpose::Other).releasing(Some((at, frame))).charged(port);
@@ -85,14 +80,46 @@ impl Smoc {
                 continue;
             }
             let switch = self.net.stations.slab[stations[side]].switch;
-            let route = self.routes.insert(from, switch, to);
-            if !self.put_route_on(now, route, path, out) {
-                self.routes.remove(route);
+            let Some(route) = self.enter_route(now, (from, switch), to, path, out) else {
                 return self.net.relay(now, port, stations[1], frame, out);
-            }
-            self.net.stations.slab[to].routes.push(routes::by::STATION, &mut self.routes.slab, route);
+            };
             self.draft_route(&mut draft, route);
         }
         self.submit(now, draft, out);
+    }
+
+    /// Whether so many more routes between two stations may be made on behalf of a port's hosts.
+    pub(super) fn may_route(&mut self, port: u32, stations: [u32; 2], more: usize) -> bool {
+        if self.routes.slab.len() + more > self.net.settings.limits.flows || !self.transactions.has_room() {
+            return false;
+        }
+        let has_budget = self.has_budget(port, stations, ROUTES);
+        if !has_budget {
+            self.net.counters.routes_over_budget += 1;
+            self.net.offend(port, OffenceKind::Rules);
+        }
+        has_budget
+    }
+
+    /// Enters a route from a switch to a station that is not known, on a path. `None` where the path gets no labels.
+    pub(super) fn enter_route(
+        &mut self,
+        now: Time,
+        (from, switch): (From, u32),
+        to: u32,
+        path: u32,
+        out: &mut Vec<Command>,
+    ) -> Option<u32> {
+        let route = self.routes.insert(from, switch, to);
+        if !self.put_route_on(now, route, path, out) {
+            self.routes.remove(route);
+            return None;
+        }
+        self.net.stations.slab[to].routes.push(routes::by::STATION, &mut self.routes.slab, route);
+        if let From::Claim { station, .. } = from {
+            let said = &mut self.net.stations.slab[station].said;
+            said.push(routes::by::CLAIMANT, &mut self.routes.slab, route);
+        }
+        Some(route)
     }
 }

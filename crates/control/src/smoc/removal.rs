@@ -6,9 +6,10 @@ use crate::clock::Time;
 use crate::command::Command;
 use crate::flows::{State, by};
 use crate::network::at_once;
-use crate::routes;
+use crate::routes::{self, From, Route};
 use crate::rule::{Actions, RuleChange};
 use crate::slab::NONE;
+use crate::stations::Station;
 
 impl Smoc {
     /// Takes the rules of a flow out of their switches. Frames that wait for them are dropped.
@@ -162,7 +163,36 @@ impl Smoc {
         self.paths.slab[path].routes.remove(routes::by::PATH, &mut self.routes.slab, route);
         self.paths.unused(now, path);
         self.net.stations.slab[to].routes.remove(routes::by::STATION, &mut self.routes.slab, route);
+        let Route { from, charged, .. } = self.routes.slab[route];
+        if let From::Claim { station, .. } = from {
+            let said = &mut self.net.stations.slab[station].said;
+            said.remove(routes::by::CLAIMANT, &mut self.routes.slab, route);
+        }
+        if charged != NONE {
+            self.net.port_use(charged).claims -= 1;
+        }
         self.routes.remove(route);
+    }
+
+    /// Nothing that stations say of addresses which are not theirs any more is let through, and nothing that others ask
+    /// them about those: the next question makes all rules that are needed.
+    pub(super) fn forget_claims(&mut self, now: Time, out: &mut Vec<Command>) {
+        let mut changes = Changes::new();
+        for (station, lost) in std::mem::take(&mut self.net.stations.lost) {
+            let Some(entry) = self.net.stations.slab.find(station) else { continue };
+            let of_address = |&route: &u32| match self.routes.slab[route].from {
+                From::Claim { station: of, address, .. } if of == station.index => address == lost,
+                From::Claim { kind, .. } => kind.about() == Some(lost),
+                _ => false,
+            };
+            let said = entry.said.iter(routes::by::CLAIMANT, &self.routes.slab);
+            let asked = entry.routes.iter(routes::by::STATION, &self.routes.slab);
+            let routes: Vec<u32> = said.chain(asked).filter(of_address).collect();
+            for route in routes {
+                self.drop_route(now, route, &mut changes, out);
+            }
+        }
+        at_once(changes, out);
     }
 
     /// Takes back what switches were told of stations that had to make room for others.
@@ -186,8 +216,10 @@ impl Smoc {
                 self.put_to_sleep(now, flow, &mut changes, out);
             }
         }
-        let list = self.net.stations.slab[station].routes;
-        let routes: Vec<u32> = list.iter(routes::by::STATION, &self.routes.slab).collect();
+        let Station { routes: to, said, .. } = &self.net.stations.slab[station];
+        let to = to.iter(routes::by::STATION, &self.routes.slab);
+        let said = said.iter(routes::by::CLAIMANT, &self.routes.slab);
+        let routes: Vec<u32> = to.chain(said).collect();
         for route in routes {
             self.drop_route(now, route, &mut changes, out);
         }

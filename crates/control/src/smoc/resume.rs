@@ -161,7 +161,8 @@ impl Smoc {
         found.sort_unstable_by_key(|&(switch, _, _, port, number)| (switch, port, number));
         let mut here = Vec::new();
         for (&switch, table) in &self.resumption.left {
-            let of_station = |rule: &&Rule| matches!(rule.priority, priority::FLOW | priority::STATION);
+            let of_station =
+                |rule: &&Rule| matches!(rule.priority, priority::FLOW | priority::CLAIM | priority::STATION);
             for rule in table.values().filter(of_station) {
                 if let (Some((mac, EXACT)), Some((None, port))) = (rule.matches.eth_dst, departure(rule)) {
                     here.push((switch, port, mac));

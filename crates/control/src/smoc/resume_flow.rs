@@ -5,12 +5,13 @@ use weft_wire::mptcp::Version;
 
 use super::Smoc;
 use super::install::Draft;
+use super::rules::claim_of;
 use crate::command::Command;
 use crate::connections::{INITIATOR, LISTENER};
 use crate::cookie::{Cookie, FlowCookie, Part, flow_direction};
 use crate::flows::{Key, State, by};
 use crate::packet::End;
-use crate::routes::{self, From};
+use crate::routes::From;
 use crate::rule::{Match, Rule, RuleAction, RuleChange, priority};
 use crate::slab::{Handle, NONE};
 use crate::transactions::Resumed;
@@ -48,6 +49,7 @@ impl Smoc {
                 self.net.stations.add_address(station, end.address);
             }
         }
+        self.forget_claims(now, out);
         let (mut stations, mut ends) = ([from, to], ends);
         if direction == 1 {
             stations.reverse();
@@ -159,6 +161,15 @@ impl Smoc {
         let &Found { switch, rule, to, path } = found;
         let from = match rule.priority {
             priority::STATION => From::Switch(switch),
+            priority::CLAIM => {
+                let (port, mac, address, kind) = claim_of(&rule.matches)?;
+                let station = self.station_at(now, switch, mac, port).filter(|&station| station != to)?;
+                if self.net.stations.with_address(address).is_none() {
+                    self.net.stations.add_address(station, address);
+                    self.forget_claims(now, out);
+                }
+                From::Claim { station, address, kind }
+            }
             _ => {
                 let ports = &self.net.topology.switches[switch as usize].ports;
                 let &port = ports.get(&rule.matches.in_port?)?;
@@ -171,13 +182,8 @@ impl Smoc {
         if self.routes.slab.len() >= self.net.settings.limits.flows {
             return None;
         }
-        let route = self.routes.insert(from, switch, to);
-        if !self.put_route_on(now, route, path, out) {
-            self.routes.remove(route);
-            return None;
-        }
+        let route = self.enter_route(now, (from, switch), to, path, out)?;
         self.routes.slab[route].installing = false;
-        self.net.stations.slab[to].routes.push(routes::by::STATION, &mut self.routes.slab, route);
         Some(Resumed::Route(self.routes.slab.handle(route)))
     }
 

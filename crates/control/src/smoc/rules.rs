@@ -1,5 +1,7 @@
 //! The rules that [`Smoc`] puts into switches.
 
+use std::net::IpAddr;
+
 use smallvec::smallvec;
 
 use super::Smoc;
@@ -8,14 +10,20 @@ use crate::flows::State;
 use crate::ids::{PortNo, SwitchId};
 use crate::label::Label;
 use crate::packet::End;
-use crate::routes::From;
-use crate::rule::{Actions, EXACT, Match, Rule, RuleAction, RuleChange, priority};
+use crate::routes::{From, Kind};
+use crate::rule::{
+    ADVERTISEMENT, Actions, EXACT, Match, Rule, RuleAction, RuleChange, SOLICITATION, priority,
+};
 use weft_units::Mac;
 
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
 const TCP: u8 = 6;
 const ICMPV6: u8 = 58;
+const ARP: u16 = 0x0806;
+/// Seconds for which a rule for claims stays without a frame: hosts ask every 15 to 45 seconds whether a neighbour is
+/// there (RFC 4861, section 6.3.2), and wait a few more.
+const CLAIM_S: u16 = 120;
 
 /// Changes of rules, each with its switch.
 pub(super) type Changes = Vec<(SwitchId, RuleChange)>;
@@ -30,10 +38,51 @@ pub(super) fn tcp(six: bool) -> Match {
     Match { eth_type: Some(if six { IPV6 } else { IPV4 }), ip_proto: Some(TCP), ..Match::ALL }
 }
 
+/// Frames of one EtherType.
+fn of_type(eth_type: u16) -> Match {
+    Match { eth_type: Some(eth_type), ..Match::ALL }
+}
+
+/// A message of neighbour discovery.
+fn neighbour(kind: u8) -> Match {
+    Match { ip_proto: Some(ICMPV6), icmpv6_type: Some(kind), ..of_type(IPV6) }
+}
+
+/// What a station at a port says of an address of its own to another one: with its own MAC address in all places.
+fn claim(port: PortNo, [from, to]: [Mac; 2], address: IpAddr, kind: Kind) -> Match {
+    let (message, told) = match kind {
+        Kind::Arp(_) => (of_type(ARP), from),
+        Kind::Solicitation(_) => (neighbour(SOLICITATION), from),
+        Kind::Answer => (neighbour(ADVERTISEMENT), Mac::default()),
+        Kind::Advertisement => (neighbour(ADVERTISEMENT), from),
+    };
+    Match {
+        in_port: Some(port),
+        eth_src: Some(from),
+        eth_dst: Some((to, EXACT)),
+        says: Some((address, told)),
+        about: kind.about(),
+        ..message
+    }
+}
+
+/// The claim that a rule lets through: by which port, of whom, the address and the message; `None` where it lets
+/// anything else through.
+pub(super) fn claim_of(found: &Match) -> Option<(PortNo, Mac, IpAddr, Kind)> {
+    let (port, from, (to, _), (address, told)) =
+        (found.in_port?, found.eth_src?, found.eth_dst?, found.says?);
+    let kind = match (address, found.icmpv6_type, found.about) {
+        (IpAddr::V4(_), None, Some(IpAddr::V4(about))) => Kind::Arp(about),
+        (IpAddr::V6(_), Some(SOLICITATION), Some(IpAddr::V6(about))) => Kind::Solicitation(about),
+        (IpAddr::V6(_), Some(ADVERTISEMENT), None) if told == Mac::default() => Kind::Answer,
+        (IpAddr::V6(_), Some(ADVERTISEMENT), None) => Kind::Advertisement,
+        _ => return None,
+    };
+    (*found == claim(port, [from, to], address, kind)).then_some((port, from, address, kind))
+}
+
 /// The rules that every switch has, whatever happens.
 pub(super) fn base() -> Vec<Rule> {
-    let of_type = |eth_type| Match { eth_type: Some(eth_type), ..Match::ALL };
-    let neighbour = |kind| Match { ip_proto: Some(ICMPV6), icmpv6_type: Some(kind), ..of_type(IPV6) };
     let link_local = (Mac([0x01, 0x80, 0xc2, 0, 0, 0]), Mac([0xff, 0xff, 0xff, 0xff, 0xff, 0xf0]));
     let up: Actions = smallvec![RuleAction::Controller { max_len: u16::MAX }];
     let rules = [
@@ -43,9 +92,9 @@ pub(super) fn base() -> Vec<Rule> {
         (priority::LINK_LOCAL, Match { eth_dst: Some(link_local), ..Match::ALL }, Actions::new()),
         (priority::ASK, tcp(false), up.clone()),
         (priority::ASK, tcp(true), up.clone()),
-        (priority::ASK, of_type(0x0806), up.clone()),
-        (priority::ASK, neighbour(135), up.clone()),
-        (priority::ASK, neighbour(136), up),
+        (priority::ASK, of_type(ARP), up.clone()),
+        (priority::ASK, neighbour(SOLICITATION), up.clone()),
+        (priority::ASK, neighbour(ADVERTISEMENT), up),
     ];
     let numbered = (0..).zip(rules);
     numbered
@@ -183,6 +232,12 @@ impl Smoc {
                 let in_port = Some(self.net.topology.ports[port as usize].number);
                 (priority::CROWD, Match { in_port, eth_dst: to.eth_dst, ..tcp(six) })
             }
+            From::Claim { station, address, kind } => {
+                let from = &self.net.stations.slab[station];
+                let port = self.net.topology.ports[from.port as usize].number;
+                let macs = [from.mac, self.net.stations.slab[entry.to].mac];
+                (priority::CLAIM, claim(port, macs, address, kind))
+            }
         }
     }
 
@@ -190,12 +245,16 @@ impl Smoc {
     pub(super) fn route_rule(&self, route: u32) -> (u32, Rule) {
         let entry = &self.routes.slab[route];
         let (priority, matches) = self.route_match(route);
+        let idle_timeout_s = match entry.from {
+            From::Claim { .. } => self.net.settings.idle_timeout_s.max(CLAIM_S),
+            _ => self.net.settings.idle_timeout_s,
+        };
         let rule = Rule {
             cookie: self.route_cookie(route),
             priority,
             matches,
             actions: self.departure(entry.path, entry.switch, entry.to),
-            idle_timeout_s: self.net.settings.idle_timeout_s,
+            idle_timeout_s,
             notify_removed: true,
         };
         (entry.switch, rule)

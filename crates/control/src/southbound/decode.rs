@@ -75,17 +75,24 @@ fn matches(fields: &Fields) -> Option<Match> {
     let mac = |mac: MacAddr| Mac(mac.0);
     let four = |address: Option<std::net::Ipv4Addr>| address.map(IpAddr::V4);
     let six = |address: Option<std::net::Ipv6Addr>| address.map(IpAddr::V6);
+    let says = [
+        (four(fields.arp_spa), fields.arp_sha),
+        (six(fields.ipv6_src), fields.ipv6_nd_sll),
+        (six(fields.ipv6_nd_target), fields.ipv6_nd_tll),
+    ];
     let found = Match {
         in_port: fields.in_port.map(|port| PortNo(port.0)),
         eth_src: fields.eth_src.map(mac),
         eth_dst: fields.eth_dst.map(|masked| (mac(masked.value()), mac(masked.mask()))),
         eth_type: fields.eth_type.map(|kind| kind.0),
         ip_proto: fields.ip_proto.map(|protocol| protocol.0),
-        ip_src: four(fields.ipv4_src).or(six(fields.ipv6_src)),
+        ip_src: four(fields.ipv4_src).or(six(fields.ipv6_src.filter(|_| fields.ipv6_nd_sll.is_none()))),
         ip_dst: four(fields.ipv4_dst).or(six(fields.ipv6_dst)),
         tcp_src: fields.tcp_src,
         tcp_dst: fields.tcp_dst,
         icmpv6_type: fields.icmpv6_type,
+        about: four(fields.arp_tpa).or(six(fields.ipv6_nd_target.filter(|_| fields.ipv6_nd_sll.is_some()))),
+        says: says.into_iter().find_map(|(said, at)| said.zip(at)).map(|(said, at)| (said, mac(at))),
     };
     (super::encode::fields(&found) == *fields).then_some(found)
 }
@@ -150,7 +157,7 @@ mod tests {
                 ip_dst: Some("10.0.0.2".parse().unwrap()),
                 tcp_src: Some(4000),
                 tcp_dst: Some(80),
-                icmpv6_type: None,
+                ..Match::ALL
             },
             actions: [
                 RuleAction::Controller { max_len: 256 },
@@ -170,12 +177,27 @@ mod tests {
             eth_dst: Some((Mac([6, 0x57, 0, 0, 8, 0]), Mac([255, 255, 255, 255, 248, 0]))),
             ..Match::ALL
         };
-        let own = [
-            rule(0x5745_d000_0000_0001),
-            Rule { matches: label, priority: 50_000, ..rule(0x5745_a000_0000_0001) },
-        ];
-        let all = [own[0].clone(), rule(1), own[1].clone()];
-        assert_eq!(rules(&told(&all, true)).unwrap(), (own.to_vec(), vec![1]));
+        let discovery = |kind| Match {
+            eth_type: Some(0x86dd),
+            ip_proto: Some(58),
+            icmpv6_type: Some(kind),
+            about: (kind == 135).then(|| "fd00::2".parse().unwrap()),
+            says: Some(("fd00::1".parse().unwrap(), Mac([2; 6]))),
+            ..Match::ALL
+        };
+        let arp = Match {
+            eth_type: Some(0x0806),
+            about: Some("10.0.0.2".parse().unwrap()),
+            says: Some(("10.0.0.1".parse().unwrap(), Mac([2; 6]))),
+            ..Match::ALL
+        };
+        let asks = [arp, discovery(135), discovery(136)];
+        let mut own = vec![rule(0x5745_d000_0000_0001)];
+        own.extend(asks.map(|matches| Rule { matches, ..rule(0x5745_b000_0000_0001) }));
+        own.push(Rule { matches: label, priority: 50_000, ..rule(0x5745_a000_0000_0001) });
+        let mut all = own.clone();
+        all.insert(1, rule(1));
+        assert_eq!(rules(&told(&all, true)).unwrap(), (own.clone(), vec![1]));
         // One that cannot be read is left out, and the others are not.
         let mut bytes = told(&own, false);
         let length = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));

@@ -10,7 +10,7 @@ use weft_wire::openflow::{
 use weft_wire::{Arp, ArpOperation, EtherType, IpProtocol, MIN_FRAME, MacAddr, Neighbor, NeighborOperation};
 
 use crate::command::MadeFrame;
-use crate::rule::{Match, Rule, RuleAction, RuleChange};
+use crate::rule::{Match, Rule, RuleAction, RuleChange, SOLICITATION};
 
 /// Adds a message to what is to be sent.
 pub fn message(out: &mut Vec<u8>, xid: u32, message: &Message) {
@@ -55,6 +55,7 @@ fn action(step: &RuleAction) -> Action {
 pub fn fields(matches: &Match) -> Fields {
     let v4 = |address| if let Some(IpAddr::V4(address)) = address { Some(address) } else { None };
     let v6 = |address| if let Some(IpAddr::V6(address)) = address { Some(address) } else { None };
+    let said = said(matches);
     Fields {
         in_port: matches.in_port.map(|port| PortNumber(port.0)),
         eth_dst: matches.eth_dst.map(|(value, mask)| Masked::new(address(value), address(mask))),
@@ -63,12 +64,31 @@ pub fn fields(matches: &Match) -> Fields {
         ip_proto: matches.ip_proto.map(IpProtocol),
         ipv4_src: v4(matches.ip_src),
         ipv4_dst: v4(matches.ip_dst),
-        ipv6_src: v6(matches.ip_src),
+        ipv6_src: v6(matches.ip_src).or(said.ipv6_src),
         ipv6_dst: v6(matches.ip_dst),
         tcp_src: matches.tcp_src,
         tcp_dst: matches.tcp_dst,
         icmpv6_type: matches.icmpv6_type,
-        ..Fields::default()
+        ..said
+    }
+}
+
+/// What a match asks of the contents of ARP and neighbour discovery.
+fn said(matches: &Match) -> Fields {
+    let Some((said, mac)) = matches.says else { return Fields::default() };
+    let mac = Some(address(mac));
+    let (mut arp_tpa, mut ipv6_nd_target) = (None, None);
+    match matches.about {
+        Some(IpAddr::V4(about)) => arp_tpa = Some(about),
+        Some(IpAddr::V6(about)) => ipv6_nd_target = Some(about),
+        None => {}
+    }
+    match (said, matches.icmpv6_type) {
+        (IpAddr::V4(said), _) => Fields { arp_spa: Some(said), arp_tpa, arp_sha: mac, ..Fields::default() },
+        (IpAddr::V6(said), Some(SOLICITATION)) => {
+            Fields { ipv6_src: Some(said), ipv6_nd_target, ipv6_nd_sll: mac, ..Fields::default() }
+        }
+        (IpAddr::V6(said), _) => Fields { ipv6_nd_target: Some(said), ipv6_nd_tll: mac, ..Fields::default() },
     }
 }
 

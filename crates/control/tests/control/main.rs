@@ -7,6 +7,7 @@ mod failures;
 mod flood;
 mod hostile;
 mod model;
+mod neighbours;
 mod net;
 mod overlap;
 mod plain;

@@ -565,6 +565,7 @@ pub fn matches(rule: &Match, port: PortNo, packet: &Packet) -> bool {
         field.is_none() || field == value
     }
     let (mut eth_type, mut protocol, mut icmp) = (0, None, None);
+    let (mut says, mut about) = (None, None);
     let (mut addresses, mut ports) = ([None, None], [None, None]);
     match packet.content {
         Content::Tcp(segment) => {
@@ -574,11 +575,19 @@ pub fn matches(rule: &Match, port: PortNo, packet: &Packet) -> bool {
             ports = [Some(segment.source.port), Some(segment.destination.port)];
         }
         Content::Ip { protocol: number } => (eth_type, protocol) = (0x0800, Some(number)),
-        Content::Arp(_) => eth_type = 0x0806,
+        Content::Arp(message) => {
+            eth_type = 0x0806;
+            says = Some((IpAddr::V4(message.sender), message.sender_mac));
+            about = Some(IpAddr::V4(message.target));
+        }
         Content::Neighbour(message) => {
             eth_type = 0x86dd;
             protocol = Some(58);
-            icmp = Some(if message.is_advertisement { 136 } else { 135 });
+            let (kind, of) =
+                if message.is_advertisement { (136, message.target) } else { (135, message.source) };
+            icmp = Some(kind);
+            about = Some(IpAddr::V6(message.target)).filter(|_| !message.is_advertisement);
+            says = Some((IpAddr::V6(of), message.link_layer.unwrap_or_default()));
         }
         Content::Other => {}
     }
@@ -588,6 +597,8 @@ pub fn matches(rule: &Match, port: PortNo, packet: &Packet) -> bool {
         && set(rule.eth_type, Some(eth_type))
         && set(rule.ip_proto, protocol)
         && set(rule.icmpv6_type, icmp)
+        && set(rule.says, says)
+        && set(rule.about, about)
         && set(rule.ip_src, addresses[0])
         && set(rule.ip_dst, addresses[1])
         && set(rule.tcp_src, ports[0])

@@ -12,6 +12,9 @@ use crate::{Error, EtherType, IpProtocol, MacAddr};
 const FIELDS: u16 = 1;
 /// The bytes before the fields.
 const LEN: usize = 4;
+/// The types of ICMPv6 messages of which there are further fields (RFC 4861).
+const SOLICITATION: u8 = 135;
+const ADVERTISEMENT: u8 = 136;
 
 macro_rules! fields {
     ($($(#[$doc:meta])* $number:literal $name:ident: $type:ty,)*) => {
@@ -96,12 +99,24 @@ fields! {
     16 udp_dst: u16,
     /// What an ARP packet does: 1 asks, 2 answers.
     21 arp_op: u16,
+    /// The IP address that the sender of an ARP packet says it has.
+    22 arp_spa: Ipv4Addr,
+    /// The IP address that an ARP packet asks for, or answers to.
+    23 arp_tpa: Ipv4Addr,
+    /// The MAC address that it says it has.
+    24 arp_sha: MacAddr,
     /// The sender's address.
     26 ipv6_src: Ipv6Addr,
     /// The receiver's address.
     27 ipv6_dst: Ipv6Addr,
     /// The type of an ICMPv6 message.
     29 icmpv6_type: u8,
+    /// Whom a message of neighbour discovery asks for, or announces.
+    31 ipv6_nd_target: Ipv6Addr,
+    /// The link-layer address of the sender in a Neighbour Solicitation.
+    32 ipv6_nd_sll: MacAddr,
+    /// The link-layer address of the target in a Neighbour Advertisement.
+    33 ipv6_nd_tll: MacAddr,
 }
 
 impl Match {
@@ -153,13 +168,20 @@ impl Match {
         needs(v4, "eth_type of IPv4", ethertype(EtherType::IPV4))?;
         let v6 = self.ipv6_src.is_some() || self.ipv6_dst.is_some();
         needs(v6, "eth_type of IPv6", ethertype(EtherType::IPV6))?;
-        needs(self.arp_op.is_some(), "eth_type of ARP", ethertype(EtherType::ARP))?;
+        let arp = [self.arp_spa, self.arp_tpa].iter().any(Option::is_some);
+        let arp = arp || self.arp_op.is_some() || self.arp_sha.is_some();
+        needs(arp, "eth_type of ARP", ethertype(EtherType::ARP))?;
         let tcp = self.tcp_src.is_some() || self.tcp_dst.is_some();
         needs(tcp, "ip_proto of TCP", protocol(IpProtocol::TCP))?;
         let udp = self.udp_src.is_some() || self.udp_dst.is_some();
         needs(udp, "ip_proto of UDP", protocol(IpProtocol::UDP))?;
         let icmpv6 = ethertype(EtherType::IPV6) && protocol(IpProtocol::ICMPV6);
-        needs(self.icmpv6_type.is_some(), "ip_proto of ICMPv6", icmpv6)
+        needs(self.icmpv6_type.is_some(), "ip_proto of ICMPv6", icmpv6)?;
+        let message = |kind| self.icmpv6_type == Some(kind);
+        let discovery = message(SOLICITATION) || message(ADVERTISEMENT);
+        needs(self.ipv6_nd_target.is_some(), "icmpv6_type of neighbour discovery", discovery)?;
+        needs(self.ipv6_nd_sll.is_some(), "icmpv6_type of Neighbour Solicitations", message(SOLICITATION))?;
+        needs(self.ipv6_nd_tll.is_some(), "icmpv6_type of Neighbour Advertisements", message(ADVERTISEMENT))
     }
 }
 

@@ -45,7 +45,15 @@ pub fn matching() -> impl Strategy<Value = Match> {
             ..Match::default()
         };
         if kind == 7 {
-            return Match { eth_type: Some(EtherType::ARP), arp_op: from, ..matching };
+            let [arp_spa, arp_tpa] = v4.map(|of| of.map(Ipv4Addr::from));
+            return Match {
+                eth_type: Some(EtherType::ARP),
+                arp_op: from,
+                arp_spa,
+                arp_tpa,
+                arp_sha: eth_src,
+                ..matching
+            };
         }
         if kind == 0 {
             return Match { eth_type: from.map(EtherType), ..matching };
@@ -60,7 +68,16 @@ pub fn matching() -> impl Strategy<Value = Match> {
         match kind >> 1 {
             0 => {
                 matching.ip_proto = Some(IpProtocol::ICMPV6);
-                matching.icmpv6_type = from.map(|of| of as u8);
+                matching.icmpv6_type = match to {
+                    Some(kind) if kind & 1 == 0 => Some(135 + (kind >> 15) as u8),
+                    _ => from.map(|of| of as u8),
+                };
+                match matching.icmpv6_type {
+                    Some(135) => matching.ipv6_nd_sll = eth_src,
+                    Some(136) => matching.ipv6_nd_tll = eth_src,
+                    _ => return matching,
+                }
+                matching.ipv6_nd_target = v6[0].map(Ipv6Addr::from);
             }
             1 => {
                 matching.ip_proto = Some(IpProtocol::TCP);

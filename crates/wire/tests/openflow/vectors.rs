@@ -73,6 +73,12 @@ impl Says<'_> {
                 "udp_src" => matching.udp_src = number(),
                 "udp_dst" => matching.udp_dst = number(),
                 "arp_op" => matching.arp_op = number(),
+                "arp_spa" => matching.arp_spa = Some(of.as_str().unwrap().parse().unwrap()),
+                "arp_tpa" => matching.arp_tpa = Some(of.as_str().unwrap().parse().unwrap()),
+                "arp_sha" => matching.arp_sha = Some(mac(of)),
+                "ipv6_nd_target" => matching.ipv6_nd_target = Some(of.as_str().unwrap().parse().unwrap()),
+                "ipv6_nd_sll" => matching.ipv6_nd_sll = Some(mac(of)),
+                "ipv6_nd_tll" => matching.ipv6_nd_tll = Some(mac(of)),
                 "icmpv6_type" => matching.icmpv6_type = Some(of.as_u64().unwrap() as u8),
                 other => panic!("no match field {other}"),
             }

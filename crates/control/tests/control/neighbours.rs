@@ -1,0 +1,404 @@
+//! What stations that know each other say of their own addresses goes by rules, and nothing else that a host says.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use weft_control::{
+    Content, Controller, Duration, Limits, Match, Neighbour, Packet, Rule, Settings, Smoc, SwitchId,
+    SwitchPort,
+};
+use weft_units::Mac;
+
+use crate::cases::{four, four_with};
+use crate::net::{Net, arp};
+
+/// The priority of the rules in question.
+const CLAIM: u16 = 22_000;
+
+/// Those rules, with their switches.
+fn claims(net: &Net<Smoc>) -> Vec<(u64, Rule)> {
+    let rules = net.switches.iter().flat_map(|(id, switch)| {
+        switch.rules.iter().filter(|(rule, _)| rule.priority == CLAIM).map(|(rule, _)| (id.0, rule.clone()))
+    });
+    rules.collect()
+}
+
+/// A host asks all for another one's address.
+fn ask(net: &mut Net<Smoc>, from: usize, to: usize) {
+    let (a, b) = (net.hosts[from].clone(), net.hosts[to].clone());
+    net.send(from, arp(a.mac, Mac::BROADCAST, false, a.ip, b.ip));
+    net.run(Duration::from_ms(60));
+}
+
+/// A host asks another one alone, and gets the answer; the ways of both.
+fn probe(net: &mut Net<Smoc>, from: usize, to: usize) -> [Vec<u64>; 2] {
+    let (a, b) = (net.hosts[from].clone(), net.hosts[to].clone());
+    let question = net.send(from, arp(a.mac, b.mac, false, a.ip, b.ip));
+    net.run(Duration::from_ms(60));
+    let answer = net.send(to, arp(b.mac, a.mac, true, b.ip, a.ip));
+    net.run(Duration::from_ms(60));
+    [question, answer].map(|frame| net.way(frame))
+}
+
+/// Whether what a host sends arrives anywhere.
+fn arrives(net: &mut Net<Smoc>, from: usize, packet: Packet) -> bool {
+    let frame = net.send(from, packet);
+    net.run(Duration::from_ms(60));
+    !net.deliveries(frame).is_empty()
+}
+
+/// Whether host 0 is heard at host 1 when it says that its address is its own.
+fn is_heard(net: &mut Net<Smoc>) -> bool {
+    let (a, b) = (net.hosts[0].clone(), net.hosts[1].clone());
+    arrives(net, 0, arp(a.mac, b.mac, true, a.ip, b.ip))
+}
+
+const SIX: [Ipv6Addr; 2] =
+    [Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2)];
+
+/// A message of neighbour discovery to one host.
+fn discovery(
+    net: &Net<Smoc>,
+    [from, to]: [usize; 2],
+    (is_advertisement, source, target): (bool, Ipv6Addr, Ipv6Addr),
+    link_layer: Option<Mac>,
+) -> Packet {
+    let content = Content::Neighbour(Neighbour { is_advertisement, source, target, link_layer });
+    Packet { eth_src: net.hosts[from].mac, eth_dst: net.hosts[to].mac, content }
+}
+
+/// Hosts 0 and 1 say which IPv6 addresses they have, and 0 asks 1.
+fn know_six(net: &mut Net<Smoc>) {
+    for (host, own) in SIX.into_iter().enumerate() {
+        let mac = net.hosts[host].mac;
+        let message = Neighbour { is_advertisement: true, source: own, target: own, link_layer: Some(mac) };
+        let content = Content::Neighbour(message);
+        net.send(host, Packet { eth_src: mac, eth_dst: Mac([0x33, 0x33, 0, 0, 0, 1]), content });
+        net.run(Duration::from_ms(60));
+    }
+    let packet = discovery(net, [0, 1], (false, SIX[0], SIX[1]), Some(net.hosts[0].mac));
+    net.send(0, Packet { eth_dst: Mac([0x33, 0x33, 0xff, 0, 0, 2]), ..packet });
+    net.run(Duration::from_ms(60));
+}
+
+#[test]
+fn hosts_that_have_asked_for_each_other_go_on_doing_so_without_a_controller() {
+    let mut net = four(&[1, 2, 1]);
+    ask(&mut net, 0, 1);
+    ask(&mut net, 0, 2);
+    let asked = net.counter("packet_ins");
+    for lost in [None, Some(1), Some(2)] {
+        if let Some(switch) = lost {
+            net.disconnect(SwitchId(switch));
+        }
+        assert_eq!(probe(&mut net, 0, 1), [[1, 2], [2, 1]]);
+        assert_eq!(probe(&mut net, 1, 0), [[2, 1], [1, 2]]);
+        assert_eq!(probe(&mut net, 0, 2), [[1], [1]]);
+    }
+    assert_eq!((net.counter("packet_ins"), net.counter("neighbours_routed")), (asked, 4));
+    let delivered = net.delivered.last().unwrap();
+    assert_eq!(delivered.packet.eth_dst, net.hosts[delivered.host].mac, "as it was sent");
+    // Longer than hosts wait before they ask again, whatever other rules do.
+    assert!(claims(&net).iter().all(|(_, rule)| rule.idle_timeout_s == 120 && rule.notify_removed));
+    for id in [1, 2] {
+        net.connect(SwitchId(id));
+    }
+    net.run(Duration::from_secs(130));
+    assert_eq!((net.counter("routes_now"), claims(&net).len(), net.counter("rules_stale")), (0, 0, 0));
+}
+
+#[test]
+fn a_host_whose_switch_is_not_connected_is_answered_for_since_nobody_can_ask_it() {
+    let mut net = four(&[1, 2]);
+    ask(&mut net, 0, 1);
+    net.disconnect(SwitchId(2));
+    net.run(Duration::from_secs(100));
+    let answered = net.counter("neighbours_answered");
+    ask(&mut net, 0, 1);
+    assert_eq!(net.counter("neighbours_answered"), answered + 1);
+    net.connect(SwitchId(2));
+    net.run(Duration::from_ms(60));
+    ask(&mut net, 0, 1);
+    assert_eq!(net.counter("neighbours_answered"), answered + 1, "it is asked itself again");
+}
+
+#[test]
+fn a_question_from_another_address_makes_the_rules_for_its_answer() {
+    // As Linux asks again: from its first address, or over IPv6 from its link-local one.
+    let mut net = four(&[1, 2]);
+    let (a, b) = (net.hosts[0].clone(), net.hosts[1].clone());
+    let second = Ipv4Addr::new(10, 0, 1, 1);
+    net.send(0, arp(a.mac, Mac::BROADCAST, false, second, second));
+    net.run(Duration::from_ms(60));
+    ask(&mut net, 0, 1);
+    // The first goes by the controller, like all that has another target than what went before.
+    for expected in [2, 4] {
+        let target = if expected == 2 { a.ip } else { second };
+        assert!(arrives(&mut net, 1, arp(b.mac, a.mac, false, b.ip, target)));
+        assert_eq!(net.counter("neighbours_routed"), expected);
+    }
+    net.disconnect(SwitchId(1));
+    net.disconnect(SwitchId(2));
+    for target in [a.ip, second] {
+        assert!(arrives(&mut net, 1, arp(b.mac, a.mac, false, b.ip, target)));
+        assert!(arrives(&mut net, 0, arp(a.mac, b.mac, true, target, b.ip)));
+    }
+}
+
+#[test]
+fn neighbour_discovery_goes_on_without_a_controller_too() {
+    let mut net = four(&[1, 2]);
+    know_six(&mut net);
+    assert_eq!(net.counter("neighbours_routed"), 6, "a question and two forms of the answer of each");
+    for id in 1..=5 {
+        net.disconnect(SwitchId(id));
+    }
+    for [from, to] in [[0, 1], [1, 0]] {
+        let (own, other, mac) = (SIX[from], SIX[to], net.hosts[from].mac);
+        let question = discovery(&net, [from, to], (false, own, other), Some(mac));
+        assert!(arrives(&mut net, from, question));
+        // Some answer one host with their link-layer address, although they need not.
+        for told in [None, Some(net.hosts[to].mac)] {
+            let answer = discovery(&net, [to, from], (true, other, other), told);
+            assert!(arrives(&mut net, to, answer));
+        }
+    }
+}
+
+#[test]
+fn a_host_with_rules_for_its_own_address_is_not_heard_when_it_claims_anothers() {
+    let mut net = four(&[1, 2, 3]);
+    ask(&mut net, 0, 1);
+    know_six(&mut net);
+    let [a, b, c] = [0, 1, 2].map(|host: usize| net.hosts[host].clone());
+    let before = claims(&net).len();
+    let of_a = |sender_mac: Mac, sender: Ipv4Addr| {
+        let packet = arp(a.mac, b.mac, true, sender, b.ip);
+        let Content::Arp(message) = packet.content else { unreachable!("it is ARP") };
+        Packet { content: Content::Arp(weft_control::Arp { sender_mac, ..message }), ..packet }
+    };
+    let six_of_c = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 3);
+    net.tell(|core, now, out| core.host_known(now, c.at, c.mac, &[six_of_c.into()], out));
+    let forged = [
+        of_a(a.mac, c.ip),
+        of_a(c.mac, a.ip),
+        of_a(c.mac, c.ip),
+        discovery(&net, [0, 1], (true, SIX[0], six_of_c), Some(a.mac)),
+        discovery(&net, [0, 1], (true, SIX[0], six_of_c), None),
+        discovery(&net, [0, 1], (true, SIX[0], SIX[0]), Some(c.mac)),
+        discovery(&net, [0, 1], (false, six_of_c, SIX[1]), Some(a.mac)),
+        discovery(&net, [0, 1], (false, SIX[0], SIX[1]), Some(c.mac)),
+    ];
+    for packet in forged {
+        assert!(!arrives(&mut net, 0, packet), "{packet:?}");
+    }
+    // With the MAC address of another one, or at another port, it is not heard either.
+    let stolen = Packet { eth_src: b.mac, ..arp(b.mac, a.mac, true, b.ip, a.ip) };
+    assert!(!arrives(&mut net, 2, stolen));
+    assert_eq!(claims(&net).len(), before, "and gets no rules by it");
+    assert!(is_heard(&mut net), "what is true of itself arrives");
+}
+
+#[test]
+fn who_loses_an_address_is_not_heard_any_more_when_he_says_that_he_has_it() {
+    let mut net = four(&[1, 2, 3]);
+    ask(&mut net, 0, 1);
+    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+    assert!(is_heard(&mut net));
+    // 2 claims it, and 0 does not defend it.
+    net.hosts_answer = false;
+    net.send(2, arp(c.mac, Mac::BROADCAST, false, a.ip, a.ip));
+    net.run(Duration::from_ms(400));
+    assert!(claims(&net).iter().all(|(_, rule)| rule.matches.eth_src != Some(a.mac)), "{:?}", claims(&net));
+    assert!(!is_heard(&mut net));
+    assert_eq!(net.counter("addresses_disputed"), 2);
+}
+
+#[test]
+fn rules_of_an_address_that_was_pushed_out_or_of_a_station_that_moves_are_gone_at_once() {
+    let mut net = four(&[1, 2]);
+    ask(&mut net, 0, 1);
+    let a = net.hosts[0].clone();
+    for last in 0..16 {
+        net.send(0, arp(a.mac, Mac::BROADCAST, false, [10, 0, 1, last].into(), [10, 0, 1, last].into()));
+        net.run(Duration::from_ms(20));
+    }
+    assert_eq!(claims(&net).len(), 0, "nor may anybody ask about it");
+
+    let mut net = four(&[1, 2]);
+    ask(&mut net, 0, 1);
+    assert_eq!((claims(&net).len(), net.counter("routes_now")), (2, 2));
+    let port = SwitchPort::new(3, 40);
+    let old = net.hosts[0].at;
+    net.tell(|core, now, out| core.port_changed(now, port, true, out));
+    net.run(Duration::from_secs(2));
+    net.tell(|core, now, out| core.port_changed(now, old, false, out));
+    net.move_host(0, port);
+    net.send(0, arp(a.mac, Mac::BROADCAST, false, a.ip, a.ip));
+    net.run(Duration::from_ms(60));
+    assert_eq!((net.counter("stations_moved"), claims(&net).len(), net.counter("routes_now")), (1, 0, 0));
+    probe(&mut net, 0, 1);
+    assert_eq!(probe(&mut net, 0, 1), [[3, 2], [2, 3]]);
+}
+
+#[test]
+fn while_a_claim_is_looked_into_no_rules_are_made() {
+    let mut net = four(&[1, 2, 3]);
+    net.hosts_answer = false;
+    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+    net.send(2, arp(c.mac, Mac::BROADCAST, false, a.ip, a.ip));
+    net.run(Duration::from_ms(60));
+    ask(&mut net, 1, 0);
+    assert_eq!(claims(&net).len(), 0);
+    net.run(Duration::from_ms(400));
+    ask(&mut net, 1, 0);
+    let sources: Vec<_> = claims(&net).iter().map(|(switch, rule)| (*switch, rule.matches.eth_src)).collect();
+    assert_eq!(sources, [(2, Some(net.hosts[1].mac)), (3, Some(c.mac))], "2 has that address now");
+}
+
+#[test]
+fn what_neighbours_say_leaves_a_cable_that_was_cut() {
+    let mut net = four(&[1, 2]);
+    ask(&mut net, 0, 1);
+    let at = net.wires()[0].0;
+    net.cut(at, false);
+    net.run(Duration::from_ms(60));
+    let asked = net.counter("packet_ins");
+    assert_eq!(probe(&mut net, 0, 1), [[1, 3, 2], [2, 3, 1]]);
+    assert_eq!(net.counter("packet_ins"), asked);
+}
+
+/// Another run of the controller takes over.
+fn start_again(net: &mut Net<Smoc>) {
+    let wires = net.wires();
+    for id in 1..=5 {
+        net.disconnect(SwitchId(id));
+    }
+    net.controller = Smoc::new(Settings { epoch: 7, hash_key: 7, ..Settings::default() }).unwrap();
+    for id in 1..=5 {
+        net.connect(SwitchId(id));
+    }
+    for (a, b) in wires {
+        net.wire(a, b);
+    }
+    net.run(Duration::from_secs(3));
+}
+
+#[test]
+fn another_run_of_the_controller_takes_them_over_with_what_they_say() {
+    let mut net = four(&[1, 2, 1, 3]);
+    ask(&mut net, 0, 1);
+    ask(&mut net, 0, 2);
+    know_six(&mut net);
+    let bare = |net: &Net<Smoc>| {
+        let mut rules: Vec<_> = claims(net);
+        rules.iter_mut().for_each(|(_, rule)| rule.cookie = 0);
+        rules.sort_by_key(|(switch, rule)| format!("{switch} {:?}", rule.matches));
+        rules
+    };
+    let (before, cookies) = (bare(&net), net.cookies());
+    assert_eq!(before.len(), 10);
+    start_again(&mut net);
+    net.run(Duration::from_secs(15));
+    assert_eq!((bare(&net), net.counter("rules_stale")), (before, 0));
+    assert_eq!(net.counter("routes_now"), 10);
+    assert!(claims(&net).iter().all(|(id, rule)| !cookies.contains(&(SwitchId(*id), rule.cookie))));
+    let asked = net.counter("packet_ins");
+    assert_eq!(probe(&mut net, 0, 1), [[1, 2], [2, 1]]);
+    assert_eq!(net.counter("packet_ins"), asked);
+    // It knows whose the addresses are: who claims one is not heard, and who loses one loses its rules.
+    let (a, d) = (net.hosts[0].clone(), net.hosts[3].clone());
+    let b = net.hosts[1].clone();
+    assert!(!arrives(&mut net, 3, arp(d.mac, b.mac, true, a.ip, b.ip)));
+    net.hosts_answer = false;
+    net.run(Duration::from_ms(400));
+    net.send(3, arp(d.mac, Mac::BROADCAST, false, a.ip, a.ip));
+    net.run(Duration::from_ms(400));
+    assert!(!is_heard(&mut net));
+}
+
+#[test]
+fn a_switch_that_comes_back_with_a_claim_that_was_lost_meanwhile_is_told_to_drop_it() {
+    let mut net = four(&[1, 2, 3]);
+    ask(&mut net, 0, 1);
+    net.disconnect(SwitchId(1));
+    net.hosts_answer = false;
+    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+    net.send(2, arp(c.mac, Mac::BROADCAST, false, a.ip, a.ip));
+    net.run(Duration::from_ms(400));
+    assert!(is_heard(&mut net), "nobody can tell its switch");
+    net.connect(SwitchId(1));
+    net.run(Duration::from_ms(60));
+    assert!(!is_heard(&mut net));
+    assert!(claims(&net).iter().all(|(_, rule)| rule.matches.eth_src != Some(a.mac)));
+}
+
+#[test]
+fn rules_that_let_through_more_than_one_claim_are_not_taken_over() {
+    let mut net = four(&[1, 2]);
+    ask(&mut net, 0, 1);
+    let (_, sound) = claims(&net).into_iter().find(|(switch, _)| *switch == 1).unwrap();
+    let wider = [
+        Match { says: None, ..sound.matches },
+        Match { about: None, ..sound.matches },
+        Match { eth_src: None, ..sound.matches },
+        Match { in_port: None, ..sound.matches },
+        Match { eth_dst: None, ..sound.matches },
+        Match { says: sound.matches.says.map(|(address, _)| (address, Mac([2; 6]))), ..sound.matches },
+    ];
+    let rules = &mut net.switches.get_mut(&SwitchId(1)).unwrap().rules;
+    let now = rules[0].1;
+    rules.extend(wider.map(|matches| (Rule { matches, ..sound.clone() }, now)));
+    start_again(&mut net);
+    net.run(Duration::from_secs(15));
+    let left: Vec<Match> = claims(&net).into_iter().map(|(_, rule)| rule.matches).collect();
+    assert_eq!((left.len(), left.contains(&sound.matches)), (2, true), "{left:?}");
+}
+
+#[test]
+fn who_asks_for_many_addresses_gets_so_many_rules_and_others_get_theirs() {
+    let limits = Limits { rules_per_port: 40, stations: 1000, ..Limits::default() };
+    let mut hosts = vec![1, 2];
+    hosts.extend([2; 30]);
+    let mut net = four_with(Settings { limits, ..Settings::default() }, &hosts);
+    for other in 2..32 {
+        ask(&mut net, 0, other);
+    }
+    assert_eq!((claims(&net).len(), net.counter("neighbours_routed")), (10, 10));
+    assert_eq!(net.counter("neighbours_unrouted"), 25);
+    // What it asks for arrives all the same, and so do the answers, which cost nobody else's port anything.
+    assert_eq!(probe(&mut net, 0, 31), [[2], [1]], "the controller carries it");
+    assert_eq!(claims(&net).len(), 10);
+    ask(&mut net, 1, 0);
+    assert_eq!(claims(&net).len(), 12);
+    net.run(Duration::from_secs(130));
+    assert_eq!((claims(&net).len(), net.counter("routes_now")), (0, 0));
+    ask(&mut net, 0, 20);
+    assert_eq!(claims(&net).len(), 2, "there is room again");
+}
+
+#[test]
+fn addresses_that_a_host_makes_up_fill_no_table() {
+    let limits = Limits { rules_per_port: 400, ..Limits::default() };
+    let mut net = four_with(Settings { limits, ..Settings::default() }, &[1, 2]);
+    let (a, b) = (net.hosts[0].clone(), net.hosts[1].clone());
+    for number in 0..3000_u32 {
+        let own = Ipv4Addr::from(0x0a01_0000 + number % 700);
+        let [.., high, low] = number.to_be_bytes();
+        let mac = Mac([2, 0, 0, 9, high, low]);
+        let from = if number % 2 == 0 { a.mac } else { mac };
+        net.send(0, arp(from, Mac::BROADCAST, false, own, b.ip));
+        net.run(Duration::from_ms(2));
+    }
+    let (most, now) = (claims(&net).len(), net.counter("routes_now"));
+    assert!(most <= 100 && now <= 100, "{most} rules, {now} routes");
+    let stations = net.counter("stations_now");
+    assert!(stations <= 257, "{stations}");
+    // Others find each other as ever.
+    assert_eq!(net.held(), 0);
+    net.run(Duration::from_secs(130));
+    assert_eq!((claims(&net).len(), net.counter("routes_now")), (0, 0));
+    net.announce();
+    ask(&mut net, 1, 0);
+    assert_eq!(claims(&net).len(), 2);
+    assert_eq!(probe(&mut net, 0, 1), [[1, 2], [2, 1]]);
+}

@@ -1,0 +1,212 @@
+"""Hosts that ask for each other's addresses often, what they say meanwhile, and one that lies; to be used in a jail."""
+
+from __future__ import annotations
+
+import re
+import socket
+import struct
+import subprocess
+import threading
+import time
+
+from benches.controller.lab import IPPROTO_MPTCP, run_in, sh
+from weft.emulation.namespace import entered
+
+ADDRESSES = {
+    "four": ("10.0.0.{}{}", 24),
+    "six": ("fd00::{}{}", 64),
+}
+"""By family, with the numbers of a pair and of a host in it."""
+OPENERS = {1: "a", 2: "b"}
+"""Of each pair who pings: Linux takes what comes back for a sign that the other is there, and the other has to ask.
+
+No pair is that of TCP, which tells both.
+"""
+
+
+def address(family, pair, host):
+    """The address of a host in a pair."""
+    return ADDRESSES[family][0].format(pair, "ab".index(host) + 1)
+
+
+def ask_often(net):
+    """Give both hosts their addresses, and have them ask after two seconds or so whether the other is there."""
+    for host in "ab":
+        device = net.interface(host)
+        for setting in ("all", device):
+            run_in(net, host, f"sysctl -qw net.ipv6.conf.{setting}.disable_ipv6=0")
+        for family, (_, length) in ADDRESSES.items():
+            for pair in OPENERS:
+                more = "nodad" if family == "six" else ""
+                run_in(net, host, f"ip address add {address(family, pair, host)}/{length} dev {device} {more}")
+        for family in ("ipv4", "ipv6"):
+            timers = f"net.{family}.neigh.{device}"
+            run_in(net, host, f"sysctl -qw {timers}.base_reachable_time_ms=1000 {timers}.delay_first_probe_time=1")
+
+
+class Talking:
+    """Pings of each family both ways while a block runs: `sent` and `lost` by family and source."""
+
+    def __init__(self, net):
+        """The network, whose hosts have their addresses."""
+        self._net = net
+
+    def __enter__(self):
+        self._processes = {}
+        for family in ADDRESSES:
+            for pair, source in OPENERS.items():
+                ends = [address(family, pair, host) for host in (source, "ab".replace(source, ""))]
+                inside = ["nsenter", f"--net={self._net.namespaces[source]}"]
+                self._processes[f"{family} {source}"] = subprocess.Popen(
+                    [*inside, "ping", "-n", "-i", "0.2", "-I", *ends],
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                )
+        return self
+
+    def __exit__(self, *_):
+        self.sent, self.lost = {}, {}
+        for process in self._processes.values():
+            process.send_signal(2)
+        for name, process in self._processes.items():
+            said = process.communicate(timeout=10)[0]
+            self.sent[name] = int(re.search(r"(\d+) packets transmitted", said)[1])
+            came = set(map(int, re.findall(r"icmp_seq=(\d+) ttl", said)))
+            # The last may still be under way.
+            self.lost[name] = sorted(set(range(1, self.sent[name] - 5)) - came)
+
+
+class Trickle:
+    """A connection of Multipath TCP on which a says a little all the time; `stall_s` is b's longest wait for it."""
+
+    def __init__(self, net):
+        """The network."""
+        address = (net.address("b"), 4002)
+        with entered(net.namespaces["b"]):
+            # It stays: Linux has further subflows come to the socket that listens.
+            self._listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
+            self._listening.bind(address)
+            self._listening.listen()
+        with entered(net.namespaces["a"]):
+            self._here = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
+        self._here.connect(address)
+        self._there = self._listening.accept()[0]
+        self._done = threading.Event()
+        self._threads = [threading.Thread(target=one, daemon=True) for one in (self._send, self._receive)]
+        self.stall_s = 0.0
+
+    def _send(self):
+        self._here.settimeout(60)
+        while not self._done.is_set():
+            self._here.sendall(bytes(5000))
+            time.sleep(0.05)
+
+    def _receive(self):
+        self._there.settimeout(60)
+        before = time.monotonic()
+        while not self._done.is_set():
+            self._there.recv(65536)
+            now = time.monotonic()
+            self.stall_s, before = max(self.stall_s, now - before), now
+
+    def __enter__(self):
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._done.set()
+        for thread in self._threads:
+            thread.join(10)
+        for end in (self._here, self._there, self._listening):
+            end.close()
+
+
+class Liar:
+    """A third host, at s1: it has an address of its own, and says what it is told to."""
+
+    ADDRESS, SIX, MAC = "10.0.0.66", "fd00::66", "02:66:66:66:66:66"
+
+    def __init__(self, net):
+        """Attach it to the network."""
+        self.namespace = "/run/netns/liar"
+        sh("ip netns add liar && ip link add liar-s1 type veth peer name liar0 netns liar && ip link set liar-s1 up")
+        net.switch._configure("add-port", "s1", "liar-s1")
+        for command in (
+            f"ip link set liar0 address {self.MAC}",
+            "ethtool -K liar0 tx off",
+            "sysctl -qw net.ipv6.conf.liar0.disable_ipv6=0",
+            "ip link set liar0 up",
+            f"ip address add {self.ADDRESS}/24 dev liar0",
+            f"ip address add {self.SIX}/64 dev liar0 nodad",
+        ):
+            sh(f"nsenter --net={self.namespace} {command}")
+
+    def ping(self, address):
+        """How many of three pings come back."""
+        said = sh(f"nsenter --net={self.namespace} ping -n -i 0.2 -c 3 -w 5 {address}", check=False)
+        return int(re.search(r"(\d+) received", said)[1])
+
+    def say(self, frames):
+        """Send frames, a tenth of a second apart."""
+        with entered(self.namespace):
+            sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        with sender:
+            sender.bind(("liar0", 0))
+            for frame in frames:
+                sender.send(frame)
+                time.sleep(0.1)
+
+
+def mac_bytes(mac):
+    """A MAC address as it stands in a frame."""
+    return bytes.fromhex(mac.replace(":", ""))
+
+
+def arp_reply(source, target, says, mac=None):
+    """A reply to one host, which says that `says` is at `mac`; that of its sender unless given."""
+    (to, to_ip), own = (mac_bytes(target[0]), socket.inet_aton(target[1])), mac_bytes(source)
+    claimed = mac_bytes(mac or source) + socket.inet_aton(says)
+    return to + own + struct.pack("!HHHBBH", 0x0806, 1, 0x0800, 6, 4, 2) + claimed + to + to_ip + bytes(18)
+
+
+def advertisement(source, target, says, mac=None):
+    """A Neighbour Advertisement to one host, which says that `says` is at `mac`; without link-layer address if none."""
+    at, to = (socket.inet_pton(socket.AF_INET6, one) for one in (says, target[1]))
+    # Solicited and to override what is known.
+    message = struct.pack("!BBHI", 136, 0, 0, 0x60000000) + at
+    message += b"" if mac is None else struct.pack("!BB", 2, 1) + mac_bytes(mac)
+    pseudo = at + to + struct.pack("!II", len(message), 58)
+    total = sum(struct.unpack(f"!{len(pseudo + message) // 2}H", pseudo + message))
+    total = (total & 0xFFFF) + (total >> 16)
+    message = message[:2] + struct.pack("!H", 0xFFFF ^ ((total & 0xFFFF) + (total >> 16))) + message[4:]
+    header = struct.pack("!IHBB", 0x60000000, len(message), 58, 255) + at + to
+    return mac_bytes(target[0]) + mac_bytes(source) + struct.pack("!H", 0x86DD) + header + message
+
+
+class Hearing:
+    """The ARP packets and Neighbour Advertisements that reach b while a block runs, as `frames`."""
+
+    def __init__(self, net):
+        """The network."""
+        with entered(net.namespaces["b"]):
+            self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+        self._socket.bind((net.interface("b"), 3))
+        self._socket.settimeout(0.2)
+        self.frames = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        time.sleep(0.5)
+        with self._socket:
+            while True:
+                try:
+                    frame = self._socket.recv(2000)
+                except TimeoutError:
+                    return
+                kind = frame[12:14].hex()
+                if kind == "0806" or (kind == "86dd" and frame[20] == 58 and frame[54] == 136):
+                    self.frames.append(frame)
