@@ -17,6 +17,8 @@ PERIOD_S = 8.0
 """Between two looks at a switch."""
 MARK = 0x5745
 """The upper 16 bits of the cookies of all rules that are Weft's."""
+_PATIENCE_S = 60.0
+"""A look that was due so long ago and is not answered is given up, and the next one begins."""
 _MOST = 10_000
 """Rules of others that a switch may tell at one look; if there are more, the rest is not told apart."""
 
@@ -38,8 +40,8 @@ class Foreign:
         self._told: Counter[int] = Counter()
 
     def ask(self, now: float) -> bytes:
-        """What the switch is to be sent now; nothing until the next look is due, or while one goes on."""
-        if now < self._due or self._asked:
+        """What the switch is to be sent now; nothing until the next look is due, or while one is being answered."""
+        if now < self._due or (self._asked and now < self._due + _PATIENCE_S):
             return b""
         self._due = now + PERIOD_S
         first = self._xids(2)
