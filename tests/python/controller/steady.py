@@ -29,10 +29,9 @@ def known(controller, **settings):
 def steady(controller, controllers=(PORT,)):
     """The network and a connection of a that says nothing, when its four subflows have a path each.
 
-    The controller answers ARP, and hosts ask again now and then: here they know each other for good.
+    Hosts ask each other again now and then (ARP), as always.
     """
     with known(controller, controllers=controllers) as net:
-        keep_neighbours(net)
         with Connected(net):
             until("four subflows have four paths", lambda: controller.middles() == list(MIDDLE))
             # Rules for the handshake's segments are replaced when all is known.
@@ -124,18 +123,3 @@ def rules(net, switch):
         text=True,
     ).stdout
     return sorted(line.strip() for line in said.splitlines() if "actions=" in line)
-
-
-def keep_neighbours(net):
-    """Have both hosts know each other's MAC address for good, at every address of theirs."""
-    for source, target in ("ab", "ba"):
-        known = subprocess.run(
-            ["nsenter", f"--net={net.namespaces[source]}", "ip", "neighbour", "show"],
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout
-        for address, device in re.findall(r"(\S+) dev (\S+) lladdr", known):
-            mac = net.hosts[target].MAC()
-            known = f"ip neighbour replace {address} lladdr {mac} dev {device} nud permanent"
-            subprocess.run(["nsenter", f"--net={net.namespaces[source]}", *known.split()], check=True)
