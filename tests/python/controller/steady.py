@@ -31,12 +31,11 @@ def steady(controller, controllers=(PORT,)):
 
     Hosts ask each other again now and then (ARP), as always.
     """
-    with known(controller, controllers=controllers) as net:
-        with Connected(net):
-            until("four subflows have four paths", lambda: controller.middles() == list(MIDDLE))
-            # Rules for the handshake's segments are replaced when all is known.
-            time.sleep(1)
-            yield net
+    with known(controller, controllers=controllers) as net, Connected(net):
+        until("four subflows have four paths", lambda: controller.middles() == list(MIDDLE))
+        # Rules for the handshake's segments are replaced when all is known.
+        time.sleep(1)
+        yield net
 
 
 class Relay:
