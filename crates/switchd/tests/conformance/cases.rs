@@ -14,6 +14,9 @@ use crate::setting::Setting;
 
 const A: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
 const B: MacAddr = MacAddr([2, 0, 0, 0, 0, 2]);
+const C: MacAddr = MacAddr([2, 0, 0, 0, 0, 3]);
+/// A, as the source of a frame that a switch floods since it does not know the destination.
+const MARKED_A: MacAddr = MacAddr([3, 0, 0, 0, 0, 1]);
 
 struct Case {
     name: &'static str,
@@ -91,6 +94,17 @@ fn cases() -> Vec<Case> {
             name: "copies that come back to the edge that looks for a path are late",
             frames: vec![(0, request(A)), (0, ethernet(B, A, 0, EtherType::IPV4, &[1])), (2, request(A))],
             counted: vec!["forwarded", "forwarded", "late_copy"],
+        },
+        Case {
+            mode: Mode::ArpPath,
+            name: "whose frames another switch flooded before is looked for from here, though a repair is under way",
+            frames: vec![
+                (0, request(A)),
+                (1, ethernet(B, C, 0, EtherType::IPV4, &[1])),
+                (2, ethernet(B, MARKED_A, 0, EtherType::IPV4, &[1])),
+                (0, ethernet(B, A, 0, EtherType::IPV4, &[1])),
+            ],
+            counted: vec!["forwarded", "forwarded", "forwarded", "forwarded"],
         },
         Case {
             name: "a segment that makes its flow an elephant and meets a dead port starts one recovery",
