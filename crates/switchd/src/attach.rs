@@ -16,7 +16,7 @@ use crate::filters;
 use crate::names::SwitchName;
 use crate::pins::{Hook, Pins, list};
 use crate::plane::Plane;
-use crate::sys::{ifindex, programs_at};
+use crate::sys::{detach_link, ifindex, open_pin, programs_at};
 
 /// Priority and handle of the filter, where there is no tcx.
 pub(crate) const PRIORITY: u16 = 1;
@@ -204,10 +204,12 @@ fn pinned_before(pins: &Pins, hook: Hook, interface: &str) -> Result<Option<Path
 /// [`PlaneError`].
 pub fn detach(hook: Hook, interface: &str, path: &Path) -> Result<()> {
     let failed = |error| PlaneError::Pin { path: path.to_owned(), error };
-    if hook == Hook::Clsact {
-        filters::remove(interface, path)?;
+    match hook {
+        Hook::Clsact => filters::remove(interface, path)?,
+        // The kernel ends a link without a pin and a holder too, but some time later. That it was detached before is no
+        // matter.
+        Hook::Tcx => open_pin(path).and_then(|link| detach_link(&link).or(Ok(()))).map_err(failed)?,
     }
-    // A link without a pin and a holder is gone.
     std::fs::remove_file(path).map_err(failed)
 }
 

@@ -2,26 +2,14 @@
 //! away: maps and attachments live as long as somebody holds them, and are pinned again.
 
 use std::collections::BTreeMap;
-use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::sys::bpf;
+use crate::sys::{bpf, open_pin, pin};
 
-const BPF_OBJ_PIN: libc::c_long = 6;
-const BPF_OBJ_GET: libc::c_long = 7;
 const BPF_OBJ_GET_INFO_BY_FD: libc::c_long = 15;
-
-/// `struct { ... }` of `union bpf_attr` for pins.
-#[repr(C)]
-#[derive(Default)]
-struct PinAttr {
-    path: u64,
-    fd: u32,
-    flags: u32,
-}
 
 /// `struct { ... } info` of `union bpf_attr`.
 #[repr(C)]
@@ -45,26 +33,17 @@ impl Kept {
         if path.is_symlink() {
             return Ok(Self::Symlink(std::fs::read_link(path)?));
         }
-        let name = CString::new(path.as_os_str().as_encoded_bytes())?;
-        let mut attr = PinAttr { path: name.as_ptr() as u64, ..PinAttr::default() };
-        // SAFETY: the pointer is to a string that lives until the call returns.
-        let fd = unsafe { bpf(BPF_OBJ_GET, &mut attr) }?;
-        // SAFETY: the descriptor is new and nobody else's.
-        Ok(Self::Object(unsafe { OwnedFd::from_raw_fd(fd) }))
+        open_pin(path).map(Self::Object)
     }
 
     fn put(&self, path: &Path) -> io::Result<()> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        let fd = match self {
-            Self::Symlink(to) => return std::os::unix::fs::symlink(to, path),
-            Self::Object(fd) => fd.as_raw_fd() as u32,
-        };
-        let name = CString::new(path.as_os_str().as_encoded_bytes())?;
-        let mut attr = PinAttr { path: name.as_ptr() as u64, fd, flags: 0 };
-        // SAFETY: as above.
-        unsafe { bpf(BPF_OBJ_PIN, &mut attr) }.map(drop)
+        match self {
+            Self::Symlink(to) => std::os::unix::fs::symlink(to, path),
+            Self::Object(fd) => pin(fd, path),
+        }
     }
 
     /// Whether it is a link to an interface that somebody has detached.

@@ -1,8 +1,14 @@
 //! bpf(2) where the library has no call for it.
 
+use std::ffi::CString;
 use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::Path;
 
+const BPF_OBJ_PIN: libc::c_long = 6;
+const BPF_OBJ_GET: libc::c_long = 7;
 const BPF_PROG_QUERY: libc::c_long = 16;
+const BPF_LINK_DETACH: libc::c_long = 34;
 const BPF_TCX_INGRESS: u32 = 46;
 
 /// Programs of an interface that are looked at: the kernel allows 64.
@@ -18,6 +24,49 @@ pub(crate) unsafe fn bpf<T>(command: libc::c_long, attr: &mut T) -> io::Result<l
         -1 => Err(io::Error::last_os_error()),
         done => Ok(done as libc::c_int),
     }
+}
+
+/// `struct { ... }` of `union bpf_attr` for pins.
+#[repr(C)]
+#[derive(Default)]
+struct PinAttr {
+    path: u64,
+    fd: u32,
+    flags: u32,
+}
+
+/// A descriptor of the map, program or link that is pinned there.
+///
+/// # Errors
+/// What the kernel says.
+pub fn open_pin(path: &Path) -> io::Result<OwnedFd> {
+    let name = CString::new(path.as_os_str().as_encoded_bytes())?;
+    let mut attr = PinAttr { path: name.as_ptr() as u64, ..PinAttr::default() };
+    // SAFETY: the pointer is to a string that lives until the call returns.
+    let fd = unsafe { bpf(BPF_OBJ_GET, &mut attr) }?;
+    // SAFETY: the descriptor is new and nobody else's.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Pins what the descriptor is of.
+///
+/// # Errors
+/// What the kernel says.
+pub fn pin(of: &OwnedFd, path: &Path) -> io::Result<()> {
+    let name = CString::new(path.as_os_str().as_encoded_bytes())?;
+    let mut attr = PinAttr { path: name.as_ptr() as u64, fd: of.as_raw_fd() as u32, flags: 0 };
+    // SAFETY: the pointer is to a string that lives until the call returns.
+    unsafe { bpf(BPF_OBJ_PIN, &mut attr) }.map(drop)
+}
+
+/// Detaches the program of a link from its interface, whoever holds the link.
+///
+/// # Errors
+/// What the kernel says, also where it was detached before.
+pub fn detach_link(link: &OwnedFd) -> io::Result<()> {
+    let mut attr = [link.as_raw_fd() as u32, 0];
+    // SAFETY: there are no pointers.
+    unsafe { bpf(BPF_LINK_DETACH, &mut attr) }.map(drop)
 }
 
 /// `struct { ... } query` of `union bpf_attr`.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use aya::programs::links::{FdLink, PinnedLink};
+
 use crate::net::{Netns, host};
 use crate::or_skip;
 use crate::switch::{Places, Switch, TwoHosts};
@@ -34,10 +36,14 @@ fn no_frame_is_lost_while_daemons_are_killed_and_started_under_load() {
         println!("{attach}: {} datagrams, longest gap {:?}", outcome.sent, outcome.gap);
         assert!(outcome.sent > 5_000);
         assert_eq!(outcome.received, outcome.sent, "{attach}: frames lost");
+        // Who else holds a link does not keep the program at its interface.
+        let pin = places.pins.join("s/links/0:h1");
+        let held = (attach == "tcx").then(|| FdLink::from(PinnedLink::from_pin(pin).expect("a link")));
         let output = switch.ctl("down");
         assert!(output.status.success(), "{output:?}");
         crate::switch::wait_for("pins are gone", 5, || !places.pins.join("s").exists());
         assert!(!two.reach(), "{attach}: nothing forwards any more");
+        drop(held);
     }
 }
 
