@@ -1,6 +1,6 @@
 //! Hosts reach each other through switches, and go on when a cable is lost.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::net::{Netns, cable, host};
 use crate::or_skip;
@@ -164,7 +164,9 @@ fn a_neighbour_that_says_nothing_is_left_within_its_hold() {
     connection.send(1000);
     // Its data plane stays; only Hellos end, as with a daemon that stays dead.
     switches[2].kill();
-    let took = wait_for("silence is noticed", 5, || switches[0].role("to2") == "silent");
+    let began = SystemTime::now();
+    wait_for("silence is noticed", 5, || switches[0].role("to2") == "silent");
+    let took = switches[0].logged("the neighbour has fallen silent", began);
     println!("silence is noticed after {took:?}");
     assert!(took < Duration::from_millis(600), "hold is 300 ms");
     assert!(reaches(&ring.hosts[0], &ring.hosts[1], "10.0.0.2:7"));

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
 
@@ -162,6 +162,21 @@ impl<'a> Switch<'a> {
 
     fn log_path(&self) -> PathBuf {
         self.places.run.join(format!("{}.log", self.name))
+    }
+
+    /// How long after `since` it has logged the first line with this text, by the times in the log: those of whoever asks it
+    /// again and again are later on a busy machine.
+    pub fn logged(&self, text: &str, since: SystemTime) -> Duration {
+        const DAY: u64 = 86_400_000_000;
+        let log = self.log();
+        let line =
+            log.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("no `{text}`:\n{log}"));
+        // 2026-11-22T21:23:04.697622Z
+        let number = |from: usize, to: usize| line[from..to].parse::<u64>().expect("digits of a time");
+        let seconds = (number(11, 13) * 60 + number(14, 16)) * 60 + number(17, 19);
+        let at = seconds * 1_000_000 + number(20, 26);
+        let since = since.duration_since(SystemTime::UNIX_EPOCH).expect("after 1970").as_micros() as u64;
+        Duration::from_micros((at + DAY - since % DAY) % DAY)
     }
 
     /// What it has logged.

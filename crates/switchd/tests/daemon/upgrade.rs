@@ -72,7 +72,7 @@ fn start(netns: &Netns, places: &Places, config: &Path, attach: &str, files: u64
         if UnixStream::connect(&socket).is_ok() {
             break true;
         }
-        assert!(began.elapsed() < Duration::from_secs(40), "neither runs nor ends with {files} files");
+        assert!(began.elapsed() < Duration::from_secs(120), "neither runs nor ends with {files} files");
         std::thread::sleep(Duration::from_millis(5));
     };
     let _ = child.kill();
