@@ -17,7 +17,7 @@ use crate::packet::{Content, Packet};
 use crate::rule::RuleChange;
 use crate::settings::Settings;
 use crate::slab::Handle;
-use crate::stations::{Claim, Heard, Stations};
+use crate::stations::{Claim, Heard, Station, Stations};
 use crate::topology::{Change, Role, Topology};
 
 /// What is counted and limited at each port.
@@ -47,6 +47,17 @@ pub(crate) enum Sender {
     Moved(u32),
     /// Nobody who counts: the frame is dropped.
     Nobody,
+}
+
+/// Whether a station could contradict a claim.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Defence {
+    /// It can be asked, and its answer is heard.
+    Possible,
+    /// It may well be there, and can be neither asked nor heard now.
+    Impossible,
+    /// It cannot be there.
+    Gone,
 }
 
 /// Switches, stations, settings and counters.
@@ -139,12 +150,14 @@ impl Network {
                 return Sender::Known(station);
             }
             Heard::Elsewhere(station) => {
-                if !self.is_there(now, station) {
+                let defence = self.defence(now, station);
+                if defence == Defence::Gone {
                     return Sender::Moved(station);
                 }
                 let station = self.stations.slab.handle(station);
                 self.counters.claims_disputed += 1;
-                if self.may_learn(now, port)
+                if defence == Defence::Possible
+                    && self.may_learn(now, port)
                     && self.stations.claim(now, Claim::Moved { station, port, switch })
                 {
                     let address = self.stations.slab[station.index].addresses.first().copied();
@@ -193,7 +206,8 @@ impl Network {
             }
             return true;
         };
-        if !self.is_there(now, owner) {
+        let defence = self.defence(now, owner);
+        if defence == Defence::Gone {
             if may_learn {
                 self.stations.remove_address(address);
                 self.stations.add_address(station, address);
@@ -201,7 +215,7 @@ impl Network {
             return true;
         }
         self.counters.addresses_disputed += 1;
-        if may_learn {
+        if may_learn && defence == Defence::Possible {
             let by = self.stations.slab.handle(station);
             let handle = self.stations.slab.handle(owner);
             self.counters.claims_disputed += 1;
@@ -277,6 +291,28 @@ impl Network {
             None => return,
         };
         self.send_to(station, FrameOut::Made(frame), out);
+    }
+
+    /// The next claim that holds because nobody has contradicted it in time, though that was possible.
+    pub fn due_claim(&mut self, now: Time) -> Option<Claim> {
+        while let Some(claim) = self.stations.expire(now) {
+            if self.defence(now, claim.station().index) != Defence::Impossible {
+                return Some(claim);
+            }
+        }
+        None
+    }
+
+    /// Whether a station could contradict somebody who claims its address or to be it.
+    pub fn defence(&self, now: Time, station: u32) -> Defence {
+        let Station { port, switch, .. } = self.stations.slab[station];
+        match self.topology.role(port, now) {
+            Role::Down | Role::Switch => Defence::Gone,
+            // What comes by such a port is dropped, an answer too.
+            Role::Settling | Role::Quarantine => Defence::Impossible,
+            Role::Host if !self.is_up(switch) && self.topology.is_wired(switch) => Defence::Impossible,
+            Role::Host => Defence::Possible,
+        }
     }
 
     /// Whether a station can still be where it was heard of.

@@ -82,7 +82,8 @@ pub(crate) enum Claim {
 }
 
 impl Claim {
-    fn station(&self) -> Handle {
+    /// The station that would lose something.
+    pub fn station(&self) -> Handle {
         match *self {
             Self::Moved { station, .. } | Self::Taken { station, .. } => station,
         }

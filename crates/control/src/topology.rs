@@ -158,6 +158,15 @@ impl Topology {
         was_up.then_some(switch)
     }
 
+    /// Whether a switch is at the end of a cable whose other end is up: it forwards, whether or not it is connected.
+    pub fn is_wired(&self, switch: u32) -> bool {
+        let cabled =
+            self.switches[switch as usize].ports.values().map(|&port| self.ports[port as usize].cable);
+        let ends = cabled.filter(|&cable| cable != NONE).flat_map(|cable| self.cable(cable).ends);
+        let mut far = ends.map(|end| &self.ports[end as usize]).filter(|end| end.switch != switch);
+        far.any(|end| end.up && self.switches[end.switch as usize].up)
+    }
+
     /// A port has come up or gone down.
     pub fn port_changed(&mut self, now: Time, at: SwitchPort, up: bool) -> Change {
         let mut change = Change::default();

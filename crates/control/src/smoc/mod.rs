@@ -327,7 +327,7 @@ impl Controller for Smoc {
         while let Some(flow) = self.handshakes.overdue(now) {
             self.handshake_overdue(flow, out);
         }
-        while let Some(claim) = self.net.stations.expire(now) {
+        while let Some(claim) = self.net.due_claim(now) {
             match claim {
                 Claim::Moved { station, port, .. } if self.net.topology.role(port, now) == Role::Host => {
                     self.move_station(now, station.index, port, out);

@@ -168,6 +168,10 @@ impl Smoc {
                     self.net.stations.add_address(station, address);
                     self.forget_claims(now, out);
                 }
+                // Another rule that was found may have told of another owner.
+                if self.net.stations.with_address(address) != Some(station) {
+                    return None;
+                }
                 From::Claim { station, address, kind }
             }
             _ => {

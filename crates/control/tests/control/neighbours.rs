@@ -317,15 +317,44 @@ fn another_run_of_the_controller_takes_them_over_with_what_they_say() {
 }
 
 #[test]
+fn who_has_an_address_keeps_it_while_its_switch_is_not_connected_or_has_just_come_back() {
+    for claims_mac in [false, true] {
+        let mut net = four(&[1, 2, 3]);
+        ask(&mut net, 0, 1);
+        let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+        let from = if claims_mac { a.mac } else { c.mac };
+        // An honest owner answers when it is asked; nobody can ask it.
+        net.disconnect(SwitchId(1));
+        for _ in 0..5 {
+            net.send(2, arp(from, Mac::BROADCAST, false, a.ip, a.ip));
+            net.run(Duration::from_ms(400));
+        }
+        assert!(is_heard(&mut net), "claims the MAC address: {claims_mac}");
+        net.connect(SwitchId(1));
+        for _ in 0..20 {
+            net.send(2, arp(from, Mac::BROADCAST, false, a.ip, a.ip));
+            net.run(Duration::from_ms(100));
+        }
+        assert!(is_heard(&mut net), "claims the MAC address: {claims_mac}");
+        assert!(!probe(&mut net, 1, 0)[1].is_empty(), "claims the MAC address: {claims_mac}");
+    }
+}
+
+#[test]
 fn a_switch_that_comes_back_with_a_claim_that_was_lost_meanwhile_is_told_to_drop_it() {
     let mut net = four(&[1, 2, 3]);
     ask(&mut net, 0, 1);
+    // It is off: its cables are down.
+    for (one, other) in net.wires() {
+        if one.switch == SwitchId(1) || other.switch == SwitchId(1) {
+            net.cut(one, false);
+        }
+    }
     net.disconnect(SwitchId(1));
     net.hosts_answer = false;
     let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
     net.send(2, arp(c.mac, Mac::BROADCAST, false, a.ip, a.ip));
     net.run(Duration::from_ms(400));
-    assert!(is_heard(&mut net), "nobody can tell its switch");
     net.connect(SwitchId(1));
     net.run(Duration::from_ms(60));
     assert!(!is_heard(&mut net));
