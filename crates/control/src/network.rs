@@ -160,8 +160,10 @@ impl Network {
                     && self.may_learn(now, port)
                     && self.stations.claim(now, Claim::Moved { station, port, switch })
                 {
-                    let address = self.stations.slab[station.index].addresses.first().copied();
-                    self.probe(station.index, address, out);
+                    // It may not have the one that was learned first any more.
+                    for address in self.stations.slab[station.index].addresses.clone() {
+                        self.probe(station.index, address, out);
+                    }
                 }
             }
             Heard::Disputed => self.counters.claims_disputed += 1,
@@ -220,7 +222,7 @@ impl Network {
             let handle = self.stations.slab.handle(owner);
             self.counters.claims_disputed += 1;
             if self.stations.claim(now, Claim::Taken { station: handle, address, by }) {
-                self.probe(owner, Some(address), out);
+                self.probe(owner, address, out);
             }
         }
         false
@@ -283,12 +285,11 @@ impl Network {
     }
 
     /// Asks a station where it is known to be, by one of its addresses.
-    fn probe(&self, station: u32, address: Option<IpAddr>, out: &mut Vec<Command>) {
+    fn probe(&self, station: u32, address: IpAddr, out: &mut Vec<Command>) {
         let entry = &self.stations.slab[station];
         let frame = match address {
-            Some(IpAddr::V4(target)) => MadeFrame::ArpProbe { station: entry.mac, target },
-            Some(IpAddr::V6(target)) => MadeFrame::SolicitationProbe { station: entry.mac, target },
-            None => return,
+            IpAddr::V4(target) => MadeFrame::ArpProbe { station: entry.mac, target },
+            IpAddr::V6(target) => MadeFrame::SolicitationProbe { station: entry.mac, target },
         };
         self.send_to(station, FrameOut::Made(frame), out);
     }

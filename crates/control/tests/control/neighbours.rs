@@ -431,3 +431,17 @@ fn addresses_that_a_host_makes_up_fill_no_table() {
     assert_eq!(claims(&net).len(), 2);
     assert_eq!(probe(&mut net, 0, 1), [[1, 2], [2, 1]]);
 }
+
+#[test]
+fn who_has_another_address_than_at_first_is_still_found_where_it_is() {
+    let mut net = four(&[1, 2, 3]);
+    ask(&mut net, 0, 1);
+    net.hosts[0].ip = Ipv4Addr::new(10, 0, 9, 9);
+    ask(&mut net, 0, 1);
+    assert!(is_heard(&mut net));
+    let mac = net.hosts[0].mac;
+    net.send(2, arp(mac, Mac::BROADCAST, false, net.hosts[0].ip, net.hosts[1].ip));
+    net.run(Duration::from_ms(400));
+    assert_eq!(net.counter("claims_refuted"), 1);
+    assert!(is_heard(&mut net));
+}

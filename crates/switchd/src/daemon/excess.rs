@@ -6,6 +6,7 @@ use std::time::Duration;
 use weft_switching::DropReason;
 
 use super::Shared;
+use super::ports::Role;
 use crate::clock;
 use crate::counters::Reason;
 use crate::error::PlaneError;
@@ -24,12 +25,18 @@ struct Before {
 }
 
 impl Before {
-    /// The port that most frames were dropped of since the last look, and how many, if frames have exceeded limits since.
-    fn worst(&mut self, limited: u64, dropped: Vec<u64>) -> Option<(u16, u64)> {
+    /// The port of hosts that most frames were dropped of since the last look, and how many, if frames have exceeded limits
+    /// since. Fabric ports drop late copies of every flood.
+    fn worst(
+        &mut self,
+        limited: u64,
+        dropped: Vec<u64>,
+        is_host: impl Fn(u16) -> bool,
+    ) -> Option<(u16, u64)> {
         let exceeded = self.limited.replace(limited).is_some_and(|before| limited > before);
         let before = std::mem::replace(&mut self.dropped, dropped);
         let rises = self.dropped.iter().zip(before).map(|(now, before)| now.saturating_sub(before));
-        let worst = (0..).zip(rises).max_by_key(|&(_, rise)| rise);
+        let worst = (0..).zip(rises).filter(|&(port, _)| is_host(port)).max_by_key(|&(_, rise)| rise);
         worst.filter(|&(_, rise)| exceeded && rise > 0)
     }
 }
@@ -53,7 +60,10 @@ pub async fn watch(shared: Shared) {
             let now = clock::now();
             match dropped(&switch.plane) {
                 Ok((limited, of_ports)) => {
-                    let worst = before.worst(limited, of_ports);
+                    let ports = &switch.ports;
+                    let is_host =
+                        |port| ports.get(usize::from(port)).is_some_and(|port| port.role == Role::Host);
+                    let worst = before.worst(limited, of_ports, is_host);
                     if let Some((number, frames)) = worst
                         && let Some(left_out) = switch.quiet.may_say(number, "excess", now)
                         && let Some(port) = switch.ports.get(usize::from(number))
@@ -83,10 +93,11 @@ mod tests {
     #[test]
     fn the_port_with_most_drops_is_named_only_while_limits_are_exceeded() {
         let mut before = Before::default();
-        assert_eq!(before.worst(5, vec![100, 0]), None, "drops before the daemon started");
-        assert_eq!(before.worst(5, vec![900, 0]), None, "drops for other reasons");
-        assert_eq!(before.worst(6, vec![910, 40]), Some((1, 40)));
-        assert_eq!(before.worst(6, vec![910, 40]), None);
-        assert_eq!(before.worst(7, vec![910, 40]), None, "of a port that is gone");
+        let mut worst = |limited, dropped| before.worst(limited, dropped, |port| port != 2);
+        assert_eq!(worst(5, vec![100, 0, 0]), None, "drops before the daemon started");
+        assert_eq!(worst(5, vec![900, 0, 0]), None, "drops for other reasons");
+        assert_eq!(worst(6, vec![910, 40, 900]), Some((1, 40)), "a fabric port drops late copies");
+        assert_eq!(worst(6, vec![910, 40, 900]), None);
+        assert_eq!(worst(7, vec![910, 40, 900]), None, "of a port that is gone");
     }
 }
