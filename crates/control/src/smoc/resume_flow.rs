@@ -44,12 +44,6 @@ impl Smoc {
         let Match { in_port, eth_src, ip_src, ip_dst, tcp_src, tcp_dst, .. } = rule.matches;
         let ends = [End { address: ip_src?, port: tcp_src? }, End { address: ip_dst?, port: tcp_dst? }];
         let from = self.station_at(now, switch, eth_src?, in_port?)?;
-        for (station, end) in [(from, ends[0]), (to, ends[1])] {
-            if self.net.stations.with_address(end.address).is_none() {
-                self.net.stations.add_address(station, end.address);
-            }
-        }
-        self.forget_claims(now, out);
         let (mut stations, mut ends) = ([from, to], ends);
         if direction == 1 {
             stations.reverse();

@@ -3,13 +3,14 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use weft_control::{
-    Content, Controller, Duration, Limits, Match, Neighbour, Packet, Rule, Settings, Smoc, SwitchId,
+    Content, Controller, Duration, Limits, Match, Neighbour, Packet, Rule, Settings, Show, Smoc, SwitchId,
     SwitchPort,
 };
 use weft_units::Mac;
 
 use crate::cases::{four, four_with};
 use crate::net::{Net, arp};
+use crate::talk::{SYN, flow};
 
 /// The priority of the rules in question.
 const CLAIM: u16 = 22_000;
@@ -444,4 +445,29 @@ fn who_has_another_address_than_at_first_is_still_found_where_it_is() {
     net.run(Duration::from_ms(400));
     assert_eq!(net.counter("claims_refuted"), 1);
     assert!(is_heard(&mut net));
+}
+
+#[test]
+fn the_source_address_of_a_flow_is_nobodys_after_a_restart_either() {
+    let mut net = four(&[1, 2, 3]);
+    net.announce();
+    ask(&mut net, 2, 1);
+    let victim = net.hosts[2].clone();
+    // A flow of host 0 with the address of host 2: nobody checks what TCP says of itself.
+    let mut packet = net.segment(flow(0, 1, 4000), 0, SYN, None);
+    if let Content::Tcp(segment) = &mut packet.content {
+        segment.source.address = victim.ip.into();
+    }
+    net.send(0, packet);
+    net.run(Duration::from_ms(100));
+    start_again(&mut net);
+    let stations = net.controller.show(net.now, Show::Stations, 10);
+    let owners: Vec<&str> = stations["stations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|one| one["addresses"].to_string().contains(&victim.ip.to_string()))
+        .map(|one| one["mac"].as_str().unwrap())
+        .collect();
+    assert_eq!(owners, [victim.mac.to_string()]);
 }
