@@ -135,7 +135,7 @@ impl Smoc {
 }
 
 /// Whether a rule of a flow or a route is for the frames that such rules are for, and no others.
-fn is_sound(rule: &Rule) -> bool {
+pub(super) fn is_sound(rule: &Rule) -> bool {
     let found = rule.matches;
     let Some((mac, _)) = found.eth_dst else { return false };
     let is_six = found.eth_type == Some(0x86dd);

@@ -6,6 +6,7 @@
 //! and otherwise when all switches and cables are known and it is of no use.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use weft_units::Mac;
@@ -13,9 +14,9 @@ use weft_units::Mac;
 use crate::clock::{Duration, Time};
 
 use super::Smoc;
-use super::fate::{Fate, departure};
+use super::fate::{Fate, departure, is_sound};
 use super::reconcile::Table;
-use super::rules::{Changes, base, guard};
+use super::rules::{Changes, base, claim_of, guard};
 use crate::command::Command;
 use crate::ids::PortNo;
 use crate::label::Label;
@@ -41,6 +42,10 @@ pub(super) struct Resumption {
     pub connections: FxHashMap<([u32; 2], u32), Handle>,
     /// What was taken over and has its old rules still: those that it sends over were not confirmed in time.
     pub unreplaced: Vec<Resumed>,
+    /// Switches that have connected for the first time, and whose rules have not been asked yet whose addresses are.
+    fresh: Vec<u32>,
+    /// Addresses whose owners rules have told.
+    told: FxHashSet<IpAddr>,
     /// When a switch has connected last that had not before.
     quiet_since: Time,
     pub due: Time,
@@ -53,6 +58,8 @@ impl Default for Resumption {
             reserved: FxHashSet::default(),
             connections: FxHashMap::default(),
             unreplaced: Vec::new(),
+            fresh: Vec::new(),
+            told: FxHashSet::default(),
             quiet_since: Time::ZERO,
             due: Time::MAX,
         }
@@ -81,6 +88,7 @@ impl Smoc {
             return;
         }
         self.resumption.quiet_since = now;
+        self.resumption.fresh.push(switch);
         let mut ends: BTreeMap<u32, usize> = BTreeMap::new();
         for (end, _) in found.keys().filter_map(|(_, matches)| Label::of_end(matches)) {
             *ends.entry(end).or_default() += 1;
@@ -109,6 +117,7 @@ impl Smoc {
     /// Takes over what can be, and removes what leads nowhere or is of no use.
     pub(super) fn resume(&mut self, now: Time, out: &mut Vec<Command>) {
         self.resume_stations(now);
+        self.resume_addresses(now, out);
         let labelled = self.labelled();
         let (mut ways, mut wrong) = (Vec::new(), Vec::new());
         for (&switch, table) in &self.resumption.left {
@@ -140,6 +149,31 @@ impl Smoc {
             && self.resumption.unreplaced.is_empty()
             && self.net.topology.kept().is_empty();
         self.resumption.due = if is_done { Time::MAX } else { now + LOOK };
+    }
+
+    /// Addresses whose owners the rules of switches tell that have connected for the first time. The controller before has
+    /// made sure of them; who has claimed one since, while its owner could not be asked, has to claim it again.
+    fn resume_addresses(&mut self, now: Time, out: &mut Vec<Command>) {
+        let mut found = Vec::new();
+        for switch in std::mem::take(&mut self.resumption.fresh) {
+            let rules = self.resumption.left.get(&switch).into_iter().flat_map(Table::values);
+            let claims = rules.filter(|rule| rule.priority == priority::CLAIM && is_sound(rule));
+            let claims = claims.filter_map(|rule| claim_of(&rule.matches));
+            found.extend(claims.map(|(port, mac, address, _)| (switch, port, mac, address)));
+        }
+        found.sort_unstable();
+        for (switch, port, mac, address) in found {
+            if self.resumption.told.contains(&address) {
+                continue;
+            }
+            let Some(station) = self.station_at(now, switch, mac, port) else { continue };
+            if self.net.stations.with_address(address) != Some(station) {
+                self.net.stations.remove_address(address);
+                self.net.stations.add_address(station, address);
+            }
+            self.resumption.told.insert(address);
+        }
+        self.forget_claims(now, out);
     }
 
     /// Stations that rules deliver to.

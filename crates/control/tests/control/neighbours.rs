@@ -23,6 +23,14 @@ fn claims(net: &Net<Smoc>) -> Vec<(u64, Rule)> {
     rules.collect()
 }
 
+/// The MAC addresses of the stations that an address is known to be of.
+fn owners(net: &Net<Smoc>, address: Ipv4Addr) -> Vec<String> {
+    let shown = net.controller.show(net.now, Show::Stations, 10);
+    let stations = shown["stations"].as_array().unwrap().iter();
+    let of = stations.filter(|one| one["addresses"].to_string().contains(&format!("\"{address}\"")));
+    of.map(|one| one["mac"].as_str().unwrap().to_owned()).collect()
+}
+
 /// A host asks all for another one's address.
 fn ask(net: &mut Net<Smoc>, from: usize, to: usize) {
     let (a, b) = (net.hosts[from].clone(), net.hosts[to].clone());
@@ -461,13 +469,30 @@ fn the_source_address_of_a_flow_is_nobodys_after_a_restart_either() {
     net.send(0, packet);
     net.run(Duration::from_ms(100));
     start_again(&mut net);
-    let stations = net.controller.show(net.now, Show::Stations, 10);
-    let owners: Vec<&str> = stations["stations"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|one| one["addresses"].to_string().contains(&victim.ip.to_string()))
-        .map(|one| one["mac"].as_str().unwrap())
-        .collect();
-    assert_eq!(owners, [victim.mac.to_string()]);
+    assert_eq!(owners(&net, victim.ip), [victim.mac.to_string()]);
+}
+
+#[test]
+fn who_claims_an_address_before_the_switch_of_its_owner_has_connected_to_a_new_controller_does_not_keep_it() {
+    let mut net = four(&[1, 2, 3]);
+    ask(&mut net, 0, 1);
+    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+    let wires = net.wires();
+    for id in 1..=5 {
+        net.disconnect(SwitchId(id));
+    }
+    net.controller = Smoc::new(Settings { epoch: 7, hash_key: 7, ..Settings::default() }).unwrap();
+    for id in 2..=5 {
+        net.connect(SwitchId(id));
+    }
+    net.run(Duration::from_ms(1500));
+    net.send(2, arp(c.mac, Mac::BROADCAST, false, a.ip, a.ip));
+    net.run(Duration::from_ms(400));
+    net.connect(SwitchId(1));
+    for (one, other) in wires {
+        net.wire(one, other);
+    }
+    net.run(Duration::from_secs(3));
+    assert_eq!(owners(&net, a.ip), [a.mac.to_string()]);
+    assert!(is_heard(&mut net));
 }
