@@ -26,7 +26,7 @@ from fake import (
     running,
     until,
 )
-from weft.controller import status
+from weft.controller import foreign, service, status
 from weft.controller.address import Address
 from weft.controller.settings import Expected
 
@@ -68,8 +68,8 @@ def test_a_switch_is_told_to_the_core_with_its_ports_and_our_cookies(network, ca
 
 
 def test_a_rule_that_somebody_adds_at_run_time_is_reported_once_and_again_with_the_next(network, caplog, monkeypatch):
-    monkeypatch.setattr("weft.controller.foreign.PERIOD_S", 0.0)
-    monkeypatch.setattr("weft.controller.service._TICK_S", 0.02)
+    monkeypatch.setattr(foreign, "PERIOD_S", 0.0)
+    monkeypatch.setattr(service, "_TICK_S", 0.02)
 
     async def test(network):
         switch = await network.switch(1, (1, 2, 3), (OWN, OWN + 1, FOREIGN))
