@@ -1,4 +1,4 @@
-"""What a host says that is not so: that it has another's address; to be used in a jail."""
+"""What a host says of addresses, its own and others'; to be used in a jail."""
 
 from __future__ import annotations
 
@@ -23,17 +23,20 @@ def octets(mac):
     return bytes.fromhex(mac.replace(":", ""))
 
 
-def arp_reply(sender, to, claimed, target):
-    """An ARP reply by which `sender` says to have the IPv4 address `claimed`."""
-    head = octets(to) + octets(sender) + struct.pack("!HHHBBH", 0x0806, 1, 0x0800, 6, 4, 2)
-    ends = octets(sender) + socket.inet_aton(claimed) + octets(to) + socket.inet_aton(target)
-    return (head + ends).ljust(60, b"\0")
+def arp_reply(source, target, says, mac=None):
+    """A reply to one host, or to all, which says that `says` is at `mac`; that of its sender unless given."""
+    (to, to_ip), own = (octets(target[0]), socket.inet_aton(target[1])), octets(source)
+    claimed = octets(mac or source) + socket.inet_aton(says)
+    return to + own + struct.pack("!HHHBBH", 0x0806, 1, 0x0800, 6, 4, 2) + claimed + to + to_ip + bytes(18)
 
 
-def advertisement(sender, to, claimed, target):
-    """A Neighbour Advertisement, with the override flag, by which `sender` says to have the IPv6 address `claimed`."""
-    own, there = (socket.inet_pton(socket.AF_INET6, address) for address in (claimed, target))
-    said = struct.pack("!BBHI", 136, 0, 0, 0x60000000) + own + struct.pack("!BB", 2, 1) + octets(sender)
-    said = said[:2] + struct.pack("!H", checksum(own + there + struct.pack("!IxxxB", len(said), 58) + said)) + said[4:]
-    head = octets(to) + octets(sender) + struct.pack("!HIHBB", 0x86DD, 6 << 28, len(said), 58, 255)
-    return head + own + there + said
+def advertisement(source, target, says, mac=None):
+    """A Neighbour Advertisement to one host, which says that `says` is at `mac`; without link-layer address if none."""
+    at, to = (socket.inet_pton(socket.AF_INET6, one) for one in (says, target[1]))
+    # Solicited and to override what is known.
+    message = struct.pack("!BBHI", 136, 0, 0, 0x60000000) + at
+    message += b"" if mac is None else struct.pack("!BB", 2, 1) + octets(mac)
+    total = checksum(at + to + struct.pack("!II", len(message), 58) + message)
+    message = message[:2] + struct.pack("!H", total) + message[4:]
+    header = struct.pack("!IHBB", 0x60000000, len(message), 58, 255) + at + to
+    return octets(target[0]) + octets(source) + struct.pack("!H", 0x86DD) + header + message

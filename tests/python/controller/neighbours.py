@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import socket
-import struct
 import subprocess
 import threading
 import time
@@ -157,32 +156,6 @@ class Liar:
             for frame in frames:
                 sender.send(frame)
                 time.sleep(0.1)
-
-
-def mac_bytes(mac):
-    """A MAC address as it stands in a frame."""
-    return bytes.fromhex(mac.replace(":", ""))
-
-
-def arp_reply(source, target, says, mac=None):
-    """A reply to one host, which says that `says` is at `mac`; that of its sender unless given."""
-    (to, to_ip), own = (mac_bytes(target[0]), socket.inet_aton(target[1])), mac_bytes(source)
-    claimed = mac_bytes(mac or source) + socket.inet_aton(says)
-    return to + own + struct.pack("!HHHBBH", 0x0806, 1, 0x0800, 6, 4, 2) + claimed + to + to_ip + bytes(18)
-
-
-def advertisement(source, target, says, mac=None):
-    """A Neighbour Advertisement to one host, which says that `says` is at `mac`; without link-layer address if none."""
-    at, to = (socket.inet_pton(socket.AF_INET6, one) for one in (says, target[1]))
-    # Solicited and to override what is known.
-    message = struct.pack("!BBHI", 136, 0, 0, 0x60000000) + at
-    message += b"" if mac is None else struct.pack("!BB", 2, 1) + mac_bytes(mac)
-    pseudo = at + to + struct.pack("!II", len(message), 58)
-    total = sum(struct.unpack(f"!{len(pseudo + message) // 2}H", pseudo + message))
-    total = (total & 0xFFFF) + (total >> 16)
-    message = message[:2] + struct.pack("!H", 0xFFFF ^ ((total & 0xFFFF) + (total >> 16))) + message[4:]
-    header = struct.pack("!IHBB", 0x60000000, len(message), 58, 255) + at + to
-    return mac_bytes(target[0]) + mac_bytes(source) + struct.pack("!H", 0x86DD) + header + message
 
 
 class Hearing:

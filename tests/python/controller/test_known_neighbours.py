@@ -54,7 +54,8 @@ def test_a_host_that_has_rules_for_its_own_address_cannot_claim_anothers(lab):
     seen = json.loads(
         lab(
             """
-            from neighbours import Hearing, Liar, address, advertisement, arp_reply, ask_often
+            from forged import advertisement, arp_reply
+            from neighbours import Hearing, Liar, address, ask_often
             from steady import rules
 
             controller = Controller("--fabric", str(FABRIC))

@@ -33,9 +33,9 @@ def test_forged_arp_and_neighbour_advertisements_poison_no_neighbour_cache(lab):
                     hearing.bind((net.interface("a"), 3))
                     hearing.settimeout(0.1)
                 made = [
-                    arp_reply(mac["m"], to, net.address("b"), net.address("a"))
+                    arp_reply(mac["m"], (to, net.address("a")), net.address("b"))
                     for to in (mac["a"], "ff:ff:ff:ff:ff:ff")
-                ] + [advertisement(mac["m"], mac["a"], six["b"], six["a"])]
+                ] + [advertisement(mac["m"], (mac["a"], six["a"]), six["b"], mac["m"])]
                 end, heard, sent = time.monotonic() + 4, 0, 0
                 while time.monotonic() < end:
                     for frame in made:
