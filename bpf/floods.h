@@ -71,6 +71,15 @@ static __noinline bool is_late(__u64 state, __u32 port, __u64 span, __u64 now)
 	return (first == STARTED_HERE || is_known(first, now)) && !is_host(port, now);
 }
 
+/* What is remembered after a copy on `port` has gone on. Where its source has left that port, it holds the port only
+ * as long as other copies of the same frame may be under way. */
+static __always_inline __u64 state_after(__u64 state, __u32 port, __u64 span, __u64 now)
+{
+	if (state & LEFT && lasts(state, now))
+		return flood_state(port, now + SETTLE) | LEFT;
+	return flood_state(port, now + span);
+}
+
 /* Takes note of a copy that came in on `port`, or says why it goes no further. A copy on the port of
  * the first one is the frame sent again, and goes on. */
 static __noinline int note(const struct flood_key *key, __u32 port, __u64 span, __u64 now)
@@ -90,7 +99,7 @@ static __noinline int note(const struct flood_key *key, __u32 port, __u64 span, 
 		was = *(volatile __u64 *)&first->state;
 		if (is_late(was, port, span, now))
 			break;
-		if (__sync_val_compare_and_swap(&first->state, was, fresh.state) == was)
+		if (__sync_val_compare_and_swap(&first->state, was, state_after(was, port, span, now)) == was)
 			return NO_REASON;
 	}
 	return LATE_COPY;
@@ -134,20 +143,22 @@ static __noinline int note_copy(const struct frame *f)
 }
 
 /* Takes note of a frame to a station that is not known: its flood starts here, wherever that of another one
- * started. Copies that come back from other switches are late. Returns whether the one before started elsewhere:
- * other switches still expect copies from there. */
+ * started. Copies that come back from other switches are late. Returns whether floods of the same two stations did not
+ * start here before: other switches may still expect their copies from elsewhere, also where this switch has lost its
+ * memory. */
 static __noinline bool note_unknown(const struct frame *f)
 {
 	__u32 port = is_host(f->port, f->now) ? f->port : NO_PORT;
 	struct flood_key key = key_of_unknown(f);
 	struct flood flood = { .state = flood_state(port, f->now + settings.broadcast_lock) }, *known;
-	bool started_elsewhere;
+	bool is_new;
 
 	known = bpf_map_lookup_elem(&weft_floods, &key);
-	started_elsewhere = known && lasts(known->state, f->now) &&
-			    (known->state & STARTED_HERE) != (flood.state & STARTED_HERE);
+	/* With LEFT it starts elsewhere since. */
+	is_new = !known || !lasts(known->state, f->now) ||
+		 (known->state & STATE_MASK) != (flood.state & STATE_MASK);
 	bpf_map_update_elem(&weft_floods, &key, &flood, BPF_ANY);
-	return started_elsewhere;
+	return is_new;
 }
 
 /* The next copy of a flood comes from `port`. Where copies of one before may be under way yet, they are late for as

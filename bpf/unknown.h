@@ -51,7 +51,7 @@ static __noinline int flood_unknown(struct __sk_buff *skb, const struct frame *f
 /* Nobody here knows the destination. Verified once, on its own. */
 __noinline int miss(struct __sk_buff *skb, struct frame *f)
 {
-	bool repairing, has_moved;
+	bool repairing, is_new;
 
 	if (!f)
 		return TC_ACT_SHOT;
@@ -60,11 +60,12 @@ __noinline int miss(struct __sk_buff *skb, struct frame *f)
 		return drop(f, REPAIRING);
 	if (!is_within_limit(FLOODS, f->port, f->now))
 		return drop(f, RATE_LIMITED);
-	/* Somebody else's repair does not tell other switches that the floods between these two start here now. */
-	has_moved = settings.floods_unknown && note_unknown(f);
+	/* A repair that another sender started has told other switches of its own pair only, not that floods of this pair
+	 * start here. */
+	is_new = settings.floods_unknown && note_unknown(f);
 	if (!repairing)
 		start_repair(f->dst, f->now);
-	if (!repairing || has_moved) {
+	if (!repairing || is_new) {
 		if (attached(f->src, f->now) != NO_PORT)
 			look_for(f, f->src, f->dst);
 		else

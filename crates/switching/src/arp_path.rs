@@ -398,14 +398,15 @@ impl ArpPathSwitch {
         if !self.limits.may_flood(ingress, now) {
             return out.drop(DropReason::RateLimited);
         }
-        // Somebody else's repair does not tell other switches that the floods between these two start here now.
-        let has_moved = floods && self.flood_unknown(ctx, ingress, header, out);
+        // A repair that another sender started has told other switches of its own pair only, not that floods of this pair
+        // start here.
+        let is_new = floods && self.flood_unknown(ctx, ingress, header, out);
         if !floods {
             out.drop(DropReason::NoRoute);
         }
         if !repairing {
             self.repairs.insert(header.dst, (), 0, now);
-        } else if !has_moved {
+        } else if !is_new {
             return;
         }
         if self.attached(header.src, now).is_some() {
@@ -416,7 +417,7 @@ impl ArpPathSwitch {
     }
 
     /// Floods a frame to a station that is not known here. One from another switch goes back there too: that
-    /// switch may have sent it the wrong way. Returns whether the flood before, of the same two, started elsewhere.
+    /// switch may have sent it the wrong way. Returns whether floods of the same two did not start here before.
     fn flood_unknown<C: Context>(
         &mut self,
         ctx: &mut C,
@@ -425,7 +426,7 @@ impl ArpPathSwitch {
         out: &mut Actions,
     ) -> bool {
         let now = ctx.now();
-        let has_moved = self.floods.note_unknown(&self.ports, ingress, header, now);
+        let is_new = self.floods.note_unknown(&self.ports, ingress, header, now);
         out.rewrite(match out.rewriting() {
             Rewrite::Unwrap => Rewrite::UnwrapAndMark,
             _ => Rewrite::Mark,
@@ -433,7 +434,7 @@ impl ArpPathSwitch {
         let from = Some(ingress).filter(|&port| self.ports.is_host(port, now));
         let own = self.attached(header.src, now);
         self.ports.flood_unknown(ctx, &self.config, from, own, out);
-        has_moved
+        is_new
     }
 
     /// The source's edge looks for a path between two stations.

@@ -119,7 +119,8 @@ impl Floods {
     }
 
     /// Takes note of a copy that came in on `ingress`, or says why it goes no further. A copy on the
-    /// port of the first one is the frame sent again, and goes on.
+    /// port of the first one is the frame sent again, and goes on. Where its source has left, it holds that
+    /// port only as long as other copies of the same frame may be under way.
     pub(crate) fn note(
         &mut self,
         ports: &Ports,
@@ -131,7 +132,8 @@ impl Floods {
         if self.is_late(ports, ingress, &flood, now) {
             return Err(DropReason::LateCopy);
         }
-        self.first.insert(flood, ingress, flood.class(), now);
+        let class = self.first.class(&flood, now).filter(|class| *class == LEFT).unwrap_or(flood.class());
+        self.first.insert(flood, ingress, class, now);
         Ok(())
     }
 
@@ -155,7 +157,8 @@ impl Floods {
     }
 
     /// Takes note of a frame to a station that is not known: its flood starts here, wherever that of another
-    /// one started. Returns whether the one before started elsewhere: other switches still expect copies from there.
+    /// one started. Returns whether floods of the same two stations did not start here before: other switches may
+    /// still expect their copies from elsewhere, also where this switch has lost its memory.
     pub(crate) fn note_unknown(
         &mut self,
         ports: &Ports,
@@ -165,9 +168,11 @@ impl Floods {
     ) -> bool {
         let port = if ports.is_host(ingress, now) { ingress } else { HERE };
         let flood = Flood::unknown(header);
-        let started_elsewhere = self.first.get(&flood, now).is_some_and(|known| *known != port);
+        // With LEFT it starts elsewhere since.
+        let is_new = self.first.get(&flood, now).is_none_or(|known| *known != port)
+            || self.first.class(&flood, now) == Some(LEFT);
         self.first.insert(flood, port, BROADCAST, now);
-        started_elsewhere
+        is_new
     }
 
     /// Whether a frame to one station is a copy of one that was flooded, which a wire between two host ports has
@@ -278,5 +283,24 @@ mod tests {
             let at = Time::ZERO + Duration::from_ms(ms);
             assert_eq!(floods.note(&ports, PortId(1), &header, at).is_ok(), taken, "{way:?} after {ms} ms");
         }
+    }
+
+    #[test]
+    fn a_copy_on_the_port_that_a_flood_has_left_goes_on_and_holds_that_port_50_ms_longer_at_most() {
+        let (mut floods, ports) = (Floods::new(10, LIFE, LIFE, 1), ports(Way::Up));
+        let to = Mac::from_bits(1);
+        let header = Header { dst: to, ..broadcast(Kind::Other) };
+        let at = |ms| Time::ZERO + Duration::from_ms(ms);
+        let mut note = |floods: &mut Floods, port, ms| floods.note(&ports, PortId(port), &header, at(ms));
+        assert_eq!(note(&mut floods, 0, 0), Ok(()));
+        floods.reroot_unknown([header.src, to], PortId(1), at(1));
+        assert_eq!(note(&mut floods, 0, 2), Ok(()), "an old copy, from the same port as the one before");
+        assert_eq!(note(&mut floods, 1, 51), Err(DropReason::LateCopy), "others of the same frame are late");
+        assert_eq!(note(&mut floods, 1, 52), Ok(()), "a frame from the other side");
+        assert_eq!(
+            note(&mut floods, 0, 1_051),
+            Err(DropReason::LateCopy),
+            "which holds its port for all its life"
+        );
     }
 }

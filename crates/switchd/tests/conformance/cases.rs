@@ -15,8 +15,9 @@ use crate::setting::Setting;
 const A: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
 const B: MacAddr = MacAddr([2, 0, 0, 0, 0, 2]);
 const C: MacAddr = MacAddr([2, 0, 0, 0, 0, 3]);
-/// A, as the source of a frame that a switch floods since it does not know the destination.
+/// A and B, as sources of frames that a switch floods since it does not know the destination.
 const MARKED_A: MacAddr = MacAddr([3, 0, 0, 0, 0, 1]);
+const MARKED_B: MacAddr = MacAddr([3, 0, 0, 0, 0, 2]);
 
 struct Case {
     name: &'static str,
@@ -103,6 +104,28 @@ fn cases() -> Vec<Case> {
                 (1, ethernet(B, C, 0, EtherType::IPV4, &[1])),
                 (2, ethernet(B, MARKED_A, 0, EtherType::IPV4, &[1])),
                 (0, ethernet(B, A, 0, EtherType::IPV4, &[1])),
+            ],
+            counted: vec!["forwarded", "forwarded", "forwarded", "forwarded"],
+        },
+        Case {
+            mode: Mode::ArpPath,
+            name: "a copy on the port that a flood has left holds that port for 50 ms, not for a second",
+            frames: vec![
+                (2, ethernet(A, MARKED_B, 0, EtherType::IPV4, &[1])),
+                (3, path(PathType::Fail, [0, 0], 1)),
+                (2, ethernet(A, MARKED_B, 0, EtherType::IPV4, &[2])),
+                (3, ethernet(A, MARKED_B, 0, EtherType::IPV4, &[2])),
+            ],
+            counted: vec!["forwarded", "forwarded", "forwarded", "late_copy"],
+        },
+        Case {
+            mode: Mode::ArpPath,
+            name: "the first frame of a pair that is flooded from here is told, though a repair is under way",
+            frames: vec![
+                (0, request(A)),
+                (1, ethernet(B, C, 0, EtherType::IPV4, &[1])),
+                (0, ethernet(B, A, 0, EtherType::IPV4, &[1])),
+                (0, ethernet(B, A, 0, EtherType::IPV4, &[2])),
             ],
             counted: vec!["forwarded", "forwarded", "forwarded", "forwarded"],
         },
