@@ -1,11 +1,12 @@
 //! Stations that are new or have moved: they are announced, and found where they are.
 
 use weft_switching::exploration::Exploration;
-use weft_switching::{DropReason, Header, Kind, Mac};
+use weft_switching::tfe::Classifier;
+use weft_switching::{DropReason, Header, Kind, Mac, Switch};
 use weft_units::{Duration, HostId, PortId};
 
 use crate::arp_path::small;
-use crate::net::{arp_path, request, segment, tcp_path};
+use crate::net::{Net, arp_path, request, segment, tcp_path, tfe};
 
 fn broadcast(from: u32) -> Header {
     Header { kind: Kind::Other, ..request(from) }
@@ -71,35 +72,55 @@ fn a_host_that_moved_is_reached_with_its_first_frame_whatever_that_is() {
     }
 }
 
+/// Host 2 is moved between two leaves and says nothing there until `callers` have reached it, each with the first of
+/// its frames, which `frame` makes.
+fn reaches_a_silent_host<S: Switch>(
+    mut net: Net<S>,
+    callers: [u32; 2],
+    frame: fn(u32, u32) -> Header,
+    what: &str,
+) {
+    callers.iter().for_each(|&caller| net.resolve(caller, 2));
+    // Host 2 goes to the leaf of host 0 and comes back, twice; only one of its two places has a carrier.
+    let places = [2, 1].map(|host| net.fabric.ports(net.fabric.host_node(HostId(host)))[0]);
+    net.set_up(places[1], false);
+    for (old, new) in [(0, 1), (1, 0), (0, 1), (1, 0)] {
+        net.set_up(places[old], false);
+        net.swap(1, 2);
+        // Each frame that is sent meanwhile is flooded, by the old leaf or by that of the sender.
+        for _ in 0..10 {
+            callers.iter().for_each(|&caller| _ = net.send(frame(caller, 2)));
+            net.run(Duration::from_ms(5));
+        }
+        net.set_up(places[new], true);
+        for caller in callers {
+            let number = net.send(frame(caller, 2));
+            net.run(Duration::from_ms(5));
+            let reached = net.deliveries(number).len();
+            assert_eq!(reached, 1, "from host {caller}, {callers:?}, to place {new}, {what}");
+        }
+        // It has heard them, and answers.
+        callers.iter().for_each(|&caller| _ = net.send(frame(2, caller)));
+        net.run(Duration::from_ms(300));
+    }
+    assert_eq!((net.loops, net.circles), (0, 0), "{what}");
+}
+
 #[test]
 fn a_silent_host_that_was_plugged_in_elsewhere_is_reached_by_all_who_send_to_it() {
+    let config = Exploration::default();
+    let data = |from, to| segment(from, to, 1000, 80, Header::ACK, 0);
     for seed in 1..20 {
         for callers in [[0, 3], [3, 0]] {
-            let mut net = arp_path(small(), &Exploration::default(), seed);
-            callers.iter().for_each(|&caller| net.resolve(caller, 2));
-            // Host 2 goes to the leaf of host 0 and comes back, twice; only one of its two places has a carrier.
-            let places = [2, 1].map(|host| net.fabric.ports(net.fabric.host_node(HostId(host)))[0]);
-            net.set_up(places[1], false);
-            for (old, new) in [(0, 1), (1, 0), (0, 1), (1, 0)] {
-                net.set_up(places[old], false);
-                net.swap(1, 2);
-                // Each frame that is sent meanwhile is flooded, by the old leaf or by that of the sender.
-                for _ in 0..10 {
-                    callers.iter().for_each(|&caller| _ = net.send(datagram(caller, 2)));
-                    net.run(Duration::from_ms(5));
+            for (kind, frame) in [("datagrams", datagram as fn(u32, u32) -> Header), ("segments", data)] {
+                let what = |mode| format!("{kind}, {mode}, seed {seed}");
+                reaches_a_silent_host(arp_path(small(), &config, seed), callers, frame, &what("arp_path"));
+                reaches_a_silent_host(tcp_path(small(), &config, seed), callers, frame, &what("tcp_path"));
+                // Flows that may explore, and flows that may not.
+                for by in [Classifier::Ports(1000, 1000), Classifier::Ports(2, 3)] {
+                    reaches_a_silent_host(tfe(small(), &config, &by, seed), callers, frame, &what("tfe"));
                 }
-                net.set_up(places[new], true);
-                for caller in callers {
-                    let number = net.send(datagram(caller, 2));
-                    net.run(Duration::from_ms(5));
-                    let reached = net.deliveries(number).len();
-                    assert_eq!(reached, 1, "from host {caller}, {callers:?}, to place {new}, seed {seed}");
-                }
-                // It has heard them, and answers.
-                callers.iter().for_each(|&caller| _ = net.send(datagram(2, caller)));
-                net.run(Duration::from_ms(300));
             }
-            assert_eq!((net.loops, net.circles), (0, 0));
         }
     }
 }
