@@ -1,9 +1,9 @@
 //! Pins that somebody removes, and programs that somebody detaches, while the daemon runs: they are there again within
-//! a part of the hold time.
+//! a part of the hold time; filters of the clsact qdisc within 250 ms, if that is longer.
 
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Shared;
 use super::switch::{Switch, Task};
@@ -15,10 +15,30 @@ use crate::pins::{Hook, Pins};
 const LOOKS: u32 = 4;
 const LONGEST: Duration = Duration::from_secs(1);
 const SHORTEST: Duration = Duration::from_millis(20);
+/// The shortest time between two looks at filters. The kernel lists the filters of one interface at a time, so a look
+/// is a netlink dump for each port, while a look at links is one cheap system call for each.
+const FILTERS: Duration = Duration::from_millis(250);
+
+/// When filters are looked at next.
+struct FilterLooks {
+    next: Instant,
+}
+
+impl FilterLooks {
+    /// Whether filters are to be looked at `now`; the next look is [`FILTERS`] later at the earliest.
+    fn is_due(&mut self, now: Instant) -> bool {
+        let due = now >= self.next;
+        if due {
+            self.next = now + FILTERS;
+        }
+        due
+    }
+}
 
 /// Looks whether all pins are there, again and again.
 pub fn watch(shared: &Shared) {
     let shared = shared.clone();
+    let mut looks = FilterLooks { next: Instant::now() };
     std::thread::spawn(move || {
         loop {
             let (held, hook, hold, pins) = {
@@ -30,7 +50,7 @@ pub fn watch(shared: &Shared) {
                 hook == Hook::Tcx && path.parent().is_some_and(|folder| folder.ends_with("links"))
             };
             let mut found = held.restore(links);
-            if hook == Hook::Clsact {
+            if hook == Hook::Clsact && looks.is_due(Instant::now()) {
                 found.detached = missing_filters(&pins);
             }
             if found != Found::default() {
@@ -96,5 +116,22 @@ impl Switch {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_are_looked_at_four_times_a_second_at_most_however_short_the_hold_is() {
+        let start = Instant::now();
+        let mut looks = FilterLooks { next: start };
+        let steps = 10_000 / SHORTEST.as_millis() as u32;
+        let due = (0..steps).filter(|step| looks.is_due(start + SHORTEST * *step)).count();
+        // The first look of the pace that is not too early: every 260 ms in steps of 20 ms.
+        assert_eq!(due, 39);
+        let seldom = (1..=10).filter(|second| looks.is_due(start + LONGEST * (10 + second))).count();
+        assert_eq!(seldom, 10, "with a long hold every look is due");
     }
 }
