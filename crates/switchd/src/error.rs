@@ -1,4 +1,5 @@
-//! [`PlaneError`]: why the data plane could not be loaded, read or written, and whose fault that is.
+//! [`PlaneError`]: why the data plane could not be loaded, read or written, and whose fault that is; [`as_line`]: how
+//! programs print errors.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,6 +9,12 @@ use aya::maps::MapError;
 use aya::programs::ProgramError;
 use aya::programs::links::LinkError;
 use thiserror::Error;
+
+/// An error as a program prints it: `error: ` and what was wrong. What is said about a configuration begins so already.
+pub fn as_line(error: &impl std::fmt::Display) -> String {
+    let text = error.to_string();
+    if text.starts_with("error:") { text } else { format!("error: {text}") }
+}
 
 /// Why the data plane could not be loaded, read or written.
 #[derive(Debug, Error)]
@@ -76,6 +83,13 @@ impl PlaneError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_is_printed_with_error_once() {
+        for text in ["there is no switch", "error: there is no switch"] {
+            assert_eq!(as_line(&text), "error: there is no switch");
+        }
+    }
 
     #[test]
     fn a_kernel_that_is_too_old_is_told_from_one_that_has_no_memory() {

@@ -30,6 +30,6 @@ pub mod tags;
 pub mod walk;
 
 pub use counters::{Counters, PortCounts, Reason};
-pub use error::PlaneError;
+pub use error::{PlaneError, as_line};
 pub use mode::Mode;
 pub use plane::Plane;

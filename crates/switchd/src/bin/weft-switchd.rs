@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, ValueEnum};
 use tracing_subscriber::EnvFilter;
+use weft_switchd::as_line;
 use weft_switchd::config::{Config, Flags};
 use weft_switchd::daemon::{self, Places, Refusal, Start};
 use weft_switchd::names::SwitchName;
@@ -91,16 +92,10 @@ fn main() -> ExitCode {
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(refusal) => {
-            eprintln!("{}", say(&refusal));
+            eprintln!("{}", as_line(&refusal));
             ExitCode::FAILURE
         }
     }
-}
-
-/// A refusal as users read it.
-fn say(refusal: &Refusal) -> String {
-    let text = refusal.to_string();
-    if text.starts_with("error:") { text } else { format!("error: {text}") }
 }
 
 fn run(arguments: Arguments) -> Result<(), Refusal> {

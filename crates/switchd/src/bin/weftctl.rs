@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use hyper::Method;
 use serde_json::Value;
+use weft_switchd::as_line;
 use weft_switchd::ctl::{self, Client, ClientError, Output, TagCommand, event, table};
 use weft_switchd::names::SwitchName;
 
@@ -112,9 +113,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // What the daemon says about a configuration begins so already.
-            let text = error.to_string();
-            eprintln!("error: {}", text.strip_prefix("error: ").unwrap_or(&text));
+            eprintln!("{}", as_line(&error));
             ExitCode::FAILURE
         }
     }
