@@ -291,7 +291,7 @@ mod tests {
         let to = Mac::from_bits(1);
         let header = Header { dst: to, ..broadcast(Kind::Other) };
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
-        let mut note = |floods: &mut Floods, port, ms| floods.note(&ports, PortId(port), &header, at(ms));
+        let note = |floods: &mut Floods, port, ms| floods.note(&ports, PortId(port), &header, at(ms));
         assert_eq!(note(&mut floods, 0, 0), Ok(()));
         floods.reroot_unknown([header.src, to], PortId(1), at(1));
         assert_eq!(note(&mut floods, 0, 2), Ok(()), "an old copy, from the same port as the one before");
