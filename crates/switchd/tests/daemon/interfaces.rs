@@ -1,8 +1,10 @@
 //! Interfaces that go, come back, are renamed or put to other use while the switch runs.
 
+use std::time::Duration;
+
 use crate::net::{Netns, cable, host};
 use crate::or_skip;
-use crate::switch::{Places, Switch, TwoHosts, refused, wait_for};
+use crate::switch::{Places, Switch, TwoHosts, refused, wait_for, within};
 use crate::traffic::reaches;
 
 #[test]
@@ -109,7 +111,8 @@ fn a_port_that_is_put_into_a_bridge_carries_nothing_and_says_why() {
 fn a_carrier_that_is_lost_reaches_the_data_plane_within_milliseconds() {
     or_skip!();
     // Of a virtual link whose ends have different numbers the kernel tells at once; of others the daemon looks.
-    for (way, others, within) in [("told", 3, 20), ("looked at", 0, 50)] {
+    for (way, others, promised) in [("told", 3, 20), ("looked at", 0, 50)] {
+        let promised = Duration::from_millis(promised);
         let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
         (0..others)
             .for_each(|number| left.ip(&format!("link add name d{number} type veth peer name e{number}")));
@@ -123,19 +126,21 @@ fn a_carrier_that_is_lost_reaches_the_data_plane_within_milliseconds() {
             let ports = aya::maps::Array::<_, weft_switchd::layout::Port>::try_from(&map).expect("an array");
             ports.get(&0, 0).expect("a port").up
         };
-        let mut longest = 0;
+        let mut longest = Duration::ZERO;
         for _ in 0..5 {
-            wait_for("the data plane knows", 2, || up() == 1);
-            // The other end goes down: this one is left without a carrier.
-            right.ip("link set dev a down");
-            let took = wait_for("the data plane knows", 2, || up() == 0);
-            longest = longest.max(took.as_millis());
-            right.ip("link set dev a up");
+            let took = within(promised, "the data plane knows of a lost carrier", || {
+                wait_for("the data plane knows", 2, || up() == 1);
+                // The other end goes down: this one is left without a carrier.
+                right.ip("link set dev a down");
+                let took = wait_for("the data plane knows", 2, || up() == 0);
+                right.ip("link set dev a up");
+                took
+            });
+            longest = longest.max(took);
         }
         println!(
-            "{way}: the data plane knows of a lost carrier {longest} ms after `ip` was back, of 5 at most"
+            "{way}: the data plane knows of a lost carrier {longest:?} after `ip` was back, of 5 at most"
         );
-        assert!(longest < within, "{way}: {longest} ms");
     }
 }
 
@@ -149,7 +154,7 @@ fn a_host_is_heard_from_its_first_frame_wherever_it_is_plugged_in() {
     let switch = Switch::start(&netns, &places, "s", config);
     switch.wait_roles(&[("p1", "host")]);
     let listens = here.run(|| std::net::UdpSocket::bind("10.0.0.1:9").expect("a socket"));
-    listens.set_read_timeout(Some(std::time::Duration::from_secs(1))).expect("a timeout");
+    listens.set_read_timeout(Some(Duration::from_secs(1))).expect("a timeout");
     // A port that never had anything behind it, then the same after its host was away.
     for again in [false, true] {
         there.ip("link set eth0 down");
@@ -172,11 +177,11 @@ fn a_switch_that_is_plugged_into_a_host_port_is_found_at_once() {
     l.ip("link set dev a down");
     let left = Switch::start(&l, &places, "l", config);
     let right = Switch::start(&r, &places, "r", config);
-    std::thread::sleep(std::time::Duration::from_secs(7));
+    std::thread::sleep(Duration::from_secs(7));
     l.ip("link set dev a up");
     let both = || left.role("a") == "fabric" && right.role("a") == "fabric";
     let took = wait_for("both know of each other", 5, both);
-    assert!(took < std::time::Duration::from_secs(1), "{took:?}: no Hello of theirs was due");
+    assert!(took < Duration::from_secs(1), "{took:?}: no Hello of theirs was due");
 }
 
 #[test]

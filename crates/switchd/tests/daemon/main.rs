@@ -17,6 +17,7 @@ mod refusals;
 mod reload;
 mod switch;
 mod tags;
+mod tap;
 mod traffic;
 mod unheard;
 mod upgrade;

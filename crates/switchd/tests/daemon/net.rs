@@ -1,8 +1,9 @@
 //! Network namespaces of a test's own, veth pairs between them, and code that runs in them. They are
 //! gone with the test: nothing of the machine's own network is touched.
 
+use std::ffi::CString;
 use std::fs::File;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::thread::{self, JoinHandle};
@@ -125,4 +126,39 @@ pub fn host(number: u8, switch: &Netns, port: &str) -> Netns {
     host.ip(&format!("addr add 10.0.0.{number}/24 dev eth0"));
     host.ip(&format!("addr add fd00::{number}/64 dev eth0 nodad"));
     host
+}
+
+/// A socket that sends frames as they are on an interface, and takes those of an EtherType (0: none).
+pub fn packet_socket(netns: &Netns, interface: &str, ethertype: libc::c_int) -> OwnedFd {
+    let (protocol, name) = ((ethertype as u16).to_be(), CString::new(interface).expect("a name"));
+    netns.run(move || {
+        // SAFETY: no pointers.
+        let fd =
+            unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, protocol.into()) };
+        assert!(fd >= 0, "{}", std::io::Error::last_os_error());
+        // SAFETY: the descriptor is new and nobody else's.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        // SAFETY: all zeros is a value of this structure of integers.
+        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+        address.sll_family = libc::AF_PACKET as u16;
+        address.sll_protocol = protocol;
+        // SAFETY: the pointer is to a string that lives until the call returns.
+        address.sll_ifindex = unsafe { libc::if_nametoindex(name.as_ptr()) } as i32;
+        let length = size_of_val(&address) as libc::socklen_t;
+        // SAFETY: the pointer is to an address of the length that is given.
+        assert_eq!(unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length) }, 0);
+        fd
+    })
+}
+
+/// What waits in a socket for a receiver that has no processor is not lost there.
+pub fn make_room(socket: &impl AsRawFd) {
+    let room: libc::c_int = 64 << 20;
+    // SAFETY: the pointer is to an integer of the length that is given.
+    let set = unsafe {
+        let length = size_of_val(&room) as libc::socklen_t;
+        let (level, option) = (libc::SOL_SOCKET, libc::SO_RCVBUFFORCE);
+        libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const room).cast(), length)
+    };
+    assert_eq!(set, 0, "{}", std::io::Error::last_os_error());
 }

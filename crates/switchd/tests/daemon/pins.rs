@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::net::{Netns, cable, host};
 use crate::or_skip;
-use crate::switch::{Places, Switch, wait_for};
+use crate::switch::{Places, Switch, wait_for, within};
 use crate::traffic::{Connection, reaches};
 
 /// Three intervals of 100 ms, as these tests have them.
@@ -89,25 +89,35 @@ fn pins_that_are_removed_are_there_again_within_a_hold_and_a_connection_does_not
     or_skip!();
     for (mode, flags) in [("tcp-path", &["--attach", "tcx"]), ("arp-path", &["--attach", "clsact"])] {
         pair(mode, flags, |places, switches, hosts| {
-            let load = Load::start(Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80"));
-            std::thread::sleep(HOLD);
+            let began = Instant::now();
             let before = pinned(places, "l");
             assert!(before.len() > 4, "{before:?}");
-            for round in 0..3 {
-                match round {
-                    0 => std::fs::remove_dir_all(places.pins.join("l")).expect("they are there"),
-                    _ => before.iter().for_each(|path| std::fs::remove_file(path).expect("it is there")),
-                }
-                let took = wait_for("all pins are there again", 5, || pinned(places, "l") == before);
-                println!("{mode}: pins are there again after {took:?}");
-                assert!(took < HOLD, "{took:?}");
+            for what in ["the directory", "the files"] {
+                within(HOLD, &format!("{mode}: {what}: pins are back, and nothing comes for"), || {
+                    let load = Load::start(Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80"));
+                    std::thread::sleep(HOLD);
+                    match what {
+                        "the files" => {
+                            before.iter().for_each(|path| std::fs::remove_file(path).expect("it is there"))
+                        }
+                        // Pins may be back before all are gone.
+                        _ => drop(wait_for("they are gone", 5, || {
+                            std::fs::remove_dir_all(places.pins.join("l")).is_ok()
+                        })),
+                    }
+                    let took = wait_for("all pins are there again", 5, || pinned(places, "l") == before);
+                    std::thread::sleep(HOLD);
+                    let longest = load.end();
+                    println!(
+                        "{mode}: pins are there again after {took:?}, longest time without data {longest:?}"
+                    );
+                    took.max(longest)
+                });
             }
-            std::thread::sleep(HOLD);
-            let longest = load.end();
-            println!("{mode}: longest time without data {longest:?}");
-            assert!(longest < HOLD, "{longest:?}");
             let log = switches[0].log();
-            assert_eq!(log.lines().filter(|line| line.contains("somebody removed pins")).count(), 1, "{log}");
+            let said = log.lines().filter(|line| line.contains("somebody removed pins")).count();
+            // Once in ten seconds.
+            assert!((1..=1 + began.elapsed().as_secs() / 10).contains(&(said as u64)), "{log}");
             // They are those of before: a daemon that starts goes on with them.
             switches[0].kill();
             switches[0].begin();

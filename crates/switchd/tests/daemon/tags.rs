@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::net::{Netns, cable, host};
 use crate::or_skip;
-use crate::switch::{Places, Switch, wait_for};
+use crate::switch::{Places, Switch, wait_for, within};
 use crate::traffic::{Connection, Stream, reaches};
 
 /// Two switches with a host each: h1 - l - r - h2. Hosts hang on the ports 0, with the gates 2 and 4; the cable is
@@ -680,39 +680,43 @@ fn a_daemon_with_other_ports_says_whose_gates_are_anothers_and_drops_those_of_no
 fn many_rules_are_taken_in_seconds_and_hold_nothing_else_up() {
     or_skip!();
     let pair = Pair::new();
-    let [left, right] = pair.start();
+    // A daemon that has no processor for some hundred milliseconds is heard in time all the same.
+    let [left, right] = pair.start_with("mode = \"tag-forward\"\n[hello]\ninterval = \"300 ms\"");
     pair.set_gates();
     let address = |number: u32| std::net::Ipv4Addr::from_bits(0x0a01_0000 + number).to_string();
     for count in [40_000_u32, 200_000] {
         let rules: Vec<Value> =
             (0..count).map(|number| rule(&format!("{}/32", address(number)), 4, 100)).collect();
         let body = json!({"priority": 1000, "rules": rules, "groups": []}).to_string();
-        let path = pair.places.run.join("l.sock");
-        let longest = std::thread::spawn(move || {
-            let (began, mut longest) = (Instant::now(), Duration::ZERO);
-            while began.elapsed() < Duration::from_secs(1) {
-                let asked = Instant::now();
-                let mut stream = UnixStream::connect(&path).expect("the socket");
-                write!(stream, "GET /v1/status HTTP/1.0\r\n\r\n").expect("a connection");
-                stream.read_to_string(&mut String::new()).expect("text");
-                longest = longest.max(asked.elapsed());
-                std::thread::sleep(Duration::from_millis(5));
+        let known = if count == 200_000 { 40_000 } else { 0 };
+        let before = json!({"priority": 1000, "rules": rules[..known], "groups": []}).to_string();
+        within(Duration::from_secs(1), &format!("{count} rules: another question waits"), || {
+            assert_eq!(http(&pair.places.run, "l", "PUT", "/v1/flows", &before).0, 200);
+            let path = pair.places.run.join("l.sock");
+            let longest = std::thread::spawn(move || {
+                let (began, mut longest) = (Instant::now(), Duration::ZERO);
+                while began.elapsed() < Duration::from_secs(1) {
+                    let asked = Instant::now();
+                    let mut stream = UnixStream::connect(&path).expect("the socket");
+                    write!(stream, "GET /v1/status HTTP/1.0\r\n\r\n").expect("a connection");
+                    stream.read_to_string(&mut String::new()).expect("text");
+                    longest = longest.max(asked.elapsed());
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                longest
+            });
+            for expected in ["added", "kept"] {
+                let began = Instant::now();
+                let (status, answer) = http(&pair.places.run, "l", "PUT", "/v1/flows", &body);
+                let took = began.elapsed();
+                assert_eq!(status, 200, "{answer}");
+                let new = count - known as u32;
+                assert_eq!(answer[expected], if expected == "added" { new } else { count }, "{answer}");
+                println!("{count} rules {expected}: {took:?}");
+                assert!(took < Duration::from_secs(30), "{took:?}");
             }
-            longest
+            longest.join().expect("the questions")
         });
-        for expected in ["added", "kept"] {
-            let began = Instant::now();
-            let (status, answer) = http(&pair.places.run, "l", "PUT", "/v1/flows", &body);
-            let took = began.elapsed();
-            assert_eq!(status, 200, "{answer}");
-            let new = if count == 200_000 { count - 40_000 } else { count };
-            assert_eq!(answer[expected], if expected == "added" { new } else { count }, "{answer}");
-            println!("{count} rules {expected}: {took:?}");
-            assert!(took < Duration::from_secs(30), "{took:?}");
-        }
-        let longest = longest.join().expect("the questions");
-        println!("{count} rules: another question waited for at most {longest:?}");
-        assert!(longest < Duration::from_secs(1), "{longest:?}");
     }
     let one_more = json!({"changes": [{"add": rule("10.99.0.1/32", 4, 100)}]});
     let (status, answer) = pair.http("l", "POST", "/v1/flows", &one_more);

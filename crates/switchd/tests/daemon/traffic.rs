@@ -2,13 +2,12 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::net::Netns;
+use crate::net::{Netns, make_room};
 
 /// A socket of UDP in the namespace that the thread is in. A process that another test is starting at this moment holds
 /// the sockets of this one until it is another program, so an address that is in use is tried again.
@@ -26,15 +25,20 @@ fn udp(address: SocketAddr) -> UdpSocket {
     }
 }
 
-/// Whether one of four datagrams to `address` comes back from there: a first one may start the search for it.
+/// Whether one of four datagrams to `address` comes back from there: a first one may start the search for it, and so may
+/// the first answer.
 pub fn reaches(from: &Netns, to_host: &Netns, address: &str) -> bool {
     let address: SocketAddr = address.parse().expect("an address");
     let echo = to_host.run(move || udp(address));
-    echo.set_read_timeout(Some(Duration::from_secs(3))).expect("a time");
+    echo.set_read_timeout(Some(Duration::from_millis(50))).expect("a time");
+    let over = Arc::new(AtomicBool::new(false));
+    let ends = over.clone();
     let answering = std::thread::spawn(move || {
         let mut buffer = [0; 64];
-        if let Ok((length, sender)) = echo.recv_from(&mut buffer) {
-            let _ = echo.send_to(&buffer[..length], sender);
+        while !ends.load(Ordering::Relaxed) {
+            if let Ok((length, sender)) = echo.recv_from(&mut buffer) {
+                let _ = echo.send_to(&buffer[..length], sender);
+            }
         }
     });
     let any = if address.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
@@ -42,10 +46,7 @@ pub fn reaches(from: &Netns, to_host: &Netns, address: &str) -> bool {
     socket.set_read_timeout(Some(Duration::from_millis(400))).expect("a time");
     let back =
         (0..4).any(|_| socket.send_to(b"there?", address).is_ok() && socket.recv(&mut [0; 64]).is_ok());
-    if !back {
-        // The one that answers need not wait for longer.
-        let _ = to_host.run(move || UdpSocket::bind(any).and_then(|own| own.send_to(b"end", address)));
-    }
+    over.store(true, Ordering::Relaxed);
     answering.join().expect("the echo");
     back
 }
@@ -70,15 +71,7 @@ impl Stream {
         let address: SocketAddr = address.parse().expect("an address");
         let listening = to.run(move || udp(address));
         listening.set_read_timeout(Some(Duration::from_millis(500))).expect("a time");
-        // What waits for a receiver that has no processor is not lost in the network.
-        let room: libc::c_int = 64 << 20;
-        // SAFETY: the pointer is to an integer of the length that is given.
-        let set = unsafe {
-            let length = size_of_val(&room) as libc::socklen_t;
-            let (level, option) = (libc::SOL_SOCKET, libc::SO_RCVBUFFORCE);
-            libc::setsockopt(listening.as_raw_fd(), level, option, (&raw const room).cast(), length)
-        };
-        assert_eq!(set, 0, "{}", std::io::Error::last_os_error());
+        make_room(&listening);
         let socket = from.run(|| UdpSocket::bind("0.0.0.0:0").expect("a socket"));
         let stop = Arc::new(AtomicBool::new(false));
         let ends = stop.clone();

@@ -7,10 +7,10 @@ pub mod frames;
 pub mod probes;
 
 use std::net::Shutdown;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use crate::net::{Netns, cable, host};
+use crate::net::{Netns, cable, host, packet_socket};
 use crate::or_skip;
 use crate::switch::{Places, Switch};
 use crate::traffic::{Connection, reaches};
@@ -32,25 +32,7 @@ fn resident(switch: &Switch<'_>) -> u64 {
 
 /// A socket that sends frames as they are, on the only cable of a host, and takes those of an EtherType (0: none).
 pub fn raw(netns: &Netns, ethertype: libc::c_int) -> OwnedFd {
-    let protocol = (ethertype as u16).to_be();
-    netns.run(move || {
-        // SAFETY: no pointers.
-        let fd =
-            unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, protocol.into()) };
-        assert!(fd >= 0, "{}", std::io::Error::last_os_error());
-        // SAFETY: the descriptor is new and nobody else's.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        // SAFETY: all zeros is a value of this structure of integers.
-        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
-        address.sll_family = libc::AF_PACKET as u16;
-        address.sll_protocol = protocol;
-        // SAFETY: the pointer is to a string that lives until the call returns.
-        address.sll_ifindex = unsafe { libc::if_nametoindex(c"eth0".as_ptr()) } as i32;
-        let length = size_of_val(&address) as libc::socklen_t;
-        // SAFETY: the pointer is to an address of the length that is given.
-        assert_eq!(unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length) }, 0);
-        fd
-    })
+    packet_socket(netns, "eth0", ethertype)
 }
 
 /// Sends a frame; whether the host's own kernel let it out.

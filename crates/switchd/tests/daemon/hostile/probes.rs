@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use super::{raw, send};
-use crate::net::Netns;
+use crate::net::{Netns, make_room};
 
 /// How long a try may take.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -27,15 +27,13 @@ pub struct End<'a> {
 impl<'a> End<'a> {
     pub fn new(host: &'a Netns, side: u8) -> Self {
         let socket = raw(host, libc::ETH_P_ALL);
-        let room: libc::c_int = 64 << 20;
+        make_room(&socket);
         let time = libc::timeval { tv_sec: 0, tv_usec: 20_000 };
-        // SAFETY: the pointers are to values of the lengths that are given.
+        let length = size_of_val(&time) as libc::socklen_t;
+        // SAFETY: the pointer is to a time of the length that is given.
         let set = unsafe {
-            let set = |name, value: *const libc::c_void, length: usize| {
-                libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, name, value, length as libc::socklen_t)
-            };
-            set(libc::SO_RCVBUFFORCE, (&raw const room).cast(), size_of_val(&room))
-                | set(libc::SO_RCVTIMEO, (&raw const time).cast(), size_of_val(&time))
+            let (level, option) = (libc::SOL_SOCKET, libc::SO_RCVTIMEO);
+            libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const time).cast(), length)
         };
         assert_eq!(set, 0, "{}", std::io::Error::last_os_error());
         // What hosts of these addresses get is looked at, not answered.
