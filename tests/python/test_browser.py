@@ -80,8 +80,8 @@ def test_the_controls_change_what_is_shown(page):
     axis = page.locator(label).all_text_contents()
     page.locator("#completion-section button[value=mean_slowdown]").click()
     page.wait_for_function(
-        "([s, a]) => JSON.stringify([...document.querySelectorAll(s)].map(e => e.textContent)) !== a",
-        arg=[label, str(axis).replace("'", '"')],
+        "([s, a]) => JSON.stringify([...document.querySelectorAll(s)].map(e => e.textContent)) !== JSON.stringify(a)",
+        arg=[label, axis],
     )
     assert count(page, "#completion svg .mark-symbol path") >= 18
 
