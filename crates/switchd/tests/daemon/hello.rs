@@ -1,6 +1,6 @@
 //! Hellos with and without keys: which neighbours are believed, and how soon silence is noticed.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::net::{Netns, cable};
 use crate::or_skip;
@@ -101,20 +101,29 @@ fn hellos_leave_on_time_at_the_shortest_interval() {
     let quick = "[hello]\ninterval = \"50 ms\"";
     pair(quick, quick, |left, right| {
         left.wait_roles(&[("a", "fabric")]);
-        // A daemon that has no processor sends late, and then does not make up for it: that is not so each time.
+        // 38 to 43 in 2 s, of 40. A daemon that has no processor for a while sends late, and does not make up for it: then
+        // it is not so in all of the time, but between any two such times.
+        let promised = Duration::from_secs(1) * 40 / 43..=Duration::from_secs(1) * 40 / 38;
+        let between = |pair: [SystemTime; 2]| pair[1].duration_since(pair[0]).unwrap_or_default();
+        let silent = |switch: &Switch<'_>| switch.log().matches("silent").count();
         let mut seen = Vec::new();
         let on_time = (0..3).any(|_| {
-            let silent = || [left, right].map(|switch| switch.log().matches("silent").count());
-            let (before, tap) = (silent(), Tap::start(left.netns, "a"));
-            std::thread::sleep(Duration::from_millis(2200));
-            let times = tap.hellos();
-            let until = *times.first().expect("a Hello") + Duration::from_secs(2);
-            let heard = times.iter().filter(|at| **at < until).count();
-            assert!(heard <= 43, "{heard} Hellos in 2 s");
-            seen.push((heard, before, silent()));
-            heard >= 38 && silent() == before
+            let watched = [left, right].map(|switch| (switch, silent(switch), Tap::start(switch.netns, "a")));
+            std::thread::sleep(Duration::from_secs(3));
+            watched.map(|(switch, before, tap)| {
+                let times = tap.hellos();
+                let longest = times.windows(2).map(|pair| between([pair[0], pair[1]])).max();
+                // Two intervals of a hold of three.
+                if longest < Some(Duration::from_millis(100)) {
+                    assert_eq!(silent(switch), before, "{longest:?}: {}", switch.log());
+                }
+                let twenty: Vec<_> = times.windows(21).map(|times| between([times[0], times[20]])).collect();
+                let is_on_time = twenty.iter().any(|took| promised.contains(took));
+                seen.push((longest, twenty.iter().min().copied()));
+                is_on_time
+            }) == [true; 2]
         });
-        assert!(on_time, "Hellos in 2 s, and how often each was silent before and after: {seen:?}");
+        assert!(on_time, "the longest between two, and the shortest for twenty: {seen:?}");
     });
 }
 
