@@ -251,9 +251,10 @@ def under_way(switches, tmp_path):
 
 
 def what_there_is() -> tuple[set[str], set[str]]:
-    """Interfaces and pins of this machine."""
-    pins = Path("/sys/fs/bpf")
-    return {entry.name for entry in Path("/sys/class/net").iterdir()}, {str(pin) for pin in pins.rglob("*weft*")}
+    """Interfaces and pins of this machine, without those of crates/switchd/tests/daemon, which may run beside this."""
+    pins = [str(pin) for pin in Path("/sys/fs/bpf").rglob("*weft*")]
+    interfaces = {entry.name for entry in Path("/sys/class/net").iterdir()}
+    return interfaces, {pin for pin in pins if not pin.startswith("/sys/fs/bpf/weft-test-")}
 
 
 @pytest.fixture
