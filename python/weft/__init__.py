@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ._weft import version as _version
 from .errors import OutputError, ResultsError, ScenarioError, WeftError
 from .scenario import Point, Scenario
-from .topology import Fabric, FabricPath, Link, Node, fabric
+from .topology import Fabric, FabricPath, Link, Node, fabric, write_fabric
 
 if TYPE_CHECKING:
     from .results import Results, Run
@@ -48,6 +48,7 @@ __all__ = [
     "report",
     "schema",
     "schemes",
+    "write_fabric",
 ]
 
 

@@ -155,6 +155,20 @@ def fabric_file(path: str, measured: bool) -> str:
         ScenarioError: The file cannot be read or is not valid.
     """
 
+def fabric_as(target: str, text: str, name: str, base_dir: str, sets: list[str]) -> str:
+    """The fabric of a scenario as the text of a fabric file, in the format that the ending of `target` names.
+
+    Raises:
+        ScenarioError: The scenario is not valid, the ending is none of a fabric file, or the format cannot hold a name.
+    """
+
+def fabric_file_as(target: str, path: str) -> str:
+    """The same of a fabric file, which need not have hosts.
+
+    Raises:
+        ScenarioError: As `fabric_as`.
+    """
+
 def network_file(path: str) -> str:
     """Name, nodes and links of a fabric file that need not have hosts.
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _weft
 from .errors import ScenarioError
+from .files import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -242,6 +243,28 @@ def fabric(path: str | Path, sets: Sequence[str] = (), *, measured: bool = True)
     if sets:
         raise ScenarioError(f"{path}: --set changes a scenario, and this is a fabric file")
     return Fabric.from_json(json.loads(_weft.fabric_file(str(path), measured)))
+
+
+def write_fabric(path: str | Path, target: str | Path, sets: Sequence[str] = ()) -> None:
+    """Write the fabric of a scenario, or of a fabric file, as a fabric file.
+
+    Args:
+        path: The scenario or the fabric file.
+        target: The file to write; its ending says the format: ``.toml``, ``.graphml``, ``.json``.
+        sets: ``key=value`` changes to a scenario.
+
+    Raises:
+        ScenarioError: `path` cannot be read or describes no usable fabric, or `target` cannot hold it.
+        OutputError: `target` cannot be written.
+    """
+    path, target = Path(path), Path(target)
+    if path.suffix.lower() == ".toml" and (text := scenario_text(path)) is not None:
+        content = _weft.fabric_as(str(target), text, path.name, str(path.parent), list(sets))
+    elif sets:
+        raise ScenarioError(f"{path}: --set changes a scenario, and this is a fabric file")
+    else:
+        content = _weft.fabric_file_as(str(target), str(path))
+    write_text(target, content)
 
 
 def network(path: str | Path) -> Fabric:

@@ -214,6 +214,30 @@ def test_a_fabric_is_shown_drawn_and_printed_as_json(weft, tiny, tmp_path):
     assert (len(data["nodes"]), len(data["links"])) == (8, 16)
 
 
+@pytest.mark.parametrize("ending", ["toml", "graphml", "json"])
+def test_a_fabric_that_is_written_to_a_file_is_the_same_when_it_is_read(weft, tiny, tmp_path, ending):
+    first, second = tmp_path / f"first.{ending}", tmp_path / f"second.{ending}"
+    result = weft("fabric", tiny, "--write", first)
+    assert result.exit_code == 0, result.stderr
+    assert str(first) in result.stdout + result.stderr
+    there, back = api.fabric(tiny), api.fabric(first)
+    assert (there.nodes, there.links) == (back.nodes, back.links)
+    api.write_fabric(first, second)
+    assert first.read_text() == second.read_text()
+    networkx = pytest.importorskip("networkx")
+    if ending == "graphml":
+        assert networkx.read_graphml(first).number_of_edges() == len(there.links) // 2
+    if ending == "json":
+        graph = networkx.node_link_graph(json.loads(first.read_text()), edges="edges")
+        assert graph.number_of_edges() == len(there.links) // 2
+
+
+def test_a_fabric_is_not_written_to_a_file_of_another_kind(weft, tiny, tmp_path):
+    result = weft("fabric", tiny, "--write", tmp_path / "x.dot")
+    assert result.exit_code == 2
+    assert "ends in none of .toml, .graphml, .xml, .json" in result.stderr
+
+
 def test_a_fabric_file_of_networkx_is_read(weft, tmp_path):
     networkx = pytest.importorskip("networkx")
     graph = networkx.Graph()

@@ -77,6 +77,43 @@ fn in_a_directed_graph_the_ways_may_differ() {
 }
 
 #[test]
+fn an_undirected_edge_may_have_attributes_of_its_way_back() {
+    let json = r#"{"nodes": [{"id": "a"}, {"id": "b"}], "edges": [
+        {"source": "a", "target": "b", "rate": "1 Gbps", "rate_back": "2 Gbps", "queue_back": "9 packets"}]}"#;
+    let graphml = r#"<graphml><key id="r" attr.name="rate"/><key id="b" attr.name="rate_back"/>
+        <key id="q" attr.name="queue_back"/><graph edgedefault="undirected"><node id="a"/><node id="b"/>
+        <edge source="a" target="b"><data key="r">1 Gbps</data><data key="b">2 Gbps</data>
+        <data key="q">{"limit": "9 packets"}</data></edge></graph></graphml>"#;
+    for (path, text) in [("x.json", json), ("x.graphml", graphml)] {
+        let fabric = parse(path, text).unwrap();
+        let (forth, back) = (link(&fabric, "a-b"), link(&fabric, "b-a"));
+        assert_eq!((forth.rate, back.rate), (Rate::from_gbps(1), Rate::from_gbps(2)), "{path}");
+        assert_eq!((back.queue.limit, back.delay), (Limit::Packets(9), forth.delay), "{path}");
+        assert_ne!(forth.queue.limit, Limit::Packets(9), "{path}");
+    }
+}
+
+#[test]
+fn attributes_by_which_other_programs_draw_are_left_alone() {
+    let text = r#"<graphml><key id="d0" for="node" yfiles.type="nodegraphics"/><key id="d1" attr.name="Latitude"/>
+        <key id="d2" attr.name="label"/><graph edgedefault="undirected"><node id="a"><data key="d0"/>
+        <data key="d1">52.5</data></node><node id="b"><data key="d2">Berlin</data></node>
+        <edge source="a" target="b" id="e0"><data key="d2">fast</data></edge></graph></graphml>"#;
+    assert_eq!(parse("x.graphml", text).unwrap().cable_count(), 1);
+}
+
+#[test]
+fn a_name_that_xml_cannot_hold_is_refused_in_graphml_alone() {
+    let mut builder = weft_fabric::FabricBuilder::new("any");
+    let ends = [builder.add_host("a\u{ffff}", 0, None), builder.add_host("b", 0, None)];
+    builder.connect(ends[0].clone().unwrap(), ends[1].clone().unwrap(), &LinkSpec::default()).unwrap();
+    let fabric = builder.build().unwrap();
+    assert!(write::graphml(&fabric).unwrap_err().contains("write TOML or JSON"));
+    assert!(write::file("x.dot", &fabric).unwrap_err().contains(".toml, .graphml"));
+    assert!(parse("x.json", &write::node_link(&fabric)).is_ok());
+}
+
+#[test]
 fn without_roles_the_nodes_with_one_cable_are_hosts_and_tiers_follow() {
     let text = r#"{"nodes": [{"id": 0}, {"id": 1}, {"id": 2}, {"id": 3}, {"id": 4}], "edges": [
         {"source": 0, "target": 1}, {"source": 1, "target": 2}, {"source": 2, "target": 3},
@@ -161,6 +198,29 @@ fn what_is_wrong_is_refused_at_its_place() {
             edge("\"target\": \"b\", \"queue\": {\"size\": 3}"),
             "`queue` is wrong: unknown key `size`",
         ),
+        (
+            "x.json",
+            edge("\"target\": \"b\", \"bandwidth\": \"1 Gbps\""),
+            "line 3, column 3: edge 1: unknown attribute `bandwidth`: did you mean `rate`?",
+        ),
+        ("x.json", edge("\"target\": \"b\", \"rate_bck\": 1"), "`rate_bck`: did you mean `rate_back`?"),
+        (
+            "x.json",
+            edge("\"target\": \"b\", \"weight\": 1"),
+            "unknown attribute `weight`: Weft knows rate, delay",
+        ),
+        (
+            "x.json",
+            edge("\"target\": \"b\", \"rate_back\": \"1 Gbps\"")
+                .replace("{\"nodes\"", "{\"directed\": true, \"nodes\""),
+            "edge 1: `rate_back` is for undirected edges",
+        ),
+        (
+            "x.json",
+            edge("\"target\": \"b\"").replace("{\"nodes\"", "{\"graph\": {\"rate\": \"1 Gbps\"}, \"nodes\""),
+            "`rate` of the whole graph is not read",
+        ),
+        ("x.json", edge("\"target\": \"b\", \"rate_back\": 10"), "`rate_back` is wrong: `10` is not a rate"),
         ("x.json", edge("\"target\": \"b\", \"up\": 3"), "`3` is neither true nor false"),
         ("x.json", edge("\"target\": null"), "`null` names no node"),
         ("x.json", edge("\"rate\": \"1 Gbps\""), "`target` is missing"),
@@ -176,6 +236,11 @@ fn what_is_wrong_is_refused_at_its_place() {
             "line 2, column 1: node 1: `role` is wrong: `router` is neither host nor switch",
         ),
         ("x.json", node("\"id\": \"a\", \"role\": \"host\", \"tier\": 2"), "hosts are tier 0"),
+        (
+            "x.json",
+            node("\"id\": \"a\", \"type\": \"host\""),
+            "unknown attribute `type`: did you mean `role`?",
+        ),
         ("x.json", node("\"role\": \"host\""), "`id` is missing"),
         ("x.json", node("\"id\": \"\", \"role\": \"host\""), "is no name for a node"),
         ("x.json", "{\"nodes\": [], \"edges\": [],\n \"links\": []}".into(), "both `edges` and `links`"),
@@ -197,6 +262,12 @@ fn what_is_wrong_is_refused_at_its_place() {
             "x.graphml",
             xml(&format!("{ends}<edge source='a' target='b'><data key='q'>1</data></edge>")),
             "no `key` element declares the attribute `q`",
+        ),
+        (
+            "x.graphml",
+            xml(&format!("{ends}<edge source='a' target='b'><data key='s'>1</data></edge>"))
+                .replace("<graph>", "<key id='s' for='edge' attr.name='LinkSpeed'/><graph>"),
+            "line 4, column 1: edge (`a` - `b`): unknown attribute `LinkSpeed`: did you mean `rate`?",
         ),
         ("x.graphml", xml(&format!("{ends}<edge source='a'/>")), "`target` is missing"),
         ("x.graphml", xml(&format!("{ends}<hyperedge/>")), "line 4, column 1: element `hyperedge`"),
@@ -260,8 +331,8 @@ fn deep_nesting_does_not_exhaust_the_stack() {
 
 /// Asserts that what is written of a fabric, in every format, is read back as the same fabric.
 fn assert_survives(fabric: &Fabric) {
-    for (path, text) in [("x.json", write::node_link(fabric)), ("x.toml", write::toml(fabric))] {
-        let read = parse(path, &text).unwrap();
+    for path in ["x.json", "x.toml", "x.graphml"] {
+        let read = parse(path, &write::file(path, fabric).unwrap()).unwrap();
         assert_eq!(
             (read.name(), read.nodes(), read.links()),
             (fabric.name(), fabric.nodes(), fabric.links())
@@ -287,6 +358,8 @@ proptest! {
 
     #[test]
     fn names_of_any_letters_survive(name in "[^\\p{Cc}]{0,4}[^\\s\\p{Cc}][^\\p{Cc}]{0,4}") {
+        // These two are no characters; XML refuses them.
+        prop_assume!(!name.contains(['\u{fffe}', '\u{ffff}']));
         prop_assume!(name != "other" && name != "switch");
         let mut builder = weft_fabric::FabricBuilder::new("any");
         let ends = [builder.add_host(name.as_str(), 0, None), builder.add_host("other", 0, None)];

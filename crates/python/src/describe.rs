@@ -4,7 +4,7 @@ use std::fs;
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use weft_fabric::{EqualCost, Fabric, LinkSpec, measure, read};
+use weft_fabric::{EqualCost, Fabric, LinkSpec, measure, read, write};
 use weft_sim::run::{links_json, nodes_json};
 
 use crate::ScenarioError;
@@ -43,6 +43,28 @@ pub fn fabric_of(text: &str, name: &str, base_dir: &str, sets: &[String]) -> PyR
 #[pyfunction]
 pub fn fabric_file(path: &str, measured: bool) -> PyResult<String> {
     Ok(describe(&read_with(read::file, path)?, measured).to_string())
+}
+
+/// The fabric of a scenario in the format that the ending of `target` names.
+#[pyfunction]
+pub fn fabric_as(
+    target: &str,
+    text: &str,
+    name: &str,
+    base_dir: &str,
+    sets: Vec<String>,
+) -> PyResult<String> {
+    written(target, &fabric_of(text, name, base_dir, &sets)?)
+}
+
+/// The same of a fabric file.
+#[pyfunction]
+pub fn fabric_file_as(target: &str, path: &str) -> PyResult<String> {
+    written(target, &read_with(read::network, path)?)
+}
+
+fn written(target: &str, fabric: &Fabric) -> PyResult<String> {
+    write::file(target, fabric).map_err(ScenarioError::new_err)
 }
 
 #[pyfunction]

@@ -38,6 +38,8 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(describe::check, module)?)?;
     module.add_function(wrap_pyfunction!(describe::fabric, module)?)?;
     module.add_function(wrap_pyfunction!(describe::fabric_file, module)?)?;
+    module.add_function(wrap_pyfunction!(describe::fabric_as, module)?)?;
+    module.add_function(wrap_pyfunction!(describe::fabric_file_as, module)?)?;
     module.add_function(wrap_pyfunction!(describe::network_file, module)?)?;
     module.add_function(wrap_pyfunction!(emulated::open_emulated, module)?)?;
     module.add_function(wrap_pyfunction!(emulated::write_emulated, module)?)?;

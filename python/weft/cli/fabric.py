@@ -18,7 +18,7 @@ from rich.text import Text
 
 from .. import quantity
 from ..files import write_text
-from ..topology import Fabric, tier_name
+from ..topology import Fabric, tier_name, write_fabric
 from ..topology import fabric as read_fabric
 from . import shell
 from .live import announced
@@ -39,6 +39,9 @@ def fabric(
     ],
     sets: Sets = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a drawing as SVG.")] = None,
+    write: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write it as a fabric file (.toml, .graphml, .json).")
+    ] = None,
     paths: Annotated[
         tuple[str, str] | None, typer.Option(metavar="A B", help="Show paths from A to B, hosts or switches.")
     ] = None,
@@ -62,6 +65,8 @@ def fabric(
 
       weft fabric mine.toml --set fabric.k=8 --json
 
+      weft fabric mine.toml --write mine.graphml
+
       weft fabric scenarios/smoc/topology2.fabric.toml --paths a b
     """
     for option, given in (("--order", order), ("--count", count)):
@@ -71,6 +76,8 @@ def fabric(
         graph = read_fabric(path, sets or [], measured=paths is None)
         if svg is not None:
             write_text(svg, graph.to_svg())
+        if write is not None:
+            write_fabric(path, write, sets or [])
     if paths is not None:
         show_paths(graph, paths, order or Order.paper, count or 8, as_json)
     elif as_json:
@@ -80,6 +87,8 @@ def fabric(
         show_facts(graph)
     if svg is not None and not as_json:
         shell.say(f"drawing: {escape(str(svg))}")
+    if write is not None and not as_json:
+        shell.say(f"fabric file: {escape(str(write))}")
 
 
 def show_facts(graph: Fabric) -> None:

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use weft_units::{Duration, Rate};
 
 use super::Why;
+use super::error::explain;
 use crate::{Limit, LinkSpec, Overhead, QueueSpec, Role};
 
 /// A tier, read as a number or as one of its names.
@@ -95,17 +96,51 @@ pub(crate) struct LinkAttributes {
     pub queue: Option<QueueSpec>,
 }
 
+/// The names that the attributes of one direction have in a file.
+pub(crate) struct Names {
+    rate: &'static str,
+    delay: &'static str,
+    overhead: &'static str,
+    ecn_threshold: &'static str,
+    queue: &'static str,
+}
+
+/// From the first end of a link to the second; both ways where nothing else is given.
+pub(crate) const FORTH: Names = Names {
+    rate: "rate",
+    delay: "delay",
+    overhead: "overhead",
+    ecn_threshold: "ecn_threshold",
+    queue: "queue",
+};
+
+/// From the second end of an undirected link to the first.
+pub(crate) const BACK: Names = Names {
+    rate: "rate_back",
+    delay: "delay_back",
+    overhead: "overhead_back",
+    ecn_threshold: "ecn_threshold_back",
+    queue: "queue_back",
+};
+
+impl Names {
+    /// All of them.
+    pub fn all(&self) -> [&'static str; 5] {
+        [self.rate, self.delay, self.overhead, self.ecn_threshold, self.queue]
+    }
+}
+
 impl LinkAttributes {
-    /// From a function that gives the text of an attribute.
-    pub fn from_text<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Result<Self, Why> {
+    /// From a function that gives the text of an attribute. A queue with several classes is a JSON object.
+    pub fn from_text<'a>(names: &Names, get: impl Fn(&str) -> Option<&'a str>) -> Result<Self, Why> {
         Ok(Self {
-            rate: parse("rate", get("rate"), quantity)?,
-            delay: parse("delay", get("delay"), quantity)?,
-            overhead: parse("overhead", get("overhead"), |text| {
+            rate: parse(names.rate, get(names.rate), quantity)?,
+            delay: parse(names.delay, get(names.delay), quantity)?,
+            overhead: parse(names.overhead, get(names.overhead), |text| {
                 text.parse().map_err(|text: String| format!("`{text}` is none of ethernet, ppp, none"))
             })?,
-            ecn_threshold: parse("ecn_threshold", get("ecn_threshold"), quantity)?,
-            queue: parse("queue", get("queue"), quantity)?,
+            ecn_threshold: parse(names.ecn_threshold, get(names.ecn_threshold), quantity)?,
+            queue: parse(names.queue, get(names.queue), queue)?,
         })
     }
 
@@ -140,6 +175,21 @@ impl LinkAttributes {
         }
     }
 
+    /// As text, in the order of [`Names::all`].
+    pub fn to_text(&self) -> [Option<String>; 5] {
+        let queue = self.queue.as_ref().map(|queue| match serde_json::to_value(queue) {
+            Ok(serde_json::Value::String(limit)) => limit,
+            table => table.expect("text, numbers and lists have a JSON form").to_string(),
+        });
+        [
+            self.rate.map(|rate| rate.to_string()),
+            self.delay.map(|delay| delay.to_string()),
+            self.overhead.map(|overhead| overhead.to_string()),
+            self.ecn_threshold.map(|threshold| threshold.to_string()),
+            queue,
+        ]
+    }
+
     /// The link, with `defaults` where nothing was said. A queue that is given stands alone: it takes
     /// no threshold from the defaults.
     pub fn or(self, defaults: &LinkSpec) -> LinkSpec {
@@ -152,6 +202,14 @@ impl LinkAttributes {
             queue,
         }
     }
+}
+
+/// A queue: its limit, or an object of JSON.
+fn queue(text: &str) -> Result<QueueSpec, String> {
+    if text.starts_with('{') {
+        return serde_json::from_str(text).map_err(|error| explain(&error.to_string()));
+    }
+    quantity(text)
 }
 
 /// A quantity, with its error as text.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::attributes::{LinkAttributes, NodeAttributes, parse, truth};
+use super::attributes::{BACK, FORTH, LinkAttributes, NodeAttributes, parse, truth};
 use super::graph::{FileEdge, FileGraph, FileNode, Place};
+use super::known::Element;
 use super::{ReadError, Why};
 use crate::{Fabric, LinkSpec};
 
@@ -21,7 +22,8 @@ struct Key<'a> {
 type Keys<'a> = BTreeMap<&'a str, Key<'a>>;
 
 /// Reads GraphML. A graph without a `name` gets `name`; links without an attribute get that of
-/// `defaults`. Of directed edges, each cable is two, one each way, which may differ.
+/// `defaults`. Of directed edges, each cable is two, one each way, which may differ; an undirected edge may have
+/// `rate_back` and so on. A `queue` of several classes is an object of JSON.
 ///
 /// # Errors
 /// [`ReadError`] with line, column and the element.
@@ -64,6 +66,7 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
         match element.tag_name().name() {
             "node" => {
                 let texts = data(element)?;
+                Element::Node.check(texts.keys().copied()).map_err(|why| fails(why, element))?;
                 let name = element.attribute("id").ok_or_else(|| fails(Why::Missing("`id`"), element))?;
                 let attributes = NodeAttributes::from_text(|key| texts.get(key).copied());
                 let attributes = attributes.map_err(|why| fails(why, element))?;
@@ -79,17 +82,20 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
                     let end = element.attribute(key).map(str::to_owned);
                     end.ok_or_else(|| fails(Why::Missing(missing), element))
                 };
-                let link = LinkAttributes::from_text(get).map_err(|why| fails(why, element))?;
-                let forth = link.or(defaults);
-                let up = parse("up", get("up"), truth).map_err(|why| fails(why, element))?;
                 let directed = match element.attribute("directed") {
                     Some(text) => text == "true",
                     None => directed_by_default,
                 };
+                let kind = if directed { Element::Directed } else { Element::Undirected };
+                kind.check(texts.keys().copied()).map_err(|why| fails(why, element))?;
+                let link = |names| LinkAttributes::from_text(names, get).map_err(|why| fails(why, element));
+                let forth = link(&FORTH)?.or(defaults);
+                let back = if directed { None } else { Some(link(&BACK)?.or(&forth)) };
+                let up = parse("up", get("up"), truth).map_err(|why| fails(why, element))?;
                 edges.push(FileEdge {
                     from: end("source", "`source`")?,
                     to: end("target", "`target`")?,
-                    back: (!directed).then(|| forth.clone()),
+                    back,
                     forth,
                     up: up.unwrap_or(true),
                     place: place(element),
@@ -101,7 +107,9 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
             _ => {}
         }
     }
-    let own = data(graph)?.get("name").copied().filter(|own| !own.is_empty());
+    let of_graph = data(graph)?;
+    Element::Graph.check(of_graph.keys().copied()).map_err(|why| fails(why, graph))?;
+    let own = of_graph.get("name").copied().filter(|own| !own.is_empty());
     let name = own.unwrap_or(name).to_owned();
     Ok(FileGraph { text, name, nodes, edges })
 }
@@ -125,8 +133,17 @@ fn children<'a, 'i>(element: Node<'a, 'i>, name: &'static str) -> impl Iterator<
 fn keys<'a>(root: Node<'a, '_>) -> Keys<'a> {
     let declared = |key: Node<'a, '_>| {
         let id = key.attribute("id")?;
+        // What yEd draws has no name.
+        let drawn = key.attributes().any(|attribute| attribute.name() == "yfiles.type");
         let default = children(key, "default").next().and_then(|default| default.text());
-        Some((id, Key { name: key.attribute("attr.name").unwrap_or(id), of: key.attribute("for"), default }))
+        Some((
+            id,
+            Key {
+                name: key.attribute("attr.name").unwrap_or(if drawn { "label" } else { id }),
+                of: key.attribute("for"),
+                default,
+            },
+        ))
     };
     children(root, "key").filter_map(declared).collect()
 }

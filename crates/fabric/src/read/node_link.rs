@@ -1,13 +1,15 @@
 //! NetworkX's node-link JSON, as `networkx.node_link_data` gives it: the edges under `edges` (since
 //! NetworkX 3.4) or `links`, the graph directed or not, simple or multiple.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::attributes::{LinkAttributes, NodeAttributes, parse, truth};
-use super::error::explain;
+use super::attributes::{BACK, FORTH, LinkAttributes, NodeAttributes, parse, truth};
 use super::graph::{FileEdge, FileGraph, FileNode, Place};
+use super::known::Element;
 use super::{ReadError, Why};
 use crate::{Fabric, LinkSpec};
 
@@ -28,7 +30,7 @@ struct File<'a> {
 
 /// Reads node-link JSON. A graph without a `name` gets `name`; links without an attribute get that
 /// of `defaults`. In a directed graph each cable is two edges, one each way, which may differ.
-/// `queue` may also be an object, as in our own format.
+/// An undirected edge may have `rate_back` and so on. `queue` may also be an object, as in our own format.
 ///
 /// # Errors
 /// [`ReadError`] with line, column and the number of the node or edge.
@@ -54,6 +56,9 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
         (None, None) => return Err(Why::Missing("the list of edges (`edges` or `links`)").into()),
     };
     let nodes = file.nodes.ok_or(Why::Missing("the list of nodes (`nodes`)"))?;
+    if let Value::Object(attributes) = &file.graph {
+        Element::Graph.check(attributes.keys().map(String::as_str))?;
+    }
     let name = file.graph.get("name").and_then(Value::as_str).filter(|own| !own.is_empty()).unwrap_or(name);
     let each = |raw: &RawValue, called: &str, index: usize| {
         let byte = raw.get().as_ptr() as usize - text.as_ptr() as usize;
@@ -69,14 +74,13 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
     let mut file_edges = Vec::with_capacity(edges.len());
     for (index, raw) in edges.into_iter().enumerate() {
         let mut place = each(raw, called, index);
-        let edge = edge(raw, defaults).map_err(|why| fails(why, &place))?;
+        let edge = edge(raw, file.directed, defaults).map_err(|why| fails(why, &place))?;
         place.element = format!("{} (`{}` - `{}`)", place.element, edge.from, edge.to);
-        let back = (!file.directed).then(|| edge.spec.clone());
         file_edges.push(FileEdge {
             from: edge.from,
             to: edge.to,
-            forth: edge.spec,
-            back,
+            forth: edge.forth,
+            back: edge.back,
             up: edge.up,
             place,
         });
@@ -102,14 +106,15 @@ impl Attributes {
         name_of(value).ok_or_else(|| Why::Value { key, why: format!("`{value}` names no node") })
     }
 
-    /// The values that the readers of attributes know, as text; numbers as they are written.
-    fn texts(&self, keys: &[&'static str]) -> Vec<(&'static str, String)> {
+    /// The values as text, numbers as they are written, but for those of `names`, which are read apart.
+    fn texts(&self, names: &[&str]) -> BTreeMap<&str, String> {
         let text = |value: &Value| match value {
             Value::Null => None,
             Value::String(text) => Some(text.clone()),
             other => Some(other.to_string()),
         };
-        keys.iter().filter_map(|&key| Some((key, self.0.get(key).and_then(text)?))).collect()
+        let others = self.0.iter().filter(|(key, _)| !names.contains(&key.as_str()));
+        others.filter_map(|(key, value)| Some((key.as_str(), text(value)?))).collect()
     }
 }
 
@@ -125,41 +130,36 @@ fn name_of(value: &Value) -> Option<String> {
     }
 }
 
-/// The value of `key`, where it is there.
-fn lookup<'a>(texts: &'a [(&'static str, String)], key: &str) -> Option<&'a str> {
-    texts.iter().find(|(known, _)| *known == key).map(|(_, text)| text.as_str())
-}
-
 fn node(raw: &RawValue) -> Result<(String, NodeAttributes), Why> {
     let attributes = Attributes::of(raw)?;
-    let texts = attributes.texts(&["role", "tier", "pod"]);
-    Ok((attributes.name("id", "`id`")?, NodeAttributes::from_text(|key| lookup(&texts, key))?))
+    let texts = attributes.texts(&["id"]);
+    Element::Node.check(texts.keys().copied())?;
+    let known = NodeAttributes::from_text(|key| texts.get(key).map(String::as_str))?;
+    Ok((attributes.name("id", "`id`")?, known))
 }
 
-/// An edge with its direction.
+/// An edge with its ends.
 struct Edge {
     from: String,
     to: String,
-    spec: LinkSpec,
+    forth: LinkSpec,
+    back: Option<LinkSpec>,
     up: bool,
 }
 
-fn edge(raw: &RawValue, defaults: &LinkSpec) -> Result<Edge, Why> {
+fn edge(raw: &RawValue, directed: bool, defaults: &LinkSpec) -> Result<Edge, Why> {
     let attributes = Attributes::of(raw)?;
     let from = attributes.name("source", "`source`")?;
     let to = attributes.name("target", "`target`")?;
-    let mut keys = vec!["rate", "delay", "ecn_threshold", "overhead", "up"];
-    let table = attributes.0.get("queue").filter(|queue| queue.is_object());
-    if table.is_none() {
-        keys.push("queue");
-    }
-    let texts = attributes.texts(&keys);
-    let mut link = LinkAttributes::from_text(|key| lookup(&texts, key))?;
-    if let Some(table) = table {
-        let queue = serde_json::from_value(table.clone());
-        link.queue =
-            Some(queue.map_err(|error| Why::Value { key: "queue", why: explain(&error.to_string()) })?);
-    }
-    let up = parse("up", lookup(&texts, "up"), truth)?.unwrap_or(true);
-    Ok(Edge { from, to, spec: link.or(defaults), up })
+    let texts = attributes.texts(&["source", "target"]);
+    let kind = if directed { Element::Directed } else { Element::Undirected };
+    kind.check(texts.keys().copied())?;
+    let get = |key: &str| texts.get(key).map(String::as_str);
+    let forth = LinkAttributes::from_text(&FORTH, get)?.or(defaults);
+    let back = match kind {
+        Element::Undirected => Some(LinkAttributes::from_text(&BACK, get)?.or(&forth)),
+        _ => None,
+    };
+    let up = parse("up", get("up"), truth)?.unwrap_or(true);
+    Ok(Edge { from, to, forth, back, up })
 }

@@ -2,8 +2,27 @@
 //! can be changed by hand or with NetworkX. What is read back has the same nodes and links in the same
 //! order; its shape is [`Shape::Custom`](crate::Shape::Custom).
 
+mod graphml;
 mod node_link;
 mod toml;
 
 pub use self::toml::toml;
+pub use graphml::graphml;
 pub use node_link::node_link;
+
+use crate::Fabric;
+
+/// The fabric in the format that the ending of `path` names, as [`read::file`](crate::read::file) reads it.
+///
+/// # Errors
+/// The ending, or a name that the format cannot hold.
+pub fn file(path: &str, fabric: &Fabric) -> Result<String, String> {
+    match path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).as_deref() {
+        Some("toml") => Ok(toml(fabric)),
+        Some("graphml" | "xml") => graphml(fabric),
+        Some("json") => Ok(node_link(fabric)),
+        _ => {
+            Err(format!("`{path}` is no fabric file: its name ends in none of .toml, .graphml, .xml, .json"))
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The attributes that nodes and links may have in the formats of other programs.
+
+use super::Why;
+use super::attributes::{BACK, FORTH};
+use crate::nearest;
+
+/// Attributes that say how to draw or name something, which other programs write. They do not change how a
+/// link or a node behaves.
+const DRAWING: [&str; 23] = [
+    "id",
+    "key",
+    "name",
+    "label",
+    "description",
+    "url",
+    "x",
+    "y",
+    "z",
+    "pos",
+    "color",
+    "colour",
+    "size",
+    "shape",
+    "style",
+    "width",
+    "Latitude",
+    "Longitude",
+    "Country",
+    "Internal",
+    "LinkLabel",
+    "LinkNote",
+    "LinkType",
+];
+
+/// Names that other programs give to what Weft knows by another name.
+const SYNONYMS: [(&str, &str); 11] = [
+    ("bandwidth", "rate"),
+    ("bw", "rate"),
+    ("capacity", "rate"),
+    ("speed", "rate"),
+    ("LinkSpeed", "rate"),
+    ("LinkSpeedRaw", "rate"),
+    ("latency", "delay"),
+    ("buffer", "queue"),
+    ("type", "role"),
+    ("kind", "role"),
+    ("layer", "tier"),
+];
+
+/// What an element of a file is, and so which attributes it may have.
+#[derive(Clone, Copy)]
+pub(super) enum Element {
+    Node,
+    /// An edge that stands for both directions.
+    Undirected,
+    /// An edge that stands for one direction.
+    Directed,
+    /// The whole graph.
+    Graph,
+}
+
+impl Element {
+    /// Checks the names of attributes.
+    ///
+    /// # Errors
+    /// The first attribute that is not known, with the nearest right name.
+    pub fn check<'a>(self, mut names: impl Iterator<Item = &'a str>) -> Result<(), Why> {
+        names.try_for_each(|name| self.check_one(name))
+    }
+
+    fn check_one(self, name: &str) -> Result<(), Why> {
+        let links = || FORTH.all().into_iter().chain(["up"]);
+        let known: Vec<&str> = match self {
+            Self::Node => vec!["role", "tier", "pod"],
+            Self::Undirected => links().chain(BACK.all()).collect(),
+            Self::Directed => links().collect(),
+            // Graphs have titles, dates and sources, which mean nothing here.
+            Self::Graph if links().chain(BACK.all()).any(|one| one == name) => {
+                return Err(Why::Syntax(format!(
+                    "`{name}` of the whole graph is not read: give it to each edge, or to `[fabric]` of the scenario"
+                )));
+            }
+            Self::Graph => return Ok(()),
+        };
+        if known.contains(&name) || DRAWING.contains(&name) {
+            return Ok(());
+        }
+        if matches!(self, Self::Directed) && BACK.all().contains(&name) {
+            return Err(Why::Syntax(format!(
+                "`{name}` is for undirected edges: in a directed graph the way back is an edge of its own"
+            )));
+        }
+        let synonym =
+            SYNONYMS.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, ours)| *ours);
+        let meant =
+            synonym.filter(|ours| known.contains(ours)).or_else(|| nearest(name, known.iter().copied()));
+        Err(Why::Syntax(match meant {
+            Some(meant) => format!("unknown attribute `{name}`: did you mean `{meant}`?"),
+            None => format!("unknown attribute `{name}`: Weft knows {}; remove it", known.join(", ")),
+        }))
+    }
+}
