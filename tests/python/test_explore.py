@@ -112,6 +112,15 @@ def test_a_change_that_names_a_value_of_the_sweep_chooses_it_and_another_changes
     assert {point.overrides["scheme.name"] for point in chosen(plan, [], None)[1]} == {"ecmp", "arp_path", "tcp_path"}
 
 
+def test_copies_of_floods_that_began_before_the_scene_are_not_counted():
+    plan = Scenario.from_file(Path(__file__).parents[2] / "scenarios" / "tcp-path.toml")
+    points = [point for point in plan.points() if point.overrides["scheme.name"] == "tcp_path"]
+    scene = follow(plan, points=points).scenes[0]
+    # Copies of the ARP Request of before are still on their way when the SYN is sent.
+    assert {hop["what"] for _, hop in scene.hops()} == {"syn", "path_request", "syn_ack", "path_reply", "ack", "data"}
+    assert scene.copies == [hop["what"] for _, hop in scene.hops()].count("path_request")
+
+
 def test_without_a_choice_the_first_scheme_of_the_sweep_that_explores_is_run(weft, race, tmp_path):
     result = weft("explore", race, "-o", tmp_path / "page.html")
     assert result.exit_code == 0

@@ -3,7 +3,7 @@
 //! It keeps the frames of one TCP connection, of the exploration of its path, and what the switches on
 //! the way keep of it; frames of everybody else go by.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use weft_fabric::Fabric;
@@ -132,7 +132,7 @@ pub struct Scene {
     pub begin: Time,
     /// When the data came through that it ends with.
     pub done: Option<Time>,
-    /// Its frames, those that were on their way at its begin among them, by number.
+    /// Its frames by number, with segments of TCP that were on their way at its begin.
     pub frames: Vec<Frame>,
     /// What switches kept of the flow at its begin.
     pub kept: BTreeMap<NodeId, Kept>,
@@ -163,6 +163,8 @@ pub struct Follower<'a> {
     header: Header,
     begin: Begin,
     live: HashMap<PacketId, Frame>,
+    /// Frames of a flood that began before the scene, such as that of an ARP Request: they are no part of it.
+    earlier: HashSet<PacketId>,
     frames: u32,
     kept: BTreeMap<NodeId, Kept>,
     down: BTreeSet<LinkId>,
@@ -189,6 +191,7 @@ impl<'a> Follower<'a> {
             header,
             begin,
             live: HashMap::new(),
+            earlier: HashSet::new(),
             frames: 0,
             kept: BTreeMap::new(),
             down: BTreeSet::new(),
@@ -238,6 +241,8 @@ impl<'a> Follower<'a> {
             self.begun = true;
             self.scene.begin = time;
             self.scene.kept = self.kept.clone();
+            let is_segment = |frame: &Frame| frame.hops.last().is_some_and(|hop| hop.what.kind == Kind::Tcp);
+            self.earlier.extend(self.live.extract_if(|_, frame| !is_segment(frame)).map(|(id, _)| id));
         }
     }
 
@@ -258,7 +263,7 @@ impl<'a> Follower<'a> {
 
     fn sent(&mut self, time: Time, id: PacketId, link: LinkId, header: &Header) {
         if !self.live.contains_key(&id) {
-            if !self.concerns(header) {
+            if self.earlier.contains(&id) || !self.concerns(header) {
                 return;
             }
             if self.begin == Begin::With(header.kind) {
@@ -282,7 +287,10 @@ impl<'a> Follower<'a> {
     }
 
     fn ended(&mut self, time: Time, id: PacketId, fate: Fate) {
-        let Some(mut frame) = self.live.remove(&id) else { return };
+        let Some(mut frame) = self.live.remove(&id) else {
+            self.earlier.remove(&id);
+            return;
+        };
         frame.end = Some((time, fate));
         let route: Vec<LinkId> = frame.hops.iter().map(|hop| hop.link).collect();
         let through = fate == Fate::Delivered && frame.is_data() && self.may_end(time);
@@ -357,6 +365,8 @@ impl Recorder for Follower<'_> {
             TraceEvent::Copied { frame, of } => {
                 if let Some(number) = self.live.get(&of).map(|of| of.number) {
                     self.new_frame(frame, Some(number));
+                } else if self.earlier.contains(&of) {
+                    self.earlier.insert(frame);
                 }
             }
             TraceEvent::Dropped { frame, reason } => self.ended(time, frame, Fate::Dropped(reason)),
