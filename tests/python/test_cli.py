@@ -6,6 +6,7 @@ import json
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
@@ -216,3 +217,20 @@ def test_starters_are_written_once(weft, tmp_path):
         assert again.exit_code == 2
         assert "exists already" in again.stderr
     assert 'file = "own-fabric.fabric.toml"' in (tmp_path / "own-fabric.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--version"], ["check", "quickstart.toml"], ["fabric", "quickstart.toml"], ["schemes"], ["list", "profiles"]],
+    ids=" ".join,
+)
+def test_a_command_that_neither_draws_nor_reads_results_imports_nothing_that_takes_long(arguments, monkeypatch):
+    monkeypatch.chdir(Path(__file__).parents[2] / "scenarios")
+    script = (
+        "import sys\nfrom weft.cli import main\ntry:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
+        "slow = {'polars', 'numpy', 'scipy', 'matplotlib', 'altair', 'networkx', 'os_ken'} & set(sys.modules)\n"
+        "assert not slow, slow"
+    )
+    command = [sys.executable, "-c", script, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from weft.studies import ALL, Size, Verdict
+from weft.studies import Size, Verdict
 from weft.studies.base import Outcome, as_dict
 from weft.studies.packet_spraying import PacketSpraying, claims, figures, scenarios
 from weft.studies.packet_spraying.table import SCHEMA
+from weft.studies.registry import ALL
 
 FAIR = 1e9 * scenarios.SEGMENT / scenarios.PACKET_ON_WIRE
 

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from .. import _weft, quantity, studies
+from .. import _weft, quantity
 from . import shell
 
 
@@ -88,7 +88,9 @@ def schema() -> None:
 
 def _entries(what: What) -> list[dict[str, Any]]:
     if what is What.studies:
-        return [{"name": study.name, "summary": study.summary} for study in studies.ALL]
+        from ..studies import registry
+
+        return [{"name": study.name, "summary": study.summary} for study in registry.ALL]
     if what is What.bench:
         return [{"name": name} for name in _weft.bench_cases()]
     entries: list[dict[str, Any]] = json.loads(getattr(_weft, what.value)())

@@ -10,7 +10,6 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from .. import studies
 from ..labels import plural
 from ..studies import Size, StudyRow, Verdict
 from ..studies.base import as_dict
@@ -57,11 +56,13 @@ def reproduce(
 
       sudo weft reproduce tag-and-forward
     """
+    from ..studies import registry
+
     again = resume_command(study, size, out, jobs, emulated=emulated, as_json=as_json)
     study = f"{study}-emulated" if emulated and not study.endswith("-emulated") else study
-    found = next((candidate for candidate in studies.ALL if candidate.name == study), None)
+    found = next((candidate for candidate in registry.ALL if candidate.name == study), None)
     if found is None:
-        raise shell.fail(f"there is no study `{study}`", f"one of {', '.join(s.name for s in studies.ALL)}")
+        raise shell.fail(f"there is no study `{study}`", f"one of {', '.join(s.name for s in registry.ALL)}")
     folder = out if out is not None else Path("results") / f"{study}-{size.value}"
     parts = found.parts(size)
     runs = sum(part.runs() for part in parts)

@@ -107,11 +107,12 @@ def plot(
 
       weft plot results/packet-spraying -o figures --format pdf
     """
-    from .. import figures, studies
+    from .. import figures
     from ..results import Results
+    from ..studies import registry
 
     kinds = tuple(kind.strip().lstrip(".") for kind in formats.split(",") if kind.strip())
-    study = studies.of_directory(directory)
+    study = registry.of_directory(directory)
     files = study.plot(directory, out, kinds) if study else figures.write(Results(directory), out, kinds)
     for path in files:
         shell.out.print(str(path), markup=False, soft_wrap=True)

@@ -1,35 +1,10 @@
-"""The studies: papers whose scenarios are run again and whose claims are held against the results."""
+"""The studies: papers whose scenarios are run again and whose claims are held against the results.
+
+`registry` has all of them; they take long to import.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+from .base import Size, Study, StudyRow, Verdict
 
-from .base import INDEX, Size, Study, StudyRow, Verdict, read_index
-from .packet_spraying import PacketSpraying
-from .packet_spraying.emulated import PacketSprayingEmulated
-from .smoc.emulated import SmocEmulated
-from .smoc.simulated import Smoc
-from .tag_and_forward import TagAndForward
-from .tcp_path import TcpPath
-from .tcp_path.emulated import TcpPathEmulated
-
-__all__ = ["ALL", "Size", "Study", "StudyRow", "Verdict", "of_directory"]
-
-ALL: tuple[Study, ...] = (
-    PacketSpraying(),
-    PacketSprayingEmulated(),
-    Smoc(),
-    SmocEmulated(),
-    TagAndForward(),
-    TcpPath(),
-    TcpPathEmulated(),
-)
-"""Every study there is."""
-
-
-def of_directory(directory: Path) -> Study | None:
-    """The study whose results a directory holds, None if it is not that of a study."""
-    if not (directory / INDEX).is_file():
-        return None
-    name = read_index(directory).get("study")
-    return next((study for study in ALL if study.name == name), None)
+__all__ = ["Size", "Study", "StudyRow", "Verdict"]
