@@ -18,6 +18,7 @@ mod error;
 mod filters;
 mod held;
 pub mod layout;
+pub mod loading;
 mod mode;
 pub mod names;
 pub mod pins;

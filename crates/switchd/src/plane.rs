@@ -12,6 +12,7 @@ use weft_units::PortId;
 use crate::counters::{Counters, Counts, PortCounts};
 use crate::error::PlaneError;
 use crate::layout::{Event, MAX_PORTS, Port, Settings};
+use crate::loading;
 use crate::mode::Mode;
 use crate::names::map_in_kernel;
 use crate::pins::{Pins, Staged};
@@ -221,7 +222,7 @@ fn build(mode: Mode, config: &Exploration, settings: Settings, pins: &Pins) -> R
     }
     let mut ebpf = loader.load(mode.object())?;
     let program = ebpf.program_mut(mode.program()).ok_or(PlaneError::Missing("program"))?;
-    <&mut SchedClassifier>::try_from(program)?.load()?;
+    loading::load(program.try_into()?)?;
     staged.pin(&mut ebpf, mode.program())?;
     Ok((ebpf, staged))
 }

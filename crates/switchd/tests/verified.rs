@@ -1,13 +1,50 @@
 //! What the verifier goes through for each program, which has a limit of a million instructions and takes
 //! its time: with every setting that adds to it, as it runs.
 
-use aya::EbpfLoader;
+use std::time::Instant;
+
 use aya::programs::SchedClassifier;
-use weft_switchd::Mode;
+use aya::{Ebpf, EbpfLoader};
 use weft_switchd::layout::Settings;
+use weft_switchd::{Mode, loading};
 use weft_switching::exploration::{Exploration, OnMiss, Scope, WhileBroken};
 use weft_switching::tfe::Classifier;
 use weft_units::{Bytes, Duration};
+
+#[test]
+fn signals_while_the_verifier_works_do_not_keep_a_program_from_being_loaded() {
+    extern "C" fn nothing(_: libc::c_int) {}
+    // SAFETY: the handler does nothing, and no other code of this test uses the signal.
+    unsafe { libc::signal(libc::SIGUSR1, nothing as *const () as libc::sighandler_t) };
+    let object = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tcp_path.o"));
+    let fresh = || match EbpfLoader::new().load(object) {
+        Ok(ebpf) => Some(ebpf),
+        Err(error) => {
+            println!("skipped: programs cannot be loaded here (root may): {error}");
+            None
+        }
+    };
+    let (Some(mut first), Some(mut second)) = (fresh(), fresh()) else { return };
+    fn program(ebpf: &mut Ebpf) -> &mut SchedClassifier {
+        let program = ebpf.program_mut(Mode::TcpPath.program()).expect("it has one");
+        program.try_into().expect("of this type")
+    }
+    let began = Instant::now();
+    program(&mut first).load().expect("nothing comes in between");
+    let quarter = began.elapsed() / 4;
+    // SAFETY: no arguments.
+    let me = unsafe { libc::pthread_self() };
+    let signal = std::thread::spawn(move || {
+        // Aya asks the verifier a second time by itself.
+        for _ in 0..4 {
+            std::thread::sleep(quarter);
+            // SAFETY: the thread that is meant waits for this one.
+            assert_eq!(unsafe { libc::pthread_kill(me, libc::SIGUSR1) }, 0);
+        }
+    });
+    loading::load(program(&mut second)).expect("it is loaded again");
+    signal.join().expect("the signal was sent");
+}
 
 /// A fifth of what the verifier allows.
 const MOST: u32 = 200_000;
