@@ -10,6 +10,7 @@ use weft_units::Mac;
 
 use crate::cases::{four, four_with};
 use crate::net::{Net, arp};
+use crate::resume::start_again_with;
 use crate::talk::{SYN, flow};
 
 /// The priority of the rules in question.
@@ -276,13 +277,10 @@ fn what_neighbours_say_leaves_a_cable_that_was_cut() {
     assert_eq!(net.counter("packet_ins"), asked);
 }
 
-/// Another run of the controller takes over.
-fn start_again(net: &mut Net<Smoc>) {
+/// Another run of the controller takes over, with these limits.
+fn replace_controller(net: &mut Net<Smoc>, limits: Limits) {
     let wires = net.wires();
-    for id in 1..=5 {
-        net.disconnect(SwitchId(id));
-    }
-    net.controller = Smoc::new(Settings { epoch: 7, hash_key: 7, ..Settings::default() }).unwrap();
+    start_again_with(net, Settings { epoch: 7, hash_key: 7, limits, ..Settings::default() });
     for id in 1..=5 {
         net.connect(SwitchId(id));
     }
@@ -306,7 +304,7 @@ fn another_run_of_the_controller_takes_them_over_with_what_they_say() {
     };
     let (before, cookies) = (bare(&net), net.cookies());
     assert_eq!(before.len(), 10);
-    start_again(&mut net);
+    replace_controller(&mut net, Limits::default());
     net.run(Duration::from_secs(15));
     assert_eq!((bare(&net), net.counter("rules_stale")), (before, 0));
     assert_eq!(net.counter("routes_now"), 10);
@@ -386,7 +384,7 @@ fn rules_that_let_through_more_than_one_claim_are_not_taken_over() {
     let rules = &mut net.switches.get_mut(&SwitchId(1)).unwrap().rules;
     let now = rules[0].1;
     rules.extend(wider.map(|matches| (Rule { matches, ..sound.clone() }, now)));
-    start_again(&mut net);
+    replace_controller(&mut net, Limits::default());
     net.run(Duration::from_secs(15));
     let left: Vec<Match> = claims(&net).into_iter().map(|(_, rule)| rule.matches).collect();
     assert_eq!((left.len(), left.contains(&sound.matches)), (2, true), "{left:?}");
@@ -468,7 +466,7 @@ fn the_source_address_of_a_flow_is_nobodys_after_a_restart_either() {
     }
     net.send(0, packet);
     net.run(Duration::from_ms(100));
-    start_again(&mut net);
+    replace_controller(&mut net, Limits::default());
     assert_eq!(owners(&net, victim.ip), [victim.mac.to_string()]);
 }
 
@@ -478,10 +476,7 @@ fn who_claims_an_address_before_the_switch_of_its_owner_has_connected_to_a_new_c
     ask(&mut net, 0, 1);
     let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
     let wires = net.wires();
-    for id in 1..=5 {
-        net.disconnect(SwitchId(id));
-    }
-    net.controller = Smoc::new(Settings { epoch: 7, hash_key: 7, ..Settings::default() }).unwrap();
+    start_again_with(&mut net, Settings { epoch: 7, hash_key: 7, ..Settings::default() });
     for id in 2..=5 {
         net.connect(SwitchId(id));
     }

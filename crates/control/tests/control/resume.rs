@@ -21,11 +21,15 @@ const FOUR_WAYS: [&[u64]; 4] = [&[1, 2], &[1, 3, 2], &[1, 4, 2], &[1, 5, 2]];
 
 /// Another run of the controller takes the place of the one before, which ends without a word.
 fn start_again(net: &mut Net<Smoc>, epoch: u32) {
+    start_again_with(net, Settings { epoch, hash_key: u64::from(epoch), ..Settings::default() });
+}
+
+/// The same with settings of its own.
+pub fn start_again_with(net: &mut Net<Smoc>, settings: Settings) {
     for id in net.switches.keys().copied().collect::<Vec<_>>() {
         net.disconnect(id);
     }
-    net.controller =
-        Smoc::new(Settings { epoch, hash_key: u64::from(epoch), ..Settings::default() }).unwrap();
+    net.controller = Smoc::new(settings).unwrap();
 }
 
 /// All switches connect in an order of their own, and in the midst of that frames go on as before.
