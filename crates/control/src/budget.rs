@@ -37,6 +37,9 @@ const SLOW: Duration = Duration::from_ms(250);
 pub(crate) const FLOWS: u32 = 4;
 /// The same of rules that replace flows' rules: they must still find room where flows find none.
 pub(crate) const ROUTES: u32 = 2;
+/// The same of rules for what neighbours say to each other. The controller answers without them too, and others can make a
+/// host ask: they must leave the host most of its share.
+pub(crate) const NEIGHBOURS: u32 = 16;
 
 impl Budget {
     /// At most `most` unconfirmed rules at one switch, fewer at one that is slow.
@@ -44,7 +47,7 @@ impl Budget {
         Self { most, charges: FxHashMap::default(), switches: Vec::new(), by_port: FxHashMap::default() }
     }
 
-    /// Whether a port may ask a switch for more; `part` is [`FLOWS`] or [`ROUTES`].
+    /// Whether a port may ask a switch for more; `part` is [`FLOWS`], [`ROUTES`] or [`NEIGHBOURS`].
     pub fn has_room(&self, switch: u32, port: u32, part: u32) -> bool {
         let (total, limit) =
             self.switches.get(switch as usize).map_or((0, self.most), |(total, pace)| (*total, pace.limit()));

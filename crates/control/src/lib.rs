@@ -35,6 +35,7 @@ mod read;
 mod routes;
 mod rule;
 mod settings;
+mod shares;
 mod slab;
 mod smoc;
 mod southbound;

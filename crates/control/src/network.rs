@@ -29,8 +29,6 @@ pub(crate) struct PortUse {
     pub rules: u32,
     /// Those that nobody has confirmed, the oldest first.
     pub unconfirmed: List,
-    /// Routes for what stations say of their own addresses that were made because somebody there talked.
-    pub claims: u32,
     pub new_flows: Meter,
     pub evictions: Meter,
     addresses: Meter,

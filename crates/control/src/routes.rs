@@ -78,8 +78,6 @@ pub(crate) struct Route {
     pub path: u32,
     /// Whether its rule is not confirmed yet.
     pub installing: bool,
-    /// The port whose share of claims it takes up, [`NONE`] for none.
-    pub charged: u32,
     links: [Link; 3],
 }
 
@@ -114,8 +112,8 @@ impl Routes {
 
     /// Enters a route that is not known. It is in no list yet.
     pub fn insert(&mut self, from: From, switch: u32, to: u32) -> u32 {
-        let (path, charged, links) = (NONE, NONE, [Link::default(); 3]);
-        let route = self.slab.insert(Route { from, switch, to, path, installing: true, charged, links });
+        let (path, links) = (NONE, [Link::default(); 3]);
+        let route = self.slab.insert(Route { from, switch, to, path, installing: true, links });
         let (slab, keyed) = (&self.slab, self.hash);
         let rehash = |&other: &u32| keyed.of(&(slab[other].from, slab[other].to));
         self.by_ends.insert_unique(keyed.of(&(from, to)), route, rehash);

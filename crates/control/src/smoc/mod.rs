@@ -48,6 +48,7 @@ use crate::paths::Paths;
 use crate::routes::Routes;
 use crate::rule::Rule;
 use crate::settings::{Settings, SettingsError};
+use crate::shares::Shares;
 use crate::stations::Claim;
 use crate::topology::Role;
 use crate::transactions::Transactions;
@@ -63,6 +64,8 @@ pub struct Smoc {
     connections: Connections,
     handshakes: Handshakes,
     routes: Routes,
+    /// Routes for what stations say of their own addresses, by port.
+    shares: Shares,
     transactions: Transactions,
     /// Rules that switches have still to confirm.
     budget: Budget,
@@ -86,6 +89,7 @@ impl Smoc {
             connections: Connections::new(key),
             handshakes: Handshakes::new(settings.handshake()),
             routes: Routes::new(key, settings.epoch),
+            shares: Shares::default(),
             transactions: Transactions::new(settings.install_deadline(), settings.limits.held_frames),
             budget: Budget::new(settings.limits.unanswered_rules as u32),
             spread: None,

@@ -9,6 +9,7 @@ use weft_units::Mac;
 
 use super::Smoc;
 use super::install::Draft;
+use crate::budget::NEIGHBOURS;
 use crate::clock::{Duration, Time};
 use crate::command::{Command, FrameOut, MadeFrame};
 use crate::ids::FrameRef;
@@ -20,7 +21,7 @@ use crate::transactions::Purpose;
 /// How long after it was last heard of the controller answers for a station. Later the question goes to the
 /// station itself, and the answer shows that it is still there.
 const ANSWERED_FOR: Duration = Duration::from_secs(60);
-/// Claims that are let through because somebody at a port talked are at most one for so many rules of its flows.
+/// A port may have one rule for what stations say of their addresses for so many rules of its flows.
 const RULES_A_CLAIM: usize = 4;
 
 /// What two stations may go on to say to each other: which of them, of which address, in which message.
@@ -147,8 +148,8 @@ impl Smoc {
         }
     }
 
-    /// Makes routes for what two stations say to each other of addresses that are known to be their own, on behalf of
-    /// the first one's port.
+    /// Makes routes for what two stations say to each other of addresses that are known to be their own. The first one's
+    /// port has asked.
     fn let_through(
         &mut self,
         now: Time,
@@ -176,22 +177,28 @@ impl Smoc {
         if wanted.is_empty() {
             return;
         }
-        let most = self.net.settings.limits.rules_per_port / RULES_A_CLAIM;
-        let has_share = self.net.port_use(port).claims as usize + wanted.len() <= most;
-        let path = if has_share { self.shortest(stations) } else { None };
-        let Some(path) = path.filter(|_| self.may_route(port, stations, wanted.len())) else {
+        let most = (self.net.settings.limits.rules_per_port / RULES_A_CLAIM) as u32;
+        // Who has asked may have been made to ask by others: nobody is named for asking too much.
+        let may = self.shares.has_room(self.ports_of(stations), wanted.len() as u32, most)
+            && self.has_room_for_routes(wanted.len())
+            && self.has_budget(port, stations, NEIGHBOURS);
+        let path = if may { self.shortest(stations) } else { None };
+        let Some(path) = path else {
             self.net.counters.neighbours_unrouted += 1;
             return;
         };
         let mut draft = Draft::new(Purpose::Other).charged(port);
         for (from, switch, to) in wanted {
             let Some(route) = self.enter_route(now, (from, switch), to, path, out) else { break };
-            self.routes.slab[route].charged = port;
-            self.net.port_use(port).claims += 1;
             self.net.counters.neighbours_routed += 1;
             self.draft_route(&mut draft, route);
         }
         self.submit(now, draft, out);
+    }
+
+    /// The ports of two stations, for whose shares a rule between them counts.
+    pub(super) fn ports_of(&self, stations: [u32; 2]) -> [u32; 2] {
+        stations.map(|station| self.net.stations.slab[station].port)
     }
 
     /// Gives a question or an answer to the one station that it is for.

@@ -70,7 +70,7 @@ impl Smoc {
             self.net.counters.frames_without_path += 1;
             return out.push(Command::Forget(frame));
         };
-        if !self.may_route(port, stations, 2) {
+        if !self.may_route(port, stations) {
             return self.net.relay(now, port, stations[1], frame, out);
         }
         let mut draft = Draft::new(Purpose::Other).releasing(Some((at, frame))).charged(port);
@@ -88,9 +88,14 @@ impl Smoc {
         self.submit(now, draft, out);
     }
 
-    /// Whether so many more routes between two stations may be made on behalf of a port's hosts.
-    pub(super) fn may_route(&mut self, port: u32, stations: [u32; 2], more: usize) -> bool {
-        if self.routes.slab.len() + more > self.net.settings.limits.flows || !self.transactions.has_room() {
+    /// Whether there may be so many more routes.
+    pub(super) fn has_room_for_routes(&self, more: usize) -> bool {
+        self.routes.slab.len() + more <= self.net.settings.limits.flows && self.transactions.has_room()
+    }
+
+    /// Whether two more routes between two stations may be made on behalf of a port's hosts.
+    fn may_route(&mut self, port: u32, stations: [u32; 2]) -> bool {
+        if !self.has_room_for_routes(2) {
             return false;
         }
         let has_budget = self.has_budget(port, stations, ROUTES);
@@ -101,7 +106,7 @@ impl Smoc {
         has_budget
     }
 
-    /// Enters a route from a switch to a station that is not known, on a path. `None` where the path gets no labels.
+    /// Enters a route that is not known yet: from a switch to a station, on a path. `None` where the path gets no labels.
     pub(super) fn enter_route(
         &mut self,
         now: Time,
@@ -119,6 +124,7 @@ impl Smoc {
         if let From::Claim { station, .. } = from {
             let said = &mut self.net.stations.slab[station].said;
             said.push(routes::by::CLAIMANT, &mut self.routes.slab, route);
+            self.shares.add(self.ports_of([station, to]));
         }
         Some(route)
     }

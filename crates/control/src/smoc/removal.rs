@@ -6,7 +6,7 @@ use crate::clock::Time;
 use crate::command::Command;
 use crate::flows::{State, by};
 use crate::network::at_once;
-use crate::routes::{self, From, Route};
+use crate::routes::{self, From};
 use crate::rule::{Actions, RuleChange};
 use crate::slab::NONE;
 use crate::stations::Station;
@@ -163,13 +163,10 @@ impl Smoc {
         self.paths.slab[path].routes.remove(routes::by::PATH, &mut self.routes.slab, route);
         self.paths.unused(now, path);
         self.net.stations.slab[to].routes.remove(routes::by::STATION, &mut self.routes.slab, route);
-        let Route { from, charged, .. } = self.routes.slab[route];
-        if let From::Claim { station, .. } = from {
+        if let From::Claim { station, .. } = self.routes.slab[route].from {
             let said = &mut self.net.stations.slab[station].said;
             said.remove(routes::by::CLAIMANT, &mut self.routes.slab, route);
-        }
-        if charged != NONE {
-            self.net.port_use(charged).claims -= 1;
+            self.shares.remove(self.ports_of([station, to]));
         }
         self.routes.remove(route);
     }

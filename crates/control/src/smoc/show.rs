@@ -80,6 +80,7 @@ impl Smoc {
             + self.flows.bytes()
             + self.connections.bytes()
             + self.routes.bytes()
+            + self.shares.bytes()
     }
 
     fn connection_json(&self, now: Time, index: u32) -> Value {

@@ -13,4 +13,5 @@ mod overlap;
 mod plain;
 mod properties;
 mod resume;
+mod shares;
 mod talk;

@@ -17,7 +17,7 @@ use crate::talk::{SYN, flow};
 const CLAIM: u16 = 22_000;
 
 /// Those rules, with their switches.
-fn claims(net: &Net<Smoc>) -> Vec<(u64, Rule)> {
+pub fn claims(net: &Net<Smoc>) -> Vec<(u64, Rule)> {
     let rules = net.switches.iter().flat_map(|(id, switch)| {
         switch.rules.iter().filter(|(rule, _)| rule.priority == CLAIM).map(|(rule, _)| (id.0, rule.clone()))
     });
@@ -33,14 +33,14 @@ fn owners(net: &Net<Smoc>, address: Ipv4Addr) -> Vec<String> {
 }
 
 /// A host asks all for another one's address.
-fn ask(net: &mut Net<Smoc>, from: usize, to: usize) {
+pub fn ask(net: &mut Net<Smoc>, from: usize, to: usize) {
     let (a, b) = (net.hosts[from].clone(), net.hosts[to].clone());
     net.send(from, arp(a.mac, Mac::BROADCAST, false, a.ip, b.ip));
     net.run(Duration::from_ms(60));
 }
 
 /// A host asks another one alone, and gets the answer; the ways of both.
-fn probe(net: &mut Net<Smoc>, from: usize, to: usize) -> [Vec<u64>; 2] {
+pub fn probe(net: &mut Net<Smoc>, from: usize, to: usize) -> [Vec<u64>; 2] {
     let (a, b) = (net.hosts[from].clone(), net.hosts[to].clone());
     let question = net.send(from, arp(a.mac, b.mac, false, a.ip, b.ip));
     net.run(Duration::from_ms(60));
@@ -62,11 +62,11 @@ fn is_heard(net: &mut Net<Smoc>) -> bool {
     arrives(net, 0, arp(a.mac, b.mac, true, a.ip, b.ip))
 }
 
-const SIX: [Ipv6Addr; 2] =
+pub const SIX: [Ipv6Addr; 2] =
     [Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2)];
 
 /// A message of neighbour discovery to one host.
-fn discovery(
+pub fn discovery(
     net: &Net<Smoc>,
     [from, to]: [usize; 2],
     (is_advertisement, source, target): (bool, Ipv6Addr, Ipv6Addr),
@@ -77,7 +77,7 @@ fn discovery(
 }
 
 /// Hosts 0 and 1 say which IPv6 addresses they have, and 0 asks 1.
-fn know_six(net: &mut Net<Smoc>) {
+pub fn know_six(net: &mut Net<Smoc>) {
     for (host, own) in SIX.into_iter().enumerate() {
         let mac = net.hosts[host].mac;
         let message = Neighbour { is_advertisement: true, source: own, target: own, link_layer: Some(mac) };
@@ -278,7 +278,7 @@ fn what_neighbours_say_leaves_a_cable_that_was_cut() {
 }
 
 /// Another run of the controller takes over, with these limits.
-fn replace_controller(net: &mut Net<Smoc>, limits: Limits) {
+pub fn replace_controller(net: &mut Net<Smoc>, limits: Limits) {
     let wires = net.wires();
     start_again_with(net, Settings { epoch: 7, hash_key: 7, limits, ..Settings::default() });
     for id in 1..=5 {
@@ -404,7 +404,7 @@ fn who_asks_for_many_addresses_gets_so_many_rules_and_others_get_theirs() {
     // What it asks for arrives all the same, and so do the answers, which cost nobody else's port anything.
     assert_eq!(probe(&mut net, 0, 31), [[2], [1]], "the controller carries it");
     assert_eq!(claims(&net).len(), 10);
-    ask(&mut net, 1, 0);
+    ask(&mut net, 1, 31);
     assert_eq!(claims(&net).len(), 12);
     net.run(Duration::from_secs(130));
     assert_eq!((claims(&net).len(), net.counter("routes_now")), (0, 0));

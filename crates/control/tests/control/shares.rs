@@ -1,0 +1,102 @@
+//! How many rules for what hosts say of their addresses a port gets, and that no other port can use them up.
+
+use std::net::Ipv4Addr;
+
+use weft_control::{Controller, Duration, Limits, OffenceKind, Rule, Settings, Smoc, SwitchId};
+use weft_units::Mac;
+
+use crate::cases::four_with;
+use crate::neighbours::{ask, claims, probe, replace_controller};
+use crate::net::{Net, arp};
+use crate::talk::{SYN, flow};
+
+/// An address, and the MAC address with which host 1 says that it has it: each time another one.
+fn made_up(number: u8) -> (Mac, Ipv4Addr) {
+    (Mac([2, 0, 0, 9, 0, number]), Ipv4Addr::new(10, 1, 0, number))
+}
+
+/// Host 1 says that it has so many addresses, and has host 0 ask for each of them, as by an echo request from it.
+fn make_ask(net: &mut Net<Smoc>, count: u8) {
+    for (mac, own) in (0..count).map(made_up) {
+        net.send(1, arp(mac, Mac::BROADCAST, false, own, own));
+        net.run(Duration::from_ms(20));
+        let asker = net.hosts[0].clone();
+        net.send(0, arp(asker.mac, Mac::BROADCAST, false, asker.ip, own));
+        net.run(Duration::from_ms(20));
+    }
+}
+
+/// How many of those rules are between these two hosts.
+fn between(net: &Net<Smoc>, one: usize, other: usize) -> usize {
+    let macs = [one, other].map(|host| net.hosts[host].mac);
+    let is_between = |rule: &Rule| {
+        let ends = [rule.matches.eth_src, rule.matches.eth_dst.map(|(mac, _)| mac)];
+        ends == macs.map(Some) || ends == [Some(macs[1]), Some(macs[0])]
+    };
+    claims(net).iter().filter(|(_, rule)| is_between(rule)).count()
+}
+
+#[test]
+fn a_host_that_another_port_makes_ask_for_many_addresses_still_gets_rules_for_the_others_for_which_it_asks() {
+    let limits = Limits { rules_per_port: 160, ..Limits::default() };
+    let mut net = four_with(Settings { limits, ..Settings::default() }, &[1, 2, 3, 4]);
+    make_ask(&mut net, 40);
+    let used = claims(&net).len();
+    assert_eq!(used, 10, "a quarter of the forty that a port may have");
+    ask(&mut net, 0, 2);
+    assert_eq!(between(&net, 0, 2), 2);
+    // Nor does the port that did it lose what it may have with others.
+    ask(&mut net, 1, 3);
+    ask(&mut net, 3, 0);
+    assert_eq!([(1, 3), (0, 3)].map(|(one, other)| between(&net, one, other)), [2, 2]);
+    assert_eq!(claims(&net).len(), used + 6);
+}
+
+#[test]
+fn a_host_of_which_another_port_asks_from_many_addresses_still_gets_rules_with_others() {
+    let limits = Limits { rules_per_port: 160, ..Limits::default() };
+    let mut net = four_with(Settings { limits, ..Settings::default() }, &[1, 2, 3]);
+    let asked = net.hosts[0].clone();
+    for (mac, own) in (0..40).map(made_up) {
+        net.send(1, arp(mac, Mac::BROADCAST, false, own, asked.ip));
+        net.run(Duration::from_ms(40));
+    }
+    assert_eq!(claims(&net).len(), 10);
+    ask(&mut net, 2, 0);
+    assert_eq!(between(&net, 0, 2), 2);
+}
+
+#[test]
+fn a_host_that_is_made_to_ask_keeps_its_share_of_unconfirmed_rules_and_is_not_named_for_it() {
+    let limits = Limits { unanswered_rules: 160, ..Limits::default() };
+    let mut net = four_with(Settings { limits, ..Settings::default() }, &[1, 2, 3]);
+    net.controller.offences();
+    net.switches.get_mut(&SwitchId(1)).unwrap().is_mute = true;
+    make_ask(&mut net, 40);
+    let packet = net.segment(flow(0, 2, 4000), 0, SYN, None);
+    net.send(0, packet);
+    net.run(Duration::from_ms(20));
+    assert_eq!(net.counter("flows_over_budget"), 0);
+    assert!(net.counter("neighbours_unrouted") > 0);
+    let named: Vec<_> = net.controller.offences().into_iter().map(|one| (one.at, one.kind)).collect();
+    assert!(!named.contains(&(net.hosts[0].at, OffenceKind::Rules)), "{named:?}");
+}
+
+#[test]
+fn the_limits_hold_after_a_restart_too_and_rules_that_idle_out_make_room() {
+    let limits = Limits { rules_per_port: 40, ..Limits::default() };
+    let settings = Settings { limits: limits.clone(), ..Settings::default() };
+    let mut net = four_with(settings, &[1, 2, 2, 2, 2, 2, 2, 3]);
+    (1..=6).for_each(|other| ask(&mut net, 0, other));
+    assert_eq!(claims(&net).len(), 10);
+    replace_controller(&mut net, limits);
+    net.run(Duration::from_secs(15));
+    assert_eq!((claims(&net).len(), net.counter("routes_now")), (10, 10));
+    net.announce();
+    ask(&mut net, 0, 7);
+    assert_eq!((claims(&net).len(), net.counter("neighbours_unrouted")), (10, 1));
+    assert_eq!(probe(&mut net, 0, 7), [[3], [1]], "the controller carries it");
+    net.run(Duration::from_secs(130));
+    ask(&mut net, 0, 7);
+    assert_eq!(claims(&net).len(), 2);
+}
