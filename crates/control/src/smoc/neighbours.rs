@@ -114,7 +114,9 @@ impl Smoc {
         if !to.is_group() {
             return match self.net.stations.with_mac(to) {
                 Some(station) if self.net.is_there(now, station) => {
-                    self.let_through(now, port, [source, station], &claims, out);
+                    if target.and_then(|address| self.net.stations.with_address(address)) == Some(station) {
+                        self.let_through(now, port, [source, station], &claims, out);
+                    }
                     self.pass(now, port, station, frame, out);
                 }
                 _ => self.net.flood(now, port, frame, out),
@@ -168,6 +170,8 @@ impl Smoc {
             let from = From::Claim { station, address, kind };
             let switch = self.net.stations.slab[station].switch;
             if self.net.stations.with_address(address) == Some(station)
+                // Of addresses that others have, or nobody, a host could name as many as it likes.
+                && kind.about().is_none_or(|about| self.net.stations.with_address(about) == Some(to))
                 && self.net.is_up(switch)
                 && self.routes.find(from, to).is_none()
             {

@@ -163,7 +163,8 @@ impl Smoc {
                     self.forget_claims(now, out);
                 }
                 // Another rule that was found may have told of another owner.
-                if self.net.stations.with_address(address) != Some(station) {
+                let is_of = |address, station| self.net.stations.with_address(address) == Some(station);
+                if !is_of(address, station) || kind.about().is_some_and(|about| !is_of(about, to)) {
                     return None;
                 }
                 From::Claim { station, address, kind }

@@ -1,12 +1,12 @@
 //! How many rules for what hosts say of their addresses a port gets, and that no other port can use them up.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
-use weft_control::{Controller, Duration, Limits, OffenceKind, Rule, Settings, Smoc, SwitchId};
+use weft_control::{Controller, Duration, Limits, OffenceKind, Packet, Rule, Settings, Smoc, SwitchId};
 use weft_units::Mac;
 
-use crate::cases::four_with;
-use crate::neighbours::{ask, claims, probe, replace_controller};
+use crate::cases::{four, four_with};
+use crate::neighbours::{SIX, ask, claims, discovery, know_six, probe, replace_controller};
 use crate::net::{Net, arp};
 use crate::talk::{SYN, flow};
 
@@ -99,4 +99,25 @@ fn the_limits_hold_after_a_restart_too_and_rules_that_idle_out_make_room() {
     net.run(Duration::from_secs(130));
     ask(&mut net, 0, 7);
     assert_eq!(claims(&net).len(), 2);
+}
+
+#[test]
+fn a_question_that_names_an_address_of_somebody_else_than_the_host_that_gets_it_makes_no_rules() {
+    let mut net = four(&[1, 2, 3]);
+    know_six(&mut net);
+    let before = claims(&net).len();
+    let [a, b, c] = [0, 1, 2].map(|host: usize| net.hosts[host].clone());
+    for target in [c.ip, Ipv4Addr::new(10, 7, 7, 7)] {
+        let question = arp(a.mac, b.mac, false, a.ip, target);
+        net.send(0, question);
+        net.run(Duration::from_ms(60));
+    }
+    let nobody = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 9);
+    for target in [SIX[0], nobody] {
+        let question: Packet = discovery(&net, [0, 2], (false, SIX[0], target), Some(a.mac));
+        net.send(0, question);
+        net.run(Duration::from_ms(60));
+    }
+    assert_eq!(claims(&net).len(), before);
+    assert_eq!(net.counter("neighbours_passed"), 4, "the questions arrive all the same");
 }
