@@ -280,9 +280,14 @@ impl Stations {
         true
     }
 
+    /// Whether a station may have one more address without losing another.
+    pub fn has_room_for_address(&self, station: u32) -> bool {
+        self.slab[station].addresses.len() < self.max_addresses
+    }
+
     /// Notes an address that nobody has. The one learned first goes where the station has too many.
     pub fn add_address(&mut self, station: u32, address: IpAddr) {
-        if self.slab[station].addresses.len() >= self.max_addresses {
+        if !self.has_room_for_address(station) {
             let oldest = self.slab[station].addresses[0];
             self.remove_address(oldest);
         }

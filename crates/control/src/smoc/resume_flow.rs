@@ -158,9 +158,10 @@ impl Smoc {
             priority::CLAIM => {
                 let (port, mac, address, kind) = claim_of(&rule.matches)?;
                 let station = self.station_at(now, switch, mac, port).filter(|&station| station != to)?;
-                if self.net.stations.with_address(address).is_none() {
+                // It pushes out none: with that one's routes, paths would go that other rules are about to take.
+                let is_nobodys = self.net.stations.with_address(address).is_none();
+                if is_nobodys && self.net.stations.has_room_for_address(station) {
                     self.net.stations.add_address(station, address);
-                    self.forget_claims(now, out);
                 }
                 // Another rule that was found may have told of another owner.
                 let is_of = |address, station| self.net.stations.with_address(address) == Some(station);

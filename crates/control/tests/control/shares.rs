@@ -2,7 +2,9 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use weft_control::{Controller, Duration, Limits, OffenceKind, Packet, Rule, Settings, Smoc, SwitchId};
+use weft_control::{
+    Controller, Duration, Limits, Match, OffenceKind, Packet, Rule, RuleAction, Settings, Smoc, SwitchId,
+};
 use weft_units::Mac;
 
 use crate::cases::{four, four_with};
@@ -120,4 +122,39 @@ fn a_question_that_names_an_address_of_somebody_else_than_the_host_that_gets_it_
     }
     assert_eq!(claims(&net).len(), before);
     assert_eq!(net.counter("neighbours_passed"), 4, "the questions arrive all the same");
+}
+
+#[test]
+fn rules_of_more_addresses_than_a_host_may_have_are_taken_over_in_any_order() {
+    // All hosts are at one switch, so that all routes share one path.
+    let mut net = four(&[1, 1, 1, 1]);
+    ask(&mut net, 3, 0);
+    ask(&mut net, 3, 1);
+    let (asker, at) = (net.hosts[3].clone(), SwitchId(1));
+    let of_asker = |(_, rule): &(u64, Rule)| rule.matches.eth_src == Some(asker.mac);
+    let (_, sound) = claims(&net).into_iter().find(of_asker).unwrap();
+    let (installed, owners) = (net.now, [0, 1].map(|host: usize| net.hosts[host].clone()));
+    let rules = &mut net.switches.get_mut(&at).unwrap().rules;
+    rules
+        .retain(|(rule, _)| (rule.priority, rule.matches.eth_src) != (sound.priority, sound.matches.eth_src));
+    // The second address goes to the first host and is taken over first; the first address then takes its place.
+    for number in 1..=17_u8 {
+        let to = &owners[usize::from(number != 2)];
+        let matches = Match {
+            eth_dst: Some((to.mac, Mac([0xff; 6]))),
+            says: Some((Ipv4Addr::new(10, 1, 0, number).into(), asker.mac)),
+            about: Some(to.ip.into()),
+            ..sound.matches
+        };
+        let cookie = sound.cookie + u64::from(number);
+        let output = RuleAction::Output(to.at.port);
+        let actions = [output].into_iter().collect();
+        rules.push((Rule { cookie, matches, actions, ..sound.clone() }, installed));
+    }
+    replace_controller(&mut net, Limits::default());
+    net.run(Duration::from_secs(15));
+    let left: Vec<_> =
+        claims(&net).into_iter().filter(of_asker).filter_map(|(_, rule)| rule.matches.says).collect();
+    assert_eq!(left.len(), 16, "as many as a host may have addresses: {left:?}");
+    assert_eq!(net.counter("routes_now"), 16);
 }
