@@ -152,16 +152,13 @@ impl Network {
                 if defence == Defence::Gone {
                     return Sender::Moved(station);
                 }
-                let station = self.stations.slab.handle(station);
+                let claim = Claim::Moved { station: self.stations.slab.handle(station), port, switch };
                 self.counters.claims_disputed += 1;
                 if defence == Defence::Possible
                     && self.may_learn(now, port)
-                    && self.stations.claim(now, Claim::Moved { station, port, switch })
+                    && self.stations.claim(now, claim)
                 {
-                    // It may not have the one that was learned first any more.
-                    for address in self.stations.slab[station.index].addresses.clone() {
-                        self.probe(station.index, address, out);
-                    }
+                    self.ask_about(claim, out);
                 }
             }
             Heard::Disputed => self.counters.claims_disputed += 1,
@@ -219,8 +216,9 @@ impl Network {
             let by = self.stations.slab.handle(station);
             let handle = self.stations.slab.handle(owner);
             self.counters.claims_disputed += 1;
-            if self.stations.claim(now, Claim::Taken { station: handle, address, by }) {
-                self.probe(owner, address, out);
+            let claim = Claim::Taken { station: handle, address, by };
+            if self.stations.claim(now, claim) {
+                self.ask_about(claim, out);
             }
         }
         false
@@ -278,6 +276,28 @@ impl Network {
             };
             if let Some(port) = port {
                 self.offences.add_claim(self.topology.place(port), kind, mac, address);
+            }
+        }
+    }
+
+    /// Asks the station that would lose something by a claim, which is still there.
+    fn ask_about(&self, claim: Claim, out: &mut Vec<Command>) {
+        let station = claim.station().index;
+        match claim {
+            // It may not have the one that was learned first any more.
+            Claim::Moved { .. } => {
+                let addresses = &self.stations.slab[station].addresses;
+                addresses.iter().for_each(|&address| self.probe(station, address, out));
+            }
+            Claim::Taken { address, .. } => self.probe(station, address, out),
+        }
+    }
+
+    /// Asks those once more who have not answered in half of the time that they have.
+    pub fn ask_again(&mut self, now: Time, out: &mut Vec<Command>) {
+        while let Some(claim) = self.stations.ask_again(now) {
+            if self.defence(now, claim.station().index) == Defence::Possible {
+                self.ask_about(claim, out);
             }
         }
     }

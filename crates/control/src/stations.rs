@@ -20,6 +20,9 @@ use crate::slab::{Handle, Slab};
 
 /// How long the station heard of before may take to answer.
 const PROBE: Duration = Duration::from_ms(300);
+/// When it is asked once more, should it not have answered: a question or its answer may get lost (RFC 5227, section 2.1.1,
+/// has three, a second or two apart, where nobody waits for the result).
+const PROBE_AGAIN: Duration = Duration::from_ms(150);
 /// Claims that are open at most.
 const MAX_CLAIMS: usize = 1024;
 
@@ -117,6 +120,8 @@ pub(crate) struct Stations {
     /// Of each port, its stations.
     at_port: Vec<Vec<u32>>,
     claims: VecDeque<(Time, Claim)>,
+    /// Of these, such as nobody has been asked about for a second time, with when that is due.
+    asked_once: VecDeque<(Time, Claim)>,
     /// Those that had to go: whoever told switches of them takes that back.
     pub gone: Vec<Gone>,
     /// Addresses that stations had, and do not have any more, where routes let through what they say of them.
@@ -137,6 +142,7 @@ impl Stations {
             numbers: Vec::new(),
             at_port: Vec::new(),
             claims: VecDeque::new(),
+            asked_once: VecDeque::new(),
             gone: Vec::new(),
             lost: Vec::new(),
             max: limits.stations,
@@ -232,12 +238,28 @@ impl Stations {
         }
         self.slab[claim.station().index].claims += 1;
         self.claims.push_back((now + PROBE, claim));
+        self.asked_once.push_back((now + PROBE_AGAIN, claim));
         true
     }
 
-    /// When the next claim holds if nobody contradicts.
+    /// When somebody is to be asked again, or the next claim holds if nobody contradicts.
     pub fn deadline(&self) -> Time {
-        self.claims.front().map_or(Time::MAX, |&(deadline, _)| deadline)
+        let fronts = [self.asked_once.front(), self.claims.front()].into_iter().flatten();
+        fronts.map(|&(deadline, _)| deadline).min().unwrap_or(Time::MAX)
+    }
+
+    /// A claim about which its station, which is still there, is to be asked for the second time.
+    pub fn ask_again(&mut self, now: Time) -> Option<Claim> {
+        while let Some(&(due, claim)) = self.asked_once.front() {
+            if due > now {
+                return None;
+            }
+            self.asked_once.pop_front();
+            if self.slab.find(claim.station()).is_some() {
+                return Some(claim);
+            }
+        }
+        None
     }
 
     /// A claim that nobody has contradicted in time.
@@ -396,6 +418,7 @@ impl Stations {
     fn refute(&mut self, which: impl Fn(&Claim) -> bool) -> Vec<Claim> {
         let mut ended = Vec::new();
         let (slab, claims) = (&mut self.slab, &mut self.claims);
+        self.asked_once.retain(|(_, claim)| !which(claim));
         claims.retain(|(_, claim)| {
             let refuted = which(claim);
             if refuted {

@@ -331,6 +331,7 @@ impl Controller for Smoc {
         while let Some(flow) = self.handshakes.overdue(now) {
             self.handshake_overdue(flow, out);
         }
+        self.net.ask_again(now, out);
         while let Some(claim) = self.net.due_claim(now) {
             match claim {
                 Claim::Moved { station, port, .. } if self.net.topology.role(port, now) == Role::Host => {

@@ -513,6 +513,7 @@ impl Controller for SpanningTree {
             self.net.counters.installs_overdue += 1;
             self.failed(now, number, SwitchId(0), "no answer in time", out);
         }
+        self.net.ask_again(now, out);
         while let Some(claim) = self.net.due_claim(now) {
             match claim {
                 Claim::Moved { station, port, .. } if self.net.topology.role(port, now) == Role::Host => {

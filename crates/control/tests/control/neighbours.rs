@@ -3,8 +3,8 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use weft_control::{
-    Content, Controller, Duration, Limits, Match, Neighbour, Packet, Rule, Settings, Show, Smoc, SwitchId,
-    SwitchPort,
+    Content, Controller, Duration, Limits, MadeFrame, Match, Neighbour, Packet, Rule, Settings, Show, Smoc,
+    SwitchId, SwitchPort,
 };
 use weft_units::Mac;
 
@@ -490,4 +490,27 @@ fn who_claims_an_address_before_the_switch_of_its_owner_has_connected_to_a_new_c
     net.run(Duration::from_secs(3));
     assert_eq!(owners(&net, a.ip), [a.mac.to_string()]);
     assert!(is_heard(&mut net));
+}
+
+#[test]
+fn a_host_whose_first_probe_is_lost_is_asked_once_more_and_keeps_what_somebody_else_claims() {
+    for claims_mac in [false, true] {
+        let mut net = four(&[1, 2, 3]);
+        ask(&mut net, 0, 1);
+        let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+        let from = if claims_mac { a.mac } else { c.mac };
+        let is_probe = |made: &&(usize, MadeFrame)| matches!(made, (0, MadeFrame::ArpProbe { .. }));
+        let probes = |net: &Net<Smoc>| net.made.iter().filter(is_probe).count();
+        let before = probes(&net);
+        net.probes_to_lose = 1;
+        net.send(2, arp(from, Mac::BROADCAST, false, a.ip, a.ip));
+        net.run(Duration::from_ms(600));
+        assert_eq!(probes(&net) - before, 2, "claims the MAC address: {claims_mac}");
+        assert_eq!(net.counter("claims_refuted"), 1, "claims the MAC address: {claims_mac}");
+        assert!(is_heard(&mut net), "claims the MAC address: {claims_mac}");
+        // Where the first one is answered there is no other.
+        net.send(2, arp(from, Mac::BROADCAST, false, a.ip, a.ip));
+        net.run(Duration::from_ms(600));
+        assert_eq!(probes(&net) - before, 3, "claims the MAC address: {claims_mac}");
+    }
 }

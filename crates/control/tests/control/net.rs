@@ -89,6 +89,8 @@ pub struct Net<C> {
     pub log: Vec<Command>,
     /// Whether hosts answer probes.
     pub hosts_answer: bool,
+    /// So many of the next probes are lost on the way to their hosts.
+    pub probes_to_lose: u32,
     /// How long messages between controller and switches take at most.
     pub slowest: Duration,
     /// How long a switch takes for each change of a rule.
@@ -120,6 +122,7 @@ impl<C: Controller> Net<C> {
             made: Vec::new(),
             log: Vec::new(),
             hosts_answer: true,
+            probes_to_lose: 0,
             slowest: Duration::from_ms(5),
             work: Duration::ZERO,
             wires: BTreeMap::new(),
@@ -396,6 +399,10 @@ impl<C: Controller> Net<C> {
             && target == ip
             && self.hosts_answer
         {
+            if self.probes_to_lose > 0 {
+                self.probes_to_lose -= 1;
+                return;
+            }
             self.send(host, arp(mac, MadeFrame::CONTROLLER, true, ip, Ipv4Addr::UNSPECIFIED));
         }
     }
