@@ -27,7 +27,7 @@ def test_a_subflow_that_had_to_share_a_path_moves_back_when_the_link_is_healed_a
                     took = until("a path for each", lambda: controller.middles() == list(MIDDLE), 20)
                     time.sleep(2)
                 with Probing(net, flows) as later:
-                    time.sleep(4)
+                    time.sleep(8)
                 tell(shared=shared, took=took, moving=probing.row(), later=later.row(),
                      spread=controller.counter("flows_spread"), log=controller.log())
             """,
@@ -40,4 +40,4 @@ def test_a_subflow_that_had_to_share_a_path_moves_back_when_the_link_is_healed_a
     moving = seen["moving"]
     assert (moving["losses"], moving["copies"], moving["strays"]) == (0, 0, 2), (moving, seen["log"])
     assert moving["middles"] == MIDDLES
-    uninterrupted(seen["later"] | {"sent": 1001})
+    uninterrupted(seen["later"])
