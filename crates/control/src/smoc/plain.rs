@@ -106,7 +106,7 @@ impl Smoc {
         has_budget
     }
 
-    /// Enters a route that is not known yet: from a switch to a station, on a path. `None` where the path gets no labels.
+    /// Enters a new route from a switch to a station, on a path. `None` where the path gets no labels.
     pub(super) fn enter_route(
         &mut self,
         now: Time,

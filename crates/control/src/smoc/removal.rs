@@ -171,8 +171,8 @@ impl Smoc {
         self.routes.remove(route);
     }
 
-    /// Nothing that stations say of addresses which are not theirs any more is let through, and nothing that others ask
-    /// them about those: the next question makes all rules that are needed.
+    /// Removes the routes of addresses that stations have lost: those by which a station says that it has such an address,
+    /// and those by which others ask it for one. The next question makes the routes that are needed.
     pub(super) fn forget_claims(&mut self, now: Time, out: &mut Vec<Command>) {
         let mut changes = Changes::new();
         for (station, lost) in std::mem::take(&mut self.net.stations.lost) {
