@@ -6,6 +6,7 @@ use std::net::IpAddr;
 
 use smallvec::SmallVec;
 use weft_units::Mac;
+use weft_wire::NeighborOperation;
 
 use crate::ids::PortNo;
 use crate::tag_forward::FlowChange;
@@ -41,9 +42,9 @@ pub struct Match {
 }
 
 /// The type of a Neighbour Solicitation in ICMPv6.
-pub(crate) const SOLICITATION: u8 = 135;
+pub(crate) const SOLICITATION: u8 = NeighborOperation::Solicitation as u8;
 /// The type of a Neighbour Advertisement.
-pub(crate) const ADVERTISEMENT: u8 = 136;
+pub(crate) const ADVERTISEMENT: u8 = NeighborOperation::Advertisement as u8;
 
 /// The mask under which every bit counts.
 pub const EXACT: Mac = Mac([0xff; 6]);

@@ -6,15 +6,15 @@ use super::field::{self, FIELD_HEADER_LEN, Masked, Value};
 use super::reader::Reader;
 use super::{PortNumber, padding};
 use crate::writer::Writer;
-use crate::{Error, EtherType, IpProtocol, MacAddr};
+use crate::{Error, EtherType, IpProtocol, MacAddr, NeighborOperation};
 
 /// The type of a match made of fields; the only other one is of old versions.
 const FIELDS: u16 = 1;
 /// The bytes before the fields.
 const LEN: usize = 4;
 /// The types of ICMPv6 messages of which there are further fields (RFC 4861).
-const SOLICITATION: u8 = 135;
-const ADVERTISEMENT: u8 = 136;
+const SOLICITATION: u8 = NeighborOperation::Solicitation as u8;
+const ADVERTISEMENT: u8 = NeighborOperation::Advertisement as u8;
 
 macro_rules! fields {
     ($($(#[$doc:meta])* $number:literal $name:ident: $type:ty,)*) => {
