@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 use weft_units::Mac;
 
 use crate::clock::{Duration, Time};
+use crate::command::MadeFrame;
 use crate::hash::Keyed;
 use crate::label::{Label, MAX_STATIONS, Numbers};
 use crate::list::List;
@@ -197,7 +198,7 @@ impl Stations {
             }
             return Heard::Elsewhere(station);
         }
-        if mac.is_group() || mac == Mac::default() || Label::is_label(mac) {
+        if !may_have(mac) {
             return Heard::Refused;
         }
         self.enter(now, mac, (switch, port)).map_or(Heard::Refused, Heard::New)
@@ -212,8 +213,8 @@ impl Stations {
         (switch, port): (u32, u32),
         number: Option<u32>,
     ) -> Option<u32> {
-        let is_none = mac.is_group() || mac == Mac::default() || Label::is_label(mac);
-        if is_none || self.with_mac(mac).is_some() || self.at_port(port).len() >= self.max_at_port {
+        let is_full = self.at_port(port).len() >= self.max_at_port;
+        if is_full || !may_have(mac) || self.with_mac(mac).is_some() {
             return None;
         }
         let station = self.enter(now, mac, (switch, port))?;
@@ -431,4 +432,10 @@ impl Stations {
         });
         ended
     }
+}
+
+/// Whether a station may have a MAC address. Nobody may have the controller's: answers to its questions go there, and by
+/// those a claim is contradicted.
+fn may_have(mac: Mac) -> bool {
+    !mac.is_group() && mac != Mac::default() && mac != MadeFrame::CONTROLLER && !Label::is_label(mac)
 }

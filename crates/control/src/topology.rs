@@ -158,13 +158,29 @@ impl Topology {
         was_up.then_some(switch)
     }
 
-    /// Whether a switch is at the end of a cable whose other end is up: it forwards, whether or not it is connected.
+    /// Whether cables that are up lead from a switch to one that is connected, through others that may have lost their
+    /// connections as well: it forwards as far as anybody can tell.
     pub fn is_wired(&self, switch: u32) -> bool {
-        let cabled =
-            self.switches[switch as usize].ports.values().map(|&port| self.ports[port as usize].cable);
-        let ends = cabled.filter(|&cable| cable != NONE).flat_map(|cable| self.cable(cable).ends);
-        let mut far = ends.map(|end| &self.ports[end as usize]).filter(|end| end.switch != switch);
-        far.any(|end| end.up && self.switches[end.switch as usize].up)
+        let (mut reached, mut next) = (vec![switch], 0);
+        while let Some(&at) = reached.get(next) {
+            next += 1;
+            for &port in self.switches[at as usize].ports.values() {
+                let cable = self.ports[port as usize].cable;
+                if cable == NONE {
+                    continue;
+                }
+                for end in self.cable(cable).ends {
+                    let far = self.ports[end as usize].switch;
+                    if self.switches[far as usize].up {
+                        return true;
+                    }
+                    if !reached.contains(&far) {
+                        reached.push(far);
+                    }
+                }
+            }
+        }
+        false
     }
 
     /// A port has come up or gone down.

@@ -67,7 +67,7 @@ fn claim(port: PortNo, [from, to]: [Mac; 2], address: IpAddr, kind: Kind) -> Mat
 }
 
 /// The claim that a rule lets through: by which port, of whom, the address and the message; `None` where it lets
-/// anything else through.
+/// anything else through, or what nobody can say: that he has no address, or has heard of somebody who has none.
 pub(super) fn claim_of(found: &Match) -> Option<(PortNo, Mac, IpAddr, Kind)> {
     let (port, from, (to, _), (address, told)) =
         (found.in_port?, found.eth_src?, found.eth_dst?, found.says?);
@@ -78,7 +78,9 @@ pub(super) fn claim_of(found: &Match) -> Option<(PortNo, Mac, IpAddr, Kind)> {
         (IpAddr::V6(_), Some(ADVERTISEMENT), None) => Kind::Advertisement,
         _ => return None,
     };
-    (*found == claim(port, [from, to], address, kind)).then_some((port, from, address, kind))
+    let has_all = !address.is_unspecified() && kind.about().is_none_or(|about| !about.is_unspecified());
+    let is_claim = has_all && *found == claim(port, [from, to], address, kind);
+    is_claim.then_some((port, from, address, kind))
 }
 
 /// The rules that every switch has, whatever happens.

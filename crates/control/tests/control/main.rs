@@ -3,6 +3,7 @@
 mod captures;
 mod cases;
 mod conformance;
+mod defence;
 mod failures;
 mod flood;
 mod hostile;

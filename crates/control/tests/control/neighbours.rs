@@ -25,7 +25,7 @@ pub fn claims(net: &Net<Smoc>) -> Vec<(u64, Rule)> {
 }
 
 /// The MAC addresses of the stations that an address is known to be of.
-fn owners(net: &Net<Smoc>, address: Ipv4Addr) -> Vec<String> {
+pub fn owners(net: &Net<Smoc>, address: Ipv4Addr) -> Vec<String> {
     let shown = net.controller.show(net.now, Show::Stations, 10);
     let stations = shown["stations"].as_array().unwrap().iter();
     let of = stations.filter(|one| one["addresses"].to_string().contains(&format!("\"{address}\"")));
@@ -50,14 +50,14 @@ pub fn probe(net: &mut Net<Smoc>, from: usize, to: usize) -> [Vec<u64>; 2] {
 }
 
 /// Whether what a host sends arrives anywhere.
-fn arrives(net: &mut Net<Smoc>, from: usize, packet: Packet) -> bool {
+pub fn arrives(net: &mut Net<Smoc>, from: usize, packet: Packet) -> bool {
     let frame = net.send(from, packet);
     net.run(Duration::from_ms(60));
     !net.deliveries(frame).is_empty()
 }
 
 /// Whether host 0 is heard at host 1 when it says that its address is its own.
-fn is_heard(net: &mut Net<Smoc>) -> bool {
+pub fn is_heard(net: &mut Net<Smoc>) -> bool {
     let (a, b) = (net.hosts[0].clone(), net.hosts[1].clone());
     arrives(net, 0, arp(a.mac, b.mac, true, a.ip, b.ip))
 }
