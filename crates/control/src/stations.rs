@@ -39,7 +39,7 @@ pub(crate) struct Station {
     pub number: u32,
     /// When it was heard of last.
     pub seen: Time,
-    /// Its addresses, that learned first first.
+    /// Its addresses, that confirmed last last.
     pub addresses: SmallVec<[IpAddr; 1]>,
     /// Whether its switch was told to deliver to it.
     pub asked: bool,
@@ -183,7 +183,7 @@ impl Stations {
             if entry.port == port {
                 entry.seen = now;
                 if entry.claims > 0 {
-                    refuted.extend(self.refute(|claim| {
+                    refuted.extend(self.refute(|_, claim| {
                         claim.station().index == station && matches!(claim, Claim::Moved { .. })
                     }));
                 }
@@ -270,20 +270,31 @@ impl Stations {
                 return None;
             }
             self.claims.pop_front();
-            if self.slab.find(claim.station()).is_some() {
-                self.slab[claim.station().index].claims -= 1;
+            if self.slab.find(claim.station()).is_none() {
+                continue;
+            }
+            let station = claim.station().index;
+            self.slab[station].claims -= 1;
+            // Another claim may have held meanwhile: who has the address now has not been asked.
+            let is_of = |address| self.with_address(address) == Some(station);
+            if !matches!(claim, Claim::Taken { address, .. } if !is_of(address)) {
                 return Some(claim);
             }
         }
         None
     }
 
-    /// A station has shown that an address is its own: claims on it end. Returns them.
+    /// A station has shown that an address is its own: it is the last of the station's addresses to be pushed out, and
+    /// claims on it end. Returns them.
     pub fn confirm_address(&mut self, station: u32, address: IpAddr) -> Vec<Claim> {
+        let known = &mut self.slab[station].addresses;
+        if let Some(place) = known.iter().position(|one| *one == address) {
+            known[place..].rotate_left(1);
+        }
         if self.slab[station].claims == 0 {
             return Vec::new();
         }
-        self.refute(|claim| {
+        self.refute(|_, claim| {
             claim.station().index == station
                 && matches!(claim, Claim::Taken { address: claimed, .. } if *claimed == address)
         })
@@ -308,7 +319,7 @@ impl Stations {
         self.slab[station].addresses.len() < self.max_addresses
     }
 
-    /// Notes an address that nobody has. The one learned first goes where the station has too many.
+    /// Notes an address that nobody has. The one not confirmed for longest goes where the station has too many.
     pub fn add_address(&mut self, station: u32, address: IpAddr) {
         if !self.has_room_for_address(station) {
             let oldest = self.slab[station].addresses[0];
@@ -416,12 +427,17 @@ impl Stations {
         self.numbers[switch as usize].give_back(number);
     }
 
-    fn refute(&mut self, which: impl Fn(&Claim) -> bool) -> Vec<Claim> {
+    /// Nobody at a switch can be asked or heard any more: claims on what its stations have end.
+    pub fn forget_claims_at(&mut self, switch: u32) {
+        self.refute(|slab, claim| slab.find(claim.station()).is_some_and(|station| station.switch == switch));
+    }
+
+    fn refute(&mut self, which: impl Fn(&Slab<Station>, &Claim) -> bool) -> Vec<Claim> {
         let mut ended = Vec::new();
+        self.asked_once.retain(|(_, claim)| !which(&self.slab, claim));
         let (slab, claims) = (&mut self.slab, &mut self.claims);
-        self.asked_once.retain(|(_, claim)| !which(claim));
         claims.retain(|(_, claim)| {
-            let refuted = which(claim);
+            let refuted = which(slab, claim);
             if refuted {
                 ended.push(*claim);
             }

@@ -19,6 +19,7 @@ impl Smoc {
     pub(super) fn disconnect(&mut self, now: Time, id: SwitchId, out: &mut Vec<Command>) {
         let Some(switch) = self.net.topology.switch_down(id) else { return };
         self.budget.forget(switch);
+        self.net.stations.forget_claims_at(switch);
         for number in self.transactions.waiting_for(switch) {
             self.refused(now, number, id, "the connection is gone", out);
         }

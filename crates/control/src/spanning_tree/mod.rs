@@ -377,6 +377,7 @@ impl Controller for SpanningTree {
 
     fn switch_down(&mut self, now: Time, switch: SwitchId, out: &mut Vec<Command>) {
         let Some(index) = self.net.topology.switch_down(switch) else { return };
+        self.net.stations.forget_claims_at(index);
         for number in self.transactions.waiting_for(index) {
             self.failed(now, number, switch, "the connection is gone", out);
         }

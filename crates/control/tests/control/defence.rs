@@ -2,7 +2,9 @@
 
 use std::net::Ipv4Addr;
 
-use weft_control::{Content, Duration, MadeFrame, Match, Packet, Settings, Smoc, SpanningTree, SwitchId};
+use weft_control::{
+    Content, Controller, Duration, MadeFrame, Match, Packet, Settings, Smoc, SpanningTree, SwitchId,
+};
 use weft_units::Mac;
 
 use crate::cases::{FOUR, four};
@@ -12,6 +14,15 @@ use crate::net::{Net, arp};
 /// A question to all hosts from somebody who says that he has an address.
 fn claim(mac: Mac, address: Ipv4Addr) -> Packet {
     arp(mac, Mac::BROADCAST, false, address, address)
+}
+
+/// Host 2 sends a claim; until its owner has been asked, and before the answer.
+fn asked_by<C: Controller>(net: &mut Net<C>, packet: Packet) {
+    let before = net.made.len();
+    net.send(2, packet);
+    while net.made.len() == before {
+        net.run(Duration::from_us(5));
+    }
 }
 
 #[test]
@@ -79,4 +90,58 @@ fn hosts_at_switches_that_have_lost_their_connections_together_keep_their_addres
     net.send(1, claim(b.mac, a.ip));
     net.run(Duration::from_ms(400));
     assert_eq!(owners(&net, a.ip), [b.mac.to_string()]);
+}
+
+#[test]
+fn a_claim_ends_when_the_connection_to_the_switch_of_its_owner_is_lost() {
+    let mut net = four(&[1, 2, 3]);
+    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+    asked_by(&mut net, claim(c.mac, a.ip));
+    net.disconnect(SwitchId(1));
+    net.run(Duration::from_ms(100));
+    net.connect(SwitchId(1));
+    net.run(Duration::from_ms(400));
+    assert_eq!(owners(&net, a.ip), [a.mac.to_string()]);
+
+    let mut net = Net::new(SpanningTree::new(Settings::default()).unwrap(), 1);
+    net.build(5, &FOUR, &[1, 2, 3]);
+    net.announce();
+    asked_by(&mut net, claim(a.mac, c.ip));
+    net.disconnect(SwitchId(1));
+    net.run(Duration::from_ms(100));
+    net.connect(SwitchId(1));
+    net.run(Duration::from_ms(400));
+    assert_eq!(net.counter("stations_moved"), 0);
+}
+
+#[test]
+fn who_was_given_an_address_is_asked_before_somebody_else_gets_it() {
+    let mut net = four(&[1, 2, 3]);
+    let [a, b, c] = [0, 1, 2].map(|host: usize| net.hosts[host].clone());
+    // It goes from 0 to 1, as a new lease does, and 2 claims it before that has held.
+    net.hosts[0].ip = Ipv4Addr::new(10, 0, 9, 9);
+    net.hosts[1].ip = a.ip;
+    net.send(1, claim(b.mac, a.ip));
+    net.run(Duration::from_ms(100));
+    net.send(2, claim(c.mac, a.ip));
+    for _ in 0..2 {
+        net.run(Duration::from_ms(300));
+        assert_eq!(owners(&net, a.ip), [b.mac.to_string()]);
+    }
+}
+
+#[test]
+fn an_address_in_use_is_not_pushed_out_by_others_of_the_same_host() {
+    let mut net = four(&[1, 2, 3]);
+    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+    for last in 0..20 {
+        net.send(0, claim(a.mac, a.ip));
+        net.run(Duration::from_ms(15));
+        net.send(0, claim(a.mac, [10, 0, 1, last].into()));
+        net.run(Duration::from_ms(15));
+        net.send(2, claim(c.mac, a.ip));
+        net.run(Duration::from_ms(20));
+    }
+    net.run(Duration::from_ms(400));
+    assert_eq!(owners(&net, a.ip), [a.mac.to_string()]);
 }
