@@ -49,8 +49,7 @@ impl Smoc {
                 self.net.change(&mut changes, switch, RuleChange::Remove { cookie, matches });
                 // What was heard there came through another switch.
                 for station in self.net.stations.at_port(port).to_vec() {
-                    self.detach_station(now, station, out);
-                    self.net.stations.remove(station);
+                    self.remove_station(now, station, out);
                 }
             } else if !self.net.topology.is_kept(port) {
                 self.net.change(&mut changes, switch, RuleChange::Add(rule));

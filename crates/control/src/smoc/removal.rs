@@ -224,7 +224,24 @@ impl Smoc {
             let rule = self.station_rule(station);
             self.net.change(&mut changes, self.net.stations.slab[station].switch, removal(&rule));
         }
+        let entry = &mut self.net.stations.slab[station];
+        (entry.asked, entry.installed) = (false, false);
         at_once(changes, out);
+    }
+
+    /// Forgets a station with its flows: none of them may keep its place for somebody who is not known.
+    pub(super) fn remove_station(&mut self, now: Time, station: u32, out: &mut Vec<Command>) {
+        let mut changes = Changes::new();
+        for (side, link) in [(0, by::OPENER), (1, by::OTHER)] {
+            let list = self.net.stations.slab[station].flows[side];
+            let flows: Vec<u32> = list.iter(link, &self.flows.slab).collect();
+            for flow in flows {
+                self.drop_flow(now, flow, &mut changes, out);
+            }
+        }
+        at_once(changes, out);
+        self.detach_station(now, station, out);
+        self.net.stations.remove(station);
     }
 
     /// A station is at another port now. `false` where there is no room for it.

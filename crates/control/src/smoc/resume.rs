@@ -5,10 +5,10 @@
 //! leads; its cookie says what the flow is in a connection. A rule is removed at once only where it leads nowhere,
 //! and otherwise when all switches and cables are known and it is of no use.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use weft_units::Mac;
 
 use crate::clock::{Duration, Time};
@@ -39,13 +39,15 @@ pub(super) struct Resumption {
     /// Labels that they use.
     pub reserved: FxHashSet<u32>,
     /// Connections that were made of rules: by their stations, and by what cookies called them.
-    pub connections: FxHashMap<([u32; 2], u32), Handle>,
+    pub connections: BTreeMap<([u32; 2], u32), Handle>,
     /// What was taken over and has its old rules still: those that it sends over were not confirmed in time.
     pub unreplaced: Vec<Resumed>,
-    /// Switches that have connected for the first time, and whose rules have not been asked yet whose addresses are.
+    /// Switches that have connected for the first time, and whose claim rules have not been read yet.
     fresh: Vec<u32>,
-    /// Addresses whose owners rules have told.
-    told: FxHashSet<IpAddr>,
+    /// Addresses whose owners are known by rules.
+    told: BTreeSet<IpAddr>,
+    /// MAC addresses of stations whose ports are known by rules.
+    placed: BTreeSet<Mac>,
     /// When a switch has connected last that had not before.
     quiet_since: Time,
     pub due: Time,
@@ -56,10 +58,11 @@ impl Default for Resumption {
         Self {
             left: BTreeMap::new(),
             reserved: FxHashSet::default(),
-            connections: FxHashMap::default(),
+            connections: BTreeMap::new(),
             unreplaced: Vec::new(),
             fresh: Vec::new(),
-            told: FxHashSet::default(),
+            told: BTreeSet::new(),
+            placed: BTreeSet::new(),
             quiet_since: Time::ZERO,
             due: Time::MAX,
         }
@@ -116,7 +119,7 @@ impl Smoc {
 
     /// Takes over what can be, and removes what leads nowhere or is of no use.
     pub(super) fn resume(&mut self, now: Time, out: &mut Vec<Command>) {
-        self.resume_stations(now);
+        self.resume_stations(now, out);
         self.resume_addresses(now, out);
         let labelled = self.labelled();
         let (mut ways, mut wrong) = (Vec::new(), Vec::new());
@@ -148,11 +151,17 @@ impl Smoc {
         let is_done = self.resumption.left.values().all(Table::is_empty)
             && self.resumption.unreplaced.is_empty()
             && self.net.topology.kept().is_empty();
-        self.resumption.due = if is_done { Time::MAX } else { now + LOOK };
+        self.resumption.due = if !is_done {
+            now + LOOK
+        } else if self.resumption.told.is_empty() && self.resumption.placed.is_empty() {
+            Time::MAX
+        } else {
+            self.resumption.quiet_since + COMPLETE
+        };
     }
 
-    /// Addresses whose owners the rules of switches tell that have connected for the first time. The controller before has
-    /// made sure of them; who has claimed one since, while its owner could not be asked, has to claim it again.
+    /// Learns whose addresses are from the claim rules of switches that have connected for the first time. The controller
+    /// before has made sure of them; who has claimed one since, while its owner could not be asked, has to claim it again.
     fn resume_addresses(&mut self, now: Time, out: &mut Vec<Command>) {
         let mut found = Vec::new();
         for switch in std::mem::take(&mut self.resumption.fresh) {
@@ -177,7 +186,7 @@ impl Smoc {
     }
 
     /// Stations that rules deliver to.
-    fn resume_stations(&mut self, now: Time) {
+    fn resume_stations(&mut self, now: Time, out: &mut Vec<Command>) {
         let mut found = Vec::new();
         for (&switch, table) in &self.resumption.left {
             for (key, rule) in table {
@@ -207,6 +216,7 @@ impl Smoc {
         here.dedup();
         for (switch, key, mac, port, number) in found {
             let Some(port) = self.host_port(switch, port) else { continue };
+            self.recall(now, switch, (port, mac), out);
             let Some(station) = self.net.stations.adopt(now, mac, (switch, port), Some(number)) else {
                 continue;
             };
@@ -216,7 +226,23 @@ impl Smoc {
         }
         // Between stations of one switch there are no labels.
         for (switch, port, mac) in here {
+            if let Some(port) = self.host_port(switch, port) {
+                self.recall(now, switch, (port, mac), out);
+            }
             self.station_at(now, switch, mac, port);
+        }
+    }
+
+    /// The rules of a switch that has connected for the first time deliver to a station at one of its ports. The controller
+    /// before has made sure of that; who has claimed its MAC address since, while it could not be asked, has to claim it
+    /// again.
+    fn recall(&mut self, now: Time, switch: u32, (port, mac): (u32, Mac), out: &mut Vec<Command>) {
+        if self.resumption.fresh.contains(&switch)
+            && self.resumption.placed.insert(mac)
+            && let Some(station) = self.net.stations.with_mac(mac)
+            && self.net.stations.slab[station].port != port
+        {
+            self.remove_station(now, station, out);
         }
     }
 
@@ -248,6 +274,10 @@ impl Smoc {
                 let entry = &self.net.topology.ports[port as usize];
                 self.net.change(&mut changes, entry.switch, RuleChange::Add(guard(entry.number)));
             }
+        }
+        if since + COMPLETE <= now {
+            self.resumption.told.clear();
+            self.resumption.placed.clear();
         }
         if since + COMPLETE <= now && self.net.topology.kept().is_empty() {
             let switches = self.resumption.left.keys().copied();

@@ -134,7 +134,7 @@ impl Smoc {
     pub(super) fn found_between(&self, opener: Handle, other: Handle) -> Option<(u32, usize)> {
         let mut pair = [opener.index, other.index];
         pair.sort_unstable();
-        let found = self.resumption.connections.iter().filter(|((stations, _), _)| *stations == pair);
+        let found = self.resumption.connections.range((pair, 0)..=(pair, u32::MAX));
         let mut found = found.filter_map(|(_, &handle)| {
             let connection = self.connections.slab.find(handle)?;
             let tokens = [INITIATOR, LISTENER].map(|side| connection.token(side));

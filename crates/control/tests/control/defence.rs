@@ -3,13 +3,17 @@
 use std::net::Ipv4Addr;
 
 use weft_control::{
-    Content, Controller, Duration, MadeFrame, Match, Packet, Settings, Smoc, SpanningTree, SwitchId,
+    Content, Controller, Duration, Limits, MadeFrame, Match, Packet, Settings, Show, Smoc, SpanningTree,
+    SwitchId, SwitchPort,
 };
 use weft_units::Mac;
 
-use crate::cases::{FOUR, four};
-use crate::neighbours::{ask, claims, owners, replace_controller};
+use crate::cases::{FOUR, four, four_with};
+use crate::failures::opened;
+use crate::neighbours::{ask, claims, is_heard, owners, replace_controller};
 use crate::net::{Net, arp};
+use crate::resume::start_again_with;
+use crate::talk::{ACK, SYN, flow};
 
 /// A question to all hosts from somebody who says that he has an address.
 fn claim(mac: Mac, address: Ipv4Addr) -> Packet {
@@ -66,7 +70,7 @@ fn rules_of_somebody_who_has_no_address_or_asks_for_none_are_not_taken_over() {
     ] {
         rules.push((weft_control::Rule { matches, ..sound.clone() }, now));
     }
-    replace_controller(&mut net, weft_control::Limits::default());
+    replace_controller(&mut net, Limits::default());
     assert!(owners(&net, Ipv4Addr::UNSPECIFIED).is_empty());
     let left: Vec<Match> = claims(&net).into_iter().map(|(_, rule)| rule.matches).collect();
     assert_eq!((left.len(), left.contains(&sound.matches)), (2, true), "{left:?}");
@@ -144,4 +148,110 @@ fn an_address_in_use_is_not_pushed_out_by_others_of_the_same_host() {
     }
     net.run(Duration::from_ms(400));
     assert_eq!(owners(&net, a.ip), [a.mac.to_string()]);
+}
+
+/// All switches but the first connect to another run of the controller, which lets enough time pass for hosts at them to be
+/// heard; the wires of the first.
+fn connect_all_but_the_first(net: &mut Net<Smoc>) -> Vec<(SwitchPort, SwitchPort)> {
+    let (late, early): (Vec<_>, Vec<_>) =
+        net.wires().into_iter().partition(|(one, other)| [one.switch, other.switch].contains(&SwitchId(1)));
+    start_again_with(net, Settings { epoch: 7, hash_key: 7, ..Settings::default() });
+    for id in 2..=5 {
+        net.connect(SwitchId(id));
+    }
+    for (one, other) in early {
+        net.wire(one, other);
+    }
+    net.run(Duration::from_ms(1500));
+    late
+}
+
+#[test]
+fn who_claims_a_mac_address_before_the_switch_of_its_owner_has_connected_to_a_new_controller_does_not_keep_it()
+ {
+    let mut net = four(&[1, 2, 3]);
+    ask(&mut net, 0, 1);
+    let a = net.hosts[0].clone();
+    let late = connect_all_but_the_first(&mut net);
+    net.send(2, claim(a.mac, a.ip));
+    net.run(Duration::from_ms(400));
+    net.connect(SwitchId(1));
+    for (one, other) in late {
+        net.wire(one, other);
+    }
+    net.run(Duration::from_secs(3));
+    // Who has stolen it answers when it is asked.
+    (net.hosts[2].ip, net.hosts[2].mac) = (a.ip, a.mac);
+    for _ in 0..3 {
+        net.send(0, claim(a.mac, a.ip));
+        net.run(Duration::from_ms(500));
+    }
+    assert!(is_heard(&mut net));
+    let shown = net.controller.show(net.now, Show::Stations, 10);
+    let found = shown["stations"].as_array().unwrap().iter().find(|one| one["mac"] == a.mac.to_string());
+    assert_eq!(found.unwrap()["port"], a.at.port.0, "{shown}");
+}
+
+#[test]
+fn of_two_switches_whose_rules_name_different_owners_the_one_that_connects_first_is_believed() {
+    for first in [1, 3] {
+        let mut net = four(&[1, 2, 3]);
+        ask(&mut net, 0, 1);
+        ask(&mut net, 2, 1);
+        let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+        // As if switch 3 had been without a connection since host 2 had the address.
+        for (rule, _) in &mut net.switches.get_mut(&SwitchId(3)).unwrap().rules {
+            if rule.matches.says == Some((c.ip.into(), c.mac)) {
+                rule.matches.says = Some((a.ip.into(), c.mac));
+            }
+        }
+        let wires = net.wires();
+        start_again_with(&mut net, Settings { epoch: 7, hash_key: 7, ..Settings::default() });
+        for id in [first, 4 - first, 2, 4, 5] {
+            net.connect(SwitchId(id));
+        }
+        for (one, other) in wires {
+            net.wire(one, other);
+        }
+        net.run(Duration::from_ms(200));
+        let owner = if first == 1 { a.mac } else { c.mac };
+        assert_eq!(owners(&net, a.ip), [owner.to_string()]);
+    }
+}
+
+#[test]
+fn a_host_that_turns_out_to_be_a_switch_takes_its_flows_with_it() {
+    let mut net = four(&[1, 2, 3]);
+    opened(&mut net);
+    let (a, c) = (net.hosts[0].at, net.hosts[2].at);
+    for (from, to) in [(a, c), (c, a)] {
+        net.tell(|core, now, out| core.link_up(now, from, to, out));
+    }
+    net.run(Duration::from_secs(200));
+    assert_eq!((net.counter("flows_now"), net.counter("connections_now")), (0, 0));
+}
+
+#[test]
+fn a_host_that_finds_no_room_at_another_port_is_reached_where_it_was() {
+    let limits = Limits { stations_per_port: 1, ..Limits::default() };
+    let mut net = four_with(Settings { limits, ..Settings::default() }, &[1, 2, 3]);
+    for to in [0, 2] {
+        let packet = net.segment(flow(1, to, 4000), 0, SYN, None);
+        net.send(1, packet);
+        net.run(Duration::from_ms(100));
+    }
+    net.hosts_answer = false;
+    let a = net.hosts[0].clone();
+    net.send(2, claim(a.mac, a.ip));
+    net.run(Duration::from_ms(400));
+    assert_eq!((net.counter("stations_moved"), net.counter("stations_refused")), (0, 1));
+    let packet = net.segment(flow(1, 0, 4001), 0, SYN, None);
+    let frame = net.send(1, packet);
+    net.run(Duration::from_ms(100));
+    let hosts: Vec<_> = net.deliveries(frame).iter().map(|one| one.host).collect();
+    assert_eq!(hosts, [0]);
+    let next = net.segment(flow(1, 0, 4001), 0, ACK, None);
+    let frame = net.send(1, next);
+    net.run(Duration::from_ms(100));
+    assert_eq!(net.way(frame), [2, 1]);
 }
