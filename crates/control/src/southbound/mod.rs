@@ -77,6 +77,8 @@ pub struct SouthboundLimits {
     pub install_deadline: Duration,
     /// The packets that a port may send up in a second.
     pub packets_per_port_s: u64,
+    /// The answers to the controller's own questions that a port may send up in a second, beside these.
+    pub answers_per_port_s: u64,
     /// The LLDP frames that a port may send up in a second, beside these.
     pub lldp_per_port_s: u64,
     /// The barrier requests that a switch may leave unanswered.
@@ -90,6 +92,7 @@ impl Default for SouthboundLimits {
         Self {
             install_deadline: Duration::from_secs(2),
             packets_per_port_s: 5000,
+            answers_per_port_s: 1000,
             lldp_per_port_s: 50,
             backlog: 200_000,
             audit: Some(Duration::from_ms(500)),
@@ -109,6 +112,7 @@ pub struct Southbound {
     open: Open,
     audits: Audits,
     ports: PortLimit,
+    answers: PortLimit,
     lldp: PortLimit,
     counts: Counts,
     /// What ports sent that was stopped before the core saw it.
@@ -135,6 +139,7 @@ impl Southbound {
             open: Open::default(),
             audits: Audits::default(),
             ports: PortLimit::new(limits.packets_per_port_s),
+            answers: PortLimit::new(limits.answers_per_port_s),
             lldp: PortLimit::new(limits.lldp_per_port_s),
             counts: Counts::default(),
             offences: Offences::default(),

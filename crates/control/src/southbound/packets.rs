@@ -6,6 +6,7 @@ use weft_wire::openflow::{Action, FlowRemoved, List, Message, PacketOut, PortNum
 
 use super::{LLDP, Southbound, Stop, encode};
 use crate::clock::Time;
+use crate::command::MadeFrame;
 use crate::cookie;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::offences::OffenceKind;
@@ -33,7 +34,10 @@ impl Southbound {
             return Some(Stop::Lldp { port: at.port, frame: packet.data });
         }
         self.counts.packet_ins_received += 1;
-        if !self.ports.may(now, at) {
+        // Whoever floods a port must not keep its hosts from contradicting those who claim their addresses.
+        let is_answer = packet.data.get(..6) == Some(&MadeFrame::CONTROLLER.0[..]);
+        let limit = if is_answer { &mut self.answers } else { &mut self.ports };
+        if !limit.may(now, at) {
             self.counts.packet_ins_over_limit += 1;
             self.offences.add(at, OffenceKind::Packets);
             return None;

@@ -133,6 +133,21 @@ fn a_port_that_sends_up_too_much_is_held_to_its_share() {
 }
 
 #[test]
+fn answers_to_the_controllers_own_questions_are_held_to_a_share_of_their_own() {
+    let mut network = Network::with(SouthboundLimits {
+        packets_per_port_s: 100,
+        answers_per_port_s: 10,
+        audit: None,
+        ..SouthboundLimits::default()
+    });
+    let mut answer = FRAME;
+    answer[..6].copy_from_slice(&MadeFrame::CONTROLLER.0);
+    (0..300).for_each(|_| network.say(1, &Message::PacketIn(packet(&FRAME))));
+    (0..20).for_each(|_| network.say(1, &Message::PacketIn(packet(&answer))));
+    assert_eq!((network.core.told().len(), network.counter("packet_ins_over_limit")), (110, 210));
+}
+
+#[test]
 fn lldp_frames_are_held_to_a_share_of_their_own_before_anything_of_them_is_read() {
     let mut network = Network::with(SouthboundLimits { lldp_per_port_s: 10, ..SouthboundLimits::default() });
     let mut lldp = FRAME;
