@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use serde_json::{Value, json};
 use weft_units::Mac;
 
-use crate::clock::Time;
+use crate::clock::{Duration, Time};
 use crate::command::{Command, FrameOut, MadeFrame, Transaction};
 use crate::counters::Counters;
 use crate::expected::Expected;
@@ -50,10 +50,14 @@ pub(crate) enum Sender {
 /// Whether a station could contradict a claim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Defence {
-    /// It can be asked, and its answer is heard.
+    /// Its port is up and nothing speaks against a host there: it can be asked if it is there, and is heard if its switch is
+    /// connected. One whose switch is off can be given away by its silence.
     Possible,
     /// It may well be there, and can be neither asked nor heard now.
     Impossible,
+    /// Its port has just gone down. That takes a MAC address to its next port at once, but an IP address goes to another
+    /// host only if the port stays down.
+    Away,
     /// It cannot be there.
     Gone,
 }
@@ -73,6 +77,12 @@ pub(crate) struct Network {
     pub last_failure: String,
 }
 
+/// Addresses by which a station is asked at most when somebody claims its MAC address: each draws an answer, and others
+/// decide how often that happens.
+const ASKED_BY: usize = 4;
+/// How long a port must be down until its hosts lose their IP addresses to others: not for a cable that is put in again or a
+/// switch of speed.
+const AWAY: Duration = Duration::from_secs(1);
 /// Frames of a port in a second that the controller carries to their station itself.
 const RELAYS_PER_PORT_S: u32 = 1000;
 
@@ -149,8 +159,12 @@ impl Network {
             }
             Heard::Elsewhere(station) => {
                 let defence = self.defence(now, station);
-                if defence == Defence::Gone {
+                if matches!(defence, Defence::Gone | Defence::Away) {
                     return Sender::Moved(station);
+                }
+                if defence == Defence::Impossible {
+                    let at = self.topology.place(port);
+                    self.offences.add_claim(at, OffenceKind::MovedUnasked, Some(mac), None);
                 }
                 let claim = Claim::Moved { station: self.stations.slab.handle(station), port, switch };
                 self.counters.claims_disputed += 1;
@@ -212,12 +226,16 @@ impl Network {
             return true;
         }
         self.counters.addresses_disputed += 1;
-        if may_learn && defence == Defence::Possible {
+        if defence == Defence::Impossible {
+            let mac = self.stations.slab[station].mac;
+            let at = self.topology.place(port);
+            self.offences.add_claim(at, OffenceKind::TakenUnasked, Some(mac), Some(address));
+        } else if may_learn {
             let by = self.stations.slab.handle(station);
             let handle = self.stations.slab.handle(owner);
             self.counters.claims_disputed += 1;
             let claim = Claim::Taken { station: handle, address, by };
-            if self.stations.claim(now, claim) {
+            if self.stations.claim(now, claim) && defence == Defence::Possible {
                 self.ask_about(claim, out);
             }
         }
@@ -225,7 +243,7 @@ impl Network {
     }
 
     /// Who had an address has not defended it: it is another station's now. What that has said meanwhile was
-    /// not delivered, so everybody is told.
+    /// not delivered, so everybody is told, as far as its port may flood.
     pub fn take_address(&mut self, now: Time, address: IpAddr, by: Handle, out: &mut Vec<Command>) {
         self.stations.reassign(address, by);
         let Some(station) = self.stations.slab.find(by) else { return };
@@ -239,7 +257,9 @@ impl Network {
                 MadeFrame::Advertisement { sender: (mac, address), target: everybody }
             }
         };
-        self.send_to_hosts(now, port, FrameOut::Made(frame), out);
+        if self.may_flood(now, port) {
+            self.send_to_hosts(now, port, FrameOut::Made(frame), out);
+        }
     }
 
     /// Whether one more address may be learned at a port.
@@ -284,10 +304,10 @@ impl Network {
     fn ask_about(&self, claim: Claim, out: &mut Vec<Command>) {
         let station = claim.station().index;
         match claim {
-            // It may not have the one that was learned first any more.
+            // It may have any of them, but rather those that it has named last.
             Claim::Moved { .. } => {
-                let addresses = &self.stations.slab[station].addresses;
-                addresses.iter().for_each(|&address| self.probe(station, address, out));
+                let addresses = self.stations.slab[station].addresses.iter().rev().take(ASKED_BY);
+                addresses.for_each(|&address| self.probe(station, address, out));
             }
             Claim::Taken { address, .. } => self.probe(station, address, out),
         }
@@ -315,7 +335,16 @@ impl Network {
     /// The next claim that holds because nobody has contradicted it in time, though that was possible.
     pub fn due_claim(&mut self, now: Time) -> Option<Claim> {
         while let Some(claim) = self.stations.expire(now) {
-            if self.defence(now, claim.station().index) != Defence::Impossible {
+            let holds = match (claim, self.defence(now, claim.station().index)) {
+                (_, Defence::Impossible) => false,
+                (Claim::Moved { port, .. }, _) => self.topology.role(port, now) == Role::Host,
+                (Claim::Taken { .. }, Defence::Away) => {
+                    self.stations.claim(now, claim);
+                    false
+                }
+                (Claim::Taken { .. }, Defence::Possible | Defence::Gone) => true,
+            };
+            if holds {
                 return Some(claim);
             }
         }
@@ -324,12 +353,15 @@ impl Network {
 
     /// Whether a station could contradict somebody who claims its address or to be it.
     pub fn defence(&self, now: Time, station: u32) -> Defence {
-        let Station { port, switch, .. } = self.stations.slab[station];
+        let entry = &self.stations.slab[station];
+        let Station { port, switch, .. } = *entry;
         match self.topology.role(port, now) {
+            Role::Down if self.topology.has_just_gone(port, now, AWAY) => Defence::Away,
             Role::Down | Role::Switch => Defence::Gone,
             // What comes by such a port is dropped, an answer too.
             Role::Settling | Role::Quarantine => Defence::Impossible,
             Role::Host if !self.is_up(switch) && self.topology.is_wired(switch) => Defence::Impossible,
+            Role::Host if entry.is_unheard(now) => Defence::Impossible,
             Role::Host => Defence::Possible,
         }
     }

@@ -29,6 +29,10 @@ pub enum OffenceKind {
     Moved,
     /// The IP address of a host that has answered.
     Taken,
+    /// The MAC address of a host that can be neither asked nor heard now.
+    MovedUnasked,
+    /// The IP address of a host that can be neither asked nor heard now.
+    TakenUnasked,
     /// ARP or neighbour discovery in the name of another MAC address than the frame's.
     Forged,
 }
@@ -45,6 +49,8 @@ impl OffenceKind {
             Self::Addresses => "addresses",
             Self::Moved => "moved",
             Self::Taken => "taken",
+            Self::MovedUnasked => "moved-unasked",
+            Self::TakenUnasked => "taken-unasked",
             Self::Forged => "forged",
         }
     }

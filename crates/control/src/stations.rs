@@ -24,6 +24,8 @@ const PROBE: Duration = Duration::from_ms(300);
 /// When it is asked once more, should it not have answered: a question or its answer may get lost (RFC 5227, section 2.1.1,
 /// has three, a second or two apart, where nobody waits for the result).
 const PROBE_AGAIN: Duration = Duration::from_ms(150);
+/// How long a station that is known by rules alone, and by which address it could be asked is not, keeps its place unheard.
+const UNHEARD: Duration = Duration::from_secs(60);
 /// Claims that are open at most.
 const MAX_CLAIMS: usize = 1024;
 
@@ -39,6 +41,8 @@ pub(crate) struct Station {
     pub number: u32,
     /// When it was heard of last.
     pub seen: Time,
+    /// Until when it keeps its place although nobody has heard it or knows an address to ask it by.
+    unheard_until: Time,
     /// Its addresses, that confirmed last last.
     pub addresses: SmallVec<[IpAddr; 1]>,
     /// Whether its switch was told to deliver to it.
@@ -59,6 +63,11 @@ impl Station {
     /// Whether somebody else says that he is this station, or has an address of it, and that is being looked into.
     pub const fn is_disputed(&self) -> bool {
         self.claims > 0
+    }
+
+    /// Whether it is known by rules alone, and nobody knows an address to ask it by.
+    pub fn is_unheard(&self, now: Time) -> bool {
+        now < self.unheard_until && self.addresses.is_empty()
     }
 
     fn is_used(&self) -> bool {
@@ -181,7 +190,7 @@ impl Stations {
         if let Some(station) = self.with_mac(mac) {
             let entry = &mut self.slab[station];
             if entry.port == port {
-                entry.seen = now;
+                (entry.seen, entry.unheard_until) = (now, Time::ZERO);
                 if entry.claims > 0 {
                     refuted.extend(self.refute(|_, claim| {
                         claim.station().index == station && matches!(claim, Claim::Moved { .. })
@@ -218,6 +227,7 @@ impl Stations {
             return None;
         }
         let station = self.enter(now, mac, (switch, port))?;
+        self.slab[station].unheard_until = now + UNHEARD;
         let Some(number) = number else { return Some(station) };
         let given = self.slab[station].number;
         let numbers = &mut self.numbers[switch as usize];
@@ -311,6 +321,7 @@ impl Stations {
         let entry = &mut self.slab[station];
         (entry.port, entry.switch, entry.number, entry.seen) = (port, switch, number, now);
         (entry.asked, entry.installed) = (false, false);
+        entry.unheard_until = Time::ZERO;
         true
     }
 
@@ -381,6 +392,7 @@ impl Stations {
             switch,
             number,
             seen: now,
+            unheard_until: Time::ZERO,
             addresses: SmallVec::new(),
             asked: false,
             installed: false,

@@ -34,7 +34,7 @@ pub(crate) struct Port {
     pub switch: u32,
     pub number: PortNo,
     pub up: bool,
-    /// Since when.
+    /// Since when it is up or down.
     since: Time,
     /// Where what leaves it was received.
     reaches: u32,
@@ -264,6 +264,12 @@ impl Topology {
         }
     }
 
+    /// Whether a port has gone down no longer than `span` ago: it may be up again in a moment.
+    pub fn has_just_gone(&self, port: u32, now: Time, span: Duration) -> bool {
+        let port = &self.ports[port as usize];
+        !port.up && now < port.since + span
+    }
+
     /// Whether the switch of a port is connected.
     fn is_connected(&self, port: u32) -> bool {
         self.switches[self.ports[port as usize].switch as usize].up
@@ -380,8 +386,9 @@ impl Topology {
             return;
         }
         change.ports.push(port);
+        entry.since = now;
         if up {
-            (entry.up, entry.since) = (true, now);
+            entry.up = true;
             return;
         }
         let hears = entry.hears;

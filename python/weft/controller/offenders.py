@@ -28,6 +28,8 @@ _TEXTS = {
     "addresses": "claims more new addresses than a port may; {times} not learned",
     "moved": "claims the MAC address {mac}, whose host answers at another port; {claims} refuted",
     "taken": "claims the address {address} from {mac}, but the host that has it answers; {claims} refuted",
+    "moved-unasked": "claims the MAC address {mac}, whose host cannot be asked now; {times} dropped",
+    "taken-unasked": "claims from {mac} the address {address}, whose host cannot be asked now; {times} dropped",
     "forged": "claims the address {address} from {mac} in the name of another MAC address; {times} dropped",
 }
 

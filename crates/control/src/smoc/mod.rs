@@ -50,7 +50,6 @@ use crate::rule::Rule;
 use crate::settings::{Settings, SettingsError};
 use crate::shares::Shares;
 use crate::stations::Claim;
-use crate::topology::Role;
 use crate::transactions::Transactions;
 use resume::Resumption;
 
@@ -334,10 +333,9 @@ impl Controller for Smoc {
         self.net.ask_again(now, out);
         while let Some(claim) = self.net.due_claim(now) {
             match claim {
-                Claim::Moved { station, port, .. } if self.net.topology.role(port, now) == Role::Host => {
+                Claim::Moved { station, port, .. } => {
                     self.move_station(now, station.index, port, out);
                 }
-                Claim::Moved { .. } => {}
                 Claim::Taken { address, by, .. } => {
                     self.net.take_address(now, address, by, out);
                     self.forget_claims(now, out);

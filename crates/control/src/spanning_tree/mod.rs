@@ -517,10 +517,9 @@ impl Controller for SpanningTree {
         self.net.ask_again(now, out);
         while let Some(claim) = self.net.due_claim(now) {
             match claim {
-                Claim::Moved { station, port, .. } if self.net.topology.role(port, now) == Role::Host => {
+                Claim::Moved { station, port, .. } => {
                     self.move_station(now, station.index, port, out);
                 }
-                Claim::Moved { .. } => {}
                 Claim::Taken { address, by, .. } => self.net.take_address(now, address, by, out),
             }
         }

@@ -220,6 +220,80 @@ fn of_two_switches_whose_rules_name_different_owners_the_one_that_connects_first
 }
 
 #[test]
+fn a_host_of_which_only_flows_are_known_after_a_restart_keeps_its_mac_address_for_a_minute_unheard() {
+    let mut net = four(&[1, 2, 3]);
+    let a = net.hosts[0].clone();
+    let packet = net.segment(flow(0, 1, 4000), 0, SYN, None);
+    net.send(0, packet);
+    net.run(Duration::from_ms(100));
+    replace_controller(&mut net, Limits::default());
+    let stolen = arp(a.mac, Mac::BROADCAST, false, Ipv4Addr::new(10, 0, 0, 77), Ipv4Addr::new(10, 0, 0, 1));
+    for _ in 0..50 {
+        net.send(2, stolen);
+        net.run(Duration::from_secs(1));
+    }
+    assert_eq!((net.counter("stations_moved"), net.counter("claims_disputed")), (0, 50));
+    let named = net.controller.offences();
+    let brief: Vec<_> = named.iter().map(|one| (one.at, one.kind.name(), one.mac)).collect();
+    assert_eq!(brief, [(net.hosts[2].at, "moved-unasked", Some(a.mac))]);
+    // It has been silent for a minute.
+    net.run(Duration::from_secs(10));
+    net.send(2, stolen);
+    net.run(Duration::from_ms(400));
+    assert_eq!(net.counter("stations_moved"), 1);
+}
+
+#[test]
+fn who_claims_the_address_of_a_host_that_cannot_be_asked_is_named() {
+    let mut net = four(&[1, 2, 3]);
+    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+    net.disconnect(SwitchId(1));
+    net.send(2, claim(c.mac, a.ip));
+    net.run(Duration::from_ms(400));
+    let named = net.controller.offences();
+    let brief: Vec<_> = named.iter().map(|one| (one.at, one.kind.name(), one.mac, one.address)).collect();
+    assert_eq!(brief, [(c.at, "taken-unasked", Some(c.mac), Some(a.ip.into()))]);
+}
+
+#[test]
+fn a_host_whose_cable_is_out_for_a_moment_keeps_its_address_and_loses_it_when_it_stays_out() {
+    for is_short in [true, false] {
+        let mut net = four(&[1, 2, 3]);
+        let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+        net.tell(|core, now, out| core.port_changed(now, a.at, false, out));
+        net.run(Duration::from_ms(50));
+        net.send(2, claim(c.mac, a.ip));
+        net.run(Duration::from_ms(if is_short { 50 } else { 1400 }));
+        net.tell(|core, now, out| core.port_changed(now, a.at, true, out));
+        // Who took it answers when it is asked.
+        net.hosts[2].ip = a.ip;
+        for _ in 0..10 {
+            net.send(0, claim(a.mac, a.ip));
+            net.run(Duration::from_ms(500));
+        }
+        let owner = if is_short { a.mac } else { c.mac };
+        assert_eq!(owners(&net, a.ip), [owner.to_string()]);
+    }
+}
+
+#[test]
+fn who_has_an_address_keeps_it_in_the_first_second_after_its_port_has_come_up() {
+    for is_claimed_first in [false, true] {
+        let mut net = four(&[1, 2, 3]);
+        let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+        if is_claimed_first {
+            asked_by(&mut net, claim(c.mac, a.ip));
+        }
+        for up in [false, true] {
+            net.tell(|core, now, out| core.port_changed(now, a.at, up, out));
+        }
+        net.send(2, claim(c.mac, a.ip));
+        net.run(Duration::from_ms(400));
+        assert_eq!(owners(&net, a.ip), [a.mac.to_string()], "claimed first: {is_claimed_first}");
+    }
+}
+
+#[test]
 fn a_host_that_turns_out_to_be_a_switch_takes_its_flows_with_it() {
     let mut net = four(&[1, 2, 3]);
     opened(&mut net);
@@ -254,4 +328,21 @@ fn a_host_that_finds_no_room_at_another_port_is_reached_where_it_was() {
     let frame = net.send(1, next);
     net.run(Duration::from_ms(100));
     assert_eq!(net.way(frame), [2, 1]);
+}
+
+#[test]
+fn who_claims_the_mac_address_of_a_host_with_many_addresses_makes_it_answer_by_four_of_them() {
+    let mut net = four(&[1, 2, 3]);
+    let a = net.hosts[0].clone();
+    for last in 0..15 {
+        net.send(0, claim(a.mac, [10, 0, 1, last].into()));
+        net.run(Duration::from_ms(20));
+    }
+    // That in use has been named last.
+    net.send(0, claim(a.mac, a.ip));
+    net.run(Duration::from_ms(20));
+    let before = net.made.len();
+    net.send(2, claim(a.mac, a.ip));
+    net.run(Duration::from_ms(400));
+    assert_eq!((net.made.len() - before, net.counter("claims_refuted")), (4, 1));
 }
