@@ -43,6 +43,8 @@ pub(crate) struct Station {
     pub seen: Time,
     /// Until when it keeps its place although nobody has heard it or knows an address to ask it by.
     unheard_until: Time,
+    /// Whether rules that were found deliver to it.
+    is_found: bool,
     /// Its addresses, that confirmed last last.
     pub addresses: SmallVec<[IpAddr; 1]>,
     /// Whether its switch was told to deliver to it.
@@ -227,7 +229,7 @@ impl Stations {
             return None;
         }
         let station = self.enter(now, mac, (switch, port))?;
-        self.slab[station].unheard_until = now + UNHEARD;
+        (self.slab[station].unheard_until, self.slab[station].is_found) = (now + UNHEARD, true);
         let Some(number) = number else { return Some(station) };
         let given = self.slab[station].number;
         let numbers = &mut self.numbers[switch as usize];
@@ -240,6 +242,14 @@ impl Stations {
             self.slab[station].number = number;
         }
         Some(station)
+    }
+
+    /// Rules say that a station is elsewhere. `false` where no other rules say that it is where it is known to be; otherwise
+    /// it does not keep that place unheard.
+    pub fn doubt(&mut self, station: u32) -> bool {
+        let entry = &mut self.slab[station];
+        entry.unheard_until = Time::ZERO;
+        entry.is_found
     }
 
     /// Opens a claim. `false` where it cannot be: there are too many.
@@ -393,6 +403,7 @@ impl Stations {
             number,
             seen: now,
             unheard_until: Time::ZERO,
+            is_found: false,
             addresses: SmallVec::new(),
             asked: false,
             installed: false,

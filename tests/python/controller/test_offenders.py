@@ -43,7 +43,8 @@ def test_claims_are_named_with_their_addresses_and_ports_do_not_silence_each_oth
         "2 claims were refuted",
         "switch s1 port 4 claims the address fd00::2 from 02:00:00:00:00:04, but the host that has it answers; "
         "1 claim was refuted",
-        "switch s1 port 5 claims the MAC address 02:00:00:00:00:01, whose host cannot be asked now; 3 frames were dropped",
+        "switch s1 port 5 claims the MAC address 02:00:00:00:00:01, whose host cannot be asked now; "
+        "3 frames were dropped",
         "switch s1 port 5 claims from 02:00:00:00:00:05 the address 10.0.0.2, whose host cannot be asked now; "
         "1 frame was dropped",
     ]

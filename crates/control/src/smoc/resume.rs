@@ -46,8 +46,6 @@ pub(super) struct Resumption {
     fresh: Vec<u32>,
     /// Addresses whose owners are known by rules.
     told: BTreeSet<IpAddr>,
-    /// MAC addresses of stations whose ports are known by rules.
-    placed: BTreeSet<Mac>,
     /// When a switch has connected last that had not before.
     quiet_since: Time,
     pub due: Time,
@@ -62,7 +60,6 @@ impl Default for Resumption {
             unreplaced: Vec::new(),
             fresh: Vec::new(),
             told: BTreeSet::new(),
-            placed: BTreeSet::new(),
             quiet_since: Time::ZERO,
             due: Time::MAX,
         }
@@ -153,7 +150,7 @@ impl Smoc {
             && self.net.topology.kept().is_empty();
         self.resumption.due = if !is_done {
             now + LOOK
-        } else if self.resumption.told.is_empty() && self.resumption.placed.is_empty() {
+        } else if self.resumption.told.is_empty() {
             Time::MAX
         } else {
             self.resumption.quiet_since + COMPLETE
@@ -235,12 +232,12 @@ impl Smoc {
 
     /// The rules of a switch that has connected for the first time deliver to a station at one of its ports. The controller
     /// before has made sure of that; who has claimed its MAC address since, while it could not be asked, has to claim it
-    /// again.
+    /// again. Where rules of two switches disagree, one has not been told that the station has moved.
     fn recall(&mut self, now: Time, switch: u32, (port, mac): (u32, Mac), out: &mut Vec<Command>) {
         if self.resumption.fresh.contains(&switch)
-            && self.resumption.placed.insert(mac)
             && let Some(station) = self.net.stations.with_mac(mac)
             && self.net.stations.slab[station].port != port
+            && !self.net.stations.doubt(station)
         {
             self.remove_station(now, station, out);
         }
@@ -277,7 +274,6 @@ impl Smoc {
         }
         if since + COMPLETE <= now {
             self.resumption.told.clear();
-            self.resumption.placed.clear();
         }
         if since + COMPLETE <= now && self.net.topology.kept().is_empty() {
             let switches = self.resumption.left.keys().copied();

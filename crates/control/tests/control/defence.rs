@@ -3,8 +3,8 @@
 use std::net::Ipv4Addr;
 
 use weft_control::{
-    Content, Controller, Duration, Limits, MadeFrame, Match, Packet, Settings, Show, Smoc, SpanningTree,
-    SwitchId, SwitchPort,
+    Content, Controller, Duration, Limits, MadeFrame, Match, Packet, RuleAction, Settings, Show, Smoc,
+    SpanningTree, SwitchId, SwitchPort,
 };
 use weft_units::Mac;
 
@@ -241,6 +241,29 @@ fn a_host_of_which_only_flows_are_known_after_a_restart_keeps_its_mac_address_fo
     net.send(2, stolen);
     net.run(Duration::from_ms(400));
     assert_eq!(net.counter("stations_moved"), 1);
+}
+
+#[test]
+fn a_host_that_has_left_rules_at_two_switches_is_believed_at_either() {
+    let mut net = four(&[1, 2, 3]);
+    for to in [0, 2] {
+        let packet = net.segment(flow(1, to, 4000), 0, SYN, None);
+        net.send(1, packet);
+        net.run(Duration::from_ms(100));
+    }
+    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+    // It was at switch 1 and is at switch 3, of which switch 1 has not been told.
+    for (rule, _) in &mut net.switches.get_mut(&SwitchId(3)).unwrap().rules {
+        if let [RuleAction::SetDestination(mac), RuleAction::Output(_)] = &mut rule.actions[..]
+            && *mac == c.mac
+        {
+            *mac = a.mac;
+        }
+    }
+    replace_controller(&mut net, Limits::default());
+    net.send(2, arp(a.mac, Mac::BROADCAST, false, a.ip, net.hosts[1].ip));
+    net.run(Duration::from_ms(400));
+    assert_eq!((net.counter("claims_disputed"), net.counter("stations_moved")), (1, 1));
 }
 
 #[test]
