@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use weft_control::{
     Content, Controller, Duration, Limits, MadeFrame, Match, Packet, RuleAction, Settings, Show, Smoc,
-    SpanningTree, SwitchId, SwitchPort,
+    SpanningTree, SwitchId, SwitchPort, Time,
 };
 use weft_units::Mac;
 
@@ -368,4 +368,34 @@ fn who_claims_the_mac_address_of_a_host_with_many_addresses_makes_it_answer_by_f
     net.send(2, claim(a.mac, a.ip));
     net.run(Duration::from_ms(400));
     assert_eq!((net.made.len() - before, net.counter("claims_refuted")), (4, 1));
+}
+
+#[test]
+fn a_new_owner_is_announced_as_far_as_his_port_may_flood() {
+    for is_flooding in [false, true] {
+        let limits = Limits { floods_per_port_s: 1, ..Limits::default() };
+        let mut net = four_with(Settings { limits, ..Settings::default() }, &[1, 2, 3]);
+        net.run(Duration::from_secs(2));
+        net.hosts_answer = false;
+        let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+        if is_flooding {
+            net.send(2, Packet { eth_src: c.mac, eth_dst: Mac::BROADCAST, content: Content::Other });
+        }
+        net.send(2, claim(c.mac, a.ip));
+        net.run(Duration::from_ms(400));
+        assert_eq!(owners(&net, a.ip), [c.mac.to_string()]);
+        let announced = net.made.iter().any(|(_, frame)| matches!(frame, MadeFrame::ArpReply { .. }));
+        assert_eq!((announced, net.counter("floods_limited")), (!is_flooding, u64::from(is_flooding)));
+    }
+}
+
+#[test]
+fn what_rules_have_told_is_forgotten_when_the_network_is_known() {
+    let mut net = four(&[1, 2, 3]);
+    ask(&mut net, 0, 1);
+    replace_controller(&mut net, Limits::default());
+    assert!(net.controller.next_deadline() < Time::MAX);
+    // Longer than rules and paths stay that nobody uses.
+    net.run(Duration::from_secs(300));
+    assert_eq!(net.controller.next_deadline(), Time::MAX);
 }
