@@ -102,7 +102,8 @@ fn a_claim_ends_when_the_connection_to_the_switch_of_its_owner_is_lost() {
     let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
     asked_by(&mut net, claim(c.mac, a.ip));
     net.disconnect(SwitchId(1));
-    net.run(Duration::from_ms(100));
+    // Until after the second question.
+    net.run(Duration::from_ms(200));
     net.connect(SwitchId(1));
     net.run(Duration::from_ms(400));
     assert_eq!(owners(&net, a.ip), [a.mac.to_string()]);
@@ -112,7 +113,8 @@ fn a_claim_ends_when_the_connection_to_the_switch_of_its_owner_is_lost() {
     net.announce();
     asked_by(&mut net, claim(a.mac, c.ip));
     net.disconnect(SwitchId(1));
-    net.run(Duration::from_ms(100));
+    // Until after the second question.
+    net.run(Duration::from_ms(200));
     net.connect(SwitchId(1));
     net.run(Duration::from_ms(400));
     assert_eq!(net.counter("stations_moved"), 0);
