@@ -122,10 +122,13 @@ impl SpanningTree {
         }
         for &port in &change.ports {
             // What was heard there came through another switch, or may come from elsewhere next.
-            if self.net.topology.leads_to_switch(port) || !self.net.topology.ports[port as usize].up {
+            let leads_to_switch = self.net.topology.leads_to_switch(port);
+            if leads_to_switch || !self.net.topology.ports[port as usize].up {
                 for station in self.net.stations.at_port(port).to_vec() {
                     self.forget_entries(|entry| entry.station == station, &mut changes, out);
-                    self.net.stations.remove(station);
+                    if leads_to_switch {
+                        self.net.stations.remove(station);
+                    }
                 }
             }
         }
@@ -441,7 +444,9 @@ impl Controller for SpanningTree {
             self.net.counters.frames_filtered += 1;
             return out.push(Command::Forget(frame));
         }
-        match self.net.stations.with_mac(packet.eth_dst) {
+        // Who was at a port that is down may be anywhere.
+        let target = self.net.stations.with_mac(packet.eth_dst);
+        match target.filter(|&target| self.net.is_there(now, target)) {
             Some(target) if self.net.stations.slab[target].port == port => {
                 self.net.counters.frames_filtered += 1;
                 out.push(Command::Forget(frame));

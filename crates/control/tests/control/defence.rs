@@ -302,6 +302,28 @@ fn a_host_whose_cable_is_out_for_a_moment_keeps_its_address_and_loses_it_when_it
 }
 
 #[test]
+fn on_a_spanning_tree_a_host_whose_cable_is_out_for_a_moment_keeps_its_address_too() {
+    for (out_ms, is_taken) in [(50, false), (1400, true)] {
+        let mut net = Net::new(SpanningTree::new(Settings::default()).unwrap(), 1);
+        net.build(5, &FOUR, &[1, 2, 3]);
+        net.announce();
+        let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+        net.tell(|core, now, out| core.port_changed(now, a.at, false, out));
+        net.run(Duration::from_ms(50));
+        net.send(2, claim(c.mac, a.ip));
+        net.run(Duration::from_ms(out_ms));
+        net.tell(|core, now, out| core.port_changed(now, a.at, true, out));
+        net.run(Duration::from_ms(1500));
+        let announced = net.made.iter().any(|(_, frame)| matches!(frame, MadeFrame::ArpReply { .. }));
+        assert_eq!(announced, is_taken);
+        // Whoever does not have it is not heard.
+        let frame = net.send(0, claim(a.mac, a.ip));
+        net.run(Duration::from_ms(60));
+        assert_eq!(net.deliveries(frame).is_empty(), is_taken);
+    }
+}
+
+#[test]
 fn who_has_an_address_keeps_it_in_the_first_second_after_its_port_has_come_up() {
     for is_claimed_first in [false, true] {
         let mut net = four(&[1, 2, 3]);
