@@ -246,6 +246,21 @@ fn a_host_of_which_only_flows_are_known_after_a_restart_keeps_its_mac_address_fo
 }
 
 #[test]
+fn a_host_that_was_heard_after_a_restart_has_to_answer_again() {
+    let mut net = four(&[1, 2, 3]);
+    let a = net.hosts[0].clone();
+    let packet = net.segment(flow(0, 1, 4000), 0, SYN, None);
+    net.send(0, packet);
+    net.run(Duration::from_ms(100));
+    replace_controller(&mut net, Limits::default());
+    net.send(0, Packet { eth_src: a.mac, eth_dst: Mac::BROADCAST, content: Content::Other });
+    net.run(Duration::from_ms(100));
+    net.send(2, arp(a.mac, Mac::BROADCAST, false, a.ip, net.hosts[1].ip));
+    net.run(Duration::from_ms(400));
+    assert_eq!(net.counter("stations_moved"), 1);
+}
+
+#[test]
 fn a_host_that_has_left_rules_at_two_switches_is_believed_at_either() {
     let mut net = four(&[1, 2, 3]);
     for to in [0, 2] {
