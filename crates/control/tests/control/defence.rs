@@ -438,3 +438,15 @@ fn what_rules_have_told_is_forgotten_when_the_network_is_known() {
     net.run(Duration::from_secs(300));
     assert_eq!(net.controller.next_deadline(), Time::MAX);
 }
+
+#[test]
+fn who_claims_a_mac_address_and_is_gone_when_the_claim_would_hold_does_not_get_it() {
+    let mut net = four(&[1, 2, 3]);
+    net.hosts_answer = false;
+    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+    net.send(2, claim(a.mac, a.ip));
+    net.run(Duration::from_ms(100));
+    net.tell(|core, now, out| core.port_changed(now, c.at, false, out));
+    net.run(Duration::from_ms(400));
+    assert_eq!((net.counter("claims_disputed"), net.counter("stations_moved")), (1, 0));
+}
