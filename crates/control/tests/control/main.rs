@@ -4,6 +4,7 @@ mod captures;
 mod cases;
 mod conformance;
 mod defence;
+mod defence_resume;
 mod failures;
 mod flood;
 mod hostile;

@@ -1,0 +1,178 @@
+//! What rules say of hosts that another run of the controller takes over, against claims that come before or after.
+
+use std::net::Ipv4Addr;
+
+use weft_control::{
+    Content, Controller, Duration, Limits, Match, Packet, RuleAction, Settings, Show, Smoc, SwitchId,
+    SwitchPort, Time,
+};
+use weft_units::Mac;
+
+use crate::cases::four;
+use crate::defence::claim;
+use crate::neighbours::{ask, claims, is_heard, owners, replace_controller};
+use crate::net::{Net, arp};
+use crate::resume::start_again_with;
+use crate::talk::{SYN, flow};
+
+/// All switches but the first connect to another run of the controller, which lets enough time pass for hosts at them to be
+/// heard; the wires of the first.
+fn connect_all_but_the_first(net: &mut Net<Smoc>) -> Vec<(SwitchPort, SwitchPort)> {
+    let (late, early): (Vec<_>, Vec<_>) =
+        net.wires().into_iter().partition(|(one, other)| [one.switch, other.switch].contains(&SwitchId(1)));
+    start_again_with(net, Settings { epoch: 7, hash_key: 7, ..Settings::default() });
+    for id in 2..=5 {
+        net.connect(SwitchId(id));
+    }
+    for (one, other) in early {
+        net.wire(one, other);
+    }
+    net.run(Duration::from_ms(1500));
+    late
+}
+
+#[test]
+fn rules_of_somebody_who_has_no_address_or_asks_for_none_are_not_taken_over() {
+    let mut net = four(&[1, 2]);
+    ask(&mut net, 0, 1);
+    let (_, sound) = claims(&net).into_iter().find(|(switch, _)| *switch == 1).unwrap();
+    let nobody = Ipv4Addr::UNSPECIFIED.into();
+    let rules = &mut net.switches.get_mut(&SwitchId(1)).unwrap().rules;
+    let now = rules[0].1;
+    for matches in [
+        Match { says: sound.matches.says.map(|(_, mac)| (nobody, mac)), ..sound.matches },
+        Match { about: Some(nobody), ..sound.matches },
+    ] {
+        rules.push((weft_control::Rule { matches, ..sound.clone() }, now));
+    }
+    replace_controller(&mut net, Limits::default());
+    assert!(owners(&net, Ipv4Addr::UNSPECIFIED).is_empty());
+    let left: Vec<Match> = claims(&net).into_iter().map(|(_, rule)| rule.matches).collect();
+    assert_eq!((left.len(), left.contains(&sound.matches)), (2, true), "{left:?}");
+}
+
+#[test]
+fn who_claims_a_mac_address_before_the_switch_of_its_owner_has_connected_to_a_new_controller_does_not_keep_it()
+ {
+    let mut net = four(&[1, 2, 3]);
+    ask(&mut net, 0, 1);
+    let a = net.hosts[0].clone();
+    let late = connect_all_but_the_first(&mut net);
+    net.send(2, claim(a.mac, a.ip));
+    net.run(Duration::from_ms(400));
+    net.connect(SwitchId(1));
+    for (one, other) in late {
+        net.wire(one, other);
+    }
+    net.run(Duration::from_secs(3));
+    // Who has stolen it answers when it is asked.
+    (net.hosts[2].ip, net.hosts[2].mac) = (a.ip, a.mac);
+    for _ in 0..3 {
+        net.send(0, claim(a.mac, a.ip));
+        net.run(Duration::from_ms(500));
+    }
+    assert!(is_heard(&mut net));
+    let shown = net.controller.show(net.now, Show::Stations, 10);
+    let found = shown["stations"].as_array().unwrap().iter().find(|one| one["mac"] == a.mac.to_string());
+    assert_eq!(found.unwrap()["port"], a.at.port.0, "{shown}");
+}
+
+#[test]
+fn of_two_switches_whose_rules_name_different_owners_the_one_that_connects_first_is_believed() {
+    for first in [1, 3] {
+        let mut net = four(&[1, 2, 3]);
+        ask(&mut net, 0, 1);
+        ask(&mut net, 2, 1);
+        let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+        // As if switch 3 had been without a connection since host 2 had the address.
+        for (rule, _) in &mut net.switches.get_mut(&SwitchId(3)).unwrap().rules {
+            if rule.matches.says == Some((c.ip.into(), c.mac)) {
+                rule.matches.says = Some((a.ip.into(), c.mac));
+            }
+        }
+        let wires = net.wires();
+        start_again_with(&mut net, Settings { epoch: 7, hash_key: 7, ..Settings::default() });
+        for id in [first, 4 - first, 2, 4, 5] {
+            net.connect(SwitchId(id));
+        }
+        for (one, other) in wires {
+            net.wire(one, other);
+        }
+        net.run(Duration::from_ms(200));
+        let owner = if first == 1 { a.mac } else { c.mac };
+        assert_eq!(owners(&net, a.ip), [owner.to_string()]);
+    }
+}
+
+#[test]
+fn a_host_of_which_only_flows_are_known_after_a_restart_keeps_its_mac_address_for_a_minute_unheard() {
+    let mut net = four(&[1, 2, 3]);
+    let a = net.hosts[0].clone();
+    let packet = net.segment(flow(0, 1, 4000), 0, SYN, None);
+    net.send(0, packet);
+    net.run(Duration::from_ms(100));
+    replace_controller(&mut net, Limits::default());
+    let stolen = arp(a.mac, Mac::BROADCAST, false, Ipv4Addr::new(10, 0, 0, 77), Ipv4Addr::new(10, 0, 0, 1));
+    for _ in 0..50 {
+        net.send(2, stolen);
+        net.run(Duration::from_secs(1));
+    }
+    assert_eq!((net.counter("stations_moved"), net.counter("claims_disputed")), (0, 50));
+    let named = net.controller.offences();
+    let brief: Vec<_> = named.iter().map(|one| (one.at, one.kind.name(), one.mac)).collect();
+    assert_eq!(brief, [(net.hosts[2].at, "moved-unasked", Some(a.mac))]);
+    // It has been silent for a minute.
+    net.run(Duration::from_secs(10));
+    net.send(2, stolen);
+    net.run(Duration::from_ms(400));
+    assert_eq!(net.counter("stations_moved"), 1);
+}
+
+#[test]
+fn a_host_that_was_heard_after_a_restart_has_to_answer_again() {
+    let mut net = four(&[1, 2, 3]);
+    let a = net.hosts[0].clone();
+    let packet = net.segment(flow(0, 1, 4000), 0, SYN, None);
+    net.send(0, packet);
+    net.run(Duration::from_ms(100));
+    replace_controller(&mut net, Limits::default());
+    net.send(0, Packet { eth_src: a.mac, eth_dst: Mac::BROADCAST, content: Content::Other });
+    net.run(Duration::from_ms(100));
+    net.send(2, arp(a.mac, Mac::BROADCAST, false, a.ip, net.hosts[1].ip));
+    net.run(Duration::from_ms(400));
+    assert_eq!(net.counter("stations_moved"), 1);
+}
+
+#[test]
+fn a_host_that_has_left_rules_at_two_switches_is_believed_at_either() {
+    let mut net = four(&[1, 2, 3]);
+    for to in [0, 2] {
+        let packet = net.segment(flow(1, to, 4000), 0, SYN, None);
+        net.send(1, packet);
+        net.run(Duration::from_ms(100));
+    }
+    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+    // It was at switch 1 and is at switch 3, of which switch 1 has not been told.
+    for (rule, _) in &mut net.switches.get_mut(&SwitchId(3)).unwrap().rules {
+        if let [RuleAction::SetDestination(mac), RuleAction::Output(_)] = &mut rule.actions[..]
+            && *mac == c.mac
+        {
+            *mac = a.mac;
+        }
+    }
+    replace_controller(&mut net, Limits::default());
+    net.send(2, arp(a.mac, Mac::BROADCAST, false, a.ip, net.hosts[1].ip));
+    net.run(Duration::from_ms(400));
+    assert_eq!((net.counter("claims_disputed"), net.counter("stations_moved")), (1, 1));
+}
+
+#[test]
+fn what_rules_have_told_is_forgotten_when_the_network_is_known() {
+    let mut net = four(&[1, 2, 3]);
+    ask(&mut net, 0, 1);
+    replace_controller(&mut net, Limits::default());
+    assert!(net.controller.next_deadline() < Time::MAX);
+    // Longer than rules and paths stay that nobody uses.
+    net.run(Duration::from_secs(300));
+    assert_eq!(net.controller.next_deadline(), Time::MAX);
+}
