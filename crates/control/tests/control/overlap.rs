@@ -83,6 +83,8 @@ struct Subflow {
     /// Segments of its handshake that were sent, and the last one's frames.
     sent: usize,
     frames: Vec<u64>,
+    /// The path that it was last seen on.
+    way: Option<Vec<u64>>,
 }
 
 struct Run {
@@ -114,6 +116,7 @@ impl Run {
             joins: false,
             sent: 0,
             frames: Vec::new(),
+            way: None,
         };
         let subflows = connections.iter().enumerate().map(opening).collect();
         Self { net, connections, subflows, cut: Vec::new(), has_grown: false }
@@ -146,7 +149,8 @@ impl Run {
                     let ports = [5000 + self.subflows.len() as u16, 80];
                     let flow = Flow { hosts: [opener, own[1 - side]], ports };
                     let frames = Vec::new();
-                    self.subflows.push(Subflow { flow, connection, side, joins: true, sent: 1, frames });
+                    let way = None;
+                    self.subflows.push(Subflow { flow, connection, side, joins: true, sent: 1, frames, way });
                     self.send(self.subflows.len() - 1);
                 }
             }
@@ -257,24 +261,50 @@ impl Run {
         Model::new(&PLACES, &cables, PATHS)
     }
 
+    /// Takes note of the path of each subflow, and returns the ends of all subflows with their connections and, of those
+    /// that have been idle for so long that they have no path any more, the last one.
+    fn noted(&mut self) -> BTreeMap<[String; 2], (usize, Option<Vec<u64>>)> {
+        let on_paths = self.assigned().into_iter().filter(|way| !way.switches.is_empty());
+        let ways: BTreeMap<_, _> = on_paths.map(|way| (way.ends, way.switches)).collect();
+        let mut noted = BTreeMap::new();
+        for number in 0..self.subflows.len() {
+            let Subflow { flow, connection, .. } = self.subflows[number];
+            let ends = self.ends(flow);
+            let ended = match ways.get(&ends) {
+                Some(way) => {
+                    self.subflows[number].way = Some(oriented(way.clone()));
+                    None
+                }
+                None => self.subflows[number].way.clone(),
+            };
+            noted.insert(ends, (connection, ended));
+        }
+        noted
+    }
+
     /// Every subflow is on a live path, and none shares one while another is free.
-    fn tables(&self) -> Result<(), TestCaseError> {
+    fn tables(&mut self) -> Result<(), TestCaseError> {
         prop_assert_eq!((self.net.held(), self.net.counter("transactions_now")), (0, 0));
-        let live = self.live();
+        let (live, noted) = (self.live(), self.noted());
         let mut uses: BTreeMap<(usize, [u64; 2]), Ways> = BTreeMap::new();
+        // Nobody is moved to a path that another subflow has left.
+        let mut left: BTreeMap<usize, BTreeSet<Vec<u64>>> = BTreeMap::new();
         for way in self.assigned().into_iter().filter(|way| !way.switches.is_empty()) {
             let (first, last) = (way.switches[0], way.switches[way.switches.len() - 1]);
             prop_assert!(live.set(first, last).contains(&way.switches), "{:?} is no live path", way);
             let pair = [first.min(last), first.max(last)];
-            let oriented =
-                if first <= last { way.switches } else { way.switches.into_iter().rev().collect() };
-            uses.entry((way.connection, pair)).or_default().push((oriented, way.is_confirmed));
+            uses.entry((way.connection, pair)).or_default().push((oriented(way.switches), way.is_confirmed));
+            if let Some((of, _)) = noted.get(&way.ends) {
+                let ended = noted.values().filter(|(connection, _)| connection == of);
+                left.entry(way.connection).or_default().extend(ended.filter_map(|(_, way)| way.clone()));
+            }
         }
         if self.has_grown {
             return Ok(());
         }
-        for ((_, [first, last]), ways) in uses {
-            let taken: BTreeSet<_> = ways.iter().map(|(way, _)| way.clone()).collect();
+        for ((connection, [first, last]), ways) in uses {
+            let mut taken = left.get(&connection).cloned().unwrap_or_default();
+            taken.extend(ways.iter().map(|(way, _)| way.clone()));
             let free: Vec<_> =
                 live.set(first, last).into_iter().filter(|path| !taken.contains(path)).collect();
             let confirmed: Vec<_> = ways.iter().filter(|(_, confirmed)| *confirmed).collect();
@@ -306,6 +336,14 @@ impl Run {
         }
         ways
     }
+}
+
+/// A path from the end with the lower number.
+fn oriented(mut switches: Vec<u64>) -> Vec<u64> {
+    if switches.first() > switches.last() {
+        switches.reverse();
+    }
+    switches
 }
 
 /// What the controller shows of a subflow.
