@@ -17,7 +17,7 @@ use crate::packet::{Content, Packet};
 use crate::rule::RuleChange;
 use crate::settings::Settings;
 use crate::slab::Handle;
-use crate::stations::{Claim, Heard, Station, Stations};
+use crate::stations::{Claim, Heard, PROBE, Station, Stations};
 use crate::topology::{Change, Role, Topology};
 
 /// What is counted and limited at each port.
@@ -51,7 +51,7 @@ pub(crate) enum Sender {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Defence {
     /// Its port is up and nothing speaks against a host there: it can be asked if it is there, and is heard if its switch is
-    /// connected. One whose switch is off can be given away by its silence.
+    /// connected. A host whose switch is off can lose what it has by being silent.
     Possible,
     /// It may well be there, and can be neither asked nor heard now.
     Impossible,
@@ -245,9 +245,9 @@ impl Network {
     /// Who had an address has not defended it: it is another station's now. What that has said meanwhile was
     /// not delivered, so everybody is told, as far as its port may flood.
     pub fn take_address(&mut self, now: Time, address: IpAddr, by: Handle, out: &mut Vec<Command>) {
-        self.stations.reassign(address, by);
         let Some(station) = self.stations.slab.find(by) else { return };
         let (mac, port) = (station.mac, station.port);
+        self.stations.reassign(address, by);
         let frame = match address {
             IpAddr::V4(address) => {
                 MadeFrame::ArpReply { sender: (mac, address), target: (Mac::BROADCAST, address) }
@@ -338,9 +338,12 @@ impl Network {
             let holds = match (claim, self.defence(now, claim.station().index)) {
                 (_, Defence::Impossible) => false,
                 (Claim::Moved { port, .. }, _) => self.topology.role(port, now) == Role::Host,
-                (Claim::Taken { .. }, Defence::Away) => {
-                    self.stations.claim(now, claim);
-                    false
+                // Nobody could be asked when it was claimed.
+                (Claim::Taken { .. }, Defence::Away) => self.wait_longer(now, claim),
+                (Claim::Taken { station, .. }, Defence::Possible)
+                    if self.has_just_come_up(now, station.index) =>
+                {
+                    self.wait_longer(now, claim)
                 }
                 (Claim::Taken { .. }, Defence::Possible | Defence::Gone) => true,
             };
@@ -351,12 +354,23 @@ impl Network {
         None
     }
 
+    /// A claim does not hold yet; it is as if it had been made now.
+    fn wait_longer(&mut self, now: Time, claim: Claim) -> bool {
+        self.stations.claim(now, claim);
+        false
+    }
+
+    /// Whether a station's port has come up since a claim was made that is due now.
+    fn has_just_come_up(&self, now: Time, station: u32) -> bool {
+        self.topology.has_just_changed(self.stations.slab[station].port, now, PROBE)
+    }
+
     /// Whether a station could contradict somebody who claims its address or to be it.
     pub fn defence(&self, now: Time, station: u32) -> Defence {
         let entry = &self.stations.slab[station];
         let Station { port, switch, .. } = *entry;
         match self.topology.role(port, now) {
-            Role::Down if self.topology.has_just_gone(port, now, AWAY) => Defence::Away,
+            Role::Down if self.topology.has_just_changed(port, now, AWAY) => Defence::Away,
             Role::Down | Role::Switch => Defence::Gone,
             // What comes by such a port is dropped, an answer too.
             Role::Settling | Role::Quarantine => Defence::Impossible,

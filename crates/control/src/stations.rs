@@ -20,7 +20,7 @@ use crate::settings::Limits;
 use crate::slab::{Handle, Slab};
 
 /// How long the station heard of before may take to answer.
-const PROBE: Duration = Duration::from_ms(300);
+pub(crate) const PROBE: Duration = Duration::from_ms(300);
 /// When it is asked once more, should it not have answered: a question or its answer may get lost (RFC 5227, section 2.1.1,
 /// has three, a second or two apart, where nobody waits for the result).
 const PROBE_AGAIN: Duration = Duration::from_ms(150);
@@ -276,11 +276,20 @@ impl Stations {
                 return None;
             }
             self.asked_once.pop_front();
-            if self.slab.find(claim.station()).is_some() {
+            if self.slab.find(claim.station()).is_some() && self.is_still_about(&claim) {
                 return Some(claim);
             }
         }
         None
+    }
+
+    /// Whether the address that is claimed is its station's: another claim may have held meanwhile, and who has it now has
+    /// not been asked.
+    fn is_still_about(&self, claim: &Claim) -> bool {
+        match *claim {
+            Claim::Moved { .. } => true,
+            Claim::Taken { station, address, .. } => self.with_address(address) == Some(station.index),
+        }
     }
 
     /// A claim that nobody has contradicted in time.
@@ -293,11 +302,8 @@ impl Stations {
             if self.slab.find(claim.station()).is_none() {
                 continue;
             }
-            let station = claim.station().index;
-            self.slab[station].claims -= 1;
-            // Another claim may have held meanwhile: who has the address now has not been asked.
-            let is_of = |address| self.with_address(address) == Some(station);
-            if !matches!(claim, Claim::Taken { address, .. } if !is_of(address)) {
+            self.slab[claim.station().index].claims -= 1;
+            if self.is_still_about(&claim) {
                 return Some(claim);
             }
         }
@@ -331,7 +337,7 @@ impl Stations {
         let entry = &mut self.slab[station];
         (entry.port, entry.switch, entry.number, entry.seen) = (port, switch, number, now);
         (entry.asked, entry.installed) = (false, false);
-        entry.unheard_until = Time::ZERO;
+        (entry.unheard_until, entry.is_found) = (Time::ZERO, false);
         true
     }
 

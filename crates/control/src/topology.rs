@@ -5,6 +5,7 @@
 //! has not been down since: the cable may be half dead, and what is flooded into it may come back.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
@@ -104,6 +105,8 @@ pub(crate) struct Topology {
     settle: Duration,
     max_switches: usize,
     max_cables: usize,
+    /// The switches that [`Topology::is_wired`] says it of, found out once for each change.
+    wired: OnceLock<Vec<bool>>,
 }
 
 impl Topology {
@@ -118,6 +121,7 @@ impl Topology {
             settle,
             max_switches,
             max_cables,
+            wired: OnceLock::new(),
         }
     }
 
@@ -135,6 +139,7 @@ impl Topology {
         };
         let mut change = Change { paths: true, ..Change::default() };
         self.switches[switch as usize].up = true;
+        self.wired.take();
         let gone: Vec<u32> = self.switches[switch as usize].ports.iter().map(|(_, &port)| port).collect();
         let gone = gone.into_iter().filter(|&port| !numbers.contains(&self.ports[port as usize].number));
         for port in gone.collect::<Vec<_>>() {
@@ -155,32 +160,35 @@ impl Topology {
     pub fn switch_down(&mut self, id: SwitchId) -> Option<u32> {
         let switch = self.switch(id)?;
         let was_up = std::mem::take(&mut self.switches[switch as usize].up);
+        self.wired.take();
         was_up.then_some(switch)
     }
 
     /// Whether cables that are up lead from a switch to one that is connected, through others that may have lost their
     /// connections as well: it forwards as far as anybody can tell.
     pub fn is_wired(&self, switch: u32) -> bool {
-        let (mut reached, mut next) = (vec![switch], 0);
-        while let Some(&at) = reached.get(next) {
-            next += 1;
-            for &port in self.switches[at as usize].ports.values() {
+        self.wired.get_or_init(|| self.reached())[switch as usize]
+    }
+
+    /// Of each switch whether cables lead there from one that is connected.
+    fn reached(&self) -> Vec<bool> {
+        let mut reached: Vec<bool> = self.switches.iter().map(|switch| switch.up).collect();
+        let mut next: Vec<usize> = (0..reached.len()).filter(|&at| reached[at]).collect();
+        while let Some(at) = next.pop() {
+            for &port in self.switches[at].ports.values() {
                 let cable = self.ports[port as usize].cable;
                 if cable == NONE {
                     continue;
                 }
                 for end in self.cable(cable).ends {
-                    let far = self.ports[end as usize].switch;
-                    if self.switches[far as usize].up {
-                        return true;
-                    }
-                    if !reached.contains(&far) {
-                        reached.push(far);
+                    let far = self.ports[end as usize].switch as usize;
+                    if !std::mem::replace(&mut reached[far], true) {
+                        next.push(far);
                     }
                 }
             }
         }
-        false
+        reached
     }
 
     /// A port has come up or gone down.
@@ -264,10 +272,9 @@ impl Topology {
         }
     }
 
-    /// Whether a port has gone down no longer than `span` ago: it may be up again in a moment.
-    pub fn has_just_gone(&self, port: u32, now: Time, span: Duration) -> bool {
-        let port = &self.ports[port as usize];
-        !port.up && now < port.since + span
+    /// Whether a port has come up or gone down no longer than `span` ago.
+    pub fn has_just_changed(&self, port: u32, now: Time, span: Duration) -> bool {
+        now < self.ports[port as usize].since + span
     }
 
     /// Whether the switch of a port is connected.
@@ -415,6 +422,7 @@ impl Topology {
         if cable != NONE {
             self.ports[to as usize].cable = NONE;
             self.cables.remove(&cable);
+            self.wired.take();
             change.cut.push(cable);
             change.paths = true;
         }
@@ -430,6 +438,7 @@ impl Topology {
         let number = self.next_cable;
         self.next_cable += 1;
         self.cables.insert(number, Cable { ends });
+        self.wired.take();
         self.ports[a as usize].cable = number;
         self.ports[b as usize].cable = number;
         true

@@ -33,7 +33,7 @@ impl Smoc {
             let direction = self.paths.slab[path].direction_from(switch);
             let labels = wanted.entry(path).or_default();
             labels[direction] = labels[direction].or(way.label);
-            taken.push((switch, key, way, path));
+            taken.push((switch, key, way, self.paths.slab.handle(path)));
         }
         for (&path, &labels) in &wanted {
             let ends = self.ends(path);
@@ -45,6 +45,11 @@ impl Smoc {
         let mut draft = Draft::new(Purpose::Other);
         let mut resumed = Vec::new();
         for (switch, key, way, path) in taken {
+            // Labels that ran out have been taken from paths that nobody was on yet: there is another look.
+            if self.paths.slab.find(path).is_none() {
+                continue;
+            }
+            let path = path.index;
             let Some(rule) = self.resumption.left.get_mut(&switch).and_then(|table| table.remove(&key))
             else {
                 continue;

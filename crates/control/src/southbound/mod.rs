@@ -77,7 +77,7 @@ pub struct SouthboundLimits {
     pub install_deadline: Duration,
     /// The packets that a port may send up in a second.
     pub packets_per_port_s: u64,
-    /// The answers to the controller's own questions that a port may send up in a second, beside these.
+    /// The answers to the controller's own questions that a port may send up in a second, beside these and no more than these.
     pub answers_per_port_s: u64,
     /// The LLDP frames that a port may send up in a second, beside these.
     pub lldp_per_port_s: u64,
@@ -139,7 +139,7 @@ impl Southbound {
             open: Open::default(),
             audits: Audits::default(),
             ports: PortLimit::new(limits.packets_per_port_s),
-            answers: PortLimit::new(limits.answers_per_port_s),
+            answers: PortLimit::new(limits.answers_per_port_s.min(limits.packets_per_port_s)),
             lldp: PortLimit::new(limits.lldp_per_port_s),
             counts: Counts::default(),
             offences: Offences::default(),

@@ -22,9 +22,13 @@ pub fn claim(mac: Mac, address: Ipv4Addr) -> Packet {
 fn asked_by<C: Controller>(net: &mut Net<C>, packet: Packet) {
     let before = net.made.len();
     net.send(2, packet);
-    while net.made.len() == before {
+    for _ in 0..100_000 {
+        if net.made.len() > before {
+            return;
+        }
         net.run(Duration::from_us(5));
     }
+    panic!("nobody is asked");
 }
 
 #[test]
@@ -161,6 +165,19 @@ fn a_host_whose_cable_is_out_for_a_moment_keeps_its_address_and_loses_it_when_it
         let owner = if is_short { a.mac } else { c.mac };
         assert_eq!(owners(&net, a.ip), [owner.to_string()]);
     }
+}
+
+#[test]
+fn where_ports_do_not_settle_a_host_whose_port_comes_up_too_late_for_the_question_is_asked_then() {
+    let mut net = four_with(Settings { settle_s: 0.0, ..Settings::default() }, &[1, 2, 3]);
+    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+    net.tell(|core, now, out| core.port_changed(now, a.at, false, out));
+    net.send(2, claim(c.mac, a.ip));
+    // After the moment at which who is there is asked again, and before the claim is due.
+    net.run(Duration::from_ms(200));
+    net.tell(|core, now, out| core.port_changed(now, a.at, true, out));
+    net.run(Duration::from_secs(1));
+    assert_eq!(owners(&net, a.ip), [a.mac.to_string()]);
 }
 
 #[test]

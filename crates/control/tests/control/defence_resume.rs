@@ -167,6 +167,42 @@ fn a_host_that_has_left_rules_at_two_switches_is_believed_at_either() {
 }
 
 #[test]
+fn a_host_is_where_rules_say_though_it_was_claimed_where_old_rules_of_another_switch_had_it() {
+    let mut net = four(&[1, 2, 3]);
+    for to in [0, 2] {
+        let packet = net.segment(flow(1, to, 4000), 0, SYN, None);
+        net.send(1, packet);
+        net.run(Duration::from_ms(100));
+    }
+    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+    // Host 0 was at switch 3 once, which has not been told that it is at switch 1 now.
+    for (rule, _) in &mut net.switches.get_mut(&SwitchId(3)).unwrap().rules {
+        if let [RuleAction::SetDestination(mac), RuleAction::Output(_)] = &mut rule.actions[..]
+            && *mac == c.mac
+        {
+            *mac = a.mac;
+        }
+    }
+    let late = connect_all_but_the_first(&mut net);
+    let place = |net: &Net<Smoc>| {
+        let shown = net.controller.show(net.now, Show::Stations, 10);
+        let found = shown["stations"].as_array().unwrap().iter().find(|one| one["mac"] == a.mac.to_string());
+        found.map(|one| one["switch"].as_str().unwrap().trim_start_matches('0').to_owned())
+    };
+    assert_eq!(place(&net).as_deref(), Some("3"));
+    net.tell(|core, now, out| core.port_changed(now, c.at, false, out));
+    net.send(1, claim(a.mac, a.ip));
+    net.run(Duration::from_ms(400));
+    assert_eq!(place(&net).as_deref(), Some("2"));
+    net.connect(SwitchId(1));
+    for (one, other) in late {
+        net.wire(one, other);
+    }
+    net.run(Duration::from_secs(3));
+    assert_eq!(place(&net).as_deref(), Some("1"));
+}
+
+#[test]
 fn what_rules_have_told_is_forgotten_when_the_network_is_known() {
     let mut net = four(&[1, 2, 3]);
     ask(&mut net, 0, 1);

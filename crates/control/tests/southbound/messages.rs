@@ -148,6 +148,16 @@ fn answers_to_the_controllers_own_questions_are_held_to_a_share_of_their_own() {
 }
 
 #[test]
+fn a_port_that_may_send_up_few_packets_may_not_send_up_more_answers() {
+    let mut network =
+        Network::with(SouthboundLimits { packets_per_port_s: 5, audit: None, ..SouthboundLimits::default() });
+    let mut answer = FRAME;
+    answer[..6].copy_from_slice(&MadeFrame::CONTROLLER.0);
+    (0..20).for_each(|_| network.say(1, &Message::PacketIn(packet(&answer))));
+    assert_eq!((network.core.told().len(), network.counter("packet_ins_over_limit")), (5, 15));
+}
+
+#[test]
 fn lldp_frames_are_held_to_a_share_of_their_own_before_anything_of_them_is_read() {
     let mut network = Network::with(SouthboundLimits { lldp_per_port_s: 10, ..SouthboundLimits::default() });
     let mut lldp = FRAME;
