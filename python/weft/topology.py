@@ -254,10 +254,12 @@ def write_fabric(path: str | Path, target: str | Path, sets: Sequence[str] = ())
         sets: ``key=value`` changes to a scenario.
 
     Raises:
-        ScenarioError: `path` cannot be read or describes no usable fabric, or `target` cannot hold it.
+        ScenarioError: `path` cannot be read or describes no usable fabric, or `target` cannot hold it or is `path`.
         OutputError: `target` cannot be written.
     """
     path, target = Path(path), Path(target)
+    if target.exists() and path.exists() and target.samefile(path):
+        raise ScenarioError(f"{target}: it would be replaced by its own fabric: name another file")
     if path.suffix.lower() == ".toml" and (text := scenario_text(path)) is not None:
         content = _weft.fabric_as(str(target), text, path.name, str(path.parent), list(sets))
     elif sets:

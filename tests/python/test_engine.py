@@ -238,6 +238,14 @@ def test_a_fabric_is_not_written_to_a_file_of_another_kind(weft, tiny, tmp_path)
     assert "ends in none of .toml, .graphml, .xml, .json" in result.stderr
 
 
+def test_a_scenario_is_not_replaced_by_its_fabric(weft, tiny):
+    before = tiny.read_text()
+    result = weft("fabric", tiny, "--write", tiny)
+    assert result.exit_code == 2
+    assert "name another file" in result.stderr
+    assert tiny.read_text() == before
+
+
 def test_a_fabric_file_of_networkx_is_read(weft, tmp_path):
     networkx = pytest.importorskip("networkx")
     graph = networkx.Graph()

@@ -94,6 +94,19 @@ fn an_undirected_edge_may_have_attributes_of_its_way_back() {
 }
 
 #[test]
+fn a_default_for_all_elements_counts_where_it_means_something() {
+    let text = |name: &str| {
+        format!(
+            "<graphml><key id=\"r\" attr.name=\"{name}\"><default>1 Gbps</default></key><graph><node id=\"a\"/>\
+             <node id=\"b\"/><edge source=\"a\" target=\"b\"/></graph></graphml>"
+        )
+    };
+    assert_eq!(link(&parse("x.graphml", &text("rate")).unwrap(), "a-b").rate, Rate::from_gbps(1));
+    let error = parse("x.graphml", &text("bandwidth")).unwrap_err().to_string();
+    assert!(error.contains("`bandwidth`"), "{error}");
+}
+
+#[test]
 fn attributes_by_which_other_programs_draw_are_left_alone() {
     let text = r#"<graphml><key id="d0" for="node" yfiles.type="nodegraphics"/><key id="d1" attr.name="Latitude"/>
         <key id="d2" attr.name="label"/><graph edgedefault="undirected"><node id="a"><data key="d0"/>
@@ -219,6 +232,11 @@ fn what_is_wrong_is_refused_at_its_place() {
             "x.json",
             edge("\"target\": \"b\"").replace("{\"nodes\"", "{\"graph\": {\"rate\": \"1 Gbps\"}, \"nodes\""),
             "`rate` of the whole graph is not read",
+        ),
+        (
+            "x.json",
+            edge("\"target\": \"b\"").replace("{\"nodes\"", "{\"graph\": {\"bandwidth\": 1}, \"nodes\""),
+            "`bandwidth` of the whole graph is not read",
         ),
         ("x.json", edge("\"target\": \"b\", \"rate_back\": 10"), "`rate_back` is wrong: `10` is not a rate"),
         ("x.json", edge("\"target\": \"b\", \"up\": 3"), "`3` is neither true nor false"),

@@ -153,8 +153,17 @@ fn attributes<'a, 'i>(
     element: Node<'a, 'i>,
     keys: &Keys<'a>,
 ) -> Result<BTreeMap<&'a str, &'a str>, (Why, Node<'a, 'i>)> {
-    let here =
-        |key: &&Key<'a>| matches!(key.of, None | Some("all")) || key.of == Some(element.tag_name().name());
+    let tag = element.tag_name().name();
+    let kind = match tag {
+        "node" => Element::Node,
+        "graph" => Element::Graph,
+        _ => Element::Undirected,
+    };
+    // A default for all elements counts where it means something, and everywhere if it means nothing anywhere.
+    let here = |key: &&Key<'a>| match key.of {
+        None | Some("all") => kind.knows(key.name) || !Element::is_known(key.name),
+        Some(of) => of == tag,
+    };
     let mut found: BTreeMap<&str, &str> =
         keys.values().filter(here).filter_map(|key| Some((key.name, key.default?))).collect();
     for data in children(element, "data") {

@@ -6,7 +6,7 @@ use crate::nearest;
 
 /// Attributes that say how to draw or name something, which other programs write. They do not change how a
 /// link or a node behaves.
-const DRAWING: [&str; 23] = [
+const DRAWING: [&str; 24] = [
     "id",
     "key",
     "name",
@@ -30,16 +30,18 @@ const DRAWING: [&str; 23] = [
     "LinkLabel",
     "LinkNote",
     "LinkType",
+    "hyperedge",
 ];
 
 /// Names that other programs give to what Weft knows by another name.
-const SYNONYMS: [(&str, &str); 11] = [
+const SYNONYMS: [(&str, &str); 12] = [
     ("bandwidth", "rate"),
     ("bw", "rate"),
     ("capacity", "rate"),
     ("speed", "rate"),
     ("LinkSpeed", "rate"),
     ("LinkSpeedRaw", "rate"),
+    ("LinkSpeedUnits", "rate"),
     ("latency", "delay"),
     ("buffer", "queue"),
     ("type", "role"),
@@ -68,30 +70,49 @@ impl Element {
         names.try_for_each(|name| self.check_one(name))
     }
 
-    fn check_one(self, name: &str) -> Result<(), Why> {
+    /// The attributes that mean something, without those that draw or name.
+    fn names(self) -> Vec<&'static str> {
         let links = || FORTH.all().into_iter().chain(["up"]);
-        let known: Vec<&str> = match self {
+        match self {
             Self::Node => vec!["role", "tier", "pod"],
             Self::Undirected => links().chain(BACK.all()).collect(),
             Self::Directed => links().collect(),
+            Self::Graph => vec!["name"],
+        }
+    }
+
+    /// Whether an attribute means something here.
+    pub fn knows(self, name: &str) -> bool {
+        self.names().contains(&name)
+    }
+
+    /// Whether an attribute means something anywhere.
+    pub fn is_known(name: &str) -> bool {
+        [Self::Node, Self::Undirected, Self::Graph].iter().any(|element| element.knows(name))
+    }
+
+    fn check_one(self, name: &str) -> Result<(), Why> {
+        let links = Self::Undirected.names();
+        let synonym =
+            SYNONYMS.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, ours)| *ours);
+        if matches!(self, Self::Graph) {
             // Graphs have titles, dates and sources, which mean nothing here.
-            Self::Graph if links().chain(BACK.all()).any(|one| one == name) => {
+            if links.contains(&name) || synonym.is_some_and(|ours| links.contains(&ours)) {
                 return Err(Why::Syntax(format!(
                     "`{name}` of the whole graph is not read: give it to each edge, or to `[fabric]` of the scenario"
                 )));
             }
-            Self::Graph => return Ok(()),
-        };
-        if known.contains(&name) || DRAWING.contains(&name) {
             return Ok(());
         }
-        if matches!(self, Self::Directed) && BACK.all().contains(&name) {
+        let known = self.names();
+        if known.contains(&name) || DRAWING.iter().any(|one| one.eq_ignore_ascii_case(name)) {
+            return Ok(());
+        }
+        if matches!(self, Self::Directed) && links.contains(&name) {
             return Err(Why::Syntax(format!(
                 "`{name}` is for undirected edges: in a directed graph the way back is an edge of its own"
             )));
         }
-        let synonym =
-            SYNONYMS.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, ours)| *ours);
         let meant =
             synonym.filter(|ours| known.contains(ours)).or_else(|| nearest(name, known.iter().copied()));
         Err(Why::Syntax(match meant {

@@ -5,9 +5,8 @@
 //! `spine`) and a `pod`. Where no node of a file has a role or a tier, the nodes with one cable are
 //! hosts. A switch without a tier gets its distance from the nearest host. A link may have a `rate`,
 //! `delay`, `queue`, `ecn_threshold`, `overhead` and `up`; what it has not is taken from the
-//! defaults that the caller passes in. Quantities are text with a unit, as everywhere. `rate_back` and so on are for the way back of an undirected
-//! link. Attributes of other names are refused, but for those of GraphML and JSON by which other programs draw or
-//! name something ([`known`]).
+//! defaults that the caller passes in. Quantities are text with a unit, as everywhere. `rate_back` and so on are for the way back of an undirected link. Attributes of
+//! other names are refused, but for those of GraphML and JSON by which other programs draw or name something.
 
 pub(crate) mod attributes;
 mod error;

@@ -11,6 +11,7 @@ pub use graphml::graphml;
 pub use node_link::node_link;
 
 use crate::Fabric;
+use crate::read::Why;
 
 /// The fabric in the format that the ending of `path` names, as [`read::file`](crate::read::file) reads it.
 ///
@@ -21,8 +22,6 @@ pub fn file(path: &str, fabric: &Fabric) -> Result<String, String> {
         Some("toml") => Ok(toml(fabric)),
         Some("graphml" | "xml") => graphml(fabric),
         Some("json") => Ok(node_link(fabric)),
-        _ => {
-            Err(format!("`{path}` is no fabric file: its name ends in none of .toml, .graphml, .xml, .json"))
-        }
+        _ => Err(Why::Ending { path: path.to_owned() }.to_string()),
     }
 }
