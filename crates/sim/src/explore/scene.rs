@@ -163,7 +163,8 @@ pub struct Follower<'a> {
     header: Header,
     begin: Begin,
     live: HashMap<PacketId, Frame>,
-    /// Frames of a flood that began before the scene, such as that of an ARP Request: they are no part of it.
+    /// Frames other than segments that were under way when the scene began, such as copies of an ARP Request, and copies of
+    /// these: they are no part of it.
     earlier: HashSet<PacketId>,
     frames: u32,
     kept: BTreeMap<NodeId, Kept>,

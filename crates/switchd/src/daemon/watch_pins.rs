@@ -1,5 +1,5 @@
 //! Pins that somebody removes, and programs that somebody detaches, while the daemon runs: they are there again within
-//! a part of the hold time; filters of the clsact qdisc within 250 ms, if that is longer.
+//! a part of the hold time; filters of the clsact qdisc within half a second, if that is longer.
 
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
