@@ -15,6 +15,7 @@ mod paths;
 mod pins;
 mod refusals;
 mod reload;
+mod stalls;
 mod switch;
 mod tags;
 mod tap;

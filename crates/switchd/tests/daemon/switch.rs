@@ -94,20 +94,29 @@ pub fn wait_for(what: &str, seconds: u64, mut is: impl FnMut() -> bool) -> Durat
     began.elapsed()
 }
 
-/// Measures a time up to three times, until it is within what is promised, and fails where none is. A machine that stands
-/// still for a while only ever adds to it, so that the shortest is the closest to what the switch takes; a switch that takes
-/// longer does so each time.
-pub fn within(promised: Duration, what: &str, mut measure: impl FnMut() -> Duration) -> Duration {
+/// Tries something up to three times, until it is as promised, and fails where none is. A machine that stands still for a
+/// while only ever adds to the time that a switch takes; a switch that takes too long does so each time, if each try starts
+/// from the same state: where something can take longer the first time, each has a daemon of its own.
+pub fn one_of_three<T>(what: &str, mut attempt: impl FnMut() -> Result<T, String>) -> T {
     let mut all = Vec::new();
     while all.len() < 3 {
+        match attempt() {
+            Ok(done) => return done,
+            Err(instead) => all.push(instead),
+        }
+        println!("{what}: {}", all[all.len() - 1]);
+    }
+    panic!("{what}: {all:#?}")
+}
+
+/// Measures a time up to three times, until it is within what is promised, and fails where none is. Each try starts from the
+/// same state (see [`one_of_three`]).
+pub fn within(promised: Duration, what: &str, mut measure: impl FnMut() -> Duration) -> Duration {
+    one_of_three(what, || {
         let took = measure();
         println!("{what}: {took:?}, promised {promised:?}");
-        if took < promised {
-            return took;
-        }
-        all.push(took);
-    }
-    panic!("{what}: {all:?}, none within {promised:?}")
+        if took < promised { Ok(took) } else { Err(format!("{took:?}, promised {promised:?}")) }
+    })
 }
 
 /// Starts a daemon that is expected to say no; its output.
