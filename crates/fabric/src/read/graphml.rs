@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::attributes::{BACK, FORTH, LinkAttributes, NodeAttributes, parse, truth};
+use super::attributes::NodeAttributes;
 use super::graph::{FileEdge, FileGraph, FileNode, Place};
 use super::known::Element;
+use super::ways::Ways;
 use super::{ReadError, Why};
 use crate::{Fabric, LinkSpec};
 
@@ -77,7 +78,6 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
             }
             "edge" => {
                 let texts = data(element)?;
-                let get = |key: &str| texts.get(key).copied();
                 let end = |key, missing| {
                     let end = element.attribute(key).map(str::to_owned);
                     end.ok_or_else(|| fails(Why::Missing(missing), element))
@@ -86,18 +86,13 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
                     Some(text) => text == "true",
                     None => directed_by_default,
                 };
-                let kind = if directed { Element::Directed } else { Element::Undirected };
-                kind.check(texts.keys().copied()).map_err(|why| fails(why, element))?;
-                let link = |names| LinkAttributes::from_text(names, get).map_err(|why| fails(why, element));
-                let forth = link(&FORTH)?.or(defaults);
-                let back = if directed { None } else { Some(link(&BACK)?.or(&forth)) };
-                let up = parse("up", get("up"), truth).map_err(|why| fails(why, element))?;
+                let ways = Ways::read(&texts, directed, defaults).map_err(|why| fails(why, element))?;
                 edges.push(FileEdge {
                     from: end("source", "`source`")?,
                     to: end("target", "`target`")?,
-                    back,
-                    forth,
-                    up: up.unwrap_or(true),
+                    forth: ways.forth,
+                    back: ways.back,
+                    up: ways.up,
                     place: place(element),
                 });
             }

@@ -15,6 +15,7 @@ mod graphml;
 mod known;
 mod node_link;
 mod toml;
+mod ways;
 
 pub use self::toml::toml;
 pub use error::{ReadError, Why};

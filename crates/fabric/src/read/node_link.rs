@@ -7,9 +7,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::attributes::{BACK, FORTH, LinkAttributes, NodeAttributes, parse, truth};
+use super::attributes::NodeAttributes;
 use super::graph::{FileEdge, FileGraph, FileNode, Place};
 use super::known::Element;
+use super::ways::Ways;
 use super::{ReadError, Why};
 use crate::{Fabric, LinkSpec};
 
@@ -79,9 +80,9 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
         file_edges.push(FileEdge {
             from: edge.from,
             to: edge.to,
-            forth: edge.forth,
-            back: edge.back,
-            up: edge.up,
+            forth: edge.ways.forth,
+            back: edge.ways.back,
+            up: edge.ways.up,
             place,
         });
     }
@@ -142,9 +143,7 @@ fn node(raw: &RawValue) -> Result<(String, NodeAttributes), Why> {
 struct Edge {
     from: String,
     to: String,
-    forth: LinkSpec,
-    back: Option<LinkSpec>,
-    up: bool,
+    ways: Ways,
 }
 
 fn edge(raw: &RawValue, directed: bool, defaults: &LinkSpec) -> Result<Edge, Why> {
@@ -152,14 +151,5 @@ fn edge(raw: &RawValue, directed: bool, defaults: &LinkSpec) -> Result<Edge, Why
     let from = attributes.name("source", "`source`")?;
     let to = attributes.name("target", "`target`")?;
     let texts = attributes.texts(&["source", "target"]);
-    let kind = if directed { Element::Directed } else { Element::Undirected };
-    kind.check(texts.keys().copied())?;
-    let get = |key: &str| texts.get(key).map(String::as_str);
-    let forth = LinkAttributes::from_text(&FORTH, get)?.or(defaults);
-    let back = match kind {
-        Element::Undirected => Some(LinkAttributes::from_text(&BACK, get)?.or(&forth)),
-        _ => None,
-    };
-    let up = parse("up", get("up"), truth)?.unwrap_or(true);
-    Ok(Edge { from, to, forth, back, up })
+    Ok(Edge { from, to, ways: Ways::read(&texts, directed, defaults)? })
 }
