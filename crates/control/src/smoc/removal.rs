@@ -203,15 +203,18 @@ impl Smoc {
         at_once(changes, out);
     }
 
+    /// The flows that a station has opened, and then those that others have opened to it.
+    fn flows_of(&self, station: u32) -> Vec<u32> {
+        let [opened, other] = &self.net.stations.slab[station].flows;
+        let opened = opened.iter(by::OPENER, &self.flows.slab);
+        opened.chain(other.iter(by::OTHER, &self.flows.slab)).collect()
+    }
+
     /// Ends all flows and routes of a station, and the rule that delivers to it.
     pub(super) fn detach_station(&mut self, now: Time, station: u32, out: &mut Vec<Command>) {
         let mut changes = Changes::new();
-        for (side, link) in [(0, by::OPENER), (1, by::OTHER)] {
-            let list = self.net.stations.slab[station].flows[side];
-            let flows: Vec<u32> = list.iter(link, &self.flows.slab).collect();
-            for flow in flows {
-                self.put_to_sleep(now, flow, &mut changes, out);
-            }
+        for flow in self.flows_of(station) {
+            self.put_to_sleep(now, flow, &mut changes, out);
         }
         let Station { routes: to, said, .. } = &self.net.stations.slab[station];
         let to = to.iter(routes::by::STATION, &self.routes.slab);
@@ -232,12 +235,8 @@ impl Smoc {
     /// Forgets a station with its flows: none of them may keep its place for somebody who is not known.
     pub(super) fn remove_station(&mut self, now: Time, station: u32, out: &mut Vec<Command>) {
         let mut changes = Changes::new();
-        for (side, link) in [(0, by::OPENER), (1, by::OTHER)] {
-            let list = self.net.stations.slab[station].flows[side];
-            let flows: Vec<u32> = list.iter(link, &self.flows.slab).collect();
-            for flow in flows {
-                self.drop_flow(now, flow, &mut changes, out);
-            }
+        for flow in self.flows_of(station) {
+            self.drop_flow(now, flow, &mut changes, out);
         }
         at_once(changes, out);
         self.detach_station(now, station, out);

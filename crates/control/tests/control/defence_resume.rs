@@ -143,8 +143,8 @@ fn a_host_that_was_heard_after_a_restart_has_to_answer_again() {
     assert_eq!(net.counter("stations_moved"), 1);
 }
 
-#[test]
-fn a_host_that_has_left_rules_at_two_switches_is_believed_at_either() {
+/// A network in which the rules of switch 1 deliver to host 0, and those of switch 3 too, at the port of host 2.
+fn with_rules_of_a_host_at_two_switches() -> Net<Smoc> {
     let mut net = four(&[1, 2, 3]);
     for to in [0, 2] {
         let packet = net.segment(flow(1, to, 4000), 0, SYN, None);
@@ -152,7 +152,6 @@ fn a_host_that_has_left_rules_at_two_switches_is_believed_at_either() {
         net.run(Duration::from_ms(100));
     }
     let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
-    // It was at switch 1 and is at switch 3, of which switch 1 has not been told.
     for (rule, _) in &mut net.switches.get_mut(&SwitchId(3)).unwrap().rules {
         if let [RuleAction::SetDestination(mac), RuleAction::Output(_)] = &mut rule.actions[..]
             && *mac == c.mac
@@ -160,6 +159,14 @@ fn a_host_that_has_left_rules_at_two_switches_is_believed_at_either() {
             *mac = a.mac;
         }
     }
+    net
+}
+
+#[test]
+fn a_host_that_has_left_rules_at_two_switches_is_believed_at_either() {
+    // It was at switch 1 and is at switch 3, of which switch 1 has not been told.
+    let mut net = with_rules_of_a_host_at_two_switches();
+    let a = net.hosts[0].clone();
     replace_controller(&mut net, Limits::default());
     net.send(2, arp(a.mac, Mac::BROADCAST, false, a.ip, net.hosts[1].ip));
     net.run(Duration::from_ms(400));
@@ -168,21 +175,9 @@ fn a_host_that_has_left_rules_at_two_switches_is_believed_at_either() {
 
 #[test]
 fn a_host_is_where_rules_say_though_it_was_claimed_where_old_rules_of_another_switch_had_it() {
-    let mut net = four(&[1, 2, 3]);
-    for to in [0, 2] {
-        let packet = net.segment(flow(1, to, 4000), 0, SYN, None);
-        net.send(1, packet);
-        net.run(Duration::from_ms(100));
-    }
-    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
     // Host 0 was at switch 3 once, which has not been told that it is at switch 1 now.
-    for (rule, _) in &mut net.switches.get_mut(&SwitchId(3)).unwrap().rules {
-        if let [RuleAction::SetDestination(mac), RuleAction::Output(_)] = &mut rule.actions[..]
-            && *mac == c.mac
-        {
-            *mac = a.mac;
-        }
-    }
+    let mut net = with_rules_of_a_host_at_two_switches();
+    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
     let late = connect_all_but_the_first(&mut net);
     let place = |net: &Net<Smoc>| {
         let shown = net.controller.show(net.now, Show::Stations, 10);
