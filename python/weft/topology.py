@@ -237,12 +237,11 @@ def fabric(path: str | Path, sets: Sequence[str] = (), *, measured: bool = True)
         ScenarioError: The file cannot be read or describes no usable fabric.
     """
     path = Path(path)
-    if path.suffix.lower() == ".toml" and (text := scenario_text(path)) is not None:
+    if (text := _scenario_of(path, sets)) is not None:
         answer = _weft.fabric(text, path.name, str(path.parent), list(sets), measured)
-        return Fabric.from_json(json.loads(answer))
-    if sets:
-        raise ScenarioError(f"{path}: --set changes a scenario, and this is a fabric file")
-    return Fabric.from_json(json.loads(_weft.fabric_file(str(path), measured)))
+    else:
+        answer = _weft.fabric_file(str(path), measured)
+    return Fabric.from_json(json.loads(answer))
 
 
 def write_fabric(path: str | Path, target: str | Path, sets: Sequence[str] = ()) -> None:
@@ -260,10 +259,8 @@ def write_fabric(path: str | Path, target: str | Path, sets: Sequence[str] = ())
     path, target = Path(path), Path(target)
     if target.exists() and path.exists() and target.samefile(path):
         raise ScenarioError(f"{target}: it would be replaced by its own fabric: name another file")
-    if path.suffix.lower() == ".toml" and (text := scenario_text(path)) is not None:
+    if (text := _scenario_of(path, sets)) is not None:
         content = _weft.fabric_as(str(target), text, path.name, str(path.parent), list(sets))
-    elif sets:
-        raise ScenarioError(f"{path}: --set changes a scenario, and this is a fabric file")
     else:
         content = _weft.fabric_file_as(str(target), str(path))
     write_text(target, content)
@@ -276,9 +273,17 @@ def network(path: str | Path) -> Fabric:
         ScenarioError: The file cannot be read or describes no usable fabric.
     """
     path = Path(path)
-    if path.suffix.lower() == ".toml" and scenario_text(path) is not None:
+    if _scenario_of(path) is not None:
         return fabric(path, measured=False)
     return Fabric.from_json(json.loads(_weft.network_file(str(path))))
+
+
+def _scenario_of(path: Path, sets: Sequence[str] = ()) -> str | None:
+    """The text of a scenario, None for a fabric file, which `sets` cannot change."""
+    text = scenario_text(path) if path.suffix.lower() == ".toml" else None
+    if text is None and sets:
+        raise ScenarioError(f"{path}: --set changes a scenario, and this is a fabric file")
+    return text
 
 
 def scenario_text(path: Path) -> str | None:
