@@ -60,7 +60,7 @@ struct FlowletSwitch {
 impl Switch for FlowletSwitch {
     fn receive<C: Context>(&mut self, ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
         let (now, flow) = (ctx.now(), FlowHash(header.flow_hash));
-        let ports = header.dst.host().map_or(&[][..], |host| self.next_hops.all(host));
+        let ports = header.destination().map_or(&[][..], |host| self.next_hops.all(host));
         // A look-up that finds the entry gives it its whole life again.
         let last = self.flowlets.refresh(&flow, now).copied();
         if let Some(port) = last.filter(|port| ports.contains(port)) {

@@ -190,7 +190,7 @@ impl<S: Switch> Engine<'_, S> {
     #[cold]
     pub(crate) fn deliver_alone<R: Recorder>(&mut self, host: HostId, packet: PacketId, recorder: &mut R) {
         let header = self.net.packets.get(packet).header;
-        let Some(sender) = header.src.host() else {
+        let Some(sender) = header.source() else {
             return self.drop(packet, DropReason::NotForMe, recorder);
         };
         if R::TRACES {
@@ -205,7 +205,7 @@ impl<S: Switch> Engine<'_, S> {
                 self.send_alone(nic, &resolver::reply(host, sender), recorder);
                 self.learn((host, sender), recorder);
             }
-            Kind::ArpReply if header.dst.host() == Some(host) => {
+            Kind::ArpReply if header.destination() == Some(host) => {
                 self.learn((host, sender), recorder);
             }
             _ => {}

@@ -211,6 +211,7 @@ impl Case {
             transport: &transport,
             seed: 1,
             limit,
+            window: (Time::ZERO, limit),
             probe: Probe::default(),
             faults: &[],
         };

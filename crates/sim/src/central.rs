@@ -144,7 +144,7 @@ impl<S: Switch> Engine<'_, S> {
                 let (to, port) = (fabric.link(link).to, fabric.link(link.reverse()).from_port);
                 let at = SwitchPort { switch: switch_id(to), port: port_no(port) };
                 if let Some(host) = fabric.node(host).host {
-                    let mac = weft_units::Mac::of_host(host);
+                    let mac = weft_switching::Mac::of_host(host.0);
                     plane.controller.host_known(now.into(), at, mac, &[address(host)], &mut commands);
                 }
             }
@@ -407,7 +407,7 @@ impl<S: Switch> Engine<'_, S> {
     /// What the controller sees of a packet.
     fn shown(&self, id: PacketId) -> Packet {
         let header = &self.net.packets.get(id).header;
-        let hosts = header.src.host().zip(header.dst.host());
+        let hosts = header.source().zip(header.destination());
         let content = match (header.kind, hosts) {
             (Kind::Tcp, Some((src, dst))) => Content::Tcp(Tcp {
                 source: End { address: address(src), port: header.sport },

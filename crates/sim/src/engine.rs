@@ -3,6 +3,7 @@
 //! Compiled once for every scheme ([`Engine`] is generic over the switch), so that a packet's way
 //! through a switch is inlined. The hot path is [`Engine::arrive`]: one event a packet a hop.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -13,7 +14,7 @@ use weft_switching::{
 use weft_traffic::Flow;
 use weft_transport::mptcp::Options;
 use weft_transport::{Config, Segment};
-use weft_units::{HostId, LinkId, NodeId, PortId, Time};
+use weft_units::{Duration, FlowId, HostId, LinkId, NodeId, PortId, Time};
 
 use crate::central::ControlPlane;
 use crate::event_queue::Due;
@@ -29,6 +30,7 @@ use crate::record::{Counters, FlowRecord, LinkReport, Recorder, RunReport};
 use crate::resolver::Resolver;
 use crate::trace::TraceEvent;
 use crate::transmit::transmit;
+use crate::window::Window;
 
 /// Everything that one run needs.
 pub struct Setup<'a> {
@@ -44,6 +46,8 @@ pub struct Setup<'a> {
     pub seed: u64,
     /// When the run ends at the latest.
     pub limit: Time,
+    /// The measurement window, over which the use of links is averaged.
+    pub window: (Time, Time),
     /// What the probe samples, and how often.
     pub probe: Probe,
     /// Links and nodes that fail and heal, in order of time.
@@ -73,6 +77,8 @@ const SAMPLE: u32 = TIMER - 2;
 const FAULT: u32 = TIMER - 3;
 /// Something of the central controller's is due.
 pub(crate) const CENTRAL: u32 = TIMER - 4;
+/// The measurement window starts or ends.
+const WINDOW: u32 = TIMER - 5;
 
 /// Events between two looks at [`Progress`].
 const PROGRESS_EVERY: u32 = 1 << 16;
@@ -128,7 +134,10 @@ pub struct Engine<'a, S> {
     next_fault: usize,
     pub(crate) finished: u64,
     pub(crate) finished_bytes: Vec<u64>,
-    pub(crate) ideal: Ideal,
+    ideal: Ideal,
+    /// Ideal completion times of the flows under way, with the links on their way, found when each started.
+    pub(crate) ideals: HashMap<FlowId, (Duration, u32)>,
+    window: Window,
     pub(crate) counters: Counters,
     pub(crate) observer: Observer,
     pub(crate) actions: Actions,
@@ -137,8 +146,16 @@ pub struct Engine<'a, S> {
 
 impl<'a, S: Switch> Engine<'a, S> {
     /// The engine at time zero.
+    ///
+    /// # Panics
+    /// Where the flows are not in order of start, the faults not in order of time, or a flow's class is none of
+    /// [`Setup::classes`].
     pub fn new<B: Blueprint<Switch = S>>(setup: Setup<'a>, routes: Arc<Forwarding>, blueprint: &B) -> Self {
         let fabric = setup.fabric;
+        assert!(setup.flows.is_sorted_by_key(|flow| flow.start), "flows are in order of start");
+        assert!(setup.faults.is_sorted_by_key(|fault| fault.at), "faults are in order of time");
+        let classed = |flow: &Flow| usize::from(flow.class) < setup.classes;
+        assert!(setup.flows.iter().all(classed), "every flow has one of the {} classes", setup.classes);
         let net = Network::new(fabric, setup.limit);
         let switches = fabric.switches().map(|node| SwitchNode {
             scheme: blueprint.switch(fabric, node),
@@ -161,6 +178,8 @@ impl<'a, S: Switch> Engine<'a, S> {
             finished: 0,
             finished_bytes: vec![0; setup.classes],
             ideal: Ideal::new(fabric),
+            ideals: HashMap::new(),
+            window: Window::new(setup.window),
             counters: Counters::default(),
             observer: Observer::new(fabric.links().len()),
             actions: Actions::default(),
@@ -173,6 +192,7 @@ impl<'a, S: Switch> Engine<'a, S> {
     pub fn run<R: Recorder>(&mut self, progress: &Progress, recorder: &mut R) -> RunReport {
         self.schedule_next_flow();
         self.schedule_next_fault();
+        self.schedule_window();
         self.start_central();
         self.start_switches();
         if let Some(first) = self.setup.probe.start() {
@@ -299,7 +319,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         let Some(id) = to.endpoint() else {
             return self.deliver_alone(HostId(host), packet, recorder);
         };
-        if to.header.dst.host().is_none_or(|dst| dst.0 != host) {
+        if to.header.dst.host().is_none_or(|dst| dst != host) {
             return self.drop(packet, DropReason::NotForMe, recorder);
         }
         if R::TRACES {
@@ -321,6 +341,7 @@ impl<'a, S: Switch> Engine<'a, S> {
     #[inline]
     fn pump<R: Recorder>(&mut self, id: EndpointId, recorder: &mut R) {
         let now = self.net.now;
+        let small_queues = self.setup.transport.small_queues;
         let number = id as usize / 2;
         let side = &mut self.connections.sides[id as usize];
         let shared = &mut self.connections.shared[number];
@@ -332,7 +353,14 @@ impl<'a, S: Switch> Engine<'a, S> {
         }
         while side.endpoint.poll_transmit(self.setup.transport, now, &mut self.segment) {
             let sent = (&self.segment, Options::None);
-            transmit(&mut self.net, &mut self.counters, (side, shared), id, sent, recorder);
+            let taken = transmit(&mut self.net, &mut self.counters, (side, shared), id, sent, recorder);
+            if small_queues && taken && self.segment.len > 0 {
+                side.endpoint.leaves_at(now, self.net.departure(side.nic), self.segment.len);
+            }
+        }
+        if small_queues && side.endpoint.held_until() < side.wake {
+            side.wake = side.endpoint.held_until();
+            self.net.queue.schedule(TIMER | id, side.wake);
         }
         let deadline = side.endpoint.next_timeout();
         if deadline < side.armed {
@@ -347,10 +375,14 @@ impl<'a, S: Switch> Engine<'a, S> {
     /// A timer event of an endpoint comes up; the deadline may have moved on since it was scheduled.
     fn timer<R: Recorder>(&mut self, id: EndpointId, time: Time, recorder: &mut R) {
         let side = &mut self.connections.sides[id as usize];
-        if side.armed != time || !self.connections.shared[id as usize / 2].live {
+        if !(side.armed == time || side.wake == time) || !self.connections.shared[id as usize / 2].live {
             return;
         }
-        side.armed = Time::MAX;
+        for at in [&mut side.armed, &mut side.wake] {
+            if *at == time {
+                *at = Time::MAX;
+            }
+        }
         if self.multipath.is_some() {
             return self.multipath_timer(id, recorder);
         }
@@ -412,8 +444,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         }
         let at = number as usize;
         let shared = &self.connections.shared[at];
-        let (ideal, hops) =
-            self.ideal.fct(self.setup.fabric, self.routes.routes(), self.setup.transport, &shared.flow);
+        let (ideal, hops) = self.ideals.remove(&shared.flow.id).unwrap_or_default();
         let sender = self.connections.sides[at * 2].endpoint.stats();
         let receiver = self.connections.sides[at * 2 + 1].endpoint.stats();
         recorder.flow(&FlowRecord {
@@ -448,11 +479,18 @@ impl<'a, S: Switch> Engine<'a, S> {
         }
     }
 
+    fn schedule_window(&mut self) {
+        if let Some(time) = self.window.next() {
+            self.net.queue.schedule(WINDOW, time);
+        }
+    }
+
     fn control<R: Recorder>(&mut self, id: u32, time: Time, recorder: &mut R) {
         match id {
             FLOW_START => self.start_flow(recorder),
             SAMPLE => self.sample(recorder),
-            FAULT => self.fault(recorder),
+            FAULT => self.faults_due(recorder),
+            WINDOW => self.pass_window(),
             CENTRAL => self.run_central(recorder),
             id if id & SWITCH != 0 => self.wake_switch((id & !SWITCH) as usize, time, recorder),
             id => self.ask(id & !ASK, recorder),
@@ -460,10 +498,14 @@ impl<'a, S: Switch> Engine<'a, S> {
     }
 
     fn start_flow<R: Recorder>(&mut self, recorder: &mut R) {
+        // What happens at the moment of the start happens before it.
+        self.faults_due(recorder);
         let number = self.next_flow;
         let flow = &self.setup.flows[number];
         self.next_flow += 1;
         self.schedule_next_flow();
+        let ideal = self.ideal.fct(self.setup.fabric, self.routes.routes(), self.setup.transport, flow);
+        self.ideals.insert(flow.id, ideal);
         let question = (flow.src, flow.dst);
         match &self.resolver {
             Some(resolver) if !resolver.knows(question, self.net.now) => {
@@ -523,6 +565,19 @@ impl<'a, S: Switch> Engine<'a, S> {
         }
     }
 
+    /// An end of the measurement window has come.
+    fn pass_window(&mut self) {
+        self.window.read(self.setup.fabric, &self.net);
+        self.schedule_window();
+    }
+
+    /// Carries out the faults that are due and have not been carried out.
+    fn faults_due<R: Recorder>(&mut self, recorder: &mut R) {
+        while self.setup.faults.get(self.next_fault).is_some_and(|fault| fault.at <= self.net.now) {
+            self.fault(recorder);
+        }
+    }
+
     /// Links fail or heal; the routes follow at once (the control plane's delay is not modelled).
     fn fault<R: Recorder>(&mut self, recorder: &mut R) {
         let fault = &self.setup.faults[self.next_fault];
@@ -576,20 +631,34 @@ impl<'a, S: Switch> Engine<'a, S> {
                 self.record(number as u32, recorder);
             }
         }
+        while self.window.next().is_some() {
+            self.window.read(self.setup.fabric, &self.net);
+        }
         self.counters.packets_in_flight = self.net.packets.live() as u64;
         let links = (0..self.setup.fabric.links().len() as u32).map(LinkId);
         let multipath = self.multipath.as_ref().map_or(0, Multipath::memory);
         RunReport {
             stopped,
             end: self.net.now,
+            window: self.setup.window,
             counters: self.counters.clone(),
             flows_started: self.next_flow as u64,
             flows_finished: self.finished,
-            links: links.map(|id| LinkReport::new(id, &self.net, self.observer.floods[id.index()])).collect(),
+            links: links.map(|id| self.link_report(id)).collect(),
             events: self.observer.events.clone(),
             controller: self.central.as_ref().map(ControlPlane::report),
             multipath: self.multipath.as_ref().map(Multipath::report),
             state_bytes: (self.net.memory() + self.connections.memory() + multipath) as u64,
+        }
+    }
+
+    fn link_report(&self, id: LinkId) -> LinkReport {
+        LinkReport {
+            id,
+            counters: self.net.counters(id),
+            window_bytes: self.window.bytes(id),
+            floods: self.observer.floods[id.index()],
+            up: self.net.is_up(id),
         }
     }
 }

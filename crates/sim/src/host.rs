@@ -20,6 +20,8 @@ pub struct Side {
     pub endpoint: Endpoint,
     /// The earliest timer event that is scheduled for it.
     pub armed: Time,
+    /// The earliest event that is scheduled for data that waits for the interface.
+    pub wake: Time,
     /// The header of its packets.
     pub template: Header,
     /// The link that its packets leave by.
@@ -63,12 +65,13 @@ impl Connections {
         client.write(flow.bytes);
         client.close();
         let server = Endpoint::listen(config, isn.rotate_left(16));
-        let side = |endpoint, nic, src, dst, sport, dport| Side {
+        let side = |endpoint, nic, src: HostId, dst: HostId, sport, dport| Side {
             endpoint,
             armed: Time::MAX,
+            wake: Time::MAX,
             template: Header {
-                dst: Mac::of_host(dst),
-                src: Mac::of_host(src),
+                dst: Mac::of_host(dst.0),
+                src: Mac::of_host(src.0),
                 sport,
                 dport,
                 flow_hash: flow_hash(src, dst, sport, dport),

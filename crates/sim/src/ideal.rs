@@ -129,7 +129,7 @@ impl Segments {
     fn waiting<'a>(&self, mut links: impl Iterator<Item = &'a Link> + Clone) -> Duration {
         let several = links.clone();
         match (links.next(), links.next()) {
-            (Some(link), None) => tx(link, self.full).saturating_mul(self.before_last),
+            (Some(link), None) => tx(link, self.full) * self.before_last,
             _ => {
                 let rate = several.clone().map(|link| link.rate.bps()).fold(0, u64::saturating_add);
                 let of = |ip_bytes| several.clone().map(|link| wire(link, ip_bytes)).min().unwrap_or(0);

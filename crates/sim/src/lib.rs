@@ -29,3 +29,4 @@ pub mod run;
 pub mod sweep;
 pub mod trace;
 mod transmit;
+mod window;

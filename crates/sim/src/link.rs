@@ -101,7 +101,7 @@ struct Link {
 
 /// What a packet needs of a link where the queue is long.
 struct Rest {
-    /// Packets that may wait, beside the one on the wire; or the limit in bytes.
+    /// Packets or bytes that may wait beside the packet on the wire.
     limit: u32,
     ecn_threshold: u32,
     drops: u64,
@@ -212,6 +212,11 @@ impl Links {
         self.links[link as usize].busy_until
     }
 
+    /// The time that `bytes` on the wire take.
+    pub fn tx_time(&self, link: u32, bytes: u64) -> Duration {
+        self.links[link as usize].clock.tx_time(1) * bytes
+    }
+
     /// The length on the wire of an IP packet.
     pub fn wire_bytes(&self, link: u32, ip_bytes: u16) -> u32 {
         self.links[link as usize].wire_bytes(ip_bytes)
@@ -226,8 +231,22 @@ impl Links {
     /// Packets waiting at `now`, the one on the wire not counted.
     pub fn waiting(&self, link: u32, now: Time) -> u32 {
         let at = &self.links[link as usize];
-        let on_link = at.tail.wrapping_sub(at.head);
-        let (mut departed, mut present) = (0, on_link);
+        (at.tail.wrapping_sub(at.head) - self.departed(at, now)).saturating_sub(1)
+    }
+
+    /// Bytes of these packets.
+    fn waiting_bytes(&self, at: &Link, now: Time) -> u64 {
+        let departed = self.departed(at, now);
+        if departed == at.tail.wrapping_sub(at.head) {
+            return 0;
+        }
+        let free = self.arrival(at, departed) - at.delay.ps();
+        at.clock.bytes_in(at.busy_until.saturating_since(Time::from_ps(free))).0
+    }
+
+    /// Packets on the link that have left the port at `now`.
+    fn departed(&self, at: &Link, now: Time) -> u32 {
+        let (mut departed, mut present) = (0, at.tail.wrapping_sub(at.head));
         while departed < present {
             let middle = departed + (present - departed) / 2;
             if self.arrival(at, middle) <= (now + at.delay).ps() {
@@ -236,7 +255,7 @@ impl Links {
                 present = middle;
             }
         }
-        (on_link - departed).saturating_sub(1)
+        departed
     }
 
     /// When the packet with this place on the link, counted from the first, arrives.
@@ -320,7 +339,7 @@ impl Links {
     fn refuses(&mut self, link: u32, now: Time, wire_bytes: u32, mark: impl FnOnce() -> bool) -> bool {
         let (at, rest) = (&self.links[link as usize], &self.rest[link as usize]);
         let full = if at.flags & LIMIT_IN_BYTES != 0 {
-            at.backlog(now).0 + u64::from(wire_bytes) > u64::from(rest.limit)
+            self.waits_bytes(at, now, u64::from(rest.limit) + 1, wire_bytes)
         } else {
             self.waits(at, now, rest.limit)
         };
@@ -329,7 +348,7 @@ impl Links {
         }
         if at.flags & MARKS != 0 {
             let past = if at.flags & MARK_IN_BYTES != 0 {
-                at.backlog(now).0 >= u64::from(rest.ecn_threshold)
+                self.waits_bytes(at, now, rest.ecn_threshold.into(), 0)
             } else {
                 self.waits(at, now, rest.ecn_threshold)
             };
@@ -344,6 +363,12 @@ impl Links {
     fn waits(&self, at: &Link, now: Time, count: u32) -> bool {
         let present = at.tail.wrapping_sub(at.head);
         present > count && self.arrival(at, present - count - 1) > (now + at.delay).ps()
+    }
+
+    /// Whether `count` bytes or more wait at `now`, `more` added.
+    fn waits_bytes(&self, at: &Link, now: Time, count: u64, more: u32) -> bool {
+        let reaches = |bytes: u64| bytes + u64::from(more) >= count;
+        at.busy_until > now && reaches(at.backlog(now).0) && reaches(self.waiting_bytes(at, now))
     }
 
     /// Notes that a packet met `waiting` bytes in queues beside the link's own.

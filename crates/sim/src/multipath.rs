@@ -242,7 +242,11 @@ impl<S: Switch> Engine<'_, S> {
                 let (id, sent) = (place * 2 + side as u32, (&self.segment, options));
                 let ends =
                     (&self.connections.sides[id as usize], &mut self.connections.shared[place as usize]);
-                transmit(&mut self.net, &mut self.counters, ends, id, sent, recorder);
+                let taken = transmit(&mut self.net, &mut self.counters, ends, id, sent, recorder);
+                if config.plain().small_queues && taken && self.segment.len > 0 {
+                    let nic = self.connections.sides[id as usize].nic;
+                    connection.leaves_at(number, now, self.net.departure(nic), self.segment.len);
+                }
                 continue;
             }
             let random = drawn(&flow, 3 + bundle.places.len() as u64);
@@ -253,10 +257,13 @@ impl<S: Switch> Engine<'_, S> {
                 continue;
             }
             let deadline = connection.next_timeout();
-            let armed = &mut self.connections.sides[first as usize * 2 + side].armed;
-            if deadline < *armed {
-                *armed = deadline;
-                self.net.queue.schedule(TIMER | (first * 2 + side as u32), deadline);
+            let held_until = connection.held_until();
+            let alarms = &mut self.connections.sides[first as usize * 2 + side];
+            for (at, armed) in [(deadline, &mut alarms.armed), (held_until, &mut alarms.wake)] {
+                if at < *armed {
+                    *armed = at;
+                    self.net.queue.schedule(TIMER | (first * 2 + side as u32), at);
+                }
             }
             break;
         }
@@ -313,8 +320,7 @@ impl<S: Switch> Engine<'_, S> {
             bundle.places.iter().map(|place| count(&self.connections.shared[*place as usize])).sum()
         };
         let (drops, moves) = (of_places(|shared| shared.drops), of_places(|shared| shared.seen.moves));
-        let (ideal, hops) =
-            self.ideal.fct(self.setup.fabric, self.routes.routes(), self.setup.transport, &flow);
+        let (ideal, hops) = self.ideals.remove(&flow.id).unwrap_or_default();
         let shared = &self.connections.shared[first as usize];
         recorder.flow(&FlowRecord {
             flow,

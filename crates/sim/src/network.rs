@@ -145,7 +145,8 @@ impl Network {
         if !self.links.is_up(link) {
             return Err(DropReason::LinkDown);
         }
-        let Some(Some(queues)) = self.class_queues.get_mut(link as usize) else { return Ok(()) };
+        let queues = self.class_queues.get_mut(link as usize).and_then(Option::as_mut);
+        let queues = queues.expect("a link that is up takes a packet or has several queues");
         let header = &mut self.packets.get_mut(packet).header;
         let wire_bytes = self.links.wire_bytes(link, header.ip_bytes);
         let class = queues.class_of(header);
@@ -177,7 +178,7 @@ impl Network {
 
     /// The line of a port with several queues is free: the scheduler says which packet is next.
     pub fn line_free(&mut self, link: u32) {
-        let Some(queues) = &mut self.class_queues[link as usize] else { return };
+        let queues = self.class_queues[link as usize].as_mut().expect("only several queues have this event");
         match queues.pop() {
             Some((packet, wire_bytes)) => self.put_on_line(link, packet, wire_bytes),
             None => {
@@ -185,6 +186,13 @@ impl Network {
                 self.queue.clear(self.links.count() + link);
             }
         }
+    }
+
+    /// When what `link` took last will have left. Behind several queues the order is not known: an estimate, as if they
+    /// were one.
+    pub fn departure(&self, link: u32) -> Time {
+        let free = self.links.busy_until(link);
+        self.waiting_beside(link).map_or(free, |(bytes, _)| free + self.links.tx_time(link, bytes))
     }
 
     /// Takes a link down or up; returns the packets that were lost with it.

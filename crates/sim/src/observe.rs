@@ -172,7 +172,7 @@ impl Observer {
 
     /// A switch explores for a flow that is under way.
     pub fn asked(now: Time, request: &Header, connections: &mut Connections) {
-        let (Some(src), Some(dst)) = (request.src.host(), request.dst.host()) else { return };
+        let (Some(src), Some(dst)) = (request.source(), request.destination()) else { return };
         if let Some(number) = connections.find((src, request.sport), (dst, request.dport)) {
             connections.shared[number].seen.explored_from.get_or_insert(now);
         }
@@ -180,7 +180,7 @@ impl Observer {
 
     /// A Path Recovery Reply has reached the edge that asked: its flow has a path.
     pub fn answered(&mut self, now: Time, reply: &Header, connections: &mut Connections) {
-        let (Some(src), Some(dst)) = (reply.dst.host(), reply.src.host()) else { return };
+        let (Some(src), Some(dst)) = (reply.destination(), reply.source()) else { return };
         let Some(number) = connections.find((src, reply.dport), (dst, reply.sport)) else { return };
         let seen = &mut connections.shared[number].seen;
         seen.watch = true;

@@ -6,7 +6,6 @@ use weft_transport::mptcp::Stats;
 use weft_units::{Duration, LinkId, Time};
 
 use crate::link::LinkCounters;
-use crate::network::Network;
 use crate::trace::TraceEvent;
 
 /// Receives what a run reports, in order of simulated time.
@@ -35,9 +34,10 @@ pub struct FlowRecord {
     pub flow: Flow,
     /// When the receiving application had the last byte.
     pub end: Option<Time>,
-    /// The time it would take alone ([`crate::ideal`]).
+    /// The time it would take alone over the paths that there were when it started ([`crate::ideal`]);
+    /// zero where there was none.
     pub ideal: Duration,
-    /// Links on a shortest path.
+    /// Links on a shortest path at its start; 0 where there was none.
     pub hops: u32,
     /// Subflows that were established; 1 for a TCP connection.
     pub subflows: u32,
@@ -250,17 +250,12 @@ pub struct LinkReport {
     pub id: LinkId,
     /// Counters.
     pub counters: LinkCounters,
+    /// Bytes that left it within the measurement window.
+    pub window_bytes: u64,
     /// Of its frames those that were flooded.
     pub floods: FloodCounters,
     /// Whether it was up at the end.
     pub up: bool,
-}
-
-impl LinkReport {
-    /// The report of the link that the fabric calls `id`.
-    pub fn new(id: LinkId, net: &Network, floods: FloodCounters) -> Self {
-        Self { id, counters: net.counters(id), floods, up: net.is_up(id) }
-    }
 }
 
 /// What a central controller did.
@@ -319,6 +314,8 @@ pub struct RunReport {
     pub stopped: bool,
     /// When it ended, in simulated time.
     pub end: Time,
+    /// The measurement window.
+    pub window: (Time, Time),
     /// Sums.
     pub counters: Counters,
     /// Flows begun.

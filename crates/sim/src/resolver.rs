@@ -67,7 +67,7 @@ impl Resolver {
 /// The request of a question.
 pub fn request((from, to): Question) -> Header {
     let mut header = Header {
-        src: Mac::of_host(from),
+        src: Mac::of_host(from.0),
         dst: Mac::BROADCAST,
         kind: Kind::ArpRequest,
         ip_bytes: ARP_BYTES,
@@ -86,8 +86,8 @@ pub fn target(request: &Header) -> HostId {
 /// The answer of `from` to `to`.
 pub fn reply(from: HostId, to: HostId) -> Header {
     Header {
-        src: Mac::of_host(from),
-        dst: Mac::of_host(to),
+        src: Mac::of_host(from.0),
+        dst: Mac::of_host(to.0),
         kind: Kind::ArpReply,
         ip_bytes: ARP_BYTES,
         ..Header::default()

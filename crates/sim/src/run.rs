@@ -14,7 +14,7 @@ use crate::engine::{Engine, Progress, Setup};
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Probe;
 use crate::record::{ControllerReport, MultipathReport, Recorder, RunReport};
-use crate::results::{Account, LinkAccount, ResultError, ResultWriter};
+use crate::results::{Account, LinkAccount, ResultError, ResultWriter, quantile};
 
 /// Fabrics with more switches than this have no samples of tables.
 const MAX_SAMPLED_SWITCHES: usize = 500;
@@ -65,6 +65,7 @@ pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
         transport: &plan.transport.config,
         seed: plan.seed,
         limit: Time::ZERO + plan.run.limit,
+        window: plan.measure.window,
         probe: Probe::new(Some(plan.measure.interval), links, fabric.switch_count() <= MAX_SAMPLED_SWITCHES),
         faults,
     }
@@ -214,7 +215,7 @@ pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value) -> Value {
         "classes": classes,
         "events": events_json(plan, account),
         "path_evenness": path_evenness(fabric, account),
-        "links": account.links.iter().map(|link| link_json(fabric, account.end, link)).collect::<Vec<_>>(),
+        "links": account.links.iter().map(|link| link_json(fabric, account.window, link)).collect::<Vec<_>>(),
         "nodes": nodes_json(fabric),
         "warnings": plan.warnings,
     });
@@ -232,19 +233,19 @@ pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value) -> Value {
 
 /// What the central controller did.
 fn controller_json(report: &ControllerReport) -> Value {
-    let mut setups = report.setups.clone();
-    setups.sort_unstable();
+    let mut setups: Vec<f64> = report.setups.iter().map(|time| time.ps() as f64).collect();
+    setups.sort_by(f64::total_cmp);
     let counters = report.counters.iter().map(|&(name, count)| (name.to_owned(), count.into()));
     let counters = counters.collect::<serde_json::Map<_, _>>();
-    let quantile = |share: f64| setups.get((share * setups.len() as f64) as usize).or(setups.last());
+    let at = |share| quantile(&setups, share).map(|ps| ps.round() as u64);
     json!({
         "packet_ins": report.packet_ins,
         "rules": report.rules,
         "path_setups": setups.len(),
         "path_setups_ps": report.setups.iter().take(MAX_SETUPS).map(|time| time.ps()).collect::<Vec<_>>(),
-        "path_setup_p50_ps": quantile(0.5).map(|time| time.ps()),
-        "path_setup_p99_ps": quantile(0.99).map(|time| time.ps()),
-        "path_setup_max_ps": setups.last().map(|time| time.ps()),
+        "path_setup_p50_ps": at(0.5),
+        "path_setup_p99_ps": at(0.99),
+        "path_setup_max_ps": at(1.0),
         "counters": counters,
     })
 }
@@ -264,13 +265,13 @@ fn multipath_json(report: &MultipathReport) -> Value {
 
 /// How evenly the lowest switches that have several links up use them: Jain's index of the bytes on
 /// each, 1 where all carry alike, one over their number where one carries all; the mean over the
-/// switches that sent any.
+/// switches that sent any. Of bytes within the measurement window.
 fn path_evenness(fabric: &Fabric, account: &Account) -> Option<f64> {
     let tier = |node: NodeId| fabric.node(node).tier;
     let lowest = fabric.switches().map(tier).min()?;
     let indices = fabric.switches().filter(|&node| tier(node) == lowest).filter_map(|node| {
         let up = fabric.ports(node).iter().filter(|&&link| tier(fabric.link(link).to) > lowest);
-        let bytes = up.map(|link| account.links[link.index()].bytes.map(|bytes| bytes as f64));
+        let bytes = up.map(|link| account.links[link.index()].window_bytes.map(|bytes| bytes as f64));
         let bytes = bytes.collect::<Option<Vec<_>>>()?;
         let (sum, squares) = (bytes.iter().sum::<f64>(), bytes.iter().map(|b| b * b).sum::<f64>());
         (bytes.len() > 1 && sum > 0.0).then(|| sum * sum / (bytes.len() as f64 * squares))
@@ -304,17 +305,18 @@ fn events_json(plan: &Plan, account: &Account) -> Vec<Value> {
         .collect()
 }
 
-fn link_json(fabric: &Fabric, end: Time, account: &LinkAccount) -> Value {
+fn link_json(fabric: &Fabric, (from, to): (Time, Time), account: &LinkAccount) -> Value {
     let link = fabric.link(account.id);
-    let span = end.saturating_since(Time::ZERO).max(Duration::from_ps(1));
+    let span = to.saturating_since(from).max(Duration::from_ps(1));
     let capacity = link.rate.bps() as f64 / 8.0 * span.as_secs_f64();
     json!({
         "from": fabric.node(link.from).name,
         "to": fabric.node(link.to).name,
         "rate_bps": link.rate.bps(),
         "delay_ps": link.delay.ps(),
-        "utilisation": account.bytes.map(|bytes| bytes as f64 / capacity),
+        "utilisation": account.window_bytes.map(|bytes| bytes as f64 / capacity),
         "bytes": account.bytes,
+        "window_bytes": account.window_bytes,
         "packets": account.packets,
         "broadcasts": account.floods.broadcasts,
         "broadcast_bytes": account.floods.broadcast_bytes,

@@ -31,6 +31,9 @@ const LOCK: &str = ".lock";
 /// The key of the list that emulated results have.
 const EMULATED: &str = "emulated";
 
+/// How many keys a message lists that differ.
+const CHANGES_SHOWN: usize = 5;
+
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// How often the observer is told of progress.
@@ -41,7 +44,7 @@ const TICK: Duration = Duration::from_millis(200);
 pub enum SweepError {
     /// The directory has the results of another scenario.
     #[error(
-        "{} holds the results of another scenario or of other settings (`{found}`); choose another directory with -o, or remove it",
+        "{} already holds results of a different scenario (`{found}`). Changed: {changes}. Use another directory (-o DIR), or remove this one",
         path.display()
     )]
     OtherScenario {
@@ -49,6 +52,8 @@ pub enum SweepError {
         path: PathBuf,
         /// The name of the scenario whose results it holds.
         found: String,
+        /// The keys that differ, with both values.
+        changes: String,
     },
     /// The directory has results of another version of Weft.
     #[error(
@@ -522,7 +527,8 @@ fn check(
     let path = directory.to_owned();
     let text = |key: &str, without: &str| found[key].as_str().unwrap_or(without).to_owned();
     if found["scenario_sha"] != json!(scenario.fingerprint()) {
-        return Err(SweepError::OtherScenario { path, found: text("name", "of an unknown name") });
+        let (found, changes) = (text("name", "of an unknown name"), changes(scenario, directory, found));
+        return Err(SweepError::OtherScenario { path, found, changes });
     }
     if found["version"] != json!(VERSION) {
         return Err(SweepError::OtherVersion { path, found: text("version", "of an unknown version") });
@@ -533,6 +539,21 @@ fn check(
     match inputs.iter().find(|(file, sha)| found["inputs"][**file] != json!(sha)) {
         Some((file, _)) => Err(SweepError::Changed { path, file: (*file).to_owned() }),
         None => Ok(()),
+    }
+}
+
+/// In what `scenario` differs from the one whose results `directory` holds.
+fn changes(scenario: &Scenario, directory: &Path, found: &Value) -> String {
+    let Ok(text) = fs::read_to_string(directory.join("scenario.toml")) else {
+        return "unknown, as there is no scenario.toml".to_owned();
+    };
+    let sets = found["sets"].as_array().into_iter().flatten();
+    let sets: Vec<String> = sets.filter_map(|set| set.as_str().map(str::to_owned)).collect();
+    let changes = scenario.changes_since(&text, &sets);
+    match changes.len() {
+        0 => "only comments or the layout of the file".to_owned(),
+        1..=CHANGES_SHOWN => changes.join(", "),
+        all => format!("{} and {} more", changes[..CHANGES_SHOWN].join(", "), all - CHANGES_SHOWN),
     }
 }
 

@@ -9,7 +9,8 @@ use crate::packet::WATCHED;
 use crate::record::{Counters, Recorder};
 use crate::trace::TraceEvent;
 
-/// Sends a segment that endpoint `id`, a side of a connection, has written, with an option of Multipath TCP.
+/// Sends a segment that endpoint `id`, a side of a connection, has written, with an option of Multipath TCP. Whether
+/// its interface took it.
 #[inline(always)]
 pub(crate) fn transmit<R: Recorder>(
     net: &mut Network,
@@ -18,7 +19,7 @@ pub(crate) fn transmit<R: Recorder>(
     id: EndpointId,
     (segment, options): (&Segment, Options),
     recorder: &mut R,
-) {
+) -> bool {
     let followed = id & 1 == 0 && segment.len > 0 && shared.seen.watch;
     let watched = followed || segment.flags.has(Flags::SYN);
     let owner = if watched { (id ^ 1) | WATCHED } else { id ^ 1 };
@@ -41,5 +42,7 @@ pub(crate) fn transmit<R: Recorder>(
         shared.drops += u32::from(segment.len > 0);
         shared.seen.watch |= followed;
         net.packets.remove(packet);
+        return false;
     }
+    true
 }

@@ -208,8 +208,9 @@ struct Draft {
 
 /// Draws the flows of `groups` that start within `duration`.
 ///
-/// The same stream gives the same flows. Every group has streams of its own, so a group keeps its
-/// flows when another changes.
+/// The same stream gives the same flows. Every group has random streams of its own, derived from its
+/// name: its class, and its place among the groups of that class. So a group keeps when its flows start,
+/// their hosts and their sizes when other groups change, come or go. Ports are given out in order of start.
 ///
 /// # Errors
 /// A group that asks for what the places cannot give.
@@ -233,8 +234,10 @@ pub fn generate(
     if groups.iter().any(Group::names_by_size) {
         making.names.add_sizes();
     }
+    let seed = rng.next_u64();
     for (index, group) in groups.iter().enumerate() {
-        let mut streams = Streams::split(rng);
+        let before = groups[..index].iter().filter(|other| other.class == group.class).count();
+        let mut streams = Streams::of(seed, group.class.as_deref().unwrap_or_default(), before as u64);
         let first = making.drafts.len();
         let (expected_mean, asked_load) = match &group.flows {
             Flows::Listed(list) => {
@@ -500,21 +503,32 @@ mod tests {
     }
 
     #[test]
-    fn a_group_keeps_its_flows_when_another_changes() {
+    fn a_group_keeps_its_flows_when_others_change_come_or_go() {
         let places = spine_leaf(2, 2, 4);
-        let group = |class: &str, count| Group {
-            class: Some(class.into()),
+        let group = |class: Option<&str>, count| Group {
+            class: class.map(str::to_owned),
             dscp: 0,
             elephant_ports: None,
             flows: Flows::Drawn(Drawn { intensity: None, count: Some(count), ..drawn(0.0) }),
         };
-        let shorts = |long| {
-            let traffic = run(&[group("long", long), group("short", 20)], &places, 1, 3).unwrap();
+        let [short, other] = [group(Some("short"), 20), group(Some("short"), 21)];
+        let shorts = |groups: &[Group]| {
+            let traffic = run(groups, &places, 1, 3).unwrap();
             let short = traffic.classes.iter().position(|class| class == "short").unwrap();
             let flows = traffic.flows.iter().filter(|flow| usize::from(flow.class) == short);
             flows.map(|flow| (flow.start, flow.src, flow.dst, flow.bytes)).collect::<Vec<_>>()
         };
-        assert_eq!((shorts(5).len(), shorts(5)), (20, shorts(9)));
+        let alone = shorts(std::slice::from_ref(&short));
+        assert_eq!(alone.len(), 20);
+        for before in [group(Some("long"), 5), group(Some("long"), 9), group(Some("shor"), 5), group(None, 5)]
+        {
+            assert_eq!(alone, shorts(&[before.clone(), short.clone()]), "{:?} before", before.class);
+            assert_eq!(alone, shorts(&[short.clone(), before]));
+        }
+        let both = shorts(&[short, other]);
+        assert!(both.len() == 41 && alone.iter().all(|flow| both.contains(flow)));
+        let second: Vec<_> = both.iter().filter(|flow| !alone.contains(flow)).collect();
+        assert_eq!(second.len(), 21, "the second group of a name draws flows of its own");
     }
 
     #[test]
@@ -577,9 +591,9 @@ mod tests {
     fn what_the_links_cannot_carry_is_warned_of() {
         let places = spine_leaf(4, 4, 2);
         let warnings = run(&one(drawn(0.8)), &places, 1, 3).unwrap().warnings;
-        assert!(warnings.len() == 1 && warnings[0].contains("hosts"), "{warnings:?}");
+        assert!(warnings.len() == 1 && warnings[0].contains("the capacity of its links"), "{warnings:?}");
         let warnings = run(&one(drawn(1.2)), &spine_leaf(4, 4, 20), 1, 3).unwrap().warnings;
-        assert!(warnings.len() == 1 && warnings[0].contains("1.2 times"), "{warnings:?}");
+        assert!(warnings.len() == 1 && warnings[0].contains("is 120 % of their capacity"), "{warnings:?}");
     }
 
     #[test]

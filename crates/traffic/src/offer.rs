@@ -33,31 +33,26 @@ pub(crate) fn overloads(offers: &[Offer], places: &Places) -> Vec<String> {
             .filter(|(share, _)| *share > FULL)
             .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))
     };
-    let times = |share: f64| match share {
-        share if share.is_finite() => format!("{} times", (share * 100.0).round() / 100.0),
-        _ => "more than".to_owned(),
+    let of = |share: f64, what: &str, capacity: Rate| match share {
+        share if share.is_finite() => {
+            format!("is {} % of {what} ({capacity})", (share * 1000.0).round() / 10.0)
+        }
+        _ => format!("is more than {what} ({capacity})"),
     };
     let uplinks = |rack: usize| places.racks()[rack].uplinks_up;
     let host = |host: usize| places.rate(HostId(host as u32));
     let over_uplinks = worst(places.racks().len(), &uplinks, [|d| &d.leaving, |d| &d.entering]);
     let over_hosts = worst(places.len(), &host, [|d| &d.sent, |d| &d.received]);
-    let end = "queues grow as long as flows arrive, and the results depend on how long that is";
+    let end = "overloaded for as long as flows arrive, so results depend on run.duration";
     let uplinks = over_uplinks.map(|(share, rack)| {
-        let name = &places.racks()[rack].name;
-        format!(
-            "the fabric cannot carry this load: `{name}` is asked for {} what its uplinks ({}) carry; {end}",
-            times(share),
-            places.racks()[rack].uplinks_up
-        )
+        let rack = &places.racks()[rack];
+        let share = of(share, "their capacity", rack.uplinks_up);
+        format!("offered load on the uplinks of `{}` {share}: {end}", rack.name)
     });
     let hosts = over_hosts.map(|(share, at)| {
-        let id = HostId(at as u32);
-        format!(
-            "the hosts cannot carry this load: `{}` is asked for {} what its links ({}) carry; {end}",
-            places.name(id),
-            times(share),
-            places.rate(id)
-        )
+        let host = HostId(at as u32);
+        let share = of(share, "the capacity of its links", places.rate(host));
+        format!("offered load on `{}` {share}: {end}", places.name(host))
     });
     uplinks.into_iter().chain(hosts).collect()
 }

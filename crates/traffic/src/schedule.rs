@@ -21,8 +21,12 @@ pub(crate) struct Streams {
 }
 
 impl Streams {
-    pub(crate) fn split(rng: &mut impl RngCore) -> Self {
-        let mut next = || Xoshiro256PlusPlus::seed_from_u64(rng.next_u64());
+    /// The streams of the `occurrence`-th group called `name`, in a run with `seed`.
+    pub(crate) fn of(seed: u64, name: &str, occurrence: u64) -> Self {
+        let draw = |seed: u64| Xoshiro256PlusPlus::seed_from_u64(seed).next_u64();
+        let named = name.bytes().fold(draw(seed), |hash, byte| draw(hash ^ u64::from(byte)));
+        let mut group = Xoshiro256PlusPlus::seed_from_u64(named ^ occurrence);
+        let mut next = || Xoshiro256PlusPlus::seed_from_u64(group.next_u64());
         Self { arrivals: next(), pairs: next(), sizes: next(), jitter: next() }
     }
 }

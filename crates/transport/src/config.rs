@@ -168,6 +168,10 @@ pub struct Config {
     /// Most bytes sent and not yet acknowledged, whatever the windows say.
     pub send_buffer: Bytes,
 
+    /// Whether of a connection's data only two segments, or what leaves in a millisecond at its pacing rate, wait at its
+    /// own host's interface (Linux: TCP small queues). `loss_recovery = "standard"` only.
+    pub small_queues: bool,
+
     /// Which congestion controller governs the window.
     pub congestion_control: CongestionControl,
     /// How the window grows with an ACK for several segments.
@@ -191,6 +195,9 @@ pub struct Config {
     pub dsack: bool,
     /// Whether losses are detected by time (RFC 8985, sections 5 and 6). `loss_recovery = "standard"` only.
     pub rack: bool,
+    /// How much later than RFC 8985 says the timer for reordered segments expires (Linux: 2 ms and the rest of two
+    /// ticks).
+    pub reorder_slack: Duration,
     /// Whether the tail of a flight is probed (RFC 8985, section 7). Needs `rack`.
     pub tail_loss_probe: bool,
     /// Whether a timeout is tested for having been spurious (RFC 5682). `loss_recovery = "standard"` only.
@@ -349,7 +356,13 @@ impl Config {
             "at least 1",
         )?;
         let standard = self.loss_recovery == LossRecovery::Standard;
-        for (name, on) in [("rack", self.rack), ("frto", self.frto), ("undo", self.undo)] {
+        let parts = [
+            ("small_queues", self.small_queues),
+            ("rack", self.rack),
+            ("frto", self.frto),
+            ("undo", self.undo),
+        ];
+        for (name, on) in parts {
             check(!on || standard, name, &on, "false unless loss_recovery is \"standard\"")?;
         }
         check(!self.rack || self.sack, "rack", &self.rack, "false without sack")?;
@@ -426,7 +439,7 @@ mod tests {
             (|c| c.min_rto = Duration::ZERO, "min_rto"),
             (|c| c.sack = false, "rack"),
             (|c| c.congestion_control = CongestionControl::Dctcp, "congestion_control"),
-            (|c| c.loss_recovery = LossRecovery::Ns3v37, "rack"),
+            (|c| c.loss_recovery = LossRecovery::Ns3v37, "small_queues"),
             (|c| c.cubic_beta = f64::NAN, "cubic_beta"),
             (|c| c.initial_window = 0, "initial_window"),
         ];

@@ -10,6 +10,7 @@ use crate::congestion::{Congestion, Window};
 use crate::reassembly::Reassembly;
 use crate::recovery::Loss;
 use crate::rtt::Rtt;
+use crate::segment::LARGEST_WINDOW;
 use crate::timers::Timer;
 
 /// The state of a connection (RFC 9293, section 3.3.2).
@@ -200,6 +201,8 @@ pub struct Endpoint {
     /// A range received twice.
     pub(crate) duplicate: (u32, u32),
     pub(crate) timer: Timer,
+    /// When data may go on that waits for the interface.
+    pub(crate) held_until: Time,
 }
 
 impl Endpoint {
@@ -225,7 +228,7 @@ impl Endpoint {
             rcv_nxt: 0,
             ts_recent: 0,
             delivered: 0,
-            rcv_wnd: window.min(1 << 30) as u32,
+            rcv_wnd: window.min(u64::from(LARGEST_WINDOW)) as u32,
             rcv_high: 0,
             last_ack_sent: 0,
             prior_ack: 0,
@@ -243,6 +246,7 @@ impl Endpoint {
             rcv_fin: 0,
             timed_seq: 0,
             timer: Timer::Retransmit,
+            held_until: Time::MAX,
             timed_at: Time::ZERO,
             congestion: Congestion::default(),
             stats: Stats::default(),
@@ -369,7 +373,7 @@ impl Endpoint {
 
     /// Bytes that this side holds on the heap.
     pub fn heap_bytes(&self) -> usize {
-        let loss = self.loss.as_ref().map_or(0, |loss| size_of::<Loss>() + loss.sent.heap_bytes());
+        let loss = self.loss.as_ref().map_or(0, |loss| size_of::<Loss>() + loss.heap_bytes());
         let held = self.held.as_ref().map_or(0, |held| size_of::<Reassembly>() + held.heap_bytes());
         loss + held + self.congestion.heap_bytes()
     }
@@ -396,6 +400,7 @@ impl Endpoint {
         self.todo &= todo::RST;
         self.send_timer_at = Time::MAX;
         self.ack_timer_at = Time::MAX;
+        self.held_until = Time::MAX;
         self.loss = None;
         self.held = None;
         self.unsent = 0;

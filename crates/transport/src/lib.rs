@@ -8,7 +8,7 @@
 //! * [`Segment`]: a TCP header without its bytes (`segment.rs`).
 //! * [`Config`]: every parameter by name (`config.rs`), fixed together by a profile (`profile.rs`).
 //! * [`Endpoint`]: the state of one side (`endpoint.rs`), which opens and closes (`connection.rs`),
-//!   receives (`receiver.rs`, `reassembly.rs`), sends (`sender.rs`) and waits (`timers.rs`).
+//!   receives (`receiver.rs`, `reassembly.rs`), sends (`sender.rs`, `small_queue.rs`) and waits (`timers.rs`).
 //! * What was sent and may be lost: `sent.rs`, the scoreboard; `recovery/`, one file a way of recovery.
 //! * How much may be sent: `congestion/`, one file a controller.
 //! * [`mptcp`]: one connection over several endpoints.
@@ -16,7 +16,8 @@
 //! # Rules of the house
 //! * After each [`Endpoint::on_segment`], [`Endpoint::on_timeout`], [`Endpoint::write`] and
 //!   [`Endpoint::close`], and after [`Endpoint::connect`], call [`Endpoint::poll_transmit`] until it
-//!   gives `false`; then ask [`Endpoint::next_timeout`].
+//!   gives `false`; then ask [`Endpoint::next_timeout`]. With `small_queues` also tell [`Endpoint::leaves_at`] of each
+//!   segment with data, and call [`Endpoint::poll_transmit`] again at [`Endpoint::held_until`].
 //! * Both ends of a connection, and all calls to them, use one [`Config`].
 //! * Nothing panics, whatever the segment says.
 
@@ -34,6 +35,7 @@ mod segment;
 mod sender;
 mod sent;
 mod seq;
+mod small_queue;
 mod timers;
 
 pub use config::{

@@ -86,6 +86,9 @@ pub enum Ecn {
     Ce = 3,
 }
 
+/// Largest receive window that a header can announce (RFC 7323, section 2.3): 65 535 units of 2^14 bytes.
+pub const LARGEST_WINDOW: u32 = 65_535 << 14;
+
 /// One TCP segment.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]

@@ -21,6 +21,9 @@ impl Endpoint {
     /// Only the first `sack_count` of `out.sacks` are written.
     #[inline]
     pub fn poll_transmit(&mut self, cfg: &Config, now: Time, out: &mut Segment) -> bool {
+        if cfg.small_queues && self.held_until <= now {
+            self.held_until = Time::MAX;
+        }
         if self.todo & !todo::ACK != 0 && self.poll_special(cfg, now, out) {
             return true;
         }
@@ -106,7 +109,7 @@ impl Endpoint {
             return false;
         }
         let waits = cfg.nagle && len < cfg.segment() && self.snd_una != self.snd_nxt;
-        if waits && !self.is(fact::FINISHED) {
+        if waits && !self.is(fact::FINISHED) || self.waits_for_interface(cfg, now, 1) {
             return false;
         }
         self.emit_new(cfg, now, out, len);
@@ -279,8 +282,8 @@ impl Endpoint {
             return;
         }
         self.timer = Timer::Retransmit;
-        self.send_timer_at = now
-            + cfg.syn_timeout.saturating_mul(1 << self.backoff.min(32)).min(cfg.max_rto.max(cfg.syn_timeout));
+        self.send_timer_at =
+            now + (cfg.syn_timeout * (1 << self.backoff.min(32))).min(cfg.max_rto.max(cfg.syn_timeout));
         if self.backoff > 0 {
             self.clear(fact::TIMED);
         } else {
@@ -375,7 +378,7 @@ impl Endpoint {
     fn note_sent(&mut self, cfg: &Config, now: Time, start: u32, end: u32, len: u32) {
         if cfg.rack || self.is(fact::SPLIT) {
             let loss = self.loss.get_or_insert_default();
-            loss.sent.push(start, end, Tick::at(now));
+            loss.sent.push(start, end, Tick::at(now), cfg.segment());
             if matches!(self.phase, Phase::Recovery | Phase::Reduced) {
                 loss.reduction.sent(len);
             }
@@ -433,6 +436,36 @@ impl Endpoint {
                 self.fin_leaves();
             }
         }
+    }
+
+    /// Cuts the segment that was just written into `out` to its first `len` bytes. The rest has not been sent: what is new
+    /// is so still, what is lost is so still.
+    #[cold]
+    pub(crate) fn cut(&mut self, cfg: &Config, out: &mut Segment, len: u16) {
+        let was = u32::from(out.len);
+        let rest = was - u32::from(len);
+        let end = out.seq.wrapping_add(u32::from(len));
+        let at_end = self.snd_nxt == out.seq.wrapping_add(was);
+        if !out.retransmission {
+            self.snd_nxt = end;
+            self.snd_max = end;
+            self.unsent += u64::from(rest);
+            if self.is(fact::TIMED) && before(end, self.timed_seq) {
+                self.timed_seq = end;
+            }
+            if out.flags.has(Flags::FIN) {
+                self.clear(fact::FIN_SENT);
+                self.state = if self.state == State::LastAck { State::CloseWait } else { State::Established };
+            }
+        } else if at_end && cfg.loss_recovery.inflates() {
+            self.snd_nxt = end;
+        }
+        let reducing = matches!(self.phase, Phase::Recovery | Phase::Reduced);
+        if let Some(loss) = &mut self.loss {
+            loss.cut(out.seq, was, end, !out.retransmission, reducing);
+        }
+        out.len = len;
+        out.flags = Flags(out.flags.0 & !(Flags::FIN | Flags::PSH).0);
     }
 
     /// Marks a segment on the scoreboard as sent again.

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use weft_units::Time;
 
-use crate::seq::{at_or_before, before, later, span};
+use crate::seq::{at_or_before, before, earlier, later, span};
 
 /// A time of sending, in ticks of 2^17 ps (131 ns): comparable over half the circle, 281 s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -67,24 +67,38 @@ pub(crate) struct News {
     pub(crate) highest_original: Option<u32>,
     /// When the first never retransmitted segment acknowledged was sent.
     pub(crate) first_sent: Option<Tick>,
-    /// The segment sent last among those delivered: time, end and whether it was ever retransmitted.
-    pub(crate) latest: Option<(Tick, u32, bool)>,
+    /// When the segment sent last among those delivered was sent, and where it ends. Ambiguous deliveries are left out.
+    pub(crate) latest: Option<(Tick, u32)>,
+    /// Round trip of the delivery noted last, picoseconds; 0: none. Ambiguous ones are left out.
+    pub(crate) rtt: u64,
+    /// When the ACK arrived.
+    now: Tick,
+    /// Least round trip so far, picoseconds.
+    least: u64,
 }
 
 impl News {
+    /// Nothing yet of an ACK that arrives at `now`, where `least` is the least round trip so far, picoseconds.
+    pub(crate) fn at(now: Tick, least: u64) -> Self {
+        Self { now, least, ..Self::default() }
+    }
+
     fn note(&mut self, start: u32, entry: Entry, end: u32) {
         let ever = entry.flags & EVER != 0;
         if !ever {
             self.first_sent.get_or_insert(entry.sent);
-            self.lowest_original =
-                Some(self.lowest_original.map_or(start, |s| crate::seq::earlier(s, start)));
+            self.lowest_original = Some(self.lowest_original.map_or(start, |s| earlier(s, start)));
             self.highest_original = Some(self.highest_original.map_or(end, |e| later(e, end)));
         }
-        if self
-            .latest
-            .is_none_or(|(sent, to, _)| entry.sent.after(sent) || (entry.sent == sent && before(to, end)))
-        {
-            self.latest = Some((entry.sent, end, ever));
+        let rtt = self.now.since(entry.sent).max(1);
+        // A retransmission acknowledged sooner than any round trip: the original may have arrived.
+        if ever && rtt < self.least {
+            return;
+        }
+        self.rtt = rtt;
+        let newer = |(sent, to)| entry.sent.after(sent) || (entry.sent == sent && before(to, end));
+        if self.latest.is_none_or(newer) {
+            self.latest = Some((entry.sent, end));
         }
     }
 }
@@ -97,6 +111,8 @@ pub(crate) struct Sent {
     end: u32,
     /// Entries are single segments.
     split: bool,
+    /// The segment sent last was a full one.
+    last_is_full: bool,
     /// Bytes with [`SACKED`].
     sacked: u32,
     /// Bytes with [`LOST`].
@@ -168,11 +184,14 @@ impl Sent {
         self.base.wrapping_add(position as u32)
     }
 
-    /// Notes that `[start, end)` was sent for the first time.
+    /// Notes that the segment `[start, end)` was sent for the first time. In a run only the last may have fewer than `mss`
+    /// bytes, so that it can be split again.
     #[inline]
-    pub(crate) fn push(&mut self, start: u32, end: u32, sent: Tick) {
+    pub(crate) fn push(&mut self, start: u32, end: u32, sent: Tick, mss: u32) {
+        let joins = !self.split && self.last_is_full;
         self.end = end;
-        if !self.split && self.entries.back().is_some_and(|last| last.sent == sent) {
+        self.last_is_full = span(start, end) == mss;
+        if joins && self.entries.back().is_some_and(|last| last.sent == sent) {
             return;
         }
         self.entries.push_back(Entry { start, sent, flags: 0 });
@@ -210,13 +229,17 @@ impl Sent {
     }
 
     /// Forgets the flags, and with `keep_runs` keeps the times of sending as runs; the flight must be clean.
-    pub(crate) fn merge(&mut self, keep_runs: bool) {
+    pub(crate) fn merge(&mut self, keep_runs: bool, mss: u32) {
         debug_assert!(self.is_clean());
         self.split = false;
         self.highest = None;
         if keep_runs {
-            let mut last = None;
-            self.entries.retain(|entry| last.replace(entry.sent) != Some(entry.sent));
+            let mut last: Option<Entry> = None;
+            self.entries.retain(|entry| {
+                let before = last.replace(*entry);
+                before
+                    .is_none_or(|before| before.sent != entry.sent || span(before.start, entry.start) != mss)
+            });
         } else {
             self.entries.clear();
         }
@@ -282,7 +305,7 @@ impl Sent {
             }
             let len = self.len_at(0);
             let end = front.start.wrapping_add(len);
-            let covered = span(front.start, crate::seq::earlier(ack, end));
+            let covered = span(front.start, earlier(ack, end));
             self.account(front.flags, covered, -1);
             if front.flags & SACKED == 0 {
                 news.delivered += covered;
@@ -530,6 +553,34 @@ impl Sent {
         if position < self.entries.len() && self.entries[position].start == start {
             self.set(position, RETRANS | EVER, 0);
             self.entries[position].sent = now;
+        }
+    }
+
+    /// The segment sent last was cut: the flight ends at `end`.
+    pub(crate) fn cut_end(&mut self, end: u32) {
+        if !self.entries.is_empty() {
+            self.end = end;
+            self.last_is_full = false;
+        }
+    }
+
+    /// Of the segment at `start` only what lies before `end` was sent again: the rest is as it was before.
+    pub(crate) fn cut(&mut self, start: u32, end: u32) {
+        let position = self.find(start);
+        if self.entries.get(position).is_none_or(|entry| entry.start != start) {
+            return;
+        }
+        let entry = self.entries[position];
+        let rest = self.len_at(position).saturating_sub(span(start, end));
+        self.account(entry.flags & RETRANS, rest, -1);
+        let flags = entry.flags & !RETRANS;
+        self.entries.insert(position + 1, Entry { start: end, flags, ..entry });
+        let index = self.index(position);
+        for mark in [&mut self.judged, &mut self.guess_from, &mut self.repair_from] {
+            *mark = if before(index, *mark) { mark.wrapping_add(1) } else { *mark };
+        }
+        if flags & LOST != 0 {
+            self.repair_from = earlier(self.repair_from, index.wrapping_add(1));
         }
     }
 

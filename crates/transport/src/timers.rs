@@ -150,7 +150,7 @@ impl Endpoint {
     #[inline]
     fn probe_timeout(&self, cfg: &Config) -> Duration {
         let alone = span(self.snd_una, self.snd_nxt) <= cfg.segment();
-        let twice = self.rtt.srtt().saturating_mul(2);
+        let twice = self.rtt.srtt() * 2;
         twice + if alone { TAIL_PROBE_ACK_DELAY } else { TAIL_PROBE_SLACK }
     }
 }

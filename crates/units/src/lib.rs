@@ -7,14 +7,12 @@
 
 mod bytes;
 mod ids;
-mod mac;
 mod quantity;
 mod rate;
 mod time;
 
 pub use bytes::Bytes;
 pub use ids::{FlowId, HostId, LinkId, NodeId, PortId};
-pub use mac::Mac;
 pub use quantity::QuantityError;
 pub use rate::{Rate, TxClock};
 pub use time::{Duration, Time};

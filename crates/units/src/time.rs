@@ -23,7 +23,7 @@ const UNITS: &[(&str, u64)] = &[
 #[repr(transparent)]
 pub struct Time(u64);
 
-/// A span of time, in picoseconds.
+/// A span of time, in picoseconds. Sums and products that are too long for it are [`Duration::MAX`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[repr(transparent)]
 pub struct Duration(u64);
@@ -73,25 +73,25 @@ impl Duration {
     /// `ns` nanoseconds.
     #[inline]
     pub const fn from_ns(ns: u64) -> Self {
-        Self(ns * 1_000)
+        Self(ns.saturating_mul(1_000))
     }
 
     /// `us` microseconds.
     #[inline]
     pub const fn from_us(us: u64) -> Self {
-        Self(us * 1_000_000)
+        Self(us.saturating_mul(1_000_000))
     }
 
     /// `ms` milliseconds.
     #[inline]
     pub const fn from_ms(ms: u64) -> Self {
-        Self(ms * 1_000_000_000)
+        Self(ms.saturating_mul(1_000_000_000))
     }
 
     /// `s` seconds.
     #[inline]
     pub const fn from_secs(s: u64) -> Self {
-        Self(s * 1_000_000_000_000)
+        Self(s.saturating_mul(1_000_000_000_000))
     }
 
     /// The span nearest to `s` seconds; negative and non-finite values give zero.
@@ -114,12 +114,6 @@ impl Duration {
     #[inline]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
-    }
-
-    /// `factor` times the span, stopping at [`Duration::MAX`].
-    #[inline]
-    pub const fn saturating_mul(self, factor: u64) -> Self {
-        Self(self.0.saturating_mul(factor))
     }
 }
 
@@ -175,7 +169,7 @@ impl Mul<u64> for Duration {
     type Output = Self;
     #[inline]
     fn mul(self, factor: u64) -> Self {
-        Self(self.0 * factor)
+        Self(self.0.saturating_mul(factor))
     }
 }
 
@@ -239,6 +233,15 @@ mod tests {
             let shown = Duration(ps).to_string();
             assert_eq!(shown.parse::<Duration>(), Ok(Duration(ps)), "{shown}");
         }
+    }
+
+    #[test]
+    fn a_span_that_is_too_long_is_the_longest_there_is() {
+        let hello: Duration = "2000 h".parse().unwrap();
+        assert_eq!((hello * 3, hello + hello + hello), (Duration::MAX, Duration::MAX));
+        assert_eq!(Time::from_ps(1) + hello * 3, Time::MAX);
+        let parts = [Duration::from_ns, Duration::from_us, Duration::from_ms, Duration::from_secs];
+        assert!(parts.iter().all(|of| of(u64::MAX) == Duration::MAX));
     }
 
     #[test]

@@ -125,15 +125,14 @@ impl Run<'_> {
         for (flow, record) in plan.traffic.flows.iter().zip(&self.records.flows) {
             // The flow starts when it was to: by how much later it did is not the network's doing.
             let end = record.fct().map(|fct| flow.start + fct);
-            let ended = end.unwrap_or(self.end);
-            let epoch = epochs.partition_point(|(from, _)| *from <= ended).saturating_sub(1);
+            let epoch = epochs.partition_point(|(from, _)| *from <= flow.start).saturating_sub(1);
             let (ideal, hops) = ideal.fct(&plan.fabric, &epochs[epoch].1, &plan.transport.config, flow);
             let seen = self.observed.flows.get(&flow.id.0);
             let whole = record.retransmissions == Some(0);
             writer.row(&FlowRow {
                 flow: *flow,
                 end,
-                ideal,
+                ideal: (hops > 0).then_some(ideal),
                 hops,
                 // Hosts speak TCP: a plan with Multipath TCP is not exported.
                 subflows: Some(1),
@@ -190,6 +189,7 @@ impl Run<'_> {
         let ids = (0..plan.fabric.links().len() as u32).map(LinkId);
         Account {
             end: self.end,
+            window: self.observed.window.unwrap_or(plan.measure.window),
             flows_started: self.records.flows.iter().filter(|record| record.start.is_some()).count() as u64,
             flows_finished: self.records.flows.iter().filter(|record| record.end.is_some()).count() as u64,
             packets: self.observed.packets(&plan.fabric),

@@ -23,6 +23,7 @@ struct LinkLine {
     from: String,
     to: String,
     bytes: Option<u64>,
+    window_bytes: Option<u64>,
     packets: Option<u64>,
     drops: Option<u64>,
     marks: Option<u64>,
@@ -57,6 +58,7 @@ struct FlowLine {
 struct Text {
     #[serde(default)]
     end_ps: u64,
+    window_ps: Option<(u64, u64)>,
     #[serde(default)]
     links: Vec<LinkLine>,
     #[serde(default)]
@@ -87,6 +89,8 @@ pub struct Seen {
 pub struct Observed {
     /// When the run ended, if it was said.
     pub end: Time,
+    /// When the links were read for the two ends of the measurement window, if it was said.
+    pub window: Option<(Time, Time)>,
     /// Samples of links and switches.
     pub series: Vec<Sample>,
     /// What switches saw of flows, by the flow's number.
@@ -128,6 +132,7 @@ impl Observed {
         text.rest.insert("switches".to_owned(), json!(text.switches));
         Ok(Self {
             end: Time::from_ps(text.end_ps),
+            window: text.window_ps.map(|(from, to)| (Time::from_ps(from), Time::from_ps(to))),
             series: series.collect::<Result<_, _>>()?,
             flows: flows.collect(),
             rest: text.rest,
@@ -142,6 +147,7 @@ impl Observed {
         LinkAccount {
             id,
             bytes: line.bytes,
+            window_bytes: line.window_bytes,
             packets: line.packets,
             drops: line.drops,
             marks: line.marks,

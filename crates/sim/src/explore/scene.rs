@@ -179,8 +179,8 @@ impl<'a> Follower<'a> {
     /// then it raises `stop`.
     pub fn new(fabric: &'a Fabric, flow: &Flow, begin: Begin, stop: &'a AtomicBool) -> Self {
         let header = Header {
-            src: Mac::of_host(flow.src),
-            dst: Mac::of_host(flow.dst),
+            src: Mac::of_host(flow.src.0),
+            dst: Mac::of_host(flow.dst.0),
             sport: flow.sport,
             dport: flow.dport,
             ..Header::default()

@@ -12,6 +12,8 @@ use crate::record::{ControllerReport, EventReport, LinkReport, MultipathReport, 
 pub struct Account {
     /// When it ended.
     pub end: Time,
+    /// The measurement window, or between when its ends the links were read.
+    pub window: (Time, Time),
     /// Flows begun.
     pub flows_started: u64,
     /// Flows finished.
@@ -58,6 +60,8 @@ pub struct LinkAccount {
     pub id: LinkId,
     /// Bytes on the wire that left it.
     pub bytes: Option<u64>,
+    /// Those of them that left it within the measurement window.
+    pub window_bytes: Option<u64>,
     /// Packets that left it.
     pub packets: Option<u64>,
     /// Packets dropped before it.
@@ -104,6 +108,7 @@ impl From<&RunReport> for Account {
         });
         Self {
             end: report.end,
+            window: report.window,
             flows_started: report.flows_started,
             flows_finished: report.flows_finished,
             packets: Packets {
@@ -134,6 +139,7 @@ impl From<&LinkReport> for LinkAccount {
         Self {
             id: report.id,
             bytes: Some(report.counters.wire_bytes),
+            window_bytes: Some(report.window_bytes),
             packets: Some(report.counters.packets),
             drops: Some(report.counters.drops),
             marks: Some(report.counters.marks),

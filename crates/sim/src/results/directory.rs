@@ -218,7 +218,7 @@ impl ResultWriter<'_> {
             long(flow.start.ps()),
             count(row.end.map(Time::ps)),
             count(fct),
-            long(row.ideal.ps()),
+            count(row.ideal.map(Duration::ps)),
             Cell::Flag(measured),
             Cell::Int(Some(row.hops as i32)),
             Cell::Int(row.subflows.map(|subflows| subflows as i32)),

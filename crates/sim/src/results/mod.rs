@@ -4,10 +4,12 @@
 mod account;
 mod columns;
 mod directory;
+mod quantile;
 mod row;
 mod summary;
 
 pub use account::{Account, EventAccount, Floods, LinkAccount, Packets};
 pub use directory::{ResultError, ResultWriter, is_temporary};
+pub(crate) use quantile::quantile;
 pub use row::FlowRow;
 pub use summary::Summary;

@@ -12,9 +12,9 @@ pub struct FlowRow<'a> {
     pub flow: Flow,
     /// When the receiving application had the last byte, if it ever had.
     pub end: Option<Time>,
-    /// The time it would take alone ([`crate::ideal`]).
-    pub ideal: Duration,
-    /// Links on a shortest path.
+    /// The time it would take alone ([`crate::ideal`]); `None` where there was no path when it started.
+    pub ideal: Option<Duration>,
+    /// Links on a shortest path at its start.
     pub hops: u32,
     /// Subflows that were established; 1 for a TCP connection.
     pub subflows: Option<u32>,
@@ -49,7 +49,7 @@ impl<'a> FlowRow<'a> {
         Self {
             flow: record.flow,
             end: record.end,
-            ideal: record.ideal,
+            ideal: (record.hops > 0).then_some(record.ideal),
             hops: record.hops,
             subflows: Some(record.subflows),
             packets_sent: Some(record.packets_sent),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::results::FlowRow;
+use crate::results::{FlowRow, quantile};
 
 /// A sum, nothing as soon as one of what it is of is not known.
 #[derive(Clone, Copy)]
@@ -27,6 +27,8 @@ struct Class {
     unfinished: u64,
     fct_s: Vec<f64>,
     slowdown: f64,
+    /// Flows that have one.
+    slowdowns: u64,
     throughput_bps: f64,
     out_of_order: Sum,
     received: Sum,
@@ -84,7 +86,10 @@ impl Summary {
         class.fct_s.push(fct);
         if fct > 0.0 {
             class.throughput_bps += row.flow.bytes as f64 * 8.0 / fct;
-            class.slowdown += fct / row.ideal.as_secs_f64().max(f64::MIN_POSITIVE);
+            if let Some(ideal) = row.ideal {
+                class.slowdown += fct / ideal.as_secs_f64().max(f64::MIN_POSITIVE);
+                class.slowdowns += 1;
+            }
         }
     }
 
@@ -103,17 +108,13 @@ impl Class {
         let share = |of: Option<u64>, all: Option<u64>| {
             of.zip(all).filter(|(_, all)| *all > 0).map(|(of, all)| of as f64 / all as f64)
         };
-        let percentile = |share: f64| {
-            let rank = (share * finished).ceil().max(1.0) as usize - 1;
-            self.fct_s.get(rank).copied()
-        };
         json!({
             "flows": self.flows,
             "finished": self.flows - self.unfinished,
             "mean_fct_s": mean(self.fct_s.iter().sum()),
-            "median_fct_s": percentile(0.5),
-            "p99_fct_s": percentile(0.99),
-            "mean_slowdown": mean(self.slowdown),
+            "median_fct_s": quantile(&self.fct_s, 0.5),
+            "p99_fct_s": quantile(&self.fct_s, 0.99),
+            "mean_slowdown": (self.slowdowns > 0).then(|| self.slowdown / self.slowdowns as f64),
             "mean_throughput_bps": mean(self.throughput_bps),
             "out_of_order_share": share(self.out_of_order.0, self.received.0),
             "retransmissions": self.retransmissions.0,

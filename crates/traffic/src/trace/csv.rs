@@ -91,11 +91,11 @@ mod tests {
             ),
             (
                 "src,dst,bytes,start_s\nh0,h1,5,0\nh0,h1,5,-1\n",
-                "line 3: start_s: `-1` is no time; expected a number of seconds, at least 0",
+                "line 3: start_s: `-1` is not a time; expected a number of seconds, at least 0",
             ),
             (
                 "src,dst,bytes,start_ps,sport,dport\nh0,h1,5,0,70000,1\n",
-                "line 2: `70000` is no port; expected a number from 0 to 65535",
+                "line 2: `70000` is not a port; expected a number from 0 to 65535",
             ),
             (
                 "src,dst,bytes,start_ps,dscp\nh0,h1,5,0,64\n",

@@ -125,7 +125,8 @@ impl Columns {
         let dscp = self.dscp.map(&cell).filter(|text| !text.is_empty()).map(dscp).transpose()?;
         let port = |column| {
             let text = cell(column);
-            text.parse::<u16>().map_err(|_| format!("`{text}` is no port; expected a number from 0 to 65535"))
+            text.parse::<u16>()
+                .map_err(|_| format!("`{text}` is not a port; expected a number from 0 to 65535"))
         };
         let ports = match self.ports {
             Some((sport, dport)) => Some((port(sport)?, port(dport)?)),
@@ -139,11 +140,11 @@ fn read_start(text: &str, kind: Start) -> Result<Duration, String> {
     match kind {
         Start::Text => text.parse().map_err(|error| format!("start: {error}")),
         Start::Picoseconds => text.parse().map(Duration::from_ps).map_err(|_| {
-            format!("start_ps: `{text}` is no time; expected a whole number of picoseconds, at least 0")
+            format!("start_ps: `{text}` is not a time; expected a whole number of picoseconds, at least 0")
         }),
         Start::Seconds => match text.parse::<f64>() {
             Ok(seconds) if (0.0..1e7).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
-            _ => Err(format!("start_s: `{text}` is no time; expected a number of seconds, at least 0")),
+            _ => Err(format!("start_s: `{text}` is not a time; expected a number of seconds, at least 0")),
         },
     }
 }

@@ -4,7 +4,7 @@
 use weft_units::Time;
 
 use super::{Ack, Window};
-use crate::config::Config;
+use crate::config::{Config, LossRecovery};
 use crate::seq::before;
 
 /// Rounds of conservative slow start (RFC 9406, CSS_ROUNDS).
@@ -70,10 +70,13 @@ impl HyStart {
                 if cfg.hystart_half_train { (least + train_slack(window, ack.srtt)) / 2 } else { least };
             self.found |= ack.now.saturating_since(self.round_start).ps() > limit;
         }
-        if self.samples < cfg.hystart_min_samples {
-            if self.current == 0 || rtt < self.current {
-                self.current = rtt;
-            }
+        let counts = self.samples < cfg.hystart_min_samples;
+        // ns-3 takes the least of the first samples only, Linux since 5.9 that of the whole round.
+        if (counts || cfg.loss_recovery != LossRecovery::Ns3v37) && (self.current == 0 || rtt < self.current)
+        {
+            self.current = rtt;
+        }
+        if counts {
             self.samples += 1;
         } else {
             let (low, high) = (cfg.hystart_delay_min.ps(), cfg.hystart_delay_max.ps());
@@ -132,6 +135,8 @@ fn train_slack(window: &Window, srtt: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use weft_units::Duration;
+
     use super::*;
 
     fn ack(at_us: u64, una: u32, high: u32) -> Ack {
@@ -149,6 +154,24 @@ mod tests {
         hystart.classic(&cfg, &mut window, &ack(1101, 2000, 20_000), 100_000_000, 100_000_000);
         assert!(hystart.found);
         assert_eq!(window.ssthresh, 20_000);
+    }
+
+    #[test]
+    fn the_least_delay_is_that_of_the_whole_round_in_linux_and_of_its_first_samples_in_ns3() {
+        for (profile, leaves) in [("linux", false), ("ns3-3.37", true)] {
+            let cfg = Config { hystart_ack_delta: Duration::ZERO, ..Config::profile(profile).unwrap() };
+            let mut hystart = HyStart::default();
+            let mut window = Window { cwnd: 20_000, ssthresh: u32::MAX };
+            hystart.round(&ack(1000, 1, 20_000));
+            let ms = 1_000_000_000;
+            let samples = (0..8).map(|_| 30 * ms).chain([10 * ms, 30 * ms]);
+            for (n, rtt) in samples.enumerate() {
+                let ack = ack(2000 + n as u64 * 10_000, 1000, 20_000);
+                // The ninth is as short as the least of all.
+                hystart.classic(&cfg, &mut window, &ack, rtt, 10 * ms);
+            }
+            assert_eq!(hystart.found, leaves, "{profile}");
+        }
     }
 
     #[test]

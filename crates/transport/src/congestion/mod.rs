@@ -16,15 +16,13 @@ mod reno;
 use weft_units::Time;
 
 use crate::config::{Config, CongestionControl, MptcpCongestion, WindowGrowth};
+use crate::segment::LARGEST_WINDOW;
 use coupled::Coupled;
 use cubic::Cubic;
 use dctcp::Dctcp;
 use reno::Reno;
 
 pub(crate) use coupled::Path;
-
-/// No window grows beyond this: RFC 7323's largest.
-const LARGEST: u32 = 1 << 30;
 
 /// The congestion window and the threshold between its two ways of growing.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +37,7 @@ impl Window {
     pub(crate) fn new(cfg: &Config) -> Self {
         let cwnd = u64::from(cfg.initial_window) * u64::from(cfg.mss);
         Self {
-            cwnd: cwnd.min(u64::from(LARGEST)) as u32,
+            cwnd: cwnd.min(u64::from(LARGEST_WINDOW)) as u32,
             ssthresh: cfg.initial_ssthresh.0.min(u64::from(u32::MAX)) as u32,
         }
     }
@@ -68,7 +66,7 @@ impl Window {
 
     #[inline]
     fn grow(&mut self, bytes: u32) {
-        self.cwnd = self.cwnd.saturating_add(bytes).min(LARGEST);
+        self.cwnd = self.cwnd.saturating_add(bytes).min(LARGEST_WINDOW);
     }
 }
 

@@ -4,9 +4,7 @@ use weft_units::Bytes;
 use weft_wire::mptcp::Version;
 
 use crate::config::{self, Mptcp, MptcpCongestion, MptcpScheduler};
-
-/// No window is larger (RFC 7323, section 2.3).
-const LARGEST: u64 = 1 << 30;
+use crate::segment::LARGEST_WINDOW;
 
 /// The parameters of a multipath connection, and what its subflows have in place of the TCP's.
 #[derive(Clone, PartialEq, Debug)]
@@ -26,13 +24,18 @@ impl Config {
         let mut cfg = Self { plain: plain.clone(), subflow: plain.clone() };
         // What is sent again elsewhere leaves a hole on a subflow while the connection goes on: so more than the
         // connection's window may be outstanding on one.
-        let window = Bytes(plain.receive_buffer.0.saturating_mul(4).min(LARGEST));
+        let window = Bytes(plain.receive_buffer.0.saturating_mul(4).min(LARGEST_WINDOW.into()));
         cfg.subflow.mss = plain.mss.saturating_sub(u16::from(cfg.mapping_bytes())).max(1);
         cfg.subflow.receive_buffer = window;
         cfg.subflow.initial_receive_window = window;
-        cfg.subflow.send_buffer = Bytes(LARGEST);
+        cfg.subflow.send_buffer = Bytes(LARGEST_WINDOW.into());
         cfg.subflow.nagle = false;
         Some(cfg)
+    }
+
+    /// The parameters of a connection that falls back to TCP.
+    pub fn plain(&self) -> &config::Config {
+        &self.plain
     }
 
     /// The parameters of each subflow.

@@ -182,6 +182,18 @@ impl Connection {
         first.min(self.outgoing.fin_timer).min(self.stalled_at)
     }
 
+    /// With `small_queues`: the segment of subflow `number` that [`Self::poll_transmit`] gave at `now`, with `len` bytes of
+    /// payload, leaves the host's interface at `leaves`.
+    pub fn leaves_at(&mut self, number: usize, now: Time, leaves: Time, len: u16) {
+        self.subflows[number].endpoint.leaves_at(now, leaves, len);
+    }
+
+    /// When data that waits for an interface may go on: [`Self::poll_transmit`] is to be called again then.
+    /// [`Time::MAX`]: none waits.
+    pub fn held_until(&self) -> Time {
+        self.subflows().map(Endpoint::held_until).min().unwrap_or(Time::MAX)
+    }
+
     /// Bytes that arrived in order: what the application has.
     #[inline]
     pub fn delivered(&self) -> u64 {

@@ -26,6 +26,9 @@ impl Connection {
         out: &mut Segment,
         options: &mut Options,
     ) -> Option<usize> {
+        if cfg.plain.small_queues {
+            self.wake_held(now);
+        }
         loop {
             if self.due {
                 self.due = false;
@@ -45,6 +48,15 @@ impl Connection {
             }
             if !self.wants_data_fin() {
                 return None;
+            }
+        }
+    }
+
+    /// Has subflows looked at whose data no longer waits for their interfaces.
+    fn wake_held(&mut self, now: Time) {
+        for (number, subflow) in self.subflows.iter().enumerate() {
+            if subflow.endpoint.held_until() <= now {
+                self.ready |= 1 << number;
             }
         }
     }
@@ -176,9 +188,8 @@ impl Connection {
             return self.dss(None, false);
         };
         if left < u32::from(out.len) {
-            // What is sent again need not begin where it did. A segment has one mapping; the rest is sent later.
-            out.len = left as u16;
-            out.flags = Flags(out.flags.0 & !Flags::FIN.0);
+            // A segment has one mapping; the rest is sent later.
+            self.subflows[number].endpoint.cut(&cfg.subflow, out, left as u16);
         }
         let last = self.outgoing.finished && data + u64::from(out.len) == ends_at;
         if last {

@@ -17,6 +17,7 @@ use crate::endpoint::{Endpoint, Phase, fact, todo};
 use crate::segment::{Flags, Segment};
 use crate::sent::{Sent, Tick};
 use crate::seq::{at_or_before, before, later, span};
+use crate::small_queue::SmallQueue;
 use reduction::Reduction;
 
 /// State of recovery.
@@ -28,6 +29,7 @@ pub(crate) struct Loss {
     pub(crate) rack: Rack,
     pub(crate) probe: TailProbe,
     pub(crate) frto: Frto,
+    pub(crate) small_queue: SmallQueue,
     /// Segments to send whatever the window says: start and length; length 0: new data.
     forced: [(u32, u32); 2],
     forced_count: u8,
@@ -38,6 +40,23 @@ impl Loss {
         if let Some(slot) = self.forced.get_mut(usize::from(self.forced_count)) {
             *slot = (start, len);
             self.forced_count += 1;
+        }
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.sent.heap_bytes() + self.small_queue.heap_bytes()
+    }
+
+    /// Of `[start, start + was)`, just sent, only what lies before `end` was: new data, or data sent again.
+    pub(crate) fn cut(&mut self, start: u32, was: u32, end: u32, new: bool, reducing: bool) {
+        if new {
+            self.sent.cut_end(end);
+        } else {
+            self.sent.cut(start, end);
+        }
+        if reducing {
+            self.reduction.unsent(was - span(start, end));
         }
     }
 
@@ -320,7 +339,7 @@ impl Endpoint {
             && loss.sent.is_clean()
             && loss.forced_count == 0
         {
-            loss.sent.merge(cfg.rack);
+            loss.sent.merge(cfg.rack, cfg.segment());
             self.clear(fact::SPLIT);
         }
     }
@@ -341,7 +360,9 @@ impl Endpoint {
 
     /// RFC 8985, section 7.3: new data if there is any, else the last segment again.
     pub(crate) fn poll_tail_probe(&mut self, cfg: &Config, now: Time, out: &mut Segment) -> bool {
-        if self.snd_una == self.snd_nxt || self.phase != Phase::Open {
+        // Linux (`skb_still_in_host_queue`): what has not left yet cannot have been lost.
+        let waits = self.loss.as_ref().is_some_and(|loss| loss.small_queue.holds_last(now));
+        if self.snd_una == self.snd_nxt || self.phase != Phase::Open || waits {
             self.start_timer(cfg, now);
             return false;
         }

@@ -24,6 +24,11 @@ impl Reduction {
         self.out = self.out.wrapping_add(bytes);
     }
 
+    /// So many of the bytes just sent were not.
+    pub(crate) fn unsent(&mut self, bytes: u32) {
+        self.out = self.out.wrapping_sub(bytes);
+    }
+
     /// RFC 6937, section 3, with the slow start reduction bound while the ACK is good: it advances and tells of no loss.
     pub(super) fn standard(
         &mut self,

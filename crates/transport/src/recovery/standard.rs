@@ -14,6 +14,9 @@ use crate::sent::{News, SACKED, Tick};
 use crate::seq::{at_or_before, before, later, span};
 use crate::timers::Timer;
 
+/// Recoveries for which RACK's patience stays (RFC 8985, section 6.2, step 4).
+const PERSISTENCE: u8 = 16;
+
 /// What an ACK tells, besides what it covers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tidings {
@@ -24,6 +27,8 @@ struct Tidings {
     duplicate: bool,
     /// A duplicate was reported (RFC 2883).
     dsack: bool,
+    /// The duplicate is that of a tail probe.
+    of_probe: bool,
     /// Bytes newly deemed lost.
     lost: bool,
     /// The echoed timestamp is older than the first retransmission (RFC 3522).
@@ -55,12 +60,17 @@ pub(super) fn on_ack(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, 
         tidings.original = advanced > 0
             && seg.flags.has(Flags::TS)
             && loss.undo.first.is_some_and(|first| before(seg.ts_ecr, first));
-        if tidings.dsack && ep.phase != Phase::Open {
+        if tidings.dsack {
             loss.undo.pending = loss.undo.pending.saturating_sub(1);
+            tidings.of_probe = loss.probe.end == sacks.first().map(|&(_, right)| right);
         }
+        tidings.original &= loss.undo.prior.is_some();
     }
     let lost_before = ep.loss.as_ref().map_or(0, |loss| loss.sent.lost());
-    detect_losses(ep, cfg, now, &tidings);
+    // Linux (`tcp_try_undo_partial`): what was waited for has come, so this ACK gives up nothing else.
+    if !(tidings.original && ep.phase == Phase::Recovery) {
+        detect_losses(ep, cfg, now, &tidings);
+    }
     let lost_after = ep.loss.as_ref().map_or(0, |loss| loss.sent.lost());
     tidings.lost = lost_after > lost_before;
 
@@ -74,8 +84,10 @@ pub(super) fn on_ack(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, 
     let reducing = matches!(ep.phase, Phase::Recovery | Phase::Reduced);
     change_phase(ep, cfg, now, ack, flight, &tidings);
     change_window(ep, cfg, now, ack, flight, &tidings, marked || reducing);
-    if tidings.advanced > 0 || tidings.news.sacked > 0 || tidings.lost {
-        let waits = ep.timer == Timer::Reorder && ep.send_timer_at != Time::MAX;
+    // A duplicate alone may have ended RACK's wait.
+    let idle = ep.send_timer_at == Time::MAX;
+    if tidings.advanced > 0 || tidings.news.sacked > 0 || tidings.lost || idle {
+        let waits = ep.timer == Timer::Reorder && !idle;
         if !waits {
             ep.start_timer(cfg, now);
         }
@@ -139,8 +151,14 @@ fn update_scoreboard(
     let in_recovery = matches!(ep.phase, Phase::Recovery | Phase::Disorder);
     let loss = ep.split(cfg, now);
     let sent = &mut loss.sent;
+    tidings.news = News::at(Tick::at(now), loss.rack.least);
     let news = &mut tidings.news;
-    for &(left, right) in sacks {
+    // As Linux does, the lowest block first: RACK's round trip is that of the highest segment delivered.
+    let mut blocks = [(0, 0); 4];
+    let blocks = &mut blocks[..sacks.len()];
+    blocks.copy_from_slice(sacks);
+    blocks.sort_by_key(|block| block.0.wrapping_sub(ack) as i32);
+    for &mut (left, right) in blocks {
         sent.sack(left, right, false, news);
     }
     sent.remember(sacks);
@@ -197,19 +215,16 @@ fn take_sample(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, ack: u
     if let Some(high) = news.highest_original {
         rack.highest = Some(rack.highest.map_or(high, |highest| later(highest, high)));
     }
-    let Some((sent, end, ever)) = news.latest else { return };
-    let rtt = tick.since(sent).max(1);
-    // A retransmission acknowledged sooner than any round trip was: the original arrived.
-    if ever && rtt < rack.least {
-        return;
+    let Some((sent, end)) = news.latest else { return };
+    let newest = tick.since(sent).max(1);
+    if rack.least == 0 || newest < rack.least {
+        rack.least = newest;
     }
-    if rack.least == 0 || rtt < rack.least {
-        rack.least = rtt;
-    }
-    let newer = rack.latest.is_none_or(|(t, e)| sent.after(t) || (sent == t && before(e, end)));
-    if newer {
+    // Linux (`tcp_rack_advance`): the time of sending only moves on, the round trip follows every delivery. A segment
+    // that comes late so makes RACK wait longer for others.
+    rack.rtt = news.rtt;
+    if rack.latest.is_none_or(|(t, e)| sent.after(t) || (sent == t && before(e, end))) {
         rack.latest = Some((sent, end));
-        rack.rtt = rtt;
     }
 }
 
@@ -238,10 +253,11 @@ fn adapt_patience(ep: &mut Endpoint, tidings: &Tidings) {
     if rack.dsack_round.is_some_and(|round| at_or_before(round, una)) {
         rack.dsack_round = None;
     }
-    if tidings.dsack && rack.dsack_round.is_none() {
+    // A probe of the tail is sent by a timer, not because RACK was impatient.
+    if tidings.dsack && !tidings.of_probe && rack.reordering && rack.dsack_round.is_none() {
         rack.dsack_round = Some(nxt);
         rack.patience = rack.patience.saturating_add(1);
-        rack.persist = 16;
+        rack.persist = PERSISTENCE;
     }
 }
 
@@ -273,7 +289,7 @@ fn rack_detect(ep: &mut Endpoint, cfg: &Config, now: Time) {
     let wait = loss.sent.lose_older(latest, loss.rack.rtt, window, Tick::at(now));
     if let Some(wait) = wait {
         ep.timer = Timer::Reorder;
-        ep.send_timer_at = now + Duration::from_ps(wait).min(LONGEST_WAIT);
+        ep.send_timer_at = now + Duration::from_ps(wait).min(LONGEST_WAIT) + cfg.reorder_slack;
     }
 }
 
@@ -333,8 +349,9 @@ fn change_phase(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, flight: u3
     let done = at_or_before(ep.recover, ack);
     match ep.phase {
         Phase::Recovery if done => {
-            if !try_undo(ep, cfg, tidings) {
+            if !try_undo(ep, cfg, tidings.original) {
                 ep.window.cwnd = ep.window.ssthresh;
+                spend_patience(ep);
             }
             leave(ep);
         }
@@ -346,13 +363,17 @@ fn change_phase(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, flight: u3
                     force_first_lost(ep, cfg, now);
                 }
             } else {
-                try_undo(ep, cfg, tidings);
+                undo_in_recovery(ep, cfg, tidings);
             }
         }
         Phase::Loss => in_loss(ep, cfg, ack, tidings),
         Phase::Reduced if done => {
             ep.window.cwnd = ep.window.ssthresh;
             leave(ep);
+        }
+        // The last duplicate may be reported after the recovery.
+        Phase::Open | Phase::Disorder if tidings.dsack => {
+            undo_by_dsack(ep, cfg);
         }
         _ => {}
     }
@@ -379,23 +400,50 @@ fn leave(ep: &mut Endpoint) {
     ep.clear(fact::GUARD);
     if let Some(loss) = &mut ep.loss {
         loss.frto = Frto::Off;
-        loss.undo.prior = None;
-        let rack = &mut loss.rack;
-        rack.persist = rack.persist.saturating_sub(1);
-        if rack.persist == 0 {
-            rack.patience = 0;
-        }
     }
 }
 
-/// Takes a reduction back if all retransmissions were needless. Whether it did.
-fn try_undo(ep: &mut Endpoint, cfg: &Config, tidings: &Tidings) -> bool {
+/// A recovery ended without having been needless: RACK's patience stays for so many of them (RFC 8985, section 6.2,
+/// step 4). A reduction after a mark is none.
+fn spend_patience(ep: &mut Endpoint) {
+    let Some(loss) = &mut ep.loss else { return };
+    let rack = &mut loss.rack;
+    rack.persist = rack.persist.saturating_sub(1);
+    if rack.persist == 0 {
+        rack.patience = 0;
+    }
+}
+
+/// During recovery Linux takes a late original for proof only once no retransmission is in flight: others of them may
+/// have been needed.
+fn undo_in_recovery(ep: &mut Endpoint, cfg: &Config, tidings: &Tidings) {
+    let Some(loss) = &mut ep.loss else { return };
+    loss.rack.reordering |= tidings.original;
+    if tidings.original && loss.sent.retrans() == 0 {
+        try_undo(ep, cfg, true);
+    } else {
+        undo_by_dsack(ep, cfg);
+    }
+}
+
+/// Takes a reduction back once every retransmission was reported as a duplicate (RFC 3708).
+fn undo_by_dsack(ep: &mut Endpoint, cfg: &Config) {
+    if try_undo(ep, cfg, false)
+        && let Some(loss) = &mut ep.loss
+    {
+        loss.rack.persist = (loss.rack.persist + 1).min(PERSISTENCE);
+    }
+}
+
+/// Takes a reduction back if all retransmissions were needless, or if the `original` of what was sent again has come.
+/// Whether it did.
+fn try_undo(ep: &mut Endpoint, cfg: &Config, original: bool) -> bool {
     let Some(loss) = &mut ep.loss else { return false };
     if !cfg.undo || loss.undo.first.is_none() {
         return false;
     }
     let Some(prior) = loss.undo.prior else { return false };
-    if loss.undo.pending > 0 && !tidings.original {
+    if loss.undo.pending > 0 && !original {
         return false;
     }
     loss.undo.prior = None;
@@ -426,7 +474,7 @@ fn in_loss(ep: &mut Endpoint, cfg: &Config, ack: u32, tidings: &Tidings) {
             loss.undo.pending = 0;
             loss.undo.first.get_or_insert(0);
             loss.frto = Frto::Off;
-            if try_undo(ep, cfg, tidings) {
+            if try_undo(ep, cfg, tidings.original) {
                 if ep.phase == Phase::Loss {
                     leave(ep);
                 }
@@ -446,7 +494,9 @@ fn in_loss(ep: &mut Endpoint, cfg: &Config, ack: u32, tidings: &Tidings) {
         _ => {}
     }
     if done {
-        try_undo(ep, cfg, tidings);
+        if !try_undo(ep, cfg, tidings.original) {
+            spend_patience(ep);
+        }
         leave(ep);
         return;
     }
@@ -558,7 +608,9 @@ pub(super) fn poll(ep: &mut Endpoint, cfg: &Config, now: Time, out: &mut Segment
     let Some(loss) = &mut ep.loss else { return false };
     let new_first = phase == Phase::Loss && loss.frto == Frto::New;
     if !new_first && let Some((start, lost)) = loss.sent.next_lost() {
-        if lost.min(cfg.segment()) <= avail || pipe == 0 {
+        // Linux allows retransmissions twice as much (`tcp_xmit_retransmit_queue`).
+        let fits = lost.min(cfg.segment()) <= avail || pipe == 0;
+        if fits && !ep.waits_for_interface(cfg, now, 2) {
             ep.resend(cfg, now, out, start, lost);
             return true;
         }

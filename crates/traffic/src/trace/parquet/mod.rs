@@ -164,7 +164,7 @@ mod tests {
             read_parquet(&rows(vec![Some(0.5), Some(1e-3)]), &find).unwrap()[1].start.ps(),
             1_000_000_000
         );
-        assert!(bad(rows(vec![Some(0.5), None])).starts_with("row 2: start_s: `` is no time"));
+        assert!(bad(rows(vec![Some(0.5), None])).starts_with("row 2: start_s: `` is not a time"));
         assert!(bad(rows(vec![Some(f64::NAN), None])).starts_with("row 1: start_s: `NaN`"));
         assert!(bad(file(vec![("src", host(&["h0"]))])).contains("no column `dst`"), "columns are needed");
         assert!(bad(b"src,dst,bytes\n".to_vec()).ends_with("expected a Parquet file"));

@@ -1,0 +1,260 @@
+//! What the tests of the engine share: a run described in a few lines, what came of it, a bare
+//! link fed with packets, and the statistics they are judged by.
+
+pub mod directory;
+pub mod paths;
+pub mod restart;
+pub mod statistics;
+pub mod wire;
+
+use proptest::test_runner::{Config as ProptestConfig, FileFailurePersistence};
+use weft_fabric::Fabric;
+use weft_sim::engine::{Progress, Setup};
+use weft_sim::fault::{Fault, FaultKind};
+use weft_sim::probe::Probe;
+use weft_sim::record::{FlowRecord, LinkReport, Metric, Recorder, RunReport, Sample};
+use weft_sim::run::run_setup;
+use weft_switching::{DropReason, ParamValue, SchemeSpec, stream};
+use weft_traffic::Flow;
+use weft_transport::Config;
+use weft_units::{Duration, FlowId, HostId, LinkId, Time};
+
+use restart::{Restart, run_with_restarts};
+
+/// So many random cases, or as many as `PROPTEST_CASES` says; a failing one is kept beside the test
+/// and tried again first.
+pub fn cases(count: u32) -> ProptestConfig {
+    let beside = FileFailurePersistence::WithSource("regressions");
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    let cases = asked.unwrap_or(count);
+    ProptestConfig { failure_persistence: Some(Box::new(beside)), ..ProptestConfig::with_cases(cases) }
+}
+
+/// The instant `span` after the start.
+pub fn at(span: Duration) -> Time {
+    Time::ZERO + span
+}
+
+/// A scheme without parameters.
+pub fn scheme(name: &str) -> SchemeSpec {
+    SchemeSpec { name: name.to_owned(), params: Default::default() }
+}
+
+/// A scheme with one parameter.
+pub fn scheme_with(name: &str, key: &str, value: ParamValue) -> SchemeSpec {
+    SchemeSpec { name: name.to_owned(), params: [(key.to_owned(), value)].into() }
+}
+
+/// The profile of that name, its segments filling an Ethernet frame.
+pub fn profile(name: &str) -> Config {
+    Config { mss: 1448, ..Config::profile(name).unwrap_or_else(|| panic!("no profile `{name}`")) }
+}
+
+/// One run. Every flow is of a class of its own, so that samples tell flows apart.
+#[derive(Clone)]
+pub struct Trial<'a> {
+    pub fabric: &'a Fabric,
+    pub scheme: SchemeSpec,
+    pub config: Config,
+    pub seed: u64,
+    pub limit: Duration,
+    pub window: (Duration, Duration),
+    pub interval: Option<Duration>,
+    pub flows: Vec<Flow>,
+    pub faults: Vec<Fault>,
+    pub restarts: Vec<Restart>,
+}
+
+impl<'a> Trial<'a> {
+    pub fn new(fabric: &'a Fabric, scheme: SchemeSpec, config: Config) -> Self {
+        Self {
+            fabric,
+            scheme,
+            config,
+            seed: 1,
+            limit: Duration::from_secs(100),
+            window: (Duration::ZERO, Duration::from_secs(1)),
+            interval: None,
+            flows: Vec::new(),
+            faults: Vec::new(),
+            restarts: Vec::new(),
+        }
+    }
+
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    pub fn limit(self, limit: Duration) -> Self {
+        Self { limit, ..self }
+    }
+
+    pub fn measured(self, from: Duration, to: Duration) -> Self {
+        Self { window: (from, to), ..self }
+    }
+
+    pub fn sampled(self, interval: Duration) -> Self {
+        Self { interval: Some(interval), ..self }
+    }
+
+    /// Adds a flow; flows are to be added in order of their start.
+    pub fn flow(mut self, src: u32, dst: u32, bytes: u64, start: Duration) -> Self {
+        let id = self.flows.len() as u32;
+        self.flows.push(Flow {
+            id: FlowId(id),
+            src: HostId(src),
+            dst: HostId(dst),
+            sport: 1_000 + id as u16,
+            dport: 80,
+            class: id as u16,
+            dscp: 0,
+            bytes,
+            start: at(start),
+        });
+        self
+    }
+
+    /// Gives the flow that was added last a DSCP.
+    pub fn with_dscp(mut self, dscp: u8) -> Self {
+        if let Some(last) = self.flows.last_mut() {
+            last.dscp = dscp;
+        }
+        self
+    }
+
+    pub fn fail(self, when: Duration, cable: &str) -> Self {
+        self.fault(when, FaultKind::Fail, cable)
+    }
+
+    pub fn heal(self, when: Duration, cable: &str) -> Self {
+        self.fault(when, FaultKind::Heal, cable)
+    }
+
+    /// A switch loses its tables.
+    pub fn restart(mut self, when: Duration, switch: &str) -> Self {
+        self.restarts.push(Restart { at: at(when), switch: switch.to_owned() });
+        self
+    }
+
+    fn fault(mut self, when: Duration, kind: FaultKind, cable: &str) -> Self {
+        self.faults.push(Fault::of_cable(at(when), kind, link(self.fabric, cable)));
+        self
+    }
+
+    /// Runs it; every run has to account for each of its packets.
+    pub fn run(&self) -> Outcome {
+        let mut seen = Seen::default();
+        let links = (0..self.fabric.links().len() as u32).map(LinkId).collect();
+        let setup = Setup {
+            fabric: self.fabric,
+            flows: &self.flows,
+            classes: self.flows.len(),
+            transport: &self.config,
+            seed: self.seed,
+            limit: at(self.limit),
+            window: (at(self.window.0), at(self.window.1)),
+            probe: Probe::new(self.interval, links, true),
+            faults: &self.faults,
+        };
+        let report = if self.restarts.is_empty() {
+            run_setup(setup, &self.scheme, &Progress::default(), &mut seen).expect("a known scheme")
+        } else {
+            run_with_restarts(setup, &self.scheme, &self.restarts, &mut seen)
+        };
+        assert!(report.counters.is_conserved(), "seed {}: {:?}", self.seed, report.counters);
+        seen.flows.sort_by_key(|record| record.flow.id);
+        Outcome { report, flows: seen.flows, samples: seen.samples }
+    }
+}
+
+/// The link of a text such as `e0-a1`, in the direction of the text.
+pub fn link(fabric: &Fabric, cable: &str) -> LinkId {
+    fabric.link_named(cable).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Everything that a run told.
+#[derive(Default)]
+struct Seen {
+    flows: Vec<FlowRecord>,
+    samples: Vec<Sample>,
+}
+
+impl Recorder for Seen {
+    fn flow(&mut self, record: &FlowRecord) {
+        self.flows.push(record.clone());
+    }
+
+    fn sample(&mut self, sample: &Sample) {
+        self.samples.push(*sample);
+    }
+}
+
+/// What came of a [`Trial`]: its report, its flows in order of their ids, its samples.
+pub struct Outcome {
+    pub report: RunReport,
+    pub flows: Vec<FlowRecord>,
+    pub samples: Vec<Sample>,
+}
+
+impl Outcome {
+    /// The completion time of a flow, which has to have finished.
+    pub fn fct(&self, flow: usize) -> Duration {
+        let record = &self.flows[flow];
+        record.end.unwrap_or_else(|| panic!("flow {flow} did not finish: {record:?}")) - record.flow.start
+    }
+
+    pub fn link(&self, link: LinkId) -> &LinkReport {
+        &self.report.links[link.index()]
+    }
+
+    /// Packets that a link accepted.
+    pub fn packets(&self, link: LinkId) -> u64 {
+        self.link(link).counters.packets
+    }
+
+    pub fn dropped(&self, reason: DropReason) -> u64 {
+        self.report.counters.packets_dropped[reason as usize]
+    }
+
+    /// The mean of what a metric said of an entity after `from`; what was not said is zero.
+    pub fn mean(&self, metric: Metric, entity: u32, from: Duration) -> f64 {
+        let late = |sample: &&Sample| sample.time > at(from);
+        let instants = self.samples.iter().filter(late).filter(|sample| sample.metric == Metric::ActiveFlows);
+        let said = self.samples.iter().filter(late);
+        let values = said.filter(|sample| sample.metric == metric && sample.entity == entity);
+        values.map(|sample| sample.value).sum::<f64>() / instants.count().max(1) as f64
+    }
+
+    /// Bits per second that each flow's application received after `from`.
+    pub fn rates(&self, from: Duration) -> Vec<f64> {
+        (0..self.flows.len() as u32).map(|class| self.mean(Metric::Throughput, class, from)).collect()
+    }
+}
+
+/// Uniform numbers of a named stream.
+pub struct Uniform(weft_switching::Stream);
+
+impl Uniform {
+    pub fn new(seed: u64, name: &str) -> Self {
+        Self(stream(seed, name, 0))
+    }
+
+    pub fn bits(&mut self) -> u64 {
+        rand_core::RngCore::next_u64(&mut self.0)
+    }
+
+    /// In [0, 1).
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// In 0..n.
+    pub fn below(&mut self, n: usize) -> usize {
+        weft_switching::pick(self.bits(), n)
+    }
+
+    /// Exponential of that mean.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * (1.0 - self.unit()).ln()
+    }
+}

@@ -1,0 +1,79 @@
+//! One link, fed with packets at chosen times: a queue by itself, as queueing theory sees it.
+
+use weft_fabric::{FabricBuilder, LinkSpec};
+use weft_sim::event_queue::Due;
+use weft_sim::network::Network;
+use weft_switching::{DropReason, Header};
+use weft_transport::mptcp::Options;
+use weft_transport::{Ecn, Segment};
+use weft_units::{Bytes, LinkId, Time};
+
+/// A packet that came through.
+#[derive(Clone, Copy, Debug)]
+pub struct Passed {
+    pub tag: u32,
+    pub arrived: Time,
+    pub marked: bool,
+}
+
+/// A link from one host to another.
+pub struct Wire {
+    pub net: Network,
+    link: u32,
+    pub passed: Vec<Passed>,
+}
+
+impl Wire {
+    pub fn new(spec: &LinkSpec) -> Self {
+        let mut builder = FabricBuilder::new("wire");
+        let hosts = ["h0", "h1"].map(|name| builder.add_host(name, 0, None).expect("a good name"));
+        builder.connect(hosts[0], hosts[1], spec).expect("a good link");
+        let fabric = builder.build().expect("two hosts and a link");
+        let net = Network::new(&fabric, Time::MAX);
+        Self { link: net.first_link[hosts[0].index()], net, passed: Vec::new() }
+    }
+
+    /// Offers a packet of `ip_bytes` with a DSCP at `at`, after what is due until then.
+    pub fn offer(&mut self, at: Time, tag: u32, ip_bytes: u16, dscp: u8, ecn: Ecn) -> Result<(), DropReason> {
+        self.run_until(at);
+        self.net.now = at;
+        let segment = Segment { len: ip_bytes - 40, ecn, ..Segment::default() };
+        let template = Header { traffic_class: dscp << 2, ..Header::default() };
+        let packet = self.net.packets.packet_of(&template, tag, &segment, Options::None);
+        self.net.transmit(self.link, packet).inspect_err(|_| self.net.packets.remove(packet))
+    }
+
+    /// Lets happen what happens until `at`.
+    pub fn run_until(&mut self, at: Time) {
+        let links = self.net.links.count();
+        while let Some((time, due)) = self.net.queue.first_due().filter(|(time, _)| *time <= at) {
+            self.net.now = time;
+            match due {
+                Due::Leaf(link) if link < links => {
+                    let (packet, next, ..) = self.net.links.arrive(link);
+                    self.net.queue.set(link, next);
+                    let found = self.net.packets.get(packet);
+                    let marked = found.header.traffic_class & Header::CE == Header::CE;
+                    self.passed.push(Passed {
+                        tag: found.endpoint().unwrap_or(u32::MAX),
+                        arrived: time,
+                        marked,
+                    });
+                    self.net.packets.remove(packet);
+                }
+                Due::Leaf(line) => self.net.line_free(line - links),
+                Due::Far(_) => unreachable!("nothing of that kind is scheduled"),
+            }
+        }
+    }
+
+    /// Bytes that have not left.
+    pub fn backlog(&self) -> Bytes {
+        self.net.backlog(self.link)
+    }
+
+    /// The counters of the link.
+    pub fn counters(&self) -> weft_sim::link::LinkCounters {
+        self.net.counters(LinkId(0))
+    }
+}

@@ -1,0 +1,184 @@
+//! Links and nodes that fail and heal in mid-run.
+
+use weft_fabric::{Fabric, FabricBuilder, LinkSpec, build};
+use weft_scenario::Scenario;
+use weft_sim::engine::Progress;
+use weft_sim::record::{FlowRecord, Recorder, Sample};
+use weft_sim::run::run;
+use weft_switching::DropReason;
+use weft_units::{Duration, Rate};
+
+use crate::common::{Trial, link, profile, scheme};
+
+const MS: fn(u64) -> Duration = Duration::from_ms;
+
+fn gigabit(delay: Duration) -> LinkSpec {
+    LinkSpec::new(Rate::from_gbps(1), delay)
+}
+
+/// h0, h1 on l0 and h2, h3 on l1, two spines between.
+fn two_spines() -> Fabric {
+    build::spine_leaf(2, 2, 2, &gigabit(Duration::from_us(5)), &gigabit(Duration::from_us(5))).unwrap()
+}
+
+/// After a handshake of 2 x 1.04 ms, the last ACK of it and ten segments, the initial window, leave
+/// back to back in 0.13 ms and are on the middle link for 1 ms; at 2.5 ms they are all there. The
+/// first thing sent again comes 2 round trips later.
+#[test]
+fn what_is_on_a_failing_link_is_lost_and_counted_and_sent_again() {
+    let fabric = build::dumbbell(1, 1, &gigabit(Duration::from_us(20)), &gigabit(MS(1))).unwrap();
+    let whole = Trial::new(&fabric, scheme("ecmp"), profile("linux")).flow(0, 1, 14_480, Duration::ZERO);
+    let outcome = whole.clone().fail(Duration::from_us(2_500), "s0-s1").heal(MS(3), "s0-s1").run();
+    assert_eq!(outcome.dropped(DropReason::LinkDown), 11);
+    assert_eq!(outcome.flows[0].drops, 10);
+    assert_eq!(outcome.report.flows_finished, 1);
+    assert!(outcome.flows[0].retransmissions >= 10);
+    assert!(outcome.fct(0) > whole.run().fct(0) * 2);
+}
+
+#[test]
+fn a_link_that_is_down_refuses_packets_and_counts_them_as_such() {
+    let fabric =
+        build::dumbbell(1, 1, &gigabit(Duration::from_us(20)), &gigabit(Duration::from_us(20))).unwrap();
+    let trial = Trial::new(&fabric, scheme("ecmp"), profile("linux")).flow(0, 1, 1_000, MS(1));
+    let outcome = trial.limit(MS(3_500)).fail(MS(0), "h0-s0").run();
+    // The first SYN and those of 1 s and 3 s.
+    assert_eq!(outcome.dropped(DropReason::LinkDown), 3);
+    assert_eq!(outcome.report.counters.packet_hops, 0);
+    assert!(!outcome.link(link(&fabric, "h0-s0")).up && !outcome.link(link(&fabric, "s0-h0")).up);
+}
+
+#[test]
+fn a_flow_without_a_path_waits_until_the_path_heals() {
+    let fabric =
+        build::dumbbell(1, 1, &gigabit(Duration::from_us(20)), &gigabit(Duration::from_us(20))).unwrap();
+    let trial = Trial::new(&fabric, scheme("ecmp"), profile("linux")).flow(0, 1, 1_000, Duration::ZERO);
+    let lone = trial.clone().run().fct(0);
+    let outcome = trial.fail(MS(0), "s0-s1").heal(MS(500), "s0-s1").run();
+    assert_eq!(outcome.dropped(DropReason::NoRoute), 1, "the first SYN finds no route at s0");
+    assert_eq!(outcome.fct(0), lone + Duration::from_secs(1), "the second SYN goes through");
+}
+
+#[test]
+fn every_scheme_goes_on_over_the_other_spine_and_comes_back_when_the_link_heals() {
+    let fabric = two_spines();
+    let (fail, heal, end) = (MS(20), MS(500), MS(900));
+    for name in ["ecmp", "single_path", "spray", "spanning_tree"] {
+        // What the failing link carries has to have been in use: by some of eight flows.
+        let endless = |trial: Trial<'static>| {
+            (0..8).fold(trial, |trial, i| {
+                trial.flow(i % 2, 2 + i % 2, 1 << 30, Duration::from_us(u64::from(i)))
+            })
+        };
+        let fabric: &'static Fabric = Box::leak(Box::new(fabric.clone()));
+        let used = endless(Trial::new(fabric, scheme(name), profile("linux")).limit(fail)).run();
+        let spines = ["s0", "s1"].map(|spine| link(fabric, &format!("{spine}-l1")));
+        let busy = usize::from(used.packets(spines[1]) > used.packets(spines[0]));
+        let cable = format!("s{busy}-l1");
+        let (failed, other) = (spines[busy], spines[1 - busy]);
+        let at = |limit: Duration| {
+            let trial = endless(Trial::new(fabric, scheme(name), profile("linux")).limit(limit));
+            trial.fail(fail, &cable).heal(heal, &cable).run()
+        };
+        let [before, between, after] = [fail, heal, end].map(at);
+        let lost = between.dropped(DropReason::LinkDown);
+        assert!(lost > 0, "{name}: the link was busy, so packets were on it");
+        // Beside those that had been taken in before it failed, nothing crosses a failed link.
+        assert!(between.packets(failed) <= before.packets(failed) + 1, "{name}");
+        let detour = between.packets(other) - before.packets(other);
+        assert!(detour > 20_000, "{name}: {detour} packets over the other spine in 480 ms");
+        let back = after.packets(failed) - between.packets(failed);
+        assert!(back > 5_000, "{name}: {back} packets over the healed link in 400 ms");
+    }
+}
+
+/// From h0 to h1 it is three links, and five the other way round.
+#[test]
+fn the_ideal_is_over_the_paths_that_there_are_when_the_flow_starts() {
+    let fabric = build::ring(4, 1, &gigabit(MS(1)), &gigabit(MS(1))).unwrap();
+    let trial = Trial::new(&fabric, scheme("ecmp"), profile("linux")).flow(0, 1, 5_000_000, MS(10));
+    let ideal = |trial: &Trial| {
+        let outcome = trial.run();
+        assert_eq!(outcome.report.flows_finished, 1);
+        (outcome.flows[0].hops, outcome.flows[0].ideal)
+    };
+    let (short, whole) = (ideal(&trial), ideal(&trial.clone().fail(MS(5), "s0-s1")));
+    assert_eq!((short.0, whole.0), (3, 5));
+    assert_eq!(ideal(&trial.clone().fail(MS(30), "s0-s1")), short, "fails while the flow is under way");
+    assert_eq!(ideal(&trial.clone().fail(MS(5), "s0-s1").heal(MS(30), "s0-s1")), whole, "heals meanwhile");
+    assert_eq!(ideal(&trial.clone().fail(MS(10), "s0-s1")), whole, "fails at the moment of the start");
+    let cut_off = trial.fail(MS(5), "h0-s0").heal(MS(30), "h0-s0");
+    assert_eq!(ideal(&cut_off), (0, Duration::ZERO), "there was no path");
+}
+
+/// Takes no notice.
+struct Nobody;
+
+impl Recorder for Nobody {
+    fn flow(&mut self, _record: &FlowRecord) {}
+    fn sample(&mut self, _sample: &Sample) {}
+}
+
+/// Whether cables are up at the end of a run of a k = 4 fat-tree with these events.
+fn up_at_the_end(failed: &str, events: &[(&str, &str)], cables: &[&str]) -> Vec<bool> {
+    let mut text = format!(
+        "[fabric]\nkind = \"fat-tree\"\nk = 4\nfailed = [{failed}]\n[scheme]\nname = \"ecmp\"\n\
+         [traffic]\nflow_list = [{{ src = \"h0\", dst = \"h15\", bytes = \"1 kB\", start = \"10 ms\" }}]\n"
+    );
+    for (i, (what, target)) in events.iter().enumerate() {
+        text += &format!("[[event]]\nat = \"{} us\"\n{what} = \"{target}\"\n", i + 1);
+    }
+    let scenario = Scenario::parse(&text, "events.toml").unwrap_or_else(|error| panic!("{error}"));
+    let no_files = |name: &str| Err(format!("no file {name}"));
+    let plan = scenario.plan(&scenario.points()[0], &no_files).unwrap_or_else(|error| panic!("{error}"));
+    let report = run(&plan, &Progress::default(), &mut Nobody).unwrap();
+    cables.iter().map(|cable| report.links[link(&plan.fabric, cable).index()].up).collect()
+}
+
+#[test]
+fn a_node_takes_its_cables_down_and_back_up() {
+    let cables = ["a0-e0", "a0-e1", "a0-c0", "a0-c1", "a1-e0"];
+    assert_eq!(up_at_the_end("", &[("fail_node", "a0")], &cables), [false, false, false, false, true]);
+    assert_eq!(up_at_the_end("", &[("fail_node", "a0"), ("heal_node", "a0")], &cables), [true; 5]);
+}
+
+#[test]
+fn a_node_that_comes_back_leaves_down_what_is_down_by_itself() {
+    let cables = ["e0-a0", "a0-e1"];
+    let around = |event| [event, ("fail_node", "a0"), ("heal_node", "a0")];
+    assert_eq!(
+        up_at_the_end("", &around(("fail", "e0-a0")), &cables),
+        [false, true],
+        "a cable that had failed"
+    );
+    assert_eq!(
+        up_at_the_end("", &around(("fail_node", "e0")), &cables),
+        [false, true],
+        "the other end is down"
+    );
+    let twice = [("fail_node", "a0"), ("heal_node", "a0")];
+    assert_eq!(up_at_the_end("\"e0-a0\"", &twice, &cables), [false, true], "a cable down from the start");
+    let inside = [("fail_node", "a0"), ("heal", "e0-a0")];
+    assert_eq!(up_at_the_end("", &inside, &cables), [false, false], "a cable of a node that is down");
+    let both = [("fail", "e0-a0"), ("fail_node", "a0"), ("heal", "e0-a0"), ("heal_node", "a0")];
+    assert_eq!(up_at_the_end("", &both, &cables), [true, true], "both have healed");
+}
+
+#[test]
+fn two_cables_between_two_switches_fail_one_by_one() {
+    let mut builder = FabricBuilder::new("twice");
+    let hosts = ["h0", "h1"].map(|name| builder.add_host(name, 0, None).unwrap());
+    let switches = ["s0", "s1"].map(|name| builder.add_switch(name, 1, None).unwrap());
+    let spec = gigabit(Duration::from_us(5));
+    for (host, switch) in hosts.iter().zip(&switches) {
+        builder.connect(*host, *switch, &spec).unwrap();
+    }
+    let cables = [0, 1].map(|_| builder.connect(switches[0], switches[1], &spec).unwrap());
+    let fabric = builder.build().unwrap();
+    for name in ["ecmp", "single_path", "spray", "spanning_tree"] {
+        let trial = Trial::new(&fabric, scheme(name), profile("linux")).flow(0, 1, 5_000_000, Duration::ZERO);
+        let outcome = trial.fail(MS(5), "s0-s1").run();
+        assert_eq!(outcome.report.flows_finished, 1, "{name}");
+        assert!(outcome.packets(cables[1]) > 1_000, "{name}: {:?}", cables.map(|id| outcome.packets(id)));
+    }
+}

@@ -1,0 +1,165 @@
+//! Workloads of the kinds that `make_cases.py` writes, with any seed. The draws are not Python's.
+
+use weft_fabric::Fabric;
+use weft_traffic::Flow;
+use weft_units::{FlowId, HostId, Time};
+
+use crate::ns3::case::{CLASSES, Input, read_fabric};
+use crate::ns3::mersenne::Mersenne;
+
+/// Web search (DCTCP) flow sizes as `make_cases.py` cuts them: bytes and cumulative probability.
+const WEB_SEARCH: [(f64, f64); 11] = [
+    (0.0, 0.0),
+    (10e3, 0.15),
+    (20e3, 0.2),
+    (30e3, 0.3),
+    (50e3, 0.4),
+    (80e3, 0.53),
+    (200e3, 0.6),
+    (1e6, 0.7),
+    (2e6, 0.8),
+    (5e6, 0.9),
+    (10e6, 1.0),
+];
+
+const HOSTS_PER_LEAF: usize = 5;
+/// Bits per second of all uplinks of `spine-leaf-4x4x5` together.
+const UPLINKS_BPS: f64 = 16e9;
+
+/// Which flows there are.
+#[derive(Clone, Copy, Debug)]
+pub enum Workload {
+    /// 200 web-search flows between leaves, Poisson, at this load of the uplinks.
+    Web(f64),
+    /// 2 MB from each host to another, and 20 of 200 kB.
+    Permutation,
+}
+
+/// A kind of case, apart from seed and TCP.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// As cases are named: workload, fabric, scheme.
+    pub name: &'static str,
+    pub workload: Workload,
+}
+
+/// All kinds of the stored cases but the lone flows.
+pub const KINDS: [Kind; 7] = [
+    Kind { name: "web10.spine-leaf-4x4x5.single_path", workload: Workload::Web(0.1) },
+    Kind { name: "web40.spine-leaf-4x4x5.ecmp", workload: Workload::Web(0.4) },
+    Kind { name: "web40.spine-leaf-4x4x5.spray", workload: Workload::Web(0.4) },
+    Kind { name: "web40.spine-leaf-4x4x5-deep.spray", workload: Workload::Web(0.4) },
+    Kind { name: "permutation.fat-tree-4.single_path", workload: Workload::Permutation },
+    Kind { name: "permutation.fat-tree-4.ecmp", workload: Workload::Permutation },
+    Kind { name: "permutation.fat-tree-4.spray", workload: Workload::Permutation },
+];
+
+impl Kind {
+    /// The scheme.
+    pub fn scheme(&self) -> &'static str {
+        self.name.rsplit('.').next().unwrap()
+    }
+
+    /// The workload with this seed.
+    pub fn input(&self, tcp: &str, seed: u64) -> Input {
+        let fabric = read_fabric(self.name.split('.').nth(1).unwrap());
+        // Complemented, so that spraying does not draw the numbers that made the flows.
+        let mut draws = Draws(Mersenne::new(!seed));
+        let flows = match self.workload {
+            Workload::Web(load) => draws.web_search(&fabric, load),
+            Workload::Permutation => draws.permutation(&fabric),
+        };
+        Input { flows: number(flows), fabric, scheme: self.scheme().to_owned(), tcp: tcp.to_owned(), seed }
+    }
+}
+
+/// A flow before it has a number: source, destination, bytes, start.
+type Drawn = (usize, usize, u64, Time);
+
+struct Draws(Mersenne);
+
+impl Draws {
+    /// Uniform in `[0, 1)`.
+    fn unit(&mut self) -> f64 {
+        (self.0.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.unit() * bound as f64) as usize
+    }
+
+    fn size(&mut self) -> u64 {
+        let u = self.unit();
+        let above = WEB_SEARCH.partition_point(|&(_, p)| p <= u);
+        let ((x0, p0), (x1, p1)) = (WEB_SEARCH[above - 1], WEB_SEARCH[above]);
+        ((x0 + (x1 - x0) * (u - p0) / (p1 - p0)) as u64).max(1)
+    }
+
+    fn web_search(&mut self, fabric: &Fabric, load: f64) -> Vec<Drawn> {
+        let piece = |pair: &[(f64, f64)]| (pair[1].1 - pair[0].1) * (pair[0].0 + pair[1].0) / 2.0;
+        let mean_bytes: f64 = WEB_SEARCH.windows(2).map(piece).sum();
+        let gap_s = mean_bytes * 8.0 / (load * UPLINKS_BPS);
+        let (hosts, mut now_s) = (fabric.host_count(), 0.0);
+        let mut flow = |_| {
+            now_s -= (1.0 - self.unit()).ln() * gap_s;
+            let src = self.below(hosts);
+            let mut dst = src;
+            while dst / HOSTS_PER_LEAF == src / HOSTS_PER_LEAF {
+                dst = self.below(hosts);
+            }
+            (src, dst, self.size(), nanoseconds(now_s * 1e9))
+        };
+        (0..200).map(&mut flow).collect()
+    }
+
+    fn permutation(&mut self, fabric: &Fabric) -> Vec<Drawn> {
+        let hosts = fabric.host_count();
+        let order = loop {
+            let mut order: Vec<_> = (0..hosts).collect();
+            (1..hosts).rev().for_each(|last| order.swap(last, self.below(last + 1)));
+            if order.iter().enumerate().all(|(src, &dst)| src != dst) {
+                break order;
+            }
+        };
+        let long = |(src, dst)| (src, dst, 2_000_000, nanoseconds(self.unit() * 1e3));
+        let mut flows: Vec<_> = order.into_iter().enumerate().map(long).collect();
+        for _ in 0..20 {
+            let src = self.below(hosts);
+            let dst = (src + 1 + self.below(hosts - 1)) % hosts;
+            flows.push((src, dst, 200_000, nanoseconds(self.unit() * 40e6)));
+        }
+        flows.sort_by_key(|&(.., start)| start);
+        flows
+    }
+}
+
+fn nanoseconds(ns: f64) -> Time {
+    Time::from_ps(ns as u64 * 1000)
+}
+
+/// Numbers flows, and source ports of each host from 10000 on.
+fn number(drawn: Vec<Drawn>) -> Vec<Flow> {
+    let mut used = [0; 64];
+    let flow = |(id, (src, dst, bytes, start)): (usize, Drawn)| {
+        used[src] += 1;
+        Flow {
+            id: FlowId(id as u32),
+            src: HostId(src as u32),
+            dst: HostId(dst as u32),
+            sport: 9_999 + used[src],
+            dport: 80,
+            class: size_class(bytes),
+            dscp: 0,
+            bytes,
+            start,
+        }
+    };
+    drawn.into_iter().enumerate().map(flow).collect()
+}
+
+/// The place in [`CLASSES`]: a mouse below 10 kB, an elephant above 1 MB.
+fn size_class(bytes: u64) -> u16 {
+    let class = u16::from(bytes >= 10_000) + u16::from(bytes > 1_000_000);
+    debug_assert!(usize::from(class) < CLASSES.len());
+    class
+}

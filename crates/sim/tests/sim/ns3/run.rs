@@ -1,0 +1,68 @@
+//! Weft on a case, with the transport set as the reference program sets ns-3's.
+
+use std::collections::BTreeMap;
+
+use weft_sim::engine::{Progress, Setup};
+use weft_sim::probe::Probe;
+use weft_sim::record::{FlowRecord, Recorder, Sample};
+use weft_sim::run::run_setup;
+use weft_switching::SchemeSpec;
+use weft_transport::{Config, CongestionControl};
+use weft_units::{Bytes, Duration, FlowId, Time};
+
+use crate::ns3::case::{CLASSES, Input, Outcome};
+
+/// The attributes that `reference.cc` sets; the others are ns-3's defaults, which are the profile's.
+pub fn transport(tcp: &str) -> Config {
+    let window = Bytes(16 << 20);
+    let config = Config {
+        mss: 1448,
+        initial_window: 10,
+        receive_buffer: window,
+        initial_receive_window: window,
+        send_buffer: window,
+        sack: tcp != "newreno",
+        congestion_control: match tcp {
+            "cubic" => CongestionControl::Cubic,
+            "newreno" | "newreno-sack" => CongestionControl::Reno,
+            _ => panic!("{tcp}: expected newreno, newreno-sack or cubic"),
+        },
+        ..Config::profile("ns3-3.37").unwrap()
+    };
+    config.validate().unwrap();
+    config
+}
+
+/// What became of each flow of `input`.
+pub fn run(input: &Input) -> BTreeMap<FlowId, Outcome> {
+    let setup = Setup {
+        fabric: &input.fabric,
+        flows: &input.flows,
+        classes: CLASSES.len(),
+        transport: &transport(&input.tcp),
+        seed: input.seed,
+        limit: Time::ZERO + Duration::from_secs(1000),
+        window: (Time::ZERO, Time::ZERO + Duration::from_secs(1)),
+        probe: Probe::default(),
+        faults: &[],
+    };
+    let scheme = SchemeSpec { name: input.scheme.clone(), params: BTreeMap::new() };
+    let mut outcomes = Outcomes(BTreeMap::new());
+    run_setup(setup, &scheme, &Progress::default(), &mut outcomes).unwrap();
+    outcomes.0
+}
+
+struct Outcomes(BTreeMap<FlowId, Outcome>);
+
+impl Recorder for Outcomes {
+    fn flow(&mut self, record: &FlowRecord) {
+        let outcome = Outcome {
+            fct: record.end.map(|end| end.saturating_since(record.flow.start)),
+            retransmitted: record.retransmissions,
+            timeouts: record.timeouts,
+        };
+        self.0.insert(record.flow.id, outcome);
+    }
+
+    fn sample(&mut self, _sample: &Sample) {}
+}

@@ -1,0 +1,89 @@
+//! What a result says of the measurement window.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use weft_scenario::Scenario;
+use weft_sim::sweep::Event;
+
+use crate::common::directory::Scratch;
+use crate::sweeps::sweep::run;
+
+/// A flow of 1 MB from l0 to l1 in the window, and before it one of 0.1 MB.
+const TEXT: &str = r#"
+name = "window"
+[fabric]
+kind = "spine-leaf"
+spines = 2
+leaves = 2
+hosts_per_leaf = 2
+rate = "1 Gbps"
+delay = "5 us"
+[[traffic]]
+class = "early"
+sizes = { fixed = "100 kB" }
+arrivals = "at-once"
+start = "0 s"
+flows = 1
+pairs = [["h0", "h2"]]
+[[traffic]]
+class = "counted"
+sizes = { fixed = "1 MB" }
+arrivals = "at-once"
+start = "20 ms"
+flows = 1
+pairs = [["h0", "h2"]]
+[scheme]
+name = "single_path"
+[run]
+duration = "100 ms"
+[measure]
+window = ["10 ms", "60 ms"]
+"#;
+
+/// Starts long after the window.
+const STRAGGLER: &str = r#"
+[[traffic]]
+class = "late"
+sizes = { fixed = "100 kB" }
+arrivals = "at-once"
+start = "5 s"
+flows = 1
+pairs = [["h1", "h3"]]
+"#;
+
+fn summary(text: &str, name: &str) -> Value {
+    let scenario = Scenario::parse(text, "window.toml").unwrap_or_else(|error| panic!("{error}"));
+    let scratch = Scratch::new(name);
+    run(&scenario, scratch.path(), 1, &mut |_: &Event<'_>| true).unwrap();
+    let path = scratch.join("runs").join(&scenario.points()[0].id).join("summary.json");
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn a_links_utilisation_is_of_the_window_whenever_the_run_ends() {
+    let found = summary(TEXT, "window");
+    let late = summary(&format!("{TEXT}{STRAGGLER}"), "window-late");
+    assert!(late["simulated_ps"].as_u64().unwrap() > 5_000_000_000_000);
+    assert_eq!(found["window_ps"], json!([10_000_000_000_u64, 60_000_000_000_u64]));
+    let host = |summary: &Value| -> Value {
+        let links = summary["links"].as_array().unwrap();
+        links.iter().find(|link| link["from"] == "h0").unwrap().clone()
+    };
+    let (link, same) = (host(&found), host(&late));
+    let (bytes, within) = (link["bytes"].as_u64().unwrap(), link["window_bytes"].as_u64().unwrap());
+    assert!(within > 1_000_000 && bytes - within > 100_000, "{link}");
+    let share = within as f64 * 8.0 / 1e9 / 0.05;
+    assert!((link["utilisation"].as_f64().unwrap() - share).abs() < 1e-12, "{share} and {link}");
+    assert_eq!((&link["utilisation"], &link["bytes"]), (&same["utilisation"], &same["bytes"]));
+    assert_eq!(found["path_evenness"], late["path_evenness"]);
+}
+
+#[test]
+fn a_window_ends_with_the_run_at_the_latest() {
+    let text = TEXT.replace("\"60 ms\"", "\"1 h\"").replace("[measure]", "limit = \"2 s\"\n[measure]");
+    assert_eq!(
+        summary(&text, "window-limit")["window_ps"],
+        json!([10_000_000_000_u64, 2_000_000_000_000_u64])
+    );
+}

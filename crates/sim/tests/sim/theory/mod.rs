@@ -1,0 +1,7 @@
+//! The engine against theory (`validation/theory`).
+
+mod conservation;
+mod lone_flow;
+mod loss;
+mod queueing;
+mod sharing;

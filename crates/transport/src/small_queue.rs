@@ -1,0 +1,133 @@
+//! [`SmallQueue`]: how much of a connection's data may wait at its own host's interface, so that other connections of the
+//! host do not wait behind it. The caller says when a segment will have left; the endpoint then holds data back.
+//!
+//! After Linux, `tcp_small_queue_check`, with payload for the memory that segments take there.
+
+use std::collections::VecDeque;
+
+use weft_units::Time;
+
+use crate::config::Config;
+use crate::endpoint::Endpoint;
+use crate::seq::span;
+
+/// Linux's millisecond, 2^-10 s, in picoseconds (`sk_pacing_shift`).
+const MILLISECOND: u64 = 1_000_000_000_000 >> 10;
+
+/// Data of a connection that has not left the interface.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SmallQueue {
+    /// When each segment leaves, and its bytes.
+    waiting: VecDeque<(Time, u32)>,
+    bytes: u64,
+}
+
+impl SmallQueue {
+    /// Notes a segment. Where the connection has moved to an interface that is free earlier, it still counts as long as
+    /// those before it.
+    fn push(&mut self, leaves: Time, bytes: u32) {
+        let leaves = self.waiting.back().map_or(leaves, |&(last, _)| leaves.max(last));
+        self.waiting.push_back((leaves, bytes));
+        self.bytes += u64::from(bytes);
+    }
+
+    /// Forgets what has left by `now`.
+    fn release(&mut self, now: Time) {
+        while let Some(&(leaves, bytes)) = self.waiting.front()
+            && leaves <= now
+        {
+            self.bytes -= u64::from(bytes);
+            self.waiting.pop_front();
+        }
+    }
+
+    /// When fewer than `limit` bytes will wait; `None` if that is so already.
+    fn below(&self, limit: u64) -> Option<Time> {
+        let mut left = self.bytes;
+        if left < limit {
+            return None;
+        }
+        self.waiting.iter().find_map(|&(leaves, bytes)| {
+            left -= u64::from(bytes);
+            (left < limit).then_some(leaves)
+        })
+    }
+
+    /// Whether the data sent last is still there at `now`.
+    pub(crate) fn holds_last(&self, now: Time) -> bool {
+        self.waiting.back().is_some_and(|&(leaves, _)| now < leaves)
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.waiting.capacity() * size_of::<(Time, u32)>()
+    }
+}
+
+impl Endpoint {
+    /// To be told with `small_queues`, for each segment of `len` bytes of payload that [`Self::poll_transmit`] gave at
+    /// `now`: its last bit leaves the host's interface at `leaves`.
+    pub fn leaves_at(&mut self, now: Time, leaves: Time, len: u16) {
+        let queue = &mut self.loss.get_or_insert_default().small_queue;
+        queue.release(now);
+        if now < leaves {
+            queue.push(leaves, u32::from(len));
+        }
+    }
+
+    /// When data that waits for the interface may go on: [`Self::poll_transmit`] is to be called again then.
+    /// [`Time::MAX`]: none waits.
+    #[inline]
+    pub fn held_until(&self) -> Time {
+        self.held_until
+    }
+
+    /// Whether data has to wait because more than `parts` times the limit waits at the interface: two segments, or what
+    /// the connection sends in a millisecond at its pacing rate. What is alone in flight never waits, as in Linux.
+    #[inline]
+    pub(crate) fn waits_for_interface(&mut self, cfg: &Config, now: Time, parts: u64) -> bool {
+        if !cfg.small_queues {
+            return false;
+        }
+        self.held_until = Time::MAX;
+        let Some(loss) = &mut self.loss else { return false };
+        loss.small_queue.release(now);
+        let least = 2 * u64::from(cfg.mss);
+        if loss.small_queue.bytes < parts * least || span(self.snd_una, self.snd_nxt) <= cfg.segment() {
+            return false;
+        }
+        let limit = parts.saturating_mul(self.paced_bytes(MILLISECOND).max(least));
+        let Some(loss) = &self.loss else { return false };
+        if let Some(at) = loss.small_queue.below(limit) {
+            self.held_until = at;
+        }
+        self.held_until != Time::MAX
+    }
+
+    /// Bytes that leave in so many picoseconds at the pacing rate: the window, or the flight if larger, in a round trip,
+    /// twice in slow start, else 1.2 times (Linux: `tcp_update_pacing_rate`).
+    fn paced_bytes(&self, picoseconds: u64) -> u64 {
+        let window = u64::from(self.window.cwnd.max(span(self.snd_una, self.snd_nxt)));
+        let (times, of) = if self.window.cwnd < self.window.ssthresh / 2 { (2, 1) } else { (6, 5) };
+        let bytes = u128::from(window * times / of) * u128::from(picoseconds);
+        (bytes / u128::from(self.rtt.srtt().ps().max(1))).min(u128::from(u64::MAX)) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_never_waits_until_a_time_that_has_passed() {
+        let at = Time::from_ps;
+        let mut queue = SmallQueue::default();
+        // The second segment leaves by another interface, before the first.
+        queue.push(at(10), 1_000);
+        queue.push(at(5), 1_000);
+        queue.release(at(7));
+        assert_eq!((queue.below(2_000), queue.below(1_000)), (Some(at(10)), Some(at(10))));
+        queue.release(at(10));
+        assert_eq!((queue.bytes, queue.below(1)), (0, None));
+    }
+}

@@ -1,0 +1,369 @@
+//! Connections over links that they share: multipath ones and plain TCP side by side, in virtual time. A run is a function
+//! of its links and flows; every random number comes from the links' seeds.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use weft_transport::mptcp::{self, Addresses, Connection, Options};
+use weft_transport::{Config, Endpoint, Segment};
+use weft_units::{Bytes, Duration, Rate, Time};
+
+use super::Random;
+
+/// A cable between the two sides: the same both ways.
+#[derive(Clone, Debug)]
+pub struct Cable {
+    pub rate: Rate,
+    pub delay: Duration,
+    /// Packets that wait.
+    pub queue: usize,
+    /// Whether a packet is dropped at random before the queue is full: with a probability that grows as the square of
+    /// what waits, to a tenth (a simple random early detection).
+    pub early: bool,
+    /// Losses, duplications and delays of single packets, in millionths.
+    pub loss: u64,
+    pub duplicate: u64,
+    pub reorder: u64,
+    /// Most additional delay of a packet that is reordered.
+    pub jitter: Duration,
+    /// From when until when it carries nothing.
+    pub down: Vec<(Time, Time)>,
+    /// Whether its queue is that of the sides' own interfaces, which small queues look at, not one in the network.
+    pub own: bool,
+    pub seed: u64,
+}
+
+impl Default for Cable {
+    fn default() -> Self {
+        Self {
+            rate: Rate::from_bps(100_000_000),
+            delay: Duration::from_ms(5),
+            queue: 100,
+            early: false,
+            loss: 0,
+            duplicate: 0,
+            reorder: 0,
+            jitter: Duration::ZERO,
+            down: Vec::new(),
+            own: false,
+            seed: 1,
+        }
+    }
+}
+
+struct Direction {
+    busy: Time,
+    departures: VecDeque<Time>,
+}
+
+struct State {
+    cable: Cable,
+    random: Random,
+    ways: [Direction; 2],
+}
+
+/// The two sides of a flow.
+pub enum Sides {
+    Tcp(Box<[Endpoint; 2]>),
+    /// With the number that each side's subflows have at the other.
+    Multipath(Box<[Connection; 2]>, [Vec<usize>; 2]),
+}
+
+pub struct Flow {
+    pub cfg: Config,
+    pub multipath: Option<mptcp::Config>,
+    pub sides: Sides,
+    /// The cables of the subflows, by the opener's number.
+    pub cables: Vec<usize>,
+}
+
+impl Flow {
+    pub fn delivered(&self, side: usize) -> u64 {
+        match &self.sides {
+            Sides::Tcp(sides) => sides[side].delivered(),
+            Sides::Multipath(sides, _) => sides[side].delivered(),
+        }
+    }
+
+    pub fn connection(&self, side: usize) -> &Connection {
+        match &self.sides {
+            Sides::Multipath(sides, _) => &sides[side],
+            Sides::Tcp(_) => panic!("a plain flow"),
+        }
+    }
+
+    pub fn connection_mut(&mut self, side: usize) -> &mut Connection {
+        match &mut self.sides {
+            Sides::Multipath(sides, _) => &mut sides[side],
+            Sides::Tcp(_) => panic!("a plain flow"),
+        }
+    }
+
+    pub fn is_closed(&self) -> bool {
+        match &self.sides {
+            Sides::Tcp(sides) => sides.iter().all(Endpoint::is_closed),
+            Sides::Multipath(sides, _) => sides.iter().all(Connection::is_closed),
+        }
+    }
+
+    fn next_timeout(&self, side: usize) -> Time {
+        match &self.sides {
+            Sides::Tcp(sides) => sides[side].next_timeout().min(sides[side].held_until()),
+            Sides::Multipath(sides, _) => sides[side].next_timeout().min(sides[side].held_until()),
+        }
+    }
+}
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    pub flow: usize,
+    pub to: usize,
+    /// Number at the side that it goes to.
+    pub subflow: usize,
+    pub segment: Segment,
+    pub options: Options,
+}
+
+struct Event(Time, u64, Packet);
+
+impl PartialEq for Event {
+    fn eq(&self, other: &Self) -> bool {
+        (self.0, self.1) == (other.0, other.1)
+    }
+}
+impl Eq for Event {}
+impl PartialOrd for Event {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Event {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.0, self.1).cmp(&(other.0, other.1))
+    }
+}
+
+/// Sees a packet leave, may change it, and says whether it is lost.
+pub type Filter = Box<dyn FnMut(Time, &mut Packet) -> bool>;
+
+pub struct World {
+    pub now: Time,
+    pub flows: Vec<Flow>,
+    cables: Vec<State>,
+    events: BinaryHeap<Reverse<Event>>,
+    order: u64,
+    /// The number that the next connection's and subflow's random numbers are made of.
+    entropy: Random,
+    pub packets: u64,
+    pub filter: Option<Filter>,
+}
+
+impl World {
+    pub fn new(cables: Vec<Cable>) -> Self {
+        let seed = cables.iter().fold(7, |seed: u64, cable| seed.wrapping_mul(31) ^ cable.seed);
+        let state = |cable: Cable| State {
+            random: Random(cable.seed),
+            cable,
+            ways: [0, 1].map(|_| Direction { busy: Time::ZERO, departures: VecDeque::new() }),
+        };
+        Self {
+            now: Time::from_ps(1_000_000_000),
+            flows: Vec::new(),
+            cables: cables.into_iter().map(state).collect(),
+            events: BinaryHeap::new(),
+            order: 0,
+            entropy: Random(seed),
+            packets: 0,
+            filter: None,
+        }
+    }
+
+    /// Opens a flow whose subflows use `cables` by number; multipath if `cfg` says so.
+    pub fn open(&mut self, cfg: &Config, cables: &[usize], bytes: u64) -> usize {
+        cfg.validate().expect("a valid config");
+        let multipath = mptcp::Config::new(cfg);
+        let isn = self.entropy.next() as u32;
+        let sides = match &multipath {
+            None => {
+                let mut client = Endpoint::connect(cfg, self.now, isn);
+                client.write(bytes);
+                client.close();
+                Sides::Tcp(Box::new([client, Endpoint::listen(cfg, !isn)]))
+            }
+            Some(multi) => {
+                let keys = [self.entropy.next(), self.entropy.next()];
+                let addresses = Addresses { local: cables.len() as u8, remote: 1 };
+                let mut client = Connection::connect(multi, self.now, keys[0], isn, addresses);
+                client.write(bytes);
+                client.close();
+                let sides = Box::new([client, Connection::listen(multi, keys[1], !isn)]);
+                Sides::Multipath(sides, [vec![0], vec![0]])
+            }
+        };
+        let flow = Flow { cfg: cfg.clone(), multipath, sides, cables: cables.to_vec() };
+        self.flows.push(flow);
+        self.flows.len() - 1
+    }
+
+    /// Puts a packet on its cable. When it leaves its side's own interface, if that is what the cable's queue is.
+    fn transmit(&mut self, mut packet: Packet) -> Option<Time> {
+        self.packets += 1;
+        let lost = self.filter.as_mut().is_some_and(|filter| filter(self.now, &mut packet));
+        let flow = &self.flows[packet.flow];
+        // The opener's number tells the cable.
+        let number = match &flow.sides {
+            Sides::Multipath(_, peers) if packet.to == 1 => peers[1][packet.subflow],
+            _ => packet.subflow,
+        };
+        let state = &mut self.cables[flow.cables[number % flow.cables.len()]];
+        let (cable, random) = (&state.cable, &mut state.random);
+        let way = &mut state.ways[1 - packet.to];
+        while way.departures.front().is_some_and(|&at| at <= self.now) {
+            way.departures.pop_front();
+        }
+        let down = cable.down.iter().any(|&(from, to)| from <= self.now && self.now < to);
+        let filled = (way.departures.len() * 1000 / cable.queue.max(1)) as u64;
+        let early = cable.early && random.hit_ppm(filled * filled / 10);
+        if down || lost || early || way.departures.len() > cable.queue || random.hit_ppm(cable.loss) {
+            return None;
+        }
+        let gone =
+            way.busy.max(self.now) + cable.rate.tx_time(Bytes(u64::from(packet.segment.ip_bytes() + 38)));
+        way.busy = gone;
+        way.departures.push_back(gone);
+        for _ in 0..1 + u64::from(random.hit_ppm(cable.duplicate)) {
+            let mut at = gone + cable.delay;
+            if random.hit_ppm(cable.reorder) {
+                at += Duration::from_ps(random.next() % cable.jitter.ps().max(1));
+            }
+            self.order += 1;
+            self.events.push(Reverse(Event(at, self.order, packet)));
+        }
+        cable.own.then_some(gone)
+    }
+
+    /// Lets a side send what it has, and open what it wants.
+    pub fn pump(&mut self, flow: usize, side: usize) {
+        let (mut segment, mut options) = (Segment::default(), Options::None);
+        for burst in 0.. {
+            assert!(burst < 100_000, "a side sends without end");
+            let at = &mut self.flows[flow];
+            let (number, subflow) = match &mut at.sides {
+                Sides::Tcp(sides) => {
+                    if !sides[side].poll_transmit(&at.cfg, self.now, &mut segment) {
+                        return;
+                    }
+                    (0, 0)
+                }
+                Sides::Multipath(sides, peers) => {
+                    let cfg = at.multipath.as_ref().unwrap();
+                    match sides[side].poll_transmit(cfg, self.now, &mut segment, &mut options) {
+                        Some(number) => (number, peers[side][number]),
+                        None => {
+                            let Some(new) = sides[side].poll_open(cfg, self.now, self.entropy.next()) else {
+                                return;
+                            };
+                            let there = sides[1 - side].accept(cfg, new.remote, self.entropy.next()).unwrap();
+                            peers[side].resize(new.subflow.max(peers[side].len() - 1) + 1, 0);
+                            peers[side][new.subflow] = there;
+                            peers[1 - side].resize(there.max(peers[1 - side].len() - 1) + 1, 0);
+                            peers[1 - side][there] = new.subflow;
+                            continue;
+                        }
+                    }
+                }
+            };
+            assert!(segment.options <= 40, "options of {} bytes", segment.options);
+            assert!(segment.ip_bytes() <= 1500.max(u32::from(at.cfg.mss) + 80), "{segment:?}");
+            let leaves = self.transmit(Packet { flow, to: 1 - side, subflow, segment, options });
+            let at = &mut self.flows[flow];
+            if let Some(leaves) = leaves
+                && segment.len > 0
+            {
+                match &mut at.sides {
+                    Sides::Tcp(sides) => sides[side].leaves_at(self.now, leaves, segment.len),
+                    Sides::Multipath(sides, _) => {
+                        sides[side].leaves_at(number, self.now, leaves, segment.len);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs the next event. Whether there was one before `limit`.
+    pub fn step(&mut self, limit: Time) -> bool {
+        let packet = self.events.peek().map_or(Time::MAX, |event| event.0.0);
+        let sides = (0..self.flows.len()).flat_map(|flow| [(flow, 0), (flow, 1)]);
+        let timer = sides.map(|(flow, side)| (self.flows[flow].next_timeout(side), flow, side)).min();
+        let timer = timer.unwrap_or((Time::MAX, 0, 0));
+        let next = packet.min(timer.0);
+        if next > limit || next == Time::MAX {
+            self.now = self.now.max(limit.min(next));
+            return false;
+        }
+        self.now = self.now.max(next);
+        if packet <= timer.0 {
+            let Some(Reverse(Event(_, _, packet))) = self.events.pop() else { return false };
+            self.receive(&packet);
+            self.pump(packet.flow, packet.to);
+        } else {
+            let at = &mut self.flows[timer.1];
+            match &mut at.sides {
+                Sides::Tcp(sides) => sides[timer.2].on_timeout(&at.cfg, self.now),
+                Sides::Multipath(sides, _) => {
+                    sides[timer.2].on_timeout(at.multipath.as_ref().unwrap(), self.now);
+                }
+            }
+            self.pump(timer.1, timer.2);
+        }
+        true
+    }
+
+    /// Hands a packet to its side; a server closes when its client has finished.
+    pub fn receive(&mut self, packet: &Packet) {
+        let at = &mut self.flows[packet.flow];
+        match &mut at.sides {
+            Sides::Tcp(sides) => {
+                let side = &mut sides[packet.to];
+                side.on_segment(&at.cfg, self.now, &packet.segment);
+                if packet.to == 1 && side.is_finished_by_peer() {
+                    side.close();
+                }
+            }
+            Sides::Multipath(sides, _) => {
+                let cfg = at.multipath.as_ref().unwrap();
+                let side = &mut sides[packet.to];
+                side.on_segment(cfg, packet.subflow, self.now, &packet.segment, &packet.options);
+                if packet.to == 1 && side.is_finished_by_peer() {
+                    side.close();
+                }
+            }
+        }
+    }
+
+    /// Runs until `done` or nothing happens before `limit` from now.
+    pub fn run_until(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
+        for flow in 0..self.flows.len() {
+            self.pump(flow, 0);
+            self.pump(flow, 1);
+        }
+        let end = self.now + limit;
+        while !done(self) {
+            if !self.step(end) {
+                return done(self);
+            }
+        }
+        true
+    }
+
+    /// From now on cable `number` carries nothing.
+    pub fn cut(&mut self, number: usize) {
+        self.cables[number].cable.down.push((self.now, Time::MAX));
+    }
+
+    /// Runs for a time.
+    pub fn run(&mut self, time: Duration) {
+        self.run_until(time, |_| false);
+    }
+}

@@ -1,0 +1,255 @@
+//! What holds for multipath connections over every network and for every segment, whatever the seed.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use crate::common::Random;
+use crate::common::world::{Cable, Packet, World};
+use proptest::prelude::*;
+use weft_transport::mptcp::{self, Addresses, Capable, Connection, Dss, Join, Options};
+use weft_transport::{Config, Ecn, Flags, Mptcp, MptcpCongestion, MptcpScheduler, Segment};
+use weft_units::{Bytes, Duration, Time};
+use weft_wire::mptcp::{Key, Version};
+
+/// The combinations of what takes other ways through the code.
+fn config(which: usize) -> (String, Config) {
+    let name = ["linux", "linux", "ns3-3.37", "ns3-3.26", "dctcp", "ns3-3.23"][which % 6];
+    let scheduler = [MptcpScheduler::LowestRtt, MptcpScheduler::RoundRobin][which / 6 % 2];
+    let congestion =
+        [MptcpCongestion::Uncoupled, MptcpCongestion::Lia, MptcpCongestion::Olia, MptcpCongestion::Balia]
+            [which / 12 % 4];
+    let plain = Config::profile(name).unwrap();
+    let cfg = Config {
+        mptcp: [Mptcp::Fullmesh, Mptcp::Ndiffports][which / 2 % 2],
+        subflows: 3,
+        mptcp_version: (which / 3 % 2) as u8,
+        mptcp_scheduler: scheduler,
+        mptcp_congestion: congestion,
+        // Half of them with a window that the two paths do not fill.
+        receive_buffer: if which.is_multiple_of(2) { Bytes(40_000) } else { plain.receive_buffer },
+        initial_receive_window: if which.is_multiple_of(2) {
+            Bytes(20_000)
+        } else {
+            plain.initial_receive_window
+        },
+        syn_retries: 60,
+        data_retries: if which.is_multiple_of(3) { 60 } else { u8::MAX },
+        ..plain
+    };
+    (format!("{name} {which}"), cfg)
+}
+
+const CONFIGS: usize = 48;
+
+/// Segments by side and subflow: where each byte of a subflow belongs.
+type Seen = HashMap<(usize, usize), BTreeMap<u32, (u32, u64)>>;
+
+/// Notes which data a segment says that its bytes are; they may never be other data.
+fn note(seen: &mut Seen, packet: &Packet) {
+    let segment = &packet.segment;
+    let dsn = match packet.options {
+        Options::Dss(Dss { dsn: Some(dsn), .. }) if segment.len > 0 => dsn,
+        _ => return,
+    };
+    let subflow = seen.entry((packet.to, packet.subflow)).or_default();
+    // Sequence numbers of the tests' transfers do not wrap more than once.
+    let before = subflow.range(..=segment.seq).next_back();
+    if let Some((&start, &(len, data))) = before
+        && segment.seq < start + len
+    {
+        assert_eq!(dsn, data.wrapping_add(u64::from(segment.seq - start)), "{packet:?}");
+    }
+    let entry = subflow.entry(segment.seq).or_insert((0, dsn));
+    entry.0 = entry.0.max(u32::from(segment.len));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, max_shrink_iters: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn all_bytes_arrive_once_and_in_order_whatever_is_lost_and_whichever_path_dies(
+        which in 0..CONFIGS,
+        seed in any::<u64>(),
+        loss in 0..200_000_u64,
+        duplicate in 0..50_000_u64,
+        reorder in 0..300_000_u64,
+        bytes in 0..400_000_u64,
+        back in 0..50_000_u64,
+        cut in 0..7_u8,
+        remove in 0..9_usize,
+        pieces in 1..20_u64,
+    ) {
+        let (name, cfg) = config(which);
+        let cable = |seed, delay| Cable {
+            delay, loss, duplicate, reorder, jitter: Duration::from_ms(20), queue: 60, seed, ..Cable::default()
+        };
+        let mut world = World::new(vec![
+            cable(seed, Duration::from_ms(3)),
+            cable(seed ^ 1, Duration::from_ms(9)),
+            cable(seed ^ 2, Duration::from_ms(40)),
+        ]);
+        let flow = world.open(&cfg, &[0, 1, 2], 0);
+        // What is closed already takes no more: so a connection of its own that writes in pieces.
+        let multi = mptcp::Config::new(&cfg).unwrap();
+        let addresses = Addresses { local: 3, remote: 1 };
+        *world.flows[flow].connection_mut(0) = Connection::connect(&multi, world.now, seed, seed as u32, addresses);
+        world.flows[flow].connection_mut(1).write(back);
+        let seen = Rc::new(RefCell::new(Seen::new()));
+        let noted = Rc::clone(&seen);
+        world.filter = Some(Box::new(move |_, packet| {
+            note(&mut noted.borrow_mut(), packet);
+            false
+        }));
+        for piece in 0..pieces {
+            let share = bytes / pieces + if piece == 0 { bytes % pieces } else { 0 };
+            world.flows[flow].connection_mut(0).write(share);
+            world.run(Duration::from_ms(7));
+        }
+        world.flows[flow].connection_mut(0).close();
+        // All three subflows are there: some paths die, not all; and perhaps a subflow that lives is taken away.
+        let three = |world: &World| {
+            [0, 1].map(|side| world.flows[flow].connection(side).stats().subflows) == [3, 3]
+        };
+        if world.run_until(Duration::from_secs(30), three) && three(&world) {
+            let dead = |path: usize| cut >> path & 1 != 0;
+            (0..3).filter(|&path| dead(path)).for_each(|path| world.cut(path));
+            if cut.count_ones() < 2 && remove < 3 {
+                world.flows[flow].connection_mut(0).remove(remove);
+                world.pump(flow, 0);
+            }
+        }
+        let limit = Duration::from_secs(40_000);
+        let over = |world: &World| world.flows[flow].is_closed();
+        world.run_until(limit, over);
+        let (client, server) = (world.flows[flow].connection(0), world.flows[flow].connection(1));
+        let brief = format!("{name}: {} {}", brief(client), brief(server));
+        prop_assert_eq!(server.delivered(), bytes, "{}", brief);
+        prop_assert_eq!(client.delivered(), back, "{}", brief);
+        prop_assert!(over(&world), "{}", brief);
+        prop_assert!(!client.is_aborted() && !server.is_aborted(), "{}", brief);
+        // Every byte was mapped, and none beyond the end.
+        let seen = seen.borrow();
+        let lowest = seen.iter().filter(|(key, _)| key.0 == 1).flat_map(|(_, map)| map.values());
+        let highest = lowest.map(|&(len, dsn)| dsn.wrapping_add(u64::from(len))).max();
+        let version = Version::from_number(cfg.mptcp_version).unwrap();
+        let first = Key(seed).initial_data_sequence(version).wrapping_add(1);
+        if let Some(highest) = highest && first.checked_add(bytes).is_some() {
+            prop_assert!(highest - first <= bytes, "{} of {}", highest - first, bytes);
+        }
+    }
+
+    #[test]
+    fn no_segment_and_no_option_however_hostile_panics_or_makes_a_side_send_without_end(
+        which in 0..CONFIGS,
+        seed in any::<u64>(),
+        count in 1..300_usize,
+    ) {
+        let (_, cfg) = config(which);
+        let mut random = Random(seed);
+        let cable = |seed| Cable {
+            loss: 100_000, reorder: 200_000, jitter: Duration::from_us(100), seed, ..Cable::default()
+        };
+        let mut world = World::new(vec![cable(seed), cable(seed ^ 1)]);
+        let flow = world.open(&cfg, &[0, 1], 1_000_000);
+        world.flows[flow].connection_mut(1).write(50_000);
+        let last = Rc::new(RefCell::new([None::<Packet>; 2]));
+        let kept = Rc::clone(&last);
+        world.filter = Some(Box::new(move |_, packet| {
+            kept.borrow_mut()[packet.to] = Some(*packet);
+            false
+        }));
+        world.pump(flow, 0);
+        for _ in 0..count {
+            for _ in 0..random.next() % 8 {
+                if !world.step(Time::MAX) {
+                    break;
+                }
+            }
+            let to = (random.next() % 2) as usize;
+            let near = last.borrow()[to];
+            let Some(mut packet) = near else { continue };
+            packet.segment = mutate(&mut random, &packet.segment);
+            packet.options = mutate_options(&mut random, &packet.options);
+            packet.subflow = if random.hit(700) { packet.subflow } else { (random.next() % 40) as usize };
+            world.receive(&packet);
+            if random.hit(20) {
+                world.flows[flow].connection_mut(to).remove((random.next() % 5) as usize);
+            }
+            world.pump(flow, to);
+        }
+    }
+}
+
+/// What a failure has to tell.
+fn brief(connection: &Connection) -> String {
+    let states: Vec<_> = connection.subflows().map(|subflow| subflow.state()).collect();
+    format!("{states:?}, {} delivered, {:?}", connection.delivered(), connection.stats())
+}
+
+/// A number near a real one, or nowhere near.
+fn number(random: &mut Random, near: u64) -> u64 {
+    match random.next() % 6 {
+        0 => random.next(),
+        1 | 2 => near,
+        3 => near.wrapping_add(random.next() % 5000),
+        4 => near.wrapping_sub(random.next() % 5000),
+        _ => near.wrapping_add(random.next() % 200_000),
+    }
+}
+
+fn mutate(random: &mut Random, near: &Segment) -> Segment {
+    let mut small = |near: u32| number(random, u64::from(near)) as u32;
+    let (seq, ack, ts_val, ts_ecr) =
+        (small(near.seq), small(near.ack), small(near.ts_val), small(near.ts_ecr));
+    let mut sacks = [(0, 0); 4];
+    for block in &mut sacks {
+        let left = small(near.ack);
+        *block = (left, small(left));
+    }
+    let flags = match random.next() % 4 {
+        0 => Flags(random.next() as u8),
+        1 | 2 => near.flags,
+        _ => Flags::ACK | Flags::TS,
+    };
+    Segment {
+        seq,
+        ack,
+        ts_val,
+        ts_ecr,
+        window: if random.hit(500) { near.window } else { random.next() as u32 },
+        len: if random.hit(500) { near.len } else { (random.next() % 3000) as u16 },
+        flags,
+        ecn: [Ecn::NotEct, Ecn::Ect0, Ecn::Ce][(random.next() % 3) as usize],
+        sack_count: (random.next() % 6) as u8,
+        options: 12,
+        retransmission: random.hit(300),
+        sacks,
+    }
+}
+
+fn mutate_options(random: &mut Random, near: &Options) -> Options {
+    let key = |random: &mut Random| random.hit(500).then(|| random.next());
+    match (random.next() % 8, near) {
+        (0, _) => Options::None,
+        (1, _) => Options::Capable(Capable {
+            version: (random.next() % 3) as u8,
+            sender_key: key(random),
+            receiver_key: key(random),
+        }),
+        (2, _) => {
+            let (token, nonce, address) = (random.next() as u32, random.next() as u32, 0);
+            Options::Join(match random.next() % 3 {
+                0 => Join::Syn { token, nonce, address },
+                1 => Join::SynAck { hmac: random.next(), nonce, address },
+                _ => Join::Ack { hmac: [random.next() as u8; 20] },
+            })
+        }
+        (3 | 4, Options::Dss(dss)) => Options::Dss(Dss {
+            data_ack: number(random, dss.data_ack),
+            dsn: dss.dsn.filter(|_| random.hit(900)).map(|dsn| number(random, dsn)),
+            data_fin: dss.data_fin ^ random.hit(100),
+        }),
+        _ => *near,
+    }
+}

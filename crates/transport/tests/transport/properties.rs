@@ -1,0 +1,209 @@
+//! What holds for every network and every segment, whatever the seed.
+
+use crate::common::{Link, Network, Random, transfer};
+use proptest::prelude::*;
+use weft_transport::{Config, CongestionControl, Ecn, EcnMode, Endpoint, Flags, HyStart, Segment};
+use weft_units::{Duration, Rate, Time};
+
+/// Profiles and the variations of them that take other ways through the code.
+fn configs() -> Vec<(&'static str, Config)> {
+    let profile = |name: &str| Config::profile(name).unwrap();
+    let ns3 = || Config { mss: 1448, ..profile("ns3-3.37") };
+    let no_sack = |cfg: Config| Config {
+        sack: false,
+        dsack: false,
+        rack: false,
+        tail_loss_probe: false,
+        undo: false,
+        ..cfg
+    };
+    vec![
+        ("ns3-3.23", profile("ns3-3.23")),
+        ("ns3-3.26", profile("ns3-3.26")),
+        ("ns3-3.37", ns3()),
+        ("ns3-3.37, NewReno, SACK", Config { congestion_control: CongestionControl::Reno, ..ns3() }),
+        ("ns3-3.37, NewReno", no_sack(Config { congestion_control: CongestionControl::Reno, ..ns3() })),
+        ("linux", profile("linux")),
+        ("linux, HyStart++", Config { hystart: HyStart::PlusPlus, ..profile("linux") }),
+        ("linux, no RACK", Config { rack: false, tail_loss_probe: false, ..profile("linux") }),
+        (
+            "linux, no RACK, no PRR, no F-RTO",
+            Config {
+                rack: false,
+                tail_loss_probe: false,
+                proportional_rate_reduction: false,
+                frto: false,
+                ..profile("linux")
+            },
+        ),
+        (
+            "linux, Reno without SACK",
+            no_sack(Config { congestion_control: CongestionControl::Reno, ..profile("linux") }),
+        ),
+        ("linux, ECN", Config { ecn: EcnMode::Classic, ..profile("linux") }),
+        ("linux, no timestamps", Config { timestamps: false, paws: false, ..profile("linux") }),
+        ("dctcp", profile("dctcp")),
+        ("dctcp, RACK", Config { rack: true, tail_loss_probe: true, ..profile("dctcp") }),
+    ]
+}
+
+fn link() -> impl Strategy<Value = Link> {
+    (
+        any::<u64>(),
+        prop_oneof![Just(0_u64), 1..30_u64, Just(150)],
+        prop_oneof![Just(0_u64), 1..50_u64],
+        prop_oneof![Just(0_u64), 1..300_u64],
+        1..400_u64,
+        prop_oneof![Just(5_usize), Just(20), Just(200)],
+        prop_oneof![Just(3_usize), Just(usize::MAX)],
+        prop_oneof![Just(10_u64), Just(1000), Just(10_000)],
+    )
+        .prop_map(|(seed, loss, duplicate, reorder, jitter, queue, mark, mbps)| Link {
+            seed,
+            loss,
+            duplicate,
+            reorder,
+            jitter: Duration::from_us(jitter),
+            queue,
+            mark,
+            rate: Rate::from_bps(mbps * 1_000_000),
+            ..Link::default()
+        })
+}
+
+proptest! {
+    #[test]
+    fn all_bytes_arrive_and_the_connection_closes(which in 0..14_usize, link in link(), bytes in 0..400_000_u64) {
+        let (name, cfg) = &configs()[which];
+        // A version of ns-3 that gives up after so many timeouts would fail for want of luck.
+        let cfg = Config { data_retries: u8::MAX, syn_retries: u8::MAX, ..cfg.clone() };
+        let outcome = transfer(&cfg, &link, bytes);
+        prop_assert!(outcome.fct.is_some(), "{name}: {outcome:?}");
+        prop_assert!(outcome.closed, "{name}: {outcome:?}");
+        // No livelock: what is sent is a small multiple of what there is to send.
+        let needed = bytes / u64::from(cfg.mss) + 10;
+        prop_assert!(outcome.network_packets < needed * 40 + 2000, "{name}: {outcome:?}");
+    }
+
+    #[test]
+    fn both_ways_at_once_all_bytes_arrive(which in 0..14_usize, link in link(), up in 0..100_000_u64, down in 0..100_000_u64) {
+        let (name, cfg) = &configs()[which];
+        let cfg = Config { data_retries: u8::MAX, syn_retries: u8::MAX, ..cfg.clone() };
+        let mut network = Network::new(cfg, link);
+        for (side, bytes) in [(0, up), (1, down)] {
+            network.side[side].write(bytes);
+            if side == 0 {
+                network.side[side].close();
+            }
+        }
+        let done = network.run_until(Duration::from_secs(1_000_000), |n| {
+            n.side[1].delivered() == up && n.side[0].delivered() == down
+        });
+        prop_assert!(done, "{name}: {} of {up}, {} of {down}", network.side[1].delivered(), network.side[0].delivered());
+        network.side[1].close();
+        let closed = network.run_until(Duration::from_secs(1_000_000), |n| n.side.iter().all(Endpoint::is_closed));
+        prop_assert!(closed, "{name}: {:?} {:?}", network.side[0].state(), network.side[1].state());
+    }
+
+    #[test]
+    fn writes_in_pieces_arrive_whole(which in 0..14_usize, link in link(), seed in any::<u64>()) {
+        let (name, cfg) = &configs()[which];
+        let cfg = Config { data_retries: u8::MAX, syn_retries: u8::MAX, ..cfg.clone() };
+        let mut network = Network::new(cfg, link);
+        let mut random = Random(seed);
+        let mut total = 0;
+        for _ in 0..20 {
+            let bytes = random.next() % 20_000;
+            total += bytes;
+            network.side[0].write(bytes);
+            let pause = network.now + Duration::from_us(random.next() % 2000);
+            while network.step(pause) {}
+        }
+        network.side[0].close();
+        let done = network.run_until(Duration::from_secs(1_000_000), |n| n.side[1].delivered() == total);
+        prop_assert!(done, "{name}: {} of {total}", network.side[1].delivered());
+    }
+
+    #[test]
+    fn no_segment_however_hostile_panics_or_makes_a_side_send_without_end(
+        which in 0..14_usize,
+        seed in any::<u64>(),
+        count in 1..400_usize,
+    ) {
+        let (_, cfg) = &configs()[which];
+        let mut random = Random(seed);
+        let link = Link { loss: 100, reorder: 200, jitter: Duration::from_us(100), seed, ..Link::default() };
+        let mut network = Network::new(cfg.clone(), link);
+        network.side[0].write(1_000_000);
+        network.side[1].write(50_000);
+        let mut last = Segment::default();
+        for _ in 0..count {
+            let steps = random.next() % 8;
+            for _ in 0..steps {
+                if !network.step(Time::MAX) {
+                    break;
+                }
+            }
+            let side = (random.next() % 2) as usize;
+            let mut probe = Segment::default();
+            if network.side[1 - side].poll_transmit(cfg, network.now, &mut probe) {
+                last = probe;
+            }
+            let segment = mutate(&mut random, &last);
+            network.side[side].on_segment(cfg, network.now, &segment);
+            network.drain(side);
+        }
+    }
+}
+
+/// A segment near a real one, or nowhere near.
+fn mutate(random: &mut Random, near: &Segment) -> Segment {
+    let mut number = |near: u32| match random.next() % 5 {
+        0 => random.next() as u32,
+        1 => near,
+        2 => near.wrapping_add((random.next() % 5000) as u32),
+        3 => near.wrapping_sub((random.next() % 5000) as u32),
+        _ => near.wrapping_add((random.next() % 200_000) as u32),
+    };
+    let (seq, ack, ts_val, ts_ecr) =
+        (number(near.seq), number(near.ack), number(near.ts_val), number(near.ts_ecr));
+    let mut sacks = [(0, 0); 4];
+    for block in &mut sacks {
+        let left = number(near.ack);
+        *block = (left, number(left));
+    }
+    let window = if random.hit(500) { near.window } else { random.next() as u32 };
+    let flags = match random.next() % 4 {
+        0 => Flags(random.next() as u8),
+        1 => near.flags,
+        _ => Flags::ACK | Flags::TS,
+    };
+    Segment {
+        seq,
+        ack,
+        ts_val,
+        ts_ecr,
+        window,
+        len: if random.hit(500) { (random.next() % 3000) as u16 } else { 0 },
+        flags,
+        ecn: [Ecn::NotEct, Ecn::Ect0, Ecn::Ce][(random.next() % 3) as usize],
+        sack_count: (random.next() % 6) as u8,
+        options: 12,
+        retransmission: random.hit(300),
+        sacks,
+    }
+}
+
+#[test]
+fn a_flow_of_more_than_four_gigabytes_wraps_and_arrives() {
+    let cfg = Config {
+        mss: 60_000,
+        receive_buffer: weft_units::Bytes(1 << 22),
+        initial_receive_window: weft_units::Bytes(1 << 22),
+        ..Config::profile("linux").unwrap()
+    };
+    let link = Link { rate: Rate::from_gbps(100), loss: 1, ..Link::default() };
+    let bytes = 9_000_000_000;
+    let outcome = transfer(&cfg, &link, bytes);
+    assert!(outcome.fct.is_some() && outcome.closed, "{outcome:?}");
+}
