@@ -108,7 +108,8 @@ impl FromStr for Limit {
             why,
         };
         let trimmed = text.trim();
-        match trimmed.strip_suffix("packets").or_else(|| trimmed.strip_suffix("packet")) {
+        let packets = trimmed.strip_suffix("packets").or_else(|| trimmed.strip_suffix("packet"));
+        match packets.filter(|number| !number.ends_with(char::is_alphabetic)) {
             Some(number) => match number.trim().parse::<u32>() {
                 Ok(packets) => Ok(Self::Packets(packets)),
                 Err(_) if number.trim().starts_with('-') => Err(error("it is negative".into())),
@@ -116,7 +117,7 @@ impl FromStr for Limit {
             },
             None => match trimmed.parse::<Bytes>() {
                 Ok(Bytes(bytes)) => Ok(Self::Bytes(bytes)),
-                Err(as_bytes) => Err(error(as_bytes.why.replace("one of B", "packets, or one of B"))),
+                Err(as_bytes) => Err(error(as_bytes.why.replace("one of B", "one of packets, B"))),
             },
         }
     }
@@ -244,6 +245,14 @@ mod tests {
         for text in ["", "1000", "packets", "-1 packets", "1.5 packets", "5 Mbps", "99999999999 packets"] {
             let error = text.parse::<Limit>().unwrap_err().to_string();
             assert!(error.contains("1000 packets") && error.contains("150 kB"), "{text}: {error}");
+        }
+        for (text, why) in [
+            ("10 foo", "the unit `foo` is none of packets, B, byte,"),
+            ("10 npackets", "the unit `npackets` is none of packets, B, byte,"),
+            ("10", "the unit is missing (one of packets, B, byte,"),
+        ] {
+            let error = text.parse::<Limit>().unwrap_err();
+            assert!(error.why.starts_with(why), "{text}: {}", error.why);
         }
     }
 }

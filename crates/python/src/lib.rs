@@ -9,6 +9,7 @@ mod explore;
 mod files;
 mod gates;
 mod listing;
+mod openflow;
 mod path_set;
 mod plan;
 mod run;
@@ -25,6 +26,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_class::<controller::Controller>()?;
     module.add_class::<gates::GatePlan>()?;
+    module.add_class::<openflow::OpenFlow>()?;
     module.add_class::<tag_forward::Provisioner>()?;
     module.add_function(wrap_pyfunction!(gates::tag_forward_state, module)?)?;
     module.add_function(wrap_pyfunction!(listing::version, module)?)?;

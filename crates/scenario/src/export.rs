@@ -256,7 +256,7 @@ fn hosts(fabric: &Fabric) -> Vec<Host<'_>> {
     hosts
         .map(|host| Host {
             name: fabric.host_name(host),
-            mac: Mac::of_host(host).0.map(|byte| format!("{byte:02x}")).join(":"),
+            mac: Mac::of_host(host.0).to_string(),
             address: Ipv4Addr::from_bits(NETWORK.0 + 1 + host.0),
             prefix: NETWORK.1,
         })

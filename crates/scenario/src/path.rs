@@ -11,7 +11,7 @@ use crate::tree::{Node, Table, Value};
 pub(crate) fn set(table: &mut Table, path: &str, span: Span, node: &Node) -> Result<(), Problem> {
     let segments: Vec<&str> = path.split('.').collect();
     if segments.iter().any(|segment| segment.trim().is_empty()) {
-        let problem = Problem::at(span, format!("`{path}` is no key of a scenario"));
+        let problem = Problem::at(span, format!("`{path}` is not a key of a scenario"));
         return Err(problem.label("expected a section and a key, such as `traffic.load`"));
     }
     set_in(table, &segments, &mut String::new(), span, node)

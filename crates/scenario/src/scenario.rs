@@ -1,7 +1,7 @@
 //! [`Scenario`]: the file with what `--set` changes, expanded into points, each of which becomes a
 //! [`Plan`].
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use sha2::{Digest, Sha256};
 use weft_switching::{SchemeInfo, needs_shape, stream};
@@ -56,16 +56,8 @@ impl Scenario {
     /// Everything that is wrong with it or with what is set.
     pub fn parse_with(text: &str, file: &str, sets: &[String]) -> Result<Self, Diagnostics> {
         let mut sources = Sources::default();
-        let source = sources.add(file, text);
         let problems = Problems::default();
-        let mut table = tree::read(text, source, &problems);
-        if !problems.is_empty() {
-            problems.finish((), &sources)?;
-            return Err(Diagnostics { errors: Vec::new() });
-        }
-        for set in sets {
-            apply_set(&mut table, set, &mut sources, &problems);
-        }
+        let table = read(text, file, sets, &mut sources, &problems);
         if !problems.is_empty() {
             problems.finish((), &sources)?;
             return Err(Diagnostics { errors: Vec::new() });
@@ -115,6 +107,22 @@ impl Scenario {
             hash.update(format!("\n--set {set}"));
         }
         hex(&hash.finalize())
+    }
+
+    /// What makes this scenario another one than that of an earlier `text` with earlier `sets`: each key
+    /// with the value before and now, as in `traffic.load (0.2 -> 0.4)`. Empty where they say the same.
+    pub fn changes_since(&self, text: &str, sets: &[String]) -> Vec<String> {
+        let values = |text: &str, sets: &[String]| {
+            let mut values = BTreeMap::new();
+            let table = read(text, "", sets, &mut Sources::default(), &Problems::default());
+            table.flatten("", &mut values);
+            values
+        };
+        let (before, now) = (values(text, sets), values(self.text(), &self.sets));
+        let keys: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+        let spell = |value: Option<&String>| value.map_or_else(|| "none".to_owned(), Clone::clone);
+        let changed = keys.into_iter().filter(|key| before.get(*key) != now.get(*key));
+        changed.map(|key| format!("{key} ({} -> {})", spell(before.get(key)), spell(now.get(key)))).collect()
     }
 
     /// All runs: every point of the sweep with every seed, the first key of the sweep changing slowest
@@ -215,7 +223,8 @@ impl Scenario {
         if let Some(baseline) = &baseline {
             let names = || schemes.iter().map(|scheme| scheme.name);
             if !names().any(|name| name == baseline.value) {
-                let message = format!("the baseline `{}` is no scheme of this scenario", baseline.value);
+                let message =
+                    format!("the baseline `{}` is not one of this scenario's schemes", baseline.value);
                 root.problem(baseline.span, message, suggest(&baseline.value, names().collect::<Vec<_>>()));
             }
         }
@@ -334,19 +343,33 @@ fn schemes_of(table: &Table, axes: &[sweep::Axis]) -> Vec<&'static SchemeInfo> {
     }
 }
 
+/// Reads the text of a file and puts what `--set` says into it; what is wrong goes to `problems`.
+fn read(text: &str, file: &str, sets: &[String], sources: &mut Sources, problems: &Problems) -> Table {
+    let source = sources.add(file, text);
+    let mut table = tree::read(text, source, problems);
+    if problems.is_empty() {
+        sets.iter().for_each(|set| apply_set(&mut table, set, sources, problems));
+    }
+    table
+}
+
 /// Puts what `--set` says into the table. A key that is swept is swept no longer.
 fn apply_set(table: &mut Table, set: &str, sources: &mut Sources, problems: &Problems) {
     let source = sources.add("--set", set);
     let Some((key, text)) = set.split_once('=') else {
-        let problem = Problem::at(Span::new(source, 0..set.len()), "this sets nothing");
-        problems.add(problem.label("expected key=value, such as traffic.load=0.4"));
+        let problem = Problem::at(Span::new(source, 0..set.len()), "expected KEY=VALUE");
+        problems.add(problem.label("for example traffic.load=0.4"));
         return;
     };
     let offset = key.len() + 1;
-    let node = tree::read_value(text, source, offset, problems).unwrap_or_else(|| Node {
-        value: Value::Text(text.trim().to_owned()),
-        span: Span::new(source, offset..set.len()),
-    });
+    let whole = Span::new(source, offset..set.len());
+    let node = tree::read_value(text, source, offset, problems)
+        .unwrap_or_else(|| Node { value: Value::Text(text.trim().to_owned()), span: whole });
+    if matches!(&node.value, Value::Text(text) if node.span == whole && text.starts_with(['[', '{'])) {
+        let problem = Problem::at(whole, format!("`{}` is not valid TOML", text.trim()));
+        problems.add(problem.label("texts in a list or a table need quotes: [\"ecmp\", \"spray\"]"));
+        return;
+    }
     let start = key.len() - key.trim_start().len();
     let key = key.trim();
     let span = Span::new(source, start..start + key.len());

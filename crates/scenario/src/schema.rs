@@ -39,7 +39,7 @@ pub fn schema() -> Schema {
         (
             "sweep".to_owned(),
             json!({
-                "description": "a list of values for any keys, such as \"traffic.load\" = [0.2, 0.4]: every value of each with every value of the others",
+                "description": "lists of values for any keys, such as \"traffic.load\" = [0.2, 0.4]; every combination is run",
                 "type": "object",
                 "additionalProperties": { "type": ["array", "object"] },
             }),
@@ -97,7 +97,7 @@ fn transport_schema() -> Json {
             Json::Number(_) => json!({ "type": "integer", "minimum": 0 }),
             _ => json!({ "type": "string" }),
         };
-        let doc = format!("by default that of the profile; `{}` has {default}", transport::DEFAULT_PROFILE);
+        let doc = format!("default: that of the profile; {default} in `{}`", transport::DEFAULT_PROFILE);
         properties.insert(name, described(kind, &doc));
     }
     described(

@@ -136,7 +136,13 @@ impl<'a> Section<'a> {
             Ok(value) => Some(At { value, span: node.span }),
             Err(why) => {
                 let message = format!("`{path}` is {}, not {}", node.describe(), T::WHAT);
-                self.problem(node.span, message, why);
+                self.problems.add(match node.value {
+                    Value::List(_) => {
+                        let problem = Problem::at(node.span, message).label("expected one value");
+                        problem.help(sweep_instead(path, node))
+                    }
+                    _ => Problem::at(node.span, message).label(why),
+                });
                 None
             }
         }
@@ -223,6 +229,15 @@ impl<'a> Section<'a> {
     /// Reports a problem at a place, with what was expected there.
     pub(crate) fn problem(&self, span: Span, message: impl Into<String>, label: impl Into<String>) {
         self.problems.add(Problem::at(span, message).label(label));
+    }
+}
+
+/// How to run a scenario once for each value of a list: on the command line, or in the file.
+fn sweep_instead(path: &str, list: &Node) -> String {
+    let values = list.to_json();
+    match list.span.source {
+        0 => format!("to run it with each of them, write \"{path}\" = {values} into [sweep]"),
+        _ => format!("to run it with each of them: --set 'sweep.{path}={values}'"),
     }
 }
 

@@ -18,8 +18,8 @@ use crate::tree::{Table, Value};
 
 /// The keys of a scenario that are no section.
 pub(crate) const TOP_KEYS: &[Key] = &[
-    key("name", Kind::Text, "the name of the file", "what the scenario is called in results and reports"),
-    key("description", Kind::Text, "", "what it is for"),
+    key("name", Kind::Text, "the file name", "name of the scenario in results and reports"),
+    key("description", Kind::Text, "", "purpose of the scenario"),
 ];
 
 /// The sections.

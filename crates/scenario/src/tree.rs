@@ -1,6 +1,8 @@
 //! [`Node`], a TOML value that knows its place. The scenario file is read into a tree of nodes once;
 //! a `--set` and the values of a sweep are put into it before it is given its meaning.
 
+use std::collections::BTreeMap;
+
 use toml::de::{DeTable, DeValue};
 
 use crate::diagnostic::{Problem, Problems};
@@ -59,6 +61,14 @@ impl Table {
         }
     }
 
+    /// Adds every value to `values` by its dotted key: those of tables, also of tables in a list, one by one.
+    pub(crate) fn flatten(&self, prefix: &str, values: &mut BTreeMap<String, String>) {
+        for entry in &self.0 {
+            let key = if prefix.is_empty() { entry.key.clone() } else { format!("{prefix}.{}", entry.key) };
+            entry.node.flatten(key, values);
+        }
+    }
+
     pub(crate) fn remove(&mut self, key: &str) -> Option<Entry> {
         let at = self.0.iter().position(|entry| entry.key == key)?;
         Some(self.0.remove(at))
@@ -76,6 +86,19 @@ impl Node {
             Value::Date(date) => format!("the date {date}"),
             Value::List(_) => "a list".to_owned(),
             Value::Table(_) => "a table".to_owned(),
+        }
+    }
+
+    fn flatten(&self, key: String, values: &mut BTreeMap<String, String>) {
+        match &self.value {
+            Value::Table(table) => table.flatten(&key, values),
+            Value::List(nodes) if nodes.iter().any(|node| matches!(node.value, Value::Table(_))) => {
+                for (at, node) in nodes.iter().enumerate() {
+                    node.flatten(format!("{key}.{at}"), values);
+                }
+            }
+            Value::Text(text) => drop(values.insert(key, text.clone())),
+            _ => drop(values.insert(key, self.to_json().to_string())),
         }
     }
 
@@ -113,12 +136,13 @@ impl Node {
     }
 }
 
-/// Reads the text of a source; what is no TOML is a problem with its place.
+/// Reads the text of a source; where it is not valid TOML, the first place is a problem. What the parser says of the
+/// rest often follows from that, and of a file in another format it complains about every line.
 pub(crate) fn read(text: &str, source: u32, problems: &Problems) -> Table {
     let (table, errors) = DeTable::parse_recoverable(text);
-    for error in &errors {
-        let span = Span::new(source, error.span().unwrap_or_default());
-        problems.add(Problem::at(span, "this is not TOML").label(error.message().trim_end()));
+    if let Some(first) = errors.iter().min_by_key(|error| error.span().map(|span| span.start)) {
+        let span = Span::new(source, first.span().unwrap_or_default());
+        problems.add(Problem::at(span, "this is not valid TOML").label(first.message().trim_end()));
     }
     let reading = Reading { source, offset: 0, problems };
     reading.table(table.into_inner())

@@ -52,7 +52,7 @@ pub enum Why {
     #[error("the file is not UTF-8 text")]
     NotUtf8,
     /// The format is not known.
-    #[error("`{path}` is no fabric file: its name ends in none of .toml, .graphml, .xml, .json")]
+    #[error("`{path}` is not a fabric file: its name must end in .toml, .graphml, .xml or .json")]
     Ending {
         /// The path.
         path: String,

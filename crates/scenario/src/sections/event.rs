@@ -11,11 +11,11 @@ use crate::section::{At, Key, Kind, Section, key};
 
 /// The keys of an `[[event]]`.
 pub(crate) const KEYS: &[Key] = &[
-    key("at", Kind::Duration, "", "when, from the start of the run"),
-    key("fail", Kind::Text, "", "the cable that goes down, such as \"e0-a1\"; all of parallel ones"),
-    key("heal", Kind::Text, "", "the cable that comes back"),
-    key("fail_node", Kind::Text, "", "the node all of whose cables go down"),
-    key("heal_node", Kind::Text, "", "the node that comes back"),
+    key("at", Kind::Duration, "", "time since the start of the run"),
+    key("fail", Kind::Text, "", "link that fails, such as \"e0-a1\", with its parallel links"),
+    key("heal", Kind::Text, "", "link that recovers"),
+    key("fail_node", Kind::Text, "", "node that fails, with all its links"),
+    key("heal_node", Kind::Text, "", "node that recovers"),
 ];
 
 /// What changes.

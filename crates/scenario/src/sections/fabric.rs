@@ -27,12 +27,13 @@ const fn count(name: &'static str, doc: &'static str) -> Key {
     key(name, Kind::Count(1), "", doc)
 }
 
-const FABRIC_RATE: Key = key("fabric_rate", Kind::Rate, "", "links between switches, where not `rate`");
+const FABRIC_RATE: Key =
+    key("fabric_rate", Kind::Rate, "", "rate of links between switches (default: `rate`)");
 const OVERSUBSCRIPTION: Key = key(
     "oversubscription",
     Kind::Number,
     "",
-    "what the hosts of a switch can send over what its uplinks carry; sets the rate of the uplinks",
+    "host capacity over uplink capacity of a switch; sets the rate of the uplinks",
 );
 
 /// Every shape.
@@ -40,28 +41,28 @@ pub(crate) const SHAPES: &[Shape] = &[
     Shape {
         name: "fat-tree",
         doc: "k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 cores, k^3/4 hosts",
-        counts: &[key("k", Kind::Count(2), "", "ports a switch, an even number")],
+        counts: &[key("k", Kind::Count(2), "", "ports per switch, an even number")],
         extra: &[FABRIC_RATE],
     },
     Shape {
         name: "spine-leaf",
-        doc: "every leaf joined to every spine",
+        doc: "every leaf connects to every spine",
         counts: &[
             count("spines", "spine switches"),
             count("leaves", "leaf switches"),
-            count("hosts_per_leaf", "hosts on each leaf"),
+            count("hosts_per_leaf", "hosts per leaf"),
         ],
         extra: &[FABRIC_RATE, OVERSUBSCRIPTION],
     },
     Shape {
         name: "three-layer",
-        doc: "pods of top-of-rack and aggregation switches, joined by planes of spines",
+        doc: "pods of top-of-rack and aggregation switches, connected by planes of spines",
         counts: &[
             count("pods", "pods"),
-            count("tors_per_pod", "top-of-rack switches in each pod"),
-            count("planes", "spine planes, and aggregation switches in each pod"),
-            count("spines_per_plane", "spines in each plane"),
-            count("hosts_per_tor", "hosts on each top-of-rack switch"),
+            count("tors_per_pod", "top-of-rack switches per pod"),
+            count("planes", "spine planes, and aggregation switches per pod"),
+            count("spines_per_plane", "spines per plane"),
+            count("hosts_per_tor", "hosts per top-of-rack switch"),
         ],
         extra: &[FABRIC_RATE, OVERSUBSCRIPTION],
     },
@@ -70,25 +71,30 @@ pub(crate) const SHAPES: &[Shape] = &[
         doc: "two switches with hosts, one link between them",
         counts: &[count("left", "hosts on one side"), count("right", "hosts on the other")],
         extra: &[
-            key("bottleneck_rate", Kind::Rate, "", "the link between the switches, where not `rate`"),
-            key("bottleneck_delay", Kind::Duration, "", "the link between the switches, where not `delay`"),
+            key("bottleneck_rate", Kind::Rate, "", "rate of the link between the switches (default: `rate`)"),
+            key(
+                "bottleneck_delay",
+                Kind::Duration,
+                "",
+                "delay of the link between the switches (default: `delay`)",
+            ),
         ],
     },
     Shape {
         name: "ring",
-        doc: "switches in a circle, hosts on each",
+        doc: "a ring of switches with hosts",
         counts: &[
             key("switches", Kind::Count(3), "", "switches"),
-            count("hosts_per_switch", "hosts on each switch"),
+            count("hosts_per_switch", "hosts per switch"),
         ],
         extra: &[FABRIC_RATE],
     },
     Shape {
         name: "mesh",
-        doc: "every switch joined to every other, hosts on each",
+        doc: "a full mesh of switches with hosts",
         counts: &[
             key("switches", Kind::Count(2), "", "switches"),
-            count("hosts_per_switch", "hosts on each switch"),
+            count("hosts_per_switch", "hosts per switch"),
         ],
         extra: &[FABRIC_RATE],
     },
@@ -96,20 +102,20 @@ pub(crate) const SHAPES: &[Shape] = &[
 
 /// The keys that every shape has.
 pub(crate) const COMMON_KEYS: &[Key] = &[
-    key("rate", Kind::Rate, "10 Gbps", "rate of a link, each direction"),
-    key("failed", Kind::Texts, "", "cables that are down from the start, such as \"e0-a1\""),
-    key("link", Kind::Tables(CABLE_KEYS), "", "single cables that differ"),
+    key("rate", Kind::Rate, "10 Gbps", "link rate, each direction"),
+    key("failed", Kind::Texts, "", "links that are down from the start, such as \"e0-a1\""),
+    key("link", Kind::Tables(CABLE_KEYS), "", "single links that differ"),
 ];
 
 /// The rate of hosts' links, which all but files can tell apart.
-pub(crate) const HOST_RATE: Key = key("host_rate", Kind::Rate, "", "links of hosts, where not `rate`");
+pub(crate) const HOST_RATE: Key = key("host_rate", Kind::Rate, "", "rate of host links (default: `rate`)");
 
 /// The key of a fabric from a file.
 pub(crate) const FILE_KEY: Key = key(
     "file",
     Kind::Text,
     "",
-    "a fabric from a file: own TOML (.toml), GraphML (.graphml) or NetworkX node-link JSON (.json)",
+    "fabric file: TOML (.toml), GraphML (.graphml) or NetworkX node-link JSON (.json)",
 );
 
 /// The keys of a `[[fabric.link]]` beside those of every link.
@@ -119,10 +125,10 @@ pub(crate) const CABLE_KEYS: &[Key] = &[
         "rate",
         Kind::Rate,
         "",
-        "rate from the first end to the second, and back where `rate_back` is not given",
+        "rate from the first end to the second, and back unless `rate_back` is given",
     ),
     key("rate_back", Kind::Rate, "", "rate from the second end to the first"),
-    key("delay_back", Kind::Duration, "", "delay from the second end to the first, where not `delay`"),
+    key("delay_back", Kind::Duration, "", "delay from the second end to the first (default: `delay`)"),
 ];
 
 /// `[fabric]` as it is written.
@@ -173,7 +179,7 @@ pub(crate) fn keys_of_file() -> Vec<Key> {
     [FILE_KEY].into_iter().chain(COMMON_KEYS.iter().copied()).chain(LINK_KEYS.iter().copied()).collect()
 }
 
-const KIND: Key = key("kind", Kind::Choice(kinds), "", "the shape of the fabric");
+const KIND: Key = key("kind", Kind::Choice(kinds), "", "topology of the fabric");
 
 fn kinds() -> Vec<&'static str> {
     SHAPES.iter().map(|shape| shape.name).collect()
@@ -262,7 +268,7 @@ impl FabricSettings {
                 let bytes = load(loader, path, problems)?;
                 let fabric = read::file(&path.value, &bytes, &self.spec(self.rate));
                 fabric.map_err(|error| {
-                    let message = format!("`{}` is no fabric", path.value);
+                    let message = format!("`{}` is not a valid fabric file", path.value);
                     problems.add(Problem::at(path.span, message).label(error.to_string()));
                 })
             }

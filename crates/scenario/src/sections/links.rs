@@ -15,20 +15,15 @@ const SCHEDULERS: &[(&str, Scheduler)] =
 /// The keys that every link has, beside its rate.
 pub(crate) const LINK_KEYS: &[Key] = &[
     key("delay", Kind::Duration, "1 us", "propagation delay of a link"),
-    key("queue", Kind::Limit, "1000 packets", "what the queue in front of a link holds; more is dropped"),
-    key(
-        "ecn_threshold",
-        Kind::Limit,
-        "",
-        "packets that find this much waiting are marked (RFC 3168); without it none is",
-    ),
+    key("queue", Kind::Limit, "1000 packets", "queue limit of a port; excess packets are dropped"),
+    key("ecn_threshold", Kind::Limit, "", "a packet that finds this much queued is ECN-marked (RFC 3168)"),
     key(
         "overhead",
         Kind::Choice(|| OVERHEADS.iter().map(|(name, _)| *name).collect()),
         "ethernet",
         "bytes around an IP packet: ethernet 38, ppp 2, none 0",
     ),
-    key("queues", Kind::Table(QUEUES_KEYS), "", "several queues a port instead of one"),
+    key("queues", Kind::Table(QUEUES_KEYS), "", "several queues per port instead of one"),
 ];
 
 const QUEUES_KEYS: &[Key] = &[
@@ -38,7 +33,7 @@ const QUEUES_KEYS: &[Key] = &[
         "strict-priority",
         "which queue sends next",
     ),
-    key("weights", Kind::Counts, "", "one number a queue, first is highest: its share under drr"),
+    key("weights", Kind::Counts, "", "one weight per queue, highest priority first; its share under drr"),
 ];
 
 /// What is said of a link; what is not said is left as it is.

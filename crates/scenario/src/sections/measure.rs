@@ -9,20 +9,20 @@ use crate::section::{Key, Kind, Section, key};
 
 /// The keys of `[measure]`.
 pub(crate) const KEYS: &[Key] = &[
-    key("interval", Kind::Duration, "a hundredth of the duration", "the distance of samples over time"),
+    key("interval", Kind::Duration, "duration / 100", "sampling interval of time series"),
     key(
         "window",
         Kind::Pair(&Kind::Duration),
         "the whole duration",
         "only flows that start from the first time to the second count in summaries",
     ),
-    key("classes", Kind::Table(CLASS_KEYS), "", "the sizes that part mice, rabbits and elephants"),
-    key("baseline", Kind::Text, "", "the scheme that summaries compare the others with"),
+    key("classes", Kind::Table(CLASS_KEYS), "", "size limits of mice, rabbits and elephants"),
+    key("baseline", Kind::Text, "", "scheme that summaries and reports compare with"),
 ];
 
 const CLASS_KEYS: &[Key] = &[
-    key("mouse", Kind::Bytes, "10 kB", "a flow below this is a mouse"),
-    key("elephant", Kind::Bytes, "10 MB", "a flow above this is an elephant, between the two a rabbit"),
+    key("mouse", Kind::Bytes, "10 kB", "smaller flows are mice"),
+    key("elephant", Kind::Bytes, "10 MB", "larger flows are elephants; between the two, rabbits"),
 ];
 
 /// What goes into the result.
@@ -30,7 +30,8 @@ const CLASS_KEYS: &[Key] = &[
 pub struct Measure {
     /// The distance of samples over time.
     pub interval: Duration,
-    /// A flow counts in summaries if it starts at or after the first and before the second.
+    /// A flow counts in summaries if it starts at or after the first and before the second; averages
+    /// over time are from the first to the second. It ends with the run's limit at the latest.
     pub window: (Time, Time),
     /// The sizes that part mice, rabbits and elephants.
     pub thresholds: Thresholds,
@@ -62,7 +63,7 @@ impl Measure {
                 );
                 return None;
             }
-            measure.window = (Time::ZERO + from.value, Time::ZERO + to.value);
+            measure.window = (Time::ZERO + from.value, Time::ZERO + to.value.min(run.limit));
         }
         if section.node("classes").is_some() {
             let classes = section.section("classes")?;

@@ -14,16 +14,15 @@ pub(crate) const WORDS: &[&str] = &["inter-leaf", "random", "permutation", "all-
 
 /// The patterns that are tables.
 pub(crate) const FORMS: &[Key] = &[
-    key("incast", Kind::Table(INCAST_KEYS), "", "at every arrival several hosts send to one"),
-    key("rack-local", Kind::Table(RACK_LOCAL_KEYS), "", "a share of the flows stays in its rack"),
+    key("incast", Kind::Table(INCAST_KEYS), "", "at every arrival, several hosts send to one"),
+    key("rack-local", Kind::Table(RACK_LOCAL_KEYS), "", "a share of the flows stays within its rack"),
 ];
 
 const INCAST_KEYS: &[Key] = &[
-    key("fan_in", Kind::Count(1), "", "how many hosts send at once"),
-    key("receiver", Kind::Text, "", "the host that receives; drawn at every arrival where it is not given"),
+    key("fan_in", Kind::Count(1), "", "number of hosts that send at once"),
+    key("receiver", Kind::Text, "", "receiving host; random at every arrival if not given"),
 ];
-const RACK_LOCAL_KEYS: &[Key] =
-    &[key("share", Kind::Number, "", "the share of flows within the rack, from 0 to 1")];
+const RACK_LOCAL_KEYS: &[Key] = &[key("share", Kind::Number, "", "share of flows within the rack, 0 to 1")];
 
 /// `pairs` as it is written.
 #[derive(Clone, Debug)]
@@ -78,7 +77,7 @@ impl PairsSettings {
                 Some((section.read(&ends[0], path)?, section.read(&ends[1], path)?))
             }
             _ => {
-                let message = format!("{} in `{path}` is no pair of hosts", pair.describe());
+                let message = format!("{} in `{path}` is not a pair of hosts", pair.describe());
                 section.problem(
                     pair.span,
                     message,

@@ -10,19 +10,14 @@ const MAX_SEEDS: u64 = 10_000;
 
 /// The keys of `[run]`.
 pub(crate) const KEYS: &[Key] = &[
-    key("duration", Kind::Duration, "1 s", "flows arrive for this long"),
+    key("duration", Kind::Duration, "1 s", "new flows arrive during this time"),
     key(
         "limit",
         Kind::Duration,
-        "ten times the duration, at least 10 s",
-        "a run ends when all its flows have, or at this time",
+        "10 × duration, at least 10 s",
+        "the run ends when all flows have finished, or at this time",
     ),
-    key(
-        "seeds",
-        Kind::Either(&[Kind::Count(1), Kind::Counts]),
-        "1",
-        "how many runs with different random numbers, or the list of seeds",
-    ),
+    key("seeds", Kind::Either(&[Kind::Count(1), Kind::Counts]), "1", "number of seeds, or a list of seeds"),
 ];
 
 /// When a run ends.
@@ -43,7 +38,7 @@ impl Run {
             positive(section, "duration", duration?)?;
         }
         let duration = duration.map_or(Duration::from_secs(1), |at| at.value);
-        let most = duration.saturating_mul(10).max(Duration::from_secs(10));
+        let most = (duration * 10).max(Duration::from_secs(10));
         if let Some(limit) = limit.filter(|limit| limit.value < duration) {
             let message = format!("a run that lasts {duration} cannot end after {}", limit.value);
             section.problem(limit.span, message, "expected at least the duration");

@@ -11,7 +11,7 @@ use crate::section::{Key, Kind, Section, key};
 use crate::source::Span;
 
 /// The key that names the scheme.
-pub(crate) const NAME: Key = key("name", Kind::Choice(names), "", "how switches choose paths");
+pub(crate) const NAME: Key = key("name", Kind::Choice(names), "", "path-selection scheme");
 
 /// The names of all schemes.
 pub(crate) fn names() -> Vec<&'static str> {

@@ -18,9 +18,9 @@ pub(crate) fn names() -> Vec<&'static str> {
 
 /// The forms of `sizes` that are tables.
 pub(crate) const FORMS: &[Key] = &[
-    key("fixed", Kind::Bytes, "", "every flow is this long"),
-    key("uniform", Kind::Pair(&Kind::Bytes), "", "every size between the two is equally likely"),
-    key("cdf", Kind::Text, "", "a file with a line `size probability` for each point of the CDF"),
+    key("fixed", Kind::Bytes, "", "every flow has this size"),
+    key("uniform", Kind::Pair(&Kind::Bytes), "", "uniform distribution between the two sizes"),
+    key("cdf", Kind::Text, "", "file of a CDF: one `size probability` per line"),
     key(
         "points",
         Kind::List(&Kind::Pair(&Kind::Either(&[Kind::Bytes, Kind::Number]))),

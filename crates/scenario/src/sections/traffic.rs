@@ -24,14 +24,14 @@ pub(crate) const DRAWN_KEYS: &[Key] = &[
         "",
         "how large flows are: a published distribution, or one of your own",
     ),
-    key("truncate", Kind::Bytes, "", "leave out flows larger than this"),
-    key("clamp", Kind::Bytes, "", "make larger flows exactly this large"),
-    key("scale_to_mean", Kind::Bytes, "", "scale all sizes so that this is their mean"),
-    key("arrivals", Kind::Choice(arrivals), "poisson", "when flows start"),
-    key("load", Kind::Number, "", "how much the flows ask of the links, as a share of what these carry"),
-    key("load_of", Kind::Choice(loads), "fabric-uplinks", "which links the load is a share of"),
-    key("flows_per_second", Kind::Number, "", "how many flows start in a second, instead of a load"),
-    key("flows", Kind::Count(0), "", "how many flows there are; at most, where a load is given too"),
+    key("truncate", Kind::Bytes, "", "leave out larger flows"),
+    key("clamp", Kind::Bytes, "", "cap larger flows at this size"),
+    key("scale_to_mean", Kind::Bytes, "", "scale all sizes to this mean"),
+    key("arrivals", Kind::Choice(arrivals), "poisson", "arrival process"),
+    key("load", Kind::Number, "", "offered load, as a fraction of link capacity"),
+    key("load_of", Kind::Choice(loads), "fabric-uplinks", "links whose capacity the load refers to"),
+    key("flows_per_second", Kind::Number, "", "arrival rate, instead of a load"),
+    key("flows", Kind::Count(0), "", "number of flows; with a load, the maximum"),
     key(
         "pairs",
         Kind::Either(&[
@@ -42,40 +42,40 @@ pub(crate) const DRAWN_KEYS: &[Key] = &[
         "inter-leaf",
         "from which host to which",
     ),
-    key("start", Kind::Duration, "0 s", "no flow of the group starts before"),
-    key("jitter", Kind::Duration, "0 s", "every start is delayed by a random time below this"),
+    key("start", Kind::Duration, "0 s", "earliest flow start of the group"),
+    key("jitter", Kind::Duration, "0 s", "upper bound of a random delay added to every start"),
 ];
 
 /// The keys of every group.
 pub(crate) const COMMON_KEYS: &[Key] = &[
-    key("class", Kind::Text, "by size", "the name under which these flows are reported"),
-    key("dscp", DSCP, "0", "the DSCP of their packets, by which a port with several queues chooses one"),
+    key("class", Kind::Text, "by size", "class name in reports"),
+    key("dscp", DSCP, "0", "DSCP of the packets; selects the queue of a port with several"),
     key(
         "elephant_ports",
         Kind::Pair(&PORT),
         "",
-        "the first and the last source port of elephants, as `tfe` tells them; other flows have higher ones",
+        "first and last source port of elephants, by which `tfe` recognises them; other flows use higher ports",
     ),
 ];
 
 /// The keys of a group whose flows are given.
 pub(crate) const GIVEN_KEYS: &[Key] = &[
-    key("flow_list", Kind::Tables(FLOW_KEYS), "", "the flows one by one"),
-    key("trace", Kind::Text, "", "a table of flows, CSV (.csv) or Parquet (.parquet)"),
+    key("flow_list", Kind::Tables(FLOW_KEYS), "", "explicit list of flows"),
+    key("trace", Kind::Text, "", "file of flows, CSV (.csv) or Parquet (.parquet)"),
 ];
 
 const DSCP: Kind = Kind::UpTo(MAX_DSCP as u64);
 const PORT: Kind = Kind::UpTo(u16::MAX as u64);
 
 const FLOW_KEYS: &[Key] = &[
-    key("src", Kind::Text, "", "the host that sends"),
-    key("dst", Kind::Text, "", "the host that receives"),
-    key("bytes", Kind::Bytes, "", "how much"),
-    key("start", Kind::Duration, "0 s", "when"),
-    key("class", Kind::Text, "that of the group", "the name under which the flow is reported"),
-    key("dscp", DSCP, "that of the group", "the DSCP of its packets"),
-    key("sport", PORT, "", "TCP source port; assigned where it is not given"),
-    key("dport", PORT, "", "TCP destination port; assigned where it is not given"),
+    key("src", Kind::Text, "", "sending host"),
+    key("dst", Kind::Text, "", "receiving host"),
+    key("bytes", Kind::Bytes, "", "flow size"),
+    key("start", Kind::Duration, "0 s", "start time"),
+    key("class", Kind::Text, "that of the group", "class name in reports"),
+    key("dscp", DSCP, "that of the group", "DSCP of its packets"),
+    key("sport", PORT, "", "TCP source port; assigned if not given"),
+    key("dport", PORT, "", "TCP destination port; assigned if not given"),
 ];
 
 fn arrivals() -> Vec<&'static str> {
@@ -430,14 +430,14 @@ fn read_trace(path: &At<String>, resolver: &Resolver<'_>) -> Option<Vec<ListedFl
         Some("parquet") => read_parquet,
         _ => {
             problem(
-                format!("`{}` is no trace", path.value),
+                format!("`{}` is not a flow trace", path.value),
                 "expected a name that ends in .csv or .parquet".into(),
             );
             return None;
         }
     };
     let flows = read(&resolver.file(path)?, &find)
-        .map_err(|error| problem(format!("`{}` is no trace of flows", path.value), error.to_string()))
+        .map_err(|error| problem(format!("`{}` is not a valid flow trace", path.value), error.to_string()))
         .ok()?;
     if flows.is_empty() {
         problem(format!("`{}` has no flows", path.value), "expected at least one".into());

@@ -15,7 +15,7 @@ pub(crate) const DEFAULT_PROFILE: &str = "linux";
 
 /// The key that names the profile.
 pub(crate) const PROFILE: Key =
-    key("profile", Kind::Choice(profiles), DEFAULT_PROFILE, "the TCP whose parameters are the defaults");
+    key("profile", Kind::Choice(profiles), DEFAULT_PROFILE, "TCP variant whose parameters are the defaults");
 
 /// The names of all profiles.
 pub(crate) fn profiles() -> Vec<&'static str> {

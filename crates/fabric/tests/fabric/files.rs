@@ -1,18 +1,16 @@
 //! Fabrics from files and back: what the formats mean, what is refused and where, and that nothing
 //! that is written gets lost.
 
-mod common;
-
-use common::any_fabric;
+use crate::common::any_fabric;
 use proptest::prelude::*;
 use weft_fabric::{
     ClassSpec, Fabric, FabricError, Limit, LinkSpec, Overhead, Role, Scheduler, Shape, build, read, write,
 };
 use weft_units::{Duration, LinkId, Rate};
 
-const JSON: &str = include_str!("data/networkx_graph.json");
-const GRAPHML: &str = include_str!("data/networkx_graph.graphml");
-const TOML: &str = include_str!("data/office.toml");
+const JSON: &str = include_str!("../data/networkx_graph.json");
+const GRAPHML: &str = include_str!("../data/networkx_graph.graphml");
+const TOML: &str = include_str!("../data/office.toml");
 
 fn parse(path: &str, text: &str) -> Result<Fabric, read::ReadError> {
     read::file(path, text.as_bytes(), &LinkSpec::default())
@@ -299,7 +297,7 @@ fn what_is_wrong_is_refused_at_its_place() {
         (
             "x.yaml",
             String::new(),
-            "`x.yaml` is no fabric file: its name ends in none of .toml, .graphml, .xml, .json",
+            "`x.yaml` is not a fabric file: its name must end in .toml, .graphml, .xml or .json",
         ),
     ];
     for (path, text, expected) in cases {

@@ -1,10 +1,8 @@
 //! Next hops and spanning tree against their definitions on graphs of any form.
 
-mod common;
-
 use std::collections::VecDeque;
 
-use common::any_fabric;
+use crate::common::any_fabric;
 use proptest::prelude::*;
 use weft_fabric::{EqualCost, Fabric, LinkSpec, SpanningTree, build};
 use weft_units::{HostId, LinkId, NodeId};

@@ -7,7 +7,7 @@ use weft_fabric::gates::{Direction, GateError, GatePlan, Layer, Numbering, Switc
 use weft_fabric::{Fabric, LinkSpec, build};
 use weft_units::HostId;
 
-use crate::walk::{arrives, pairs};
+use crate::gates::walk::{arrives, pairs};
 
 fn fat_tree(k: u32, routers: u32) -> Fabric {
     let link = LinkSpec::default();

@@ -115,7 +115,9 @@ fn a_load_that_cannot_be_carried_is_a_warning() {
     let warnings = heavy.check(&no_files).unwrap();
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(
-        warnings[0].starts_with("load=1.5: the fabric cannot carry this load: `e0` is asked for 1.5 times")
+        warnings[0]
+            .starts_with("load=1.5: offered load on the uplinks of `e0` is 150 % of their capacity (2 Gbps)"),
+        "{warnings:?}"
     );
 }
 
@@ -284,4 +286,26 @@ fn flows_that_no_summary_counts_are_a_warning() {
     let sets = ["traffic={ flow_list = [{ src = \"h0\", dst = \"h1\", bytes = \"1 B\", start = \"1 h\" }] }"];
     let warnings = scenario("", &sets).check(&no_files).unwrap();
     assert!(warnings[1].contains("1 of 1 flows start after the end of the run, 10 s"), "{warnings:?}");
+}
+
+#[test]
+fn what_makes_another_scenario_of_one_is_listed_by_key() {
+    let before = "[fabric]\nkind = \"fat-tree\"\nk = 4\n[scheme]\nname = \"ecmp\"\n[[traffic]]\nclass = \"a\"\nload = 0.2\n\
+        sizes = \"web-search\"\n[[traffic]]\nclass = \"b\"\nload = 0.1\nsizes = \"web-search\"\n";
+    let now = |text: &str, sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        Scenario::parse_with(text, "text", &sets).unwrap()
+    };
+    let since = |scenario: &Scenario, sets: &[String]| scenario.changes_since(before, sets);
+    assert_eq!(since(&now(before, &["measure.baseline=ecmp"]), &[]), ["measure.baseline (none -> ecmp)"]);
+    assert_eq!(
+        since(&now(before, &[]), &["measure.baseline=ecmp".into()]),
+        ["measure.baseline (ecmp -> none)"]
+    );
+    assert_eq!(since(&now(before, &["traffic.b.load=0.3"]), &[]), ["traffic.1.load (0.1 -> 0.3)"]);
+    assert_eq!(
+        since(&now(&before.replace("k = 4", "k = 6"), &["sweep.scheme.name=[\"ecmp\", \"spray\"]"]), &[]),
+        ["fabric.k (4 -> 6)", "sweep.scheme.name (none -> [\"ecmp\",\"spray\"])"]
+    );
+    assert_eq!(since(&now(&format!("# a comment\n{before}"), &["run.seeds=[7]"]), &[]), [""; 0]);
 }

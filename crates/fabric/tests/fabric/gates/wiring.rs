@@ -1,14 +1,11 @@
 //! Fat-trees in any order are found; cables that are elsewhere are named; what is no fat-tree is refused.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 use proptest::prelude::*;
 use weft_fabric::gates::{FatTree, GateError, GatePlan, Numbering, WiringMistake};
 use weft_fabric::{Fabric, FabricBuilder, LinkSpec, build, read, write};
 use weft_units::{HostId, NodeId};
 
-use crate::walk::{arrives, pairs};
+use crate::gates::walk::{arrives, pairs};
 
 /// A fabric as somebody may have written it down.
 #[derive(Clone, Debug)]
@@ -152,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn no_fabric_makes_a_search_panic(fabric in common::any_fabric()) {
+    fn no_fabric_makes_a_search_panic(fabric in crate::common::any_fabric()) {
         if let Ok(tree) = FatTree::find(&fabric) {
             prop_assert_eq!(tree.pods().len(), tree.k() as usize);
         }

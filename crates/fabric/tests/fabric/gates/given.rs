@@ -7,7 +7,7 @@ use weft_fabric::gates::{
 };
 use weft_fabric::{Fabric, LinkSpec, build};
 
-use crate::walk::{arrives, pairs};
+use crate::gates::walk::{arrives, pairs};
 
 fn paper() -> Fabric {
     let link = LinkSpec::default();

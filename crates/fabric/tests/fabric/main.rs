@@ -1,0 +1,8 @@
+//! Fabrics from outside: files, next hops, path sets, gates.
+
+mod common;
+mod files;
+mod gates;
+mod next_hops;
+mod path_sets;
+mod smoc;
