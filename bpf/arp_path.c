@@ -4,7 +4,6 @@
  * through the fabric. Attached to the ingress of every port.
  */
 #include "arp_path.h"
-#include "layout.h"
 
 SEC("classifier")
 int weft_arp_path(struct __sk_buff *skb)

@@ -5,7 +5,6 @@
  */
 #include "flow_hash.h"
 #include "routes.h"
-#include "layout.h"
 
 SEC("classifier")
 int weft_ecmp(struct __sk_buff *skb)

@@ -38,9 +38,6 @@ struct {
 	__type(value, struct flood);
 } weft_floods SEC(".maps");
 
-_Static_assert(sizeof(struct flood_key) == 32, "flood_key");
-_Static_assert(sizeof(struct flood) == 8, "flood");
-
 static __always_inline __u64 flood_state(__u32 port, __u64 until)
 {
 	return until << STATE_BITS | (port < MAX_PORTS ? port : STARTED_HERE);

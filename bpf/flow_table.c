@@ -4,7 +4,6 @@
  * tags are measured against. Attached to the ingress of every port.
  */
 #include "steer.h"
-#include "layout.h"
 
 SEC("classifier")
 int weft_flow_table(struct __sk_buff *skb)

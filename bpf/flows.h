@@ -95,12 +95,6 @@ struct {
 	__type(value, struct group);
 } weft_groups SEC(".maps");
 
-_Static_assert(sizeof(struct kinds) == 3080, "kinds");
-_Static_assert(sizeof(struct key_v4) == 12, "key_v4");
-_Static_assert(sizeof(struct key_v6) == 36, "key_v6");
-_Static_assert(sizeof(struct rule) == 32, "rule");
-_Static_assert(sizeof(struct group) == 8200, "group");
-
 static __noinline struct rule *find_v4(const struct kinds *known, const struct ends *ends)
 {
 	struct rule *rule;

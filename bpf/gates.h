@@ -48,8 +48,6 @@ struct {
 	__type(value, __u32);
 } weft_current SEC(".maps");
 
-_Static_assert(sizeof(struct gates) == 8272, "gates");
-
 static __always_inline __u32 current_table(__u32 which)
 {
 	__u32 *table = bpf_map_lookup_elem(&weft_current, &which);

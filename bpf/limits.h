@@ -21,8 +21,6 @@ struct {
 	__type(value, struct limits);
 } weft_limits SEC(".maps");
 
-_Static_assert(sizeof(struct limits) == 24, "limits");
-
 /* Takes one of what the bucket has, if there is any. Frames of a port may come in on several CPUs. */
 static __noinline bool take(__u64 *full_at, __u64 gap, __u64 slack, __u64 now)
 {

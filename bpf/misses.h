@@ -21,8 +21,6 @@ struct {
 	__uint(max_entries, 1 << 19);
 } weft_misses SEC(".maps");
 
-_Static_assert(sizeof(struct miss) == 2092, "miss");
-
 static __noinline int tell_miss(struct __sk_buff *skb, const struct frame *f, const struct ends *ends)
 {
 	struct miss *miss;

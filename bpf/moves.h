@@ -21,8 +21,6 @@ struct {
 	__type(value, struct move);
 } weft_moves SEC(".maps");
 
-_Static_assert(sizeof(struct move) == 24, "move");
-
 static __noinline int count_move(const struct frame *f, __u32 from)
 {
 	struct move fresh = { .count = 1, .last = f->now, .to = f->port, .from = from }, *move;

@@ -42,9 +42,6 @@ struct {
 	__type(value, struct path);
 } weft_locked SEC(".maps");
 
-_Static_assert(sizeof(struct flow) == 16, "flow");
-_Static_assert(sizeof(struct path) == 24, "path");
-
 static __always_inline struct flow to_destination(const struct frame *f)
 {
 	return (struct flow){ .host = f->dst << 16 | f->dport, .peer = f->src << 16 | f->sport };

@@ -19,8 +19,6 @@ struct {
 	__type(value, struct route);
 } weft_routes SEC(".maps");
 
-_Static_assert(sizeof(struct route) == 68, "route");
-
 /* Which next hops come first: those that are heard, then those that are not heard and still
  * deliver, then those that are silent and have a carrier. Without the last a frame would be dropped. */
 #define LASTS 3

@@ -4,7 +4,6 @@
  * (crates/switching/src/spray.rs). Attached to the ingress of every port.
  */
 #include "routes.h"
-#include "layout.h"
 
 SEC("classifier")
 int weft_spray(struct __sk_buff *skb)

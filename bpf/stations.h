@@ -33,8 +33,6 @@ struct {
 	__type(value, __u64);
 } weft_repairs SEC(".maps");
 
-_Static_assert(sizeof(struct station) == 16, "station");
-
 static __always_inline struct station *station_at(__u64 address, __u64 now)
 {
 	struct station *station = bpf_map_lookup_elem(&weft_stations, &address);

@@ -23,8 +23,6 @@ struct {
 	__type(value, struct tag_counters);
 } weft_tag_counters SEC(".maps");
 
-_Static_assert(sizeof(struct tag_counters) == 48, "tag_counters");
-
 static __always_inline struct tag_counters *the_tag_counters(void)
 {
 	__u32 zero = 0;

@@ -4,7 +4,6 @@
  * that until it leaves (crates/switching/src/tag_forward). Attached to the ingress of every port.
  */
 #include "tag_forward.h"
-#include "layout.h"
 
 SEC("classifier")
 int weft_tag_fwd(struct __sk_buff *skb)

@@ -4,7 +4,6 @@
  * else by ARP-Path. Attached to the ingress of every port.
  */
 #include "tcp_path.h"
-#include "layout.h"
 
 SEC("classifier")
 int weft_tcp_path(struct __sk_buff *skb)

@@ -4,7 +4,6 @@
  * port.
  */
 #include "tfe.h"
-#include "layout.h"
 
 SEC("classifier")
 int weft_tfe(struct __sk_buff *skb)

@@ -20,8 +20,6 @@ struct {
 	__type(value, struct load);
 } weft_carried SEC(".maps");
 
-_Static_assert(sizeof(struct load) == 16, "load");
-
 static __always_inline bool is_in_range(__u16 port)
 {
 	return port >= settings.first_port && port <= settings.last_port;

@@ -222,12 +222,13 @@ def controllers() -> list[Vector]:
     vectors.append(sent("MultipartRequest of ports", "ports_request", 11, ports))
     vectors.append(sent("MultipartRequest of the description", "description_request", 12, description))
     for name, fields in MATCHES.items():
-        request = parser.OFPFlowStatsRequest(
-            SWITCH, 0, ofp.OFPTT_ALL, ofp.OFPP_ANY, ofp.OFPG_ANY, 0x5745 << 48, 0xFFFF << 48, match(fields)
-        )
+        which = (0, ofp.OFPTT_ALL, ofp.OFPP_ANY, ofp.OFPG_ANY, 0x5745 << 48, 0xFFFF << 48, match(fields))
+        request, counts = parser.OFPFlowStatsRequest(SWITCH, *which), parser.OFPAggregateStatsRequest(SWITCH, *which)
         asked = {"table_id": 255, "out_port": ofp.OFPP_ANY, "out_group": ofp.OFPG_ANY, "match": fields}
         masks = {"cookie": 0x5745 << 48, "cookie_mask": 0xFFFF << 48}
         vectors.append(sent(f"MultipartRequest of rules {name}", "flows_request", 13, request, **asked, **masks))
+        name = f"MultipartRequest of the number of rules {name}"
+        vectors.append(sent(name, "counts_request", 13, counts, **asked, **masks))
     return vectors
 
 
@@ -328,6 +329,10 @@ def answers() -> list[Vector]:
         head = struct.pack("!HH4x", ofp.OFPMP_FLOW, flags)
         says = {"more": "flags", "flows": "body"}
         vectors.append(read(f"MultipartReply, {name} rules", "flows_reply", number, 23, head + body, says))
+    body = struct.pack("!HH4xQQI4x", ofp.OFPMP_AGGREGATE, 0, 7, 1 << 40, 3)
+    vector = read("MultipartReply of the number of rules", "counts_reply", number, 25, body, {"read": "body"})
+    of = vector.pop("read")
+    vectors.append({**vector, **{name: getattr(of, name) for name in ("packet_count", "byte_count", "flow_count")}})
     texts = {"manufacturer": "Weft", "hardware": "an emulated switch", "software": "", "serial": "1", "datapath": "s1"}
     body = struct.pack("!HH4x256s256s256s32s256s", ofp.OFPMP_DESC, 0, *(text.encode() for text in texts.values()))
     vector = read("MultipartReply of the description", "description_reply", number, 24, body, {"read": "body"})

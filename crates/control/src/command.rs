@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use weft_units::Mac;
+use weft_wire::Mac;
 
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::rule::RuleChange;

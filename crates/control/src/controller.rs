@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use weft_units::Mac;
+use weft_wire::Mac;
 
 use crate::clock::Time;
 use crate::command::Command;

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use weft_units::Mac;
+use weft_wire::Mac;
 
 use crate::rule::Match;
 

@@ -34,6 +34,7 @@ mod paths;
 mod read;
 mod routes;
 mod rule;
+mod rule_set;
 mod settings;
 mod shares;
 mod slab;
@@ -52,6 +53,7 @@ pub use ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 pub use offences::{Offence, OffenceKind};
 pub use packet::{Arp, Content, End, Join, Mptcp, Neighbour, Packet, Tcp};
 pub use rule::{Actions, EXACT, Match, Rule, RuleAction, RuleChange, priority};
+pub use rule_set::{Group, RuleSet, Shape};
 pub use settings::{
     ArpMode, ExpectedCable, ExpectedEnd, ExpectedFabric, ExpectedSwitch, Kind, Limits, PathOrder, Settings,
     SettingsError,

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use serde_json::{Value, json};
-use weft_units::Mac;
+use weft_wire::Mac;
 
 use crate::clock::{Duration, Time};
 use crate::command::{Command, FrameOut, MadeFrame, Transaction};

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use rustc_hash::FxHashMap;
-use weft_units::Mac;
+use weft_wire::Mac;
 
 use crate::ids::SwitchPort;
 

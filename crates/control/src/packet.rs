@@ -4,7 +4,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use weft_units::Mac;
+use weft_wire::Mac;
 use weft_wire::mptcp::Version;
 
 /// A frame, read as far as decisions go.

@@ -1,6 +1,5 @@
 //! [`Packet::read`]: a frame's bytes, read as far as decisions go.
 
-use weft_units::Mac;
 use weft_wire as wire;
 use weft_wire::mptcp::{Capable, CapableFlags, Handshake};
 
@@ -15,14 +14,14 @@ impl Packet {
             wire::EtherType::ARP => wire::Arp::parse(&ethernet).map_or(Content::Other, |arp| {
                 Content::Arp(Arp {
                     is_reply: arp.operation() == wire::ArpOperation::Reply,
-                    sender_mac: Mac(arp.sender().0),
+                    sender_mac: arp.sender(),
                     sender: arp.sender_ip(),
                     target: arp.target_ip(),
                 })
             }),
             _ => wire::Ip::parse(&ethernet).map_or(Content::Other, |ip| of_ip(&ip)),
         };
-        Some(Self { eth_src: Mac(ethernet.source().0), eth_dst: Mac(ethernet.destination().0), content })
+        Some(Self { eth_src: ethernet.source(), eth_dst: ethernet.destination(), content })
     }
 }
 
@@ -47,7 +46,7 @@ fn of_ip(ip: &wire::Ip) -> Content {
             is_advertisement: message.operation() == wire::NeighborOperation::Advertisement,
             source: packet.source(),
             target: message.target(),
-            link_layer: message.link_layer().map(|mac| Mac(mac.0)),
+            link_layer: message.link_layer(),
         });
     }
     Content::Ip { protocol: protocol.0 }

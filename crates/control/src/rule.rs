@@ -5,8 +5,7 @@
 use std::net::IpAddr;
 
 use smallvec::SmallVec;
-use weft_units::Mac;
-use weft_wire::NeighborOperation;
+use weft_wire::{Mac, NeighborOperation};
 
 use crate::ids::PortNo;
 use crate::tag_forward::FlowChange;

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 
 use hashbrown::HashTable;
 use smallvec::SmallVec;
-use weft_units::Mac;
+use weft_wire::Mac;
 
 use crate::clock::{Duration, Time};
 use crate::command::MadeFrame;

@@ -11,17 +11,19 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::Serialize;
 use socket2::Socket;
 use thiserror::Error;
+use weft_poller::{Interest, Poller};
 
 use crate::clock::Clock;
 use crate::connection::{Receiver, Scratch, Sender, Step};
 use crate::lateness::Lateness;
 use crate::listeners::{Accepted, Listeners};
 use crate::namespace::Namespaces;
-use crate::poller::{Interest, Poller, Token};
 use crate::progress::{Observer, Progress, Style};
 use crate::record::{Lines, Record, Sample};
+use crate::signals::Signals;
 use crate::socket;
 use crate::tcp_info::TcpInfo;
+use crate::token::Token;
 use crate::workload::{Flow, Workload};
 
 /// Time between the opening of the listeners and the common start, where none is given.
@@ -162,6 +164,8 @@ pub struct Generator<'a, W: Write> {
     here: Vec<bool>,
     clock: Clock,
     poller: Poller,
+    /// They are caught as long as this is there.
+    _signals: Signals,
     namespaces: Namespaces,
     listeners: Listeners,
     records: Lines<W>,
@@ -198,7 +202,9 @@ impl<'a, W: Write> Generator<'a, W> {
         for host in (0..workload.hosts.len()).filter(|&host| here[host]) {
             check_host(workload, host, &mut namespaces)?;
         }
-        let poller = Poller::new().map_err(kernel("epoll, timer and signals"))?;
+        let poller = Poller::new().map_err(kernel("epoll and timer"))?;
+        let signals = Signals::new().map_err(kernel("signals"))?;
+        poller.add(&signals, Token::Signal, Interest::Read).map_err(kernel("signals"))?;
         let listeners = Listeners::open(workload, &here, &mut namespaces, &poller);
         let listeners = listeners.map_err(kernel("a listener's namespace"))?;
         let clock = match workload.start_at_ns {
@@ -220,6 +226,7 @@ impl<'a, W: Write> Generator<'a, W> {
             here,
             clock,
             poller,
+            _signals: signals,
             namespaces,
             listeners,
             records: Lines(records),
@@ -262,7 +269,7 @@ impl<'a, W: Write> Generator<'a, W> {
                 tick = now + TICK_PS;
             }
             let start = self.next_start().unwrap_or(limit);
-            let sample = self.workload.sample.map_or(limit, |span| span.saturating_mul(samples).ps());
+            let sample = self.workload.sample.map_or(limit, |span| (span * samples).ps());
             let due = limit.min(start).min(sample).min(tick);
             if armed != Some(due) {
                 self.poller.set_timer(self.clock.at_ps(due)).map_err(kernel("the timer"))?;
@@ -271,10 +278,9 @@ impl<'a, W: Write> Generator<'a, W> {
             if self.progress.finished + self.progress.failed == self.progress.flows {
                 break;
             }
-            self.poller.wait(&mut happened).map_err(kernel("epoll"))?;
+            self.poller.wait(None, &mut happened).map_err(kernel("epoll"))?;
             for token in &happened {
-                match *token {
-                    Token::Timer => {}
+                match Token::from(*token) {
                     Token::Signal => interrupted = true,
                     Token::Listener(at) => self.accept(at)?,
                     Token::Sender(place) => self.send(place)?,
@@ -463,10 +469,10 @@ impl<'a, W: Write> Generator<'a, W> {
     /// Takes the samples that are due; says which is the next.
     fn take_samples(&mut self, now: u64, mut next: u64) -> Result<u64, GeneratorError> {
         let Some(span) = self.workload.sample else { return Ok(next) };
-        while span.saturating_mul(next).ps() <= now {
+        while (span * next).ps() <= now {
             for (class, delivered) in self.workload.classes.iter().zip(&mut self.delivered) {
                 let delivered_bytes = std::mem::take(delivered);
-                let sample = Sample { time_ps: span.saturating_mul(next).ps(), class, delivered_bytes };
+                let sample = Sample { time_ps: (span * next).ps(), class, delivered_bytes };
                 self.records.write(&sample).map_err(GeneratorError::Records)?;
             }
             next += 1;

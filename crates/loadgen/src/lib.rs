@@ -12,11 +12,12 @@ mod generator;
 mod lateness;
 mod listeners;
 mod namespace;
-mod poller;
 mod progress;
 mod record;
+mod signals;
 mod socket;
 mod tcp_info;
+mod token;
 mod workload;
 
 pub use clock::Clock;

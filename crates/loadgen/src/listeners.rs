@@ -5,10 +5,11 @@ use std::io;
 use std::net::SocketAddr;
 
 use socket2::Socket;
+use weft_poller::{Interest, Poller};
 
 use crate::namespace::Namespaces;
-use crate::poller::{Interest, Poller, Token};
 use crate::socket;
+use crate::token::Token;
 use crate::workload::{Flow, Workload};
 
 /// A listener, or why there is none.

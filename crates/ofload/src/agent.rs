@@ -2,11 +2,12 @@
 //! packets go that the controller sends, it hands on as [`Effect`]s.
 
 use weft_wire::openflow::{
-    Action, Element, ErrorMessage, Features, FlowFlags, FlowMod, FlowRemoved, FlowStats, FlowStatsRequest,
-    Header, Hello, List, Message, MultipartReply, MultipartRequest, PacketIn, PacketInReason, Port,
-    PortNumber, RemovedReason, Role, RoleMessage, SwitchConfig, SwitchDescription, VERSION,
+    Action, Element, ErrorMessage, Features, FlowCounts, FlowFlags, FlowMod, FlowRemoved, FlowStats,
+    FlowStatsRequest, Header, Hello, List, Message, MultipartReply, MultipartRequest, PacketIn,
+    PacketInReason, Port, PortNumber, RemovedReason, Role, RoleMessage, SwitchConfig, SwitchDescription,
+    VERSION,
 };
-use weft_wire::{Error, MacAddr};
+use weft_wire::{Error, Mac};
 
 use crate::counts::Counts;
 use crate::network::Switch;
@@ -245,6 +246,15 @@ impl Agent {
                 });
                 self.table = table;
             }
+            MultipartRequest::Counts(asked) => {
+                let chosen = || self.table.iter().filter(|rule| is_asked(asked, rule));
+                let counts = FlowCounts {
+                    packets: chosen().map(|rule| rule.packets).sum(),
+                    bytes: chosen().map(|rule| rule.bytes).sum(),
+                    flows: chosen().count() as u32,
+                };
+                push(&mut self.out, xid, &Message::MultipartReply(MultipartReply::Counts(counts)));
+            }
         }
     }
 
@@ -272,7 +282,7 @@ impl Agent {
         let [.., c, d] = number.to_be_bytes();
         Port {
             number: PortNumber(number),
-            address: MacAddr([2, 0x77, a, b, c, d]),
+            address: Mac([2, 0x77, a, b, c, d]),
             name: Port::name_of(&format!("{}-eth{number}", self.name)),
             config: 0,
             state: 0,

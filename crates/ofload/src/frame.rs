@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use weft_wire::openflow::{Masked, Match, PortNumber};
 use weft_wire::{
-    Arp, ArpOperation, Error, EtherType, Ethernet, Ip, IpProtocol, MIN_FRAME, MacAddr, Neighbor,
+    Arp, ArpOperation, Error, EtherType, Ethernet, Ip, IpProtocol, MIN_FRAME, Mac, Neighbor,
     NeighborOperation, Tcp, TcpFlags, TcpOption, Udp,
 };
 
@@ -63,7 +63,7 @@ pub fn fields(in_port: PortNumber, frame: &[u8]) -> Match {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Station {
     /// Its MAC address.
-    pub mac: MacAddr,
+    pub mac: Mac,
     /// Its IPv4 address.
     pub address: Ipv4Addr,
 }
@@ -71,7 +71,7 @@ pub struct Station {
 /// An ARP request or reply of `sender`. A request is for `target`'s IP address and goes to all.
 pub fn arp(operation: ArpOperation, sender: Station, target: Station) -> Vec<u8> {
     let (to, asked) = match operation {
-        ArpOperation::Request => (MacAddr::BROADCAST, MacAddr::default()),
+        ArpOperation::Request => (Mac::BROADCAST, Mac::default()),
         ArpOperation::Reply => (target.mac, target.mac),
     };
     let mut frame = ethernet(to, sender.mac, EtherType::ARP);
@@ -135,7 +135,7 @@ impl Segment<'_> {
     }
 }
 
-fn ethernet(to: MacAddr, from: MacAddr, ethertype: EtherType) -> Vec<u8> {
+fn ethernet(to: Mac, from: Mac, ethertype: EtherType) -> Vec<u8> {
     let mut frame = Vec::with_capacity(128);
     frame.extend(to.0);
     frame.extend(from.0);
@@ -157,8 +157,8 @@ fn checksum(parts: &[&[u8]]) -> u16 {
 mod tests {
     use super::*;
 
-    const A: Station = Station { mac: MacAddr([2, 0, 0, 0, 0, 1]), address: Ipv4Addr::new(10, 0, 0, 1) };
-    const B: Station = Station { mac: MacAddr([2, 0, 0, 0, 0, 2]), address: Ipv4Addr::new(10, 0, 0, 2) };
+    const A: Station = Station { mac: Mac([2, 0, 0, 0, 0, 1]), address: Ipv4Addr::new(10, 0, 0, 1) };
+    const B: Station = Station { mac: Mac([2, 0, 0, 0, 0, 2]), address: Ipv4Addr::new(10, 0, 0, 2) };
 
     #[test]
     fn a_switch_reads_of_a_segment_what_a_match_may_ask() {
@@ -190,7 +190,7 @@ mod tests {
     fn arp_asks_all_and_answers_one() {
         let request = arp(ArpOperation::Request, A, B);
         let asked = fields(PortNumber(1), &request);
-        assert_eq!((asked.arp_op, asked.eth_dst), (Some(1), Some(Masked::exact(MacAddr::BROADCAST))));
+        assert_eq!((asked.arp_op, asked.eth_dst), (Some(1), Some(Masked::exact(Mac::BROADCAST))));
         let reply = arp(ArpOperation::Reply, B, A);
         let answered = fields(PortNumber(1), &reply);
         assert_eq!((answered.arp_op, answered.eth_dst), (Some(2), Some(Masked::exact(A.mac))));

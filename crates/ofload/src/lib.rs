@@ -13,7 +13,6 @@ mod counts;
 mod frame;
 mod network;
 mod pace;
-mod poller;
 mod process;
 mod report;
 mod run;

@@ -5,14 +5,14 @@ use std::net::Ipv4Addr;
 use thiserror::Error;
 use weft_fabric::{Fabric, FabricError, LinkSpec, build, read};
 use weft_units::NodeId;
-use weft_wire::MacAddr;
+use weft_wire::Mac;
 
 /// Why there is no network.
 #[derive(Debug, Error)]
 pub enum NetworkError {
     /// Neither a shape nor a file.
     #[error(
-        "`{0}` is no fabric: spine-leaf:SPINESxLEAVESxHOSTS, fat-tree:K, alone:SWITCHES, or a file that ends in \
+        "`{0}` is not a fabric: expected spine-leaf:SPINESxLEAVESxHOSTS, fat-tree:K, alone:SWITCHES, or a file that ends in \
          .toml, .json or .graphml"
     )]
     Unknown(String),
@@ -76,7 +76,7 @@ pub struct Host {
     /// Its switch's place and the port there.
     pub at: (usize, u32),
     /// Its MAC address.
-    pub mac: MacAddr,
+    pub mac: Mac,
     /// Its IPv4 address.
     pub address: Ipv4Addr,
 }
@@ -199,7 +199,7 @@ impl Network {
 
 fn host(index: usize, name: String, at: (usize, u32)) -> Host {
     let [high, low] = (index as u16 + 1).to_be_bytes();
-    Host { name, at, mac: MacAddr([2, 0, 0, 0, high, low]), address: Ipv4Addr::new(10, 0, high, low) }
+    Host { name, at, mac: Mac([2, 0, 0, 0, high, low]), address: Ipv4Addr::new(10, 0, high, low) }
 }
 
 #[cfg(test)]
@@ -238,7 +238,7 @@ mod tests {
     fn what_is_no_fabric_is_refused_with_what_would_be() {
         for text in ["", "ring:4", "fat-tree:", "spine-leaf:8x56", "alone:-1"] {
             let error = Network::parse(text).unwrap_err().to_string();
-            assert!(error.starts_with(&format!("`{text}` is no fabric: spine-leaf:")), "{error}");
+            assert!(error.starts_with(&format!("`{text}` is not a fabric: expected spine-leaf:")), "{error}");
         }
         assert!(Network::parse("fat-tree:3").unwrap_err().to_string().contains('3'));
         assert!(

@@ -9,6 +9,7 @@ use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::time::{ClockId, clock_gettime};
 use thiserror::Error;
+use weft_poller::{Interest, Poller};
 
 use crate::agent::Stage;
 use crate::channel::{Channel, ChannelError};
@@ -16,7 +17,6 @@ use crate::connections::{Connections, Offer};
 use crate::counts::Counts;
 use crate::network::Network;
 use crate::pace::{Offered, Pace};
-use crate::poller::Poller;
 use crate::process::{Process, Usage};
 use crate::report::{Became, Controller, Fabric, Latencies, Latency, Memory, Report};
 use crate::world::{Delays, World};
@@ -137,7 +137,7 @@ pub fn run(network: Network, settings: &Settings) -> Result<Report, RunError> {
     for number in 0..network.switches.len() {
         let address = settings.controller;
         let channel = Channel::open(address).map_err(|error| RunError::Connect { address, error })?;
-        poller.add(channel.stream(), number)?;
+        poller.add(channel.stream(), number as u64, Interest::Changes)?;
         channels.push(channel);
     }
     let mut run = Run {
@@ -170,8 +170,8 @@ impl Run<'_> {
             }
             self.flush()?;
             let wait = self.wait(phase, due);
-            self.poller.wait(Duration::from_nanos(wait), &mut happened)?;
-            happened.iter().for_each(|switch| self.unread[*switch] = true);
+            self.poller.wait(Some(Duration::from_nanos(wait)), &mut happened)?;
+            happened.iter().for_each(|switch| self.unread[*switch as usize] = true);
             self.read()?;
         }
     }

@@ -1,11 +1,7 @@
 //! [`Table`]: the rules of a switch, found by the fields of a packet (OpenFlow 1.3, sections 5.3 to 6.4).
-//!
-//! Rules that look at the same bits are in one hash table, as in Open vSwitch's classifier: a packet costs a look
-//! into each of these, and there are about ten, however many rules there are.
-
 use std::rc::Rc;
 
-use hashbrown::HashMap;
+use weft_control::{RuleSet, Shape};
 use weft_wire::openflow::{Action, FlowCommand, FlowFlags, FlowMod, Match, PortNumber};
 
 /// A second, in the nanoseconds that times are in.
@@ -36,6 +32,8 @@ pub struct Rule {
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Its place among all rules that the table has had.
+    serial: u64,
 }
 
 impl Rule {
@@ -51,7 +49,7 @@ impl Rule {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct RuleId {
     place: u32,
-    generation: u32,
+    serial: u64,
 }
 
 /// What became of a rule whose deadline may have come.
@@ -65,44 +63,41 @@ pub enum Expiry {
     Expired(Box<Rule>),
 }
 
-#[derive(Default)]
-struct Slot {
-    generation: u32,
-    rule: Option<Rule>,
-}
+/// Which fields, and which of their bits, rules look at.
+#[derive(Clone, Copy, PartialEq)]
+struct Form(Match);
 
-/// The rules that look at the same bits.
-struct Shape {
-    shape: Match,
-    /// At least that of each of them.
-    priority: u16,
-    /// By match, the place of the one with the highest priority first.
-    rules: HashMap<Match, Vec<u32>>,
+impl Shape for Form {
+    type Packet = Match;
+    type Key = Match;
+
+    fn key(&self, packet: &Match) -> Option<Match> {
+        packet.cut(&self.0)
+    }
 }
 
 /// The rules of a switch.
 #[derive(Default)]
 pub struct Table {
-    slots: Vec<Slot>,
-    free: Vec<u32>,
-    /// That with the highest priority first.
-    shapes: Vec<Shape>,
+    rules: RuleSet<Form, Rule>,
+    /// Rules that there have been.
+    added: u64,
 }
 
 impl Table {
     /// How many rules there are.
     pub fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.rules.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.rules.is_empty()
     }
 
     /// All rules.
     pub fn iter(&self) -> impl Iterator<Item = &Rule> {
-        self.slots.iter().filter_map(|slot| slot.rule.as_ref())
+        self.rules.iter().map(|(_, rule)| rule)
     }
 
     /// Does what a flow-mod says. Gives the new rule if it has a timeout, with the time at which to ask
@@ -112,7 +107,7 @@ impl Table {
             FlowCommand::Add => self.add(now, change),
             FlowCommand::Modify | FlowCommand::ModifyStrict => {
                 for place in self.chosen(change) {
-                    if let Some(rule) = &mut self.slots[place as usize].rule {
+                    if let Some(rule) = self.rules.get_mut(place) {
                         rule.actions = change.actions.iter().collect();
                     }
                 }
@@ -127,20 +122,8 @@ impl Table {
 
     /// The rule whose packets these are, with one more counted.
     pub fn lookup(&mut self, now: u64, packet: &Match, bytes: usize) -> Option<&Rule> {
-        let mut best: Option<(u16, u32)> = None;
-        for shape in &self.shapes {
-            if best.is_some_and(|(priority, _)| priority >= shape.priority) {
-                break;
-            }
-            let found = packet.cut(&shape.shape).and_then(|key| shape.rules.get(&key)?.first());
-            if let Some(&place) = found {
-                let priority = self.slots[place as usize].rule.as_ref()?.priority;
-                if best.is_none_or(|(highest, _)| priority > highest) {
-                    best = Some((priority, place));
-                }
-            }
-        }
-        let rule = self.slots[best?.1 as usize].rule.as_mut()?;
+        let place = self.rules.find(packet)?;
+        let rule = self.rules.get_mut(place)?;
         rule.used = now;
         rule.packets += 1;
         rule.bytes += bytes as u64;
@@ -149,10 +132,8 @@ impl Table {
 
     /// Takes out a rule whose time has come. One of which `is_used` says that it has packets all the time goes on.
     pub fn expire(&mut self, now: u64, id: RuleId, is_used: impl FnOnce(&Match) -> bool) -> Expiry {
-        let Some(slot) = self.slots.get_mut(id.place as usize) else { return Expiry::Gone };
-        let Some(rule) = slot.rule.as_mut().filter(|_| slot.generation == id.generation) else {
-            return Expiry::Gone;
-        };
+        let rule = self.rules.get_mut(id.place).filter(|rule| rule.serial == id.serial);
+        let Some(rule) = rule else { return Expiry::Gone };
         match rule.deadline() {
             None => Expiry::Gone,
             Some(at) if at > now => Expiry::Later(at),
@@ -181,80 +162,31 @@ impl Table {
             used: now,
             packets: 0,
             bytes: 0,
+            serial: self.added,
         };
-        if let Some(place) = self.strictly(&change.matching, change.priority) {
-            self.remove(place);
-        }
-        let deadline = rule.deadline();
-        let place = self.insert(rule);
-        let generation = self.slots[place as usize].generation;
-        deadline.map(|at| (RuleId { place, generation }, at))
-    }
-
-    fn insert(&mut self, rule: Rule) -> u32 {
-        let (matching, priority) = (rule.matching, rule.priority);
-        let place = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot::default());
-            self.slots.len() as u32 - 1
-        });
-        self.slots[place as usize].rule = Some(rule);
-        let form = matching.shape();
-        let at = self.shapes.iter().position(|shape| shape.shape == form).unwrap_or_else(|| {
-            self.shapes.push(Shape { shape: form, priority, rules: HashMap::new() });
-            self.shapes.len() - 1
-        });
-        let shape = &mut self.shapes[at];
-        shape.priority = shape.priority.max(priority);
-        let (places, slots) = (shape.rules.entry(matching).or_default(), &self.slots);
-        let before =
-            |other: &u32| slots[*other as usize].rule.as_ref().is_some_and(|rule| rule.priority > priority);
-        places.insert(places.partition_point(before), place);
-        self.shapes.sort_by_key(|shape| std::cmp::Reverse(shape.priority));
-        place
+        self.added += 1;
+        let (deadline, serial, form) = (rule.deadline(), rule.serial, Form(rule.matching.shape()));
+        let (place, _) = self.rules.insert(rule.priority, form, rule.matching, rule);
+        deadline.map(|at| (RuleId { place, serial }, at))
     }
 
     fn remove(&mut self, place: u32) -> Option<Rule> {
-        let slot = &mut self.slots[place as usize];
-        let rule = slot.rule.take()?;
-        slot.generation = slot.generation.wrapping_add(1);
-        self.free.push(place);
-        let form = rule.matching.shape();
-        if let Some(at) = self.shapes.iter().position(|shape| shape.shape == form) {
-            let rules = &mut self.shapes[at].rules;
-            if let Some(places) = rules.get_mut(&rule.matching) {
-                places.retain(|other| *other != place);
-                if places.is_empty() {
-                    rules.remove(&rule.matching);
-                }
-            }
-            if rules.is_empty() {
-                self.shapes.remove(at);
-            }
-        }
-        Some(rule)
-    }
-
-    /// The rule with this match and priority.
-    fn strictly(&self, matching: &Match, priority: u16) -> Option<u32> {
-        let form = matching.shape();
-        let places = self.shapes.iter().find(|shape| shape.shape == form)?.rules.get(matching)?;
-        let has = |place: &&u32| {
-            self.slots[**place as usize].rule.as_ref().is_some_and(|rule| rule.priority == priority)
-        };
-        places.iter().find(has).copied()
+        let Rule { priority, matching, .. } = *self.rules.get(place)?;
+        self.rules.remove(priority, Form(matching.shape()), &matching)
     }
 
     /// The rules that a change is about.
     fn chosen(&self, change: &FlowMod) -> Vec<u32> {
         let mut places = match change.command {
             FlowCommand::ModifyStrict | FlowCommand::DeleteStrict => {
-                self.strictly(&change.matching, change.priority).into_iter().collect()
+                let form = Form(change.matching.shape());
+                self.rules.slot(change.priority, form, &change.matching).into_iter().collect()
             }
             _ => self.within(&change.matching),
         };
         let deletes = matches!(change.command, FlowCommand::Delete | FlowCommand::DeleteStrict);
         places.retain(|place| {
-            self.slots[*place as usize].rule.as_ref().is_some_and(|rule| {
+            self.rules.get(*place).is_some_and(|rule| {
                 let goes_there = |action: &Action| {
                     matches!(action, Action::Output { port, .. } if *port == change.out_port)
                 };
@@ -268,12 +200,13 @@ impl Table {
     /// The rules all of whose packets `wider` has too.
     fn within(&self, wider: &Match) -> Vec<u32> {
         let mut places = Vec::new();
-        for shape in &self.shapes {
-            if shape.shape == wider.shape() {
-                places.extend(shape.rules.get(wider).into_iter().flatten());
-            } else if shape.shape.cut(wider).is_some() {
-                let inside = shape.rules.iter().filter(|(matching, _)| matching.cut(wider) == Some(*wider));
-                places.extend(inside.flat_map(|(_, places)| places));
+        for group in self.rules.groups() {
+            let Form(form) = group.shape;
+            if form == wider.shape() {
+                places.extend(group.slots.get(wider));
+            } else if form.cut(wider).is_some() {
+                let inside = group.slots.iter().filter(|(matching, _)| matching.cut(wider) == Some(*wider));
+                places.extend(inside.map(|(_, place)| place));
             }
         }
         places

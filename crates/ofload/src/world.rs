@@ -109,10 +109,10 @@ impl World {
         agent.message(self.now, bytes, &mut self.counts, &mut self.effects);
         let mut effects = std::mem::take(&mut self.effects);
         let is_lldp = matches!(&effects[..], [Effect::Send { frame, .. }] if ethertype(frame) == Some(LLDP));
-        // Echoes and LLDP go on for ever.
+        // Echoes, LLDP, role requests and questions about statistics never end.
         if is_lldp {
             self.counts.packet_outs_of_lldp += 1;
-        } else if bytes.get(1).is_none_or(|kind| !matches!(kind, 2 | 3)) {
+        } else if bytes.get(1).is_none_or(|kind| !matches!(kind, 2 | 3 | 18 | 24)) {
             self.busy = self.now;
         }
         for effect in effects.drain(..) {

@@ -10,8 +10,7 @@ use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 use weft_switchd::clock::now;
-use weft_switchd::layout::{Flow, Path, Station, address};
-use weft_switchd::names::{mac, read_mac};
+use weft_switchd::layout::{Flow, Path, Station};
 use weft_switchd::walk::Walk;
 use weft_switching::Mac;
 use weft_switching::path_table::CONFIRMED;
@@ -25,10 +24,10 @@ struct Arguments {
     /// The directory of the switch's maps.
     maps: PathBuf,
     /// Address of the flows' source.
-    #[arg(long, value_parser = read_mac)]
+    #[arg(long)]
     source: Mac,
     /// Address of their destination.
-    #[arg(long, value_parser = read_mac)]
+    #[arg(long)]
     destination: Mac,
     #[arg(long)]
     flows: u16,
@@ -52,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     let paths = Walk::<Flow, Path>::open(&arguments.maps.join("paths"))?;
     let stations = Walk::<u64, Station>::open(&arguments.maps.join("stations"))?;
-    let (source, destination) = (address(arguments.source), address(arguments.destination));
+    let (source, destination) = (arguments.source.bits(), arguments.destination.bits());
     let flows = (arguments.first_port..=u16::MAX).take(arguments.flows.into()).map(|port| Flow {
         host: destination << 16 | u64::from(arguments.port),
         peer: source << 16 | u64::from(port),
@@ -62,7 +61,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     match arguments.action {
         Action::Fill => {
             let port_of = |station: u64| {
-                let known = stations.get(&station).ok_or_else(|| format!("nobody knows {}", mac(station)));
+                let known =
+                    stations.get(&station).ok_or_else(|| format!("nobody knows {}", Mac::from_bits(station)));
                 known.map(|station| station.port)
             };
             let (towards, back) = (port_of(destination)?, port_of(source)?);

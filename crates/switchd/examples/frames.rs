@@ -21,7 +21,6 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use rustix::time::{ClockId, clock_gettime};
-use weft_switchd::names::read_mac;
 use weft_switching::Mac;
 
 use namespace::enter;
@@ -42,10 +41,10 @@ struct Arguments {
     #[arg(required = true)]
     namespaces: Vec<PathBuf>,
     /// Source address.
-    #[arg(long, value_parser = read_mac)]
+    #[arg(long)]
     source: Mac,
     /// Destination address.
-    #[arg(long, value_parser = read_mac)]
+    #[arg(long)]
     destination: Mac,
     /// TCP ports of the source that take turns.
     #[arg(long, default_value_t = 1)]

@@ -15,9 +15,8 @@ use clap::Parser;
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use weft_switchd::clock::now;
-use weft_switchd::layout::{Flow, Path, Port, Settings, Station, address};
+use weft_switchd::layout::{Flow, Path, Port, Settings, Station};
 use weft_switchd::pins::Pins;
-use weft_switchd::tables::Tables;
 use weft_switchd::walk::Walk;
 use weft_switchd::{Mode, Plane};
 use weft_switching::Mac;
@@ -57,10 +56,7 @@ fn frame(number: u32) -> [u8; 60] {
 
 fn flow(number: u32) -> Flow {
     let (sport, dport) = ports(number);
-    Flow {
-        host: address(DESTINATION) << 16 | u64::from(dport),
-        peer: address(SOURCE) << 16 | u64::from(sport),
-    }
+    Flow { host: DESTINATION.bits() << 16 | u64::from(dport), peer: SOURCE.bits() << 16 | u64::from(sport) }
 }
 
 /// Bytes of kernel memory that a pinned map has.
@@ -101,7 +97,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let stations = Walk::<u64, Station>::open(&pins.map("stations"))?;
     let expiry = now() + 3600 * 1_000_000_000;
     for (station, port) in [(SOURCE, 0), (DESTINATION, 1)] {
-        stations.insert(&address(station), &Station { expiry, port, class: 2, reserved: [0; 5] })?;
+        stations.insert(&station.bits(), &Station { expiry, port, class: 2, reserved: [0; 5] })?;
     }
     let path = Path {
         expiry,
@@ -136,9 +132,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             at(90)
         ));
     }
-    let tables = Tables::open(Mode::TcpPath, Settings::new(&config), &pins)?;
     let started = Instant::now();
-    let held = tables.sweep(now())?.flows;
+    let held = plane.tables().sweep(now())?.flows;
     let sweep = started.elapsed().as_secs_f64();
     let bytes: Vec<String> = ["paths", "locked", "stations", "repairs", "floods"]
         .iter()

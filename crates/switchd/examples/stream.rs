@@ -21,7 +21,6 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, eth, recv, sockopt};
 use weft_switchd::clock::now;
-use weft_switchd::names::read_mac;
 use weft_switching::Mac;
 
 use segment::{End, segment};
@@ -51,10 +50,10 @@ struct Arguments {
     /// The interface.
     interface: String,
     /// Address of this end.
-    #[arg(long, value_parser = read_mac)]
+    #[arg(long)]
     here: Mac,
     /// Address of the other end.
-    #[arg(long, value_parser = read_mac)]
+    #[arg(long)]
     there: Mac,
     /// TCP port of the sender; the receiver's is 5001.
     #[arg(long, default_value_t = 20_000)]

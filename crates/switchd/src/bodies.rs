@@ -1,5 +1,4 @@
-//! What requests and answers about gates and flows say (docs/switchd.md), as the daemon and `weftctl` have it in
-//! common.
+//! Bodies of requests and answers about gates and flows (README.md of this crate), shared by the daemon and `weftctl`.
 
 use std::sync::Arc;
 

@@ -153,11 +153,9 @@ impl<'a> Types<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-    use std::process::{Command, Stdio};
-
     use super::*;
     use crate::Mode;
+    use crate::clang::clang;
 
     /// The layout of a map whose values are the structure, as clang compiles it.
     fn layout(structure: &str) -> String {
@@ -167,15 +165,7 @@ mod tests {
              struct {{ int (*type)[1]; int (*max_entries)[4]; __u64 *key; struct value *value; }} \
              map __attribute__((section(\".maps\"), used));"
         );
-        let arguments = ["-O2", "-g", "-target", "bpf", "-x", "c", "-c", "-", "-o", "/dev/stdout"];
-        let mut clang = Command::new(std::env::var("CLANG").unwrap_or_else(|_| "clang".to_owned()))
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("clang, which builds the programs");
-        clang.stdin.take().expect("a pipe").write_all(source.as_bytes()).expect("a pipe");
-        let output = clang.wait_with_output().expect("clang");
+        let output = clang(&["-O2", "-g", "-c", "-o", "/dev/stdout"], &source);
         assert!(output.status.success(), "{source}");
         let object = Object::parse(&output.stdout).expect("an object");
         layouts(&object).expect("types")["map"].clone()

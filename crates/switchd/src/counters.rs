@@ -1,7 +1,8 @@
 //! What became of frames.
 
-use aya::Pod;
 use weft_switching::DropReason;
+
+use crate::mirror::mirrored;
 
 /// Why a frame was dropped: for a reason of the switch's, or since it could not be read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -33,52 +34,45 @@ impl Reason {
     }
 }
 
-/// `struct counters` of one CPU.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Counts {
-    dropped: [u64; REASONS],
-    consumed: u64,
-    forwarded: u64,
+mirrored! {
+    /// `struct counters` of one CPU.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) struct Counts = "counters" {
+        dropped: [u64; REASONS],
+        consumed: u64,
+        forwarded: u64,
+    }
+
+    /// `struct port_counters` of one CPU, and, summed up, what came in and left by a port since the program
+    /// was loaded.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub struct PortCounts = "port_counters" {
+        /// Frames that came in, several segments that the kernel holds together as one.
+        pub received: u64,
+        /// Their bytes.
+        pub received_bytes: u64,
+        /// Frames handed to the port.
+        pub sent: u64,
+        /// Their bytes.
+        pub sent_bytes: u64,
+        /// Frames dropped of those that came in.
+        pub dropped: u64,
+        /// Of these, those of several segments that the kernel holds together, which can have no tag.
+        pub gso: u64,
+    }
 }
-
-// SAFETY: integers without padding in between; any bytes are a value.
-unsafe impl Pod for Counts {}
-
-/// `struct port_counters` of one CPU, and, summed up, what came in and left by a port since the program
-/// was loaded.
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct PortCounts {
-    /// Frames that came in, several segments that the kernel holds together as one.
-    pub received: u64,
-    /// Their bytes.
-    pub received_bytes: u64,
-    /// Frames handed to the port.
-    pub sent: u64,
-    /// Their bytes.
-    pub sent_bytes: u64,
-    /// Frames dropped of those that came in.
-    pub dropped: u64,
-    /// Of these, those of several segments that the kernel holds together, which can have no tag.
-    pub gso: u64,
-}
-
-// SAFETY: as above.
-unsafe impl Pod for PortCounts {}
 
 impl PortCounts {
     /// The sum over all CPUs.
     pub(crate) fn sum(cpus: &[Self]) -> Self {
-        let sum = |of: &dyn Fn(&Self) -> u64| cpus.iter().map(of).sum();
-        Self {
-            received: sum(&|cpu| cpu.received),
-            received_bytes: sum(&|cpu| cpu.received_bytes),
-            sent: sum(&|cpu| cpu.sent),
-            sent_bytes: sum(&|cpu| cpu.sent_bytes),
-            dropped: sum(&|cpu| cpu.dropped),
-            gso: sum(&|cpu| cpu.gso),
-        }
+        cpus.iter().fold(Self::default(), |sum, cpu| Self {
+            received: sum.received + cpu.received,
+            received_bytes: sum.received_bytes + cpu.received_bytes,
+            sent: sum.sent + cpu.sent,
+            sent_bytes: sum.sent_bytes + cpu.sent_bytes,
+            dropped: sum.dropped + cpu.dropped,
+            gso: sum.gso + cpu.gso,
+        })
     }
 }
 

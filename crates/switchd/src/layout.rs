@@ -1,11 +1,11 @@
 //! Keys and values of the maps, as `bpf/*.h` has them, field by field.
 
-use aya::Pod;
-use weft_switching::Mac;
 use weft_switching::exploration::{Exploration, FloodOrder, OnMiss, OnUnknown, Scope, WhileBroken};
 use weft_switching::tfe::Classifier;
 use weft_units::{Duration, Time};
 use weft_wire::TagWidth;
+
+use crate::mirror::mirrored;
 
 /// Most ports of a switch.
 pub const MAX_PORTS: u16 = 64;
@@ -13,82 +13,251 @@ pub const MAX_PORTS: u16 = 64;
 /// A time that does not come.
 pub const NEVER: u64 = i64::MAX as u64;
 
-/// `struct settings`: fixed once a program is loaded. Times are in ns.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// Life of a station that a request has locked.
-    pub lock: u64,
-    /// Life of a station that is known.
-    pub learnt: u64,
-    /// Life of a station on a host port of this switch.
-    pub attached: u64,
-    /// How long a source's broadcasts are locked to a port.
-    pub broadcast_lock: u64,
-    /// How long a repair goes on before the next is started.
-    pub repair: u64,
-    /// Life of a flow that a reply has confirmed.
-    pub confirmed: u64,
-    /// Life of a flow once FIN or RST was seen.
-    pub closing: u64,
-    /// Age of a path at which a better one is looked for; zero for never.
-    pub refresh_after: u64,
-    /// Between explorations that a host port may start in the long run.
-    pub rate_gap: u64,
-    /// What a burst of them may run ahead.
-    pub rate_slack: u64,
-    /// The same two of floods that the frames from a host port start.
-    pub flood_gap: u64,
-    /// See [`Settings::flood_gap`].
-    pub flood_slack: u64,
-    /// The same two of stations that they add or move.
-    pub station_gap: u64,
-    /// See [`Settings::station_gap`].
-    pub station_slack: u64,
-    /// Under which flows are hashed.
-    pub hash_key: u64,
-    /// What a flow has carried when it is moved, mode `tfe` by bytes.
-    pub elephant_bytes: u64,
-    /// The longest frame that a fabric port sends, in bytes without the outer VLAN tag.
-    pub longest: u32,
-    /// EtherType of Hello.
-    pub hello_type: u16,
-    /// EtherType of Path frames.
-    pub path_type: u16,
-    /// The first TCP port of elephants, mode `tfe` by ports.
-    pub first_port: u16,
-    /// The last one.
-    pub last_port: u16,
-    /// The DSCP of elephants, mode `tfe` by DSCP.
-    pub dscp: u8,
-    /// As `enum classifier`.
-    pub classifier: u8,
-    /// How often a flooded frame may be sent on.
-    pub hops: u8,
-    /// Whether what came down a tier only goes down.
-    pub valley_free: u8,
-    /// Whether copies of a flood leave in order of ports.
-    pub fixed_order: u8,
-    /// Whether a flow without an entry gets a path of its own.
-    pub recovers: u8,
-    /// Whether a frame that meets a dead port goes by the default forwarding.
-    pub detours: u8,
-    /// Whether frames are written down instead of sent, and time and randomness are handed in.
-    pub testing: u8,
-    /// The bits of DOWN in a tag.
-    pub down_bits: u8,
-    /// Whether a frame takes any way of its group, else that of its flow.
-    pub sprays: u8,
-    /// EtherType of tagged frames.
-    pub tag_type: u16,
-    /// The major number of the classes that frames queue in by QID; zero: by none.
-    pub queue_major: u16,
-    /// Whether a frame to a station that is not known is flooded, else dropped.
-    pub floods_unknown: u8,
-    /// Whether a station that is new at a port is announced to the other switches.
-    pub announces: u8,
-    /// Zero.
-    pub reserved: [u8; 4],
+mirrored! {
+    /// `struct settings`: fixed once a program is loaded. Times are in ns.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Settings = "settings" {
+        /// Life of a station that a request has locked.
+        pub lock: u64,
+        /// Life of a station that is known.
+        pub learnt: u64,
+        /// Life of a station on a host port of this switch.
+        pub attached: u64,
+        /// How long a source's broadcasts are locked to a port.
+        pub broadcast_lock: u64,
+        /// How long a repair goes on before the next is started.
+        pub repair: u64,
+        /// Life of a flow that a reply has confirmed.
+        pub confirmed: u64,
+        /// Life of a flow once FIN or RST was seen.
+        pub closing: u64,
+        /// Age of a path at which a better one is looked for; zero for never.
+        pub refresh_after: u64,
+        /// Between explorations that a host port may start in the long run.
+        pub rate_gap: u64,
+        /// What a burst of them may run ahead.
+        pub rate_slack: u64,
+        /// The same two of floods that the frames from a host port start.
+        pub flood_gap: u64,
+        /// See [`Settings::flood_gap`].
+        pub flood_slack: u64,
+        /// The same two of stations that they add or move.
+        pub station_gap: u64,
+        /// See [`Settings::station_gap`].
+        pub station_slack: u64,
+        /// Under which flows are hashed.
+        pub hash_key: u64,
+        /// What a flow has carried when it is moved, mode `tfe` by bytes.
+        pub elephant_bytes: u64,
+        /// The longest frame that a fabric port sends, in bytes without the outer VLAN tag.
+        pub longest: u32,
+        /// EtherType of Hello.
+        pub hello_type: u16,
+        /// EtherType of Path frames.
+        pub path_type: u16,
+        /// The first TCP port of elephants, mode `tfe` by ports.
+        pub first_port: u16,
+        /// The last one.
+        pub last_port: u16,
+        /// The DSCP of elephants, mode `tfe` by DSCP.
+        pub dscp: u8,
+        /// As `enum classifier`.
+        pub classifier: u8,
+        /// How often a flooded frame may be sent on.
+        pub hops: u8,
+        /// Whether what came down a tier only goes down.
+        pub valley_free: u8,
+        /// Whether copies of a flood leave in order of ports.
+        pub fixed_order: u8,
+        /// Whether a flow without an entry gets a path of its own.
+        pub recovers: u8,
+        /// Whether a frame that meets a dead port goes by the default forwarding.
+        pub detours: u8,
+        /// Whether frames are written down instead of sent, and time and randomness are handed in.
+        pub testing: u8,
+        /// The bits of DOWN in a tag.
+        pub down_bits: u8,
+        /// Whether a frame takes any way of its group, else that of its flow.
+        pub sprays: u8,
+        /// EtherType of tagged frames.
+        pub tag_type: u16,
+        /// The major number of the classes that frames queue in by QID; zero: by none.
+        pub queue_major: u16,
+        /// Whether a frame to a station that is not known is flooded, else dropped.
+        pub floods_unknown: u8,
+        /// Whether a station that is new at a port is announced to the other switches.
+        pub announces: u8,
+        /// Zero.
+        pub reserved: [u8; 4],
+    }
+
+    /// `struct test`: what a test hands in with a frame.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct Test = "test" {
+        /// The time.
+        pub now: u64,
+        /// The port that the frame comes in on.
+        pub port: u32,
+        /// How many were drawn.
+        pub drawn: u32,
+        /// What is drawn, in order.
+        pub random: [u32; 4],
+    }
+
+    /// `struct port`.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub struct Port = "port" {
+        /// A switch was heard, and is deemed there until then.
+        pub neighbour_until: u64,
+        /// A host port from then on.
+        pub host_from: u64,
+        /// Its interface.
+        pub ifindex: u32,
+        /// Whether it is up.
+        pub up: u8,
+        /// To which tier, as [`weft_switching::hello::Way`].
+        pub way: u8,
+        /// Whether a Hello makes it a fabric port.
+        pub may_be_fabric: u8,
+        /// Whether other ports come first: its neighbour is not heard any more.
+        pub last_resort: u8,
+    }
+
+    /// `struct station`; its key is [`weft_switching::Mac::bits`].
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Station = "station" {
+        /// When it expires.
+        pub expiry: u64,
+        /// Where it is.
+        pub port: u16,
+        /// As [`weft_switching::arp_path::LOCKED`] and those below it.
+        pub class: u8,
+        /// Zero.
+        pub reserved: [u8; 5],
+    }
+
+    /// `struct flood_key`.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub struct FloodKey = "flood_key" {
+        /// Source of the frame.
+        pub from: u64,
+        /// Destination of the frame, of one about a path; else broadcast.
+        pub to: u64,
+        /// The exploration.
+        pub id: u32,
+        /// TCP port of the source.
+        pub sport: u16,
+        /// TCP port of the destination.
+        pub dport: u16,
+        /// As [`weft_switching::arp_path::FloodKind`].
+        pub kind: u64,
+    }
+
+    /// `struct flood`.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Flood = "flood" {
+        /// When it is forgotten, in ns modulo 2^56; in the lower eight bits whether its source has left, and where the
+        /// first copy came in.
+        state: u64,
+    }
+
+    /// `struct move`: how often a station sent from another port than the one where it was known; its key is
+    /// [`weft_switching::Mac::bits`].
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Move = "move" {
+        /// How often.
+        pub count: u64,
+        /// When it did last, in ns.
+        pub last: u64,
+        /// Where it is since then.
+        pub to: u16,
+        /// Where it was before.
+        pub from: u16,
+        /// Zero.
+        pub reserved: u32,
+    }
+
+    /// `struct flow`: an entry leads to `host`. An end is an address and, in the lower 16 bits, a TCP port.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub struct Flow = "flow" {
+        /// The end that the entry leads to.
+        pub host: u64,
+        /// The other end.
+        pub peer: u64,
+    }
+
+    /// `struct path`.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Path = "path" {
+        /// When it expires.
+        pub expiry: u64,
+        /// The exploration that made it.
+        pub id: u32,
+        /// When it was made, in milliseconds modulo 2^32.
+        pub made: u32,
+        /// Where it leads.
+        pub port: u16,
+        /// As in [`weft_switching::path_table`].
+        pub class: u8,
+        /// Whether the end that it leads to started the exploration.
+        pub initiator: u8,
+        /// Whether the next SYN of the flow goes by the default forwarding.
+        pub explored: u8,
+        /// Zero.
+        pub reserved: [u8; 3],
+    }
+
+    /// `struct load`: what a flow has carried, until it is moved; its key is [`Flow`].
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Load = "load" {
+        /// When it is forgotten.
+        pub expiry: u64,
+        /// Payload in bytes.
+        pub bytes: u64,
+    }
+
+    /// `struct route`: the next hops of a station; its key is [`weft_switching::Mac::bits`].
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Route = "route" {
+        /// How many there are.
+        pub count: u32,
+        /// Their numbers, in order.
+        pub ports: [u8; MAX_PORTS as usize],
+    }
+
+    /// `struct event`: something about how stations and flows are found.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Event = "event" {
+        /// When, in ns of the kernel's monotonic clock.
+        pub time: u64,
+        /// Where the frame or flow comes from, or the station.
+        pub src: u64,
+        /// Where it goes.
+        pub dst: u64,
+        /// The exploration.
+        pub id: u32,
+        /// TCP port of the source.
+        pub sport: u16,
+        /// TCP port of the destination.
+        pub dport: u16,
+        /// The port of the switch that it is about.
+        pub port: u16,
+        /// As [`What`].
+        pub what: u8,
+        /// Of the frame that caused it, as [`weft_switching::Kind`].
+        pub kind: u8,
+        /// Zero.
+        pub reserved: u32,
+    }
+
+    /// `struct copy`: the start of a frame that a test would have seen leave; its bytes follow.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Copy = "copy" {
+        /// Where it would have left.
+        pub port: u32,
+        /// Its length.
+        pub len: u32,
+    } .. bytes
 }
 
 /// A token bucket of `burst` tokens that gains `rate` a second, in ns: between two tokens, and what a full bucket
@@ -166,40 +335,6 @@ impl Settings {
     }
 }
 
-/// `struct test`: what a test hands in with a frame.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Test {
-    /// The time.
-    pub now: u64,
-    /// The port that the frame comes in on.
-    pub port: u32,
-    /// How many were drawn.
-    pub drawn: u32,
-    /// What is drawn, in order.
-    pub random: [u32; 4],
-}
-
-/// `struct port`.
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Port {
-    /// A switch was heard, and is deemed there until then.
-    pub neighbour_until: u64,
-    /// A host port from then on.
-    pub host_from: u64,
-    /// Its interface.
-    pub ifindex: u32,
-    /// Whether it is up.
-    pub up: u8,
-    /// To which tier, as [`weft_switching::hello::Way`].
-    pub way: u8,
-    /// Whether a Hello makes it a fabric port.
-    pub may_be_fabric: u8,
-    /// Whether other ports come first: its neighbour is not heard any more.
-    pub last_resort: u8,
-}
-
 impl Port {
     /// A port as the daemon tells the program of it: that it leads to a switch, to a host or nobody knows
     /// where, by decisions and not by deadlines. Each holds until the next.
@@ -209,50 +344,9 @@ impl Port {
     }
 }
 
-/// `struct station`; its key is [`address`].
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Station {
-    /// When it expires.
-    pub expiry: u64,
-    /// Where it is.
-    pub port: u16,
-    /// As [`weft_switching::arp_path::LOCKED`] and those below it.
-    pub class: u8,
-    /// Zero.
-    pub reserved: [u8; 5],
-}
-
-/// `struct flood_key`.
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct FloodKey {
-    /// Source of the frame.
-    pub from: u64,
-    /// Destination of the frame, of one about a path; else broadcast.
-    pub to: u64,
-    /// The exploration.
-    pub id: u32,
-    /// TCP port of the source.
-    pub sport: u16,
-    /// TCP port of the destination.
-    pub dport: u16,
-    /// As [`weft_switching::arp_path::FloodKind`].
-    pub kind: u64,
-}
-
-/// `struct flood`.
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Flood {
-    /// When it is forgotten, in ns modulo 2^56; in the lower eight bits whether its source has left, and where the
-    /// first copy came in.
-    state: u64,
-}
-
-const STATE_BITS: u32 = 8;
+pub(crate) const STATE_BITS: u32 = 8;
 /// The port of a flood that started here.
-const STARTED_HERE: u64 = 0x7f;
+pub(crate) const STARTED_HERE: u64 = 0x7f;
 
 impl Flood {
     /// The first copy came in on `port` (beyond [`MAX_PORTS`]: the flood started here), and is remembered until
@@ -274,81 +368,12 @@ impl Flood {
     }
 }
 
-/// `struct move`: how often a station sent from another port than the one where it was known; its key is
-/// [`address`].
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Move {
-    /// How often.
-    pub count: u64,
-    /// When it did last, in ns.
-    pub last: u64,
-    /// Where it is since then.
-    pub to: u16,
-    /// Where it was before.
-    pub from: u16,
-    /// Zero.
-    pub reserved: u32,
-}
-
-/// `struct flow`: an entry leads to `host`. An end is an address and, in the lower 16 bits, a TCP port.
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Flow {
-    /// The end that the entry leads to.
-    pub host: u64,
-    /// The other end.
-    pub peer: u64,
-}
-
 impl Flow {
     /// The key of the other direction's entry.
     #[must_use]
     pub const fn reversed(self) -> Self {
         Self { host: self.peer, peer: self.host }
     }
-}
-
-/// `struct path`.
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Path {
-    /// When it expires.
-    pub expiry: u64,
-    /// The exploration that made it.
-    pub id: u32,
-    /// When it was made, in milliseconds modulo 2^32.
-    pub made: u32,
-    /// Where it leads.
-    pub port: u16,
-    /// As in [`weft_switching::path_table`].
-    pub class: u8,
-    /// Whether the end that it leads to started the exploration.
-    pub initiator: u8,
-    /// Whether the next SYN of the flow goes by the default forwarding.
-    pub explored: u8,
-    /// Zero.
-    pub reserved: [u8; 3],
-}
-
-/// `struct load`: what a flow has carried, until it is moved; its key is [`Flow`].
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Load {
-    /// When it is forgotten.
-    pub expiry: u64,
-    /// Payload in bytes.
-    pub bytes: u64,
-}
-
-/// `struct route`: the next hops of a station; its key is [`address`].
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Route {
-    /// How many there are.
-    pub count: u32,
-    /// Their numbers, in order.
-    pub ports: [u8; MAX_PORTS as usize],
 }
 
 impl Route {
@@ -363,32 +388,6 @@ impl Route {
         route.ports[..ports.len()].copy_from_slice(&ports);
         route
     }
-}
-
-/// `struct event`: something about how stations and flows are found.
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Event {
-    /// When, in ns of the kernel's monotonic clock.
-    pub time: u64,
-    /// Where the frame or flow comes from, or the station.
-    pub src: u64,
-    /// Where it goes.
-    pub dst: u64,
-    /// The exploration.
-    pub id: u32,
-    /// TCP port of the source.
-    pub sport: u16,
-    /// TCP port of the destination.
-    pub dport: u16,
-    /// The port of the switch that it is about.
-    pub port: u16,
-    /// As [`What`].
-    pub what: u8,
-    /// Of the frame that caused it, as [`weft_switching::Kind`].
-    pub kind: u8,
-    /// Zero.
-    pub reserved: u32,
 }
 
 /// What an [`Event`] tells, by its number.
@@ -458,75 +457,12 @@ impl Event {
     }
 }
 
-/// `struct copy`: the start of a frame that a test would have seen leave; its bytes follow.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Copy {
-    /// Where it would have left.
-    pub port: u32,
-    /// Its length.
-    pub len: u32,
-}
-
 /// Bytes of a frame that are written down.
 pub const COPY_BYTES: usize = 2048;
-
-// SAFETY: integers without padding in between; any bytes are a value.
-unsafe impl Pod for Settings {}
-// SAFETY: as above.
-unsafe impl Pod for Test {}
-// SAFETY: as above.
-unsafe impl Pod for Port {}
-// SAFETY: as above.
-unsafe impl Pod for Station {}
-// SAFETY: as above.
-unsafe impl Pod for FloodKey {}
-// SAFETY: as above.
-unsafe impl Pod for Flood {}
-// SAFETY: as above.
-unsafe impl Pod for Move {}
-// SAFETY: as above.
-unsafe impl Pod for Flow {}
-// SAFETY: as above.
-unsafe impl Pod for Path {}
-// SAFETY: as above.
-unsafe impl Pod for Load {}
-// SAFETY: as above.
-unsafe impl Pod for Route {}
-
-/// A station's address as the programs keep it: a number of 48 bits.
-pub fn address(mac: Mac) -> u64 {
-    let [a, b, c, d, e, f] = mac.0;
-    u64::from_be_bytes([0, 0, a, b, c, d, e, f])
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counters::{Counts, PortCounts};
-
-    #[test]
-    fn values_have_the_sizes_that_the_headers_have() {
-        // The headers in `bpf/` assert the same numbers of their structures.
-        let sizes = [
-            size_of::<Settings>(),
-            size_of::<Test>(),
-            size_of::<Port>(),
-            size_of::<Station>(),
-            size_of::<FloodKey>(),
-            size_of::<Flood>(),
-            size_of::<Move>(),
-            size_of::<Flow>(),
-            size_of::<Path>(),
-            size_of::<Load>(),
-            size_of::<Route>(),
-            size_of::<Copy>() + COPY_BYTES,
-            size_of::<PortCounts>(),
-            size_of::<Event>(),
-            size_of::<Counts>(),
-        ];
-        assert_eq!(sizes, [160, 32, 24, 16, 32, 8, 24, 16, 24, 16, 68, 2056, 48, 40, 200]);
-    }
 
     #[test]
     fn a_bucket_that_gains_nothing_holds_its_whole_burst() {
@@ -546,10 +482,5 @@ mod tests {
                 assert_eq!(flood.left(now + later), left, "{later} ns after {now}");
             }
         }
-    }
-
-    #[test]
-    fn an_address_is_a_number_in_the_order_of_its_bytes() {
-        assert_eq!(address(Mac([1, 2, 3, 4, 5, 6])), 0x0102_0304_0506);
     }
 }

@@ -5,7 +5,6 @@ use std::ops::Deref;
 use std::str::FromStr;
 
 use thiserror::Error;
-use weft_switching::Mac;
 
 /// Most bytes of a switch's name.
 const LONGEST_NAME: usize = 32;
@@ -67,27 +66,6 @@ pub fn map_of_program(name: &str) -> Option<&str> {
     name.strip_prefix(PREFIX)
 }
 
-/// An address of 48 bits as `02:00:00:00:00:01`.
-pub fn mac(address: u64) -> String {
-    let [_, _, bytes @ ..] = address.to_be_bytes();
-    bytes.map(|byte| format!("{byte:02x}")).join(":")
-}
-
-/// The address that is written as `02:00:00:00:00:01`.
-///
-/// # Errors
-/// What was expected.
-pub fn read_mac(text: &str) -> Result<Mac, String> {
-    let expected = || "expected an address such as \"02:00:00:00:00:01\"".to_owned();
-    let mut bytes = [0; 6];
-    let mut parts = text.split(':');
-    for byte in &mut bytes {
-        let part = parts.next().filter(|part| part.len() == 2).ok_or_else(expected)?;
-        *byte = u8::from_str_radix(part, 16).map_err(|_| expected())?;
-    }
-    if parts.next().is_some() { Err(expected()) } else { Ok(Mac(bytes)) }
-}
-
 /// A station's class, by the numbers of `weft_switching::arp_path`.
 pub const fn station_class(class: u8) -> &'static str {
     match class {
@@ -144,14 +122,5 @@ mod tests {
         assert_eq!(kind(Kind::Tcp as u8), "tcp");
         assert_eq!(kind(Kind::Hello as u8), "hello");
         assert_eq!(kind(Kind::RecoveryReply as u8), "recovery-reply");
-    }
-
-    #[test]
-    fn an_address_is_written_as_it_is_read() {
-        assert_eq!(read_mac("02:00:00:00:00:ff"), Ok(Mac([2, 0, 0, 0, 0, 0xff])));
-        assert_eq!(mac(0x0200_0000_00ff), "02:00:00:00:00:ff");
-        for wrong in ["", "02:00:00:00:00", "02:00:00:00:00:ff:00", "2:0:0:0:0:1", "02:00:00:00:00:fg"] {
-            assert!(read_mac(wrong).is_err(), "{wrong:?}");
-        }
     }
 }

@@ -1,8 +1,6 @@
 //! [`Plane`]: a mode's program in the kernel, and what it is told.
 
-use std::borrow::Borrow;
-
-use aya::maps::{Array, HashMap, Map, MapData, MapError, PerCpuArray, RingBuf};
+use aya::maps::{Array, Map, MapData, PerCpuArray, RingBuf};
 use aya::programs::SchedClassifier;
 use aya::{Ebpf, EbpfLoader, Pod};
 use weft_switching::exploration::Exploration;
@@ -16,16 +14,19 @@ use crate::loading;
 use crate::mode::Mode;
 use crate::names::map_in_kernel;
 use crate::pins::{Pins, Staged};
+use crate::tables::Tables;
 use crate::tags::Turns;
 use crate::tags::layout::TagCounts;
+use crate::walk::Walk;
 
 type Result<T> = std::result::Result<T, PlaneError>;
 
-/// A program, and the maps that it only looks at. Those that it writes are [`Tables`](crate::tables::Tables).
+/// A program and its maps. Those that the program writes can be had apart, as [`Tables`].
 pub struct Plane {
     pub(crate) ebpf: Ebpf,
     /// Events of explorations, while somebody wants them.
     trace: RingBuf<MapData>,
+    tables: Tables,
     mode: Mode,
     settings: Settings,
     /// Whose turn it is among the tables of gates.
@@ -57,12 +58,18 @@ impl Plane {
         let (mut ebpf, staged) = build(mode, config, settings, pins)?;
         let trace =
             RingBuf::try_from(ebpf.take_map(&map_in_kernel("trace")).ok_or(PlaneError::Missing("trace"))?)?;
-        Ok((Self { ebpf, trace, mode, settings, gate_turns: Turns::GATES }, staged))
+        let tables = Tables::new(mode, settings, &ebpf)?;
+        Ok((Self { ebpf, trace, tables, mode, settings, gate_turns: Turns::GATES }, staged))
     }
 
     /// What the program was loaded with.
     pub const fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The maps that the program writes. A clone of them is for threads of their own.
+    pub const fn tables(&self) -> &Tables {
+        &self.tables
     }
 
     /// The program as it is loaded, which can be run without being attached (BPF_PROG_TEST_RUN).
@@ -87,6 +94,11 @@ impl Plane {
         self.ebpf.map_mut(&map_in_kernel(name)).ok_or(PlaneError::Missing(name))
     }
 
+    /// A hash map of the program, apart from it.
+    pub(crate) fn walk<K: Pod, V: Pod>(&self, name: &'static str) -> Result<Walk<K, V>> {
+        Walk::of(self.map(name)?)
+    }
+
     /// What the program knows of a port.
     ///
     /// # Errors
@@ -108,10 +120,10 @@ impl Plane {
     /// # Errors
     /// [`PlaneError::Map`].
     pub fn set_interface(&mut self, ifindex: u32, number: Option<PortId>) -> Result<()> {
-        let mut map = HashMap::<_, u32, u32>::try_from(self.map_mut("interfaces")?)?;
+        let map = self.walk::<u32, u32>("interfaces")?;
         match number {
-            Some(number) => Ok(map.insert(ifindex, u32::from(number.0), 0)?),
-            None => Ok(forget(&mut map, &ifindex)?),
+            Some(number) => Ok(map.insert(&ifindex, &u32::from(number.0))?),
+            None => Ok(map.remove(&[ifindex]).map(drop)?),
         }
     }
 
@@ -120,7 +132,7 @@ impl Plane {
     /// # Errors
     /// [`PlaneError::Map`].
     pub fn interfaces(&self) -> Result<Vec<(u32, u32)>> {
-        entries(&HashMap::try_from(self.map("interfaces")?)?)
+        Ok(self.walk("interfaces")?.entries()?)
     }
 
     /// Whether events are written to the ring buffer `trace`.
@@ -185,20 +197,6 @@ impl Plane {
     }
 }
 
-/// There is no such entry.
-const ENOENT: i32 = 2;
-
-/// Takes out an entry, unless the program was quicker.
-pub(crate) fn forget<K: Pod, V: Pod>(
-    map: &mut HashMap<&mut MapData, K, V>,
-    key: &K,
-) -> std::result::Result<(), MapError> {
-    match map.remove(key) {
-        Err(MapError::SyscallError(error)) if error.io_error.raw_os_error() == Some(ENOENT) => Ok(()),
-        removed => removed,
-    }
-}
-
 /// Loads the object of `mode` into the kernel, with the maps of `pins` that it can take over.
 fn build(mode: Mode, config: &Exploration, settings: Settings, pins: &Pins) -> Result<(Ebpf, Staged)> {
     let size = |entries: usize| u32::try_from(entries).unwrap_or(u32::MAX);
@@ -225,18 +223,4 @@ fn build(mode: Mode, config: &Exploration, settings: Settings, pins: &Pins) -> R
     loading::load(program.try_into()?)?;
     staged.pin(&mut ebpf, mode.program())?;
     Ok((ebpf, staged))
-}
-
-/// The entries of a hash map.
-pub(crate) fn entries<T: Borrow<MapData>, K: Pod, V: Pod>(map: &HashMap<T, K, V>) -> Result<Vec<(K, V)>> {
-    let mut entries = Vec::new();
-    for entry in map.iter() {
-        match entry {
-            Ok(entry) => entries.push(entry),
-            // It went while we looked.
-            Err(MapError::KeyNotFound) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(entries)
 }

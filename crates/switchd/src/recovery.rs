@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use weft_switching::Kind;
 use weft_switching::path_table::LOCKED;
-use weft_wire::{EtherType, MIN_FRAME, MacAddr, PathHeader, PathType, Tuple};
+use weft_wire::{EtherType, MIN_FRAME, Mac, PathHeader, PathType, Tuple};
 
 use crate::layout::{Flood, FloodKey, Flow, Path, Port, Settings};
 
@@ -75,7 +75,7 @@ impl Known<'_> {
     fn about(&self, flow: Flow, path_type: PathType, id: u32) -> Vec<u8> {
         let end = |end: u64| {
             let [a, b, c, d, e, f, high, low] = end.to_be_bytes();
-            (MacAddr([a, b, c, d, e, f]), u16::from_be_bytes([high, low]))
+            (Mac([a, b, c, d, e, f]), u16::from_be_bytes([high, low]))
         };
         let ((source, source_port), (destination, destination_port)) = (end(flow.host), end(flow.peer));
         let tuple = Tuple { source, source_port, destination, destination_port };

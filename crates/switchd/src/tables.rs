@@ -1,15 +1,15 @@
-//! [`Tables`]: the maps that the data plane writes, for whoever looks at them, sweeps them or mends them
-//! beside it. Nothing here is quick; it is for threads that may take their time.
+//! [`Tables`]: the maps of a [`Plane`](crate::Plane) that its program writes, for threads that look at them, sweep them or
+//! mend them without holding the plane. Nothing here is quick.
 
 use std::io;
 use std::sync::Arc;
 
-use aya::Pod;
+use aya::{Ebpf, Pod};
 
 use crate::error::PlaneError;
 use crate::layout::{Flood, FloodKey, Flow, Load, Move, Path, Port, Settings, Station};
 use crate::mode::Mode;
-use crate::pins::Pins;
+use crate::names::map_in_kernel;
 use crate::recovery::{Broken, Known, Recovery};
 use crate::walk::Walk;
 
@@ -51,32 +51,20 @@ pub struct Sizes {
 }
 
 impl Tables {
-    /// Opens the maps that are pinned.
+    /// The maps of the program of `mode`.
     ///
     /// # Errors
     /// [`PlaneError`].
-    pub fn open(mode: Mode, settings: Settings, pins: &Pins) -> Result<Self, PlaneError> {
-        let flows = match mode.keeps_flows() {
-            true => Some([Walk::open(&pins.map("paths"))?, Walk::open(&pins.map("locked"))?]),
-            false => None,
-        };
-        let stations = match mode.explores() {
-            true => Some((Walk::open(&pins.map("stations"))?, Walk::open(&pins.map("repairs"))?)),
-            false => None,
-        };
-        let carried = match mode.counts_flows() {
-            true => Some(Walk::open(&pins.map("carried"))?),
-            false => None,
-        };
-        let floods = match mode.explores() {
-            true => Some(Walk::open(&pins.map("floods"))?),
-            false => None,
-        };
-        let moves = match mode.explores() {
-            true => Some(Walk::open(&pins.map("moves"))?),
-            false => None,
-        };
-        Ok(Self(Arc::new(Maps { settings, stations, carried, floods, moves, flows })))
+    pub(crate) fn new(mode: Mode, settings: Settings, ebpf: &Ebpf) -> Result<Self, PlaneError> {
+        let (explores, keeps) = (mode.explores(), mode.keeps_flows());
+        Ok(Self(Arc::new(Maps {
+            settings,
+            stations: walk(ebpf, "stations", explores)?.zip(walk(ebpf, "repairs", explores)?),
+            floods: walk(ebpf, "floods", explores)?,
+            moves: walk(ebpf, "moves", explores)?,
+            flows: walk(ebpf, "paths", keeps)?.zip(walk(ebpf, "locked", keeps)?).map(<[_; 2]>::from),
+            carried: walk(ebpf, "carried", mode.counts_flows())?,
+        })))
     }
 
     fn flows(&self) -> &[Walk<Flow, Path>] {
@@ -291,6 +279,16 @@ impl Tables {
     fn deciding<'a>(&'a self, ports: &'a [Port], now: u64) -> Deciding<'a> {
         Deciding { tables: self, ports, now }
     }
+}
+
+/// A map of a program, if it is wanted.
+fn walk<K: Pod, V: Pod>(
+    ebpf: &Ebpf,
+    map: &'static str,
+    wanted: bool,
+) -> Result<Option<Walk<K, V>>, PlaneError> {
+    let open = || Walk::of(ebpf.map(&map_in_kernel(map)).ok_or(PlaneError::Missing(map))?);
+    wanted.then(open).transpose()
 }
 
 /// What the switch knows while it decides.

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 
 use aya::Pod;
-use aya::maps::MapData;
+use aya::maps::{HashMap, Map, MapData};
 
 use crate::error::PlaneError;
 use crate::sys::bpf;
@@ -70,6 +70,30 @@ impl<K: Pod, V: Pod> Walk<K, V> {
             return Err(PlaneError::Pin { path: path.to_owned(), error });
         }
         Ok(Self { data, entries: PhantomData })
+    }
+
+    /// The entries of a map of a program that is loaded.
+    ///
+    /// # Errors
+    /// [`PlaneError`]: it is no hash map, or one of another make.
+    pub(crate) fn of(map: &Map) -> Result<Self, PlaneError> {
+        // It looks at the make.
+        HashMap::<_, K, V>::try_from(map)?;
+        let (Map::HashMap(data) | Map::LruHashMap(data)) = map else {
+            return Err(PlaneError::Missing("a hash map"));
+        };
+        let data = MapData::from_fd(data.fd().as_fd().try_clone_to_owned()?)?;
+        Ok(Self { data, entries: PhantomData })
+    }
+
+    /// All entries, in no promised order.
+    ///
+    /// # Errors
+    /// The error of the system call.
+    pub fn entries(&self) -> io::Result<Vec<(K, V)>> {
+        let mut entries = Vec::new();
+        self.each(|keys, values| entries.extend(keys.iter().copied().zip(values.iter().copied())))?;
+        Ok(entries)
     }
 
     fn fd(&self) -> u32 {

@@ -1,7 +1,7 @@
 //! What a switch wants done with a frame, as data.
 
-use weft_units::{Mac, PortId};
-use weft_wire::{EtherType, TAG_LEN};
+use weft_units::PortId;
+use weft_wire::{EtherType, Mac, TAG_LEN};
 
 use crate::header::{Header, Kind};
 

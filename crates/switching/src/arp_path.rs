@@ -8,7 +8,8 @@
 
 use rand_core::RngCore;
 use weft_fabric::Fabric;
-use weft_units::{Duration, Mac, NodeId, PortId, Time};
+use weft_units::{Duration, NodeId, PortId, Time};
+use weft_wire::Mac;
 
 use crate::exploration::{Exploration, Maker, OnUnknown, PARAMS, ways};
 use crate::floods::Floods;
@@ -24,7 +25,7 @@ use crate::{Actions, Context, DropReason, Kept, KeptPort, Rewrite, Switch, Table
 /// The scheme's entry in the registry.
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "arp_path",
-    summary: "ARP-Path: stations on the path that a copy of their ARP Request found fastest",
+    summary: "ARP-Path: each station is reached over the path on which a copy of its ARP Request arrived first",
     params: &PARAMS,
 };
 

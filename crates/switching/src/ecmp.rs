@@ -13,13 +13,13 @@ use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch};
 /// The scheme's entry in the registry.
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "ecmp",
-    summary: "each flow on one equal-cost path, chosen by a hash of its 5-tuple",
+    summary: "each flow takes one equal-cost path, chosen by a hash of its 5-tuple",
     params: &[ParamInfo {
         name: "hash_seed",
         kind: ParamKind::Choice(&["per-switch", "shared"]),
         default: "per-switch",
-        doc: "whether every switch hashes with a key of its own; one shared key makes successive \
-              switches choose alike (polarization)",
+        doc: "whether each switch has its own hash key; with a shared key, successive switches choose \
+              alike (polarization)",
     }],
 };
 
@@ -62,7 +62,7 @@ impl Switch for EcmpSwitch {
     #[inline(always)]
     fn receive<C: Context>(&mut self, _ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
         let tuple = u64::from(header.flow_hash ^ header.entropy);
-        match header.dst.host().and_then(|host| self.next_hops.choose(host, mix64(tuple ^ self.key))) {
+        match header.destination().and_then(|host| self.next_hops.choose(host, mix64(tuple ^ self.key))) {
             Some(port) => out.send(port),
             None => out.drop(DropReason::NoRoute),
         }

@@ -4,7 +4,8 @@
 //! there lets a copy pass a second time. Where it is full, the flood that was noted longest ago is
 //! forgotten: the limits of [`crate::port_limits`] keep one port from filling it within a flood's life.
 
-use weft_units::{Duration, Mac, PortId, Time};
+use weft_units::{Duration, PortId, Time};
+use weft_wire::Mac;
 
 use crate::DropReason;
 use crate::hash::mix64;

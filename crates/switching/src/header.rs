@@ -3,8 +3,8 @@
 //! 40 bytes that are made from a real frame by a parser or by a simulated host, and carried as
 //! they are in simulation, so that a packet with its transport fields fits one cache line.
 
-use weft_units::Mac;
-use weft_wire::EtherType;
+use weft_units::HostId;
+use weft_wire::{EtherType, Mac};
 
 use crate::Rewrite;
 
@@ -113,6 +113,18 @@ impl Header {
     /// Sets [`Header::exploration_id`].
     pub fn set_exploration_id(&mut self, id: u32) {
         self.overlay[..4].copy_from_slice(&id.to_be_bytes());
+    }
+
+    /// The simulated host that the frame is from; `None` if its source address is no simulated host's.
+    #[inline]
+    pub fn source(&self) -> Option<HostId> {
+        self.src.host().map(HostId)
+    }
+
+    /// The simulated host that the frame is for; `None` if its destination address is no simulated host's.
+    #[inline]
+    pub fn destination(&self) -> Option<HostId> {
+        self.dst.host().map(HostId)
     }
 
     /// The destination address that the frame carries on its way: a label that a switch has put into its place

@@ -10,7 +10,8 @@
 //! both away. Such a port stays a fabric port as a *last resort* ([`Ports::keep`]): its entries stay valid,
 //! floods leave by it after all other copies, and routes use it where no other next hop is left.
 
-use weft_units::{Duration, Mac, PortId, Time};
+use weft_units::{Duration, PortId, Time};
+use weft_wire::Mac;
 
 use crate::exploration::{Exploration, FloodOrder, Scope};
 use crate::hash::pick;
@@ -36,7 +37,7 @@ pub enum Way {
 }
 
 const HELLO: Header = Header {
-    dst: Mac::NEIGHBOUR,
+    dst: Mac::HELLO,
     src: Mac([0; 6]),
     sport: 0,
     dport: 0,

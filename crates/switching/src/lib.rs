@@ -51,4 +51,4 @@ pub use registry::{
 pub use soft_table::{Inserted, SoftKey, SoftTable};
 pub use streams::{Stream, stream};
 pub use switch::{Context, Kept, KeptPort, Switch, TableEntries};
-pub use weft_units::Mac;
+pub use weft_wire::Mac;

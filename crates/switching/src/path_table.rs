@@ -1,6 +1,7 @@
 //! The table of TCP-Path: for each direction of a flow, the port towards one of its ends.
 
-use weft_units::{Mac, PortId, Time};
+use weft_units::{PortId, Time};
+use weft_wire::Mac;
 
 use crate::exploration::Exploration;
 use crate::hash::fold_product;
@@ -106,7 +107,6 @@ pub fn path_table(config: &Exploration, secret: u64) -> PathTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weft_units::HostId;
 
     #[test]
     fn a_million_entries_take_at_most_64_bytes_each() {
@@ -114,7 +114,7 @@ mod tests {
         let mut table = path_table(&config, 1);
         let entry = PathEntry { port: PortId(1), initiator: true, explored: false, id: 2, made: 4 };
         for number in 0..1_000_000 {
-            let end = |host, port| End::new(Mac::of_host(HostId(host)), port);
+            let end = |host, port| End::new(Mac::of_host(host), port);
             let key = FlowKey { host: end(number, 1), peer: end(7, 80) };
             table.insert(key, entry, CONFIRMED, Time::ZERO);
         }

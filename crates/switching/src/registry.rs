@@ -158,21 +158,21 @@ impl Timing {
         name: "control_delay",
         kind: ParamKind::Duration,
         default: "100 us",
-        doc: "between a switch and the controller, one way",
+        doc: "one-way delay between a switch and the controller",
     };
     /// That of [`Timing::install_delay`].
     pub(crate) const INSTALL_DELAY: ParamInfo = ParamInfo {
         name: "install_delay",
         kind: ParamKind::Duration,
         default: "0 s",
-        doc: "how long the controller takes before what it has decided leaves it",
+        doc: "time from a decision of the controller until it is sent",
     };
     /// That of [`Timing::rule_latency`].
     pub(crate) const RULE_LATENCY: ParamInfo = ParamInfo {
         name: "rule_latency",
         kind: ParamKind::Duration,
         default: "150 us",
-        doc: "how long a switch takes for a rule; it does one at a time",
+        doc: "time a switch needs to install a rule, one at a time",
     };
 
     /// As the parameters of `spec` say.

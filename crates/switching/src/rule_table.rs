@@ -1,13 +1,13 @@
 //! [`RuleTable`]: the table of an OpenFlow switch, filled by a [`weft_control::Controller`].
 //!
-//! Rules of one priority that look at the same fields are one hash table (tuple space search, Srinivasan et al.,
-//! SIGCOMM 1999); what a frame found there is remembered until the table changes, so that a flow's frames cost
-//! one look.
+//! What a frame has found in the [`RuleSet`] is remembered until the table changes, so that a flow's frames cost one
+//! look.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use weft_control::{Match, Rule, RuleChange};
-use weft_units::{Duration, Mac, Time};
+use weft_control::{Match, Rule, RuleChange, RuleSet, Shape};
+use weft_units::{Duration, Time};
+use weft_wire::Mac;
 
 /// Frames of different kinds that are remembered at most.
 const REMEMBERED: usize = 1 << 16;
@@ -34,63 +34,36 @@ impl Entry {
     }
 }
 
-/// Which fields the rules of a group look at.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Shape {
-    in_port: bool,
-    eth_src: bool,
-    eth_dst: Option<Mac>,
-    eth_type: bool,
-    ip_proto: bool,
-    ip_src: bool,
-    ip_dst: bool,
-    tcp_src: bool,
-    tcp_dst: bool,
-    icmpv6_type: bool,
-    says: bool,
-    about: bool,
-}
-
-impl Shape {
-    fn of(matches: &Match) -> Self {
-        Self {
-            in_port: matches.in_port.is_some(),
-            eth_src: matches.eth_src.is_some(),
-            eth_dst: matches.eth_dst.map(|(_, mask)| mask),
-            eth_type: matches.eth_type.is_some(),
-            ip_proto: matches.ip_proto.is_some(),
-            ip_src: matches.ip_src.is_some(),
-            ip_dst: matches.ip_dst.is_some(),
-            tcp_src: matches.tcp_src.is_some(),
-            tcp_dst: matches.tcp_dst.is_some(),
-            icmpv6_type: matches.icmpv6_type.is_some(),
-            says: matches.says.is_some(),
-            about: matches.about.is_some(),
+macro_rules! fields {
+    ($($field:ident)*) => {
+        /// Which fields the rules of a group look at: those that are given, and the mask of the destination.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        struct Fields {
+            eth_dst: Option<Mac>,
+            $($field: bool,)*
         }
-    }
 
-    /// What a rule of this shape has to say to match a frame with these fields.
-    fn key(&self, frame: &Match) -> Match {
-        let masked = |mask: Mac| {
-            let address = frame.eth_dst.map_or_else(Mac::default, |(address, _)| address);
-            (and(address, mask), mask)
-        };
-        Match {
-            in_port: frame.in_port.filter(|_| self.in_port),
-            eth_src: frame.eth_src.filter(|_| self.eth_src),
-            eth_dst: self.eth_dst.map(masked),
-            eth_type: frame.eth_type.filter(|_| self.eth_type),
-            ip_proto: frame.ip_proto.filter(|_| self.ip_proto),
-            ip_src: frame.ip_src.filter(|_| self.ip_src),
-            ip_dst: frame.ip_dst.filter(|_| self.ip_dst),
-            tcp_src: frame.tcp_src.filter(|_| self.tcp_src),
-            tcp_dst: frame.tcp_dst.filter(|_| self.tcp_dst),
-            icmpv6_type: frame.icmpv6_type.filter(|_| self.icmpv6_type),
-            says: frame.says.filter(|_| self.says),
-            about: frame.about.filter(|_| self.about),
+        impl Fields {
+            fn of(matches: &Match) -> Self {
+                Self { eth_dst: matches.eth_dst.map(|(_, mask)| mask), $($field: matches.$field.is_some(),)* }
+            }
         }
-    }
+
+        impl Shape for Fields {
+            type Packet = Match;
+            type Key = Match;
+
+            /// What a rule of this shape has to say to match a frame with these fields.
+            #[inline]
+            fn key(&self, frame: &Match) -> Option<Match> {
+                let address = frame.eth_dst.map_or_else(Mac::default, |(address, _)| address);
+                let eth_dst = self.eth_dst.map(|mask| (and(address, mask), mask));
+                Some(Match { eth_dst, $($field: frame.$field.filter(|_| self.$field),)* })
+            }
+        }
+    };
 }
+fields! { in_port eth_src eth_type ip_proto ip_src ip_dst tcp_src tcp_dst icmpv6_type says about }
 
 fn and(Mac(address): Mac, Mac(mask): Mac) -> Mac {
     Mac(std::array::from_fn(|at| address[at] & mask[at]))
@@ -101,20 +74,10 @@ fn canonical(matches: &Match) -> Match {
     Match { eth_dst: matches.eth_dst.map(|(value, mask)| (and(value, mask), mask)), ..*matches }
 }
 
-struct Group {
-    priority: u16,
-    shape: Shape,
-    /// The slots of the rules.
-    rules: HashMap<Match, u32, FxBuildHasher>,
-}
-
 /// The rules of a switch.
 #[derive(Default)]
 pub struct RuleTable {
-    /// By falling priority.
-    groups: Vec<Group>,
-    slots: Vec<Option<Entry>>,
-    free: Vec<u32>,
+    set: RuleSet<Fields, Entry>,
     /// The slots of rules by their cookies.
     by_cookie: HashMap<u64, u32, FxBuildHasher>,
     /// The slot of the rule by what frames say, `None` where there is none.
@@ -126,12 +89,12 @@ pub struct RuleTable {
 impl RuleTable {
     /// How many rules there are.
     pub fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.set.len()
     }
 
     /// The rules, in no promised order.
     pub fn rules(&self) -> impl Iterator<Item = &Entry> {
-        self.slots.iter().flatten()
+        self.set.iter().map(|(_, entry)| entry)
     }
 
     /// Carries a change out at `now`.
@@ -140,8 +103,9 @@ impl RuleTable {
         match change {
             RuleChange::Add(rule) => self.add(now, rule.clone()),
             RuleChange::Modify(rule) => {
-                let slot = self.slot(rule.priority, &rule.matches);
-                let entry = slot.and_then(|slot| self.slots[slot as usize].as_mut());
+                let (shape, key) = (Fields::of(&rule.matches), canonical(&rule.matches));
+                let slot = self.set.slot(rule.priority, shape, &key);
+                let entry = slot.and_then(|slot| self.set.get_mut(slot));
                 if let Some(entry) = entry.filter(|entry| entry.rule.cookie == rule.cookie) {
                     entry.rule.actions = rule.actions.clone();
                 }
@@ -155,35 +119,16 @@ impl RuleTable {
         }
     }
 
-    fn slot(&self, priority: u16, matches: &Match) -> Option<u32> {
-        let shape = Shape::of(matches);
-        let group = self.groups.iter().find(|group| group.priority == priority && group.shape == shape)?;
-        group.rules.get(&canonical(matches)).copied()
-    }
-
     fn add(&mut self, now: Time, rule: Rule) {
-        let (priority, shape, key) = (rule.priority, Shape::of(&rule.matches), canonical(&rule.matches));
+        let (priority, shape, key) = (rule.priority, Fields::of(&rule.matches), canonical(&rule.matches));
         let cookie = rule.cookie;
         let entry = Entry { rule, packets: 0, bytes: 0, used: now };
         let expiry = entry.expiry();
         if expiry < Time::MAX {
             self.first_expiry = Some(self.first_expiry.map_or(expiry, |first| first.min(expiry)));
         }
-        let known = self.groups.iter().position(|group| group.priority == priority && group.shape == shape);
-        let group = known.unwrap_or_else(|| {
-            let at = self.groups.partition_point(|group| group.priority >= priority);
-            self.groups.insert(at, Group { priority, shape, rules: HashMap::default() });
-            at
-        });
-        let rules = &mut self.groups[group].rules;
-        let slot = *rules.entry(key).or_insert_with(|| {
-            self.free.pop().unwrap_or_else(|| {
-                self.slots.push(None);
-                self.slots.len() as u32 - 1
-            })
-        });
-        self.by_cookie.insert(entry.rule.cookie, slot);
-        let before = self.slots[slot as usize].replace(entry);
+        let (slot, before) = self.set.insert(priority, shape, key, entry);
+        self.by_cookie.insert(cookie, slot);
         if let Some(before) = before.filter(|before| before.rule.cookie != cookie) {
             self.by_cookie.remove(&before.rule.cookie);
         }
@@ -191,17 +136,9 @@ impl RuleTable {
 
     /// Takes out the rule in a slot.
     fn take_out(&mut self, slot: u32) -> Option<Entry> {
-        let entry = self.slots[slot as usize].take()?;
-        self.free.push(slot);
-        self.by_cookie.remove(&entry.rule.cookie);
-        let (priority, shape) = (entry.rule.priority, Shape::of(&entry.rule.matches));
-        let group =
-            self.groups.iter().position(|group| group.priority == priority && group.shape == shape)?;
-        self.groups[group].rules.remove(&canonical(&entry.rule.matches));
-        if self.groups[group].rules.is_empty() {
-            self.groups.remove(group);
-        }
-        Some(entry)
+        let Rule { priority, matches, cookie, .. } = &self.set.get(slot)?.rule;
+        self.by_cookie.remove(cookie);
+        self.set.remove(*priority, Fields::of(matches), &canonical(matches))
     }
 
     /// The rule for a frame of `bytes` with these fields (each that it has is set, its address with a mask of
@@ -211,7 +148,7 @@ impl RuleTable {
             Some(slot) => *slot,
             None => self.search(frame),
         };
-        let entry = self.slots[slot? as usize].as_mut()?;
+        let entry = self.set.get_mut(slot?)?;
         entry.packets += 1;
         entry.bytes += u64::from(bytes);
         entry.used = now;
@@ -219,7 +156,7 @@ impl RuleTable {
     }
 
     fn search(&mut self, frame: &Match) -> Option<u32> {
-        let slot = self.groups.iter().find_map(|group| group.rules.get(&group.shape.key(frame))).copied();
+        let slot = self.set.find(frame);
         if self.found.len() >= REMEMBERED {
             self.found.clear();
         }
@@ -238,9 +175,8 @@ impl RuleTable {
             return Vec::new();
         }
         self.found.clear();
-        let over =
-            |slot: &u32| self.slots[*slot as usize].as_ref().is_some_and(|entry| entry.expiry() <= now);
-        let over: Vec<u32> = (0..self.slots.len() as u32).filter(over).collect();
+        let over = self.set.iter().filter(|(_, entry)| entry.expiry() <= now).map(|(slot, _)| slot);
+        let over: Vec<u32> = over.collect();
         let mut gone: Vec<Entry> = over.into_iter().filter_map(|slot| self.take_out(slot)).collect();
         gone.sort_by_key(|entry| entry.rule.cookie);
         self.first_expiry = self.rules().map(Entry::expiry).filter(|at| *at < Time::MAX).min();

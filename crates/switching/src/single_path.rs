@@ -13,7 +13,7 @@ use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch};
 /// The scheme's entry in the registry.
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "single_path",
-    summary: "one shortest path for each destination, by the lowest next-hop id",
+    summary: "one shortest path per destination, by the lowest next-hop id",
     params: &[],
 };
 
@@ -54,7 +54,7 @@ pub struct SinglePathSwitch {
 impl Switch for SinglePathSwitch {
     #[inline(always)]
     fn receive<C: Context>(&mut self, _ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
-        let port = header.dst.host().and_then(|host| self.ports.get(host.index()).copied().flatten());
+        let port = header.destination().and_then(|host| self.ports.get(host.index()).copied().flatten());
         match port {
             Some(port) => out.send(port),
             None => out.drop(DropReason::NoRoute),

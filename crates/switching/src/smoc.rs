@@ -11,7 +11,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use weft_control::{Match, PortNo, RuleAction, RuleChange, Settings, SwitchId};
 use weft_fabric::Fabric;
-use weft_units::{HostId, Mac, NodeId, PortId, Time};
+use weft_units::{HostId, NodeId, PortId, Time};
+use weft_wire::Mac;
 
 use crate::action::{Report, Rewrite};
 use crate::header::{Header, Kind};
@@ -24,31 +25,31 @@ use crate::{Actions, Context, DropReason, Switch, TableEntries};
 /// The scheme's entry in the registry.
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "smoc",
-    summary: "a central controller gives each subflow of a Multipath TCP connection a path of its own",
+    summary: "a central controller places each subflow of a Multipath TCP connection on its own path",
     params: &[
         ParamInfo {
             name: "paths",
             kind: ParamKind::Count,
             default: "8",
-            doc: "paths of a set, 1 to 64; subflows beyond them begin again with the first",
+            doc: "paths per set, 1 to 64; further subflows reuse them from the first",
         },
         ParamInfo {
             name: "order",
             kind: ParamKind::Choice(&["paper", "disjoint"]),
             default: "paper",
-            doc: "order of a set's paths: by what they share with the first, or with all before them",
+            doc: "order of the set: fewest links shared with the first path, or with all earlier paths",
         },
         ParamInfo {
             name: "proactive_paths",
             kind: ParamKind::Count,
             default: "4",
-            doc: "paths of a set, at most all, that are installed as soon as a connection is seen; 1: each when it is needed",
+            doc: "paths, at most all, installed when a connection is first seen; 1: each path when it is needed",
         },
         ParamInfo {
             name: "idle_timeout",
             kind: ParamKind::Duration,
             default: "10 s",
-            doc: "rules of flows end after this time without a frame; whole seconds, 1 s to 1 h",
+            doc: "flow rules expire after this time without a frame; whole seconds, 1 s to 1 h",
         },
         Timing::CONTROL_DELAY,
         Timing::INSTALL_DELAY,
@@ -160,7 +161,7 @@ pub struct SmocSwitch {
 
 /// What rules can look at in a frame.
 fn fields(ingress: PortId, header: &Header) -> Match {
-    let ip = |mac: Mac| mac.host().map(address);
+    let ip = |mac: Mac| mac.host().map(HostId).map(address);
     let is_tcp = header.kind == Kind::Tcp;
     Match {
         in_port: Some(port_no(ingress)),
@@ -186,19 +187,25 @@ impl Switch for SmocSwitch {
         let Some(rule) = self.table.find(ctx.now(), &frame, header.ip_bytes) else {
             return out.drop(DropReason::Rule);
         };
-        let mut moved = false;
+        let (mut moved, mut back) = (false, false);
         for action in &rule.actions {
             match *action {
-                RuleAction::SetDestination(label) => out.rewrite(Rewrite::Label(label)),
-                // By OpenFlow's rule never back.
-                RuleAction::Output(port) if port_id(port) == ingress => {}
+                RuleAction::SetDestination(label) => {
+                    out.rewrite(Rewrite::Label(label));
+                    continue;
+                }
+                // OpenFlow never sends a frame back out of the port by which it came.
+                RuleAction::Output(port) if port_id(port) == ingress => {
+                    back = true;
+                    continue;
+                }
                 RuleAction::Output(port) => out.send(port_id(port)),
                 RuleAction::Controller { .. } => out.report(Report::Frame(rule.cookie)),
             }
-            moved |= !matches!(action, RuleAction::SetDestination(_));
+            moved = true;
         }
         if !moved {
-            out.drop(DropReason::Rule);
+            out.drop(if back { DropReason::SamePort } else { DropReason::Rule });
         }
     }
 
@@ -228,6 +235,44 @@ impl Switch for SmocSwitch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Action, Stream, stream};
+
+    struct Ctx(Time, Stream);
+
+    impl Context for Ctx {
+        fn now(&self) -> Time {
+            self.0
+        }
+
+        fn queue_bytes(&self, _port: PortId) -> u64 {
+            0
+        }
+
+        fn random(&mut self) -> &mut Stream {
+            &mut self.1
+        }
+    }
+
+    #[test]
+    fn a_frame_that_a_rule_would_send_back_is_dropped() {
+        let mut switch = SmocSwitch::default();
+        let back = [RuleAction::SetDestination(Mac([6; 6])), RuleAction::Output(port_no(PortId(1)))];
+        let rule = weft_control::Rule {
+            cookie: 1,
+            priority: 1,
+            matches: Match::ALL,
+            actions: back.into_iter().collect(),
+            idle_timeout_s: 0,
+            notify_removed: false,
+        };
+        switch.apply(Time::ZERO, &RuleChange::Add(rule));
+        let mut ctx = Ctx(Time::ZERO, stream(1, "smoc", 0));
+        for (ingress, action) in [(1, Action::Drop(DropReason::SamePort)), (0, Action::Send(PortId(1)))] {
+            let mut out = Actions::default();
+            switch.receive(&mut ctx, PortId(ingress), &Header::default(), &mut out);
+            assert_eq!(out.all().collect::<Vec<_>>(), [action]);
+        }
+    }
 
     #[test]
     fn more_paths_at_once_than_a_set_has_are_refused_where_they_are_given_and_fewer_where_they_are_not() {

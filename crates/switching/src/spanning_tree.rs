@@ -18,19 +18,19 @@ use crate::{Actions, Context, DropReason, Forwarding, Header, Mac, Switch, Table
 /// The scheme's entry in the registry.
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "spanning_tree",
-    summary: "learning and flooding on one spanning tree, as ordinary Ethernet does",
+    summary: "MAC learning and flooding on one spanning tree, like ordinary Ethernet",
     params: &[
         ParamInfo {
             name: "ageing",
             kind: ParamKind::Duration,
             default: "300 s",
-            doc: "how long a learnt address lasts without a frame from it (IEEE 802.1Q default)",
+            doc: "lifetime of a learnt address without a frame from it (IEEE 802.1Q default)",
         },
         ParamInfo {
             name: "table_size",
             kind: ParamKind::Count,
             default: "65536",
-            doc: "addresses a switch learns at most; beyond it frames to unknown addresses are flooded",
+            doc: "maximum number of learnt addresses per switch; frames to other addresses are flooded",
         },
     ],
 };

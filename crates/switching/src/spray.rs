@@ -14,7 +14,7 @@ use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch};
 /// The scheme's entry in the registry.
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "spray",
-    summary: "each packet on a random equal-cost path, drawn independently",
+    summary: "each packet takes a random equal-cost path, drawn independently",
     params: &[],
 };
 
@@ -47,7 +47,7 @@ impl Switch for SpraySwitch {
     #[inline(always)]
     fn receive<C: Context>(&mut self, ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
         let draw = ctx.random().next_u64();
-        match header.dst.host().and_then(|host| self.next_hops.choose(host, draw)) {
+        match header.destination().and_then(|host| self.next_hops.choose(host, draw)) {
             Some(port) => out.send(port),
             None => out.drop(DropReason::NoRoute),
         }

@@ -24,7 +24,7 @@ use crate::{Actions, Context, DropReason, Kept, KeptPort, Rewrite, Switch, Table
 /// The scheme's entry in the registry.
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "tcp_path",
-    summary: "TCP-Path: each TCP connection on the path that a copy of its SYN found fastest",
+    summary: "TCP-Path: each TCP connection takes the path on which a copy of its SYN arrived first",
     params: &PARAMS,
 };
 

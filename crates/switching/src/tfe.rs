@@ -46,16 +46,16 @@ const OWN_PARAMS: [ParamInfo; 5] = [
         name: "classifier",
         kind: ParamKind::Choice(&["ports", "dscp", "auto"]),
         default: "ports",
-        doc: "how elephants are told: by a range of TCP ports, by a DSCP, or by what they have carried",
+        doc: "how elephants are recognised: by TCP port range, by DSCP, or by bytes carried",
     },
-    ParamInfo { name: "first_port", kind: ParamKind::Count, default: "3500", doc: "the range's first port" },
-    ParamInfo { name: "last_port", kind: ParamKind::Count, default: "4500", doc: "the range's last port" },
-    ParamInfo { name: "dscp", kind: ParamKind::Count, default: "10", doc: "the DSCP of elephants" },
+    ParamInfo { name: "first_port", kind: ParamKind::Count, default: "3500", doc: "first port of the range" },
+    ParamInfo { name: "last_port", kind: ParamKind::Count, default: "4500", doc: "last port of the range" },
+    ParamInfo { name: "dscp", kind: ParamKind::Count, default: "10", doc: "DSCP of elephants" },
     ParamInfo {
         name: "elephant_bytes",
         kind: ParamKind::Bytes,
         default: "1 MB",
-        doc: "what a flow has carried when `auto` moves it",
+        doc: "bytes a flow has carried when `auto` moves it",
     },
 ];
 

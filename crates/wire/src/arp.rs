@@ -3,7 +3,7 @@
 use core::net::Ipv4Addr;
 
 use crate::writer::Writer;
-use crate::{Error, EtherType, Ethernet, MacAddr};
+use crate::{Error, EtherType, Ethernet, Mac};
 
 /// What an ARP packet does.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -63,9 +63,9 @@ impl<'a> Arp<'a> {
     /// The frame by which `sender` asks `target`, or answers it; sent to `destination`.
     pub fn frame(
         operation: ArpOperation,
-        destination: MacAddr,
-        sender: (MacAddr, Ipv4Addr),
-        target: (MacAddr, Ipv4Addr),
+        destination: Mac,
+        sender: (Mac, Ipv4Addr),
+        target: (Mac, Ipv4Addr),
     ) -> [u8; Arp::FRAME_LEN] {
         let mut frame = [0; Arp::FRAME_LEN];
         if let Ok(mut writer) = Writer::new(&mut frame, Arp::FRAME_LEN) {
@@ -89,9 +89,9 @@ impl<'a> Arp<'a> {
     }
 
     /// The sender's MAC address.
-    pub const fn sender(&self) -> MacAddr {
+    pub const fn sender(&self) -> Mac {
         let [_, _, _, _, _, _, _, _, a, b, c, d, e, f, ..] = *self.packet;
-        MacAddr([a, b, c, d, e, f])
+        Mac([a, b, c, d, e, f])
     }
 
     /// The sender's IPv4 address; 0.0.0.0 in a probe for duplicates (RFC 5227).
@@ -101,9 +101,9 @@ impl<'a> Arp<'a> {
     }
 
     /// The target's MAC address; without meaning in a request.
-    pub const fn target(&self) -> MacAddr {
+    pub const fn target(&self) -> Mac {
         let p = self.packet;
-        MacAddr([p[18], p[19], p[20], p[21], p[22], p[23]])
+        Mac([p[18], p[19], p[20], p[21], p[22], p[23]])
     }
 
     /// The target's IPv4 address.
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let (sender, target) =
-            ((MacAddr([2; 6]), Ipv4Addr::new(10, 0, 0, 1)), (MacAddr([4; 6]), Ipv4Addr::new(10, 0, 0, 9)));
+            ((Mac([2; 6]), Ipv4Addr::new(10, 0, 0, 1)), (Mac([4; 6]), Ipv4Addr::new(10, 0, 0, 9)));
         let frame = Arp::frame(ArpOperation::Reply, target.0, sender, target);
         let ethernet = Ethernet::parse(&frame).unwrap();
         let arp = Arp::parse(&ethernet).unwrap();

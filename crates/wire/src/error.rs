@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{EtherType, IpProtocol, MacAddr, PathType};
+use crate::{EtherType, IpProtocol, Mac, PathType};
 
 /// Why bytes were refused. A reader checks in the order of the header's bytes, after its length: the first
 /// thing that is wrong is what is said.
@@ -24,9 +24,9 @@ pub enum Error {
     },
     /// The frame is of another protocol.
     EtherType(EtherType),
-    /// A Hello to another address than [`MacAddr::HELLO`]: it may come from further than the other end of the
+    /// A Hello to another address than [`Mac::HELLO`]: it may come from further than the other end of the
     /// cable.
-    Destination(MacAddr),
+    Destination(Mac),
     /// A version of Hello, Path, IP or OpenFlow that is not the one read here.
     Version(u8),
     /// A type of Path frame, ICMPv6 or OpenFlow message that is not among those read here.
@@ -138,7 +138,7 @@ impl fmt::Display for Error {
             Self::EtherType(ethertype) => {
                 write!(f, "the frame is of another protocol: its EtherType is {ethertype}")
             }
-            Self::Destination(address) => write!(f, "a Hello to {address} instead of {}", MacAddr::HELLO),
+            Self::Destination(address) => write!(f, "a Hello to {address} instead of {}", Mac::HELLO),
             Self::Version(version) => write!(f, "version {version} is not known"),
             Self::Type(number) => write!(f, "type {number} is not known"),
             Self::HeaderLength { least, given } => {

@@ -1,42 +1,12 @@
-//! Ethernet: addresses, EtherTypes, VLAN tags and the header of a frame (IEEE 802.3, IEEE 802.1Q), without
+//! Ethernet: EtherTypes, VLAN tags and the header of a frame (IEEE 802.3, IEEE 802.1Q), without
 //! the frame check sequence, which interfaces add and take off.
 
 use core::fmt;
 
-use crate::Error;
+use crate::{Error, Mac};
 
 /// The shortest frame that is sent, in bytes without the frame check sequence (IEEE 802.3, clause 4.4.2).
 pub const MIN_FRAME: usize = 60;
-
-/// A MAC address.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-#[repr(transparent)]
-pub struct MacAddr(pub [u8; 6]);
-
-impl MacAddr {
-    /// All stations.
-    pub const BROADCAST: Self = Self([0xff; 6]);
-    /// The other end of the cable: the "nearest bridge" group address, which no bridge forwards (IEEE 802.1Q,
-    /// clause 8.6.3). Hellos are sent there.
-    pub const HELLO: Self = Self([0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e]);
-
-    /// Whether this is the address of all stations.
-    pub const fn is_broadcast(self) -> bool {
-        matches!(self.0, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff])
-    }
-
-    /// Whether this is the address of a group, all stations among them.
-    pub const fn is_multicast(self) -> bool {
-        self.0[0] & 1 == 1
-    }
-}
-
-impl fmt::Display for MacAddr {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [a, b, c, d, e, g] = self.0;
-        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
-    }
-}
 
 /// What a frame carries. Below 1536 it is the length of an IEEE 802.3 frame with an LLC header.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -136,15 +106,15 @@ impl<'a> Ethernet<'a> {
     }
 
     /// To whom the frame is sent.
-    pub const fn destination(&self) -> MacAddr {
+    pub const fn destination(&self) -> Mac {
         let [a, b, c, d, e, f, ..] = *self.addresses;
-        MacAddr([a, b, c, d, e, f])
+        Mac([a, b, c, d, e, f])
     }
 
     /// Who sent the frame.
-    pub const fn source(&self) -> MacAddr {
+    pub const fn source(&self) -> Mac {
         let [.., a, b, c, d, e, f] = *self.addresses;
-        MacAddr([a, b, c, d, e, f])
+        Mac([a, b, c, d, e, f])
     }
 
     /// What the payload is: the EtherType behind all tags.
@@ -231,12 +201,5 @@ mod tests {
             assert_eq!(Ethernet::parse(&whole[..have]), Err(Error::Short { need, have }));
         }
         assert!(Ethernet::parse(&whole[..18]).is_ok());
-    }
-
-    #[test]
-    fn groups_are_told_from_stations() {
-        assert!(MacAddr::BROADCAST.is_broadcast() && MacAddr::BROADCAST.is_multicast());
-        assert!(!MacAddr::HELLO.is_broadcast() && MacAddr::HELLO.is_multicast());
-        assert!(!MacAddr([2, 0, 0, 0, 0, 1]).is_multicast());
     }
 }

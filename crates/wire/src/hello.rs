@@ -6,7 +6,7 @@ use core::fmt;
 use crate::ethernet::MIN_FRAME;
 use crate::key::SIGNATURE_LEN;
 use crate::writer::Writer;
-use crate::{Error, EtherType, Ethernet, Key, MacAddr};
+use crate::{Error, EtherType, Ethernet, Key, Mac};
 
 /// The version of Hello that is written and read.
 const VERSION: u8 = 1;
@@ -50,14 +50,14 @@ impl Hello {
     /// [`Error::Buffer`].
     pub fn write(
         &self,
-        source: MacAddr,
+        source: Mac,
         ethertype: EtherType,
         key: Option<&Key>,
         out: &mut [u8],
     ) -> Result<usize, Error> {
         let mut writer = Writer::new(out, MIN_FRAME)?;
         let payload = self.payload(key.is_some());
-        writer.put(&MacAddr::HELLO.0);
+        writer.put(&Mac::HELLO.0);
         writer.put(&source.0);
         writer.put(&ethertype.0.to_be_bytes());
         writer.put(&payload);
@@ -103,7 +103,7 @@ impl<'a> HelloFrame<'a> {
     /// [`Error::Short`], [`Error::EtherType`], [`Error::Destination`], and [`Error::Version`].
     pub fn parse(frame: &'a [u8], ethertype: EtherType) -> Result<Self, Error> {
         let ethernet = Ethernet::parse(frame)?.require(ethertype)?;
-        if ethernet.destination() != MacAddr::HELLO {
+        if ethernet.destination() != Mac::HELLO {
             return Err(Error::Destination(ethernet.destination()));
         }
         let short = |need| Error::Short { need, have: ethernet.payload().len() };
@@ -156,7 +156,7 @@ mod tests {
 
     const HELLO: Hello =
         Hello { tier: 2, hold_ms: 3000, switch: SwitchId(0x0123_4567_89ab_cdef), port: 7, sequence: 1 << 40 };
-    const SOURCE: MacAddr = MacAddr([2, 0, 0, 0, 0, 7]);
+    const SOURCE: Mac = Mac([2, 0, 0, 0, 0, 7]);
 
     /// The frame in a buffer that was not empty.
     fn frame(key: Option<&Key>) -> [u8; 70] {
@@ -207,7 +207,7 @@ mod tests {
     fn a_hello_that_may_have_come_through_a_bridge_is_refused() {
         let mut frame = frame(None);
         frame[5] = 0x0f;
-        let elsewhere = MacAddr([0x01, 0x80, 0xc2, 0, 0, 0x0f]);
+        let elsewhere = Mac([0x01, 0x80, 0xc2, 0, 0, 0x0f]);
         assert_eq!(HelloFrame::parse(&frame, EtherType::HELLO), Err(Error::Destination(elsewhere)));
     }
 

@@ -4,7 +4,7 @@ use core::net::Ipv6Addr;
 
 use crate::ipv6::address;
 use crate::writer::Writer;
-use crate::{Error, EtherType, Ethernet, IpProtocol, Ipv6, MacAddr};
+use crate::{Error, EtherType, Ethernet, IpProtocol, Ipv6, Mac};
 
 /// The options that tell a link-layer address.
 const SOURCE_LINK_LAYER: u8 = 1;
@@ -74,7 +74,7 @@ impl<'a> Neighbor<'a> {
 
     /// The link-layer address that it tells (RFC 4861, section 4.6.1): of its source in a Solicitation, of its
     /// target in an Advertisement. What cannot be read tells none.
-    pub fn link_layer(&self) -> Option<MacAddr> {
+    pub fn link_layer(&self) -> Option<Mac> {
         let kind = match self.operation {
             NeighborOperation::Solicitation => SOURCE_LINK_LAYER,
             NeighborOperation::Advertisement => TARGET_LINK_LAYER,
@@ -84,7 +84,7 @@ impl<'a> Neighbor<'a> {
             let &[other, words, ..] = rest else { return None };
             let (option, behind) = rest.split_at_checked(usize::from(words) * 8)?;
             match *option {
-                [_, _, a, b, c, d, e, f] if other == kind => return Some(MacAddr([a, b, c, d, e, f])),
+                [_, _, a, b, c, d, e, f] if other == kind => return Some(Mac([a, b, c, d, e, f])),
                 // A length of 0 leads nowhere.
                 [] => return None,
                 _ => rest = behind,
@@ -100,8 +100,8 @@ impl<'a> Neighbor<'a> {
     /// Advertisement replaces what was known, and counts as asked for unless it goes to a group.
     pub fn frame(
         operation: NeighborOperation,
-        source: (MacAddr, Ipv6Addr),
-        destination: (MacAddr, Ipv6Addr),
+        source: (Mac, Ipv6Addr),
+        destination: (Mac, Ipv6Addr),
         target: Ipv6Addr,
     ) -> ([u8; Neighbor::FRAME_LEN], usize) {
         let tells = !source.1.is_unspecified();
@@ -158,9 +158,9 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_and_its_checksum_is_right() {
-        let mac = MacAddr([2, 0, 0, 0, 0, 7]);
+        let mac = Mac([2, 0, 0, 0, 0, 7]);
         let (own, asker) = (Ipv6Addr::LOCALHOST, "fd00::1:ffff".parse().unwrap());
-        let (kind, all) = (NeighborOperation::Solicitation, MacAddr([0x33, 0x33, 0, 0, 0, 1]));
+        let (kind, all) = (NeighborOperation::Solicitation, Mac([0x33, 0x33, 0, 0, 0, 1]));
         for (operation, source, told, len) in [
             (NeighborOperation::Advertisement, own, Some(mac), 86),
             (kind, own, Some(mac), 86),

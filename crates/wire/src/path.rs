@@ -5,7 +5,7 @@ use core::fmt;
 
 use crate::ethernet::MIN_FRAME;
 use crate::writer::Writer;
-use crate::{Error, EtherType, Ethernet, MacAddr, TcpFrame, Tuple, VlanTag};
+use crate::{Error, EtherType, Ethernet, Mac, TcpFrame, Tuple, VlanTag};
 
 /// The bytes by which a frame becomes longer when it is wrapped: the Path header.
 pub const PATH_HEADER_LEN: usize = 20;
@@ -88,8 +88,8 @@ pub struct PathHeader {
 
 impl PathHeader {
     /// To whom the frame is addressed: all, or the host towards which it travels.
-    pub const fn ethernet_destination(&self) -> MacAddr {
-        if self.path_type.is_flooded() { MacAddr::BROADCAST } else { self.tuple.destination }
+    pub const fn ethernet_destination(&self) -> Mac {
+        if self.path_type.is_flooded() { Mac::BROADCAST } else { self.tuple.destination }
     }
 
     /// Writes a frame that carries no original, in the VLAN of `tags`, padded to [`MIN_FRAME`]; gives its
@@ -182,7 +182,7 @@ impl<'a> PathFrame<'a> {
             tuple: Tuple {
                 source: self.ethernet.source(),
                 source_port: u16::from_be_bytes([h[14], h[15]]),
-                destination: MacAddr([h[8], h[9], h[10], h[11], h[12], h[13]]),
+                destination: Mac([h[8], h[9], h[10], h[11], h[12], h[13]]),
                 destination_port: u16::from_be_bytes([h[16], h[17]]),
             },
         }
@@ -260,9 +260,9 @@ mod tests {
     use super::*;
 
     const TUPLE: Tuple = Tuple {
-        source: MacAddr([2, 0, 0, 0, 0, 1]),
+        source: Mac([2, 0, 0, 0, 0, 1]),
         source_port: 0xc000,
-        destination: MacAddr([2, 0, 0, 0, 0, 2]),
+        destination: Mac([2, 0, 0, 0, 0, 2]),
         destination_port: 80,
     };
     const TAG: VlanTag = VlanTag { tpid: EtherType::VLAN, tci: 42 };
@@ -273,7 +273,7 @@ mod tests {
             assert_eq!(PathType::from_number(path_type as u8), Ok(path_type));
             let header = PathHeader { path_type, hops: 0, id: 0, tuple: TUPLE };
             let explores = matches!(path_type, PathType::Request | PathType::RecoveryRequest);
-            assert_eq!(header.ethernet_destination() == MacAddr::BROADCAST, explores, "{path_type}");
+            assert_eq!(header.ethernet_destination() == Mac::BROADCAST, explores, "{path_type}");
         }
         assert_eq!(PathType::from_number(0), Err(Error::Type(0)));
         assert_eq!(PathType::from_number(6), Err(Error::Type(6)));

@@ -2,17 +2,17 @@
 
 use core::fmt;
 
-use crate::MacAddr;
+use crate::Mac;
 
 /// One direction of a TCP flow as a switch knows it: the papers' {S, pS, D, pD}.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Tuple {
     /// S, the sending host.
-    pub source: MacAddr,
+    pub source: Mac,
     /// pS, its TCP port.
     pub source_port: u16,
     /// D, the receiving host.
-    pub destination: MacAddr,
+    pub destination: Mac,
     /// pD, its TCP port.
     pub destination_port: u16,
 }

@@ -29,7 +29,7 @@ mod tcp;
 use std::net::IpAddr;
 
 use serde_json::Value;
-use weft_units::Mac;
+use weft_wire::Mac;
 
 use crate::budget::Budget;
 use crate::clock::Time;

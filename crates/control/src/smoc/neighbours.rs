@@ -5,7 +5,7 @@
 use std::net::IpAddr;
 
 use smallvec::SmallVec;
-use weft_units::Mac;
+use weft_wire::Mac;
 
 use super::Smoc;
 use super::install::Draft;

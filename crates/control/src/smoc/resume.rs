@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use rustc_hash::FxHashSet;
-use weft_units::Mac;
+use weft_wire::Mac;
 
 use crate::clock::{Duration, Time};
 

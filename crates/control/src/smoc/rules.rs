@@ -14,7 +14,7 @@ use crate::routes::{From, Kind};
 use crate::rule::{
     ADVERTISEMENT, Actions, EXACT, Match, Rule, RuleAction, RuleChange, SOLICITATION, priority,
 };
-use weft_units::Mac;
+use weft_wire::Mac;
 
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;

@@ -2,11 +2,10 @@
 
 use std::net::IpAddr;
 
-use weft_units::Mac;
+use weft_wire::Error;
 use weft_wire::openflow::{
-    Action, FlowFlags, FlowStats, Match as Fields, Message, MultipartReply, PortNumber,
+    Action, FlowFlags, FlowStats, Match as Fields, Message, MultipartReply, PortNumber, flow_entries,
 };
-use weft_wire::{Error, MacAddr};
 
 use crate::cookie::is_own;
 use crate::ids::PortNo;
@@ -14,26 +13,18 @@ use crate::rule::{Actions, Match, Rule, RuleAction};
 
 /// The bytes of a message before its first rule: its header, and that of an answer in parts.
 const HEAD: usize = 16;
-/// Where a rule has its cookie.
-const COOKIE: std::ops::Range<usize> = 24..32;
 
 /// The rules of the controller that an answer tells; others, and such as no controller of Weft's makes, are left out. Gives
 /// the cookies of those that are not the controller's, too.
 pub fn rules(message: &[u8]) -> Result<(Vec<Rule>, Vec<u64>), Error> {
     let (mut own, mut foreign) = (Vec::new(), Vec::new());
-    let short = |need| Error::Short { need, have: message.len() };
-    let mut rest = message.get(HEAD..).ok_or(short(HEAD))?;
-    while let [high, low, ..] = *rest {
-        let length = usize::from(u16::from_be_bytes([high, low]));
-        let entry = rest.get(..length).filter(|entry| entry.len() >= COOKIE.end).ok_or(short(length))?;
-        let cookie = u64::from_be_bytes(entry[COOKIE].try_into().unwrap_or_default());
+    flow_entries(message, |cookie, entry| {
         if is_own(cookie) {
             own.extend(read(message, entry));
         } else {
             foreign.push(cookie);
         }
-        rest = &rest[length..];
-    }
+    })?;
     Ok((own, foreign))
 }
 
@@ -57,7 +48,7 @@ fn rule(stats: &FlowStats) -> Option<Rule> {
         actions.push(match action {
             Action::Output { port: PortNumber::CONTROLLER, max_len } => RuleAction::Controller { max_len },
             Action::Output { port, .. } => RuleAction::Output(PortNo(port.0)),
-            Action::SetEthDst(mac) => RuleAction::SetDestination(Mac(mac.0)),
+            Action::SetEthDst(mac) => RuleAction::SetDestination(mac),
         });
     }
     Some(Rule {
@@ -72,7 +63,6 @@ fn rule(stats: &FlowStats) -> Option<Rule> {
 
 /// A match; `None` where it looks at what the core does not.
 fn matches(fields: &Fields) -> Option<Match> {
-    let mac = |mac: MacAddr| Mac(mac.0);
     let four = |address: Option<std::net::Ipv4Addr>| address.map(IpAddr::V4);
     let six = |address: Option<std::net::Ipv6Addr>| address.map(IpAddr::V6);
     let says = [
@@ -82,8 +72,8 @@ fn matches(fields: &Fields) -> Option<Match> {
     ];
     let found = Match {
         in_port: fields.in_port.map(|port| PortNo(port.0)),
-        eth_src: fields.eth_src.map(mac),
-        eth_dst: fields.eth_dst.map(|masked| (mac(masked.value()), mac(masked.mask()))),
+        eth_src: fields.eth_src,
+        eth_dst: fields.eth_dst.map(|masked| (masked.value(), masked.mask())),
         eth_type: fields.eth_type.map(|kind| kind.0),
         ip_proto: fields.ip_proto.map(|protocol| protocol.0),
         ip_src: four(fields.ipv4_src).or(six(fields.ipv6_src.filter(|_| fields.ipv6_nd_sll.is_none()))),
@@ -92,7 +82,7 @@ fn matches(fields: &Fields) -> Option<Match> {
         tcp_dst: fields.tcp_dst,
         icmpv6_type: fields.icmpv6_type,
         about: four(fields.arp_tpa).or(six(fields.ipv6_nd_target.filter(|_| fields.ipv6_nd_sll.is_some()))),
-        says: says.into_iter().find_map(|(said, at)| said.zip(at)).map(|(said, at)| (said, mac(at))),
+        says: says.into_iter().find_map(|(said, at)| said.zip(at)),
     };
     (super::encode::fields(&found) == *fields).then_some(found)
 }
@@ -100,6 +90,7 @@ fn matches(fields: &Fields) -> Option<Match> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use weft_wire::Mac;
     use weft_wire::openflow::List;
 
     use super::*;
@@ -110,7 +101,7 @@ mod tests {
             .iter()
             .map(|rule| {
                 let steps = rule.actions.iter().map(|step| match *step {
-                    RuleAction::SetDestination(mac) => Action::SetEthDst(MacAddr(mac.0)),
+                    RuleAction::SetDestination(mac) => Action::SetEthDst(mac),
                     RuleAction::Output(port) => Action::output(PortNumber(port.0)),
                     RuleAction::Controller { max_len } => {
                         Action::Output { port: PortNumber::CONTROLLER, max_len }

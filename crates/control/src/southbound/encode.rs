@@ -3,11 +3,10 @@
 use std::net::IpAddr;
 
 use smallvec::SmallVec;
-use weft_units::Mac;
 use weft_wire::openflow::{
     Action, FlowCommand, FlowFlags, FlowMod, Masked, Match as Fields, Message, PortNumber,
 };
-use weft_wire::{Arp, ArpOperation, EtherType, IpProtocol, MIN_FRAME, MacAddr, Neighbor, NeighborOperation};
+use weft_wire::{Arp, ArpOperation, EtherType, IpProtocol, MIN_FRAME, Mac, Neighbor, NeighborOperation};
 
 use crate::command::MadeFrame;
 use crate::rule::{Match, Rule, RuleAction, RuleChange, SOLICITATION};
@@ -45,7 +44,7 @@ pub fn rule(out: &mut Vec<u8>, xid: u32, change: &RuleChange) {
 
 fn action(step: &RuleAction) -> Action {
     match *step {
-        RuleAction::SetDestination(mac) => Action::SetEthDst(address(mac)),
+        RuleAction::SetDestination(mac) => Action::SetEthDst(mac),
         RuleAction::Output(port) => Action::output(PortNumber(port.0)),
         RuleAction::Controller { max_len } => Action::Output { port: PortNumber::CONTROLLER, max_len },
     }
@@ -58,8 +57,8 @@ pub fn fields(matches: &Match) -> Fields {
     let said = said(matches);
     Fields {
         in_port: matches.in_port.map(|port| PortNumber(port.0)),
-        eth_dst: matches.eth_dst.map(|(value, mask)| Masked::new(address(value), address(mask))),
-        eth_src: matches.eth_src.map(address),
+        eth_dst: matches.eth_dst.map(|(value, mask)| Masked::new(value, mask)),
+        eth_src: matches.eth_src,
         eth_type: matches.eth_type.map(EtherType),
         ip_proto: matches.ip_proto.map(IpProtocol),
         ipv4_src: v4(matches.ip_src),
@@ -76,7 +75,7 @@ pub fn fields(matches: &Match) -> Fields {
 /// What a match asks of the contents of ARP and neighbour discovery.
 fn said(matches: &Match) -> Fields {
     let Some((said, mac)) = matches.says else { return Fields::default() };
-    let mac = Some(address(mac));
+    let mac = Some(mac);
     let (mut arp_tpa, mut ipv6_nd_target) = (None, None);
     match matches.about {
         Some(IpAddr::V4(about)) => arp_tpa = Some(about),
@@ -99,33 +98,26 @@ pub fn made(frame: &MadeFrame) -> Vec<u8> {
         frame.resize(frame.len().max(MIN_FRAME), 0);
         frame
     };
-    let own = address(MadeFrame::CONTROLLER);
+    let own = MadeFrame::CONTROLLER;
     match *frame {
         MadeFrame::ArpReply { sender, target } => {
-            let (sender, target) = ((address(sender.0), sender.1), (address(target.0), target.1));
             padded(&Arp::frame(ArpOperation::Reply, target.0, sender, target))
         }
         MadeFrame::ArpProbe { station, target } => {
-            let (sender, target) = ((own, [0; 4].into()), (MacAddr::default(), target));
-            padded(&Arp::frame(ArpOperation::Request, address(station), sender, target))
+            let (sender, target) = ((own, [0; 4].into()), (Mac::default(), target));
+            padded(&Arp::frame(ArpOperation::Request, station, sender, target))
         }
         MadeFrame::Advertisement { sender, target } => {
-            let (source, destination) = ((address(sender.0), sender.1), (address(target.0), target.1));
-            let (frame, len) =
-                Neighbor::frame(NeighborOperation::Advertisement, source, destination, sender.1);
+            let (frame, len) = Neighbor::frame(NeighborOperation::Advertisement, sender, target, sender.1);
             padded(frame.get(..len).unwrap_or(&frame))
         }
         MadeFrame::SolicitationProbe { station, target } => {
             // To the solicited-node group (RFC 4291, section 2.7.1), but to this station's MAC only.
             let [.., a, b, c] = target.octets();
             let group = [0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff, a, b, c];
-            let (source, destination) = ((own, [0; 16].into()), (address(station), group.into()));
+            let (source, destination) = ((own, [0; 16].into()), (station, group.into()));
             let (frame, len) = Neighbor::frame(NeighborOperation::Solicitation, source, destination, target);
             padded(frame.get(..len).unwrap_or(&frame))
         }
     }
-}
-
-const fn address(mac: Mac) -> MacAddr {
-    MacAddr(mac.0)
 }

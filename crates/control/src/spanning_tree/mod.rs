@@ -12,7 +12,7 @@ use std::net::IpAddr;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use smallvec::{SmallVec, smallvec};
-use weft_units::Mac;
+use weft_wire::Mac;
 
 use crate::clock::Time;
 use crate::command::{Command, FrameOut, MadeFrame, Transaction};

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use serde_json::Value;
 use weft_control::Duration;
 use weft_control::{Content, Controller, Packet, Settings, Show, Smoc, SwitchPort};
-use weft_units::Mac;
+use weft_wire::Mac;
 
 use crate::cases::FOUR;
 use crate::net::{Host, Net};

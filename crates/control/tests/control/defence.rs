@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use weft_control::{
     Content, Controller, Duration, Limits, MadeFrame, Packet, Settings, Smoc, SpanningTree, SwitchId,
 };
-use weft_units::Mac;
+use weft_wire::Mac;
 
 use crate::cases::{FOUR, four, four_with};
 use crate::failures::opened;

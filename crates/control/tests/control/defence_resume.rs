@@ -6,7 +6,7 @@ use weft_control::{
     Content, Controller, Duration, Limits, Match, Packet, RuleAction, Settings, Show, Smoc, SwitchId,
     SwitchPort, Time,
 };
-use weft_units::Mac;
+use weft_wire::Mac;
 
 use crate::cases::four;
 use crate::defence::claim;

@@ -7,7 +7,7 @@ use weft_control::{
     Content, Controller, End, Join, Limits, MadeFrame, Mptcp, Neighbour, OffenceKind, Packet, Settings, Smoc,
     SwitchPort, Tcp,
 };
-use weft_units::Mac;
+use weft_wire::Mac;
 use weft_wire::mptcp::Version;
 
 use crate::cases::{four, four_with};

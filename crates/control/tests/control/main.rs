@@ -1,4 +1,5 @@
-//! Controllers with a small network of switches around them.
+//! Controllers with a small network of switches around them, what they say in OpenFlow (`southbound`), and the
+//! provisioner of Tag-and-Forward.
 
 mod captures;
 mod cases;
@@ -16,4 +17,6 @@ mod plain;
 mod properties;
 mod resume;
 mod shares;
+mod southbound;
+mod tag_forward;
 mod talk;

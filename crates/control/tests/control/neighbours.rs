@@ -6,7 +6,7 @@ use weft_control::{
     Content, Controller, Duration, Limits, MadeFrame, Match, Neighbour, Packet, Rule, Settings, Show, Smoc,
     SwitchId, SwitchPort,
 };
-use weft_units::Mac;
+use weft_wire::Mac;
 
 use crate::cases::{four, four_with};
 use crate::net::{Net, arp};

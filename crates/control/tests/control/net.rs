@@ -10,7 +10,7 @@ use weft_control::{
     RuleAction, RuleChange, SwitchId, SwitchPort, Transaction,
 };
 use weft_control::{Duration, Time};
-use weft_units::Mac;
+use weft_wire::Mac;
 
 /// SplitMix64.
 #[derive(Clone)]

@@ -6,7 +6,7 @@ use weft_control::Duration;
 use weft_control::{
     ArpMode, Content, Controller, MadeFrame, Neighbour, Packet, Settings, Show, Smoc, SpanningTree, SwitchId,
 };
-use weft_units::Mac;
+use weft_wire::Mac;
 
 use crate::cases::{FOUR, four, four_with};
 use crate::net::{Net, arp};
@@ -104,7 +104,7 @@ fn what_is_for_all_reaches_every_host_once_and_no_cable_between_switches() {
         assert_eq!(hosts, [1, 2, 3]);
         assert!(net.deliveries(frame).iter().all(|delivery| delivery.way.len() == 1));
     }
-    let local = Packet { eth_dst: Mac::NEIGHBOUR, content: Content::Other, ..asks };
+    let local = Packet { eth_dst: Mac::HELLO, content: Content::Other, ..asks };
     let frame = net.send(0, local);
     net.run(Duration::from_ms(60));
     assert!(net.deliveries(frame).is_empty());

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use proptest::prelude::*;
 use weft_control::Duration;
 use weft_control::{Content, Controller, Mptcp, Packet, Settings, Show, Smoc, SpanningTree};
-use weft_units::Mac;
+use weft_wire::Mac;
 use weft_wire::mptcp::Version;
 
 use crate::net::{Net, Rng};

@@ -8,7 +8,7 @@ use weft_control::{
     Command, Controller, Match, PortNo, Rule, RuleAction, RuleChange, Settings, Show, Smoc, SwitchId,
     SwitchPort,
 };
-use weft_units::Mac;
+use weft_wire::Mac;
 use weft_wire::mptcp::Version;
 
 use crate::cases::{four, four_with};

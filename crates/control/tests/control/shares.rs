@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use weft_control::{
     Controller, Duration, Limits, Match, OffenceKind, Packet, Rule, RuleAction, Settings, Smoc, SwitchId,
 };
-use weft_units::Mac;
+use weft_wire::Mac;
 
 use crate::cases::{four, four_with};
 use crate::neighbours::{SIX, ask, claims, discovery, know_six, probe, replace_controller};

@@ -5,8 +5,7 @@ pub mod diagnostic;
 mod exploration;
 mod read;
 mod routes;
-mod table;
-mod tags;
+pub(crate) mod table;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -10,7 +10,7 @@ use weft_units::Duration;
 
 use super::diagnostic::{Problem, Problems, suggest};
 use super::table::{Table, parse};
-use super::{Access, Config, MOST_KEYS, SHORTEST_KEY, exploration, routes, tags};
+use super::{Access, Config, MOST_KEYS, SHORTEST_KEY, exploration, routes};
 use crate::Mode;
 use crate::layout::MAX_PORTS;
 use crate::names::SwitchName;
@@ -109,7 +109,7 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
     let scheme = mode.map_or("tcp_path", Mode::scheme);
     let section = top.table("exploration", "[exploration]");
     let (scheme, mut exploration) = exploration::read(section, scheme, hello_interval, hello_hold);
-    let tagging = tags::read(top.table("tags", "[tags]"), &mut exploration);
+    let tagging = crate::tags::config::read(top.table("tags", "[tags]"), &mut exploration);
     if let Some(mode) = mode.filter(|mode| !mode.has_gates())
         && top.has("tags")
     {

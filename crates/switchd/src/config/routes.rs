@@ -8,8 +8,6 @@ use weft_switching::Mac;
 
 use super::diagnostic::{Problem, Problems, suggest};
 use super::table::{Table, parse};
-use crate::layout;
-use crate::names::{mac, read_mac};
 
 /// Where frames to a station may leave.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,7 +23,7 @@ pub fn read(table: &Table<'_>, ports: &[String]) -> Vec<Route> {
     let mut routes: Vec<Route> = Vec::new();
     let mut stations = HashSet::new();
     for (route, place) in table.tables("route", "[[route]]") {
-        let station = route.parsed("station", read_mac);
+        let station = route.parsed("station", |text| text.parse::<Mac>().map_err(|error| error.to_string()));
         let names = route.texts("ports");
         if let (Some((station, span)), Some((names, _))) = (station, names) {
             let mut numbers = Vec::new();
@@ -69,10 +67,9 @@ pub fn check(routes: &[Route], room: usize) -> Result<(), String> {
     }
     let mut stations = HashSet::new();
     match routes.iter().find(|route| !stations.insert(route.station)) {
-        Some(Route { station, .. }) => Err(format!(
-            "a second route of {}: name all of its ports in one route",
-            mac(layout::address(*station))
-        )),
+        Some(Route { station, .. }) => {
+            Err(format!("a second route of {}: name all of its ports in one route", station))
+        }
         None => Ok(()),
     }
 }

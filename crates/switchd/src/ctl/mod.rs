@@ -2,10 +2,8 @@
 
 mod client;
 mod show;
-mod tag_commands;
-mod tags;
 
+pub use crate::tags::client::{Output, run};
+pub use crate::tags::command::{FLOW_HELP, GROUP_HELP, TagCommand};
 pub use client::{Client, ClientError};
 pub use show::{event, table};
-pub use tag_commands::{Output, run};
-pub use tags::{FLOW_HELP, GROUP_HELP, TagCommand};

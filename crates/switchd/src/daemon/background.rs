@@ -36,7 +36,7 @@ impl Snapshot {
     fn take(shared: &Shared) -> Self {
         let switch = shared.lock();
         Self {
-            tables: switch.tables.clone(),
+            tables: switch.plane.tables().clone(),
             ports: switch
                 .ports
                 .iter()
@@ -187,7 +187,7 @@ fn look_through(
 /// Forgets what has expired, again and again, in at most one part in twenty of the time.
 pub async fn sweep(shared: Shared) {
     loop {
-        let tables = shared.lock().tables.clone();
+        let tables = shared.lock().plane.tables().clone();
         let began = Instant::now();
         let swept = tokio::task::spawn_blocking(move || tables.sweep(clock::now())).await;
         shared.lock().tell_of_gso();

@@ -22,10 +22,10 @@ use tokio::task::JoinHandle;
 
 use super::answer::{Answer, Failure, internal};
 use super::refusal::Refusal;
-use super::tags::Tags;
-use super::{Shared, background, metrics, reload, report, tags, trace};
+use super::{Shared, background, metrics, reload, report, trace};
 use crate::config::Access;
 use crate::names::SwitchName;
+use crate::tags::daemon::{self as tags, Tags};
 
 /// How long the last answers may take.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -177,7 +177,7 @@ async fn table(
 ) -> Answer {
     let (names, tables) = {
         let switch = shared.lock();
-        (report::Names::of(&switch), switch.tables.clone())
+        (report::Names::of(&switch), switch.plane.tables().clone())
     };
     let read = tokio::task::spawn_blocking(move || read(names, tables)).await;
     read.map_err(internal)?.map(Json).map_err(internal)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weft_wire::{EtherType, Hello, HelloFrame, Key, MacAddr, SwitchId};
+use weft_wire::{EtherType, Hello, HelloFrame, Key, Mac, SwitchId};
 
 use super::memory::Memory;
 
@@ -34,12 +34,12 @@ pub const REASONS: [&str; 9] =
 
 impl Hellos {
     /// The frame that says who is here from a port with this address. A hold of 0 takes that back.
-    pub fn frame(&mut self, source: [u8; 6], port: u16, hold_ms: u32, since_1970: u64) -> [u8; 60] {
+    pub fn frame(&mut self, source: Mac, port: u16, hold_ms: u32, since_1970: u64) -> [u8; 60] {
         let mut frame = [0; 60];
         let sequence = self.memory.next(since_1970);
         let hello = Hello { tier: self.tier, hold_ms, switch: SwitchId(self.id), port, sequence };
         // 60 bytes are what a Hello has.
-        let _ = hello.write(MacAddr(source), EtherType::HELLO, self.keys.first(), &mut frame);
+        let _ = hello.write(source, EtherType::HELLO, self.keys.first(), &mut frame);
         self.sent += 1;
         frame
     }

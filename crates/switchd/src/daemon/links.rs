@@ -10,6 +10,7 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use rtnetlink::{Handle, LinkUnspec};
 use tokio::io::unix::AsyncFd;
+use weft_wire::Mac;
 
 /// `RTNLGRP_LINK`, as a group to join.
 const LINKS: u32 = 1;
@@ -22,7 +23,7 @@ pub struct Interface {
     /// Its name, which may change.
     pub name: String,
     /// Its address.
-    pub mac: [u8; 6],
+    pub mac: Mac,
     /// Longest packet, in bytes without the Ethernet header.
     pub mtu: u32,
     /// Whether frames can pass: it is set up, and has a carrier.
@@ -55,7 +56,7 @@ fn read(message: LinkMessage) -> Interface {
     let mut interface = Interface {
         index: message.header.index,
         name: String::new(),
-        mac: [0; 6],
+        mac: Mac::default(),
         mtu: 0,
         up: flags.contains(LinkFlags::Up | LinkFlags::LowerUp),
         promiscuous: flags.contains(LinkFlags::Promisc),
@@ -68,7 +69,9 @@ fn read(message: LinkMessage) -> Interface {
         match attribute {
             LinkAttribute::IfName(name) => interface.name = name,
             LinkAttribute::Mtu(mtu) => interface.mtu = mtu,
-            LinkAttribute::Address(address) => interface.mac = address.try_into().unwrap_or_default(),
+            LinkAttribute::Address(address) => {
+                interface.mac = address.try_into().map(Mac).unwrap_or_default()
+            }
             LinkAttribute::LinkInfo(infos) => {
                 let kind = |info: &LinkInfo| matches!(info, LinkInfo::Kind(InfoKind::Bridge));
                 interface.bridge = infos.iter().any(kind);

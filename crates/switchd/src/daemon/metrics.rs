@@ -20,8 +20,8 @@ use super::Shared;
 use super::ports::Role;
 use super::refusal::Refusal;
 use super::switch::Switch;
-use super::tags::{Fates, Sizes};
 use crate::counters::{PortCounts, Reason};
+use crate::tags::daemon::{Fates, Sizes};
 
 type CountOf = fn(&PortCounts) -> u64;
 type Labels = Vec<(&'static str, String)>;

@@ -1,10 +1,10 @@
 //! The daemon: what waits, and what it waits for. What is then done is in [`switch`], which waits for
 //! nothing; both share a lock that is never held while waiting.
 
-mod answer;
+pub(crate) mod answer;
 mod background;
 mod carriers;
-mod control;
+pub(crate) mod control;
 mod delivery;
 mod ethtool;
 mod excess;
@@ -15,16 +15,15 @@ mod memory;
 mod metrics;
 mod moves;
 mod notices;
-mod ports;
+pub(crate) mod ports;
 mod privileges;
 mod quiet;
-mod refusal;
+pub(crate) mod refusal;
 mod reload;
 mod report;
 mod socket;
 mod start;
-mod switch;
-mod tags;
+pub(crate) mod switch;
 mod trace;
 mod turn;
 mod unkeyed;
@@ -41,11 +40,11 @@ use crate::clock;
 use crate::config::{Config, Flags};
 use crate::names::SwitchName;
 use crate::pins::{Hook, Pins};
+use crate::tags::daemon::{self as tags, Tags};
 use interfaces::Saved;
 use links::{Changes, Event, Interface, Links};
 use socket::PortSocket;
 use switch::{Switch, Task};
-use tags::Tags;
 
 pub use refusal::Refusal;
 pub use start::Places;
@@ -70,9 +69,9 @@ pub struct Start {
 
 /// The switch, and those who wait for it.
 #[derive(Clone)]
-pub(crate) struct Shared(Arc<Inner>);
+pub(crate) struct Shared(pub(crate) Arc<Inner>);
 
-struct Inner {
+pub(crate) struct Inner {
     switch: Mutex<Switch>,
     /// That a deadline may have come nearer.
     changed: Notify,
@@ -84,7 +83,7 @@ struct Inner {
     /// Events of explorations, to those who want them.
     trace: broadcast::Sender<serde_json::Value>,
     /// Gates and rules, of modes that have them.
-    tags: Option<Tags>,
+    pub(crate) tags: Option<Tags>,
     /// How the daemon was started, to be read again.
     start: Start,
 }
@@ -93,7 +92,7 @@ struct Inner {
 type Waiting = oneshot::Sender<Result<Vec<String>, String>>;
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Switch> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Switch> {
         self.0.switch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

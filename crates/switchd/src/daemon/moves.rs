@@ -91,7 +91,7 @@ impl Said {
 pub async fn watch(shared: Shared) {
     let mut said = Said::default();
     loop {
-        let tables = shared.lock().tables.clone();
+        let tables = shared.lock().plane.tables().clone();
         let found = tokio::task::spawn_blocking(move || {
             let mut table = Vec::new();
             tables.moves(|address, last| table.push((address, last))).map(|()| table)
@@ -116,8 +116,7 @@ fn say(shared: &Shared, news: &News) {
         let port = switch.ports.get(usize::from(number));
         port.map_or_else(|| format!("port {number}"), |port| port.name.clone())
     };
-    let [_, _, bytes @ ..] = news.address.to_be_bytes();
-    let (station, from, to) = (Mac(bytes), name(news.last.from), name(news.last.to));
+    let (station, from, to) = (Mac::from_bits(news.address), name(news.last.from), name(news.last.to));
     let News { times, seconds, .. } = *news;
     if times == 1 {
         tracing::info!("{station} moved from {from} to {to}");

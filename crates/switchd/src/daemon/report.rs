@@ -3,15 +3,16 @@
 use std::io;
 
 use serde_json::{Map, Value, json};
+use weft_wire::Mac;
 
 use super::ports::{Port, Role};
 use super::switch::Switch;
-use super::tags;
 use crate::clock;
 use crate::layout::NEVER;
-use crate::names::{mac, path_class, station_class};
+use crate::names::{path_class, station_class};
 use crate::pins::Hook;
 use crate::tables::Tables;
+use crate::tags::daemon as tags;
 
 /// Milliseconds until a time, below 0 where it has passed.
 fn ms_until(time: u64, now: u64) -> i64 {
@@ -74,7 +75,7 @@ pub fn ports(switch: &Switch) -> Value {
             "last_resort": port.role == Role::Unheard,
             "role_ends_ms": (port.until < NEVER).then(|| ms_until(port.until, now)),
             "ifindex": interface.map(|interface| interface.index),
-            "address": interface.map(|interface| mac(crate::layout::address(weft_switching::Mac(interface.mac)))),
+            "address": interface.map(|interface| interface.mac.to_string()),
             "mtu": interface.map(|interface| interface.mtu),
             "unfit": port.unfit,
             "may_be_fabric": port.may_be_fabric,
@@ -152,7 +153,7 @@ pub fn hosts(names: &Names, tables: &Tables, limit: usize) -> io::Result<Value> 
         total += 1;
         if shown.len() < limit {
             shown.push(json!({
-                "station": mac(address),
+                "station": Mac::from_bits(address).to_string(),
                 "port": station.port,
                 "interface": names.get(station.port),
                 "class": station_class(station.class),
@@ -175,8 +176,8 @@ pub fn paths(names: &Names, tables: &Tables, limit: usize) -> io::Result<Value> 
         if shown.len() < limit {
             let age = ((now / 1_000_000) as u32).wrapping_sub(path.made);
             shown.push(json!({
-                "to": {"station": mac(flow.host >> 16), "tcp_port": flow.host & 0xffff},
-                "from": {"station": mac(flow.peer >> 16), "tcp_port": flow.peer & 0xffff},
+                "to": {"station": Mac::from_bits(flow.host >> 16).to_string(), "tcp_port": flow.host & 0xffff},
+                "from": {"station": Mac::from_bits(flow.peer >> 16).to_string(), "tcp_port": flow.peer & 0xffff},
                 "port": path.port,
                 "interface": names.get(path.port),
                 "class": path_class(path.class),

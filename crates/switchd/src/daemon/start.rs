@@ -33,7 +33,7 @@ use crate::layout::{NEVER, Settings};
 use crate::names::SwitchName;
 use crate::pins::{Hook, Pins, Staged};
 use crate::plane::Plane;
-use crate::tables::{Sizes, Tables};
+use crate::tables::Sizes;
 
 /// Where a daemon keeps what.
 #[derive(Clone, Debug)]
@@ -158,7 +158,8 @@ pub async fn start(
         tracing::warn!(%error, "pins that somebody removes while this daemon runs cannot be restored");
     }
     // Not before: the program of the daemon before goes on learning until it is replaced.
-    switch.tables.forget_ports(&others).map_err(Refusal::system("forgetting what was behind other ports"))?;
+    let forgotten = switch.plane.tables().forget_ports(&others);
+    forgotten.map_err(Refusal::system("forgetting what was behind other ports"))?;
     Ok(switch)
 }
 
@@ -267,9 +268,7 @@ fn refuse_owned(places: &Places, own: &SwitchName, interface: &str) -> Result<()
 /// The id of a switch that is given none: its first port's address, and its place among numbers that no
 /// address is.
 fn id_of(interfaces: &[Interface]) -> u64 {
-    let mac = interfaces.first().map_or([0; 6], |interface| interface.mac);
-    let [a, b, c, d, e, f] = mac;
-    u64::from_be_bytes([0x80, 0, a, b, c, d, e, f])
+    1 << 63 | interfaces.first().map_or(0, |interface| interface.mac.bits())
 }
 
 /// Loads the program over what is pinned.
@@ -307,13 +306,11 @@ fn load(
         }
         other => other.into(),
     })?;
-    let tables = Tables::open(config.mode, settings, &pins)?;
     let ports: Vec<Port> =
         config.ports.iter().map(|name| Port::new(name, config.may_be_fabric(name))).collect();
     let now = clock::now();
     let switch = Switch {
         plane,
-        tables,
         sizes: Sizes::default(),
         pins,
         held: Held::default(),

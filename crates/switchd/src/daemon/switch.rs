@@ -22,7 +22,7 @@ use crate::layout::{self, NEVER};
 use crate::pins::{Hook, Pins};
 use crate::plane::Plane;
 use crate::sys::ifname;
-use crate::tables::{Sizes, Tables};
+use crate::tables::Sizes;
 
 /// A switch that runs.
 pub struct Switch {
@@ -30,8 +30,6 @@ pub struct Switch {
     pub config: Config,
     /// The program and its maps.
     pub plane: Plane,
-    /// What the program writes, for threads beside this one.
-    pub tables: Tables,
     /// How many entries there were when last swept.
     pub sizes: Sizes,
     /// What outlives the daemon.
@@ -419,7 +417,7 @@ impl Switch {
 pub fn told_routes(routes: &[Route]) -> Vec<(u64, layout::Route)> {
     let route = |route: &Route| {
         let ports = route.ports.iter().map(|port| u16::from(*port));
-        (layout::address(route.station), layout::Route::new(ports))
+        (route.station.bits(), layout::Route::new(ports))
     };
     routes.iter().map(route).collect()
 }

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
+use weft_wire::Mac;
 
 use super::Shared;
 use crate::error::PlaneError;
 use crate::layout::Event;
-use crate::names::{kind, mac};
+use crate::names::kind;
 
 /// Lines that a slow reader may be behind before it loses some.
 const BEHIND: usize = 4096;
@@ -43,9 +44,9 @@ fn show(shared: &Shared, event: &Event) -> Value {
     json!({
         "time_ns": event.time,
         "what": event.what().map_or("unknown", |what| what.name()),
-        "src": mac(event.src),
+        "src": Mac::from_bits(event.src).to_string(),
         "sport": event.sport,
-        "dst": mac(event.dst),
+        "dst": Mac::from_bits(event.dst).to_string(),
         "dport": event.dport,
         "exploration": event.id,
         "port": event.port,

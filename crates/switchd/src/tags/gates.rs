@@ -18,9 +18,9 @@ const TRIES: u32 = 1 << 16;
 const GOLDEN: u32 = 0x9e37_79b1;
 
 /// `enum gate_role`, by number: no gate, a gate without a flag, and those with.
-const FLAGS: [Option<GateFlag>; 5] =
+pub(crate) const FLAGS: [Option<GateFlag>; 5] =
     [None, None, Some(GateFlag::Srv), Some(GateFlag::Ext), Some(GateFlag::Ass)];
-const NO_GATE: u8 = 0;
+pub(crate) const NO_GATE: u8 = 0;
 
 /// Why the switch does not take gates.
 #[derive(Debug, Error)]

@@ -17,7 +17,7 @@ const GLOBAL: libc::c_long = 1;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Turns {
     /// The place in the map `current`.
-    which: u32,
+    pub which: u32,
     since: u32,
 }
 

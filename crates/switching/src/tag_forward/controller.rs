@@ -8,7 +8,8 @@ use weft_control::{
     Transaction,
 };
 use weft_fabric::Fabric;
-use weft_units::{LinkId, Mac, NodeId};
+use weft_units::{LinkId, NodeId};
+use weft_wire::Mac;
 
 use crate::smoc::{port_id, switch_id};
 

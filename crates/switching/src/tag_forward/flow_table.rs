@@ -1,8 +1,7 @@
 //! [`FlowTable`]: the rules of a switch at the source of flows, and the groups of ways that they name.
 //!
-//! Rules of one priority, family and pair of prefix lengths are one hash table (tuple space search, Srinivasan et al.,
-//! SIGCOMM 1999). No two rules of one priority are for the same packet, so what a packet gets does not depend on the
-//! order in which rules came.
+//! No two rules of one priority are for the same packet, so what a packet gets does not depend on the order in which
+//! rules came.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,6 +9,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use ipnet::IpNet;
 use rustc_hash::FxBuildHasher;
+use weft_control::{RuleSet, Shape};
 use weft_wire::{Tag, TagWidth};
 
 use super::{Addresses, FlowAction, FlowChange, FlowError, FlowMatch, FlowRule, FlowTarget, GroupId, Way};
@@ -48,15 +48,23 @@ pub struct Entry {
 /// Source and destination, masked.
 type Key = (u128, u128);
 
-/// The rules that look at the same bits.
-#[derive(Clone, Debug)]
-struct Kind {
-    priority: u16,
+/// What rules of one family and pair of prefix lengths look at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Bits {
     is_v6: bool,
     /// Which bits of source and destination count.
     masks: Key,
-    /// The slots of the rules.
-    rules: HashMap<Key, u32, FxBuildHasher>,
+}
+
+impl Shape for Bits {
+    /// Whether it is IPv6's, its source and its destination.
+    type Packet = (bool, Key);
+    type Key = Key;
+
+    #[inline]
+    fn key(&self, (is_v6, (source, destination)): &(bool, Key)) -> Option<Key> {
+        (self.is_v6 == *is_v6).then_some((source & self.masks.0, destination & self.masks.1))
+    }
 }
 
 /// The ways of a group.
@@ -72,10 +80,7 @@ struct Group {
 pub struct FlowTable {
     limits: Limits,
     width: TagWidth,
-    /// By falling priority.
-    kinds: Vec<Kind>,
-    slots: Vec<Option<Entry>>,
-    free: Vec<u32>,
+    rules: RuleSet<Bits, Entry>,
     groups: HashMap<GroupId, Group, FxBuildHasher>,
 }
 
@@ -92,29 +97,23 @@ fn mask(network: IpNet) -> u128 {
     number(network.netmask()).0
 }
 
-/// What a match is found by: family, masks, and the masked numbers.
-fn key(matches: &FlowMatch) -> (bool, Key, Key) {
+/// What a match is found by: the bits that count, and their values.
+fn key(matches: &FlowMatch) -> (Bits, Key) {
     let (source, is_v6) = number(matches.source().network());
     let destination = number(matches.destination().network()).0;
-    (is_v6, (mask(matches.source()), mask(matches.destination())), (source, destination))
+    let masks = (mask(matches.source()), mask(matches.destination()));
+    (Bits { is_v6, masks }, (source, destination))
 }
 
 impl FlowTable {
     /// A table without rules; those that it takes are for tags of `width`.
     pub fn new(limits: Limits, width: TagWidth) -> Self {
-        Self {
-            limits,
-            width,
-            kinds: Vec::new(),
-            slots: Vec::new(),
-            free: Vec::new(),
-            groups: HashMap::default(),
-        }
+        Self { limits, width, rules: RuleSet::default(), groups: HashMap::default() }
     }
 
     /// How many rules there are.
     pub fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.rules.len()
     }
 
     /// Whether there is no rule.
@@ -124,12 +123,13 @@ impl FlowTable {
 
     /// The rules, in no promised order.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.slots.iter().flatten()
+        self.rules.iter().map(|(_, entry)| entry)
     }
 
     /// The rule of this match and priority.
     pub fn get(&self, priority: u16, matches: &FlowMatch) -> Option<&Entry> {
-        self.slots[self.slot(priority, matches).ok()? as usize].as_ref()
+        let (bits, key) = key(matches);
+        self.rules.get(self.rules.slot(priority, bits, &key)?)
     }
 
     /// The groups and their ways, in no promised order.
@@ -178,23 +178,11 @@ impl FlowTable {
         if self.len() >= self.limits.rules {
             return Err(FlowError::Full(self.limits.rules));
         }
-        let (is_v6, masks, key) = key(&rule.matches);
-        let kind = match self.kind(rule.priority, is_v6, masks) {
-            Some(kind) => kind,
-            None if self.kinds.len() >= self.limits.kinds => return Err(FlowError::Kinds(self.limits.kinds)),
-            None => {
-                let at = self.kinds.partition_point(|kind| kind.priority >= rule.priority);
-                let rules = HashMap::default();
-                self.kinds.insert(at, Kind { priority: rule.priority, is_v6, masks, rules });
-                at
-            }
-        };
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(None);
-            self.slots.len() as u32 - 1
-        });
-        self.kinds[kind].rules.insert(key, slot);
-        self.slots[slot as usize] = Some(Entry { rule, packets: 0, bytes: 0 });
+        let (bits, key) = key(&rule.matches);
+        if self.rules.group(rule.priority, bits).is_none() && self.rules.groups().len() >= self.limits.kinds {
+            return Err(FlowError::Kinds(self.limits.kinds));
+        }
+        self.rules.insert(rule.priority, bits, key, Entry { rule, packets: 0, bytes: 0 });
         self.name(rule.action.to, 1);
         Ok(())
     }
@@ -205,12 +193,13 @@ impl FlowTable {
     /// [`FlowError::Absent`], [`FlowError::NoGroup`], [`FlowError::Tag`].
     pub fn replace(&mut self, rule: FlowRule) -> Result<(), FlowError> {
         self.check(&rule.action)?;
-        let slot = self.slot(rule.priority, &rule.matches)?;
-        if let Some(entry) = &mut self.slots[slot as usize] {
-            let before = std::mem::replace(&mut entry.rule.action, rule.action);
-            self.name(before.to, -1);
-            self.name(rule.action.to, 1);
-        }
+        let (bits, key) = key(&rule.matches);
+        let slot = self.rules.slot(rule.priority, bits, &key);
+        let entry = slot.and_then(|slot| self.rules.get_mut(slot));
+        let absent = FlowError::Absent { priority: rule.priority, matches: rule.matches };
+        let before = std::mem::replace(&mut entry.ok_or(absent)?.rule.action, rule.action);
+        self.name(before.to, -1);
+        self.name(rule.action.to, 1);
         Ok(())
     }
 
@@ -219,15 +208,9 @@ impl FlowTable {
     /// # Errors
     /// [`FlowError::Absent`].
     pub fn remove(&mut self, priority: u16, matches: &FlowMatch) -> Result<Entry, FlowError> {
-        let absent = FlowError::Absent { priority, matches: *matches };
-        let (is_v6, masks, key) = key(matches);
-        let kind = self.kind(priority, is_v6, masks).ok_or(absent.clone())?;
-        let slot = self.kinds[kind].rules.remove(&key).ok_or(absent.clone())?;
-        if self.kinds[kind].rules.is_empty() {
-            self.kinds.remove(kind);
-        }
-        self.free.push(slot);
-        let entry = self.slots[slot as usize].take().ok_or(absent)?;
+        let (bits, key) = key(matches);
+        let entry = self.rules.remove(priority, bits, &key);
+        let entry = entry.ok_or(FlowError::Absent { priority, matches: *matches })?;
         self.name(entry.rule.action.to, -1);
         Ok(entry)
     }
@@ -271,7 +254,7 @@ impl FlowTable {
     #[inline]
     pub fn find(&mut self, addresses: &Addresses, bytes: u16) -> Option<FlowAction> {
         let slot = self.slot_of(addresses)?;
-        let entry = self.slots[slot as usize].as_mut()?;
+        let entry = self.rules.get_mut(slot)?;
         entry.packets += 1;
         entry.bytes += u64::from(bytes);
         Some(entry.rule.action)
@@ -279,45 +262,35 @@ impl FlowTable {
 
     /// The rule for a packet, which takes no note of it.
     pub fn rule_for(&self, addresses: &Addresses) -> Option<FlowRule> {
-        self.slots[self.slot_of(addresses)? as usize].as_ref().map(|entry| entry.rule)
+        self.rules.get(self.slot_of(addresses)?).map(|entry| entry.rule)
     }
 
     #[inline]
     fn slot_of(&self, addresses: &Addresses) -> Option<u32> {
         let (source, is_v6) = number(addresses.source);
         let (destination, other) = number(addresses.destination);
-        let of_family = |kind: &&Kind| kind.is_v6 == is_v6 && is_v6 == other;
-        self.kinds.iter().filter(of_family).find_map(|kind| {
-            let masked = (source & kind.masks.0, destination & kind.masks.1);
-            kind.rules.get(&masked).copied()
-        })
-    }
-
-    fn kind(&self, priority: u16, is_v6: bool, masks: Key) -> Option<usize> {
-        let of = |kind: &Kind| kind.priority == priority && kind.is_v6 == is_v6 && kind.masks == masks;
-        self.kinds.iter().position(of)
-    }
-
-    fn slot(&self, priority: u16, matches: &FlowMatch) -> Result<u32, FlowError> {
-        let (is_v6, masks, key) = key(matches);
-        let kind = self.kind(priority, is_v6, masks);
-        let slot = kind.and_then(|kind| self.kinds[kind].rules.get(&key).copied());
-        slot.ok_or(FlowError::Absent { priority, matches: *matches })
+        if is_v6 != other {
+            return None;
+        }
+        self.rules.find(&(is_v6, (source, destination)))
     }
 
     /// A rule of the same priority that is for some of the same packets. One look for rules whose prefixes are no
     /// longer, a walk through the others.
     fn overlapping(&self, rule: &FlowRule) -> Option<FlowRule> {
-        let (is_v6, masks, key) = key(&rule.matches);
-        let rule_at = |slot: u32| self.slots[slot as usize].as_ref().map(|entry| entry.rule);
-        let same = |kind: &&Kind| kind.priority == rule.priority && kind.is_v6 == is_v6;
-        self.kinds.iter().filter(same).find_map(|kind| {
-            let common = (kind.masks.0 & masks.0, kind.masks.1 & masks.1);
-            if common == kind.masks {
-                return rule_at(*kind.rules.get(&(key.0 & common.0, key.1 & common.1))?);
+        let (bits, key) = key(&rule.matches);
+        let rule_at = |slot: u32| self.rules.get(slot).map(|entry| entry.rule);
+        let groups = self.rules.groups().iter();
+        let mut same =
+            groups.filter(|group| group.priority == rule.priority && group.shape.is_v6 == bits.is_v6);
+        same.find_map(|group| {
+            let (masks, other_masks) = (bits.masks, group.shape.masks);
+            let common = (other_masks.0 & masks.0, other_masks.1 & masks.1);
+            if common == other_masks {
+                return rule_at(*group.slots.get(&(key.0 & common.0, key.1 & common.1))?);
             }
             let meets = |other: &Key| (other.0 ^ key.0) & common.0 == 0 && (other.1 ^ key.1) & common.1 == 0;
-            let met = kind.rules.iter().find(|(other, _)| meets(other));
+            let met = group.slots.iter().find(|(other, _)| meets(other));
             met.and_then(|(_, slot)| rule_at(*slot))
         })
     }

@@ -18,19 +18,19 @@ use crate::smoc::address;
 /// The scheme's entry in the registry.
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "tag_forward",
-    summary: "Tag-and-Forward: on fat-trees, the source's switch tags each packet with its path",
+    summary: "Tag-and-Forward: on fat-trees, the source switch tags each packet with its path",
     params: &[
         ParamInfo {
             name: "choice",
             kind: ParamKind::Choice(&["ecmp", "spray", "least-loaded"]),
             default: "ecmp",
-            doc: "a packet's path: by the hash of its flow, at random, or at random behind the uplink with the shortest queue",
+            doc: "path of a packet: by flow hash, random, or random behind the uplink with the shortest queue",
         },
         ParamInfo {
             name: "width",
             kind: ParamKind::Choice(&["narrow", "wide"]),
             default: "narrow",
-            doc: "the tag: the paper's, for fat-trees up to k = 24, or Weft's own for larger ones",
+            doc: "tag format: the paper's, for fat-trees up to k = 24, or Weft's own for larger ones",
         },
         Timing::CONTROL_DELAY,
         Timing::INSTALL_DELAY,

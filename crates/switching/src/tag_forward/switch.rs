@@ -46,7 +46,7 @@ pub struct TagForwardSwitch {
 
 /// The addresses of a simulated frame: hosts have those of [`address`].
 pub fn addresses(header: &Header) -> Option<Addresses> {
-    let (source, destination) = header.src.host().zip(header.dst.host())?;
+    let (source, destination) = header.source().zip(header.destination())?;
     Some(Addresses { source: address(source), destination: address(destination) })
 }
 

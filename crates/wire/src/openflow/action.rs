@@ -6,7 +6,7 @@ use super::list::{Codec, List};
 use super::reader::Reader;
 use super::{PortNumber, padding};
 use crate::writer::Writer;
-use crate::{Error, MacAddr};
+use crate::{Error, Mac};
 
 const OUTPUT: u16 = 0;
 const SET_FIELD: u16 = 25;
@@ -29,7 +29,7 @@ pub enum Action {
         max_len: u16,
     },
     /// Gives it another Ethernet destination.
-    SetEthDst(MacAddr),
+    SetEthDst(Mac),
 }
 
 impl Action {
@@ -59,7 +59,7 @@ impl Codec<'_> for Action {
             }
             SET_FIELD => match field::read_header(&mut body)? {
                 (Some(ETH_DST), false, 6) => {
-                    let address = MacAddr(body.array()?);
+                    let address = Mac(body.array()?);
                     body.skip(padding(4 + FIELD_HEADER_LEN + 6))?;
                     Self::SetEthDst(address)
                 }

@@ -5,7 +5,7 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 use super::PortNumber;
 use super::reader::Reader;
 use crate::writer::Writer;
-use crate::{Error, EtherType, IpProtocol, MacAddr};
+use crate::{Error, EtherType, IpProtocol, Mac};
 
 /// The class of the fields of the specification.
 const BASIC: u16 = 0x8000;
@@ -15,35 +15,35 @@ pub const FIELD_HEADER_LEN: usize = 4;
 /// A MAC address of which some bits count.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Masked {
-    value: MacAddr,
-    mask: MacAddr,
+    value: Mac,
+    mask: Mac,
 }
 
 impl Masked {
     /// All bits count.
-    pub const fn exact(value: MacAddr) -> Self {
-        Self { value, mask: MacAddr::BROADCAST }
+    pub const fn exact(value: Mac) -> Self {
+        Self { value, mask: Mac::BROADCAST }
     }
 
     /// The bits that are 1 in `mask` count.
-    pub fn new(value: MacAddr, mask: MacAddr) -> Self {
+    pub fn new(value: Mac, mask: Mac) -> Self {
         let mut cut = value;
         cut.0.iter_mut().zip(mask.0).for_each(|(byte, mask)| *byte &= mask);
         Self { value: cut, mask }
     }
 
     /// The bits that count; the others are 0.
-    pub const fn value(&self) -> MacAddr {
+    pub const fn value(&self) -> Mac {
         self.value
     }
 
     /// Which bits count.
-    pub const fn mask(&self) -> MacAddr {
+    pub const fn mask(&self) -> Mac {
         self.mask
     }
 
     const fn is_exact(&self) -> bool {
-        self.mask.is_broadcast()
+        matches!(self.mask, Mac::BROADCAST)
     }
 }
 
@@ -100,7 +100,7 @@ values! {
     u8, 1, 0, |value| value.to_be_bytes(), |bytes| u8::from_be_bytes(bytes);
     u16, 2, 0, |value| value.to_be_bytes(), |bytes| u16::from_be_bytes(bytes);
     PortNumber, 4, PortNumber(0), |port| port.0.to_be_bytes(), |bytes| PortNumber(u32::from_be_bytes(bytes));
-    MacAddr, 6, MacAddr([0; 6]), |address| address.0, |bytes| MacAddr(bytes);
+    Mac, 6, Mac([0; 6]), |address| address.0, |bytes| Mac(bytes);
     EtherType, 2, EtherType(0), |of| of.0.to_be_bytes(), |bytes| EtherType(u16::from_be_bytes(bytes));
     IpProtocol, 1, IpProtocol(0), |protocol| [protocol.0], |bytes| IpProtocol(bytes[0]);
     Ipv4Addr, 4, Ipv4Addr::UNSPECIFIED, |address| address.octets(), |bytes| Ipv4Addr::from(bytes);
@@ -117,8 +117,8 @@ impl Value for Masked {
     }
 
     fn read(reader: &mut Reader, masked: bool) -> Result<Self, Error> {
-        let value = MacAddr(reader.array()?);
-        let mask = if masked { MacAddr(reader.array()?) } else { MacAddr::BROADCAST };
+        let value = Mac(reader.array()?);
+        let mask = if masked { Mac(reader.array()?) } else { Mac::BROADCAST };
         // Section 7.2.3.5: bits of the value that do not count are 0.
         let read = Self::new(value, mask);
         if read.value != value {
@@ -140,7 +140,7 @@ impl Value for Masked {
     }
 
     fn shape(&self) -> Self {
-        Self { value: MacAddr([0; 6]), mask: self.mask }
+        Self { value: Mac([0; 6]), mask: self.mask }
     }
 }
 

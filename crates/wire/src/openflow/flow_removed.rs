@@ -1,7 +1,7 @@
 //! [`FlowRemoved`]: a rule is gone (section 7.4.2).
 
-use super::Match;
 use super::reader::Reader;
+use super::{Header, Match};
 use crate::Error;
 use crate::writer::Writer;
 
@@ -51,6 +51,16 @@ pub struct FlowRemoved {
 }
 
 impl FlowRemoved {
+    /// The cookie in a message of this kind. Its match is not read: that of another controller's rule may be any.
+    ///
+    /// # Errors
+    /// [`Error::Short`].
+    pub fn cookie_of(message: &[u8]) -> Result<u64, Error> {
+        let mut reader = Reader::new(message);
+        reader.skip(Header::LEN)?;
+        reader.u64()
+    }
+
     pub(crate) fn encoded_len(&self) -> usize {
         40 + self.matching.encoded_len()
     }

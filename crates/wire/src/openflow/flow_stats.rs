@@ -1,9 +1,10 @@
 //! [`FlowStats`]: a rule of a switch, and what it has counted (section 7.3.5.2).
+//! [`FlowCounts`]: the number of rules, and what they have counted together (section 7.3.5.3).
 
 use super::action::{instructions_len, put_instructions, read_instructions};
 use super::list::{Codec, List};
 use super::reader::Reader;
-use super::{Action, FlowFlags, Match, PortNumber};
+use super::{Action, FlowFlags, Header, Match, PortNumber};
 use crate::Error;
 use crate::writer::Writer;
 
@@ -129,5 +130,54 @@ impl<'a> Codec<'a> for FlowStats<'a> {
         writer.put(&self.bytes.to_be_bytes());
         self.matching.put(writer);
         put_instructions(writer, &self.actions);
+    }
+}
+
+/// Calls `with` for each rule in a multipart reply with its cookie and its bytes. Match and actions are not read: those of
+/// rules of other controllers may be any.
+///
+/// # Errors
+/// [`Error::Short`], [`Error::HeaderLength`]; `with` has been called for the rules before.
+pub fn flow_entries<'a>(message: &'a [u8], mut with: impl FnMut(u64, &'a [u8])) -> Result<(), Error> {
+    let mut rest = Reader::new(message);
+    rest.skip(Header::LEN + super::multipart::LEN)?;
+    while !rest.is_empty() {
+        let mut length = rest;
+        let given = usize::from(length.u16()?);
+        let bytes = rest.bytes(given)?;
+        let mut entry = Reader::new(bytes);
+        let cookie = entry.skip(24).and_then(|()| entry.u64());
+        with(cookie.map_err(|_| Error::HeaderLength { least: 48, given })?, bytes);
+    }
+    Ok(())
+}
+
+/// How many rules there are of those that were asked for, and what they have counted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FlowCounts {
+    /// The packets that they have matched.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The rules.
+    pub flows: u32,
+}
+
+impl FlowCounts {
+    pub(crate) const fn encoded_len(&self) -> usize {
+        24
+    }
+
+    pub(crate) fn read(reader: &mut Reader) -> Result<Self, Error> {
+        let counts = Self { packets: reader.u64()?, bytes: reader.u64()?, flows: reader.u32()? };
+        reader.skip(4)?;
+        Ok(counts)
+    }
+
+    pub(crate) fn put(&self, writer: &mut Writer) {
+        writer.put(&self.packets.to_be_bytes());
+        writer.put(&self.bytes.to_be_bytes());
+        writer.put(&self.flows.to_be_bytes());
+        writer.skip(4);
     }
 }

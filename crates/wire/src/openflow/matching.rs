@@ -6,7 +6,7 @@ use super::field::{self, FIELD_HEADER_LEN, Masked, Value};
 use super::reader::Reader;
 use super::{PortNumber, padding};
 use crate::writer::Writer;
-use crate::{Error, EtherType, IpProtocol, MacAddr, NeighborOperation};
+use crate::{Error, EtherType, IpProtocol, Mac, NeighborOperation};
 
 /// The type of a match made of fields; the only other one is of old versions.
 const FIELDS: u16 = 1;
@@ -80,7 +80,7 @@ fields! {
     /// To whom the frame is sent.
     3 eth_dst: Masked,
     /// Who sent it.
-    4 eth_src: MacAddr,
+    4 eth_src: Mac,
     /// What the frame carries.
     5 eth_type: EtherType,
     /// What the IP packet carries.
@@ -104,7 +104,7 @@ fields! {
     /// The IP address that an ARP packet asks for, or answers to.
     23 arp_tpa: Ipv4Addr,
     /// The MAC address that it says it has.
-    24 arp_sha: MacAddr,
+    24 arp_sha: Mac,
     /// The sender's address.
     26 ipv6_src: Ipv6Addr,
     /// The receiver's address.
@@ -114,9 +114,9 @@ fields! {
     /// Whom a message of neighbour discovery asks for, or announces.
     31 ipv6_nd_target: Ipv6Addr,
     /// The link-layer address of the sender in a Neighbour Solicitation.
-    32 ipv6_nd_sll: MacAddr,
+    32 ipv6_nd_sll: Mac,
     /// The link-layer address of the target in a Neighbour Advertisement.
-    33 ipv6_nd_tll: MacAddr,
+    33 ipv6_nd_tll: Mac,
 }
 
 impl Match {

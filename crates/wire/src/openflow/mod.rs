@@ -37,7 +37,7 @@ pub use features::{Features, SwitchDescription};
 pub use field::Masked;
 pub use flow_mod::{FlowCommand, FlowFlags, FlowMod};
 pub use flow_removed::{FlowRemoved, RemovedReason};
-pub use flow_stats::{FlowStats, FlowStatsRequest};
+pub use flow_stats::{FlowCounts, FlowStats, FlowStatsRequest, flow_entries};
 pub use framer::Messages;
 pub use header::{Header, MessageType, VERSION};
 pub use hello::Hello;

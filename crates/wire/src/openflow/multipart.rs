@@ -1,18 +1,20 @@
-//! Questions whose answers may take several messages (section 7.3.5): what a switch is, its ports, its rules.
+//! Questions whose answers may take several messages (section 7.3.5): what a switch is, its ports, its rules
+//! and how many there are.
 
 use super::list::List;
 use super::reader::Reader;
-use super::{FlowStats, FlowStatsRequest, Port, SwitchDescription};
+use super::{FlowCounts, FlowStats, FlowStatsRequest, Port, SwitchDescription};
 use crate::Error;
 use crate::writer::Writer;
 
 const DESCRIPTION: u16 = 0;
 const FLOWS: u16 = 1;
+const COUNTS: u16 = 2;
 const PORTS: u16 = 13;
 /// The flag of all messages of an answer but its last.
 const MORE: u16 = 1;
 /// The bytes before the body.
-const LEN: usize = 8;
+pub(super) const LEN: usize = 8;
 
 /// What is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -21,6 +23,8 @@ pub enum MultipartRequest {
     Description,
     /// Its rules.
     Flows(FlowStatsRequest),
+    /// How many rules it has (section 7.3.5.3).
+    Counts(FlowStatsRequest),
     /// Its ports.
     Ports,
 }
@@ -29,7 +33,7 @@ impl MultipartRequest {
     pub(crate) fn encoded_len(&self) -> usize {
         LEN + match self {
             Self::Description | Self::Ports => 0,
-            Self::Flows(request) => request.encoded_len(),
+            Self::Flows(request) | Self::Counts(request) => request.encoded_len(),
         }
     }
 
@@ -42,6 +46,7 @@ impl MultipartRequest {
         match kind {
             DESCRIPTION => Ok(Self::Description),
             FLOWS => FlowStatsRequest::read(reader).map(Self::Flows),
+            COUNTS => FlowStatsRequest::read(reader).map(Self::Counts),
             PORTS => Ok(Self::Ports),
             _ => Err(Error::Unsupported { field: "multipart request", value: kind }),
         }
@@ -51,11 +56,12 @@ impl MultipartRequest {
         let kind = match self {
             Self::Description => DESCRIPTION,
             Self::Flows(_) => FLOWS,
+            Self::Counts(_) => COUNTS,
             Self::Ports => PORTS,
         };
         writer.put(&kind.to_be_bytes());
         writer.skip(LEN - 2);
-        if let Self::Flows(request) = self {
+        if let Self::Flows(request) | Self::Counts(request) = self {
             request.put(writer);
         }
     }
@@ -73,6 +79,8 @@ pub enum MultipartReply<'a> {
         /// Another message has more.
         more: bool,
     },
+    /// How many rules it has.
+    Counts(FlowCounts),
     /// Some of its ports.
     Ports {
         /// These.
@@ -87,6 +95,7 @@ impl<'a> MultipartReply<'a> {
         LEN + match self {
             Self::Description(description) => description.encoded_len(),
             Self::Flows { flows, .. } => flows.encoded_len(),
+            Self::Counts(counts) => counts.encoded_len(),
             Self::Ports { ports, .. } => ports.encoded_len(),
         }
     }
@@ -98,6 +107,7 @@ impl<'a> MultipartReply<'a> {
         match kind {
             DESCRIPTION => SwitchDescription::read(reader).map(Self::Description),
             FLOWS => Ok(Self::Flows { flows: List::read(*reader)?, more }),
+            COUNTS => FlowCounts::read(reader).map(Self::Counts),
             PORTS => Ok(Self::Ports { ports: List::read(*reader)?, more }),
             _ => Err(Error::Unsupported { field: "multipart reply", value: kind }),
         }
@@ -107,6 +117,7 @@ impl<'a> MultipartReply<'a> {
         let (kind, more) = match self {
             Self::Description(_) => (DESCRIPTION, false),
             Self::Flows { more, .. } => (FLOWS, *more),
+            Self::Counts(_) => (COUNTS, false),
             Self::Ports { more, .. } => (PORTS, *more),
         };
         writer.put(&kind.to_be_bytes());
@@ -115,6 +126,7 @@ impl<'a> MultipartReply<'a> {
         match self {
             Self::Description(description) => description.put(writer),
             Self::Flows { flows, .. } => flows.put(writer),
+            Self::Counts(counts) => counts.put(writer),
             Self::Ports { ports, .. } => ports.put(writer),
         }
     }

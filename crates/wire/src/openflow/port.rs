@@ -5,7 +5,7 @@ use core::fmt;
 use super::list::Codec;
 use super::reader::Reader;
 use crate::writer::Writer;
-use crate::{Error, MacAddr};
+use crate::{Error, Mac};
 
 /// A port's number, or one of those that stand for something else.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -52,7 +52,7 @@ pub struct Port {
     /// Its number.
     pub number: PortNumber,
     /// Its MAC address.
-    pub address: MacAddr,
+    pub address: Mac,
     /// Its name, filled up with zeros.
     pub name: [u8; Port::NAME_LEN],
     /// How it is configured: [`Port::DOWN`] and other bits.
@@ -93,7 +93,7 @@ impl Codec<'_> for Port {
     fn read(reader: &mut Reader) -> Result<Self, Error> {
         let number = PortNumber(reader.u32()?);
         reader.skip(4)?;
-        let address = MacAddr(reader.array()?);
+        let address = Mac(reader.array()?);
         reader.skip(2)?;
         let name = reader.array()?;
         let (config, state) = (reader.u32()?, reader.u32()?);

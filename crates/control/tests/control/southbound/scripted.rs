@@ -1,0 +1,300 @@
+//! A core that says what a test has it say, and switches that are bytes.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+
+use weft_control::{
+    Command, Controller, FrameOut, FrameRef, Match, Packet, PortNo, Rule, RuleAction, RuleChange, Show,
+    Southbound, SouthboundLimits, SwitchId, SwitchPort, Transaction,
+};
+use weft_control::{Duration, Time};
+use weft_wire::Mac;
+use weft_wire::openflow::{
+    Action, FlowRemoved, Header, Match as Fields, Message, PacketIn, PacketInReason, PortNumber,
+    RemovedReason,
+};
+
+/// A cookie of the controller's own.
+pub const OWN: u64 = 0x5745_0000_0000_0009;
+/// A frame of IPv4 that is of no interest.
+pub const FRAME: [u8; 60] = {
+    let mut frame = [0; 60];
+    frame[5] = 2;
+    frame[11] = 1;
+    frame[12] = 8;
+    frame
+};
+
+/// What a core was told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Told {
+    SwitchUp(u64),
+    SwitchDown(u64),
+    LeftAlone(u64),
+    PacketIn { switch: u64, port: u32, cookie: u64 },
+    Installed(u64),
+    Failed { transaction: u64, switch: u64, reason: String },
+    RuleRemoved { switch: u64, cookie: u64, packets: u64, bytes: u64 },
+}
+
+/// Shared with the test, since the controller owns the core.
+#[derive(Clone, Default)]
+pub struct Scripted {
+    told: Arc<Mutex<Vec<Told>>>,
+    /// What is said on the next packet-ins.
+    pub on_packet: Arc<Mutex<VecDeque<Vec<Command>>>>,
+    /// What is said when a transaction is installed.
+    pub on_installed: Arc<Mutex<HashMap<u64, Vec<Command>>>>,
+}
+
+impl Scripted {
+    /// What it was told since this was last asked, without switches that came up.
+    pub fn told(&self) -> Vec<Told> {
+        let told = std::mem::take(&mut *self.told.lock().unwrap());
+        told.into_iter().filter(|told| !matches!(told, Told::SwitchUp(_))).collect()
+    }
+
+    fn note(&self, told: Told) {
+        self.told.lock().unwrap().push(told);
+    }
+}
+
+impl Controller for Scripted {
+    fn rules_read(&mut self, _: Time, _: SwitchId, _: (u64, u64), _: &[Rule], _: &mut Vec<Command>) -> usize {
+        0
+    }
+
+    fn switch_up(&mut self, _: Time, switch: SwitchId, _: &[PortNo], _: &[Rule], _: &mut Vec<Command>) {
+        self.note(Told::SwitchUp(switch.0));
+    }
+
+    fn switch_down(&mut self, _: Time, switch: SwitchId, _: &mut Vec<Command>) {
+        self.note(Told::SwitchDown(switch.0));
+    }
+
+    fn leave_alone(&mut self, switch: SwitchId, is_left_alone: bool) {
+        if is_left_alone {
+            self.note(Told::LeftAlone(switch.0));
+        }
+    }
+
+    fn port_changed(&mut self, _: Time, _: SwitchPort, _: bool, _: &mut Vec<Command>) {}
+
+    fn link_up(&mut self, _: Time, _: SwitchPort, _: SwitchPort, _: &mut Vec<Command>) {}
+
+    fn link_down(&mut self, _: Time, _: SwitchPort, _: SwitchPort, _: &mut Vec<Command>) {}
+
+    fn host_known(&mut self, _: Time, _: SwitchPort, _: Mac, _: &[IpAddr], _: &mut Vec<Command>) {}
+
+    fn packet_in(
+        &mut self,
+        _: Time,
+        at: SwitchPort,
+        cookie: u64,
+        _: &Packet,
+        frame: FrameRef,
+        out: &mut Vec<Command>,
+    ) {
+        self.note(Told::PacketIn { switch: at.switch.0, port: at.port.0, cookie });
+        let mut said = self.on_packet.lock().unwrap().pop_front().unwrap_or_default();
+        for command in &mut said {
+            match command {
+                Command::Install(transaction) => {
+                    transaction.release.iter_mut().for_each(|held| held.1 = frame)
+                }
+                Command::PacketOut { frame: FrameOut::Held(held), .. } | Command::Forget(held) => {
+                    *held = frame
+                }
+                Command::PacketOut { .. } => {}
+            }
+        }
+        out.append(&mut said);
+    }
+
+    fn installed(&mut self, _: Time, transaction: u64, out: &mut Vec<Command>) {
+        self.note(Told::Installed(transaction));
+        out.extend(self.on_installed.lock().unwrap().remove(&transaction).unwrap_or_default());
+    }
+
+    fn failed(&mut self, _: Time, transaction: u64, switch: SwitchId, reason: &str, _: &mut Vec<Command>) {
+        self.note(Told::Failed { transaction, switch: switch.0, reason: reason.into() });
+    }
+
+    fn rule_removed(
+        &mut self,
+        _: Time,
+        switch: SwitchId,
+        cookie: u64,
+        packets: u64,
+        bytes: u64,
+        _: &mut Vec<Command>,
+    ) {
+        self.note(Told::RuleRemoved { switch: switch.0, cookie, packets, bytes });
+    }
+
+    fn next_deadline(&self) -> Time {
+        Time::MAX
+    }
+
+    fn on_deadline(&mut self, _: Time, _: &mut Vec<Command>) {}
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    fn show(&self, _: Time, _: Show, _: usize) -> serde_json::Value {
+        serde_json::Value::Null
+    }
+}
+
+/// Three switches under a scripted core; a switch may leave a transaction unconfirmed for 2 s.
+pub struct Network {
+    pub southbound: Southbound,
+    pub core: Scripted,
+    pub now: Time,
+}
+
+impl Network {
+    pub fn new() -> Self {
+        Self::with(SouthboundLimits {
+            install_deadline: Duration::from_secs(2),
+            audit: None,
+            ..SouthboundLimits::default()
+        })
+    }
+
+    pub fn with(limits: SouthboundLimits) -> Self {
+        let core = Scripted::default();
+        let mut southbound = Southbound::new(Box::new(core.clone()), limits);
+        let now = Time::ZERO + Duration::from_secs(10);
+        (1..=3).for_each(|switch| southbound.switch_up(now, SwitchId(switch), &[], &[]));
+        Self { southbound, core, now }
+    }
+
+    /// A switch sends a message.
+    pub fn say(&mut self, switch: u64, message: &Message) {
+        let bytes = written(7, message);
+        let (place, _) = self.southbound.received(self.now, SwitchId(switch), &bytes, 0);
+        assert_eq!(place, bytes.len());
+    }
+
+    /// A frame comes up at port 3, and the core says this.
+    pub fn packet_in(&mut self, switch: u64, said: Vec<Command>) {
+        self.core.on_packet.lock().unwrap().push_back(said);
+        self.say(switch, &Message::PacketIn(packet(&FRAME)));
+    }
+
+    /// A switch answers a barrier request.
+    pub fn confirm(&mut self, switch: u64, xid: u32) {
+        let bytes = written(xid, &Message::BarrierReply);
+        self.southbound.received(self.now, SwitchId(switch), &bytes, 0);
+    }
+
+    /// What each switch was sent.
+    pub fn sent(&mut self) -> Sent {
+        let mut sent = Sent::default();
+        self.southbound.send(|switch, bytes| {
+            let of = sent.0.entry(switch.0).or_default();
+            let mut rest = bytes;
+            while !rest.is_empty() {
+                let (message, others) = rest.split_at(Header::parse(rest).unwrap().length.into());
+                of.push(message.to_vec());
+                rest = others;
+            }
+        });
+        sent
+    }
+
+    pub fn counter(&self, name: &str) -> u64 {
+        self.southbound.counters().iter().find(|(known, _)| *known == name).unwrap().1
+    }
+}
+
+/// Messages by switch.
+#[derive(Default, Debug)]
+pub struct Sent(BTreeMap<u64, Vec<Vec<u8>>>);
+
+impl Sent {
+    /// What a switch was sent, in words: `rule 7`, by the port that it leads to, `barrier`, or `frame`.
+    pub fn words(&self, switch: u64) -> Vec<String> {
+        let word = |bytes: &Vec<u8>| match Message::parse(bytes).unwrap().1 {
+            Message::FlowMod(rule) => match rule.actions.iter().next() {
+                Some(Action::Output { port, .. }) => format!("rule {}", port.0),
+                other => panic!("{other:?}"),
+            },
+            Message::BarrierRequest => "barrier".into(),
+            Message::PacketOut(packet) => format!("frame of {} bytes", packet.data.len()),
+            other => panic!("{other:?}"),
+        };
+        self.0.get(&switch).into_iter().flatten().map(word).collect()
+    }
+
+    /// The transaction ids of a switch's messages.
+    pub fn xids(&self, switch: u64) -> Vec<u32> {
+        let xid = |bytes: &Vec<u8>| Message::parse(bytes).unwrap().0;
+        self.0.get(&switch).into_iter().flatten().map(xid).collect()
+    }
+
+    /// A switch's messages.
+    pub fn messages(&self, switch: u64) -> Vec<Message<'_>> {
+        self.0.get(&switch).into_iter().flatten().map(|bytes| Message::parse(bytes).unwrap().1).collect()
+    }
+}
+
+/// Rules by switch and port, and a frame that waits at port 3 of a switch.
+pub fn install(id: u64, rules: &[(u64, u32)], waits_at: Option<u64>) -> Command {
+    let rules =
+        rules.iter().map(|(switch, port)| (SwitchId(*switch), RuleChange::Add(rule(*port)))).collect();
+    let release = waits_at.map(|switch| (SwitchPort::new(switch, 3), FrameRef(0))).into_iter().collect();
+    Command::Install(Transaction { id, rules, release })
+}
+
+/// A rule that sends everything out of a port.
+pub fn rule(port: u32) -> Rule {
+    Rule {
+        cookie: OWN,
+        priority: 100,
+        matches: Match::ALL,
+        actions: [RuleAction::Output(PortNo(port))].into_iter().collect(),
+        idle_timeout_s: 10,
+        notify_removed: true,
+    }
+}
+
+/// A frame that comes up by port 3.
+pub const fn packet(data: &[u8]) -> PacketIn<'_> {
+    PacketIn {
+        buffer: None,
+        total_len: data.len() as u16,
+        reason: PacketInReason::ACTION,
+        table: 0,
+        cookie: OWN,
+        in_port: PortNumber(3),
+        data,
+    }
+}
+
+/// A rule that is gone.
+pub fn removed(cookie: u64, reason: RemovedReason) -> Message<'static> {
+    Message::FlowRemoved(FlowRemoved {
+        cookie,
+        priority: 1,
+        reason,
+        table: 0,
+        duration_s: 1,
+        duration_ns: 0,
+        idle_timeout: 10,
+        hard_timeout: 0,
+        packets: 5,
+        bytes: 500,
+        matching: Fields::default(),
+    })
+}
+
+/// A message's bytes.
+pub fn written(xid: u32, message: &Message) -> Vec<u8> {
+    let mut bytes = vec![0; message.encoded_len()];
+    message.write(xid, &mut bytes).unwrap();
+    bytes
+}

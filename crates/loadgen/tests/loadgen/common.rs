@@ -1,0 +1,47 @@
+//! Workloads on addresses of loopback that nobody else uses, and their records.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use serde_json::{Value, json};
+use weft_loadgen::{Generator, Outcome, Style, Workload};
+
+/// Two addresses of loopback of this test alone: all of 127.0.0.0/8 is local.
+pub fn addresses() -> [String; 2] {
+    static NEXT: AtomicU8 = AtomicU8::new(1);
+    let [.., a, b] = std::process::id().to_be_bytes();
+    [(); 2].map(|()| format!("127.{}.{b}.{}", 16 + a % 200, NEXT.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// A workload of two hosts.
+pub fn workload(addresses: &[String; 2], flows: &[Value], more: Value) -> Workload {
+    let hosts: Vec<Value> =
+        addresses.iter().enumerate().map(|(n, a)| json!({"name": format!("h{n}"), "address": a})).collect();
+    let mut text = json!({"hosts": hosts, "flows": flows, "limit_ps": 10_000_000_000_000_u64});
+    text.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
+    Workload::read(text.to_string().as_bytes()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A flow from h0 to h1.
+pub fn flow(number: u32, sport: u16, dport: u16, bytes: u64, start_ms: u64) -> Value {
+    json!({
+        "flow": number, "src": "h0", "dst": "h1", "sport": sport, "dport": dport, "bytes": bytes,
+        "class": if bytes < 10_000 { "mouse" } else { "rabbit" }, "start_ps": start_ms * 1_000_000_000,
+    })
+}
+
+/// Sends a workload from the hosts of these names, all if there are none.
+pub fn send(workload: &Workload, hosts: &[&str]) -> (Outcome, Vec<Value>) {
+    let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
+    let mut records = Vec::new();
+    let generator = Generator::open(workload, workload.here(&hosts).unwrap(), &mut records, Style::Quiet);
+    let outcome = generator.and_then(Generator::run).unwrap_or_else(|error| panic!("{error}"));
+    (outcome, lines(&records))
+}
+
+/// The records of flows, in order of their numbers.
+pub fn lines(text: &[u8]) -> Vec<Value> {
+    let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    let mut lines: Vec<Value> = lines.map(|line| serde_json::from_slice(line).unwrap()).collect();
+    lines.sort_by_key(|line| line["flow"].as_u64());
+    lines
+}

@@ -1,0 +1,69 @@
+//! Hosts in network namespaces of their own, for tests.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A process that keeps a namespace of its own; both go with this value.
+pub struct Host(Child);
+
+impl Host {
+    fn new() -> Option<Self> {
+        let child =
+            Command::new("unshare").args(["--net", "sleep", "60"]).stderr(Stdio::null()).spawn().ok()?;
+        let mut host = Self(child);
+        let own = std::fs::read_link("/proc/self/ns/net").ok()?;
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(5) {
+            if host.0.try_wait().ok()?.is_some() {
+                return None;
+            }
+            let there = std::fs::read_link(host.netns()).ok()?;
+            if there != own {
+                return Some(host);
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        None
+    }
+
+    /// The file of its namespace.
+    pub fn netns(&self) -> PathBuf {
+        format!("/proc/{}/ns/net", self.0.id()).into()
+    }
+
+    /// Has `ip` do something there.
+    pub fn ip(&self, command: &str) {
+        self.run("ip", command);
+    }
+
+    /// Has a program do something there.
+    pub fn run(&self, program: &str, arguments: &str) {
+        let inside = format!("--net={}", self.netns().display());
+        let output =
+            Command::new("nsenter").arg(inside).arg(program).args(arguments.split(' ')).output().unwrap();
+        assert!(
+            output.status.success(),
+            "{program} {arguments}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Two hosts joined by a veth pair.
+pub fn pair() -> [Host; 2] {
+    let hosts = [Host::new(), Host::new()].map(|host| host.expect("a network namespace needs root"));
+    hosts[0].ip(&format!("link add eth0 type veth peer name eth0 netns {}", hosts[1].0.id()));
+    for (at, host) in hosts.iter().enumerate() {
+        host.ip(&format!("address add 10.0.0.{}/8 dev eth0", at + 1));
+        host.ip("link set eth0 up");
+    }
+    hosts
+}

@@ -1,0 +1,171 @@
+//! Flows over real sockets on addresses of loopback: sizes, times, and what goes wrong.
+
+use std::net::TcpListener;
+use std::time::{Duration, SystemTime};
+
+use crate::common::{addresses, flow, lines, send, workload};
+use serde_json::{Value, json};
+use weft_loadgen::{Generator, GeneratorError, Style};
+
+#[test]
+fn every_byte_of_every_flow_arrives_and_times_are_in_order() {
+    let flows: Vec<Value> = (0..100)
+        .map(|n| flow(n, 40_000 + n as u16, 5_001 + n as u16 % 3, 1 + u64::from(n) * 7_919, u64::from(n)))
+        .collect();
+    let workload = workload(&addresses(), &flows, json!({}));
+    let (outcome, records) = send(&workload, &[]);
+    assert_eq!((outcome.finished, outcome.failed, outcome.strangers), (100, 0, 0));
+    assert_eq!(outcome.bytes, (0..100).map(|n| 1 + n * 7_919).sum::<u64>());
+    assert_eq!(records.len(), 100);
+    for (record, flow) in records.iter().zip(&flows) {
+        let time = |key: &str| record[key].as_u64().unwrap_or_else(|| panic!("{key} of {record}"));
+        assert!(flow["start_ps"].as_u64().unwrap() <= time("start_ps"), "{record}");
+        assert!(time("start_ps") < time("established_ps") && time("established_ps") < time("end_ps"));
+        assert!(time("packets_sent") >= 1 && time("retransmissions") == 0 && record["error"].is_null());
+        assert_eq!(record["packets_sent"], record["segments_received"]);
+    }
+    assert!(outcome.lateness.p50_ps < 1_000_000_000 && outcome.congestion.len() == 1, "{outcome:?}");
+}
+
+#[test]
+fn samples_add_up_to_what_was_delivered() {
+    let flows = [flow(0, 40_000, 5_001, 5_000, 0), flow(1, 40_001, 5_001, 3_000_000, 35)];
+    let workload = workload(&addresses(), &flows, json!({"sample_ps": 10_000_000_000_u64}));
+    let (_, lines) = send(&workload, &[]);
+    let samples: Vec<&Value> = lines.iter().filter(|line| line["flow"].is_null()).collect();
+    let of = |class: &str| {
+        let samples = samples.iter().filter(|sample| sample["class"] == class);
+        samples.map(|sample| sample["delivered_bytes"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(of("mouse")[..3], [5_000, 0, 0]);
+    assert!(of("rabbit").len() >= 3 && of("rabbit").iter().sum::<u64>() <= 3_000_000);
+}
+
+#[test]
+fn the_congestion_control_is_read_back_and_one_that_is_not_there_is_refused_with_those_that_are() {
+    let flows = [flow(0, 40_000, 5_001, 5_000, 0)];
+    let (outcome, _) = send(&workload(&addresses(), &flows, json!({"congestion": "reno"})), &[]);
+    assert_eq!(outcome.congestion.iter().collect::<Vec<_>>(), ["reno"]);
+    let none = workload(&addresses(), &flows, json!({"congestion": "nosuchthing"}));
+    let error = Generator::open(&none, vec![true, true], Vec::new(), Style::Quiet).err().unwrap();
+    let text = error.to_string();
+    assert!(text.contains("`h0` cannot use the congestion control `nosuchthing`"), "{text}");
+    assert!(text.contains("reno"), "{text}");
+}
+
+#[test]
+fn ports_that_are_taken_are_the_error_of_their_flows_alone() {
+    let addresses = addresses();
+    let taken = [TcpListener::bind((&*addresses[1], 5_002)), TcpListener::bind((&*addresses[0], 40_003))];
+    let flows = [
+        flow(1, 40_001, 5_001, 5_000, 0),
+        flow(2, 40_002, 5_002, 5_000, 1),
+        flow(3, 40_003, 5_001, 5_000, 2),
+    ];
+    let (outcome, records) = send(&workload(&addresses, &flows, json!({})), &[]);
+    drop(taken);
+    assert_eq!((outcome.finished, outcome.failed), (1, 2));
+    let error = |at: usize| records[at]["error"].as_str().unwrap_or_default().to_owned();
+    assert_eq!(error(0), "");
+    assert!(
+        error(1).starts_with(&format!("listen at {}:5002: Address already in use", addresses[1])),
+        "{}",
+        error(1)
+    );
+    assert!(
+        error(2).starts_with(&format!("bind to {}:40003: Address already in use", addresses[0])),
+        "{}",
+        error(2)
+    );
+    assert_eq!(records[1]["start_ps"], Value::Null);
+}
+
+#[test]
+fn nobody_there_and_a_receiver_that_never_reads_are_recorded_at_once_and_at_the_limit() {
+    let addresses = addresses();
+    let deaf = TcpListener::bind((&*addresses[1], 5_002)).unwrap();
+    let flows =
+        [flow(1, 40_001, 5_001, 5_000, 0), flow(2, 40_002, 5_002, 5_000, 0), flow(3, 40_003, 5_001, 9, 900)];
+    let workload = workload(&addresses, &flows, json!({"limit_ps": 300_000_000_000_u64}));
+    let (outcome, records) = send(&workload, &["h0"]);
+    drop(deaf);
+    assert_eq!((outcome.finished, outcome.failed, outcome.interrupted), (0, 3, false));
+    assert!((300_000_000_000..600_000_000_000).contains(&outcome.elapsed_ps), "{outcome}");
+    let error = |at: usize| records[at]["error"].as_str().unwrap().to_owned();
+    assert!(error(0).contains("connect to") && error(0).contains("Connection refused"), "{}", error(0));
+    assert_eq!(error(1), "the limit of the run had come");
+    assert!(
+        records[1]["established_ps"].is_u64() && records[1]["packets_sent"] == json!(1),
+        "{}",
+        records[1]
+    );
+    assert_eq!(error(2), "the limit of the run had come before it had begun");
+}
+
+#[test]
+fn two_machines_that_start_together_have_each_its_half_of_every_record() {
+    let flows: Vec<Value> = (0..20).map(|n| flow(n, 40_000 + n as u16, 5_001, 50_000, 5)).collect();
+    let start =
+        SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap() + Duration::from_millis(300);
+    let both = workload(&addresses(), &flows, json!({"start_at_ns": start.as_nanos() as u64}));
+    let ((left, sent), (right, received)) = std::thread::scope(|scope| {
+        let receiver = scope.spawn(|| send(&both, &["h1"]));
+        (send(&both, &["h0"]), receiver.join().unwrap())
+    });
+    assert_eq!((left.finished, right.finished, left.bytes, right.bytes), (20, 20, 0, 1_000_000));
+    for (sent, received) in sent.iter().zip(&received) {
+        assert_eq!(sent["flow"], received["flow"]);
+        assert!(sent["end_ps"].is_null() && received["start_ps"].is_null());
+        assert!(sent["start_ps"].as_u64().unwrap() < received["end_ps"].as_u64().unwrap());
+    }
+}
+
+#[test]
+fn a_start_that_is_over_is_refused() {
+    let late = workload(&addresses(), &[], json!({"start_at_ns": 1}));
+    let error = Generator::open(&late, vec![true, true], Vec::new(), Style::Quiet).err();
+    assert!(matches!(error, Some(GeneratorError::Over { .. })), "{error:?}");
+}
+
+#[test]
+fn an_interrupted_run_leaves_a_record_of_every_flow() {
+    let addresses = addresses();
+    let directory = std::env::temp_dir().join(format!("weft-loadgen-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let (input, output) = (directory.join("workload.json"), directory.join("records.jsonl"));
+    let flows = [flow(0, 40_000, 5_001, 5_000, 0), flow(1, 40_001, 5_001, 5_000, 9_000)];
+    let hosts =
+        [json!({"name": "h0", "address": addresses[0]}), json!({"name": "h1", "address": addresses[1]})];
+    let text = json!({"hosts": hosts, "flows": flows, "limit_ps": 10_000_000_000_000_u64});
+    std::fs::write(&input, text.to_string()).unwrap();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_weft-loadgen"))
+        .arg(&input)
+        .arg("--records")
+        .arg(&output)
+        .args(["--progress", "json"])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut events = Vec::new();
+    let mut line = String::new();
+    while std::io::BufRead::read_line(&mut told, &mut line).unwrap() > 0 {
+        let event: Value = serde_json::from_str(&line).unwrap();
+        if event["event"] == "progress" && event["finished"] == 1 && events.len() < 20 {
+            let child = rustix::process::Pid::from_child(&child);
+            rustix::process::kill_process(child, rustix::process::Signal::INT).unwrap();
+        }
+        events.push(event);
+        line.clear();
+    }
+    let status = child.wait().unwrap();
+    let records = lines(&std::fs::read(&output).unwrap());
+    std::fs::remove_dir_all(&directory).unwrap();
+    assert_eq!(status.code(), Some(130), "{events:?}");
+    assert_eq!((events[0]["event"].as_str(), events[0]["flows"].as_u64()), (Some("ready"), Some(2)));
+    assert_eq!(events.last().unwrap()["interrupted"], json!(true));
+    assert!(
+        records[0]["end_ps"].is_u64()
+            && records[1]["error"] == json!("the run was interrupted before it had begun")
+    );
+}

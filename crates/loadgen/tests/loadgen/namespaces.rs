@@ -1,0 +1,74 @@
+//! Two hosts in network namespaces of their own, joined by a cable: what hosts of an emulation are.
+
+use crate::common::{flow, send};
+use crate::hosts::{Host, pair};
+use serde_json::{Value, json};
+use weft_loadgen::Workload;
+
+fn workload(hosts: &[Host; 2], flows: &[Value], congestion: &str) -> Workload {
+    let hosts: Vec<Value> = hosts
+        .iter()
+        .enumerate()
+        .map(|(n, host)| json!({"name": format!("h{n}"), "address": format!("10.0.0.{}", n + 1), "netns": host.netns()}))
+        .collect();
+    let text = json!({
+        "hosts": hosts, "flows": flows, "congestion": congestion, "limit_ps": 20_000_000_000_000_u64,
+    });
+    Workload::read(text.to_string().as_bytes()).unwrap()
+}
+
+#[test]
+#[ignore = "needs root"]
+fn two_hundred_flows_start_at_their_time_and_arrive_whole() {
+    let hosts = pair();
+    let mut flows: Vec<Value> = (0..200_u32)
+        .map(|n| {
+            flow(
+                n,
+                33_000 + (n * 37 % 20_000) as u16,
+                5_001 + (n % 4) as u16,
+                1 + u64::from(n * n) * 11,
+                u64::from(n) * 3,
+            )
+        })
+        .collect();
+    for flow in flows.iter_mut().step_by(2) {
+        (flow["src"], flow["dst"], flow["dscp"]) = (json!("h1"), json!("h0"), json!(10));
+    }
+    let (outcome, records) = send(&workload(&hosts, &flows, "reno"), &[]);
+    assert_eq!((outcome.finished, outcome.failed, outcome.strangers), (200, 0, 0), "{records:?}");
+    assert_eq!(outcome.bytes, flows.iter().map(|flow| flow["bytes"].as_u64().unwrap()).sum::<u64>());
+    assert_eq!(outcome.congestion.iter().collect::<Vec<_>>(), ["reno"]);
+    for (record, flow) in records.iter().zip(&flows) {
+        let late = record["start_ps"].as_u64().unwrap() - flow["start_ps"].as_u64().unwrap();
+        assert!(late <= outcome.lateness.max_ps, "{record}");
+        assert!(record["end_ps"].as_u64() > record["start_ps"].as_u64(), "{record}");
+    }
+    assert!(outcome.lateness.p50_ps < 5_000_000_000, "{:?}", outcome.lateness);
+    let again = send(&workload(&hosts, &flows, "reno"), &[]).0;
+    assert_eq!(again.failed, 0, "ports of connections in TIME_WAIT are used again");
+}
+
+#[test]
+#[ignore = "needs root"]
+fn what_a_narrow_link_drops_is_counted_by_the_kernel() {
+    let hosts = pair();
+    hosts[0].run("tc", "qdisc add dev eth0 root tbf rate 20mbit burst 3000 limit 15000");
+    let flows: Vec<Value> = (0..4).map(|n| flow(n, 40_000 + n as u16, 5_001, 400_000, 0)).collect();
+    let (outcome, records) = send(&workload(&hosts, &flows, "cubic"), &[]);
+    assert_eq!((outcome.finished, outcome.failed), (4, 0), "{records:?}");
+    let sum = |key: &str| records.iter().map(|record| record[key].as_u64().unwrap()).sum::<u64>();
+    assert!(sum("retransmissions") > 0 && sum("out_of_order") > 0, "{records:?}");
+    assert!(sum("packets_sent") > sum("segments_received"), "what was dropped did not arrive: {records:?}");
+}
+
+#[test]
+fn a_namespace_that_is_not_there_is_named() {
+    let text = json!({
+        "hosts": [{"name": "h0", "address": "10.0.0.1", "netns": "/nowhere/net"}], "flows": [], "limit_ps": 1,
+    });
+    let workload = Workload::read(text.to_string().as_bytes()).unwrap();
+    let error =
+        weft_loadgen::Generator::open(&workload, vec![true], Vec::new(), weft_loadgen::Style::Quiet).err();
+    assert!(error.unwrap().to_string().contains("/nowhere/net cannot be opened"));
+}

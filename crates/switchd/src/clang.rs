@@ -1,0 +1,18 @@
+//! [`clang`]: the compiler of the programs, for tests.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+/// What clang makes of a text in C that it reads, for the kernel's virtual machine.
+pub fn clang(arguments: &[&str], source: &str) -> Output {
+    let mut clang = Command::new(std::env::var("CLANG").unwrap_or_else(|_| "clang".to_owned()))
+        .args(["-target", "bpf", "-x", "c", "-"])
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("clang, which builds the programs");
+    clang.stdin.take().expect("a pipe").write_all(source.as_bytes()).expect("a pipe");
+    clang.wait_with_output().expect("clang")
+}

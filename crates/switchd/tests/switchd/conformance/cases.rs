@@ -1,0 +1,180 @@
+//! Corners by name: differences between the two that were found, and what could easily become one.
+
+use weft_switchd::Mode;
+use weft_switching::exploration::Exploration;
+use weft_switching::hello::Way;
+use weft_switching::tfe::Classifier;
+use weft_units::Bytes;
+use weft_wire::{EtherType, Mac, PATH_HEADER_LEN, PathHeader, PathType, Tuple, wrap};
+
+use crate::conformance::frames::{arp, ethernet, ipv4, ipv6, tcp};
+use crate::conformance::pair::{Event, Pair, Step};
+use crate::conformance::setting::Setting;
+
+const A: Mac = Mac([2, 0, 0, 0, 0, 1]);
+const B: Mac = Mac([2, 0, 0, 0, 0, 2]);
+const C: Mac = Mac([2, 0, 0, 0, 0, 3]);
+/// A and B, as sources of frames that a switch floods since it does not know the destination.
+const MARKED_A: Mac = Mac([3, 0, 0, 0, 0, 1]);
+const MARKED_B: Mac = Mac([3, 0, 0, 0, 0, 2]);
+
+struct Case {
+    name: &'static str,
+    mode: Mode,
+    /// Ports and frames, a microsecond apart.
+    frames: Vec<(u16, Vec<u8>)>,
+    /// What is counted of each.
+    counted: Vec<&'static str>,
+}
+
+/// A Path frame of A to B.
+fn path(path_type: PathType, ports: [u16; 2], hops: u8) -> Vec<u8> {
+    let tuple = Tuple { source: A, source_port: ports[0], destination: B, destination_port: ports[1] };
+    let mut frame = vec![0; 60];
+    let header = PathHeader { path_type, hops, id: 7, tuple };
+    header.write(&[], EtherType::PATH, &mut frame).expect("it carries no original");
+    frame
+}
+
+/// A segment in a Path frame.
+fn segment(from: Mac, to: Mac, ports: [u16; 2], flags: u8, path_type: PathType) -> Vec<u8> {
+    let frame = ethernet(to, from, 0, EtherType::IPV4, &ipv4(6, &tcp(ports[0], ports[1], 3, flags, &[])));
+    let mut wrapped = vec![0; frame.len() + PATH_HEADER_LEN];
+    wrap(&frame, path_type, 3, EtherType::PATH, &mut wrapped).expect("a segment");
+    wrapped
+}
+
+fn cases() -> Vec<Case> {
+    let broadcast = |packet: &[u8]| ethernet(Mac::BROADCAST, A, 0, EtherType::IPV4, packet);
+    let request = |from| ethernet(Mac::BROADCAST, from, 0, EtherType::ARP, &arp(1, from, B));
+    let mut half_a_tag = ethernet(B, A, 1, EtherType::IPV4, &[]);
+    half_a_tag.truncate(14);
+    vec![
+        Case {
+            mode: Mode::ArpPath,
+            name: "broadcasts of a source are late on another port whatever they carry",
+            frames: vec![
+                (2, broadcast(&ipv4(17, &[0; 8]))),
+                (3, broadcast(&ipv4(6, &tcp(1, 2, 3, 16, &[])))),
+            ],
+            counted: vec!["forwarded", "late_copy"],
+        },
+        Case {
+            mode: Mode::ArpPath,
+            name: "frames about flows are stale",
+            frames: vec![
+                (2, path(PathType::RecoveryRequest, [1, 80], 0)),
+                (2, path(PathType::Fail, [1, 80], 0)),
+            ],
+            counted: vec!["stale", "stale"],
+        },
+        Case {
+            mode: Mode::ArpPath,
+            name: "a frame with half a tag is forwarded by its addresses, and causes a frame without tags",
+            frames: vec![(0, half_a_tag)],
+            counted: vec!["forwarded"],
+        },
+        Case {
+            mode: Mode::ArpPath,
+            name: "an IPv6 packet shorter than its header behind a tag is forwarded by its addresses",
+            frames: vec![
+                (0, request(B)),
+                (1, ethernet(B, A, 1, EtherType::IPV6, &ipv6(58, 255, &[135])[..41])),
+            ],
+            counted: vec!["forwarded", "forwarded"],
+        },
+        Case {
+            mode: Mode::ArpPath,
+            name: "a flood goes over 64 switches and no further",
+            frames: vec![(2, path(PathType::Fail, [0, 0], 63)), (3, path(PathType::Fail, [0, 0], 64))],
+            counted: vec!["forwarded", "too_many_hops"],
+        },
+        Case {
+            mode: Mode::ArpPath,
+            name: "copies that come back to the edge that looks for a path are late",
+            frames: vec![(0, request(A)), (0, ethernet(B, A, 0, EtherType::IPV4, &[1])), (2, request(A))],
+            counted: vec!["forwarded", "forwarded", "late_copy"],
+        },
+        Case {
+            mode: Mode::ArpPath,
+            name: "whose frames another switch flooded before is looked for from here, though a repair is under way",
+            frames: vec![
+                (0, request(A)),
+                (1, ethernet(B, C, 0, EtherType::IPV4, &[1])),
+                (2, ethernet(B, MARKED_A, 0, EtherType::IPV4, &[1])),
+                (0, ethernet(B, A, 0, EtherType::IPV4, &[1])),
+            ],
+            counted: vec!["forwarded", "forwarded", "forwarded", "forwarded"],
+        },
+        Case {
+            mode: Mode::ArpPath,
+            name: "a copy on the port that a flood has left holds that port for 50 ms, not for a second",
+            frames: vec![
+                (2, ethernet(A, MARKED_B, 0, EtherType::IPV4, &[1])),
+                (3, path(PathType::Fail, [0, 0], 1)),
+                (2, ethernet(A, MARKED_B, 0, EtherType::IPV4, &[2])),
+                (3, ethernet(A, MARKED_B, 0, EtherType::IPV4, &[2])),
+            ],
+            counted: vec!["forwarded", "forwarded", "forwarded", "late_copy"],
+        },
+        Case {
+            mode: Mode::ArpPath,
+            name: "the first frame of a pair that is flooded from here is told, though a repair is under way",
+            frames: vec![
+                (0, request(A)),
+                (1, ethernet(B, C, 0, EtherType::IPV4, &[1])),
+                (0, ethernet(B, A, 0, EtherType::IPV4, &[1])),
+                (0, ethernet(B, A, 0, EtherType::IPV4, &[2])),
+            ],
+            counted: vec!["forwarded", "forwarded", "forwarded", "forwarded"],
+        },
+        Case {
+            name: "a segment that makes its flow an elephant and meets a dead port starts one recovery",
+            mode: Mode::Tfe,
+            frames: vec![
+                (0, request(A)),
+                // The flow's entry leads to a port that goes down then.
+                (2, segment(B, A, [80, 1], 2, PathType::Request)),
+                (0, ethernet(B, A, 0, EtherType::IPV4, &ipv4(6, &tcp(1, 80, 3, 16, &[7; 1400])))),
+            ],
+            counted: vec!["forwarded", "forwarded", "link_down"],
+        },
+        Case {
+            name: "a SYN+RST too long to be wrapped is data",
+            mode: Mode::TcpPath,
+            frames: vec![
+                (0, request(A)),
+                (2, segment(B, A, [80, 1], 2, PathType::Request)),
+                (0, ethernet(B, A, 0, EtherType::IPV4, &ipv4(6, &tcp(1, 80, 3, 6, &[7; 1455])))),
+            ],
+            counted: vec!["forwarded", "forwarded", "link_down"],
+        },
+    ]
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn corners_are_the_same_on_both_sides() {
+    for case in cases() {
+        let setting = Setting {
+            mode: case.mode,
+            config: Exploration { stations: 1024, floods: 1024, ..Exploration::default() },
+            ways: vec![Way::Host, Way::Host, Way::Level, Way::Level],
+            may_be_fabric: vec![true; 4],
+            classifier: Classifier::Auto(Bytes(1000)),
+            calm: true,
+            routes: Vec::new(),
+        };
+        let mut pair = Pair::new(&setting);
+        for (number, ((port, bytes), expected)) in case.frames.into_iter().zip(&case.counted).enumerate() {
+            if number == 2 && *expected == "link_down" {
+                pair.step(&Step { wait: 1000, event: Event::Up(2, false) }).expect("no difference");
+            }
+            let before = pair.counted.get(expected).copied().unwrap_or(0);
+            let step = Step { wait: 1000, event: Event::Frame(port, bytes) };
+            pair.step(&step).unwrap_or_else(|difference| panic!("{}: {difference}", case.name));
+            let after = pair.counted.get(expected).copied().unwrap_or(0);
+            assert_eq!(after - before, 1, "{}: {expected}, of {:?}", case.name, pair.counted);
+        }
+    }
+}

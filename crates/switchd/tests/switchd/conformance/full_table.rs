@@ -1,0 +1,100 @@
+//! A full table: what an outsider may fill, and what may be pushed out by that.
+
+use weft_switchd::Mode;
+use weft_switchd::layout::{Port, Settings, Test};
+use weft_switching::exploration::Exploration;
+use weft_switching::path_table::{CONFIRMED, LOCKED};
+use weft_wire::{EtherType, Mac, PATH_HEADER_LEN, PathType, wrap};
+
+use crate::conformance::frames::{arp, ethernet, ipv4, tcp};
+use crate::conformance::program::Program;
+
+const HERE: Mac = Mac([2, 0, 0, 0, 0, 1]);
+const THERE: Mac = Mac([2, 0, 0, 0, 0, 9]);
+
+fn segment(from: Mac, to: Mac, ports: [u16; 2], flags: u8) -> Vec<u8> {
+    ethernet(to, from, 0, EtherType::IPV4, &ipv4(6, &tcp(ports[0], ports[1], 1, flags, &[])))
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_flood_of_requests_pushes_out_no_flow_that_was_confirmed() {
+    const FLOWS: u16 = 300;
+    let config =
+        Exploration { flows: 4096, rate: 0, burst: u64::from(FLOWS) + 50_000, ..Exploration::default() };
+    let settings = Settings { rate_gap: 1, ..Settings::new(&config) };
+    let mut program = Program::load(Mode::TcpPath, &config, settings).expect("the kernel takes it");
+    let ports = [(false, true), (true, false)];
+    let ports = ports.map(|(fabric, host)| Port { up: 1, ..Port::decided(fabric, host) });
+    program.tell(ports.into()).expect("a map that can be written");
+    let mut now = 1;
+    let mut comes_in = |program: &mut Program, port: u32, frame: &[u8]| {
+        now += 1000;
+        let given = Test { now, port, ..Test::default() };
+        program.run(given, frame).expect("it runs")
+    };
+    let asks = |from, to| ethernet(Mac::BROADCAST, from, 0, EtherType::ARP, &arp(1, from, to));
+    comes_in(&mut program, 0, &asks(HERE, THERE));
+    comes_in(&mut program, 1, &asks(THERE, HERE));
+    for port in 1..=FLOWS {
+        assert_eq!(
+            comes_in(&mut program, 0, &segment(HERE, THERE, [port, 80], 2)).len(),
+            1,
+            "it is explored"
+        );
+        let answer = segment(THERE, HERE, [80, port], 0x12);
+        let mut reply = vec![0; answer.len() + PATH_HEADER_LEN];
+        wrap(&answer, PathType::Reply, 1, EtherType::PATH, &mut reply).expect("a segment");
+        assert_eq!(comes_in(&mut program, 1, &reply).len(), 1, "it is delivered");
+    }
+    let of_class = |program: &Program, class| {
+        let known = program.paths(0).expect("a map").into_iter();
+        known.filter(|(_, path)| path.class == class).map(|(flow, _)| flow).collect::<Vec<_>>()
+    };
+    let confirmed = |program: &Program| {
+        let known = of_class(program, CONFIRMED).into_iter();
+        known.filter(|flow| flow.host >> 16 == THERE.bits()).count()
+    };
+    assert_eq!(confirmed(&program), usize::from(FLOWS));
+    for number in 0..20_000_u32 {
+        let [.., a, b] = (number / 60_000 + 1).to_be_bytes();
+        let from = Mac([2, 0, 0, 1, a, b]);
+        comes_in(&mut program, 0, &segment(from, THERE, [1000 + (number % 60_000) as u16, 80], 2));
+    }
+    let locked = of_class(&program, LOCKED).len();
+    assert!((512..=1024).contains(&locked), "a quarter as many entries are locked at most: {locked}");
+    assert_eq!(confirmed(&program), usize::from(FLOWS), "all that were confirmed are there");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_full_memory_of_floods_gives_up_those_that_were_not_seen_again() {
+    const SIZE: usize = 2048;
+    let config =
+        Exploration { floods: SIZE, flood_burst: 100_000, station_rate: 0, ..Exploration::default() };
+    let mut program =
+        Program::load(Mode::ArpPath, &config, Settings::new(&config)).expect("the kernel takes it");
+    let ports = [(false, true), (true, false), (true, false)];
+    let ports = ports.map(|(fabric, host)| Port { up: 1, ..Port::decided(fabric, host) });
+    program.tell(ports.into()).expect("a map that can be written");
+    let mut now = 1;
+    let mut asks = |program: &mut Program, port: u32, host: u32| {
+        now += 1000;
+        let [a, b, c, d] = host.to_be_bytes();
+        let from = Mac([2, 0, a, b, c, d]);
+        let frame = ethernet(Mac::BROADCAST, from, 0, EtherType::ARP, &arp(1, from, THERE));
+        program.run(Test { now, port, ..Test::default() }, &frame).expect("it runs").len()
+    };
+    assert_eq!(asks(&mut program, 1, 1), 2, "to the host and to the other switch");
+    for host in 2..20_000 {
+        assert_eq!(asks(&mut program, 0, host), 2, "request {host} is flooded");
+        if host % 100 == 0 {
+            assert_eq!(
+                asks(&mut program, 2, 1),
+                0,
+                "a copy of the first request is late after {host} others"
+            );
+        }
+    }
+    assert!(program.floods(now).expect("a map").len() <= SIZE);
+}

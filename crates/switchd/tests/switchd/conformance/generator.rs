@@ -1,0 +1,356 @@
+//! Sequences drawn from a seed: frames that hosts and switches send, frames that come back, odd and
+//! hostile ones; times about the lives of entries; ports that go down and come up.
+
+use rand_core::RngCore;
+use weft_switchd::Mode;
+use weft_switching::hello::Way;
+use weft_switching::{Stream, pick, stream};
+use weft_units::PortId;
+use weft_wire::{
+    EtherType, Hello, Mac, PATH_HEADER_LEN, PathFrame, PathHeader, PathType, SwitchId, Tuple, VlanTag, wrap,
+};
+
+use crate::conformance::answer::answer;
+use crate::conformance::frames::{arp, ethernet, ipv4, ipv6, neighbour, tcp};
+use crate::conformance::pair::{Event, Pair, Step};
+use crate::conformance::setting::Setting;
+use crate::conformance::talk::Talk;
+
+/// Draws a sequence while both take its steps; the steps, and the difference if one was found.
+pub fn sequence(setting: &Setting, seed: u64, length: u64, pair: &mut Pair) -> (Vec<Step>, Option<String>) {
+    let random = stream(seed, "steps", 0);
+    let mut draw = Draw {
+        mode: setting.mode,
+        calm: setting.calm,
+        random,
+        seen: Vec::new(),
+        sent: Vec::new(),
+        talks: Vec::new(),
+        down: Vec::new(),
+        later: 0,
+        up: None,
+        ways: setting.ways.clone(),
+    };
+    let mut steps = Vec::new();
+    for _ in 0..length {
+        let mut step = draw.step();
+        if let Event::Frame(_, bytes) = &mut step.event {
+            pad(bytes);
+        }
+        let result = pair.step(&step);
+        if let Event::Frame(_, bytes) = &step.event {
+            draw.see(bytes.clone());
+        }
+        steps.push(step);
+        match result {
+            Ok(sent) => sent.into_iter().for_each(|(port, bytes)| draw.leaves(port, bytes)),
+            Err(difference) => return (steps, Some(difference)),
+        }
+    }
+    (steps, None)
+}
+
+struct Draw {
+    mode: Mode,
+    calm: bool,
+    random: Stream,
+    /// Frames that came in or left lately.
+    seen: Vec<Vec<u8>>,
+    /// Frames that left in the last steps, and where, the latest last.
+    sent: Vec<(PortId, Vec<u8>)>,
+    /// Connections under way.
+    talks: Vec<Talk>,
+    /// Ports of a calm network that are down, and one that has come up.
+    down: Vec<u16>,
+    /// Steps until the flows of a port that went down are broken, which were looked up at once.
+    later: u32,
+    up: Option<u16>,
+    ways: Vec<Way>,
+}
+
+/// Waits in ns: none, some, and about the lives of entries.
+const WAITS: [u64; 14] = [
+    0,
+    0,
+    0,
+    1,
+    1_000,
+    50_000,
+    5_000_000,
+    100_000_000,
+    999_999_999,
+    1_000_000_000,
+    2_500_000_000,
+    3_000_000_000,
+    6_000_000_000,
+    10_000_000_000,
+];
+
+impl Draw {
+    fn below(&mut self, n: usize) -> usize {
+        pick(self.random.next_u64(), n)
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    fn see(&mut self, frame: Vec<u8>) {
+        if self.seen.len() == 16 {
+            let at = self.below(16);
+            self.seen.swap_remove(at);
+        }
+        self.seen.push(frame);
+    }
+
+    fn leaves(&mut self, port: PortId, frame: Vec<u8>) {
+        if self.sent.len() == 8 {
+            self.sent.remove(0);
+        }
+        self.sent.push((port, frame.clone()));
+        self.see(frame);
+    }
+
+    /// What the other end of a cable may answer to a frame that left lately.
+    fn answer(&mut self) -> Option<Event> {
+        let last = self.sent.len().saturating_sub(1);
+        let at = if self.calm { last } else { self.below(last + 1) };
+        let (PortId(port), frame) = self.sent.get(at)?.clone();
+        let fail = self.one_in(if self.calm { 10 } else { 3 });
+        if let Ok(path) = PathFrame::parse(&frame, EtherType::PATH)
+            && !fail
+        {
+            let path = path.header();
+            self.talks.iter_mut().for_each(|talk| talk.moves(&path.tuple, path.id, port));
+        }
+        Some(Event::Frame(port, answer(&frame, fail)?))
+    }
+
+    /// A step of one of the connections.
+    fn talk(&mut self) -> Event {
+        self.talks.retain(|talk| !talk.has_ended());
+        if self.talks.len() < 4 {
+            let explores = !self.mode.routes() && self.mode != Mode::ArpPath;
+            self.talks.push(Talk::draw(&mut self.random, &self.ways, explores));
+        }
+        let at = self.below(self.talks.len());
+        self.talks[at].next(&mut self.random)
+    }
+
+    /// A step of a network in which little is out of order.
+    fn calm_step(&mut self) -> Step {
+        let wait = if self.one_in(30) { WAITS[self.below(WAITS.len())] } else { WAITS[self.below(7)] };
+        let recovers = self.sent.last().is_some_and(|(_, frame)| {
+            let path = PathFrame::parse(frame, EtherType::PATH);
+            path.is_ok_and(|path| path.header().path_type == PathType::RecoveryRequest)
+        });
+        let port = self.below(self.ways.len()) as u16;
+        self.later = self.later.saturating_sub(1);
+        let event = match self.below(20) {
+            _ if self.later == 10 => Event::Look,
+            _ if self.later == 1 => Event::Tend,
+            _ if self.later > 0 && !recovers => self.talk(),
+            0 | 1 if self.ways[usize::from(port)] != Way::Host => Event::Frame(port, self.hello()),
+            2 | 3 if let Some(down) = self.down.pop() => {
+                self.up = Some(down);
+                Event::Up(down, true)
+            }
+            _ if let Some(up) = self.up.take() => Event::Frame(up, self.hello()),
+            3 if self.one_in(2) => {
+                if self.one_in(2) {
+                    Event::Look
+                } else {
+                    Event::Tend
+                }
+            }
+            4 => Event::Frame(port, self.frame()),
+            _ if recovers && !self.one_in(3) => self.answer().unwrap_or(Event::Tend),
+            _ => self.talk(),
+        };
+        if let Event::Up(port, false) = event {
+            self.down.push(port);
+            if self.later == 0 && self.one_in(2) {
+                self.later = 11;
+            }
+        }
+        Step { wait, event }
+    }
+
+    fn step(&mut self) -> Step {
+        if self.calm {
+            return self.calm_step();
+        }
+        // Most steps follow soon, or nothing would be left of those before.
+        let waits = if self.one_in(12) { WAITS.len() } else { 8 };
+        let wait = WAITS[self.below(waits)];
+        let port = self.below(self.ways.len()) as u16;
+        let event = match self.below(40) {
+            0 if self.one_in(2) => Event::Up(port, !self.one_in(3)),
+            1 => Event::Look,
+            2 => Event::Tend,
+            3..=6 => Event::Frame(if port == 0 && !self.one_in(8) { 1 } else { port }, self.hello()),
+            7..=18 => self.answer().unwrap_or_else(|| Event::Frame(port, self.frame())),
+            19..=24 if !self.seen.is_empty() => {
+                let at = self.below(self.seen.len());
+                Event::Frame(port, self.seen[at].clone())
+            }
+            _ => {
+                let frame = self.frame();
+                let home = self.home(frame[11]);
+                Event::Frame(if self.one_in(6) { port } else { home }, frame)
+            }
+        };
+        Step { wait, event }
+    }
+
+    /// Where a host's frames come in: some hang on the switch itself, the others are behind other switches.
+    fn home(&mut self, host: u8) -> u16 {
+        let here = |way: &Way| (*way == Way::Host) == (host <= 2);
+        let homes: Vec<u16> =
+            (0..).zip(&self.ways).filter(|(_, way)| here(way)).map(|(port, _)| port).collect();
+        // Always the same one of those here.
+        let at =
+            if host <= 2 { usize::from(host) % homes.len().max(1) } else { self.below(homes.len().max(1)) };
+        homes.get(at).copied().unwrap_or(0)
+    }
+
+    /// One of few hosts; rarely something that is no host's.
+    fn host(&mut self) -> Mac {
+        match self.below(40) {
+            0 => Mac::BROADCAST,
+            1 => Mac([0x33, 0x33, 0, 0, 0, 1]),
+            2 => Mac([0; 6]),
+            _ => Mac([2, 0, 0, 0, 0, 1 + self.below(5) as u8]),
+        }
+    }
+
+    fn group(&mut self) -> Mac {
+        match pick(self.random.next_u64(), 16) {
+            0 => Mac([0x01, 0x80, 0xc2, 0, 0, 3]),
+            1..=3 => Mac([0x33, 0x33, 0, 0, 0, 1]),
+            _ => Mac::BROADCAST,
+        }
+    }
+
+    fn tags(&mut self) -> usize {
+        if self.one_in(5) { 1 + self.below(3) } else { 0 }
+    }
+
+    fn hello(&mut self) -> Vec<u8> {
+        let sequence = self.random.next_u64();
+        let hello = Hello { tier: 1, hold_ms: 15_000, switch: SwitchId(7), port: 1, sequence };
+        let mut frame = vec![0; 60];
+        let len = hello.write(Mac([2, 0, 0, 0, 1, 1]), EtherType::HELLO, None, &mut frame);
+        assert_eq!(len, Ok(60));
+        if !self.calm && self.one_in(6) { self.spoil(frame) } else { frame }
+    }
+
+    fn frame(&mut self) -> Vec<u8> {
+        let (src, dst, group, tags) = (self.host(), self.host(), self.group(), self.tags());
+        let kinds = if self.mode == Mode::ArpPath { 20 } else { 70 };
+        let frame = match self.below(kinds) {
+            20.. => self.segment(src, dst, tags.min(2)),
+            0..=3 => ethernet(group, src, tags, EtherType::ARP, &arp(1, src, dst)),
+            4..=6 => ethernet(dst, src, tags, EtherType::ARP, &arp(2, src, dst)),
+            7 => ethernet(dst, src, tags, EtherType::ARP, &arp(1 + self.below(3) as u8, src, dst)),
+            8 => ethernet(group, src, tags, EtherType::ARP, &arp(2, src, src)),
+            9 => {
+                let (message, options) = (134 + self.below(4) as u8, self.below(8));
+                let (code, hops) = (u8::from(self.one_in(8)), if self.one_in(8) { 64 } else { 255 });
+                let to = if self.one_in(2) { group } else { dst };
+                ethernet(to, src, tags, EtherType::IPV6, &neighbour(message, code, hops, options))
+            }
+            10 => ethernet(group, src, tags, EtherType::IPV4, &ipv4(17, &[0; 30])),
+            11 => ethernet(dst, src, tags, EtherType::IPV6, &ipv6(17, 9, &[1; 40])),
+            12 => ethernet(dst, src, tags, EtherType(self.random.next_u32() as u16), &[7; 80]),
+            13 => {
+                let to = if self.one_in(8) { group } else { dst };
+                ethernet(to, src, tags, EtherType::IPV4, &ipv4(6, &tcp(1, 80, 1, 2, &[])))
+            }
+            14..=16 => ethernet(dst, src, tags, EtherType::IPV4, &ipv4(6, &tcp(1, 80, 1, 16, &[5; 700]))),
+            _ => self.path(src, dst, tags),
+        };
+        let mut frame = if self.one_in(12) { self.spoil(frame) } else { frame };
+        // Another switch floods it, since it does not know the destination; or a host says so.
+        if self.one_in(10) {
+            frame[6] |= 1;
+        } else if self.one_in(60) {
+            frame[6..12].fill(0);
+        }
+        frame
+    }
+
+    /// A Path frame, of a flow or of two stations.
+    fn path(&mut self, src: Mac, dst: Mac, tags: usize) -> Vec<u8> {
+        let flow = self.one_in(if self.mode == Mode::ArpPath { 5 } else { 2 });
+        let client = 1 + self.below(2) as u16;
+        let ports = match flow {
+            true if src.0 < dst.0 => [client, 80],
+            true => [80, client],
+            false => [0, 0],
+        };
+        let tuple =
+            Tuple { source: src, source_port: ports[0], destination: dst, destination_port: ports[1] };
+        let path_type = PathType::ALL[2 + self.below(3)];
+        let hops = if self.one_in(4) { 60 + self.below(10) as u8 } else { self.below(3) as u8 };
+        let header = PathHeader { path_type, hops, id: self.below(3) as u32, tuple };
+        let tag = VlanTag { tpid: EtherType::VLAN, tci: 42 };
+        let mut frame = vec![0; 60];
+        let len = header.write(&[tag; 2][..tags.min(2)], EtherType::PATH, &mut frame);
+        assert_eq!(len, Ok(60));
+        if self.one_in(8) {
+            // Types 1 and 2, with and without ports, types that there are none, and versions.
+            let at = 14 + 4 * tags.min(2) + usize::from(!self.one_in(3));
+            frame[at] = self.below(8) as u8;
+        }
+        frame
+    }
+
+    /// A TCP segment of one of few flows, as it is or in a Path frame.
+    fn segment(&mut self, src: Mac, dst: Mac, tags: usize) -> Vec<u8> {
+        let local = Mac([2, 0, 0, 0, 0, 1 + self.below(2) as u8]);
+        let remote = Mac([2, 0, 0, 0, 0, 3 + self.below(3) as u8]);
+        let (src, dst) = if self.one_in(2) { (local, remote) } else { (src, dst) };
+        let (client, id) = (1 + self.below(2) as u16, self.below(3) as u32);
+        let [sport, dport] = if src.0 < dst.0 { [client, 80] } else { [80, client] };
+        let flags = [2, 2, 2, 0x12, 0x12, 0x10, 0x10, 0x11, 0x14, 4, 0x16][self.below(11)];
+        let longest = if self.one_in(8) { 1460 } else { 100 };
+        let bytes = vec![0xab; self.below(longest)];
+        let tcp = tcp(sport, dport, id, flags, &bytes);
+        let frame = match self.below(3) {
+            0 => ethernet(dst, src, tags, EtherType::IPV6, &ipv6(6, 64, &tcp)),
+            _ => ethernet(dst, src, tags, EtherType::IPV4, &ipv4(6, &tcp)),
+        };
+        let path_type = match self.below(6) {
+            0 => PathType::Request,
+            1 => PathType::Reply,
+            _ => return frame,
+        };
+        let mut wrapped = vec![0; frame.len() + PATH_HEADER_LEN];
+        wrap(&frame, path_type, id, EtherType::PATH, &mut wrapped).expect("a segment");
+        wrapped
+    }
+
+    /// Some bytes changed, the end cut off.
+    fn spoil(&mut self, mut frame: Vec<u8>) -> Vec<u8> {
+        for _ in 0..self.below(3) {
+            let at = self.below(frame.len().min(60));
+            frame[at] ^= 1 << self.below(8);
+        }
+        if self.one_in(2) {
+            let len = 14 + self.below(frame.len() - 13);
+            frame.truncate(len);
+        }
+        frame
+    }
+}
+
+/// `BPF_PROG_TEST_RUN` itself refuses an IP packet shorter than its header, unless there is a tag.
+fn pad(frame: &mut Vec<u8>) {
+    let least = match frame[12..14] {
+        [0x08, 0x00] => 34,
+        [0x86, 0xdd] => 54,
+        _ => 14,
+    };
+    frame.resize(frame.len().max(least), 0);
+}

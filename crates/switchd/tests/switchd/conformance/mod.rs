@@ -1,0 +1,66 @@
+//! The eBPF program is held against the state machine: the same frames, times and events of ports go
+//! through both. After every step what left, byte for byte, and what was counted has to be the same, and
+//! after every fourth all that is in the tables. Around the program is what the daemon has there: its
+//! [`weft_switchd::tables::Tables`] sweep pinned maps and break the flows of dead ports.
+//!
+//! Sequences are drawn from seeds, `WEFT_CONFORMANCE_STEPS` steps in all; one that fails is shortened and
+//! printed, and belongs into `cases.rs`.
+
+mod answer;
+mod cases;
+mod compare;
+mod frames;
+mod full_table;
+mod generator;
+mod last_resort;
+mod machine;
+mod oracle;
+mod pair;
+mod program;
+mod read;
+mod routed;
+mod setting;
+mod shorten;
+mod tagged;
+mod talk;
+mod tally;
+
+use std::time::Instant;
+
+use generator::sequence;
+use pair::Pair;
+use setting::Setting;
+use shorten::{replay, shorten};
+use tally::Tally;
+
+/// Steps of a sequence.
+const LENGTH: u64 = 1000;
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn program_and_state_machine_do_the_same() {
+    let steps = std::env::var("WEFT_CONFORMANCE_STEPS").ok().and_then(|steps| steps.parse().ok());
+    let sequences = steps.unwrap_or(100_000_u64).div_ceil(LENGTH);
+    let started = Instant::now();
+    let mut tally = Tally::default();
+    for seed in 0..sequences {
+        let setting = Setting::draw(seed);
+        let mut pair = Pair::new(&setting);
+        pair.every = 4;
+        let (steps, difference) = sequence(&setting, seed, LENGTH, &mut pair);
+        if let Some(difference) = difference {
+            println!("seed {seed}, step {}: {difference}\nshortening ...", steps.len());
+            let shortest = shorten(&setting, steps);
+            let steps: Vec<String> = shortest.iter().map(|step| format!("    {step:?},")).collect();
+            let again = replay(&setting, &shortest).unwrap_or_default();
+            panic!("seed {seed}: {difference}\n{setting:#?}\nshortened:\n{}\n{again}", steps.join("\n"));
+        }
+        tally.add(&pair);
+    }
+    let rate = (sequences * LENGTH) as f64 / started.elapsed().as_secs_f64();
+    println!("{sequences} sequences of {LENGTH} steps, {rate:.0} steps a second: {tally}");
+    // A comparison says little of what never happened.
+    if sequences >= 100 {
+        assert_eq!(tally.unseen(), Vec::<&str>::new(), "did not happen in {sequences} sequences");
+    }
+}

@@ -1,0 +1,300 @@
+//! The state machine behind bytes: a frame is read by `weft-wire`, decided on by `weft-switching`, and
+//! what it wants done is written by `weft-wire`.
+
+use std::collections::BTreeSet;
+
+use weft_switchd::layout::Port;
+use weft_switchd::{Counters, Mode, Reason};
+use weft_switching::arp_path::{Flood, FloodKind};
+use weft_switching::hello::Way;
+use weft_switching::tfe::Classifier;
+use weft_switching::{Action, Actions, DropReason, Header, Kind, Rewrite, Stream, stream};
+use weft_units::{Duration, PortId, Time};
+use weft_wire::{
+    EtherType, Ethernet, HelloFrame, PATH_HEADER_LEN, PathHeader, PathType, Tuple, VlanTag, count_hop,
+    unwrap, wrap,
+};
+
+use crate::conformance::machine::{Ctx, Machine};
+use crate::conformance::read::read;
+use crate::conformance::setting::Setting;
+
+/// What became of a frame.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Outcome {
+    /// Frames that leave.
+    pub sent: Vec<(PortId, Vec<u8>)>,
+    /// What is counted of this frame.
+    pub counted: Counters,
+    /// What was done to frames, by name.
+    pub deeds: Vec<&'static str>,
+    /// The numbers of explorations that start here, in the order in which they are drawn.
+    pub drawn: Vec<u32>,
+}
+
+impl Outcome {
+    fn dropped(reason: Reason) -> Self {
+        let counted = Counters { dropped: vec![(reason, 1)], ..Counters::default() };
+        Self { counted, ..Self::default() }
+    }
+}
+
+/// A switch.
+pub struct Oracle {
+    pub switch: Machine,
+    pub random: Stream,
+    ways: Vec<Way>,
+    /// Ports that a Hello makes fabric ports.
+    may_be_fabric: Vec<bool>,
+    /// When silent neighbours were looked for last.
+    looked: Time,
+    /// Ports that went down, and when what was behind them is dead.
+    down: Vec<(PortId, Time)>,
+    /// How long that is.
+    patience: Duration,
+    /// Whether SYNs are wrapped, but for those that would be too long.
+    wraps: bool,
+}
+
+impl Oracle {
+    pub fn new(setting: &Setting) -> Self {
+        Self {
+            switch: Machine::new(setting),
+            random: stream(1, "conformance", 0),
+            ways: setting.ways.clone(),
+            may_be_fabric: setting.may_be_fabric.clone(),
+            looked: Time::ZERO,
+            down: Vec::new(),
+            patience: setting.config.sweep,
+            wraps: match setting.mode {
+                Mode::TcpPath => true,
+                Mode::Tfe => !matches!(setting.classifier, Classifier::Auto(_)),
+                _ => false,
+            },
+        }
+    }
+
+    /// A frame comes in.
+    pub fn receive(&mut self, port: PortId, frame: &[u8], now: Time) -> Outcome {
+        let fabric = self.switch.base().ports().is_fabric(port, now);
+        let header = match read(frame) {
+            // What would be too long when wrapped is forwarded like any other frame.
+            Ok(header) if self.wraps && !fabric && opens(&header) && frame.len() + PATH_HEADER_LEN > 1514 => {
+                Header { kind: Kind::Other, ..header }
+            }
+            Ok(header) => header,
+            Err(_) if !fabric => {
+                return Outcome::dropped(Reason::Switch(DropReason::Untrusted));
+            }
+            Err(reason) => return Outcome::dropped(Reason::Reader(reason)),
+        };
+        if header.kind == Kind::Hello {
+            return self.on_hello(port, frame, &header, now);
+        }
+        let before = self.started(now);
+        let mut out = Actions::default();
+        self.switch.receive(&mut Ctx { now, random: &mut self.random }, port, &header, frame, &mut out);
+        let started = self.started(now);
+        let drawn = started.into_iter().filter(|start| !before.contains(start)).map(|(_, id)| id).collect();
+        Outcome { drawn, ..outcome(frame, &out) }
+    }
+
+    /// The explorations that have started here, by the number that was drawn for each; those of one step in the order
+    /// in which the program draws: an announcement, one for a flow, one for a station.
+    fn started(&self, now: Time) -> BTreeSet<(u8, u32)> {
+        let here = self.switch.base().floods(now).filter(|(_, port, _)| port.0 == u16::MAX);
+        let rank = |flood: &Flood| match flood.kind {
+            _ if flood.kind == FloodKind::RecoveryRequest => Some(1),
+            _ if flood.ports != [0; 2] => None,
+            FloodKind::PathRequest if flood.from == flood.to => Some(0),
+            FloodKind::PathRequest | FloodKind::PathFail => Some(2),
+            _ => None,
+        };
+        here.filter_map(|(flood, ..)| Some((rank(&flood)?, flood.id))).collect()
+    }
+
+    fn on_hello(&mut self, port: PortId, frame: &[u8], header: &Header, now: Time) -> Outcome {
+        if !self.may_be_fabric[port.index()] {
+            return Outcome::dropped(Reason::Switch(DropReason::Untrusted));
+        }
+        if HelloFrame::parse(frame, EtherType::HELLO).is_ok() {
+            let ctx = &mut Ctx { now, random: &mut self.random };
+            self.switch.receive(ctx, port, header, frame, &mut Actions::default());
+        }
+        let counted = Counters { consumed: 1, ..Counters::default() };
+        Outcome { counted, ..Outcome::default() }
+    }
+
+    /// A port goes down or comes up.
+    pub fn set_up(&mut self, port: PortId, up: bool, now: Time) {
+        let ctx = &mut Ctx { now, random: &mut self.random };
+        self.switch.port_changed(ctx, port, up, &mut Actions::default());
+        self.down.retain(|(down, _)| *down != port);
+        if !up {
+            self.down.push((port, now + self.patience));
+        }
+    }
+
+    /// What is decided of ports, as the daemon would tell the program.
+    pub fn told(&self, now: Time) -> Vec<Port> {
+        let ports = self.switch.base().ports();
+        let each = (0..).map(PortId).zip(&self.ways).zip(&self.may_be_fabric);
+        each.map(|((port, way), may_be_fabric)| Port {
+            up: ports.is_up(port).into(),
+            way: *way as u8,
+            may_be_fabric: (*may_be_fabric).into(),
+            ..Port::decided(ports.is_fabric(port, now), ports.is_host(port, now))
+        })
+        .collect()
+    }
+
+    /// Ports that would be newly dead at `now`.
+    pub fn dead_by(&self, now: Time) -> Vec<PortId> {
+        let mut dead = self.switch.base().ports().silent(self.looked, now);
+        dead.extend(self.down.iter().filter(|(_, at)| *at <= now).map(|(port, _)| *port));
+        dead
+    }
+
+    /// Ports that are newly dead.
+    fn dead(&mut self, now: Time) -> Vec<PortId> {
+        let mut dead = self.switch.base().ports().silent(self.looked, now);
+        self.looked = now;
+        let (due, later) = self.down.drain(..).partition::<Vec<_>, _>(|(_, at)| *at <= now);
+        self.down = later;
+        dead.extend(due.into_iter().map(|(port, _)| port));
+        dead
+    }
+
+    /// Tables are swept, and flows of dead ports told; those ports, and what leaves, but for Hellos.
+    pub fn tend(&mut self, now: Time) -> (Vec<PortId>, Outcome) {
+        let dead = self.dead(now);
+        let ctx = &mut Ctx { now, random: &mut self.random };
+        let (mut out, mut told) = (Actions::default(), Outcome::default());
+        self.switch.on_deadline(ctx, &mut out);
+        for (port, header) in out.emitted().iter().filter(|(_, header)| header.kind != Kind::Hello) {
+            told.sent.push((*port, own(&[], header)));
+            told.deeds.push(match header.kind {
+                Kind::PathFail => "fail of an idle flow",
+                _ => "request for an idle flow",
+            });
+        }
+        (dead, told)
+    }
+}
+
+/// Whether it is a segment that would be wrapped.
+fn opens(header: &Header) -> bool {
+    header.tcp_flags & (Header::SYN | Header::RST) == Header::SYN
+}
+
+/// What is to be done, as bytes.
+fn outcome(frame: &[u8], out: &Actions) -> Outcome {
+    let mut changed = frame.to_vec();
+    let mut longer = vec![0; frame.len() + PATH_HEADER_LEN];
+    match out.rewriting() {
+        Rewrite::Keep => {}
+        Rewrite::Hop => {
+            count_hop(&mut changed, EtherType::PATH).expect("it was read");
+        }
+        Rewrite::Wrap(kind, id) => {
+            let path_type = if kind == Kind::PathRequest { PathType::Request } else { PathType::Reply };
+            wrap(frame, path_type, id, EtherType::PATH, &mut longer).expect("it was read");
+            changed = longer;
+        }
+        Rewrite::Unwrap => {
+            let len = unwrap(frame, EtherType::PATH, &mut longer).expect("it was read");
+            changed = longer[..len].to_vec();
+        }
+        Rewrite::Mark => changed = marked(changed),
+        Rewrite::UnwrapAndMark => {
+            let len = unwrap(frame, EtherType::PATH, &mut longer).expect("it was read");
+            changed = marked(longer[..len].to_vec());
+        }
+        Rewrite::Label(_) => panic!("only a central controller's rules have labels"),
+        Rewrite::PushTag(..) | Rewrite::PopTag => panic!("only Tag-and-Forward has tags"),
+    }
+    let mut outcome = Outcome::default();
+    outcome.deeds.push(match out.rewriting() {
+        _ if is_dropped(out) => "dropped",
+        Rewrite::Keep => "kept",
+        Rewrite::Hop => "hop",
+        Rewrite::Wrap(Kind::PathRequest, _) => "wrapped in a request",
+        Rewrite::Wrap(..) => "wrapped in a reply",
+        Rewrite::Unwrap => "unwrapped",
+        Rewrite::Mark => "marked",
+        Rewrite::UnwrapAndMark => "unwrapped and marked",
+        Rewrite::Label(_) => "labelled",
+        Rewrite::PushTag(..) => "tagged",
+        Rewrite::PopTag => "untagged",
+    });
+    for action in out.all() {
+        match action {
+            Action::Send(port) => {
+                outcome.counted.forwarded = 1;
+                outcome.sent.push((port, changed.clone()));
+            }
+            Action::Deliver(port) => {
+                outcome.counted.forwarded = 1;
+                outcome.sent.push((port, as_sent(&changed)));
+                outcome.deeds.push("delivered as sent");
+            }
+            Action::Drop(reason) => outcome.counted.dropped.push((Reason::Switch(reason), 1)),
+            Action::Consume => outcome.counted.consumed = 1,
+        }
+    }
+    for (port, header) in out.emitted() {
+        outcome.sent.push((*port, own(frame, header)));
+        outcome.deeds.push(match (header.kind, header.is_about_flow()) {
+            (Kind::PathFail, false) => "fail of a station",
+            (Kind::PathFail, true) => "fail of a flow",
+            (Kind::PathRequest, _) if header.src == header.dst => "announcement",
+            (Kind::PathRequest, _) => "request for a station",
+            (Kind::PathReply, _) => "reply of a station",
+            (Kind::RecoveryRequest, _) => "request for a flow",
+            _ => "reply of a flow",
+        });
+    }
+    outcome
+}
+
+/// The frame as a switch sends it to others that does not know its destination.
+fn marked(mut frame: Vec<u8>) -> Vec<u8> {
+    frame[6] |= 1;
+    frame
+}
+
+/// The frame as its host sent it.
+fn as_sent(frame: &[u8]) -> Vec<u8> {
+    let mut plain = frame.to_vec();
+    plain[6] &= !1;
+    let mut inner = vec![0; plain.len()];
+    match unwrap(&plain, EtherType::PATH, &mut inner) {
+        Ok(len) => inner[..len].to_vec(),
+        Err(_) => plain,
+    }
+}
+
+fn is_dropped(out: &Actions) -> bool {
+    out.all().any(|action| matches!(action, Action::Drop(_)))
+}
+
+/// A frame of the switch's own, which `cause` made it send.
+fn own(cause: &[u8], header: &Header) -> Vec<u8> {
+    let path_type = match header.kind {
+        Kind::PathFail => PathType::Fail,
+        Kind::PathRequest | Kind::RecoveryRequest => PathType::RecoveryRequest,
+        Kind::PathReply | Kind::RecoveryReply => PathType::RecoveryReply,
+        kind => panic!("a switch sent a frame of kind {kind:?}"),
+    };
+    let tuple = Tuple {
+        source: header.src,
+        source_port: header.sport,
+        destination: header.dst,
+        destination_port: header.dport,
+    };
+    let tags: Vec<VlanTag> = Ethernet::parse(cause).map_or(Vec::new(), |ethernet| ethernet.tags().collect());
+    let path = PathHeader { path_type, hops: 0, id: header.exploration_id(), tuple };
+    let mut frame = [0; 64];
+    let len = path.write(&tags, EtherType::PATH, &mut frame).expect("it fits");
+    frame[..len].to_vec()
+}

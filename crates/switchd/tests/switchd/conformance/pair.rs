@@ -1,0 +1,283 @@
+//! Program and state machine side by side.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use rand_core::RngCore;
+use weft_switchd::Counters;
+use weft_switchd::layout::{Flow, Route, Settings, Test, What, ns_at};
+use weft_switchd::recovery::Broken;
+use weft_switching::exploration::FloodOrder;
+use weft_switching::{DropReason, Mac};
+use weft_units::{Duration, HostId, PortId, Time};
+
+use crate::conformance::compare::{ends, same, same_set, sizes, tables};
+use crate::conformance::oracle::Oracle;
+use crate::conformance::program::Program;
+use crate::conformance::routed::hash_key;
+use crate::conformance::setting::Setting;
+
+/// One thing that happens.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A frame comes in.
+    Frame(u16, Vec<u8>),
+    /// A port goes down or comes up.
+    Up(u16, bool),
+    /// Flows of ports that are dead by now are looked up, to be broken by the next [`Event::Tend`].
+    Look,
+    /// Tables are swept, and flows of dead ports broken.
+    Tend,
+}
+
+/// After a while something happens.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Nanoseconds since the step before.
+    pub wait: u64,
+    pub event: Event,
+}
+
+/// As Rust that makes it.
+impl fmt::Debug for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.event {
+            Event::Frame(port, bytes) => {
+                let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                write!(f, "frame({}, {port}, \"{hex}\")", self.wait)
+            }
+            Event::Up(port, up) => write!(f, "port({}, {port}, {up})", self.wait),
+            Event::Look => write!(f, "look({})", self.wait),
+            Event::Tend => write!(f, "tend({})", self.wait),
+        }
+    }
+}
+
+/// Both.
+pub struct Pair {
+    program: Program,
+    oracle: Oracle,
+    now: Time,
+    ordered: bool,
+    before: Counters,
+    steps: u64,
+    /// What was looked up of the flows of dead ports.
+    looked_up: BTreeMap<u16, Vec<Broken>>,
+    /// How often each station was seen to move.
+    moves: BTreeMap<u64, u64>,
+    /// Tables are compared after so many steps each.
+    pub every: u64,
+    pub counted: BTreeMap<&'static str, u64>,
+}
+
+impl Pair {
+    pub fn new(setting: &Setting) -> Self {
+        let hash_key = if setting.mode.routes() { hash_key(setting) } else { 0 };
+        let settings = Settings { hash_key, ..Settings::new(&setting.config) };
+        let settings = settings.classifying(&setting.classifier);
+        let mut program =
+            Program::load(setting.mode, &setting.config, settings).expect("the kernel takes the program");
+        program.plane.set_tracing(true).expect("a map that can be written");
+        if setting.mode.routes() {
+            let route = |(host, ports): (HostId, &Vec<u16>)| {
+                (Mac::of_host(host.0).bits(), Route::new(ports.iter().copied()))
+            };
+            let routes: Vec<_> = (0..).map(HostId).zip(&setting.routes).map(route).collect();
+            program.plane.set_routes(&routes).expect("a map that can be written");
+        }
+        Self {
+            program,
+            oracle: Oracle::new(setting),
+            now: Time::ZERO,
+            ordered: setting.config.order == FloodOrder::Fixed,
+            before: Counters::default(),
+            steps: 0,
+            looked_up: BTreeMap::new(),
+            moves: BTreeMap::new(),
+            every: 1,
+            counted: BTreeMap::new(),
+        }
+    }
+
+    /// Has both take a step; gives what left, or what the difference is.
+    pub fn step(&mut self, step: &Step) -> Result<Vec<(PortId, Vec<u8>)>, String> {
+        self.now += Duration::from_ps(step.wait * 1000);
+        self.program.tell(self.oracle.told(self.now)).map_err(text)?;
+        let sent = match &step.event {
+            Event::Frame(port, bytes) => {
+                let sent = self.frame(PortId(*port), bytes)?;
+                // One that is heard again is not dead.
+                if self.oracle.switch.base().ports().is_fabric(PortId(*port), self.now) {
+                    self.looked_up.remove(port);
+                }
+                sent
+            }
+            Event::Up(port, up) => {
+                self.oracle.set_up(PortId(*port), *up, self.now);
+                self.looked_up.remove(port);
+                Vec::new()
+            }
+            Event::Look => {
+                self.look()?;
+                Vec::new()
+            }
+            Event::Tend => {
+                self.tend()?;
+                Vec::new()
+            }
+        };
+        self.steps += 1;
+        if self.steps.is_multiple_of(self.every) {
+            tables(&self.program, &self.oracle, self.now)?;
+            let mut moved = BTreeMap::new();
+            let tables = self.program.plane.tables();
+            tables.moves(|address, last| moved.extend([(address, last.count)])).map_err(text)?;
+            same("stations that moved", &self.moves, &moved)?;
+        }
+        Ok(sent)
+    }
+
+    fn frame(&mut self, port: PortId, bytes: &[u8]) -> Result<Vec<(PortId, Vec<u8>)>, String> {
+        let mut random = self.oracle.random.clone();
+        let before = self.home(bytes);
+        let expected = self.oracle.receive(port, bytes, self.now);
+        // Numbers of explorations are drawn, and which hop a frame takes; the state machine draws orders in between.
+        let mut drawn = expected.drawn.into_iter();
+        let after = self.home(bytes);
+        if let (Some((station, from)), Some((_, to))) = (before, after)
+            && from != port
+            && to == port
+            && self.oracle.switch.base().ports().is_host(port, self.now)
+        {
+            *self.moves.entry(station).or_default() += 1;
+            *self.counted.entry("moved").or_default() += 1;
+        }
+        let random = std::array::from_fn(|_| drawn.next().unwrap_or_else(|| random.next_u32()));
+        let given = Test { now: ns_at(self.now), port: port.0.into(), drawn: 0, random };
+        let mut sent = self.program.run(given, bytes).map_err(text)?;
+        let mut wanted = expected.sent;
+        if self.ordered {
+            // Copies leave in order; which of two frames is first is left open.
+            sent.sort_by(|(_, one), (_, other)| one.cmp(other));
+            wanted.sort_by(|(_, one), (_, other)| one.cmp(other));
+        } else {
+            sent.sort();
+            wanted.sort();
+        }
+        same("frames that leave", &wanted, &sent)?;
+        let counters = self.program.plane.counters().map_err(text)?;
+        same("counters", &expected.counted, &since(&self.before, &counters))?;
+        for (reason, count) in &expected.counted.dropped {
+            *self.counted.entry(reason.name()).or_default() += count;
+        }
+        *self.counted.entry("consumed").or_default() += expected.counted.consumed;
+        *self.counted.entry("forwarded").or_default() += expected.counted.forwarded;
+        let late = DropReason::LateCopy.name();
+        let late = expected.counted.dropped.iter().filter(|(reason, _)| reason.name() == late);
+        self.check_events(late.map(|(_, count)| count).sum())?;
+        for deed in expected.deeds {
+            *self.counted.entry(deed).or_default() += 1;
+        }
+        self.before = counters;
+        Ok(sent)
+    }
+
+    /// What the program tells of the step is what the tables say.
+    fn check_events(&mut self, late: u64) -> Result<(), String> {
+        let events = self.program.plane.events();
+        let told = events.iter().filter(|event| event.what() == Some(What::Late)).count() as u64;
+        same("late copies told", &late, &told)?;
+        for event in events {
+            let what = event.what().ok_or("an event without a meaning")?;
+            *self.counted.entry(what.name()).or_default() += 1;
+            let key = (event.src << 16 | u64::from(event.sport), event.dst << 16 | u64::from(event.dport));
+            let kept = match what {
+                What::FlowLocked | What::Confirmed => {
+                    let switch = self.oracle.switch.paths().ok_or("an event about a flow")?;
+                    let mut known = switch.paths(self.now).filter(|(flow, ..)| ends(*flow) == key);
+                    known.next().map(|(_, entry, ..)| (entry.port.0, entry.id))
+                }
+                What::StationLocked | What::StationLearnt => {
+                    let mut known = self.oracle.switch.base().stations(self.now);
+                    let known = known.find(|(mac, ..)| mac.bits() == event.src);
+                    // A frame to its own source may take out what it has put in.
+                    let Some((_, port, ..)) = known else { continue };
+                    Some((port.0, event.id))
+                }
+                _ => continue,
+            };
+            same(what.name(), &kept, &Some((event.port, event.id)))?;
+        }
+        Ok(())
+    }
+
+    /// The port where the source of a frame is known.
+    fn home(&self, frame: &[u8]) -> Option<(u64, PortId)> {
+        let source = Mac(frame.get(6..12)?.try_into().ok()?).unmarked();
+        let mut known = self.oracle.switch.base().stations(self.now);
+        known.find(|(station, ..)| *station == source).map(|(station, port, ..)| (station.bits(), port))
+    }
+
+    /// The daemon looks up the flows of ports that are dead, and takes its time then.
+    fn look(&mut self) -> Result<(), String> {
+        for PortId(port) in self.oracle.dead_by(self.now) {
+            let found = self.program.plane.tables().on_port(port, ns_at(self.now)).map_err(text)?;
+            self.looked_up.insert(port, found);
+        }
+        Ok(())
+    }
+
+    /// The daemon's part: tables are swept, and flows of dead ports told.
+    fn tend(&mut self) -> Result<(), String> {
+        let now = ns_at(self.now);
+        let left = self.program.plane.tables().sweep(now).map_err(text)?;
+        same("entries left", &sizes(&self.oracle, self.now), &left)?;
+        let paths = self.oracle.switch.paths().into_iter().flat_map(|switch| switch.paths(self.now));
+        let found_now: BTreeMap<_, _> = paths.map(|(key, entry, ..)| (ends(key), entry.port.0)).collect();
+        let (dead, expected) = self.oracle.tend(self.now);
+        // Both draw the numbers of explorations, which are seen in the table.
+        let paths = self.oracle.switch.paths().into_iter().flat_map(|switch| switch.paths(self.now));
+        let drawn: BTreeMap<_, _> = paths.map(|(key, entry, ..)| (ends(key), entry.id)).collect();
+        let draw = |flow: &Flow| drawn.get(&(flow.host, flow.peer)).copied().unwrap_or_default();
+        let mut told = Vec::new();
+        for PortId(port) in dead {
+            let (tables, ports) = (self.program.plane.tables(), self.program.ports());
+            let done = match self.looked_up.remove(&port) {
+                Some(found) => {
+                    let now_is =
+                        |broken: &Broken| found_now.get(&(broken.flow.host, broken.flow.peer)).copied();
+                    let repaired = found.iter().filter(|broken| now_is(broken).is_some_and(|at| at != port));
+                    *self.counted.entry("repaired before it was broken").or_default() +=
+                        repaired.count() as u64;
+                    tables.break_flows(port, found, ports, now, draw)
+                }
+                None => tables.break_port(port, ports, now, draw),
+            };
+            told.extend(done.map_err(text)?.frames);
+        }
+        let each =
+            told.iter().flat_map(|(ports, frame)| ports.iter().map(move |port| (PortId(*port), frame)));
+        let wanted = expected.sent.iter().map(|(port, frame)| (*port, frame));
+        same_set("frames that tell", wanted, each)?;
+        for deed in expected.deeds {
+            *self.counted.entry(deed).or_default() += 1;
+        }
+        Ok(())
+    }
+}
+
+pub fn text(error: impl ToString) -> String {
+    error.to_string()
+}
+
+/// What was counted between two looks.
+pub fn since(before: &Counters, after: &Counters) -> Counters {
+    let count =
+        |of: &Counters, reason| of.dropped.iter().find(|(other, _)| *other == reason).map_or(0, |(_, n)| *n);
+    let dropped = after.dropped.iter().map(|&(reason, n)| (reason, n - count(before, reason)));
+    Counters {
+        dropped: dropped.filter(|(_, n)| *n > 0).collect(),
+        consumed: after.consumed - before.consumed,
+        forwarded: after.forwarded - before.forwarded,
+    }
+}

@@ -1,0 +1,110 @@
+//! The modes with gates and rules, held against `TagForwardSwitch`: frames with and without tags, hostile ones,
+//! rules and gates that change, ports that go down, daemons that take over.
+
+mod frames;
+mod generator;
+mod machine;
+mod pair;
+mod setting;
+
+use weft_switchd::Mode;
+use weft_switchd::layout::{Port, Settings, Test};
+use weft_switchd::tags::Tagging;
+use weft_switching::exploration::Exploration;
+use weft_units::PortId;
+use weft_wire::{EtherType, Mac};
+
+use crate::conformance::program::Program;
+use generator::Draw;
+use pair::{Event, Pair, Tally};
+use setting::Setting;
+
+/// Steps of a sequence.
+const LENGTH: u64 = 500;
+
+/// What the difference is that steps show, if they do.
+fn replay(setting: &Setting, steps: &[Event]) -> Option<String> {
+    let mut pair = Pair::new(setting);
+    steps.iter().find_map(|step| pair.step(step).err())
+}
+
+/// Leaves out of a sequence what it shows the difference without: halves first, single steps last.
+fn shorten(setting: &Setting, mut steps: Vec<Event>) -> Vec<Event> {
+    let mut chunk = steps.len().div_ceil(2);
+    while chunk > 0 {
+        let mut end = steps.len().saturating_sub(1);
+        while end > 0 {
+            let start = end.saturating_sub(chunk);
+            let mut fewer = steps.clone();
+            fewer.drain(start..end);
+            if replay(setting, &fewer).is_some() {
+                steps = fewer;
+            }
+            end = start;
+        }
+        chunk /= 2;
+    }
+    steps
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn programs_with_gates_and_their_state_machine_do_the_same() {
+    let steps = std::env::var("WEFT_CONFORMANCE_STEPS").ok().and_then(|steps| steps.parse().ok());
+    let sequences = steps.unwrap_or(30_000_u64).div_ceil(LENGTH);
+    let mut tally = Tally::default();
+    for seed in 0..sequences {
+        let setting = Setting::draw(seed);
+        let mut pair = Pair::new(&setting);
+        let mut draw = Draw::new(&setting, seed);
+        let mut steps = Vec::new();
+        for _ in 0..LENGTH {
+            let step = draw.step();
+            let difference = pair.step(&step).err();
+            steps.push(step);
+            if let Some(difference) = difference {
+                println!("seed {seed}, step {}: {difference}\nshortening ...", steps.len());
+                let shortest = shorten(&setting, steps);
+                let steps: Vec<String> = shortest.iter().map(|step| format!("    {step:02x?},")).collect();
+                let again = replay(&setting, &shortest).unwrap_or_default();
+                panic!("seed {seed}: {difference}\n{setting:#?}\nshortened:\n{}\n{again}", steps.join("\n"));
+            }
+        }
+        tally.add(&pair.tally);
+    }
+    println!("{sequences} sequences of {LENGTH} steps: {tally:?}");
+    if sequences >= 50 {
+        assert_eq!(tally.unseen(), Vec::<&str>::new(), "did not happen in {sequences} sequences");
+    }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn frames_without_a_rule_are_told_of_no_faster_than_the_limit_of_their_port() {
+    let config = Exploration { rate: 1000, burst: 20, ..Exploration::default() };
+    let settings = Settings::new(&config).tagging(&Tagging::default());
+    let mut program = Program::load(Mode::TagForward, &config, settings).expect("the kernel takes it");
+    let ports = [0, 1].map(|_| Port { up: 1, ..Port::decided(false, true) });
+    program.tell(ports.into()).expect("a map that can be written");
+    program.plane.set_gates(&setting::two_servers()).expect("sound gates");
+    let mut misses = program.plane.take_misses().expect("a map").expect("not taken yet");
+    let frame = crate::conformance::frames::ethernet(
+        Mac([2, 0, 0, 0, 0, 2]),
+        Mac([2, 0, 0, 0, 0, 1]),
+        1,
+        EtherType::IPV4,
+        &crate::conformance::frames::ipv4(17, &[7; 2200]),
+    );
+    for (now, port) in (0..100).map(|_| (1, 0)).chain((0..5).map(|_| (1, 1))).chain([(3_000_001, 0); 9]) {
+        let sent = program.run(Test { now, port, ..Test::default() }, &frame).expect("it runs");
+        assert_eq!(sent, []);
+    }
+    let mut told = Vec::new();
+    while let Some(miss) = misses.take() {
+        assert_eq!((miss.len, &miss.frame[..]), (frame.len(), &frame[..2048]));
+        told.push(miss.port);
+    }
+    // The burst of each port, and after 3 ms three more.
+    let of = |port| told.iter().filter(|known| **known == PortId(port)).count();
+    assert_eq!((of(0), of(1)), (23, 5));
+}

@@ -1,0 +1,131 @@
+//! A daemon that is killed, stopped or replaced loses no frame, and the next one goes on from there.
+
+use std::time::Duration;
+
+use aya::programs::links::{FdLink, PinnedLink};
+
+use crate::daemons::net::{Netns, host};
+use crate::daemons::switch::{Places, Switch, TwoHosts, wait_for};
+use crate::daemons::traffic::{Connection, Stream, reaches};
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn no_frame_is_lost_while_daemons_are_killed_and_started_under_load() {
+    for attach in ["tcx", "clsact"] {
+        let two = TwoHosts::new();
+        let mut switch = two.switch("tcp-path", &["--attach", attach]);
+        let (places, hosts) = (&two.places, &two.hosts);
+        let mut connection = Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80");
+        let stream = Stream::start(&hosts[0], &hosts[1], "10.0.0.2:9", Duration::from_micros(100));
+        for round in 0..6 {
+            std::thread::sleep(Duration::from_millis(100));
+            if round % 2 == 0 {
+                switch.kill()
+            } else {
+                switch.stop()
+            }
+            // For longer than any hold.
+            std::thread::sleep(Duration::from_millis(if round == 0 { 600 } else { 50 }));
+            connection.send(1_000_000);
+            switch.begin();
+            assert_eq!(switch.ask("show status")["adopted"], true);
+            assert_eq!(switch.role("h1"), "host", "roles are taken over");
+        }
+        let outcome = stream.end();
+        println!("{attach}: {} datagrams, longest gap {:?}", outcome.sent, outcome.gap);
+        assert!(outcome.sent > 5_000);
+        assert_eq!(outcome.received, outcome.sent, "{attach}: frames lost");
+        // Who else holds a link does not keep the program at its interface.
+        let pin = places.pins.join("s/links/0:h1");
+        let held = (attach == "tcx").then(|| FdLink::from(PinnedLink::from_pin(pin).expect("a link")));
+        let output = switch.ctl("down");
+        assert!(output.status.success(), "{output:?}");
+        wait_for("pins are gone", 5, || !places.pins.join("s").exists());
+        assert!(!two.reach(), "{attach}: nothing forwards any more");
+        drop(held);
+    }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn stations_flows_and_neighbours_are_adopted_and_numbers_of_hellos_grow() {
+    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
+    crate::daemons::net::cable((&left, "a"), (&right, "a"));
+    let hosts = [host(1, &left, "h"), host(2, &right, "h")];
+    // A daemon takes seconds to start on a busy machine: the hold is longer than that.
+    let key = format!(
+        "mode = \"tcp-path\"\nports = [\"h\", \"a\"]\nfabric_ports = [\"a\"]\nhello_key = \"{}\"\n\
+         [hello]\ninterval = \"600 ms\"\nhold = 20",
+        "5a".repeat(32)
+    );
+    let mut l = Switch::start(&left, &places, "l", &key);
+    let r = Switch::start(&right, &places, "r", &key);
+    for switch in [&l, &r] {
+        switch.wait_roles(&[("h", "host"), ("a", "fabric")]);
+    }
+    let mut connection = Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80");
+    connection.send(1000);
+    l.kill();
+    l.begin();
+    assert_eq!(l.role("a"), "fabric");
+    let stations = l.ask("show hosts").to_string();
+    assert!(stations.contains("02:00:00:00:00:01") && stations.contains("02:00:00:00:00:02"), "{stations}");
+    assert_eq!(l.ask("show paths")["total"], 2);
+    // Hellos of the new daemon are believed: their numbers go on.
+    let heard = || r.ask("show counters")["hello"]["heard"].as_u64();
+    let before = heard();
+    wait_for("two more are heard", 10, || heard() >= before.map(|count| count + 2));
+    assert_eq!(r.role("a"), "fabric");
+    assert_eq!(r.ask("show counters")["hello"]["refused"], serde_json::json!({}));
+    assert!(!r.log().contains("silent"), "{}", r.log());
+    connection.send(1000);
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn ports_that_are_left_out_or_change_their_number_are_let_go() {
+    for attach in ["tcx", "clsact"] {
+        let (netns, places) = (Netns::new(), Places::new());
+        let hosts = [host(1, &netns, "h1"), host(2, &netns, "h2"), host(3, &netns, "h3")];
+        let start = |ports: &str| {
+            let config = format!("mode = \"arp-path\"\nports = [{ports}]");
+            Switch::start_with(&netns, &places, "s", &config, &["--attach", attach])
+        };
+        let mut switch = start("\"h1\", \"h2\", \"h3\"");
+        switch.wait_roles(&[("h1", "host"), ("h2", "host"), ("h3", "host")]);
+        assert!(reaches(&hosts[0], &hosts[2], "10.0.0.3:7"), "{attach}");
+        switch.stop();
+        // Of the first two each has the number of the other one now.
+        for (ports, gone) in [("\"h2\", \"h1\", \"h3\"", None), ("\"h3\", \"h1\"", Some(1))] {
+            switch = start(ports);
+            switch.wait_roles(&[("h1", "host"), ("h3", "host")]);
+            assert!(reaches(&hosts[0], &hosts[2], "10.0.0.3:7"), "{attach}: under new numbers");
+            let is_port = reaches(&hosts[0], &hosts[1], "10.0.0.2:7");
+            assert_eq!(is_port, gone.is_none(), "{attach}: h2 with the ports {ports}");
+            switch.stop();
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_link_keeps_its_pin_when_its_program_is_replaced_and_when_its_port_has_another_number() {
+    use std::os::unix::fs::MetadataExt;
+    let (netns, places) = (Netns::new(), Places::new());
+    let hosts = [host(1, &netns, "h1"), host(2, &netns, "h2")];
+    let config = |ports: &str| format!("mode = \"tcp-path\"\nports = [{ports}]");
+    let pin = |path: &str| std::fs::metadata(places.pins.join("s/links").join(path)).expect("a pin").ino();
+    let mut switch =
+        Switch::start_with(&netns, &places, "s", &config("\"h1\", \"h2\""), &["--attach", "tcx"]);
+    let first = [pin("0:h1"), pin("1:h2")];
+    switch.kill();
+    switch.begin();
+    assert_eq!([pin("0:h1"), pin("1:h2")], first);
+    switch.stop();
+    drop(switch);
+    let switch = Switch::start_with(&netns, &places, "s", &config("\"h2\", \"h1\""), &["--attach", "tcx"]);
+    assert_eq!([pin("1:h1"), pin("0:h2")], first);
+    assert_eq!(std::fs::read_dir(places.pins.join("s/links")).expect("pins").count(), 2);
+    switch.wait_roles(&[("h1", "host"), ("h2", "host")]);
+    assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"));
+}

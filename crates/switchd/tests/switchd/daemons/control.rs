@@ -1,0 +1,199 @@
+//! The control socket and metrics: what they answer, and who may ask.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::json;
+
+use crate::daemons::net::{Netns, cable, host};
+use crate::daemons::switch::{Places, Switch, wait_for};
+use crate::daemons::traffic::{Connection, reaches};
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn tables_are_shown_for_people_and_as_json() {
+    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
+    cable((&left, "a"), (&right, "a"));
+    let hosts = [host(1, &left, "h"), host(2, &right, "h")];
+    let config = "mode = \"tcp-path\"\nports = [\"h\", \"a\"]\ncontrol = { mode = \"0640\" }\nmetrics = \"127.0.0.1:9465\"";
+    let switch = Switch::start(&left, &places, "l", config);
+    let other = Switch::start(&right, &places, "r", "mode = \"tcp-path\"\nports = [\"h\", \"a\"]");
+    switch.wait_roles(&[("h", "host"), ("a", "fabric")]);
+    other.wait_roles(&[("h", "host"), ("a", "fabric")]);
+    Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80").send(100_000);
+
+    let mode = std::fs::metadata(places.run.join("l.sock")).expect("a socket").permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+    assert_eq!(switch.ask("show status")["mode"], "tcp-path");
+    let hosts_known = switch.ask("show hosts");
+    let rows = hosts_known["hosts"].as_array().expect("a list");
+    let class =
+        |station: &str| rows.iter().find(|row| row["station"] == station).map(|row| row["class"].clone());
+    assert_eq!(class("02:00:00:00:00:01"), Some(json!("attached")), "{hosts_known}");
+    assert_eq!(class("02:00:00:00:00:02"), Some(json!("learnt")), "{hosts_known}");
+    assert_eq!(switch.ask("show paths --limit 1")["paths"].as_array().map(Vec::len), Some(1));
+    let text = String::from_utf8(switch.ctl("show ports").stdout).expect("text");
+    assert!(text.starts_with("port  interface  role"), "{text}");
+    assert!(text.contains("fabric"), "{text}");
+
+    let metrics = left.run(|| {
+        use std::io::{Read, Write};
+        let mut stream = std::net::TcpStream::connect("127.0.0.1:9465").expect("the exporter");
+        write!(stream, "GET /metrics HTTP/1.0\r\n\r\n").expect("a connection");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("text");
+        text
+    });
+    for part in [
+        "weft_frames_forwarded_total{switch=\"l\"}",
+        "weft_frames_dropped_total{switch=\"l\",reason=\"late_copy\"}",
+        "weft_port_up{switch=\"l\",port=\"a\"} 1",
+        "weft_port_fabric{switch=\"l\",port=\"h\"} 0",
+        "weft_hellos_refused_total{switch=\"l\",reason=\"replay\"} 0",
+        "# EOF",
+    ] {
+        assert!(metrics.contains(part), "no `{part}` in\n{metrics}");
+    }
+    let flushed = switch.ask("flush paths");
+    assert!(flushed["paths"].as_u64() > Some(0) && flushed["hosts"] == 0, "{flushed}");
+    assert_eq!(switch.ask("show paths")["total"], 0);
+    assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"));
+    let output = switch.ctl("drain nowhere");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("`nowhere` is no port of this switch: it has h, a")
+    );
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_trace_shows_how_a_connection_finds_its_path() {
+    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
+    cable((&left, "a"), (&right, "a"));
+    let hosts = [host(1, &left, "h"), host(2, &right, "h")];
+    let config = "mode = \"tcp-path\"\nports = [\"h\", \"a\"]";
+    let switch = Switch::start(&left, &places, "l", config);
+    let other = Switch::start(&right, &places, "r", config);
+    switch.wait_roles(&[("h", "host"), ("a", "fabric")]);
+    other.wait_roles(&[("h", "host"), ("a", "fabric")]);
+    let file = places.run.join("trace");
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_weftctl"))
+        .args(["--json", "--name", "l", "--run-dir"])
+        .arg(&places.run)
+        .arg("trace")
+        .stdout(std::fs::File::create(&file).expect("a file"))
+        .spawn()
+        .expect("weftctl");
+    let read = || std::fs::read_to_string(&file).unwrap_or_default();
+    // Until the trace has begun, connections find their paths without it.
+    wait_for("the path is confirmed", 10, || {
+        Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80").send(1000);
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        read().contains("\"confirmed\"")
+    });
+    child.kill().expect("a child");
+    child.wait().expect("a child");
+    let lines = read();
+    let events: Vec<serde_json::Value> =
+        lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let explored = events.iter().find(|event| event["what"] == "explored").expect("an exploration");
+    assert_eq!(
+        (&explored["src"], &explored["dport"]),
+        (&json!("02:00:00:00:00:01"), &json!(80)),
+        "{explored}"
+    );
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_configuration_that_is_read_again_changes_what_it_may_and_says_what_it_may_not() {
+    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
+    cable((&left, "a"), (&right, "a"));
+    let key = |byte: &str| {
+        format!(
+            "mode = \"tcp-path\"\nports = [\"a\"]\nhello_key = \"{}\"\n[hello]\ninterval = \"100 ms\"\n",
+            byte.repeat(16)
+        )
+    };
+    let switch = Switch::start(&left, &places, "l", &key("a1"));
+    let other = Switch::start(&right, &places, "r", &key("b2"));
+    wait_for("they do not know each other", 5, || {
+        switch.ask("show counters")["hello"]["refused"]["signature"].as_u64() > Some(0)
+    });
+    std::fs::write(places.run.join("l.toml"), format!("name = \"l\"\n{}", key("b2"))).expect("a file");
+    assert_eq!(switch.ask("reload"), json!({"changed": ["hello_keys"]}));
+    switch.wait_roles(&[("a", "fabric")]);
+    other.wait_roles(&[("a", "fabric")]);
+    let broken = "name = \"l\"\nmode = \"tcp-path\"\nports = [\"a\", \"b\"]\n";
+    std::fs::write(places.run.join("l.toml"), broken).expect("a file");
+    let output = switch.ctl("reload");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && text.contains("ports: takes a restart"), "{text}");
+    assert_eq!(switch.role("a"), "fabric");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn the_daemon_keeps_the_privileges_that_it_needs_and_no_others() {
+    let (netns, places) = (Netns::new(), Places::new());
+    let _host = host(1, &netns, "h");
+    let switch = Switch::start(&netns, &places, "s", "mode = \"tcp-path\"\nports = [\"h\"]");
+    let status = std::fs::read_to_string(format!("/proc/{}/status", switch.pid())).expect("procfs");
+    let value = |key: &str| status.lines().find_map(|line| line.strip_prefix(key)).unwrap_or_default().trim();
+    // CAP_NET_ADMIN 12, CAP_NET_RAW 13, CAP_PERFMON 38, CAP_BPF 39.
+    let kept = format!("{:016x}", (1_u64 << 12) | (1 << 13) | (1 << 38) | (1 << 39));
+    for set in ["CapPrm:", "CapEff:", "CapBnd:"] {
+        assert_eq!(value(set), kept, "{set}");
+    }
+    assert_eq!((value("CapAmb:"), value("CapInh:")), ("0000000000000000", "0000000000000000"));
+    assert_eq!(value("NoNewPrivs:"), "1");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn down_has_happened_when_it_is_answered_whatever_comes_after() {
+    let (netns, places) = (Netns::new(), Places::new());
+    let _host = host(1, &netns, "h");
+    let config = "mode = \"tcp-path\"\nports = [\"h\"]\nmetrics = \"127.0.0.1:9465\"";
+    let mut switch = Switch::start(&netns, &places, "s", config);
+    let promiscuous = || {
+        let output = netns.command("ip").args(["-d", "link", "show", "dev", "h"]).output().expect("iproute2");
+        String::from_utf8_lossy(&output.stdout).contains("promiscuity 1")
+    };
+    for _ in 0..5 {
+        assert!(promiscuous() && places.pins.join("s").exists());
+        assert_eq!(switch.ask("down")["down"], true);
+        assert!(!promiscuous() && !places.pins.join("s").exists(), "{}", switch.log());
+        assert!(!places.run.join("s.sock").exists());
+        // It may have ended by now, and may be started again though it has not.
+        switch.stop();
+        switch.begin();
+    }
+    let output = switch.ctl("down");
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn questions_that_cannot_be_read_and_daemons_that_say_nothing_are_told_of() {
+    use std::io::{Read, Write};
+    let (netns, places) = (Netns::new(), Places::new());
+    let _host = host(1, &netns, "h");
+    let switch = Switch::start(&netns, &places, "s", "mode = \"tcp-path\"\nports = [\"h\"]");
+    let socket = places.run.join("s.sock");
+    for path in ["GET /v1/hosts?limit=x", "GET /v1/paths?limit=-1", "POST /v1/flush?what=x"] {
+        let mut stream = std::os::unix::net::UnixStream::connect(&socket).expect("the socket");
+        write!(stream, "{path} HTTP/1.0\r\n\r\n").expect("a connection");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("text");
+        let (head, body) = text.split_once("\r\n\r\n").expect("an answer");
+        assert!(head.starts_with("HTTP/1.0 400"), "{path}: {text}");
+        let body: serde_json::Value = serde_json::from_str(body).expect("JSON");
+        assert!(body["error"].is_string(), "{path}: {text}");
+    }
+    let stuck = std::os::unix::net::UnixListener::bind(places.run.join("t.sock")).expect("a socket");
+    let began = std::time::Instant::now();
+    let output = switch.ctl(&format!("--socket {} show ports", places.run.join("t.sock").display()));
+    let _ = stuck;
+    assert!(output.status.code() == Some(1), "{output:?}");
+    assert!((9..13).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("has not answered for 10 s"), "{output:?}");
+}

@@ -1,0 +1,281 @@
+//! A host that sends whatever it likes, while two others talk: the others keep working, memory stays
+//! bounded, every frame is accounted for, and logs stay short.
+//!
+//! `WEFT_HOSTILE_FRAMES` frames, a hundred thousand where that is not set; `make hostile` sends a million.
+
+pub mod frames;
+pub mod probes;
+
+use std::net::Shutdown;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use crate::daemons::net::{Netns, cable, host, packet_socket};
+use crate::daemons::switch::{Places, Switch};
+use crate::daemons::traffic::{Connection, reaches};
+use frames::Frames;
+use probes::{Found, Probes, summary};
+
+/// How many frames the hostile host sends.
+fn frames_to_send() -> u64 {
+    let count = std::env::var("WEFT_HOSTILE_FRAMES").ok().and_then(|count| count.parse().ok());
+    count.unwrap_or(100_000)
+}
+
+/// Memory of the daemon, in KiB.
+fn resident(switch: &Switch<'_>) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", switch.pid())).expect("procfs");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
+    line.split_whitespace().next().and_then(|kib| kib.parse().ok()).expect("a number")
+}
+
+/// A socket that sends frames as they are, on the only cable of a host, and takes those of an EtherType (0: none).
+pub fn raw(netns: &Netns, ethertype: libc::c_int) -> OwnedFd {
+    packet_socket(netns, "eth0", ethertype)
+}
+
+/// Sends a frame; whether the host's own kernel let it out.
+pub fn send(socket: &OwnedFd, frame: &[u8]) -> bool {
+    // SAFETY: the pointer is to the bytes of the slice.
+    unsafe { libc::send(socket.as_raw_fd(), frame.as_ptr().cast(), frame.len(), 0) >= 0 }
+}
+
+/// Bytes a second that a connection carries while `meanwhile` goes on.
+fn throughput(connection: Connection, meanwhile: impl FnOnce()) -> f64 {
+    use std::io::{Read, Write};
+    let Connection { mut client, mut server } = connection;
+    let reading = std::thread::spawn(move || {
+        let (mut buffer, mut total, began) = (vec![0; 1 << 16], 0_u64, Instant::now());
+        let mut last = began;
+        while let Ok(length @ 1..) = server.read(&mut buffer) {
+            total += length as u64;
+            last = Instant::now();
+        }
+        total as f64 / (last - began).as_secs_f64()
+    });
+    let stop = client.try_clone().expect("a socket");
+    let writing = std::thread::spawn(move || {
+        let chunk = vec![1; 1 << 16];
+        while client.write_all(&chunk).is_ok() {}
+    });
+    meanwhile();
+    stop.shutdown(Shutdown::Write).expect("a connection that lives");
+    writing.join().expect("the writer");
+    reading.join().expect("the reader")
+}
+
+/// All that came in on a port, and what became of it.
+fn accounts(switch: &Switch<'_>) -> (u64, u64) {
+    let ports = switch.ask("show ports");
+    let rows = ports.as_array().expect("a list");
+    let received = rows.iter().map(|row| row["received_frames"].as_u64().expect("a number")).sum();
+    let counters = switch.ask("show counters");
+    let dropped: u64 = counters["dropped"]
+        .as_object()
+        .expect("a table")
+        .values()
+        .filter_map(serde_json::Value::as_u64)
+        .sum();
+    let number = |name: &str| counters[name].as_u64().expect("a number");
+    (received, dropped + number("consumed") + number("forwarded"))
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn two_hosts_keep_working_while_a_third_sends_whatever_it_likes() {
+    let count = frames_to_send();
+    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
+    cable((&left, "a"), (&right, "a"));
+    cable((&left, "b"), (&right, "b"));
+    let (first, second) = (host(1, &left, "h1"), host(2, &right, "h2"));
+    let hostile = host(3, &left, "h3");
+    // Forged Hellos meet a key; where none is set, `fabric_ports` keeps hosts' ports out.
+    let key = "hello_key = \"00112233445566778899aabbccddeeff\"\n[exploration]\nflow_table = 65536\n";
+    let config = |ports: &str| format!("mode = \"tcp-path\"\nports = [{ports}]\n{key}");
+    let l = Switch::start(&left, &places, "l", &config("\"h1\", \"h3\", \"a\", \"b\""));
+    let r = Switch::start(&right, &places, "r", &config("\"h2\", \"a\", \"b\""));
+    l.wait_roles(&[("a", "fabric"), ("b", "fabric"), ("h1", "host"), ("h3", "host")]);
+    r.wait_roles(&[("a", "fabric"), ("b", "fabric"), ("h2", "host")]);
+    assert!(reaches(&first, &second, "10.0.0.2:7"));
+
+    let socket = raw(&hostile, 0);
+    let alone = throughput(Connection::open(&first, &second, "10.0.0.2:80"), || {
+        std::thread::sleep(Duration::from_secs(2));
+    });
+    let before = [resident(&l), resident(&r)];
+    let mut frames = Frames::new(1);
+    let (mut sent, mut reached) = (0, 0);
+    let began = Instant::now();
+    let besides = throughput(Connection::open(&first, &second, "10.0.0.2:81"), || {
+        while sent < count {
+            sent += u64::from(send(&socket, &frames.next()));
+            if sent % (count / 20).max(1) == 0 {
+                reached += u64::from(reaches(&first, &second, "10.0.0.2:7"));
+            }
+        }
+    });
+    let seconds = began.elapsed().as_secs_f64();
+    let lost = 100.0 * (1.0 - besides / alone);
+    println!(
+        "{sent} frames in {seconds:.1} s; the others' throughput: {:.2} Gbps alone, {:.2} besides ({lost:.0} % less)",
+        alone * 8e-9,
+        besides * 8e-9
+    );
+    assert!(reached >= 19, "{reached} of 20 datagrams came back while the flood went on");
+    assert!(besides > alone / 20.0, "the others' connection all but stands still");
+
+    for (switch, before) in [&l, &r].into_iter().zip(before) {
+        let grown = resident(switch).saturating_sub(before);
+        println!("the daemon's memory grew by {grown} KiB; log {} bytes", switch.log().len());
+        assert!(grown < 16 << 10, "{grown} KiB");
+        let lines = switch.log().lines().count();
+        assert!(lines < 100 + (seconds / 10.0) as usize * 10, "{lines} lines:\n{}", switch.log());
+        assert!(!switch.log().contains("panicked"), "{}", switch.log());
+    }
+    let hellos = l.ask("show counters")["hello"]["refused"].to_string();
+    println!("dropped: {}, Hellos refused: {hellos}", l.ask("show counters")["dropped"]);
+    assert_eq!(l.role("h3"), "host", "a forged Hello makes no fabric port");
+    assert!(l.dropped("untrusted") > 0, "forged Path frames are dropped");
+    // Each frame that came in is forwarded, consumed or dropped for a reason.
+    let (received, accounted) = accounts(&l);
+    let off = received.abs_diff(accounted);
+    assert!(off * 1000 < received, "{received} frames came in, {accounted} are accounted for");
+    assert!(reaches(&first, &second, "10.0.0.2:7"));
+    Connection::open(&second, &first, "10.0.0.1:82").send(1_000_000);
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn what_others_need_that_nobody_knows_yet_is_found_before_during_and_after_a_flood_of_forged_requests() {
+    for mode in ["tcp-path", "arp-path", "ecmp"] {
+        probed(mode, frames_to_send());
+    }
+}
+
+/// Has a third host send `count` frames of all kinds, of which every third is an ARP Request in another's name, while
+/// two others need what is not known yet.
+fn probed(mode: &str, count: u64) {
+    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
+    cable((&left, "a"), (&right, "a"));
+    cable((&left, "b"), (&right, "b"));
+    let (first, second, hostile) = (host(1, &left, "h1"), host(2, &right, "h2"), host(3, &left, "h3"));
+    let config =
+        |ports: &str| format!("mode = \"{mode}\"\nports = [{ports}]\nfabric_ports = [\"a\", \"b\"]\n");
+    let l = Switch::start(&left, &places, "l", &config("\"h1\", \"h3\", \"a\", \"b\""));
+    let r = Switch::start(&right, &places, "r", &config("\"h2\", \"a\", \"b\""));
+    l.wait_roles(&[("a", "fabric"), ("b", "fabric"), ("h1", "host"), ("h3", "host")]);
+    r.wait_roles(&[("a", "fabric"), ("b", "fabric"), ("h2", "host")]);
+    assert!(reaches(&first, &second, "10.0.0.2:7"));
+
+    let mut probes = Probes::new(&first, &second);
+    let mut rounds = |go_on: &mut dyn FnMut(usize) -> bool| {
+        let (mut found, mut round) = (Found::new(), 0);
+        while go_on(round) {
+            probes.round(&mut found);
+            round += 1;
+        }
+        found
+    };
+    let before = rounds(&mut |round| round < 20);
+    assert_eq!(
+        l.dropped("rate_limited"),
+        0,
+        "{mode}: the probes themselves keep to the limits of their port"
+    );
+    let socket = raw(&hostile, 0);
+    let began = Instant::now();
+    let flood = std::thread::spawn(move || {
+        let (mut frames, mut sent) = (Frames::new(3), 0);
+        while sent < count {
+            let frame = if sent % 3 == 0 { frames.forged_request() } else { frames.next() };
+            sent += u64::from(send(&socket, &frame));
+        }
+        began.elapsed()
+    });
+    let during = rounds(&mut |_| !flood.is_finished());
+    let seconds = flood.join().expect("the flood").as_secs_f64();
+    let after = rounds(&mut |round| round < 20);
+    println!("{mode}: {count} frames in {seconds:.1} s; limited at l: {}", l.dropped("rate_limited"));
+    for (what, tries) in &during {
+        let [was, is, will] = [&before[what], tries, &after[what]].map(|tries| summary(tries));
+        println!(
+            "  {what}: {:.0} % ({:.1?}) before, {:.1} % ({:.1?}) of {} during, {:.0} % ({:.1?}) after",
+            was.0,
+            was.1,
+            is.0,
+            is.1,
+            tries.len(),
+            will.0,
+            will.1
+        );
+        assert!(was.0 == 100.0 && will.0 == 100.0, "{mode}: {what} is lost though nobody floods");
+        assert!(is.0 >= 95.0, "{mode}: {what} is lost while a host floods");
+    }
+    assert!(l.dropped("rate_limited") > count / 10, "floods of one port are limited");
+    let log = l.log();
+    let named: Vec<_> = log.lines().filter(|line| line.contains("exceed its limits")).collect();
+    assert!(!named.is_empty() && named.iter().all(|line| line.contains("interface=h3")), "{mode}: {log}");
+    assert!(named.len() as f64 <= seconds / 10.0 + 2.0, "{mode}: one line in ten seconds: {named:#?}");
+    assert_eq!(r.dropped("rate_limited"), 0, "and no other's");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_host_whose_address_is_taken_has_it_back_with_its_next_frame() {
+    let (netns, places) = (Netns::new(), Places::new());
+    let (first, second) = (host(1, &netns, "h1"), host(2, &netns, "h2"));
+    let hostile = host(3, &netns, "h3");
+    let switch = Switch::start(
+        &netns,
+        &places,
+        "s",
+        "mode = \"tcp-path\"\nports = [\"h1\", \"h2\", \"h3\"]\nfabric_ports = []",
+    );
+    switch.wait_roles(&[("h1", "host"), ("h2", "host"), ("h3", "host")]);
+    assert!(reaches(&first, &second, "10.0.0.2:7"));
+    let socket = raw(&hostile, 0);
+    let mut frames = Frames::new(2);
+    for _ in 0..5 {
+        for _ in 0..50 {
+            send(&socket, &frames.spoofed());
+        }
+        // As with any learning switch an address is where it was heard last, until its owner speaks: the
+        // first host is heard by what it sends, be that lost, and so is the second.
+        reaches(&first, &second, "10.0.0.2:7");
+        assert!(reaches(&second, &first, "10.0.0.1:7"));
+        assert!(reaches(&first, &second, "10.0.0.2:7"));
+    }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_host_that_comes_and_goes_as_a_switch_fills_neither_logs_nor_threads() {
+    let (netns, places) = (Netns::new(), Places::new());
+    let hostile = host(3, &netns, "h3");
+    let _other = host(1, &netns, "h1");
+    let config = "mode = \"tcp-path\"\nports = [\"h1\", \"h3\"]\nfabric_ports = \"any\"";
+    let switch = Switch::start(&netns, &places, "s", config);
+    switch.wait_roles(&[("h1", "host")]);
+    let socket = raw(&hostile, 0);
+    let threads = || std::fs::read_dir(format!("/proc/{}/task", switch.pid())).expect("procfs").count();
+    let before = [threads(), switch.log().lines().count()];
+    let heard = || switch.ask("show counters")["hello"]["heard"].as_u64().expect("a number");
+    let (mut most, heard_before, began) = (0, heard(), Instant::now());
+    let mut sequence = 0;
+    while began.elapsed() < Duration::from_secs(2) {
+        for _ in 0..64 {
+            // It is one switch, then another, then gone; or for so short that it falls silent.
+            let hold_ms = [60_000, 60_000, 0, 1][sequence as usize % 4];
+            sequence += 1;
+            send(&socket, &frames::hello(sequence % 2, hold_ms, sequence));
+        }
+        most = most.max(threads());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let believed = heard() - heard_before;
+    let lines = switch.log().lines().count() - before[1];
+    println!("{believed} Hellos believed, {lines} lines, {most} threads");
+    assert!(believed > 1000, "{believed} Hellos believed");
+    assert!(most <= before[0] + 4, "{most} threads, {} before", before[0]);
+    assert!(lines < 20, "{lines} lines:\n{}", switch.log());
+}

@@ -1,0 +1,157 @@
+//! What hosts need that nobody knows yet: stations that have never been heard, addresses to be asked for, leases,
+//! groups, new connections. Each is tried once, with frames that no other try has.
+
+use std::collections::BTreeMap;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use super::{raw, send};
+use crate::daemons::net::{Netns, make_room};
+
+/// How long a try may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Time from one round to the next. A round adds 5 stations and starts 10 floods at each end, and a switch accepts 100
+/// stations and 1000 floods a second from a port in the long run: faster probes would be rate-limited themselves.
+const PACE: Duration = Duration::from_millis(50);
+
+/// One end: a host whose cable is looked at, and whose port has stations of any number.
+pub struct End<'a> {
+    host: &'a Netns,
+    pub socket: OwnedFd,
+    /// In the addresses of its stations.
+    side: u8,
+}
+
+impl<'a> End<'a> {
+    pub fn new(host: &'a Netns, side: u8) -> Self {
+        let socket = raw(host, libc::ETH_P_ALL);
+        make_room(&socket);
+        let time = libc::timeval { tv_sec: 0, tv_usec: 20_000 };
+        let length = size_of_val(&time) as libc::socklen_t;
+        // SAFETY: the pointer is to a time of the length that is given.
+        let set = unsafe {
+            let (level, option) = (libc::SOL_SOCKET, libc::SO_RCVTIMEO);
+            libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const time).cast(), length)
+        };
+        assert_eq!(set, 0, "{}", std::io::Error::last_os_error());
+        // What hosts of these addresses get is looked at, not answered.
+        host.ip("link set eth0 promisc on");
+        Self { host, socket, side }
+    }
+
+    pub fn station(&self, number: u32) -> [u8; 6] {
+        let [_, a, b, c] = number.to_be_bytes();
+        [2, 0, self.side, a, b, c]
+    }
+
+    /// How long after `began` a frame comes in as it was sent; `None`: it does not.
+    pub fn sees(&self, frame: &[u8], began: Instant) -> Option<Duration> {
+        let mut buffer = [0_u8; 2048];
+        while began.elapsed() < PATIENCE {
+            // SAFETY: the pointer is to the bytes of the buffer.
+            let length =
+                unsafe { libc::recv(self.socket.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
+            if usize::try_from(length).is_ok_and(|length| buffer[..length] == *frame) {
+                return Some(began.elapsed());
+            }
+        }
+        None
+    }
+}
+
+/// The two ends, how many tries there were, and when the next round may begin.
+pub struct Probes<'a> {
+    ends: [End<'a>; 2],
+    number: u32,
+    next_round: Instant,
+}
+
+/// How long each try took, by what was tried; `None`: in vain.
+pub type Found = BTreeMap<&'static str, Vec<Option<Duration>>>;
+
+impl<'a> Probes<'a> {
+    pub fn new(first: &'a Netns, second: &'a Netns) -> Self {
+        let ends = [End::new(first, 0x11), End::new(second, 0x22)];
+        Self { ends, number: 0, next_round: Instant::now() }
+    }
+
+    /// A frame from a station of one end to one of the other, or to a group; how long it takes.
+    fn passes(&mut self, from: usize, to: [u8; 6], ethertype: [u8; 2], payload: &[u8]) -> Option<Duration> {
+        let source = self.ends[from].station(self.number);
+        let mut frame = [&to[..], &source, &ethertype, payload].concat();
+        frame.resize(frame.len().max(60), 0);
+        let began = Instant::now();
+        assert!(send(&self.ends[from].socket, &frame), "{}", std::io::Error::last_os_error());
+        self.ends[1 - from].sees(&frame, began)
+    }
+
+    /// A question to a group, and the answer to who asked; how long both take.
+    fn asks(&mut self, group: [u8; 6], ethertype: [u8; 2], payloads: [&[u8]; 2]) -> Option<Duration> {
+        let there = self.passes(0, group, ethertype, payloads[0])?;
+        let asker = self.ends[0].station(self.number);
+        Some(there + self.passes(1, asker, ethertype, payloads[1])?)
+    }
+
+    /// Tries all once, when it is time to.
+    pub fn round(&mut self, found: &mut Found) {
+        std::thread::sleep(self.next_round.saturating_duration_since(Instant::now()));
+        self.next_round = Instant::now() + PACE;
+        let number = self.number.to_be_bytes();
+        let udp = |ports: [u8; 4]| {
+            let header = [0x45, 0, 0, 36, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 9, 1, 255, 255, 255, 255];
+            [&header[..], &ports, &[0, 16, 0, 0], &number, &[0; 4]].concat()
+        };
+        let mut add = |what, took| found.entry(what).or_default().push(took);
+
+        self.number += 1;
+        let nobody = self.ends[1].station(self.number);
+        add("unknown host", self.passes(0, nobody, [8, 0], &udp([0, 7, 0, 7])));
+
+        self.number += 1;
+        let asker = self.ends[0].station(self.number);
+        let arp = |operation: u8| {
+            [&[0, 1, 8, 0, 6, 4, 0, operation][..], &asker, &number, &[0; 6], &number].concat()
+        };
+        add("ARP", self.asks([0xff; 6], [8, 6], [&arp(1), &arp(2)]));
+
+        self.number += 1;
+        let neighbour = |message: u8| {
+            let mut packet = vec![0x60, 0, 0, 0, 0, 24, 58, 255];
+            packet.extend([0xfe; 32]);
+            packet.extend([message, 0, 0, 0, 0, 0, 0, 0]);
+            packet.extend([&[0xfd; 12][..], &number].concat());
+            packet
+        };
+        add("ND", self.asks([0x33, 0x33, 0xff, 0, 0, 1], [0x86, 0xdd], [&neighbour(135), &neighbour(136)]));
+
+        self.number += 1;
+        add("DHCP", self.asks([0xff; 6], [8, 0], [&udp([0, 68, 0, 67]), &udp([0, 67, 0, 68])]));
+
+        self.number += 1;
+        add("multicast", self.passes(0, [1, 0, 0x5e, 0, 0, 0xfb], [8, 0], &udp([20, 233, 20, 233])));
+
+        add("new connection", self.connects());
+    }
+
+    /// How long a TCP connection takes to open.
+    fn connects(&mut self) -> Option<Duration> {
+        self.number += 1;
+        let address: SocketAddr =
+            format!("10.0.0.2:{}", 1024 + self.number % 60_000).parse().expect("an address");
+        let _listener = self.ends[1].host.run(move || TcpListener::bind(address)).ok()?;
+        self.ends[0].host.run(move || {
+            let began = Instant::now();
+            TcpStream::connect_timeout(&address, PATIENCE).ok().map(|_| began.elapsed())
+        })
+    }
+}
+
+/// How many of a hundred tries succeeded, and the median of what those took.
+pub fn summary(tries: &[Option<Duration>]) -> (f64, Duration) {
+    let mut took: Vec<Duration> = tries.iter().flatten().copied().collect();
+    took.sort_unstable();
+    let median = took.get(took.len() / 2).copied().unwrap_or_default();
+    (100.0 * took.len() as f64 / tries.len().max(1) as f64, median)
+}

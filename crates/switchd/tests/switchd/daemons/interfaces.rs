@@ -1,0 +1,226 @@
+//! Interfaces that go, come back, are renamed or put to other use while the switch runs.
+
+use std::time::Duration;
+
+use crate::daemons::net::{Netns, cable, host};
+use crate::daemons::switch::{Places, Switch, TwoHosts, refused, wait_for, within};
+use crate::daemons::traffic::reaches;
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_port_that_vanishes_is_down_and_comes_back_under_its_name() {
+    let two = TwoHosts::new();
+    let switch = two.switch("tcp-path", &[]);
+    let first = &two.hosts[0];
+    two.netns.ip("link del dev h2");
+    switch.wait_roles(&[("h2", "down")]);
+    let again = host(2, &two.netns, "h2");
+    switch.wait_roles(&[("h2", "host")]);
+    first.ip("neigh flush all");
+    wait_for("the new host is reached", 10, || reaches(first, &again, "10.0.0.2:7"));
+    assert!(switch.log().contains("gone"), "{}", switch.log());
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_port_to_a_switch_has_room_for_tags_or_carries_nothing_and_says_what_it_needs() {
+    let (netns, places) = (Netns::new(), Places::new());
+    let (other, elsewhere) = (Netns::new(), Places::new());
+    let _host = host(1, &netns, "h1");
+    cable((&netns, "f1"), (&other, "f1"));
+    let config = "mode = \"tag-forward\"\nports = [\"h1\", \"f1\"]\n";
+    let listed = format!("{config}fabric_ports = [\"f1\"]");
+    let output = refused(&netns, &places, &listed, &[]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    for part in [
+        "`f1` leads to a switch",
+        "its MTU is 1500",
+        "need 1508",
+        "ip link set dev f1 mtu 1508",
+        "`mtu = 1492`",
+    ] {
+        assert!(text.contains(part), "no {part:?} in {text}");
+    }
+    netns.ip("link set dev f1 mtu 1508");
+    other.ip("link set dev f1 mtu 1508");
+    let hello = "[hello]\ninterval = \"50 ms\"";
+    let switch = Switch::start(&netns, &places, "s", &format!("{config}{hello}"));
+    let peer =
+        Switch::start(&other, &elsewhere, "t", &format!("mode = \"tag-forward\"\nports = [\"f1\"]\n{hello}"));
+    switch.wait_roles(&[("h1", "host"), ("f1", "fabric")]);
+    // One that is found to be too small later.
+    netns.ip("link set dev f1 mtu 1500");
+    switch.wait_roles(&[("f1", "down")]);
+    let why = switch.ask("show ports")[1]["unfit"].as_str().unwrap_or_default().to_owned();
+    assert!(why.contains("need 1508"), "{why}");
+    netns.ip("link set dev f1 mtu 1508");
+    switch.wait_roles(&[("f1", "fabric")]);
+    // One that turns out to lead to a switch when that says so.
+    drop(peer);
+    netns.ip("link del dev f1");
+    switch.wait_roles(&[("f1", "down")]);
+    cable((&netns, "f1"), (&other, "f1"));
+    let _peer =
+        Switch::start(&other, &elsewhere, "t", &format!("mode = \"tag-forward\"\nports = [\"f1\"]\n{hello}"));
+    wait_for("it is too small", 10, || switch.ask("show ports")[1]["unfit"].is_string());
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_port_that_is_renamed_is_let_go_until_it_has_its_name_again() {
+    for attach in ["tcx", "clsact"] {
+        let two = TwoHosts::new();
+        let switch = two.switch("arp-path", &["--attach", attach]);
+        let netns = &two.netns;
+        netns.ip("link set dev h2 down");
+        switch.wait_roles(&[("h2", "down")]);
+        netns.ip("link set dev h2 name other up");
+        wait_for("the interface is let go", 5, || switch.ask("show ports")[1]["ifindex"].is_null());
+        // It is the machine's own again: a program that stayed would drop whatever comes in.
+        netns.ip("addr add 10.0.0.9/24 dev other");
+        assert!(reaches(&two.hosts[1], netns, "10.0.0.9:7"), "{attach}: {}", switch.log());
+        netns.ip("addr del 10.0.0.9/24 dev other");
+        netns.ip("link set dev other down");
+        netns.ip("link set dev other name h2 up");
+        switch.wait_roles(&[("h2", "host")]);
+        assert!(two.reach(), "{attach}: {}", switch.log());
+    }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_port_that_is_put_into_a_bridge_carries_nothing_and_says_why() {
+    let two = TwoHosts::new();
+    let switch = two.switch("arp-path", &[]);
+    let netns = &two.netns;
+    netns.ip("link add name br0 type bridge");
+    netns.ip("link set dev h2 master br0");
+    switch.wait_roles(&[("h2", "down")]);
+    let why = switch.ask("show ports")[1]["unfit"].as_str().unwrap_or_default().to_owned();
+    assert!(why.contains("part of `br0`"), "{why}");
+    netns.ip("link set dev h2 nomaster");
+    switch.wait_roles(&[("h2", "host")]);
+    netns.ip("link set dev h2 mtu 1000");
+    switch.wait_roles(&[("h2", "down")]);
+    netns.ip("link set dev h2 mtu 1500");
+    switch.wait_roles(&[("h2", "host")]);
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_carrier_that_is_lost_reaches_the_data_plane_within_milliseconds() {
+    // Of a virtual link whose ends have different numbers the kernel tells at once; of others the daemon looks.
+    for (way, others, promised) in [("told", 3, 20), ("looked at", 0, 50)] {
+        let promised = Duration::from_millis(promised);
+        let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
+        (0..others)
+            .for_each(|number| left.ip(&format!("link add name d{number} type veth peer name e{number}")));
+        cable((&left, "a"), (&right, "a"));
+        let switch = Switch::start(&left, &places, "l", "mode = \"tcp-path\"\nports = [\"a\"]");
+        wait_for("it is up", 5, || switch.role("a") != "down");
+        let map = places.pins.join("l/maps/ports");
+        let up = || {
+            let data = aya::maps::MapData::from_pin(&map).expect("the map");
+            let map = aya::maps::Map::Array(data);
+            let ports = aya::maps::Array::<_, weft_switchd::layout::Port>::try_from(&map).expect("an array");
+            ports.get(&0, 0).expect("a port").up
+        };
+        let mut longest = Duration::ZERO;
+        for _ in 0..5 {
+            let took = within(promised, "the data plane knows of a lost carrier", || {
+                wait_for("the data plane knows", 2, || up() == 1);
+                // The other end goes down: this one is left without a carrier.
+                right.ip("link set dev a down");
+                let took = wait_for("the data plane knows", 2, || up() == 0);
+                right.ip("link set dev a up");
+                took
+            });
+            longest = longest.max(took);
+        }
+        println!(
+            "{way}: the data plane knows of a lost carrier {longest:?} after `ip` was back, of 5 at most"
+        );
+    }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_host_is_heard_from_its_first_frame_wherever_it_is_plugged_in() {
+    let (netns, places) = (Netns::new(), Places::new());
+    let (here, there) = (host(1, &netns, "p1"), host(2, &netns, "p2"));
+    there.ip("link set eth0 down");
+    let config = "mode = \"arp-path\"\nports = [\"p1\", \"p2\"]\n[hello]\ninterval = \"2 s\"";
+    let switch = Switch::start(&netns, &places, "s", config);
+    switch.wait_roles(&[("p1", "host")]);
+    let listens = here.run(|| std::net::UdpSocket::bind("10.0.0.1:9").expect("a socket"));
+    listens.set_read_timeout(Some(Duration::from_secs(1))).expect("a timeout");
+    // A port that never had anything behind it, then the same after its host was away.
+    for again in [false, true] {
+        there.ip("link set eth0 down");
+        switch.wait_roles(&[("p2", "down")]);
+        there.ip("link set eth0 up");
+        switch.wait_roles(&[("p2", "host")]);
+        let says = there.run(|| std::net::UdpSocket::bind("10.0.0.2:0").expect("a socket"));
+        says.send_to(b"here I am", "10.0.0.1:9").expect("sent");
+        let mut data = [0; 16];
+        assert_eq!(listens.recv(&mut data).expect("its first frame"), 9, "again: {again}");
+    }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_switch_that_is_plugged_into_a_host_port_is_found_at_once() {
+    let (l, r, places) = (Netns::new(), Netns::new(), Places::new());
+    let config = "mode = \"arp-path\"\nports = [\"a\"]\n[hello]\ninterval = \"2 s\"";
+    cable((&l, "a"), (&r, "a"));
+    l.ip("link set dev a down");
+    let left = Switch::start(&l, &places, "l", config);
+    let right = Switch::start(&r, &places, "r", config);
+    std::thread::sleep(Duration::from_secs(7));
+    l.ip("link set dev a up");
+    let both = || left.role("a") == "fabric" && right.role("a") == "fabric";
+    let took = wait_for("both know of each other", 5, both);
+    assert!(took < Duration::from_secs(1), "{took:?}: no Hello of theirs was due");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn what_was_set_of_interfaces_is_set_back_when_the_switch_is_taken_down() {
+    let (netns, places) = (Netns::new(), Places::new());
+    let _host = host(1, &netns, "h1");
+    let promiscuous = || {
+        let output = netns.command("ip").args(["-d", "link", "show", "h1"]).output().expect("iproute2");
+        String::from_utf8_lossy(&output.stdout).contains("promiscuity 1")
+    };
+    let ipv6 = || {
+        netns.run(|| {
+            std::fs::read_to_string("/proc/thread-self/net/if_inet6").unwrap_or_default().contains("h1")
+        })
+    };
+    wait_for("it speaks IPv6", 5, ipv6);
+    let mut switch = Switch::start(&netns, &places, "s", "mode = \"arp-path\"\nports = [\"h1\"]");
+    assert!(promiscuous());
+    assert!(!ipv6());
+    switch.kill();
+    assert!(promiscuous(), "a daemon that is gone leaves the port as it needs to be");
+    switch.begin();
+    assert!(switch.ctl("down").status.success());
+    wait_for("it is as before", 5, || !promiscuous() && ipv6());
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn only_ports_that_may_be_fabric_ports_limit_how_long_an_explored_syn_may_be() {
+    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
+    cable((&left, "a"), (&right, "a"));
+    left.ip("link set dev a mtu 1520");
+    let _host = host(1, &left, "h1");
+    for (fabric_ports, is_limited) in [("[\"a\"]", false), ("\"any\"", true)] {
+        let config = format!("mode = \"tcp-path\"\nports = [\"a\", \"h1\"]\nfabric_ports = {fabric_ports}");
+        let mut switch = Switch::start(&left, &places, "s", &config);
+        let log = switch.log();
+        assert_eq!(log.contains("too long for a Path Request"), is_limited, "{fabric_ports}: {log}");
+        switch.stop();
+        std::fs::remove_file(places.run.join("s.log")).expect("a log");
+    }
+}

@@ -1,0 +1,24 @@
+//! The daemon and `weftctl` as users run them: in network namespaces of the tests' own, with veth pairs
+//! for cables.
+
+mod adoption;
+mod control;
+mod detach;
+mod hello;
+mod hostile;
+mod interfaces;
+mod load;
+mod moves;
+mod net;
+mod packaging;
+mod paths;
+mod pins;
+mod refusals;
+mod reload;
+mod stalls;
+mod switch;
+mod tags;
+mod tap;
+mod traffic;
+mod unheard;
+mod upgrade;

@@ -1,0 +1,121 @@
+//! Stations that move from one port to another, on the same switch or on another, and two with one address.
+
+use std::time::{Duration, Instant};
+
+use crate::daemons::hostile::probes::End;
+use crate::daemons::hostile::send;
+use crate::daemons::net::{Netns, cable, host};
+use crate::daemons::switch::{Places, Switch, wait_for, within};
+use crate::daemons::traffic::reaches;
+
+/// Longer than copies of a flood are under way.
+const SETTLED: Duration = Duration::from_millis(60);
+
+/// A frame, padded.
+fn frame(to: [u8; 6], from: [u8; 6], ethertype: [u8; 2], payload: &[u8]) -> Vec<u8> {
+    let mut frame = [&to[..], &from, &ethertype, payload].concat();
+    frame.resize(60, 0);
+    frame
+}
+
+/// A gratuitous ARP Request.
+fn gratuitous(from: [u8; 6], number: u8) -> Vec<u8> {
+    let arp =
+        [&[0, 1, 8, 0, 6, 4, 0, 1][..], &from, &[10, 0, 9, number], &[0; 6], &[10, 0, 9, number]].concat();
+    frame([0xff; 6], from, [8, 6], &arp)
+}
+
+/// Sends a frame at one end; how long until it comes in at another.
+fn passes(from: &End<'_>, to: &End<'_>, frame: &[u8]) -> Option<Duration> {
+    let began = Instant::now();
+    assert!(send(&from.socket, frame));
+    to.sees(frame, began)
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_station_that_moves_is_reached_where_it_is_with_and_without_gratuitous_arp() {
+    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
+    cable((&left, "a"), (&right, "a"));
+    cable((&left, "b"), (&right, "b"));
+    let hosts = [host(1, &left, "h1"), host(2, &right, "h2"), host(3, &left, "h3"), host(4, &right, "h4")];
+    for mode in ["arp-path", "tcp-path", "ecmp"] {
+        let config =
+            |ports: &str| format!("mode = \"{mode}\"\nports = [{ports}]\nfabric_ports = [\"a\", \"b\"]\n");
+        let l = Switch::start(&left, &places, "l", &config("\"h1\", \"h3\", \"a\", \"b\""));
+        let r = Switch::start(&right, &places, "r", &config("\"h2\", \"h4\", \"a\", \"b\""));
+        l.wait_roles(&[("a", "fabric"), ("b", "fabric"), ("h1", "host"), ("h3", "host")]);
+        r.wait_roles(&[("a", "fabric"), ("b", "fabric"), ("h2", "host"), ("h4", "host")]);
+        let ends: Vec<End<'_>> = (0x31..).zip(&hosts).map(|(side, host)| End::new(host, side)).collect();
+        let (mover, others) = (ends[0].station(1), [ends[1].station(2), ends[2].station(3)]);
+        for (other, end) in others.iter().zip(&ends[1..]) {
+            assert!(passes(end, &ends[0], &gratuitous(*other, 7)).is_some(), "{mode}");
+        }
+        assert!(passes(&ends[0], &ends[2], &gratuitous(mover, 8)).is_some(), "{mode}");
+        let mut frames = 0..;
+        within(Duration::from_millis(100), &format!("{mode}: it is reached after a move"), || {
+            let mut longest = Duration::ZERO;
+            // From its first place to another switch, to a port of the same switch there, and back.
+            for (number, at) in [3, 1, 0, 3, 2, 0].into_iter().enumerate() {
+                std::thread::sleep(SETTLED);
+                let (with_arp, number) = (number < 3, frames.next().expect("no end"));
+                let watched = if at == 2 { 0 } else { 2 };
+                if with_arp {
+                    let seen = passes(&ends[at], &ends[watched], &gratuitous(mover, 100 + number));
+                    assert!(seen.is_some(), "{mode}: its gratuitous ARP from {at} does not arrive");
+                } else {
+                    let to = others[if at == 2 { 0 } else { 1 }];
+                    let seen = passes(
+                        &ends[at],
+                        &ends[if at == 2 { 1 } else { 2 }],
+                        &frame(to, mover, [0x88, 0xb5], &[number]),
+                    );
+                    assert!(seen.is_some(), "{mode}: what it sends from {at} does not arrive");
+                }
+                for (other, end) in others.iter().zip([&ends[1], &ends[2]]) {
+                    if std::ptr::eq(end, &ends[at]) {
+                        continue;
+                    }
+                    let took =
+                        passes(end, &ends[at], &frame(mover, *other, [0x88, 0xb5], &[number, other[2]]));
+                    let took = took.unwrap_or_else(|| panic!("{mode}: it is not reached at {at}"));
+                    longest = longest.max(took);
+                }
+            }
+            longest
+        });
+    }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn two_hosts_with_one_address_are_named_in_the_log_and_harm_nobody_else() {
+    let (netns, places) = (Netns::new(), Places::new());
+    let hosts = [host(1, &netns, "h1"), host(2, &netns, "h2"), host(3, &netns, "h3"), host(4, &netns, "h4")];
+    let switch = Switch::start(
+        &netns,
+        &places,
+        "s",
+        "mode = \"tcp-path\"\nports = [\"h1\", \"h2\", \"h3\", \"h4\"]\nfabric_ports = []",
+    );
+    switch.wait_roles(&[("h1", "host"), ("h2", "host"), ("h3", "host"), ("h4", "host")]);
+    let ends = [End::new(&hosts[0], 0x41), End::new(&hosts[2], 0x41)];
+    let both = ends[0].station(5);
+    for number in 0..200 {
+        let end = &ends[number % 2];
+        assert!(send(&end.socket, &frame([2, 0, 0, 0, 0, 2], both, [0x88, 0xb5], &[number as u8])));
+        std::thread::sleep(Duration::from_millis(2));
+        if number % 20 == 0 {
+            assert!(reaches(&hosts[1], &hosts[3], "10.0.0.4:7"), "others do not notice");
+        }
+    }
+    let named = || {
+        switch.log().lines().any(|line| {
+            line.contains("02:00:41:00:00:05 moved") && line.contains("do two hosts have this address?")
+        })
+    };
+    // The first line may have come after a single move, which is nothing to ask about; the next is 10 s later.
+    wait_for("the log names the address", 15, named);
+    assert!(switch.log().matches("02:00:41:00:00:05 moved").count() <= 2, "{}", switch.log());
+    assert!(switch.log().contains("between h"), "{}", switch.log());
+}

@@ -1,0 +1,247 @@
+//! Pins that somebody removes and programs that somebody detaches while the daemon runs.
+
+use std::ffi::CString;
+use std::io::{Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::daemons::net::{Netns, cable, host};
+use crate::daemons::switch::{Places, Switch, wait_for, within};
+use crate::daemons::traffic::{Connection, reaches};
+
+/// Three intervals of 100 ms, as these tests have them.
+const HOLD: Duration = Duration::from_millis(300);
+
+/// Two switches with a host each, told the mode and flags.
+fn pair(mode: &str, flags: &[&str], check: impl FnOnce(&Places, &mut [Switch<'_>; 2], &[Netns; 2])) {
+    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
+    // Filters are known by the names of interfaces, in whichever namespace those are.
+    cable((&left, "right"), (&right, "left"));
+    let hosts = [host(1, &left, "h1"), host(2, &right, "h2")];
+    let ends = [("l", &left, ["h1", "right"]), ("r", &right, ["h2", "left"])];
+    let mut switches = ends.map(|(name, netns, [host, fabric])| {
+        let config = format!("mode = \"{mode}\"\nports = [\"{host}\", \"{fabric}\"]");
+        Switch::start_with(netns, &places, name, &config, flags)
+    });
+    for (switch, (_, _, [host, fabric])) in switches.iter().zip(ends) {
+        switch.wait_roles(&[(host, "host"), (fabric, "fabric")]);
+    }
+    check(&places, &mut switches, &hosts);
+}
+
+/// A connection that always has something to send.
+struct Load {
+    stop: Arc<AtomicBool>,
+    longest: JoinHandle<Duration>,
+    writing: JoinHandle<()>,
+}
+
+impl Load {
+    fn start(mut connection: Connection) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let ends = stop.clone();
+        let writing = std::thread::spawn(move || {
+            while !ends.load(Ordering::Relaxed) {
+                connection.client.write_all(&[1; 1 << 14]).expect("a connection");
+                std::thread::sleep(Duration::from_micros(200));
+            }
+            connection.client.shutdown(std::net::Shutdown::Write).expect("a connection");
+        });
+        let longest = std::thread::spawn(move || {
+            let (mut longest, mut last, mut buffer) = (Duration::ZERO, Instant::now(), vec![0; 1 << 16]);
+            while connection.server.read(&mut buffer).expect("a connection") > 0 {
+                longest = longest.max(last.elapsed());
+                last = Instant::now();
+            }
+            longest
+        });
+        Self { stop, longest, writing }
+    }
+
+    /// The longest time in which nothing came.
+    fn end(self) -> Duration {
+        self.stop.store(true, Ordering::Relaxed);
+        self.writing.join().expect("the writer");
+        self.longest.join().expect("the reader")
+    }
+}
+
+/// All that is pinned for a switch.
+fn pinned(places: &Places, name: &str) -> Vec<PathBuf> {
+    let (mut found, mut folders) = (Vec::new(), vec![places.pins.join(name)]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() { folders.push(path) } else { found.push(path) }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn pins_that_are_removed_are_there_again_within_a_hold_and_a_connection_does_not_notice() {
+    for (mode, flags) in [("tcp-path", &["--attach", "tcx"]), ("arp-path", &["--attach", "clsact"])] {
+        pair(mode, flags, |places, switches, hosts| {
+            let began = Instant::now();
+            let before = pinned(places, "l");
+            assert!(before.len() > 4, "{before:?}");
+            for what in ["the directory", "the files"] {
+                within(HOLD, &format!("{mode}: {what}: pins are back, and nothing comes for"), || {
+                    let load = Load::start(Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80"));
+                    std::thread::sleep(HOLD);
+                    match what {
+                        "the files" => {
+                            before.iter().for_each(|path| std::fs::remove_file(path).expect("it is there"))
+                        }
+                        // Pins may be back before all are gone.
+                        _ => drop(wait_for("they are gone", 5, || {
+                            std::fs::remove_dir_all(places.pins.join("l")).is_ok()
+                        })),
+                    }
+                    let took = wait_for("all pins are there again", 5, || pinned(places, "l") == before);
+                    std::thread::sleep(HOLD);
+                    let longest = load.end();
+                    println!(
+                        "{mode}: pins are there again after {took:?}, longest time without data {longest:?}"
+                    );
+                    took.max(longest)
+                });
+            }
+            let log = switches[0].log();
+            let said = log.lines().filter(|line| line.contains("somebody removed pins")).count();
+            // Once in ten seconds.
+            assert!((1..=1 + began.elapsed().as_secs() / 10).contains(&(said as u64)), "{log}");
+            // They are those of before: a daemon that starts goes on with them.
+            switches[0].kill();
+            switches[0].begin();
+            assert_eq!(switches[0].ask("show status")["adopted"], true);
+            Connection::open(&hosts[1], &hosts[0], "10.0.0.1:80").send(100_000);
+            assert!(switches[0].ctl("down").status.success());
+            std::thread::sleep(HOLD);
+            assert_eq!(pinned(places, "l"), Vec::<PathBuf>::new(), "down is not undone");
+        });
+    }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_program_that_is_detached_is_attached_again_within_a_hold() {
+    for (mode, attach) in [("tcp-path", "tcx"), ("arp-path", "clsact")] {
+        pair(mode, &["--attach", attach], |places, switches, hosts| {
+            let load = Load::start(Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80"));
+            std::thread::sleep(HOLD);
+            match attach {
+                "tcx" => links(places).iter().for_each(|pin| detach(pin)),
+                _ => {
+                    tc(switches[0].netns, "filter del dev h1 ingress pref 1");
+                    tc(switches[0].netns, "qdisc del dev right clsact");
+                }
+            }
+            let is_again = || switches[0].log().matches("it is attached again").count() == 2;
+            let took = wait_for("it is attached again", 5, is_again);
+            println!("{attach}: attached again after {took:?}");
+            std::thread::sleep(2 * HOLD);
+            let longest = load.end();
+            println!("{attach}: longest time without data {longest:?}");
+            // A hold, and the connection's own timeout after losses, which doubles.
+            assert!(longest < HOLD + Duration::from_secs(1), "{attach}: {longest:?}");
+            Connection::open(&hosts[1], &hosts[0], "10.0.0.1:80").send(100_000);
+            assert!(!switches[0].log().contains("removed pins"), "{attach}: {}", switches[0].log());
+        });
+    }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_program_that_cannot_be_attached_again_at_once_is_as_soon_as_that_can_be_done() {
+    pair("arp-path", &["--attach", "tcx"], |places, switches, hosts| {
+        let pid = switches[0].pid() as libc::pid_t;
+        let limit_files = |most: libc::rlim_t| {
+            let limit = libc::rlimit { rlim_cur: most, rlim_max: 1024 };
+            // SAFETY: the pointer is to a limit that lives until the call returns; the old one is not wanted.
+            let done =
+                unsafe { libc::prlimit(pid, libc::RLIMIT_NOFILE, &raw const limit, std::ptr::null_mut()) };
+            assert_eq!(done, 0, "{}", std::io::Error::last_os_error());
+        };
+        limit_files(3);
+        links(places).iter().for_each(|pin| detach(pin));
+        wait_for("it cannot be attached", 5, || switches[0].log().contains("cannot be attached again"));
+        std::thread::sleep(HOLD);
+        limit_files(1024);
+        wait_for("hosts reach each other", 5, || reaches(&hosts[0], &hosts[1], "10.0.0.2:7"));
+        assert!(!switches[0].log().contains("removed pins"), "{}", switches[0].log());
+    });
+}
+
+/// Runs `tc` in the namespace of a switch; what it prints.
+fn tc(netns: &Netns, arguments: &str) -> String {
+    let output = netns.command("tc").args(arguments.split_whitespace()).output().expect("iproute2");
+    assert!(output.status.success(), "tc {arguments}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// The pins of the tcx links of the switch `l`.
+fn links(places: &Places) -> Vec<PathBuf> {
+    pinned(places, "l")
+        .into_iter()
+        .filter(|path| path.parent().is_some_and(|folder| folder.ends_with("links")))
+        .collect()
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_filter_of_somebody_elses_stays_though_its_program_is_called_like_ours() {
+    pair("ecmp", &["--attach", "clsact"], |places, switches, _hosts| {
+        let filters = || tc(switches[0].netns, "filter show dev h1 ingress");
+        assert!(
+            filters().contains("weft_ecmp"),
+            "programs are told from others by their names: {}",
+            filters()
+        );
+        // The very same program, attached by somebody else: no name tells the two apart. And another program at our
+        // own priority, which is listed behind ours.
+        for (pin, priority, handle) in [("l/filters/0:h1", 7, 7), ("r/filters/0:h2", 1, 8)] {
+            let pin = places.pins.join(pin);
+            switches[0].netns.run(move || {
+                use aya::programs::tc::{NlOptions, TcAttachOptions, TcHandle};
+                let mut other = aya::programs::SchedClassifier::from_pin(&pin).expect("a program");
+                let options = NlOptions { priority, handle: TcHandle::new(0, handle), classid: None };
+                let ingress = aya::programs::TcAttachType::Ingress;
+                let id = other
+                    .attach_with_options("h1", ingress, TcAttachOptions::Netlink(options))
+                    .expect("a filter");
+                std::mem::forget(other.take_link(id).expect("a link"));
+            });
+        }
+        tc(switches[0].netns, "filter del dev h1 ingress pref 1 handle 0x1 bpf");
+        wait_for("ours is attached again", 5, || switches[0].log().contains("it is attached again"));
+        let has = |handles: [&str; 3]| handles.map(|handle| filters().contains(&format!("handle {handle} ")));
+        assert_eq!(has(["0x1", "0x8", "0x7"]), [true; 3], "{}", filters());
+        assert!(switches[0].ctl("down").status.success());
+        assert_eq!(has(["0x1", "0x8", "0x7"]), [false, true, true], "{}", filters());
+    });
+}
+
+/// As `bpftool link detach` does it.
+fn detach(pin: &Path) {
+    const BPF_OBJ_GET: libc::c_long = 7;
+    const BPF_LINK_DETACH: libc::c_long = 34;
+    let bpf = |command: libc::c_long, attributes: &mut [u64; 2]| {
+        // SAFETY: the attributes, and the path that they point to, live until the call returns.
+        let done =
+            unsafe { libc::syscall(libc::SYS_bpf, command, attributes.as_mut_ptr(), size_of::<[u64; 2]>()) };
+        assert!(done >= 0, "{}: {}", pin.display(), std::io::Error::last_os_error());
+        done
+    };
+    let path = CString::new(pin.as_os_str().as_encoded_bytes()).expect("a path");
+    let fd = bpf(BPF_OBJ_GET, &mut [path.as_ptr() as u64, 0]);
+    // SAFETY: the descriptor is new and nobody else's.
+    let link = unsafe { OwnedFd::from_raw_fd(fd as i32) };
+    bpf(BPF_LINK_DETACH, &mut [link.as_raw_fd() as u64, 0]);
+}

@@ -1,0 +1,297 @@
+//! A `weft-switchd` that runs for a test, and `weftctl` to ask it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::Value;
+
+use crate::daemons::net::{Netns, host};
+use crate::daemons::traffic::reaches;
+
+const SWITCHD: &str = env!("CARGO_BIN_EXE_weft-switchd");
+const CTL: &str = env!("CARGO_BIN_EXE_weftctl");
+
+/// The directories of a test.
+pub struct Places {
+    pub run: PathBuf,
+    pub pins: PathBuf,
+}
+
+impl Places {
+    pub fn new() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let name = format!("weft-test-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let run = std::env::temp_dir().join(&name);
+        fs::create_dir_all(&run).expect("a temporary directory");
+        Self { run, pins: PathBuf::from("/sys/fs/bpf").join(name) }
+    }
+
+    /// The flags that say where.
+    fn flags(&self) -> [String; 4] {
+        let text = |path: &PathBuf| path.display().to_string();
+        ["--run-dir".into(), text(&self.run), "--pin-dir".into(), text(&self.pins)]
+    }
+}
+
+impl Drop for Places {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.run);
+        let _ = fs::remove_dir_all(&self.pins);
+    }
+}
+
+/// Two hosts at the ports `h1` and `h2` of a switch that is called `s`.
+pub struct TwoHosts {
+    pub netns: Netns,
+    pub places: Places,
+    pub hosts: [Netns; 2],
+}
+
+impl TwoHosts {
+    pub fn new() -> Self {
+        let netns = Netns::new();
+        let hosts = [host(1, &netns, "h1"), host(2, &netns, "h2")];
+        Self { netns, places: Places::new(), hosts }
+    }
+
+    /// Starts the switch, and waits until it knows both for hosts and they reach each other.
+    pub fn switch(&self, mode: &str, flags: &[&str]) -> Switch<'_> {
+        let config = format!("mode = \"{mode}\"\nports = [\"h1\", \"h2\"]");
+        let switch = Switch::start_with(&self.netns, &self.places, "s", &config, flags);
+        switch.wait_roles(&[("h1", "host"), ("h2", "host")]);
+        assert!(self.reach(), "{mode}, {flags:?}: {}", switch.log());
+        switch
+    }
+
+    /// Whether the first host reaches the second.
+    pub fn reach(&self) -> bool {
+        reaches(&self.hosts[0], &self.hosts[1], "10.0.0.2:7")
+    }
+}
+
+/// A daemon, or what one has left.
+pub struct Switch<'a> {
+    pub netns: &'a Netns,
+    places: &'a Places,
+    name: String,
+    config: PathBuf,
+    flags: Vec<String>,
+    /// Variables of its environment, from the next start on.
+    pub environment: Vec<(String, String)>,
+    child: Option<Child>,
+}
+
+/// Waits until `is` says so, and fails after `seconds`.
+pub fn wait_for(what: &str, seconds: u64, mut is: impl FnMut() -> bool) -> Duration {
+    let began = Instant::now();
+    while !is() {
+        assert!(began.elapsed() < Duration::from_secs(seconds), "not after {seconds} s: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    began.elapsed()
+}
+
+/// Tries something up to three times, until it is as promised, and fails where none is. A machine that stands still for a
+/// while only ever adds to the time that a switch takes; a switch that takes too long does so each time, if each try starts
+/// from the same state: where something can take longer the first time, each has a daemon of its own.
+pub fn one_of_three<T>(what: &str, mut attempt: impl FnMut() -> Result<T, String>) -> T {
+    let mut all = Vec::new();
+    while all.len() < 3 {
+        match attempt() {
+            Ok(done) => return done,
+            Err(instead) => all.push(instead),
+        }
+        println!("{what}: {}", all[all.len() - 1]);
+    }
+    panic!("{what}: {all:#?}")
+}
+
+/// Measures a time up to three times, until it is within what is promised, and fails where none is. Each try starts from the
+/// same state (see [`one_of_three`]).
+pub fn within(promised: Duration, what: &str, mut measure: impl FnMut() -> Duration) -> Duration {
+    one_of_three(what, || {
+        let took = measure();
+        println!("{what}: {took:?}, promised {promised:?}");
+        if took < promised { Ok(took) } else { Err(format!("{took:?}, promised {promised:?}")) }
+    })
+}
+
+/// Starts a daemon that is expected to say no; its output.
+pub fn refused(netns: &Netns, places: &Places, config: &str, flags: &[&str]) -> Output {
+    let path = places.run.join("refused.toml");
+    fs::write(&path, config).expect("a file");
+    let mut command = netns.command(SWITCHD);
+    command.arg("--config").arg(&path).args(places.flags()).args(flags);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the daemon");
+    let began = Instant::now();
+    while child.try_wait().expect("a child").is_none() {
+        if began.elapsed() > Duration::from_secs(45) {
+            child.kill().expect("a child");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.wait_with_output().expect("a child")
+}
+
+impl<'a> Switch<'a> {
+    /// Starts a daemon; `config` goes below its name, and Hellos are quick.
+    pub fn start(netns: &'a Netns, places: &'a Places, name: &str, config: &str) -> Self {
+        Self::start_with(netns, places, name, config, &[])
+    }
+
+    /// The same with more flags.
+    pub fn start_with(
+        netns: &'a Netns,
+        places: &'a Places,
+        name: &str,
+        config: &str,
+        flags: &[&str],
+    ) -> Self {
+        let path = places.run.join(format!("{name}.toml"));
+        let hello = if config.contains("[hello]") { "" } else { "[hello]\ninterval = \"100 ms\"\n" };
+        fs::write(&path, format!("name = \"{name}\"\n{config}\n{hello}")).expect("a file");
+        let flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
+        let mut switch = Self {
+            netns,
+            places,
+            name: name.to_owned(),
+            config: path,
+            flags,
+            environment: Vec::new(),
+            child: None,
+        };
+        switch.begin();
+        switch
+    }
+
+    /// Starts the daemon, again.
+    pub fn begin(&mut self) {
+        assert!(self.child.is_none(), "one at a time");
+        let log = fs::File::options().create(true).append(true).open(self.log_path()).expect("a file");
+        let mut command = self.netns.command(SWITCHD);
+        command.arg("--config").arg(&self.config).args(self.places.flags()).args(&self.flags).stderr(log);
+        command.envs(self.environment.iter().cloned());
+        let mut child = command.spawn().expect("the daemon");
+        let socket = self.places.run.join(format!("{}.sock", self.name));
+        wait_for("the control socket answers", 20, || {
+            if let Some(status) = child.try_wait().expect("a child") {
+                panic!("the daemon ended ({status}): {}", self.log());
+            }
+            std::os::unix::net::UnixStream::connect(&socket).is_ok()
+        });
+        self.child = Some(child);
+    }
+
+    fn log_path(&self) -> PathBuf {
+        self.places.run.join(format!("{}.log", self.name))
+    }
+
+    /// How long after `since` it has logged the first line from then on with this text, by the times in the log: those of
+    /// whoever asks it again and again are later on a busy machine.
+    pub fn logged(&self, text: &str, since: SystemTime) -> Option<Duration> {
+        const DAY: u64 = 86_400_000_000;
+        let (log, since) = (self.log(), since.duration_since(SystemTime::UNIX_EPOCH).expect("after 1970"));
+        let after = |line: &str| {
+            // 2026-11-22T21:23:04.697622Z
+            let number = |from: usize, to: usize| line[from..to].parse::<u64>().expect("digits of a time");
+            let seconds = (number(11, 13) * 60 + number(14, 16)) * 60 + number(17, 19);
+            (seconds * 1_000_000 + number(20, 26) + DAY - since.as_micros() as u64 % DAY) % DAY
+        };
+        // A line of before is all but a day after.
+        let found = log.lines().filter(|line| line.contains(text)).map(after).find(|after| *after < DAY / 2);
+        found.map(Duration::from_micros)
+    }
+
+    /// What it has logged.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.log_path()).unwrap_or_default()
+    }
+
+    /// The process.
+    pub fn pid(&self) -> u32 {
+        self.child.as_ref().expect("it runs").id()
+    }
+
+    fn signal(&mut self, signal: i32) {
+        // SAFETY: no pointers; the child has not been waited for.
+        assert_eq!(unsafe { libc::kill(self.pid() as i32, signal) }, 0);
+    }
+
+    /// Ends it as a crash does.
+    pub fn kill(&mut self) {
+        self.signal(libc::SIGKILL);
+        self.child.take().expect("it ran").wait().expect("a child");
+    }
+
+    /// Has it hang, without an end.
+    pub fn pause(&mut self) {
+        self.signal(libc::SIGSTOP);
+    }
+
+    /// Has it go on.
+    pub fn resume(&mut self) {
+        self.signal(libc::SIGCONT);
+    }
+
+    /// Ends it as a service manager does.
+    pub fn stop(&mut self) {
+        self.signal(libc::SIGTERM);
+        let status = self.child.take().expect("it ran").wait().expect("a child");
+        assert!(status.success(), "{}", self.log());
+    }
+
+    /// Runs weftctl with words that no argument has spaces in.
+    pub fn ctl(&self, arguments: &str) -> Output {
+        self.ctl_with(&arguments.split_whitespace().collect::<Vec<_>>())
+    }
+
+    /// Runs weftctl.
+    pub fn ctl_with(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(CTL);
+        command.arg("--run-dir").arg(&self.places.run).args(["--name", &self.name]);
+        command.args(arguments).output().expect("weftctl")
+    }
+
+    /// What weftctl says, as JSON.
+    pub fn ask(&self, arguments: &str) -> Value {
+        let output = self.ctl(&format!("--json {arguments}"));
+        assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    }
+
+    /// The role of a port.
+    pub fn role(&self, port: &str) -> String {
+        let ports = self.ask("show ports");
+        let found = ports.as_array().expect("a list").iter().find(|row| row["interface"] == port);
+        found.unwrap_or_else(|| panic!("no port {port}"))["role"].as_str().expect("a role").to_owned()
+    }
+
+    /// Waits until ports have roles.
+    pub fn wait_roles(&self, roles: &[(&str, &str)]) {
+        for (port, role) in roles {
+            wait_for(&format!("{} {port} is {role}: {}", self.name, self.log()), 10, || {
+                self.role(port) == *role
+            });
+        }
+    }
+
+    /// How many frames were dropped for a reason.
+    pub fn dropped(&self, reason: &str) -> u64 {
+        self.ask("show counters")["dropped"][reason].as_u64().unwrap_or(0)
+    }
+}
+
+impl Drop for Switch<'_> {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        if std::thread::panicking() {
+            println!("--- {}\n{}", self.name, self.log());
+        }
+    }
+}

@@ -1,0 +1,736 @@
+//! Gates and rules over the control socket and by `weftctl`; what the daemon does for frames without a rule.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::UdpSocket;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::daemons::net::{Netns, cable, host};
+use crate::daemons::stalls::Watch;
+use crate::daemons::switch::{Places, Switch, one_of_three, wait_for};
+use crate::daemons::traffic::{Connection, Stream, reaches};
+
+/// Two switches with a host each: h1 - l - r - h2. Hosts hang on the ports 0, with the gates 2 and 4; the cable is
+/// between the ports 1, with the gates 100.
+struct Pair {
+    left: Netns,
+    right: Netns,
+    hosts: [Netns; 2],
+    places: Places,
+}
+
+impl Pair {
+    fn new() -> Self {
+        let (left, right) = (Netns::new(), Netns::new());
+        cable((&left, "a"), (&right, "a"));
+        for netns in [&left, &right] {
+            netns.ip("link set dev a mtu 1508");
+        }
+        let hosts = [host(1, &left, "h"), host(2, &right, "h")];
+        Self { left, right, hosts, places: Places::new() }
+    }
+
+    fn start(&self) -> [Switch<'_>; 2] {
+        self.start_with("mode = \"tag-forward\"")
+    }
+
+    fn start_with(&self, config: &str) -> [Switch<'_>; 2] {
+        let config = format!("ports = [\"h\", \"a\"]\n{config}");
+        let switches = [
+            Switch::start(&self.left, &self.places, "l", &config),
+            Switch::start(&self.right, &self.places, "r", &config),
+        ];
+        for switch in &switches {
+            switch.wait_roles(&[("h", "host"), ("a", "fabric")]);
+        }
+        switches
+    }
+
+    /// Tells both their gates.
+    fn set_gates(&self) {
+        for (name, gate) in [("l", 2), ("r", 4)] {
+            let (status, answer) = self.http(name, "PUT", "/v1/gates", &gates(name, gate));
+            assert_eq!((status, answer), (200, json!({"gates": 2})));
+        }
+    }
+
+    /// Tells both the way to both hosts.
+    fn set_rules(&self) {
+        for (name, rules) in [("l", json!([local(1, 2), far(2, 4)])), ("r", json!([local(2, 4), far(1, 2)]))]
+        {
+            let (status, answer) =
+                self.http(name, "PUT", "/v1/flows", &json!({"priority": 1000, "rules": rules, "groups": []}));
+            assert_eq!((status, &answer["added"]), (200, &json!(2)), "{answer}");
+        }
+    }
+
+    fn http(&self, name: &str, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        http(&self.places.run, name, method, path, &body)
+    }
+}
+
+/// Asks a daemon; status and answer.
+pub fn http(run: &Path, name: &str, method: &str, path: &str, body: &str) -> (u16, Value) {
+    let mut stream = UnixStream::connect(run.join(format!("{name}.sock"))).expect("the socket");
+    let head = format!("{method} {path} HTTP/1.0\r\nContent-Length: {}\r\n\r\n", body.len());
+    stream.write_all((head + body).as_bytes()).expect("a connection");
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("text");
+    let (head, body) = text.split_once("\r\n\r\n").expect("an answer");
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+    (status, serde_json::from_str(body).unwrap_or_else(|_| panic!("{method} {path}: {text}")))
+}
+
+fn gates(name: &str, gate: u32) -> Value {
+    json!({
+        "switch": name, "layer": "edge", "down_divisor": 2, "up_divisor": 100, "width": "narrow",
+        "gates": [
+            {"port": 0, "gate": gate, "direction": "down", "flag": "G_SRV", "peer": format!("host{gate}")},
+            {"port": 1, "gate": 100, "direction": "up", "peer": "other"},
+        ],
+    })
+}
+
+pub fn rule(destination: &str, down: u32, gate: u32) -> Value {
+    let source = if destination.contains(':') { "::/0" } else { "0.0.0.0/0" };
+    json!({
+        "priority": 1000, "matches": {"source": source, "destination": destination},
+        "action": {"queue": 0, "down": down, "to": {"way": {"gate": gate, "up": 0}}},
+    })
+}
+
+/// The rule for a host behind the same switch, and for one behind the other.
+fn local(host: u8, gate: u32) -> Value {
+    rule(&format!("10.0.0.{host}/32"), gate, gate)
+}
+
+fn far(host: u8, gate: u32) -> Value {
+    rule(&format!("10.0.0.{host}/32"), gate, 100)
+}
+
+/// The lines of `weftctl`.
+fn lines(switch: &Switch<'_>, arguments: &[&str]) -> Vec<String> {
+    let output = switch.ctl_with(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text").lines().map(str::to_owned).collect()
+}
+
+fn refusal(switch: &Switch<'_>, arguments: &[&str]) -> String {
+    let output = switch.ctl_with(arguments);
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stderr).expect("text")
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn hosts_talk_once_both_switches_are_told_and_a_second_time_there_is_nothing_to_do() {
+    let pair = Pair::new();
+    let [left, right] = pair.start();
+    assert!(!reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"), "nobody told them");
+    pair.set_gates();
+    pair.set_rules();
+    // What still waits for an address is for the other port.
+    assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:17"));
+    let (_, gates) = pair.http("l", "GET", "/v1/gates", &Value::Null);
+    let expected = json!({
+        "switch": "l", "layer": "edge", "width": "narrow", "ethertype": "0xff1f", "down_divisor": 2, "up_divisor": 100,
+        "gates": [
+            {"port": 0, "interface": "h", "gate": 2, "direction": "down", "flag": "srv", "peer": "host2"},
+            {"port": 1, "interface": "a", "gate": 100, "direction": "up", "flag": null, "peer": "other"},
+        ],
+    });
+    assert_eq!(gates, expected);
+    let (_, flows) = pair.http("l", "GET", "/v1/flows?limit=1", &Value::Null);
+    assert_eq!((&flows["total"], flows["rules"].as_array().map(Vec::len)), (&json!(2), Some(1)));
+    // ARP and at least one datagram each way.
+    let rules = left.ask("show flows")["rules"].clone();
+    let packets = |host: u8| {
+        let of = rules
+            .as_array()
+            .expect("a list")
+            .iter()
+            .find(|rule| rule["matches"]["destination"] == format!("10.0.0.{host}/32"));
+        of.expect("the rule")["packets"].as_u64().expect("a count")
+    };
+    assert!(packets(2) >= 2 && packets(1) == 0, "{rules}");
+    let again = json!({"priority": 1000, "rules": [far(2, 4), local(1, 2)], "groups": []});
+    let (_, answer) = pair.http("l", "PUT", "/v1/flows", &again);
+    assert_eq!(answer, json!({"added": 0, "replaced": 0, "removed": 0, "kept": 2}));
+    // Another action, one rule less, and a group.
+    let group = json!({"id": 7, "ways": [{"gate": 100, "up": 0}]});
+    let to_group = json!({
+        "priority": 1000, "matches": {"source": "0.0.0.0/0", "destination": "10.0.0.2/32"},
+        "action": {"queue": 1, "down": 4, "to": {"group": 7}},
+    });
+    let wanted = json!({"priority": 1000, "rules": [to_group], "groups": [group]});
+    let (_, answer) = pair.http("l", "PUT", "/v1/flows", &wanted);
+    assert_eq!(answer, json!({"added": 0, "replaced": 1, "removed": 1, "kept": 0}));
+    assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:8"));
+    assert_eq!(left.ask("dump-groups"), json!([group]));
+    let counted = &left.ask("dump-flows")["rules"][0];
+    assert!(counted["packets"].as_u64() > Some(packets(2)), "the counts of a rule go on: {counted}");
+    let counters = right.ask("show counters");
+    assert!(counters["tags"]["popped"].as_u64() > Some(0) && counters["tags"]["pushed"].as_u64() > Some(0));
+    let (_, status) = pair.http("l", "GET", "/v1/status", &Value::Null);
+    assert_eq!(
+        (&status["entries"]["rules"], &status["entries"]["groups"], &status["entries"]["gates"]),
+        (&json!(1), &json!(1), &json!(2))
+    );
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn weftctl_sets_gates_and_rules_one_at_a_time_and_what_it_dumps_it_reads() {
+    let pair = Pair::new();
+    let [left, right] = pair.start();
+    for (switch, gate) in [(&left, "2"), (&right, "4")] {
+        assert_eq!(lines(switch, &["set-divisors", "--down", "2", "--up", "100"]), ["the divisors are set"]);
+        assert_eq!(
+            lines(switch, &["set-gate", "h", gate, "--flag", "srv"]),
+            [format!("h has gate {gate}, down")]
+        );
+        lines(switch, &["set-gate", "1", "100", "--up"]);
+    }
+    assert_eq!(
+        lines(&left, &["dump-gates"]),
+        [
+            "width=narrow,ethertype=0xff1f,down_divisor=2,up_divisor=100",
+            "port=0(h),gate=2,direction=down,flag=srv",
+            "port=1(a),gate=100,direction=up",
+        ]
+    );
+    let flow = "priority=1000,ip,nw_dst=10.0.0.2,actions=down:4,gate:100";
+    let shown = "add priority=1000,ip,ip_dst=10.0.0.2 actions=queue:0,down:4,gate:100,up:0";
+    assert_eq!(lines(&left, &["add-flow", flow]), [shown]);
+    lines(&right, &["add-group", "group_id=3,bucket=gate:100"]);
+    lines(&right, &["add-flow", "ip_src=10.0.0.2/32 ip_dst=10.0.0.0/24 actions=down:2,group:3"]);
+    assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"));
+
+    let text = refusal(&left, &["add-flow", flow]);
+    assert!(text.starts_with("error: priority 1000, 0.0.0.0/0 -> 10.0.0.2/32: there already"), "{text}");
+    let text = refusal(&left, &["add-flow", "priority=1000,ip_dst=10.0.0.0/24,actions=down:4,gate:100"]);
+    assert!(text.contains("conflicts with 0.0.0.0/0 -> 10.0.0.2/32 of the same priority"), "{text}");
+    let text = refusal(&left, &["add-flow", "ip_dst=10.0.0.3,actions=down:9000,gate:100"]);
+    assert!(text.contains("a narrow tag cannot say this: DOWN"), "{text}");
+    let text = refusal(&right, &["del-group", "3"]);
+    assert!(text.contains("group 3 is named by 1 rules"), "{text}");
+    let text = refusal(&left, &["set-gate", "h", "100"]);
+    assert!(text.contains("gate 100 is port 0's and port 1's"), "{text}");
+    assert!(
+        refusal(&left, &["set-gate", "eth9", "8"]).contains("`eth9` is no port of this switch: it has h, a")
+    );
+
+    // All of a file, or nothing.
+    let file = pair.places.run.join("flows");
+    let path = file.to_str().expect("a path");
+    let good = "# some more\ngroup_id=9,bucket=gate:100,up:0\n\npriority=5,ip_dst=10.9.0.0/16 actions=down:4,group:9\n";
+    std::fs::write(&file, format!("{good}delete ip_dst=10.0.0.77\n")).expect("a file");
+    let text = refusal(&left, &["add-flows", path]);
+    assert!(text.starts_with(&format!("error: {path}:5: priority 32768, ")), "{text}");
+    assert_eq!(lines(&left, &["dump-groups"]), [""; 0]);
+    std::fs::write(&file, format!("{good}modify {}", flow.replace("down:4", "queue:2,down:4")))
+        .expect("a file");
+    assert_eq!(lines(&left, &["add-flows", path]), ["3 changes"]);
+    let groups = lines(&left, &["dump-groups"]);
+    assert_eq!(groups, ["group_id=9,type=select,bucket=gate:100,up:0"]);
+    let flows = lines(&left, &["dump-flows"]);
+    assert!(
+        flows[0].ends_with("priority=1000,ip,ip_dst=10.0.0.2 actions=queue:2,down:4,gate:100,up:0"),
+        "{flows:?}"
+    );
+    assert!(
+        !flows[0].starts_with("n_packets=0,") && flows[1].starts_with("n_packets=0, n_bytes=0, "),
+        "{flows:?}"
+    );
+    assert_eq!(lines(&left, &["dump-flows", "ip_dst=10.9.0.0/16"]), flows[1..]);
+
+    // Away with all, and back from what was dumped.
+    lines(&left, &["del-flow", "priority=1000,ip_dst=10.0.0.2"]);
+    assert_eq!(lines(&left, &["del-flow", "--all", "ip_dst=10.0.0.0/8"]), ["1 rules are gone"]);
+    lines(&left, &["del-group", "9"]);
+    assert!(!reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"));
+    std::fs::write(&file, [groups, flows].concat().join("\n")).expect("a file");
+    assert_eq!(lines(&left, &["add-flows", path]), ["3 changes"]);
+    assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"));
+    assert_eq!(lines(&left, &["del-gate", "a"]), ["a has no gate"]);
+    assert!(refusal(&left, &["del-gate", "a"]).contains("port 1 has no gate"));
+    assert!(!reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"));
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn what_cannot_be_read_or_taken_is_said_and_changes_nothing() {
+    let pair = Pair::new();
+    let [left, _right] = pair.start();
+    pair.set_gates();
+    pair.set_rules();
+    let before = (left.ask("dump-gates"), left.ask("dump-flows")["rules"].clone());
+    let bad_gate = json!({
+        "switch": "l", "layer": "edge", "down_divisor": 2, "up_divisor": 100,
+        "gates": [{"port": 7, "gate": 2, "direction": "down"}],
+    });
+    let change = |change: Value| json!({"changes": [{"add": far(9, 4)}, change]}).to_string();
+    let cases = [
+        ("PUT", "/v1/gates", "{".to_owned(), 400, "the body cannot be read: EOF"),
+        (
+            "PUT",
+            "/v1/gates",
+            bad_gate.to_string(),
+            409,
+            "gate 2 is to be that of port 7, and this switch has 2 ports",
+        ),
+        (
+            "PUT",
+            "/v1/gates",
+            gates("l", 2).to_string().replace("narrow", "wide"),
+            409,
+            "these gates are for wide tags",
+        ),
+        (
+            "PUT",
+            "/v1/gates",
+            gates("l", 2).to_string().replace("switch", "swich"),
+            400,
+            "unknown field `swich`",
+        ),
+        ("PUT", "/v1/gates", gates("l", 100).to_string(), 409, "gate 100 is port 0's and port 1's"),
+        (
+            "PATCH",
+            "/v1/gates",
+            r#"{"port":"h"}"#.to_owned(),
+            400,
+            "a gate is given by `port`, `gate` and `direction`",
+        ),
+        ("PATCH", "/v1/gates", r#"{"up_divisor":0}"#.to_owned(), 409, "the up divisor cannot be 0"),
+        ("DELETE", "/v1/gates/x", String::new(), 404, "`x` is no port of this switch"),
+        ("POST", "/v1/flows", change(json!({"ad": far(8, 4)})), 400, "unknown variant `ad`"),
+        (
+            "POST",
+            "/v1/flows",
+            change(json!({"add": far(2, 6)})),
+            409,
+            "change 1: priority 1000, 0.0.0.0/0 -> 10.0.0.2/32: conf",
+        ),
+        ("POST", "/v1/flows", change(json!({"remove_group": 3})), 409, "change 1: there is no group 3"),
+        (
+            "PUT",
+            "/v1/flows",
+            json!({"priority": 5, "rules": [far(2, 4)]}).to_string(),
+            409,
+            "rule 0: priority 1000, and this",
+        ),
+        (
+            "PUT",
+            "/v1/flows",
+            json!({"priority": 1000, "rules": [far(2, 4), rule("10.0.0.0/24", 4, 100)]}).to_string(),
+            409,
+            "rule 1: priority 1000, 0.0.0.0/0 -> 10.0.0.0/24: conflicts",
+        ),
+        ("GET", "/v1/flows?limit=x", String::new(), 400, "Failed to deserialize query string"),
+    ];
+    for (method, path, body, status, message) in cases {
+        let (answered, answer) = http(&pair.places.run, "l", method, path, &body);
+        let text = answer["error"].as_str().unwrap_or_default();
+        assert!(answered == status && text.contains(message), "{method} {path} {body}: {answered} {answer}");
+        let numbered = text.starts_with("change ") || text.starts_with("rule ");
+        assert_eq!(answer["at"].is_u64(), numbered, "{answer}");
+    }
+    assert_eq!((left.ask("dump-gates"), left.ask("dump-flows")["rules"].clone()), before);
+    let long = " ".repeat((64 << 20) + 1);
+    let (status, answer) = http(&pair.places.run, "l", "POST", "/v1/flows", &long);
+    assert_eq!((status, answer["error"].as_str().map(|text| text.contains("64 MiB"))), (413, Some(true)));
+    let other = Netns::new();
+    let _host = host(3, &other, "h");
+    let _switch = Switch::start(&other, &pair.places, "t", "mode = \"arp-path\"\nports = [\"h\"]");
+    for path in ["/v1/gates", "/v1/flows", "/v1/notices"] {
+        let (status, answer) = http(&pair.places.run, "t", "GET", path, "");
+        assert_eq!(status, 409);
+        assert!(answer["error"].as_str().is_some_and(|text| text.contains("mode `arp-path`")), "{answer}");
+    }
+}
+
+/// Notices as they come.
+struct Listener(BufReader<UnixStream>);
+
+impl Listener {
+    fn open(places: &Places, name: &str) -> Self {
+        let mut stream = UnixStream::connect(places.run.join(format!("{name}.sock"))).expect("the socket");
+        write!(stream, "GET /v1/notices HTTP/1.0\r\n\r\n").expect("a connection");
+        stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a time");
+        let mut reader = BufReader::new(stream);
+        let mut line = String::new();
+        while line != "\r\n" {
+            line.clear();
+            reader.read_line(&mut line).expect("a head");
+        }
+        Self(reader)
+    }
+
+    fn next(&mut self) -> Value {
+        let mut line = String::new();
+        self.0.read_line(&mut line).expect("a notice in time");
+        serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"))
+    }
+
+    /// The next that is so, and how long it took.
+    fn until(&mut self, mut is: impl FnMut(&Value) -> bool) -> (Value, Duration) {
+        let began = Instant::now();
+        loop {
+            let notice = self.next();
+            if is(&notice) {
+                return (notice, began.elapsed());
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn ports_are_told_of_as_they_are_and_as_they_change() {
+    let pair = Pair::new();
+    let [left, right] = pair.start();
+    let id = right.ask("show status")["switch_id"].clone();
+    let mut listener = Listener::open(&pair.places, "l");
+    let port = |port: u16, interface: &str, role: &str, up: bool, neighbour: Value| {
+        json!({
+            "what": "port", "port": port, "interface": interface, "role": role, "up": up, "neighbour": neighbour,
+        })
+    };
+    assert_eq!(listener.next(), port(0, "h", "host", true, Value::Null));
+    assert_eq!(listener.next(), port(1, "a", "fabric", true, json!({"switch": id, "port": 1})));
+    pair.right.ip("link set dev a down");
+    let (down, after) = listener.until(|notice| notice["port"] == 1);
+    assert_eq!(down, port(1, "a", "down", false, Value::Null));
+    assert!(after < Duration::from_secs(1), "{after:?}");
+    pair.right.ip("link set dev a up");
+    listener.until(|notice| *notice == port(1, "a", "fabric", true, json!({"switch": id, "port": 1})));
+    drop((left, right));
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn the_first_packet_waits_for_its_rule_and_is_delivered() {
+    let pair = Pair::new();
+    let [left, right] = pair.start();
+    pair.set_gates();
+    let (_, answer) =
+        pair.http("r", "PUT", "/v1/flows", &json!({"priority": 1000, "rules": [local(2, 4), far(1, 2)]}));
+    assert_eq!(answer["added"], 2, "{answer}");
+    // Nobody asks for addresses: the one datagram is all that is sent.
+    pair.hosts[0].ip("neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev eth0");
+    pair.hosts[0].ip("neigh add 10.0.0.9 lladdr 02:00:00:00:00:09 dev eth0");
+    let echo = pair.hosts[1].run(|| UdpSocket::bind("10.0.0.2:7").expect("a port"));
+    echo.set_read_timeout(Some(Duration::from_secs(2))).expect("a time");
+    let socket = pair.hosts[0].run(|| UdpSocket::bind("10.0.0.1:7000").expect("a socket"));
+    let mut listener = Listener::open(&pair.places, "l");
+    let first = |notice: &Value| notice["what"] == "miss" && notice["destination"] == "10.0.0.2";
+    let began = Instant::now();
+    for number in 0..3_u8 {
+        socket.send_to(&[number], "10.0.0.2:7").expect("it is sent");
+    }
+    let (miss, _) = listener.until(first);
+    assert_eq!(miss, json!({"what": "miss", "port": 0, "source": "10.0.0.1", "destination": "10.0.0.2"}));
+    let (status, answer) = pair.http("l", "POST", "/v1/flows", &json!({"changes": [{"add": far(2, 4)}]}));
+    assert_eq!((status, answer), (200, json!({"changes": 1, "warnings": []})));
+    let mut buffer = [0; 8];
+    for number in 0..3 {
+        let (length, from) = echo.recv_from(&mut buffer).unwrap_or_else(|_| panic!("datagram {number}"));
+        assert_eq!((&buffer[..length], from.to_string().as_str()), (&[number][..], "10.0.0.1:7000"));
+    }
+    println!("delivered {:?} after it was sent", began.elapsed());
+    // Sent on by the daemon, and not by the program.
+    let metrics = || {
+        let mut stream = UnixStream::connect(pair.places.run.join("l.sock")).expect("the socket");
+        write!(stream, "GET /metrics HTTP/1.0\r\n\r\n").expect("a connection");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("text");
+        text
+    };
+    let text = metrics();
+    for part in [
+        "weft_waiting_frames_total{switch=\"l\",fate=\"sent\"} 3",
+        "weft_rules{switch=\"l\"} 1",
+        "weft_flow_table_misses_total{switch=\"l\"} ",
+        "weft_flow_table_lookups_total{switch=\"l\"} ",
+        "weft_tags_pushed_total{switch=\"l\"} ",
+        "weft_tags_popped_total{switch=\"l\"} ",
+        "weft_tags_of_hosts_total{switch=\"l\"} 0",
+    ] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+    // A pair is told of once a second, and a frame does not wait for longer.
+    let misses = left.ask("show counters")["tags"]["misses"].as_u64().expect("a count");
+    for _ in 0..20 {
+        socket.send_to(b"x", "10.0.0.9:7").expect("it is sent");
+    }
+    wait_for("all are missed", 5, || {
+        left.ask("show counters")["tags"]["misses"].as_u64() >= Some(misses + 20)
+    });
+    socket.send_to(b"y", "10.0.0.2:7").expect("it is sent");
+    assert_eq!(echo.recv(&mut buffer).expect("it needs nobody"), 1);
+    std::thread::sleep(Duration::from_millis(1100));
+    let late = rule("10.0.0.9/32", 4, 100);
+    let (status, _) = pair.http("l", "POST", "/v1/flows", &json!({"changes": [{"add": late}]}));
+    assert_eq!(status, 200);
+    // The host's questions for routers are among them.
+    let text = metrics();
+    let expired = "weft_waiting_frames_total{switch=\"l\",fate=\"expired\"} ";
+    let expired = text.lines().find_map(|line| line.strip_prefix(expired)?.parse::<u64>().ok());
+    assert!(expired >= Some(20), "{text}");
+    pair.hosts[0].ip("neigh add 10.0.0.8 lladdr 02:00:00:00:00:08 dev eth0");
+    socket.send_to(b"z", "10.0.0.8:7").expect("it is sent");
+    let mut of_nine = 0;
+    listener.until(|notice| {
+        of_nine += u32::from(notice["destination"] == "10.0.0.9");
+        notice["destination"] == "10.0.0.8"
+    });
+    assert_eq!(of_nine, 1);
+    drop(right);
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_connection_opens_at_once_though_its_rule_is_made_for_its_first_segment() {
+    let pair = Pair::new();
+    let [_left, _right] = pair.start();
+    pair.set_gates();
+    let both = json!({"priority": 1000, "rules": [local(2, 4), far(1, 2)]});
+    let (_, answer) = pair.http("r", "PUT", "/v1/flows", &both);
+    assert_eq!(answer["added"], 2, "{answer}");
+    let (_, answer) = pair.http("l", "PUT", "/v1/flows", &json!({"priority": 1000, "rules": [local(1, 2)]}));
+    assert_eq!(answer["added"], 1, "{answer}");
+    pair.hosts[0].ip("neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev eth0");
+    let mut listener = Listener::open(&pair.places, "l");
+    let places = pair.places.run.clone();
+    let controller = std::thread::spawn(move || {
+        listener.until(|notice| notice["destination"] == "10.0.0.2");
+        http(&places, "l", "POST", "/v1/flows", &json!({"changes": [{"add": far(2, 4)}]}).to_string())
+    });
+    let began = Instant::now();
+    // The checksum of the segment that waits was left to the interface, and is whole when it arrives.
+    let _connection = Connection::open(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:80");
+    let took = began.elapsed();
+    assert_eq!(controller.join().expect("the controller").0, 200);
+    assert!(took < Duration::from_millis(900), "a segment was lost: {took:?}");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn in_mode_flow_table_every_switch_goes_by_its_rules_and_there_are_no_tags() {
+    let pair = Pair::new();
+    let [left, right] =
+        pair.start_with("mode = \"flow-table\"\n[tags]\nwidth = \"wide\"\nchoice = \"spray\"");
+    for (name, gate) in [("l", 2), ("r", 4)] {
+        let mut gates = gates(name, gate);
+        let (status, answer) = pair.http(name, "PUT", "/v1/gates", &gates);
+        assert_eq!((status, answer["error"].as_str().map(|text| text.contains("wide"))), (409, Some(true)));
+        gates["width"] = json!("wide");
+        assert_eq!(pair.http(name, "PUT", "/v1/gates", &gates).0, 200);
+    }
+    pair.set_rules();
+    assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"));
+    for switch in [&left, &right] {
+        let tags = switch.ask("show counters")["tags"].clone();
+        assert_eq!((&tags["pushed"], &tags["popped"], &tags["forwarded"]), (&json!(0), &json!(0), &json!(0)));
+        assert!(tags["lookups"].as_u64() >= Some(4), "{tags}");
+    }
+    assert!(lines(&left, &["dump-gates"])[0].starts_with("width=wide,ethertype=0xff2f,"));
+    // What is about exploring finds nothing, and all else is as in other modes.
+    assert_eq!(left.ask("flush"), json!({"hosts": 0, "paths": 0}));
+    assert_eq!((&left.ask("show hosts")["total"], &left.ask("show paths")["total"]), (&json!(0), &json!(0)));
+    assert_eq!(left.ask("reload"), json!({"changed": []}));
+    left.ask("drain a");
+    let way = |gate: u32| json!({"id": 1, "ways": [{"gate": gate, "up": 0}]});
+    let through_group = json!({"changes": [
+        {"set_group": way(100)},
+        {"replace": {
+            "priority": 1000, "matches": {"source": "0.0.0.0/0", "destination": "10.0.0.2/32"},
+            "action": {"queue": 0, "down": 4, "to": {"group": 1}},
+        }},
+    ]});
+    assert_eq!(pair.http("l", "POST", "/v1/flows", &through_group).0, 200);
+    assert!(
+        !reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:8"),
+        "a port that drains takes none of a group's"
+    );
+    left.ask("drain a --undo");
+    assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:9"));
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn gates_and_rules_outlive_the_daemon_and_frames_go_on() {
+    let pair = Pair::new();
+    // A neighbour is away for as long as it takes to start both.
+    let [mut left, mut right] = pair.start_with("mode = \"tag-forward\"\n[hello]\ninterval = \"600 ms\"");
+    pair.set_gates();
+    pair.set_rules();
+    lines(&left, &["add-group", "group_id=3,bucket=gate:100,up:48"]);
+    lines(
+        &left,
+        &["add-flow", "priority=7,ipv6,ipv6_src=fd00::/64,ipv6_dst=fd00::7,actions=queue:5,down:4,group:3"],
+    );
+    assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"));
+    let known = |switch: &Switch<'_>| {
+        let mut flows = switch.ask("dump-flows");
+        for rule in flows["rules"].as_array_mut().expect("a list") {
+            rule.as_object_mut()
+                .expect("a rule")
+                .retain(|key, _| !["packets", "bytes"].contains(&key.as_str()));
+        }
+        (switch.ask("dump-gates"), flows)
+    };
+    let packets =
+        |switch: &Switch<'_>| switch.ask("dump-flows ip_dst=10.0.0.2")["rules"][0]["packets"].as_u64();
+    let (before, counted) = (known(&left), packets(&left));
+    let stream = Stream::start(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:9000", Duration::from_millis(1));
+    for _ in 0..2 {
+        std::thread::sleep(Duration::from_millis(200));
+        left.kill();
+        right.kill();
+        left.begin();
+        right.begin();
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    let outcome = stream.end();
+    assert_eq!(outcome.sent, outcome.received, "longest gap {:?}", outcome.gap);
+    assert_eq!(known(&left), before);
+    assert!(packets(&left) > counted, "{:?} after {counted:?}", packets(&left));
+    left.wait_roles(&[("h", "host"), ("a", "fabric")]);
+    let (_, answer) = pair.http("l", "POST", "/v1/flows", &json!({"changes": [{"add": far(2, 4)}]}));
+    assert!(answer["error"].as_str().is_some_and(|text| text.contains("there already")), "{answer}");
+    assert_eq!(left.ask("down")["down"], true);
+    assert!(!pair.places.run.join("l.gates").exists());
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn groups_by_hand_outlive_the_provisioners_lists_and_unknown_gates_are_said() {
+    let pair = Pair::new();
+    let [left, _right] = pair.start();
+    pair.set_gates();
+    let said = |arguments: &[&str]| {
+        let output = left.ctl_with(arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stderr).expect("text")
+    };
+    assert_eq!(said(&["add-group", "group_id=1000077,bucket=gate:100"]), "");
+    said(&["add-flow", "priority=2000,ip_dst=10.7.0.1,actions=down:4,group:1000077"]);
+    for kept in [0, 1] {
+        let group = json!({"id": 0, "ways": [{"gate": 100, "up": 0}]});
+        let wanted = json!({"priority": 1000, "rules": [far(2, 4)], "groups": [group]});
+        let (status, answer) = pair.http("l", "PUT", "/v1/flows", &wanted);
+        assert_eq!((status, &answer["kept"]), (200, &json!(kept)), "{answer}");
+        assert_eq!(left.ask("dump-groups").as_array().map(Vec::len), Some(2));
+    }
+    let text = said(&["add-flow", "ip_dst=10.7.0.2,actions=down:4,gate:47"]);
+    assert!(text.starts_with("warning: no port of this switch has gate 47 now"), "{text}");
+    let text = said(&["add-group", "group_id=1000078,bucket=gate:100,bucket=gate:49"]);
+    assert!(text.starts_with("warning: no port of this switch has gate 49 now"), "{text}");
+    let text = refusal(&left, &["set-gate", "a", "57", "--up"]);
+    assert!(text.contains("up gates of this switch are multiples of 100, and the next is 100 "), "{text}");
+
+    // What a switch shows it takes.
+    let (_, shown) = pair.http("l", "GET", "/v1/gates", &Value::Null);
+    assert_eq!(shown["gates"][0]["flag"], "srv");
+    assert_eq!(pair.http("l", "PUT", "/v1/gates", &shown), (200, json!({"gates": 2})));
+    assert_eq!(pair.http("l", "GET", "/v1/gates", &Value::Null).1, shown);
+    let patch = json!({"port": "h", "gate": 2, "direction": "down", "flag": "G_SRV"});
+    assert_eq!(pair.http("l", "PATCH", "/v1/gates", &patch).0, 200);
+    assert_eq!(pair.http("l", "GET", "/v1/gates", &Value::Null).1, shown);
+    let (status, answer) = pair.http(
+        "r",
+        "PUT",
+        "/v1/gates",
+        &json!({
+            "switch": "r", "layer": "edge", "down_divisor": 2, "up_divisor": 100,
+            "gates": [{"port": 0, "interface": "a", "gate": 4, "direction": "down"}],
+        }),
+    );
+    assert_eq!(status, 409);
+    assert!(
+        answer["error"].as_str().is_some_and(|text| text.contains("`a`, and port 0 of this")),
+        "{answer}"
+    );
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_daemon_with_other_ports_says_whose_gates_are_anothers_and_drops_those_of_none() {
+    let pair = Pair::new();
+    let [mut left, _right] = pair.start();
+    pair.set_gates();
+    left.stop();
+    drop(left);
+    let config = "ports = [\"a\"]\nmode = \"tag-forward\"";
+    let left = Switch::start(&pair.left, &pair.places, "l", config);
+    let (_, gates) = pair.http("l", "GET", "/v1/gates", &Value::Null);
+    assert_eq!(gates["gates"].as_array().map(Vec::len), Some(1), "{gates}");
+    assert_eq!((&gates["gates"][0]["interface"], &gates["gates"][0]["gate"]), (&json!("a"), &json!(2)));
+    let log = left.log();
+    assert!(log.contains("gate 2 was set for `h`, and its port 0 is `a` now"), "{log}");
+    assert!(log.contains("gate 100 is gone with its port 1, `a`"), "{log}");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn many_rules_are_taken_in_seconds_and_hold_nothing_else_up() {
+    let address = |number: u32| std::net::Ipv4Addr::from_bits(0x0a01_0000 + number).to_string();
+    let rules: Vec<Value> = (0..200_000).map(|at| rule(&format!("{}/32", address(at)), 4, 100)).collect();
+    let bodies = [40_000, 200_000]
+        .map(|count| (count, json!({"priority": 1000, "rules": rules[..count], "groups": []}).to_string()));
+    one_of_three("many rules", || {
+        let pair = Pair::new();
+        // A neighbour that has no processor for some hundred milliseconds is not lost for it.
+        let [left, right] =
+            pair.start_with("mode = \"tag-forward\"\n[hello]\ninterval = \"100 ms\"\nhold = 9");
+        pair.set_gates();
+        let (mut known, mut waits, mut own) = (0, Duration::ZERO, Duration::ZERO);
+        for (count, body) in &bodies {
+            let path = pair.places.run.join("l.sock");
+            let watch = Watch::start(&left, &pair.right, "a");
+            let longest = std::thread::spawn(move || {
+                let (began, mut longest) = (Instant::now(), Duration::ZERO);
+                while began.elapsed() < Duration::from_secs(1) {
+                    let asked = Instant::now();
+                    let mut stream = UnixStream::connect(&path).expect("the socket");
+                    write!(stream, "GET /v1/status HTTP/1.0\r\n\r\n").expect("a connection");
+                    stream.read_to_string(&mut String::new()).expect("text");
+                    longest = longest.max(asked.elapsed());
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                longest
+            });
+            for (expected, new) in [("added", count - known), ("kept", *count)] {
+                let began = Instant::now();
+                let (status, answer) = http(&pair.places.run, "l", "PUT", "/v1/flows", body);
+                let took = began.elapsed();
+                assert_eq!((status, &answer[expected]), (200, &json!(new)), "{answer}");
+                println!("{count} rules {expected}: {took:?}");
+                assert!(took < Duration::from_secs(30), "{took:?}");
+            }
+            let (asked, watched) = (longest.join().expect("the questions"), watch.end());
+            let (longest, its_own) = (watched.longest(), watched.longest_of_its_own());
+            println!(
+                "{count} rules: another question waits {asked:?}, a Hello {longest:?}, {its_own:?} its own"
+            );
+            (known, waits, own) = (*count, waits.max(asked), own.max(its_own));
+        }
+        let one_more = json!({"changes": [{"add": rule("10.99.0.1/32", 4, 100)}]});
+        let (status, answer) = pair.http("l", "POST", "/v1/flows", &one_more);
+        assert_eq!(status, 409);
+        assert!(answer["error"].as_str().is_some_and(|text| text.contains("holds no more")), "{answer}");
+        let text = lines(&left, &["dump-flows"]);
+        assert_eq!(text.len(), 200_000);
+        assert_eq!(right.role("a"), "fabric", "{}", right.log());
+        assert!(!right.log().contains("silent"), "{}", right.log());
+        let (_, answer) = pair.http("l", "PUT", "/v1/flows", &json!({"priority": 1000, "rules": []}));
+        assert_eq!(answer["removed"], 200_000);
+        let is_kept = waits < Duration::from_secs(1) && own < Duration::from_millis(300);
+        is_kept.then_some(()).ok_or_else(|| format!("a question waits {waits:?}, a Hello {own:?}"))
+    });
+}

@@ -1,0 +1,90 @@
+//! Frames that come in at an interface, with the time at which the kernel took each in: a test that runs late on a busy
+//! machine does not make them late.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime};
+
+use weft_wire::EtherType;
+
+use crate::daemons::net::{Netns, make_room, packet_socket};
+
+/// `SIOCGSTAMPNS`: when the frame that was read last came in.
+const TIME_OF_LAST: libc::c_ulong = 0x8907;
+
+/// A frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// When it came in.
+    pub at: SystemTime,
+    /// Whether it is a Hello.
+    pub is_hello: bool,
+}
+
+/// All that comes in at an interface, from the start on.
+pub struct Tap {
+    stop: Arc<AtomicBool>,
+    arrivals: JoinHandle<Vec<Arrival>>,
+}
+
+/// When the frame came in that was read last; what this is asked for the first time has the kernel take times.
+fn time_of_last(socket: &OwnedFd) -> Option<SystemTime> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a time that lives until the call returns.
+    let done = unsafe { libc::ioctl(socket.as_raw_fd(), TIME_OF_LAST, &raw mut time) };
+    (done == 0).then(|| SystemTime::UNIX_EPOCH + Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
+}
+
+impl Tap {
+    /// Begins to listen to what comes in at `interface`.
+    pub fn start(netns: &Netns, interface: &str) -> Self {
+        let socket = packet_socket(netns, interface, libc::ETH_P_ALL);
+        make_room(&socket);
+        let _ = time_of_last(&socket);
+        let stop = Arc::new(AtomicBool::new(false));
+        let ends = stop.clone();
+        let arrivals = std::thread::spawn(move || {
+            let mut arrivals = Vec::new();
+            loop {
+                let is_over = ends.load(Ordering::Relaxed);
+                let mut poll = libc::pollfd { fd: socket.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+                // SAFETY: the pointer is to one such structure.
+                let is_there = unsafe { libc::poll(&raw mut poll, 1, if is_over { 0 } else { 50 }) } == 1;
+                if is_over && !is_there {
+                    return arrivals;
+                }
+                if !is_there {
+                    continue;
+                }
+                let mut frame = [0_u8; 64];
+                // SAFETY: all zeros is a value of this structure of integers.
+                let mut from: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+                let mut length = size_of_val(&from) as libc::socklen_t;
+                // SAFETY: the pointers are to memory of the lengths that are given.
+                let read = unsafe {
+                    let (buffer, from) = (frame.as_mut_ptr().cast(), (&raw mut from).cast());
+                    libc::recvfrom(socket.as_raw_fd(), buffer, frame.len(), 0, from, &raw mut length)
+                };
+                if read >= 14 && from.sll_pkttype != libc::PACKET_OUTGOING {
+                    let at = time_of_last(&socket).expect("the kernel takes times");
+                    let ethertype = u16::from_be_bytes([frame[12], frame[13]]);
+                    arrivals.push(Arrival { at, is_hello: ethertype == EtherType::HELLO.0 });
+                }
+            }
+        });
+        Self { stop, arrivals }
+    }
+
+    /// What came in until now, in order.
+    pub fn end(self) -> Vec<Arrival> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.arrivals.join().expect("the listener")
+    }
+
+    /// When Hello messages came in until now, in order.
+    pub fn hellos(self) -> Vec<SystemTime> {
+        self.end().into_iter().filter(|arrival| arrival.is_hello).map(|arrival| arrival.at).collect()
+    }
+}

@@ -1,0 +1,341 @@
+//! Neighbours whose daemon hangs: their data plane forwards, and nobody loses a frame for it.
+
+use std::io::{Read, Write};
+use std::os::unix::net::{UnixDatagram, UnixStream};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::daemons::hostile::frames::hello;
+use crate::daemons::hostile::{raw, send};
+use crate::daemons::net::{Netns, cable, host};
+use crate::daemons::switch::{Places, Switch, wait_for, within};
+use crate::daemons::tap::Tap;
+use crate::daemons::traffic::{Connection, Stream, reaches};
+
+/// Three intervals of 100 ms, as all these tests have them.
+const HOLD: Duration = Duration::from_millis(300);
+
+/// Two leaves with a host each, and two spines.
+struct LeafSpine {
+    leaves: [Netns; 2],
+    spines: [Netns; 2],
+    hosts: [Netns; 2],
+}
+
+/// All its switches.
+struct Switches<'a> {
+    leaves: [Switch<'a>; 2],
+    spines: [Switch<'a>; 2],
+}
+
+impl LeafSpine {
+    fn new() -> Self {
+        let (leaves, spines) = ([(); 2].map(|()| Netns::new()), [(); 2].map(|()| Netns::new()));
+        for (l, leaf) in leaves.iter().enumerate() {
+            for (s, spine) in spines.iter().enumerate() {
+                cable((leaf, &format!("s{s}")), (spine, &format!("l{l}")));
+            }
+        }
+        let hosts = [0, 1].map(|at| host(at as u8 + 1, &leaves[at], "host"));
+        Self { leaves, spines, hosts }
+    }
+
+    fn start<'a>(&'a self, places: &'a Places, mode: &str) -> Switches<'a> {
+        self.start_at(places, mode, "100 ms")
+    }
+
+    fn start_at<'a>(&'a self, places: &'a Places, mode: &str, interval: &str) -> Switches<'a> {
+        let routes = |at: usize| match mode {
+            "ecmp" => [1, 2]
+                .map(|number| {
+                    let ports = match at {
+                        // A leaf: its own host, and both spines to the other's.
+                        0 | 1 if number == at + 1 => "\"host\"".to_owned(),
+                        0 | 1 => "\"s0\", \"s1\"".to_owned(),
+                        _ => format!("\"l{}\"", number - 1),
+                    };
+                    format!("[[route]]\nstation = \"02:00:00:00:00:{number:02x}\"\nports = [{ports}]\n")
+                })
+                .concat(),
+            _ => String::new(),
+        };
+        let begin = |netns, name: &str, ports: &str, at| {
+            let config = format!(
+                "mode = \"{mode}\"\nports = [{ports}]\n[hello]\ninterval = \"{interval}\"\n{}",
+                routes(at)
+            );
+            Switch::start(netns, places, name, &config)
+        };
+        let leaves = [0, 1].map(|l| begin(&self.leaves[l], &format!("l{l}"), "\"host\", \"s0\", \"s1\"", l));
+        let spines = [0, 1].map(|s| begin(&self.spines[s], &format!("s{s}"), "\"l0\", \"l1\"", 2));
+        for leaf in &leaves {
+            leaf.wait_roles(&[("s0", "fabric"), ("s1", "fabric"), ("host", "host")]);
+        }
+        for spine in &spines {
+            spine.wait_roles(&[("l0", "fabric"), ("l1", "fabric")]);
+        }
+        Switches { leaves, spines }
+    }
+}
+
+fn log_of(switches: &Switches<'_>) -> String {
+    switches.leaves.iter().chain(&switches.spines).map(Switch::log).collect()
+}
+
+fn metrics(places: &Places, name: &str) -> String {
+    let mut stream =
+        UnixStream::connect(places.run.join(format!("{name}.sock"))).expect("the control socket");
+    write!(stream, "GET /metrics HTTP/1.0\r\n\r\n").expect("a connection");
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("text");
+    text
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_leaf_whose_daemon_hangs_loses_nothing_in_any_mode_and_nobody_is_lost_when_it_goes_on() {
+    for mode in ["arp-path", "tcp-path", "tfe", "ecmp"] {
+        let (network, places) = (LeafSpine::new(), Places::new());
+        // Twice as long as elsewhere: daemons that do not hang, but have no processor for a while, are heard in time.
+        let hold = 2 * HOLD;
+        let mut switches = network.start_at(&places, mode, "200 ms");
+        let hosts = &network.hosts;
+        if mode == "ecmp" {
+            // These hosts' broadcasts find each other, as in every mode.
+            assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"), "{mode}");
+        }
+        let mut old = Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80");
+        let out = Stream::start(&hosts[0], &hosts[1], "10.0.0.2:9", Duration::from_millis(2));
+        let back = Stream::start(&hosts[1], &hosts[0], "10.0.0.1:9", Duration::from_millis(2));
+        std::thread::sleep(hold);
+        switches.leaves[0].pause();
+        let until = Instant::now() + 5 * hold;
+        std::thread::sleep(2 * hold);
+        let seen: Vec<String> = switches.spines.iter().map(|spine| spine.role("l0")).collect();
+        assert!(seen.iter().any(|role| role == "unheard"), "{mode}: {seen:?}");
+        old.send(100_000);
+        assert!(reaches(&hosts[1], &hosts[0], "10.0.0.1:7"), "{mode}");
+        Connection::open(&hosts[1], &hosts[0], "10.0.0.1:81").send(100_000);
+        std::thread::sleep(until.saturating_duration_since(Instant::now()));
+        switches.leaves[0].resume();
+        for spine in &switches.spines {
+            spine.wait_roles(&[("l0", "fabric")]);
+        }
+        std::thread::sleep(2 * hold);
+        let (out, back) = (out.end(), back.end());
+        for outcome in [&out, &back] {
+            println!("{mode}: {} of {} came, longest gap {:?}", outcome.received, outcome.sent, outcome.gap);
+        }
+        assert_eq!((out.received, back.received), (out.sent, back.sent), "{mode}: {}", log_of(&switches));
+        let woken = switches.leaves[0].log();
+        assert!(woken.contains("did not run for a while") && !woken.contains("silent"), "{mode}: {woken}");
+    }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_port_that_is_unheard_is_shown_counted_and_named_once_in_the_log() {
+    let (network, places) = (LeafSpine::new(), Places::new());
+    let mut switches = network.start(&places, "arp-path");
+    assert!(reaches(&network.hosts[0], &network.hosts[1], "10.0.0.2:7"));
+    let every = Duration::from_millis(10);
+    let streams = [
+        Stream::start(&network.hosts[0], &network.hosts[1], "10.0.0.2:9", every),
+        Stream::start(&network.hosts[1], &network.hosts[0], "10.0.0.1:9", every),
+    ];
+    switches.leaves[0].pause();
+    let used = wait_for("a spine keeps the leaf", 5, || {
+        switches.spines.iter().any(|spine| spine.role("l0") == "unheard")
+    });
+    println!("kept after {used:?}");
+    std::thread::sleep(3 * HOLD);
+    // It stays so, for as long as frames come: a stream that pauses for a hold has the port fall silent until it goes on.
+    let kept = |spine: &&Switch<'_>| spine.role("l0") == "unheard";
+    let mut at = 0;
+    wait_for("it stays so", 5, || {
+        at = switches.spines.iter().position(|spine| kept(&spine)).unwrap_or(usize::MAX);
+        at != usize::MAX
+    });
+    let spine = &switches.spines[at];
+    let shown = String::from_utf8(spine.ctl("show ports").stdout).expect("text");
+    assert!(shown.contains("unheard, still delivers frames"), "{shown}");
+    let metrics = metrics(&places, &format!("s{at}"));
+    assert!(
+        metrics.lines().any(|line| line.starts_with("weft_port_last_resort{") && line.ends_with(" 1")),
+        "{metrics}"
+    );
+    let lines = spine.log().lines().filter(|line| line.contains("used as the last resort")).count();
+    assert_eq!(lines, 1, "{}", spine.log());
+    switches.leaves[0].resume();
+    let _ = streams.map(Stream::end);
+}
+
+/// How long after its last frame a leaf that was heard until then is noticed to be dead, at the spine where that takes
+/// longer. `None`: it was not heard until then, since its daemon had no processor; so it hung before it died.
+fn notice_of_a_death() -> Option<Duration> {
+    let (network, places) = (LeafSpine::new(), Places::new());
+    let switches = network.start(&places, "arp-path");
+    assert!(reaches(&network.hosts[0], &network.hosts[1], "10.0.0.2:7"));
+    let streams = [
+        Stream::start(&network.hosts[0], &network.hosts[1], "10.0.0.2:9", Duration::from_millis(1)),
+        Stream::start(&network.hosts[1], &network.hosts[0], "10.0.0.1:9", Duration::from_millis(1)),
+    ];
+    let taps = network.spines.each_ref().map(|spine| Tap::start(spine, "l0"));
+    std::thread::sleep(HOLD);
+    // Its frames and its Hello messages end at one moment; carriers stay. Ending its daemon, and taking its programs away,
+    // can take as long as a hold, in which the one is gone and the other forwards.
+    for port in ["s0", "s1"] {
+        let arguments = ["qdisc", "replace", "dev", port, "root", "blackhole"];
+        let output = network.leaves[0].command("tc").args(arguments).output().expect("iproute2");
+        assert!(output.status.success(), "{output:?}");
+    }
+    for spine in &switches.spines {
+        wait_for("the spine notices", 5, || spine.role("l0") == "silent");
+    }
+    let _ = streams.map(Stream::end);
+    let mut longest = Duration::ZERO;
+    for (spine, tap) in switches.spines.iter().zip(taps) {
+        let arrivals = tap.end();
+        let last = arrivals.last().expect("frames came").at;
+        let hello = arrivals.iter().rfind(|arrival| arrival.is_hello).expect("Hello messages came").at;
+        if last.duration_since(hello).unwrap_or_default() >= HOLD / 2 {
+            return None;
+        }
+        assert_eq!(spine.logged("used as the last resort", last), None, "{}", spine.log());
+        // Neither is said a second time within ten seconds.
+        if spine.log().contains("last resort") {
+            return None;
+        }
+        longest = longest.max(spine.logged("the neighbour has fallen silent", last)?);
+    }
+    Some(longest)
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_neighbour_that_is_dead_is_noticed_within_its_hold_though_it_sent_until_it_died() {
+    within(HOLD + Duration::from_millis(150), "a neighbour is noticed to be dead", || {
+        (0..10).find_map(|_| notice_of_a_death()).expect("a leaf that is heard until it dies")
+    });
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_silent_port_that_delivers_again_is_used_again_and_one_that_ends_is_silent_a_hold_later() {
+    let (network, places) = (LeafSpine::new(), Places::new());
+    // A host asks for an address once a second: within a hold.
+    let mut switches = network.start_at(&places, "arp-path", "500 ms");
+    for host in &network.hosts {
+        // Nothing but what the test sends.
+        let off =
+            host.run(|| Command::new("sysctl").args(["-qw", "net.ipv6.conf.all.disable_ipv6=1"]).status());
+        assert!(off.expect("procps").success());
+    }
+    switches.leaves[0].pause();
+    for spine in &switches.spines {
+        spine.wait_roles(&[("l0", "silent")]);
+    }
+    assert!(reaches(&network.hosts[0], &network.hosts[1], "10.0.0.2:7"), "whoever sends is let in");
+    assert!(reaches(&network.hosts[1], &network.hosts[0], "10.0.0.1:7"));
+    let ended = Instant::now();
+    for spine in &switches.spines {
+        spine.wait_roles(&[("l0", "silent")]);
+    }
+    println!("silent {:?} after the last frame", ended.elapsed());
+    switches.leaves[0].resume();
+    for spine in &switches.spines {
+        spine.wait_roles(&[("l0", "fabric")]);
+    }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn hellos_that_are_not_the_neighbours_end_the_last_resort() {
+    let key = |byte: &str| {
+        format!("mode = \"arp-path\"\nports = [\"a\", \"host\"]\nhello_key = \"{}\"", byte.repeat(16))
+    };
+    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
+    cable((&left, "a"), (&right, "a"));
+    let hosts = [host(1, &left, "host"), host(2, &right, "host")];
+    let l = Switch::start(&left, &places, "l", &key("a1"));
+    let mut r = Switch::start(&right, &places, "r", &key("a1"));
+    l.wait_roles(&[("a", "fabric"), ("host", "host")]);
+    r.wait_roles(&[("a", "fabric"), ("host", "host")]);
+    let every = Duration::from_millis(5);
+    let stream = Stream::start(&hosts[1], &hosts[0], "10.0.0.1:9", every);
+    r.pause();
+    l.wait_roles(&[("a", "unheard")]);
+    r.resume();
+    r.kill();
+    std::fs::write(
+        places.run.join("r.toml"),
+        format!("name = \"r\"\n{}\n[hello]\ninterval = \"100 ms\"\n", key("b2")),
+    )
+    .expect("a file");
+    r.begin();
+    // Each Hello is worth a hold. A daemon that has no processor for as long sends none, and the port is let in: that is not
+    // so each time, while a port that frames bring back is back after a part of a hold.
+    let stays = || {
+        l.wait_roles(&[("a", "silent")]);
+        std::thread::sleep(2 * HOLD);
+        l.role("a") == "silent"
+    };
+    assert!((0..3).any(|_| stays()), "frames of whoever that is do not bring it back: {}", l.log());
+    stream.end();
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_service_manager_is_told_that_the_daemon_is_alive_for_as_long_as_it_is() {
+    let (netns, places) = (Netns::new(), Places::new());
+    let host = host(1, &netns, "host");
+    let mut switch = Switch::start(&netns, &places, "s", "mode = \"arp-path\"\nports = [\"host\"]");
+    switch.stop();
+    let path = places.run.join("notify");
+    let manager = UnixDatagram::bind(&path).expect("a socket");
+    manager.set_read_timeout(Some(HOLD)).expect("a time");
+    let variables = [("NOTIFY_SOCKET", path.display().to_string()), ("WATCHDOG_USEC", "400000".to_owned())];
+    switch.environment = variables.map(|(name, value)| (name.to_owned(), value)).into();
+    switch.begin();
+    let told = || {
+        let mut buffer = [0; 64];
+        let length = manager.recv(&mut buffer).ok()?;
+        Some(String::from_utf8_lossy(&buffer[..length]).trim().to_owned())
+    };
+    for _ in 0..10 {
+        within(HOLD, "the service manager is told", || {
+            let (began, mut said) = (Instant::now(), None);
+            wait_for("the service manager is told", 5, || {
+                said = told();
+                said.is_some()
+            });
+            assert!(matches!(said.as_deref(), Some("WATCHDOG=1" | "READY=1")), "{said:?}");
+            began.elapsed()
+        });
+    }
+    switch.pause();
+    wait_for("nothing is said any more", 5, || told().is_none());
+    switch.resume();
+    wait_for("it is said again", 5, || told().as_deref() == Some("WATCHDOG=1"));
+    // Hosts that keep the daemon busy keep nobody else busy: it is said twice as often as is wanted, and not more.
+    let (ends, began) = (Arc::new(AtomicBool::new(false)), Instant::now());
+    let (stop, socket) = (ends.clone(), raw(&host, 0));
+    let busy = std::thread::spawn(move || {
+        for sequence in 0.. {
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
+            send(&socket, &hello(7, 60_000, sequence));
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    });
+    let mut said = 0;
+    while began.elapsed() < Duration::from_secs(2) {
+        said += u32::from(told().is_some());
+    }
+    ends.store(true, Ordering::Relaxed);
+    busy.join().expect("the sender");
+    assert!((1..=14).contains(&said), "{said} times in 2 s");
+}

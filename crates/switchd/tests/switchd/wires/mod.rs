@@ -1,0 +1,182 @@
+//! Real cables: two hosts with three switches of attached programs between them, checksums that a host has
+//! left to its interface, VLAN tags, and what arrives, byte for byte.
+
+mod net;
+mod packet;
+mod switch;
+mod tags;
+mod unknown;
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
+
+use net::{Frame, Namespace, Tap};
+use packet::{Segment, is_complete, own_is_clean, path_type};
+use switch::{Switch, To};
+
+/// Two hosts and three switches in a row.
+struct Row {
+    hosts: [Namespace; 2],
+    fabric: Namespace,
+    switches: Vec<Switch>,
+}
+
+/// Interfaces between switches, which also leave to the last host.
+const BETWEEN: [&str; 5] = ["s1b", "s2a", "s2b", "s3a", "s3b"];
+
+impl Row {
+    fn new() -> Self {
+        let (hosts, fabric) = ([Namespace::new(), Namespace::new()], Namespace::new());
+        hosts[0].connect("h0", packet::A, &fabric, "s1a", "02:00:00:00:01:01");
+        fabric.connect("s1b", "02:00:00:00:01:02", &fabric, "s2a", "02:00:00:00:02:01");
+        fabric.connect("s2b", "02:00:00:00:02:02", &fabric, "s3a", "02:00:00:00:03:01");
+        hosts[1].connect("h0", packet::B, &fabric, "s3b", "02:00:00:00:03:02");
+        let switches = vec![
+            Switch::attach(&fabric, &[("s1a", To::Host), ("s1b", To::Switch)]),
+            Switch::attach(&fabric, &[("s2a", To::Switch), ("s2b", To::Switch)]),
+            Switch::attach(&fabric, &[("s3a", To::Switch), ("s3b", To::Host)]),
+        ];
+        Self { hosts, fabric, switches }
+    }
+
+    /// Whether what leaves the switches has its checksums put in by the interface, or before.
+    fn offload(&self, on: bool) {
+        for interface in BETWEEN {
+            self.fabric.sh(&format!("ethtool -K {interface} tx {}", if on { "on" } else { "off" }));
+        }
+    }
+}
+
+/// `sent` arrives at `tap` as it was, but that its checksum may have been put in.
+fn arrives(tap: &Tap, sent: &Frame, what: &str) {
+    let wanted = |bytes: &[u8]| bytes.starts_with(packet::until_checksum(&sent.bytes));
+    let got = tap.next(wanted).unwrap_or_else(|| panic!("{what}: it does not arrive"));
+    if got.partial.is_some() {
+        assert_eq!(&got, sent, "{what}");
+        return;
+    }
+    assert!(is_complete(&got.bytes), "{what}: its checksum is wrong: {:02x?}", got.bytes);
+    let (got, sent) = (packet::without_checksum(&got.bytes), packet::without_checksum(&sent.bytes));
+    assert_eq!(got, sent, "{what}");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn what_a_host_sends_arrives_byte_for_byte_with_its_checksum() {
+    let row = Row::new();
+    let (a, b) = (row.hosts[0].tap("h0"), row.hosts[1].tap("h0"));
+    let middle = row.fabric.tap("s2a");
+    for host in [&a, &b] {
+        host.send(&packet::announcement(std::ptr::eq(host, &b)));
+    }
+    assert!(a.next(|bytes| bytes.starts_with(&[0xff; 6])).is_some(), "the broadcast arrives");
+    let mut port = 1000;
+    for offload in [true, false] {
+        row.offload(offload);
+        for ipv6 in [false, true] {
+            for tags in 0..=2 {
+                for (partial, options, data) in
+                    [(true, 0, 0), (true, 20, 0), (true, 0, 700), (false, 20, 0), (false, 0, 1)]
+                {
+                    port += 1;
+                    let what =
+                        format!("offload {offload}, IPv6 {ipv6}, {tags} tags, {partial} {options} {data}");
+                    let segment = Segment { ipv6, tags, port, partial, options, data };
+                    let syn = segment.frame(false, packet::SYN);
+                    a.send(&syn);
+                    let explored = middle.next(|bytes| path_type(bytes) == Some(1));
+                    let explored = explored.unwrap_or_else(|| panic!("{what}: no Path Request"));
+                    if explored.partial.is_none() {
+                        assert!(is_complete(&explored.bytes), "{what}, wrapped: {:02x?}", explored.bytes);
+                    }
+                    arrives(&b, &syn, &format!("{what}, SYN"));
+                    let answer = segment.frame(true, packet::SYN | packet::ACK);
+                    b.send(&answer);
+                    arrives(&a, &answer, &format!("{what}, SYN+ACK"));
+                    let known = row.switches.iter().map(|switch| {
+                        let of_port = |end: u64| end as u16 == port;
+                        let entries = switch.paths().into_iter();
+                        entries.filter(|(flow, _)| of_port(flow.host) || of_port(flow.peer)).count()
+                    });
+                    assert_eq!(known.collect::<Vec<_>>(), [2; 3], "{what}: every switch knows the flow");
+                    let data = Segment { options: 0, data: 1000, ..segment }.frame(false, packet::ACK);
+                    a.send(&data);
+                    arrives(&b, &data, &format!("{what}, data"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_frame_of_the_switchs_own_carries_nothing_of_the_one_it_is_written_over() {
+    let row = Row::new();
+    let (a, middle) = (row.hosts[0].tap("h0"), row.fabric.tap("s2a"));
+    a.send(&packet::announcement(false));
+    let mut port = 1000;
+    for offload in [true, false] {
+        row.offload(offload);
+        for ipv6 in [false, true] {
+            for tags in 0..=2 {
+                port += 1;
+                let segment = Segment { ipv6, tags, port, partial: true, options: 0, data: 600 };
+                let frame = segment.to_nobody(port).frame(false, packet::ACK);
+                a.send(&frame);
+                let what = format!("offload {offload}, IPv6 {ipv6}, {tags} tags");
+                let request = middle.next(|bytes| path_type(bytes) == Some(4));
+                let request = request.unwrap_or_else(|| panic!("{what}: no Path Request for the station"));
+                // The kernel forgets the checksum's place of an IP packet with at most one tag.
+                assert_eq!(request.partial.is_some(), tags == 2 && offload, "{what}");
+                assert!(own_is_clean(&request, tags), "{what}: {:02x?}", request.bytes);
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_real_connection_carries_data_over_explored_paths() {
+    let row = Row::new();
+    for (host, number) in [(&row.hosts[0], 1), (&row.hosts[1], 2)] {
+        host.sh("ip link set lo up");
+        host.sh(&format!("ip addr add 10.0.0.{number}/24 dev h0"));
+        host.sh(&format!("ip addr add fd00::{number}/64 dev h0 nodad"));
+    }
+    for (offload, address) in
+        [(true, "10.0.0.2:80"), (true, "[fd00::2]:80"), (false, "10.0.0.2:81"), (false, "[fd00::2]:81")]
+    {
+        const BYTES: usize = 8_000_000;
+        row.offload(offload);
+        let listener = row.hosts[1].run(move || TcpListener::bind(address)).expect("a free port");
+        let server = row.hosts[1].start(move || {
+            let (mut stream, _) = listener.accept()?;
+            let mut got = Vec::new();
+            stream.read_to_end(&mut got)?;
+            stream.write_all(&got[..1000])?;
+            std::io::Result::Ok(got)
+        });
+        let sent: Vec<u8> = (0..BYTES).map(|at| ((at * 7) >> 3) as u8).collect();
+        let copy = sent.clone();
+        let client = row.hosts[0].start(move || {
+            let mut stream =
+                TcpStream::connect_timeout(&address.parse().expect("an address"), Duration::from_secs(5))?;
+            stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+            stream.write_all(&copy)?;
+            stream.shutdown(std::net::Shutdown::Write)?;
+            let mut back = Vec::new();
+            stream.read_to_end(&mut back)?;
+            std::io::Result::Ok(back)
+        });
+        let back = client.join().expect("no panic").unwrap_or_else(|error| panic!("{address}: {error}"));
+        let got = server.join().expect("no panic").unwrap_or_else(|error| panic!("{address}: {error}"));
+        assert!(got == sent && back == sent[..1000], "{address}: what arrives is what was sent");
+        for switch in &row.switches {
+            let port: u16 = if offload { 80 } else { 81 };
+            let known = switch.paths().into_iter();
+            let known = known.filter(|(flow, _)| flow.host as u16 == port || flow.peer as u16 == port);
+            assert!(known.count() >= 2, "{address}: the flow was explored; dropped: {:?}", switch.dropped());
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Tags on real cables: put on where a frame enters, followed, taken off where it leaves, over three switches.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::time::Duration;
+
+use weft_fabric::gates::{Direction, Gate, GateFlag, Layer, PortGate, SwitchGates};
+use weft_switchd::layout::{Port, Settings};
+use weft_switchd::pins::{Hook, Pins};
+use weft_switchd::tags::{Rules, Tagging};
+use weft_switchd::{Mode, Plane};
+use weft_switching::exploration::Exploration;
+use weft_switching::tag_forward::{FlowAction, FlowChange, FlowMatch, FlowRule, FlowTarget, Way};
+use weft_units::PortId;
+use weft_wire::{Tag, TagWidth, TaggedFrame};
+
+use crate::bpffs::BpfFs;
+use crate::wires::net::{Frame, Namespace};
+use crate::wires::packet::{self, Segment};
+
+/// Gates of the two servers, and of what leads up.
+const SERVERS: [u32; 2] = [2, 10];
+const UP: u32 = 8;
+/// The queue of a rule, and the major number of classes.
+const QUEUE: u8 = 3;
+const MAJOR: u16 = 7;
+
+/// One switch, and what is pinned of it.
+struct Switch {
+    plane: Plane,
+    rules: Rules,
+    _pinned: BpfFs,
+}
+
+impl Switch {
+    /// Attaches Tag-and-Forward to two interfaces of `fabric`.
+    fn attach(
+        fabric: &Namespace,
+        width: TagWidth,
+        interfaces: [&str; 2],
+        gates: [(u32, Option<GateFlag>); 2],
+    ) -> Self {
+        let pinned = BpfFs::new().expect("root may");
+        let pins = Pins::open(&pinned.root(), &"s".parse().expect("a name")).expect("root may");
+        let tagging =
+            Tagging { width, ethertype: width.ethertype(), queue_major: Some(MAJOR), ..Tagging::default() };
+        let config = Exploration::default();
+        let settings = Settings::new(&config).tagging(&tagging);
+        let mut plane = Plane::load(Mode::TagForward, &config, settings, &pins).expect("the kernel takes it");
+        let gate = |(port, (gate, flag)): (u16, (u32, Option<GateFlag>))| PortGate {
+            port: PortId(port),
+            gate: Gate(gate),
+            direction: if gate == UP { Direction::Up } else { Direction::Down },
+            flag,
+            peer: String::new(),
+        };
+        let down_divisor = if gates.iter().any(|(_, flag)| flag.is_some()) { 2 } else { 4 };
+        let gates = (0..).zip(gates).map(gate).collect();
+        let (switch, layer) = ("s".to_owned(), Layer::Edge);
+        plane.set_gates(&SwitchGates { switch, layer, down_divisor, up_divisor: 8, gates }).expect("sound");
+        for (number, name) in (0..).zip(interfaces) {
+            let ifindex = fabric.index(name);
+            let port = Port { ifindex, up: 1, ..Port::decided(false, true) };
+            plane.set_port(PortId(number), port).expect("a map");
+            plane.set_interface(ifindex, Some(PortId(number))).expect("a map");
+        }
+        let rules = Rules::open(width, &pins).expect("maps");
+        let names = interfaces.map(str::to_owned);
+        let plane = fabric.run(move || {
+            for (number, name) in (0..).zip(&names) {
+                plane.attach(&pins, Hook::Tcx, number, name).expect("the interface is there");
+            }
+            plane
+        });
+        Self { plane, rules, _pinned: pinned }
+    }
+
+    /// What comes to these addresses goes up, to a server's gate.
+    fn steer(&mut self, to: &[&str], down: u32, queue: u8) {
+        let to = to.iter().map(|address| {
+            let action = FlowAction { queue, down, to: FlowTarget::Way(Way { gate: Gate(UP), up: 0 }) };
+            let matches = FlowMatch::to(address.parse().expect("an address"));
+            FlowChange::Add(FlowRule { priority: 1, matches, action })
+        });
+        self.rules.apply(&to.collect::<Vec<_>>()).expect("new rules");
+    }
+
+    fn dropped(&self, name: &str) -> u64 {
+        let counters = self.plane.counters().expect("a map");
+        counters.dropped.iter().filter(|(reason, _)| reason.name() == name).map(|(_, count)| count).sum()
+    }
+}
+
+/// Two hosts and three switches in a row.
+struct Row {
+    hosts: [Namespace; 2],
+    fabric: Namespace,
+    switches: [Switch; 3],
+}
+
+impl Row {
+    fn new(width: TagWidth) -> Self {
+        let (hosts, fabric) = ([Namespace::new(), Namespace::new()], Namespace::new());
+        // As the daemon does: ports say nothing of their own, which would queue with the frames of others.
+        for of in ["all", "default"] {
+            fabric.sh(&format!("sysctl -qw net.ipv6.conf.{of}.disable_ipv6=1"));
+        }
+        hosts[0].connect("h0", packet::A, &fabric, "s1a", "02:00:00:00:01:01");
+        fabric.connect("s1b", "02:00:00:00:01:02", &fabric, "s2a", "02:00:00:00:02:01");
+        fabric.connect("s2b", "02:00:00:00:02:02", &fabric, "s3a", "02:00:00:00:03:01");
+        hosts[1].connect("h0", packet::B, &fabric, "s3b", "02:00:00:00:03:02");
+        for between in ["s1b", "s2a", "s2b", "s3a"] {
+            fabric.sh(&format!("ip link set {between} mtu 1508"));
+        }
+        let server = |number: usize| (SERVERS[number], Some(GateFlag::Srv));
+        let mut switches = [
+            Switch::attach(&fabric, width, ["s1a", "s1b"], [server(0), (UP, None)]),
+            // The least multiples of 4 that are no less than the servers' gates.
+            Switch::attach(&fabric, width, ["s2a", "s2b"], [(4, None), (12, None)]),
+            Switch::attach(&fabric, width, ["s3a", "s3b"], [(UP, None), server(1)]),
+        ];
+        let v6 = |last: u8| format!("fdfd:fdfd:fdfd:fdfd:fdfd:fdfd:fdfd:fd{last:02x}");
+        switches[0].steer(&["10.0.0.11", &v6(11), "10.0.0.2", "fd00::2"], SERVERS[1], QUEUE);
+        switches[2].steer(&["10.0.0.10", &v6(10), "10.0.0.1", "fd00::1"], SERVERS[0], QUEUE);
+        Self { hosts, fabric, switches }
+    }
+
+    /// Hosts with addresses, whose stacks send no more than a frame at once where not `gso`.
+    fn addressed(&self, gso: bool) {
+        for (host, number) in self.hosts.iter().zip(1..) {
+            host.sh("ip link set lo up");
+            host.sh(&format!("ip addr add 10.0.0.{number}/24 dev h0"));
+            host.sh(&format!("ip addr add fd00::{number}/64 dev h0 nodad"));
+            if !gso {
+                host.sh("ethtool -K h0 tso off gso off");
+            }
+        }
+    }
+
+    fn offload(&self, on: bool) {
+        for interface in ["s1a", "s1b", "s2a", "s2b", "s3a", "s3b"] {
+            self.fabric.sh(&format!("ethtool -K {interface} tx {}", if on { "on" } else { "off" }));
+        }
+    }
+}
+
+/// Whether `got` is `sent`, but that its checksum may have been put in.
+fn assert_same(got: &Frame, sent: &Frame, what: &str) {
+    if got.partial.is_some() {
+        return assert_eq!(got, sent, "{what}");
+    }
+    assert!(packet::is_complete(&got.bytes), "{what}: its checksum is wrong: {:02x?}", got.bytes);
+    assert_eq!(packet::without_checksum(&got.bytes), packet::without_checksum(&sent.bytes), "{what}");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_frame_is_tagged_between_switches_and_arrives_byte_for_byte() {
+    for width in TagWidth::ALL {
+        let row = Row::new(width);
+        let (a, b, middle) = (row.hosts[0].tap("h0"), row.hosts[1].tap("h0"), row.fabric.tap("s3a"));
+        let mut port = 1000;
+        for offload in [true, false] {
+            row.offload(offload);
+            for ipv6 in [false, true] {
+                for tags in 0..=2 {
+                    for (partial, data) in [(true, 0), (true, 700), (false, 1), (false, 1400), (true, 1420)] {
+                        port += 1;
+                        let what =
+                            format!("{width}, offload {offload}, IPv6 {ipv6}, {tags} tags, {partial} {data}");
+                        let frame = Segment { ipv6, tags, port, partial, options: 0, data };
+                        for back in [false, true] {
+                            let (from, to) = if back { (&b, &a) } else { (&a, &b) };
+                            let sent = frame.frame(back, packet::ACK);
+                            from.send(&sent);
+                            let wanted =
+                                |bytes: &[u8]| bytes.starts_with(packet::until_checksum(&sent.bytes));
+                            let got = to.next(wanted).unwrap_or_else(|| {
+                                let dropped = row.switches.each_ref().map(|switch| switch.plane.counters());
+                                panic!("{what}: it does not arrive: {dropped:?}")
+                            });
+                            assert_same(&got, &sent, &what);
+                            if !back {
+                                let tagged =
+                                    middle.next(|bytes| bytes[12..14] == width.ethertype().0.to_be_bytes());
+                                let tagged = tagged.unwrap_or_else(|| panic!("{what}: it has no tag"));
+                                let read = TaggedFrame::parse(&tagged.bytes, width, width.ethertype())
+                                    .expect("a tag");
+                                assert_eq!(
+                                    read.tag(),
+                                    Tag { queue: QUEUE, up: 0, down: SERVERS[1] },
+                                    "{what}"
+                                );
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        let [first, second, third] = row.switches.each_ref().map(|switch| {
+            let counters = switch.plane.tag_counters().expect("a map");
+            (counters.pushed, counters.forwarded, counters.popped)
+        });
+        let frames = u64::from(port - 1000);
+        assert_eq!(
+            (first, second, third),
+            ((frames, frames, frames), (0, 2 * frames, 0), (frames, frames, frames))
+        );
+        // A host's tag is not followed.
+        a.send(&Frame {
+            segment: 0,
+            bytes: [&[2; 12][..], &width.ethertype().0.to_be_bytes(), &[1; 60]].concat(),
+            partial: None,
+        });
+        let untrusted = || row.switches[0].dropped("untrusted") == 1;
+        assert!((0..100).any(|_| untrusted() || {
+            std::thread::sleep(Duration::from_millis(10));
+            false
+        }));
+    }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn hosts_ask_for_each_other_and_talk_in_the_queue_of_their_rule() {
+    let row = Row::new(TagWidth::Narrow);
+    row.addressed(false);
+    row.fabric.sh(&format!("tc qdisc add dev s2b root handle {MAJOR}: htb default 1"));
+    for class in 1..=8 {
+        row.fabric
+            .sh(&format!("tc class add dev s2b parent {MAJOR}: classid {MAJOR}:{class} htb rate 1gbit"));
+    }
+    // ARP and neighbour discovery go by the rules, and nothing is flooded.
+    for address in ["10.0.0.2", "fd00::2"] {
+        row.hosts[0].sh(&format!("ping -c 3 -i 0.05 -W 5 -s 1400 {address}"));
+    }
+    row.hosts[0].sh("ping -c 2 -i 0.05 -W 5 -M do -s 1472 10.0.0.2");
+    for address in ["10.0.0.2:90", "[fd00::2]:90"] {
+        let socket = row.hosts[1].run(move || UdpSocket::bind(address)).expect("a free port");
+        socket.set_read_timeout(Some(Duration::from_secs(5))).expect("a socket");
+        row.hosts[0]
+            .run(move || {
+                let socket = UdpSocket::bind(if address.starts_with('[') { "[::]:0" } else { "0.0.0.0:0" })?;
+                (0..50_u8).try_for_each(|n| socket.send_to(&[n; 1000], address).map(drop))
+            })
+            .expect("a datagram is sent");
+        let mut buffer = [0; 2000];
+        for n in 0..50 {
+            let len = socket.recv(&mut buffer).unwrap_or_else(|error| panic!("{address}, {n}: {error}"));
+            assert_eq!((len, buffer[0], buffer[999]), (1000, n, n), "{address}");
+        }
+    }
+    for offload in [true, false] {
+        row.offload(offload);
+        assert_eq!(
+            transfer(&row, if offload { "10.0.0.2:91" } else { "[fd00::2]:92" }, 8_000_000),
+            Ok(8_000_000)
+        );
+    }
+    let classes = row.fabric.output("tc -s class show dev s2b");
+    let sent = |class: u8| -> u64 {
+        let mut lines =
+            classes.lines().skip_while(|line| !line.contains(&format!("class htb {MAJOR}:{class} ")));
+        let words: Vec<&str> = lines.nth(1).unwrap_or_default().split_whitespace().collect();
+        words.get(3).and_then(|packets| packets.parse().ok()).unwrap_or_else(|| panic!("{classes}"))
+    };
+    assert!(sent(QUEUE + 1) > 5000, "what the rule says goes to its queue: {classes}");
+    assert_eq!((1..=8).filter(|class| *class != QUEUE + 1).map(sent).sum::<u64>(), 0, "{classes}");
+    assert_eq!(row.switches.each_ref().map(|switch| switch.dropped("gso")), [0; 3]);
+}
+
+/// Sends so many bytes over TCP; how many arrive.
+fn transfer(row: &Row, address: &'static str, bytes: usize) -> Result<usize, String> {
+    let listener = row.hosts[1].run(move || TcpListener::bind(address)).map_err(|error| error.to_string())?;
+    let server = row.hosts[1].start(move || {
+        let (stream, _) = listener.accept()?;
+        stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+        std::io::copy(&mut stream.take(bytes as u64), &mut std::io::sink())
+    });
+    let client = row.hosts[0].start(move || {
+        let mut stream = TcpStream::connect(address)?;
+        stream.set_write_timeout(Some(Duration::from_secs(20)))?;
+        stream.write_all(&vec![7; bytes])
+    });
+    client.join().expect("no panic").map_err(|error| error.to_string())?;
+    server.join().expect("no panic").map(|got| got as usize).map_err(|error| error.to_string())
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn segments_that_a_host_leaves_together_get_no_tag_and_are_counted() {
+    let row = Row::new(TagWidth::Narrow);
+    row.addressed(true);
+    // TCP sends them again one by one.
+    assert_eq!(transfer(&row, "10.0.0.2:93", 30_000), Ok(30_000));
+    assert!(row.switches[0].dropped("gso") > 0);
+    let counts = row.switches[0].plane.port_counters().expect("a map");
+    assert_eq!((counts[0].gso, counts[1].gso), (row.switches[0].dropped("gso"), 0));
+}

@@ -1,0 +1,83 @@
+//! Frames to a station that no switch knows arrive over three switches as they were sent, and at nobody else than
+//! hosts and switches that a bridge would flood them to.
+
+use crate::wires::net::Frame;
+use crate::wires::packet::{self, Segment, is_marked, meaningless, nobody};
+use crate::wires::{Row, arrives};
+
+/// The number of a station that has never sent anything.
+const NOBODY: u16 = 0x0900;
+
+/// Frames of many kinds to a station that has never sent anything.
+fn frames() -> Vec<(String, Frame)> {
+    let mut frames = Vec::new();
+    let mut port = 1000;
+    for tags in 0..=2 {
+        for ipv6 in [false, true] {
+            for partial in [true, false] {
+                for (flags, data) in [(packet::SYN, 0), (packet::ACK, 900)] {
+                    port += 1;
+                    let segment = Segment { ipv6, tags, port, partial, options: 0, data };
+                    let what = format!("IPv6 {ipv6}, {tags} tags, checksum left {partial}, flags {flags}");
+                    frames.push((what, segment.to_nobody(NOBODY).frame(false, flags)));
+                }
+            }
+        }
+        for len in [46, 1400] {
+            frames.push((
+                format!("an unknown EtherType, {tags} tags, {len} bytes"),
+                meaningless(tags, len, NOBODY),
+            ));
+        }
+    }
+    frames
+}
+
+/// A frame without an IP packet arrives as it was.
+fn arrives_as_it_was(row: &Row, frame: &Frame, what: &str) {
+    let tap = row.hosts[1].tap("h0");
+    row.hosts[0].tap("h0").send(frame);
+    let got = tap.next(|bytes| bytes == frame.bytes).unwrap_or_else(|| panic!("{what}: it does not arrive"));
+    assert_eq!(&got, frame, "{what}");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_frame_to_a_station_that_nobody_knows_arrives_byte_for_byte() {
+    let row = Row::new();
+    let (a, b, middle) = (row.hosts[0].tap("h0"), row.hosts[1].tap("h0"), row.fabric.tap("s2a"));
+    for offload in [true, false] {
+        row.offload(offload);
+        for (what, frame) in frames() {
+            let what = format!("offload {offload}, {what}");
+            if what.contains("EtherType") {
+                arrives_as_it_was(&row, &frame, &what);
+            } else {
+                a.send(&frame);
+                arrives(&b, &frame, &what);
+            }
+            let between =
+                middle.next(is_marked).unwrap_or_else(|| panic!("{what}: no mark between switches"));
+            assert_eq!(between.bytes[..6], frame.bytes[..6], "{what}: to whom");
+            assert_eq!(between.bytes[7..12], frame.bytes[7..12], "{what}: from whom");
+            assert_eq!(between.bytes.len(), frame.bytes.len(), "{what}: its length");
+        }
+    }
+    for switch in &row.switches {
+        assert!(!switch.stations().contains(&nobody(NOBODY)), "it is as unknown as before");
+    }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn segments_that_the_kernel_holds_together_reach_a_station_that_nobody_knows_unbroken() {
+    let row = Row::new();
+    let (a, b) = (row.hosts[0].tap("h0"), row.hosts[1].tap("h0"));
+    for (ipv6, port) in [(false, 2000), (true, 2001)] {
+        let segment = Segment { ipv6, tags: 0, port, partial: true, options: 0, data: 20_000 };
+        let together = Frame { segment: 1400, ..segment.to_nobody(NOBODY).frame(false, packet::ACK) };
+        a.send(&together);
+        let got = b.next(|bytes| bytes.starts_with(packet::until_checksum(&together.bytes)));
+        assert_eq!(got, Some(together), "IPv6 {ipv6}");
+    }
+}

@@ -1,0 +1,183 @@
+//! A fabric of switches without time and queues: a frame goes in at a host and comes out at hosts.
+
+use std::sync::Arc;
+
+use weft_fabric::Fabric;
+use weft_switching::{
+    Action, Actions, Blueprint, Context, DropReason, Forwarding, Header, Mac, ParamValue, SchemeSpec,
+    SchemeVisitor, Stream, Switch, flow_hash, stream, visit_scheme,
+};
+use weft_units::{HostId, LinkId, NodeId, PortId, Time};
+
+/// The seed of every test that does not say otherwise.
+pub const SEED: u64 = 1;
+
+pub fn scheme(name: &str) -> SchemeSpec {
+    SchemeSpec { name: name.to_owned(), params: Default::default() }
+}
+
+pub fn scheme_with(name: &str, key: &str, value: ParamValue) -> SchemeSpec {
+    SchemeSpec { name: name.to_owned(), params: [(key.to_owned(), value)].into() }
+}
+
+/// The next hops of `fabric` without the cables of `down`.
+pub fn routes(fabric: &Fabric, down: &[LinkId]) -> Arc<Forwarding> {
+    let up = |link: LinkId| fabric.link(link).up && !down.contains(&link);
+    Arc::new(Forwarding::new(fabric, up))
+}
+
+/// A frame of a flow.
+pub fn frame(src: u32, dst: u32, sport: u16, dport: u16) -> Header {
+    let (from, to) = (HostId(src), HostId(dst));
+    Header {
+        src: Mac::of_host(from.0),
+        dst: Mac::of_host(to.0),
+        sport,
+        dport,
+        flow_hash: flow_hash(from, to, sport, dport),
+        ip_bytes: 1_500,
+        ..Header::default()
+    }
+}
+
+/// What becomes of a frame, or of one of its copies.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum End {
+    /// It reached a host over these links.
+    Host(HostId, Vec<LinkId>),
+    /// A switch dropped it.
+    Dropped(NodeId, DropReason),
+}
+
+/// A frame may be handed on this often before it is in a loop.
+const MOST_HOPS: usize = 64;
+
+/// Something that does with a scheme's switches what a test asks for: the type of the switches
+/// stays inside.
+pub trait Network {
+    /// Sends a frame from its source by the first cable of it, and says what becomes of every copy.
+    fn send(&mut self, now: Time, header: &Header) -> Vec<End>;
+    /// Has one switch receive a frame, and says what it does.
+    fn receive(&mut self, now: Time, at: NodeId, ingress: PortId, header: &Header) -> Vec<Action>;
+    /// Tells all switches of other paths.
+    fn reroute(&mut self, routes: &Arc<Forwarding>);
+    /// Addresses that a switch has learnt.
+    fn learnt(&mut self, at: NodeId) -> usize;
+}
+
+/// Hands the switches of `scheme` on `fabric` to `test`.
+pub fn network<T>(
+    fabric: &Fabric,
+    scheme: &SchemeSpec,
+    seed: u64,
+    test: impl FnOnce(&mut dyn Network) -> T,
+) -> T {
+    visit_scheme(scheme, fabric, &routes(fabric, &[]), seed, Build { fabric, seed, test })
+        .expect("a known scheme")
+}
+
+struct Build<'a, F> {
+    fabric: &'a Fabric,
+    seed: u64,
+    test: F,
+}
+
+impl<T, F: FnOnce(&mut dyn Network) -> T> SchemeVisitor for Build<'_, F> {
+    type Output = T;
+
+    fn visit<B: Blueprint>(self, blueprint: B) -> T {
+        let nodes = (0..self.fabric.nodes().len() as u32).map(NodeId);
+        let switches = nodes.map(|node| {
+            let is_switch = !self.fabric.node(node).is_host();
+            let random = stream(self.seed, "switch", u64::from(node.0));
+            (is_switch.then(|| blueprint.switch(self.fabric, node)), random)
+        });
+        let switches = switches.collect();
+        (self.test)(&mut Switches { fabric: self.fabric, switches })
+    }
+}
+
+struct Switches<'a, S> {
+    fabric: &'a Fabric,
+    /// By node; hosts have none.
+    switches: Vec<(Option<S>, Stream)>,
+}
+
+struct World<'a> {
+    now: Time,
+    random: &'a mut Stream,
+}
+
+impl Context for World<'_> {
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn queue_bytes(&self, _port: PortId) -> u64 {
+        0
+    }
+
+    fn random(&mut self) -> &mut Stream {
+        self.random
+    }
+}
+
+impl<S: Switch> Network for Switches<'_, S> {
+    fn send(&mut self, now: Time, header: &Header) -> Vec<End> {
+        let host = header.source().expect("a simulated host");
+        let first = self.fabric.ports(self.fabric.host_node(host))[0];
+        let (mut ends, mut under_way) = (Vec::new(), vec![vec![first]]);
+        while let Some(path) = under_way.pop() {
+            assert!(path.len() <= MOST_HOPS, "a loop: {path:?}");
+            let last = self.fabric.link(path[path.len() - 1]);
+            if let Some(host) = self.fabric.node(last.to).host {
+                ends.push(End::Host(host, path));
+                continue;
+            }
+            for action in self.receive(now, last.to, last.to_port, header) {
+                match action {
+                    Action::Send(port) | Action::Deliver(port) => {
+                        let link = self.fabric.ports(last.to)[port.index()];
+                        under_way.push([&path[..], &[link]].concat());
+                    }
+                    Action::Drop(reason) => ends.push(End::Dropped(last.to, reason)),
+                    Action::Consume => panic!("a switch took a host's frame for itself"),
+                }
+            }
+        }
+        ends
+    }
+
+    fn receive(&mut self, now: Time, at: NodeId, ingress: PortId, header: &Header) -> Vec<Action> {
+        let mut actions = Actions::default();
+        let (switch, random) = &mut self.switches[at.index()];
+        let switch = switch.as_mut().expect("a switch");
+        switch.receive(&mut World { now, random }, ingress, header, &mut actions);
+        let all: Vec<Action> = actions.all().collect();
+        assert!(!all.is_empty(), "a switch has to say what becomes of a frame");
+        all
+    }
+
+    fn reroute(&mut self, routes: &Arc<Forwarding>) {
+        let switches = self.switches.iter_mut().filter_map(|(switch, _)| switch.as_mut());
+        switches.for_each(|switch| switch.routes_changed(routes));
+    }
+
+    fn learnt(&mut self, at: NodeId) -> usize {
+        let switch = self.switches[at.index()].0.as_mut();
+        switch.map_or(0, |switch| switch.table_entries(Time::ZERO).stations)
+    }
+}
+
+/// Asserts that `counts` may well be draws from equal chances: Pearson's statistic is below what it
+/// exceeds by chance once in a thousand times (Wilson and Hilferty 1931).
+pub fn is_even(what: &str, counts: &[u64]) {
+    const Z: f64 = 3.0902;
+    let freedom = counts.len() as f64 - 1.0;
+    let step = 2.0 / (9.0 * freedom);
+    let limit = freedom * (1.0 - step + Z * step.sqrt()).powi(3);
+    let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
+    let statistic: f64 = counts.iter().map(|&count| (count as f64 - expected).powi(2) / expected).sum();
+    println!("{what}: chi-square {statistic:.1}, by chance up to {limit:.1}, {counts:?}");
+    assert!(statistic < limit, "{what}: chi-square {statistic:.1} of {limit:.1}, {counts:?}");
+}

@@ -1,0 +1,193 @@
+//! Failures: Path Fail, exploration anew, data that meets a dead port, and paths that have become old.
+
+use weft_fabric::{LinkSpec, build};
+use weft_switching::exploration::{Exploration, OnMiss, WhileBroken};
+use weft_switching::tcp_path::TcpPathSwitch;
+use weft_switching::{DropReason, Header, Kind};
+use weft_units::{Duration, LinkId, NodeId};
+
+use crate::explore::net::{Net, segment, tcp_path};
+
+/// Three spines, three leaves, one host a leaf; hosts 0 and 1 have a connection.
+fn connected(config: &Exploration, seed: u64) -> (Net<TcpPathSwitch>, Vec<NodeId>) {
+    opened(config, seed, 7)
+}
+
+/// The same with this sequence number of the SYN.
+fn opened(config: &Exploration, seed: u64, isn: u32) -> (Net<TcpPathSwitch>, Vec<NodeId>) {
+    let link = LinkSpec::default();
+    let mut net = tcp_path(build::spine_leaf(3, 3, 1, &link, &link).unwrap(), config, seed);
+    net.resolve(0, 1);
+    let [there, _] = net.open(0, 1, 1000, isn);
+    (net, there)
+}
+
+fn link(net: &Net<TcpPathSwitch>, from: NodeId, to: NodeId) -> LinkId {
+    *net.fabric.ports(from).iter().find(|link| net.fabric.link(**link).to == to).expect("a cable")
+}
+
+fn both_ways(net: &mut Net<TcpPathSwitch>) -> Vec<NodeId> {
+    let there = net.data(0, 1, 1000, 80).expect("it arrives");
+    let mut back = net.data(1, 0, 80, 1000).expect("it arrives");
+    back.reverse();
+    assert_eq!(there, back);
+    there
+}
+
+#[test]
+fn a_flow_moves_to_another_path_whichever_cable_of_its_path_breaks() {
+    for seed in 1..10 {
+        for hop in 0..2 {
+            let (mut net, there) = connected(&Exploration::default(), seed);
+            let broken = link(&net, there[hop], there[hop + 1]);
+            net.set_up(broken, false);
+            net.run(Duration::from_ms(5));
+            assert_eq!((net.made(Kind::RecoveryRequest) > 0, net.made(Kind::RecoveryReply)), (true, 1));
+            let now = both_ways(&mut net);
+            assert_ne!(now[1], there[1]);
+            assert_eq!(net.loops, 0);
+        }
+    }
+}
+
+#[test]
+fn a_node_that_fails_takes_its_flows_elsewhere() {
+    let (mut net, there) = connected(&Exploration::default(), 1);
+    for cable in net.fabric.ports(there[1]).to_vec() {
+        net.set_up(cable, false);
+    }
+    net.run(Duration::from_ms(5));
+    assert_ne!(both_ways(&mut net)[1], there[1]);
+}
+
+#[test]
+fn a_silent_neighbour_is_as_good_as_a_dead_port() {
+    let config =
+        Exploration { hello: Duration::from_ms(10), hold: Duration::from_ms(30), ..Exploration::default() };
+    let (mut net, there) = connected(&config, 1);
+    let spine = there[1];
+    // Every frame from and to the spine is lost, though its cables stay up.
+    for cable in net.fabric.ports(spine).to_vec() {
+        for cable in [cable, cable.reverse()] {
+            net.set_delay(cable, Duration::from_secs(1_000));
+        }
+    }
+    net.run(Duration::from_ms(100));
+    assert!(net.made(Kind::RecoveryRequest) > 0);
+    assert_ne!(both_ways(&mut net)[1], spine);
+}
+
+#[test]
+fn a_flow_without_another_path_stops_and_nothing_loops() {
+    let (mut net, there) = connected(&Exploration::default(), 1);
+    let host_cable = net.fabric.ports(net.fabric.host_node(weft_units::HostId(1)))[0];
+    net.set_up(host_cable, false);
+    net.run(Duration::from_ms(5));
+    assert_eq!(net.data(0, 1, 1000, 80), None);
+    assert_eq!(net.loops, 0);
+    net.set_up(host_cable, true);
+    assert!(net.data(0, 1, 1000, 80).is_some(), "nobody knows where the host is, and it has said nothing");
+    net.resolve(1, 0);
+    assert_eq!(net.data(0, 1, 1000, 80).map(|path| path.len()), Some(there.len()));
+}
+
+#[test]
+fn data_without_an_entry_finds_a_path_where_it_may() {
+    let config = Exploration { on_miss: OnMiss::Recover, ..Exploration::default() };
+    let (mut net, _) = connected(&config, 1);
+    net.run(Duration::from_secs(8));
+    net.resolve(0, 1);
+    net.run(Duration::from_secs(8));
+    assert_eq!(net.entries().flows, 0, "the flow is forgotten, the stations are not");
+    assert!(net.data(0, 1, 1000, 80).is_some(), "the default forwarding takes it meanwhile");
+    assert_eq!(net.made(Kind::RecoveryReply), 1);
+    both_ways(&mut net);
+    assert!(net.entries().flows > 0);
+}
+
+#[test]
+fn a_frame_that_meets_a_dead_port_does_not_wait_for_the_sweep() {
+    for (while_broken, lost) in [(WhileBroken::Drop, true), (WhileBroken::Detour, false)] {
+        let sweep = Duration::from_secs(60);
+        let config = Exploration { while_broken, sweep, ..Exploration::default() };
+        let (mut net, there) = connected(&config, 1);
+        let broken = link(&net, there[0], there[1]);
+        net.set_up(broken, false);
+        assert_eq!(net.made(Kind::RecoveryRequest), 0);
+        let arrived = net.data(0, 1, 1000, 80).is_some();
+        assert!(!(arrived && lost));
+        assert_eq!(net.made(Kind::RecoveryReply), 1);
+        assert_ne!(both_ways(&mut net)[1], there[1], "{while_broken:?}");
+    }
+}
+
+#[test]
+fn an_old_path_is_left_for_a_better_one() {
+    let config = Exploration { refresh_after: Duration::from_secs(2), ..Exploration::default() };
+    let (mut net, there) = connected(&config, 1);
+    assert_eq!(both_ways(&mut net), there);
+    for cable in net.fabric.ports(there[1]).to_vec() {
+        for cable in [cable, cable.reverse()] {
+            net.set_delay(cable, Duration::from_ms(1));
+        }
+    }
+    assert_eq!(both_ways(&mut net), there, "it is not old yet");
+    net.run(Duration::from_secs(2));
+    net.data(0, 1, 1000, 80);
+    assert_ne!(both_ways(&mut net)[1], there[1]);
+    assert_eq!(net.dropped(DropReason::NoRoute), 0);
+    assert_eq!(net.loops, 0);
+}
+
+#[test]
+fn a_flow_in_full_swing_moves_to_another_path_before_a_second_has_passed() {
+    for seed in 1..20 {
+        for hop in 0..2 {
+            // 0 is a sequence number too.
+            let (mut net, there) = opened(&Exploration::default(), seed, 0);
+            let broken = link(&net, there[hop], there[hop + 1]);
+            for number in 0..400 {
+                if number == 200 {
+                    net.set_up(broken, false);
+                }
+                net.send(segment(0, 1, 1000, 80, Header::ACK, 0));
+                net.run(Duration::from_ns(100));
+                net.send(segment(1, 0, 80, 1000, Header::ACK, 0));
+                net.run(Duration::from_ns(100));
+            }
+            net.run(Duration::from_ms(5));
+            let now = both_ways(&mut net);
+            assert_ne!(now[1], there[1], "seed {seed}, hop {hop}");
+            assert_eq!(net.dropped(DropReason::RateLimited), 0);
+        }
+    }
+}
+
+/// A Path Fail about the flow from host 1 to host 0, as the spine of its path sends it to the leaf of host 0.
+fn fail(net: &mut Net<TcpPathSwitch>, there: &[NodeId], id: u32) {
+    let cable = link(net, there[1], there[0]);
+    let port = net.fabric.link(cable).from_port;
+    let header = Header { kind: Kind::PathFail, ..segment(1, 0, 80, 1000, 0, id) };
+    net.send_from(there[1], port, header);
+    net.run(Duration::from_ms(5));
+}
+
+#[test]
+fn a_path_fail_about_an_exploration_that_is_over_leaves_the_new_path_alone() {
+    // The connection was opened with the sequence number 7.
+    for (id, after, erased) in [
+        (7, Duration::from_ms(1), true),
+        (8, Duration::from_secs(2), false),
+        (0, Duration::from_ms(800), false),
+        (0, Duration::from_ms(1_000), true),
+    ] {
+        let (mut net, there) = connected(&Exploration::default(), 1);
+        // Opening it took 100 ms.
+        net.run(after);
+        let before = net.made(Kind::RecoveryRequest);
+        fail(&mut net, &there, id);
+        assert_eq!(net.made(Kind::RecoveryRequest) > before, erased, "id {id} after {after}");
+        assert_eq!(net.dropped(DropReason::Stale), u64::from(!erased));
+        both_ways(&mut net);
+    }
+}
