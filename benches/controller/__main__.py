@@ -27,7 +27,7 @@ def main(
     ] = False,
     output: Annotated[Path | None, typer.Option("--json", help="write all figures there")] = None,
 ) -> None:
-    """Figures of the OpenFlow controller beside a plain os-ken learning switch (docs/controller-figures.md)."""
+    """Figures of the OpenFlow controller beside a plain os-ken learning switch (benches/controller/README.md)."""
     parts, names = parts or ["load"], controllers.split(",")
     refuse("part", parts, PARTS)
     refuse("controller", names, load.CONTROLLERS)

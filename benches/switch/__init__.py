@@ -1,1 +1,1 @@
-"""Figures of the Linux switch, as ratios to others in the same run; docs/switch-figures.md says what they mean."""
+"""Figures of the Linux switch, as ratios to others in the same run; benches/switch/README.md says what they mean."""

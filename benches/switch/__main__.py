@@ -61,7 +61,7 @@ def main(
     quick: Annotated[bool, typer.Option("--quick", help="three short turns, two trials: does it work at all?")] = False,
     output: Annotated[Path | None, typer.Option("--json", help="write all figures there")] = None,
 ) -> None:
-    """Figures of the Linux switch, as ratios to others in the same run (docs/switch-figures.md)."""
+    """Figures of the Linux switch, as ratios to others in the same run (benches/switch/README.md)."""
     parts = parts or list(PARTS)
     names = switches.split(",")
     refuse("part", parts, PARTS)

@@ -5,7 +5,7 @@ described in `docs/results.md` and, for scenarios, in the JSON Schema that `sche
 """
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 class ScenarioError(ValueError):
     """A scenario, fabric file or `--set` that cannot be used; `str()` is the rendered message with its line."""
@@ -385,6 +385,96 @@ class Controller:
         """Counters since the start and sizes now, by name; the name of a size ends in ``_now``.
 
         ``memory_bytes_now`` is what the tables hold.
+        """
+
+class OpenFlow:
+    """Messages of OpenFlow 1.3, for the beginning of a connection and for questions to a switch.
+
+    `xid` is the transaction id of the message that is made; a number that does not fit its field raises
+    `OverflowError`.
+    """
+
+    @staticmethod
+    def hello(xid: int) -> bytes:
+        """Offers version 1.3, and no other."""
+
+    @staticmethod
+    def hello_failed(xid: int, reason: str) -> bytes:
+        """There is no common version; the switch shows the reason in its log."""
+
+    @staticmethod
+    def echo_request(xid: int) -> bytes:
+        """Asks whether the switch is there."""
+
+    @staticmethod
+    def echo_reply(xid: int, data: bytes) -> bytes:
+        """Answers an echo request with its data.
+
+        Raises:
+            ValueError: The message would have more than 65535 bytes.
+        """
+
+    @staticmethod
+    def features_request(xid: int) -> bytes:
+        """Asks for the datapath id."""
+
+    @staticmethod
+    def send_whole_frames(xid: int) -> bytes:
+        """Has a switch send up frames whole, and treat fragments as other packets."""
+
+    @staticmethod
+    def become_master(xid: int, generation: int) -> bytes:
+        """Asks to be the one that steers."""
+
+    @staticmethod
+    def become_slave(xid: int, generation: int) -> bytes:
+        """Asks to be one that only watches."""
+
+    @staticmethod
+    def role_request(xid: int) -> bytes:
+        """Asks for the role, and changes nothing."""
+
+    @staticmethod
+    def ports_request(xid: int) -> bytes:
+        """Asks for all ports."""
+
+    @staticmethod
+    def description_request(xid: int) -> bytes:
+        """Asks what switch it is."""
+
+    @staticmethod
+    def rules_request(xid: int, cookie: int = 0, mask: int = 0) -> bytes:
+        """Asks for the rules of table 0 whose cookies are `cookie` where `mask` has ones."""
+
+    @staticmethod
+    def count_request(xid: int, cookie: int, mask: int) -> bytes:
+        """Asks how many such rules there are."""
+
+    @staticmethod
+    def versions(hello: bytes) -> list[int]:
+        """The versions that a Hello offers: its bitmap's, else all up to that of its header.
+
+        Raises:
+            ValueError: It cannot be read.
+        """
+
+    @staticmethod
+    def read(message: bytes) -> tuple[str, tuple[Any, ...]] | None:
+        """What a switch says in a message, and its values; None for messages of other kinds.
+
+        * ``features``: datapath id, auxiliary id;
+        * ``port``: the port, as ``(number, name, MAC address, up)`` with name and address as bytes, and whether it is
+          gone;
+        * ``removed``: the cookie of a rule that is no more;
+        * ``refused``: the error in words, whether it is about the version, whether it is about the role;
+        * ``role``: whether it is master, whether it is slave, the generation id;
+        * ``ports``: whether more are to come, the ports;
+        * ``rules``: whether more are to come, the message, the cookies of its rules;
+        * ``count``: how many rules there are;
+        * ``description``: hardware and software, as bytes.
+
+        Raises:
+            ValueError: It cannot be read.
         """
 
 def tag_forward_state(k: int, external: int = 0) -> str:

@@ -194,16 +194,11 @@ def _spread(results: Results, grid: pl.DataFrame, values: pl.DataFrame, keep: tu
 def queue_exceedance(results: Results) -> pl.DataFrame:
     """How often a port has that much queued: `point`, `scheme`, `bytes`, `share` of (port, sample) with at least it.
 
-    Only amounts that occurred are listed, from the smallest above zero.
+    Of the samples in the measurement window. Only amounts that occurred are listed, from the smallest above zero.
     """
-    times = pl.struct("run", "time_ps").n_unique()
-    sampled = (
-        results.scan_series("link_utilisation" if _emulated(results) else "active_flows")
-        .group_by("point", "scheme", maintain_order=True)
-        .agg(times.alias("samples"))
-    )
+    sampled = _samples(results).lazy()
     occupied = (
-        results.scan_series("queue_bytes")
+        results.scan_series("queue_bytes", measured=True)
         .filter(pl.col("value") > 0)
         .group_by("point", "scheme", maintain_order=True)
         .agg("value")
@@ -222,6 +217,25 @@ def queue_exceedance(results: Results) -> pl.DataFrame:
             previous = share
     schema = {"point": pl.String, "scheme": pl.String, "bytes": pl.Float64, "share": pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _samples(results: Results) -> pl.DataFrame:
+    """How many samples of links the measurement window has: `point`, `scheme`, `samples`, over all seeds.
+
+    Those of a simulation follow from the window and the interval, whenever the run has ended: its queues are empty from
+    then on. An emulation samples when it gets round to it, so its samples are the times that have any row.
+    """
+    if _emulated(results):
+        times = pl.struct("run", "time_ps").n_unique()
+        taken = results.scan_series("link_utilisation", measured=True)
+        return taken.group_by("point", "scheme", maintain_order=True).agg(times.alias("samples")).collect()
+    rows = []
+    for run, summary in zip(results.finished, results.summaries(), strict=True):
+        start, end = (bound // summary["interval_ps"] for bound in summary["window_ps"])
+        rows.append((run.point, run.scheme, end - start))
+    schema = {"point": pl.String, "scheme": pl.String, "samples": pl.Int64}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    return frame.group_by("point", "scheme", maintain_order=True).agg(pl.col("samples").sum())
 
 
 def _sampled_ports(results: Results) -> int:

@@ -43,6 +43,11 @@ def short_key(key: str, keys: Iterable[str]) -> str:
     return key
 
 
+def column(key: str) -> str:
+    """A dotted key as the name of a table's column: ``traffic_load``. Altair takes a dot for a field within a field."""
+    return key.replace(".", "_")
+
+
 def plural(number: int, word: str, many: str | None = None) -> str:
     """A number with its noun, e.g. ``3 runs``; `many` where an s does not make it several."""
     return f"{number:,} {word if number == 1 else many or f'{word}s'}"

@@ -64,13 +64,14 @@ def flood_ratio(summary: Json, *kinds: str) -> float | None:
 def mean_entries(run: Run, summary: Json, metric: str = "flow_entries") -> float | None:
     """Entries in a switch's table, the mean over all switches and all samples of the measurement window.
 
-    None without a sample. A switch without a row at a time held nothing. An emulation samples when it gets round to it,
-    so its samples are the times that have any row.
+    The samples are those after the window's start, up to its end or that of the run: what tables hold after the run is
+    not known. None without a sample. A switch without a row at a time held nothing. An emulation samples when the
+    machine has time, so its samples are the times that have any row.
     """
     start, end = summary["window_ps"]
     end, interval = min(end, summary["simulated_ps"]), summary["interval_ps"]
-    samples = end // interval - -(-start // interval) + 1
-    held = _entries(run, metric).filter((pl.col("time_ps") >= start) & (pl.col("time_ps") <= end))
+    samples = end // interval - start // interval
+    held = _entries(run, metric).filter((pl.col("time_ps") > start) & (pl.col("time_ps") <= end))
     if "emulated" in summary:
         samples = held.select(pl.col("time_ps").n_unique()).collect().item()
     total = held.select(pl.col("value").sum()).collect().item()
@@ -112,16 +113,16 @@ def _per_move(_: Run, summary: Json) -> float | None:
 
 
 COLUMNS = (
-    Column("path_evenness", "Evenness", "ratio", lambda _, s: s.get("path_evenness")),
-    Column("explored", "Explored", "count", lambda _, s: _over_classes(s, "explored")),
-    Column("exploration_s", "Exploration", "s", lambda _, s: mean_exploration(s)),
-    Column("late_copies", "Late a flow", "ratio", _late_copies),
-    Column("exploration_share", "Explorations", "share", lambda _, s: flood_ratio(s, "exploration")),
-    Column("broadcast_share", "Broadcasts", "share", lambda _, s: flood_ratio(s, "broadcast")),
-    Column("flow_entries", "Flow entries", "count", mean_entries),
-    Column("most_flow_entries", "at most", "count", most_entries),
-    Column("moves", "Moves", "count", lambda _, s: _over_classes(s, "moves")),
-    Column("out_of_order_per_move", "Reordered a move", "ratio", _per_move),
+    Column("path_evenness", "Path evenness", "ratio", lambda _, s: s.get("path_evenness")),
+    Column("explored", "Explorations per run", "count", lambda _, s: _over_classes(s, "explored")),
+    Column("exploration_s", "Mean exploration time", "s", lambda _, s: mean_exploration(s)),
+    Column("late_copies", "Late copies per flow", "ratio", _late_copies),
+    Column("exploration_share", "Exploration traffic", "share", lambda _, s: flood_ratio(s, "exploration")),
+    Column("broadcast_share", "Broadcast traffic", "share", lambda _, s: flood_ratio(s, "broadcast")),
+    Column("flow_entries", "Flow entries per switch", "count", mean_entries),
+    Column("most_flow_entries", "Max flow entries", "count", most_entries),
+    Column("moves", "Path changes per run", "count", lambda _, s: _over_classes(s, "moves")),
+    Column("out_of_order_per_move", "Reordered segments per path change", "ratio", _per_move),
 )
 """How paths were chosen: floods are those into the lowest switches, tables those of all switches."""
 
@@ -133,14 +134,14 @@ def _event(key: str, scale: float = 1.0) -> Callable[[Run, Json], float | None]:
 EVENT_COLUMNS = (
     Column("frames_lost", "Frames lost", "count", _event("frames_lost")),
     Column("flows_hit", "Flows hit", "count", _event("flows_hit")),
-    Column("recovery_s", "Last lost after", "s", _event("recovery_ps", 1e-12)),
+    Column("recovery_s", "Last loss after", "s", _event("recovery_ps", 1e-12)),
     Column("paths_broken", "Paths broken", "count", _event("paths_broken")),
-    Column("paths_recovered", "Recovered", "count", _event("paths_recovered")),
-    Column("mean_path_recovery_s", "Recovery", "s", _event("mean_path_recovery_ps", 1e-12)),
-    Column("longest_path_recovery_s", "longest", "s", _event("longest_path_recovery_ps", 1e-12)),
-    Column("flows_resumed", "Flows back", "count", _event("flows_resumed")),
-    Column("mean_resumption_s", "after", "s", _event("mean_resumption_ps", 1e-12)),
-    Column("longest_resumption_s", "at the latest", "s", _event("longest_resumption_ps", 1e-12)),
+    Column("paths_recovered", "Paths recovered", "count", _event("paths_recovered")),
+    Column("mean_path_recovery_s", "Mean path recovery", "s", _event("mean_path_recovery_ps", 1e-12)),
+    Column("longest_path_recovery_s", "Max path recovery", "s", _event("longest_path_recovery_ps", 1e-12)),
+    Column("flows_resumed", "Flows resumed", "count", _event("flows_resumed")),
+    Column("mean_resumption_s", "Mean time to resume", "s", _event("mean_resumption_ps", 1e-12)),
+    Column("longest_resumption_s", "Max time to resume", "s", _event("longest_resumption_ps", 1e-12)),
 )
 """What an event cost, until the next one."""
 

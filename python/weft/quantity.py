@@ -79,7 +79,7 @@ def change(value: float | None, half: float | None = None) -> str:
     """A relative change as a signed percentage, e.g. ``−12.3 % ±1.1``."""
     if value is None or math.isnan(value):
         return MISSING
-    sign = "+" if value > 0 else "−" if value < 0 else "±"
+    sign = "+" if value > 0 else "−" if value < 0 else ""
     size = abs(value) * 100
     text = f"{sign}{size:,.0f}" if size >= 99.95 else f"{sign}{size:.1f}"
     return f"{text}{plus_minus(size, None if half is None else half * 100)} %"
@@ -90,6 +90,15 @@ def ratio(value: float | None, half: float | None = None) -> str:
     if value is None or math.isnan(value):
         return MISSING
     return digits(value) + plus_minus(value, half)
+
+
+def parts(kind: str, value: float, half: float | None) -> tuple[str, str]:
+    """A quantity and its ``±`` apart, each with the unit: ``1.23 ms`` and ``±0.05 ms``; the second may be empty."""
+    number, plus, rest = FORMATS[kind](value, half).partition(" ±")
+    if not plus:
+        return number, ""
+    text, space, unit = rest.partition(" ")
+    return f"{number}{space}{unit}", f"±{text}{space}{unit}"
 
 
 def span(values: Iterable[float | None], spell: Callable[[float], str]) -> str:

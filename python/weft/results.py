@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from .errors import ResultsError
-from .labels import short_key, show
+from .labels import column, short_key, show
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -177,7 +177,8 @@ class Results:
         """One row a flow, over all finished runs.
 
         Besides the columns of ``flows.parquet`` there are `run`, `scheme`, `seed`, `point`, one column for each swept
-        key, and `fct_s` (s), `slowdown` (FCT over that of the same flow alone) and `throughput_bps` (bit/s).
+        key with underscores for its dots (``traffic_load``), and `fct_s` (s), `slowdown` (FCT over that of the same
+        flow alone) and `throughput_bps` (bit/s).
 
         Args:
             measured: Leave out flows that started outside the scenario's measurement window.
@@ -195,23 +196,32 @@ class Results:
             (pl.col("bytes") * 8e12 / pl.col("fct_ps")).alias("throughput_bps"),
         )
 
-    def series(self, *metrics: str) -> pl.DataFrame:
+    def series(self, *metrics: str, measured: bool = False) -> pl.DataFrame:
         """The sampled series over all finished runs, in long form, or only the named metrics.
 
         Besides the columns of ``series.parquet`` there are `run`, `scheme`, `seed`, `point`, `time_s` and the swept
         keys.
-        """
-        return self.scan_series(*metrics).collect()
 
-    def scan_series(self, *metrics: str) -> pl.LazyFrame:
+        Args:
+            metrics: Names of metrics; all without any.
+            measured: Leave out samples outside the measurement window: those until its start, and those after its end.
+        """
+        return self.scan_series(*metrics, measured=measured).collect()
+
+    def scan_series(self, *metrics: str, measured: bool = False) -> pl.LazyFrame:
         """`series` as a lazy frame."""
         frame = self._scan(_SERIES, ("metric", "entity"))
         if metrics:
             frame = frame.filter(pl.col("metric").is_in(metrics))
+        if measured:
+            windows = [(run.id, *self._summaries[run.id]["window_ps"]) for run in self.finished]
+            bounds = pl.LazyFrame(windows, {"run": pl.String, "from_ps": pl.Int64, "to_ps": pl.Int64}, orient="row")
+            within = (pl.col("time_ps") > pl.col("from_ps")) & (pl.col("time_ps") <= pl.col("to_ps"))
+            frame = frame.join(bounds, on="run", maintain_order="left").filter(within).drop("from_ps", "to_ps")
         return frame.with_columns((pl.col("time_ps") / 1e12).alias("time_s"))
 
     def links(self) -> pl.DataFrame:
-        """One row a directed link and run: rate, delay, mean utilisation, bytes, packets, drops, largest queue."""
+        """One row a directed link and run: rate, delay, utilisation over the window, bytes, drops, largest queue."""
         pairs = [(run, link) for run in self.finished for link in self._summaries[run.id]["links"]]
         columns: dict[str, list[Any]] = {
             "run": [run.id for run, _ in pairs],
@@ -252,7 +262,7 @@ class Results:
             "seed": [run.seed for run in self.finished],
             "point": [run.point for run in self.finished],
         }
-        columns |= {key: [_cell(run.dimensions.get(key)) for run in self.finished] for key in self.dimensions}
+        columns |= {column(key): [_cell(run.dimensions.get(key)) for run in self.finished] for key in self.dimensions}
         return pl.DataFrame(columns, strict=False)
 
     def _run(self, entry: dict[str, Any], default_scheme: str) -> Run:

@@ -49,7 +49,7 @@ class Scenario:
         sets: Changes as ``key=value``, applied in order.
     """
 
-    text: str
+    text: str = field(repr=False)
     name: str = "scenario.toml"
     base_dir: Path = field(default_factory=Path)
     sets: tuple[str, ...] = ()

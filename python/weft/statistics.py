@@ -1,8 +1,8 @@
 """Means and differences over seeds with their 95 % intervals: pure functions on plain numbers.
 
 One run gives one value of a metric (its mean FCT, its p99, ...); runs with different seeds are independent, so the
-interval over the per-run values is Student's t. Schemes that share a seed saw exactly the same flows, so their
-difference is taken seed by seed and the interval is over the differences.
+interval over the per-run values is Student's t. Schemes that share a seed saw exactly the same flows, so they are
+compared seed by seed: by the ratio where all values are positive, by the difference otherwise.
 """
 
 from __future__ import annotations
@@ -10,11 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from scipy.special import stdtrit
 
 CONFIDENCE = 0.95
+QUANTILE: Literal["linear"] = "linear"
+"""How NumPy and Polars call the definition of `quantile`."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,11 @@ class Estimate:
             ends.reverse()
         return Estimate(self.mean * factor, ends[0], ends[1], self.n)
 
+    def shifted(self, offset: float) -> Estimate:
+        """The estimate of the same quantity plus `offset`."""
+        low, high = (None if end is None else end + offset for end in (self.low, self.high))
+        return Estimate(self.mean + offset, low, high, self.n)
+
 
 def usable(values: Iterable[float | None]) -> list[float]:
     """The values that were measured: without None and without NaN."""
@@ -65,6 +73,15 @@ def estimate(values: Iterable[float | None], confidence: float = CONFIDENCE) -> 
     quantile = float(stdtrit(n - 1, 0.5 + confidence / 2))
     half = quantile * float(data.std(ddof=1)) / math.sqrt(n)
     return Estimate(mean, mean - half, mean + half, n)
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """The value below which the share `share` (0 to 1) of some values lies, interpolated linearly; one is needed.
+
+    Type 7 of Hyndman and Fan (The American Statistician 50, 1996), the default of NumPy and R. The one definition of a
+    quantile in results: `QUANTILE` names it to Polars, and `crates/sim/src/results/quantile.rs` is the same in Rust.
+    """
+    return float(np.quantile(np.asarray(values, dtype=float), share, method=QUANTILE))
 
 
 def paired_values(

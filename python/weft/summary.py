@@ -1,6 +1,8 @@
-"""From flows to the comparison table: one value a seed for each metric, then mean, interval and paired difference.
+"""From flows to the comparison table: one value a run for each metric, then mean, interval and paired difference.
 
-Only flows that started in the measurement window count; FCT, slowdown and throughput are over the finished ones.
+Only flows that started in the measurement window count; FCT, slowdown and throughput are over the finished ones. A
+run's value is a mean, a quantile or a share over its flows, or their number or sum; what the table shows is the mean
+of these values over the seeds, for counts too.
 """
 
 from __future__ import annotations
@@ -10,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from .difference import Difference, difference
 from .errors import ResultsError
-from .statistics import Estimate, estimate, paired_difference, relative_difference
+from .labels import column
+from .statistics import QUANTILE, Estimate, estimate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,7 +43,7 @@ def _sum(column: str) -> pl.Expr:
 
 
 def _quantile(q: float) -> pl.Expr:
-    return pl.col("fct_s").quantile(q, interpolation="linear")
+    return pl.col("fct_s").quantile(q, interpolation=QUANTILE)
 
 
 METRICS = (
@@ -55,8 +59,8 @@ METRICS = (
         -1,
         _sum("out_of_order") / _sum("first_transmissions_received"),
     ),
-    Metric("retransmissions", "Retrans.", "count", -1, _sum("retransmissions").cast(pl.Float64)),
-    Metric("drops", "Drops", "count", -1, _sum("drops").cast(pl.Float64)),
+    Metric("retransmissions", "Retrans. per run", "count", -1, _sum("retransmissions").cast(pl.Float64)),
+    Metric("drops", "Drops per run", "count", -1, _sum("drops").cast(pl.Float64)),
 )
 """The metrics of the summary, in the order of its columns."""
 
@@ -75,10 +79,12 @@ class Row:
     """Measured flows, over all seeds."""
     finished: int
     estimates: dict[str, Estimate | None]
-    differences: dict[str, Estimate | None]
-    """Paired difference to the baseline, in the metric's unit; empty without a baseline."""
-    relative: dict[str, Estimate | None]
-    """The same as a share of the baseline's mean."""
+    differences: dict[str, Difference | None]
+    """How each metric differs from the baseline's; empty without a baseline."""
+
+    def per_run(self, count: int) -> float:
+        """A count over all seeds as the mean over the runs."""
+        return count / len(self.seeds)
 
 
 @dataclass(frozen=True)
@@ -90,15 +96,20 @@ class Summary:
     rows: list[Row]
 
     def frame(self) -> pl.DataFrame:
-        """As a wide table: for each metric `<key>`, `<key>_low`, `<key>_high` and, with a baseline, `<key>_diff…`."""
+        """As a wide table: for each metric `<key>`, `<key>_low` and `<key>_high`.
+
+        With a baseline also the paired difference, `<key>_diff…`, and the ratio, `<key>_ratio…`.
+        """
         records = []
         for row in self.rows:
-            record: dict[str, Any] = dict(row.group)
+            record: dict[str, Any] = {column(key): value for key, value in row.group.items()}
             record |= {"seeds": len(row.seeds), "flows": row.flows, "finished": row.finished}
             for metric in METRICS:
                 record |= _columns(metric.key, row.estimates[metric.key])
                 if self.baseline is not None:
-                    record |= _columns(f"{metric.key}_diff", row.differences.get(metric.key))
+                    found = row.differences.get(metric.key)
+                    record |= _columns(f"{metric.key}_diff", found.absolute if found else None)
+                    record |= _columns(f"{metric.key}_ratio", found.ratio if found else None)
             records.append(record)
         floats = {name: pl.Float64 for record in records for name in record if name.startswith(_METRIC_KEYS)}
         return pl.DataFrame(records, schema_overrides=floats, infer_schema_length=None)
@@ -117,8 +128,11 @@ class Summary:
                     "metrics": {
                         metric.key: _interval(row.estimates[metric.key])
                         | (
-                            {"difference": _interval(row.differences[metric.key])}
-                            if metric.key in row.differences
+                            {
+                                "difference": _interval(found.absolute if found else None),
+                                "ratio": _interval(found.ratio if found else None),
+                            }
+                            if (found := row.differences.get(metric.key)) or row.differences
                             else {}
                         )
                         for metric in METRICS
@@ -158,6 +172,7 @@ def per_seed(results: Results, by: Sequence[str] | None = None) -> pl.DataFrame:
     aggregates = [metric.aggregate.alias(metric.key) for metric in METRICS]
     return (
         results.scan_flows()
+        .rename({column(key): key for key in results.dimensions})
         .group_by([*keys, "seed"], maintain_order=True)
         .agg(pl.len().alias("flows"), pl.col("fct_ps").count().alias("finished"), *aggregates)
         .collect()
@@ -237,15 +252,13 @@ def _row(group: dict[str, Any], seeds: dict[int, dict[str, Any]], reference: Map
         finished=sum(record["finished"] for record in seeds.values()),
         estimates={},
         differences={},
-        relative={},
     )
     for metric in METRICS:
         own = {seed: record[metric.key] for seed, record in seeds.items()}
         row.estimates[metric.key] = estimate(own.values())
         if reference:
             other = {seed: record[metric.key] for seed, record in reference.items()}
-            row.differences[metric.key] = paired_difference(own, other)
-            row.relative[metric.key] = relative_difference(own, other)
+            row.differences[metric.key] = difference(own, other)
     return row
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from . import _weft
 from .errors import ScenarioError
 from .files import write_text
+from .labels import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +83,7 @@ class FabricPath:
         return len(self.cables)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Fabric:
     """A graph of hosts and switches.
 
@@ -95,6 +96,12 @@ class Fabric:
     nodes: list[Node]
     links: list[Link]
     measures: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return (
+            f"Fabric({self.name!r}: {plural(len(self.hosts), 'host')}, "
+            f"{plural(len(self.switches), 'switch', 'switches')}, {plural(len(self.links) // 2, 'link')})"
+        )
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Fabric:

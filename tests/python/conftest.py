@@ -2,25 +2,51 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import hypothesis
 import pytest
 from typer.testing import CliRunner, Result
 
 import sample
+import terminal  # noqa: F401
 from chromium import CHROMIUM, FLAGS
+from skips import pytest_make_collect_report, pytest_runtest_makereport
 from tiny import TINY
 from weft.cli import app
 from weft.results import Results
 from weft.scenario import Scenario
 
+__all__ = ["pytest_make_collect_report", "pytest_runtest_makereport"]
+
 
 @pytest.fixture(scope="session")
-def sample_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Path], object]], Path]:
+    """Has a directory made by the first of the processes that share this run of pytest; the others wait for it."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def directory(name: str, make: Callable[[Path], object]) -> Path:
+        whole, part = shared / name, shared / f"{name}.part"
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not whole.exists():
+                make(part)
+                part.rename(whole)
+        return whole
+
+    return directory
+
+
+@pytest.fixture(scope="session")
+def sample_dir(made_once) -> Path:
     """Three schemes at two loads with three seeds; not to be changed."""
-    return sample.write_results(tmp_path_factory.mktemp("sample") / "results")
+    return made_once("sample", sample.write_results)
 
 
 @pytest.fixture(scope="session")
@@ -37,9 +63,9 @@ def tiny(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def engine_results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def engine_results(made_once) -> Results:
     """The results of `TINY`, simulated; not to be changed."""
-    return Scenario.from_text(TINY).run(tmp_path_factory.mktemp("engine") / "results", jobs=1)
+    return Results(made_once("engine", lambda directory: Scenario.from_text(TINY).run(directory, jobs=1)))
 
 
 @pytest.fixture
@@ -59,6 +85,28 @@ def weft(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
         return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="weft")
 
     return run
+
+
+# How long an example takes says how busy the machine is.
+hypothesis.settings.register_profile("weft", deadline=None)
+hypothesis.settings.load_profile("weft")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Spread tests as `spread.py` says."""
+    from spread import Spreading
+
+    config.option.loadscopereorder = False
+    return Spreading(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest group begins first where tests are spread."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        from spread import group
+
+        items.sort(key=lambda item: group(item.nodeid) != "measuring")
 
 
 @pytest.fixture(scope="session")

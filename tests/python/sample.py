@@ -127,15 +127,17 @@ def series_table(scheme: str, load: float, seed: int, links: list[str], samples:
     rng = np.random.default_rng([seed, int(load * 1000), *scheme.encode(), 7])
     times = (np.arange(1, samples + 1) * 1e12 / samples).astype(np.int64)
     heat = rng.gamma(4 * SPEED.get(scheme, 0.7), load / 4, len(links))
-    frames = []
+    metrics, entities, instants, seen = [], [], [], []
 
-    def add(metric: str, entity: str, values: np.ndarray) -> None:
-        rows = {"time_ps": times, "metric": metric, "entity": entity, "value": values.astype(float)}
-        frames.append(pl.DataFrame(rows))
+    def add(metric: str, entity: str, values: np.ndarray, busy: bool | np.ndarray = True) -> None:
+        busy = np.broadcast_to(busy, values.shape)
+        instants.append(times[busy])
+        seen.append(values[busy].astype(float))
+        metrics.extend([metric] * busy.sum())
+        entities.extend([entity] * busy.sum())
 
     def add_busy(metric: str, entity: str, values: np.ndarray) -> None:
-        add(metric, entity, values)
-        frames[-1] = frames[-1].filter(pl.col("value") > 0)
+        add(metric, entity, values, values > 0)
 
     ramp = np.minimum(1, np.arange(samples) / (samples * 0.1))
     for link, level in zip(links, heat, strict=True):
@@ -146,7 +148,9 @@ def series_table(scheme: str, load: float, seed: int, links: list[str], samples:
     for name, share in (("mouse", 0.01), ("rabbit", 0.2), ("elephant", 0.79)):
         add("throughput_bps", name, ramp * share * load * 16e9 * rng.lognormal(0, 0.1, samples))
     add("active_flows", "all", ramp * load * 120 * rng.lognormal(0, 0.1, samples))
-    return pl.concat(frames).with_columns(pl.col("metric", "entity").cast(pl.Categorical))
+    columns = {"time_ps": np.concatenate(instants), "metric": metrics, "entity": entities}
+    table = pl.DataFrame(columns | {"value": np.concatenate(seen)})
+    return table.with_columns(pl.col("metric", "entity").cast(pl.Categorical))
 
 
 def write_run(
@@ -192,6 +196,7 @@ def write_run(
         },
         "simulated_ps": 1_000_000_000_000 + seed * 10**11,
         "window_ps": [100_000_000_000, 1_000_000_000_000],
+        "interval_ps": 10**12 // samples,
         "counters": {
             "packets_sent": int(table["packets_sent"].sum()),
             "packets_delivered": int(table["packets_sent"].sum() - table["drops"].sum()),

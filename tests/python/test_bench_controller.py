@@ -10,12 +10,21 @@ from typing import Any
 
 import pytest
 
-from benches.controller import load
+from benches.controller import load, processes
 from benches.controller.processes import LOAD, ROOT, LoadError
 from benches.controller.profile import shares
 
 pytest.importorskip("os_ken")
-needs_load = pytest.mark.skipif(not LOAD.exists(), reason=f"{LOAD} is not built (make bench-controller)")
+PROGRAMS = [program for program in (LOAD, ROOT / "target/debug" / LOAD.name) if program.exists()]
+"""That of `make bench-controller`, and that of the Rust tests: what is tried here is not how fast it is."""
+needs_load = pytest.mark.skipif(not PROGRAMS, reason=f"{LOAD.name} is not built (make bench-controller)")
+
+
+@pytest.fixture(autouse=True)
+def newest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Load with the program that was built last."""
+    if PROGRAMS:
+        monkeypatch.setattr(processes, "LOAD", max(PROGRAMS, key=lambda program: program.stat().st_mtime))
 
 
 def loaded(name: str, *arguments: str) -> dict[str, Any]:
@@ -57,7 +66,8 @@ def test_a_controller_that_never_finds_the_fabric_is_refused_with_how_far_it_cam
         loaded(load.YARDSTICK, "--fabric", "spine-leaf:2x4x2", "--patience", "2")
 
 
-@needs_load
+@pytest.mark.long
+@pytest.mark.skipif(not LOAD.exists(), reason=f"{LOAD} is not built (make bench-controller)")
 def test_a_quick_run_measures_all_controllers_in_turn(tmp_path: Path) -> None:
     out = tmp_path / "figures.json"
     command = [sys.executable, "-m", "benches.controller", "--quick", "--connections", "100", "--memory", "300"]

@@ -42,6 +42,7 @@ def test_listing_is_given_up_and_what_is_left_is_estimated():
     assert (found > 0, took > 0.05, whole) == (True, True, False)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not EXAMPLE.exists(), reason="the example is not built (make bench-paths)")
 def test_it_runs_and_writes_what_it_shows(tmp_path):
     file = tmp_path / "figures.json"

@@ -41,6 +41,7 @@ def test_a_ratio_is_taken_round_by_round() -> None:
     assert ratios([1.0, 20.0, 3.0], [2.0, 40.0, 6.0]).max == 0.5
 
 
+@pytest.mark.long
 @pytest.mark.skipif(unable() is not None, reason=str(unable()))
 def test_a_quick_run_measures_the_switch_beside_the_bridge_and_leaves_nothing(tmp_path: Path) -> None:
     def left() -> tuple[list[str], str]:

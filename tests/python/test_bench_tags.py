@@ -62,6 +62,7 @@ def test_the_figures_are_shown_and_drawn(tmp_path):
     assert drawn.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.long
 def test_a_small_run_measures_every_step_and_table(tmp_path):
     reason = unable()
     program = ROOT / "target/release/examples/tags"

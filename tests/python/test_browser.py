@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import sample
@@ -56,6 +58,36 @@ def test_the_page_is_not_wider_than_the_window(page):
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     overflowing = "[...document.querySelectorAll('.chart')].filter(c => c.scrollWidth > c.clientWidth).map(c => c.id)"
     assert page.evaluate(overflowing) == []
+
+
+@pytest.mark.parametrize("width", [1400, 800, 400])
+def test_no_window_is_too_narrow_for_the_page(browser, results, tmp_path, width):
+    page = opened(browser, report(results, tmp_path / "report.html"), width)
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("mark", "values"),
+    [
+        (
+            "#completion .mark-symbol path",
+            [r"mean over seeds\s*[\d.]+ (µs|ms|s)", r"interval\s*[\d.]+ \S+ to [\d.]+ (µs|ms|s)"],
+        ),
+        ("#throughput .mark-symbol path", [r"mean over seeds\s*[\d.]+ [MG]bps"]),
+        ("#curves .mark-symbol path", [r"flow completion time\s*[\d.]+ (µs|ms|s)", r"share of flows\s*[\d.]+ %"]),
+        ("#over-time .mark-symbol path", [r"time in the run\s*[\d.]+ (µs|ms|s)", r"delivered\s*[\d.]+ [kMGT]bps"]),
+        ("#queues .mark-symbol path", [r"time in the run\s*[\d.]+ (µs|ms|s)", r"queued bytes\s*[\d.]+ k?B"]),
+    ],
+)
+def test_every_chart_has_tooltips_with_units(page, mark, values):
+    # The second last point of the first line: neither zero nor under the first of another line.
+    page.locator(mark).nth(1).dispatch_event("pointermove", {"bubbles": True})
+    page.locator(mark).nth(1).dispatch_event("mousemove", {"bubbles": True})
+    text = page.locator("#vg-tooltip-element").inner_text()
+    assert "scheme" in text
+    for value in values:
+        assert re.search(value, text), text
 
 
 def test_what_scrolls_by_is_hidden_by_the_bar(page):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -42,25 +43,58 @@ def test_the_version_is_printed(weft):
 def test_the_summary_shows_means_intervals_and_differences(weft, sample_dir):
     result = weft("summary", sample_dir, "--baseline", "ecmp")
     assert result.exit_code == 0
-    title, head, *_ = (line.rstrip() for line in result.stdout.splitlines())
+    title, above, head, *_ = (line.rstrip() for line in result.stdout.splitlines())
     assert title == "load 0.2"
     assert head.split("  ")[0] == "Class"
-    assert [h.strip() for h in head.split("  ") if h][2:] == ["Flows", *(metric.title for metric in METRICS)]
+    parts = [text.partition(" per ") for text in ("Flows per run", *(metric.title for metric in METRICS))]
+    assert above.split() == [what for what, per, _ in parts if per], "two lines where it is a count per run"
+    assert [h.strip() for h in head.split("  ") if h][2:] == [f"per {run}" if per else what for what, per, run in parts]
     text = result.stdout
     assert "single_path" in text
     assert "±" in text
-    assert "2 open" in text
-    assert "Mean over 3 seeds" in text
-    assert "paired difference to ecmp" in text
+    assert re.search(r"0\.667 .*\n.*unfinished", text), "two in three runs"
+    assert re.search(r"±\d+\.\d+ [mµ]s", text), "with its unit"
+    assert "One value per run, averaged over 3 seeds" in text
+    assert "difference from ecmp" in " ".join(text.split())
+    assert "n.s." in text
 
 
-def test_a_narrow_terminal_gets_two_tables_and_no_line_is_cut(weft, sample_dir, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
+@pytest.mark.parametrize(("columns", "tables"), [(140, 1), (80, 2), (60, 4)])
+def test_a_narrow_terminal_gets_several_tables_and_no_number_is_cut(weft, sample_dir, monkeypatch, columns, tables):
+    monkeypatch.setenv("COLUMNS", str(columns))
     lines = weft("summary", sample_dir).stdout.splitlines()
+    assert sum("Scheme" in line for line in lines) == 2 * tables
     assert sum("Mean FCT" in line for line in lines) == 2
-    assert sum("Throughput" in line for line in lines) == 2
-    assert max(map(len, lines)) <= 80
+    assert sum("Drops" in line for line in lines) == 2
+    assert max(map(len, lines)) <= columns
     assert not any("…" in line for line in lines)
+
+
+def test_profiles_side_by_side_are_not_cut_on_a_narrow_terminal(weft, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    text = weft("list", "profiles").stdout
+    for whole in ("131.072 kB", "0.700195", "lowest-rtt", "timestamps"):
+        assert whole in text
+    assert max(map(len, text.splitlines())) <= 60
+
+
+def test_flags_are_shown_without_a_type(weft):
+    for command in ([], ["run"], ["controller"], ["tag-forward"]):
+        text = weft(*command, "--help").stdout
+        assert "--help" in text
+        assert "bool" not in text
+
+
+def test_a_link_that_is_slower_one_way_is_one_link(weft, tmp_path):
+    path = tmp_path / "asymmetric.toml"
+    hosts = '[[node]]\nname = "h0"\nrole = "host"\n[[node]]\nname = "h1"\nrole = "host"\n'
+    path.write_text(
+        f'{hosts}[[link]]\nbetween = ["h0", "h1"]\nrate = "100 Mbps"\nrate_back = "20 Mbps"\n'
+        '[[link]]\nbetween = ["h0", "h1"]\nrate = "20 Mbps"\nrate_back = "100 Mbps"\n'
+        '[[link]]\nbetween = ["h0", "h1"]\nrate = "100 Mbps"\n'
+    )
+    line = next(line for line in weft("fabric", path).stdout.splitlines() if line.startswith("links"))
+    assert "3: 2 of 100 Mbps, 1.00 µs one way and 20.0 Mbps, 1.00 µs back; 1 of 100 Mbps, 1.00 µs" in line
 
 
 def test_one_seed_says_that_there_is_no_interval(weft, tmp_path):
@@ -74,7 +108,7 @@ def test_the_summary_as_json_has_intervals_and_differences(weft, sample_dir):
     data = json.loads(weft("summary", sample_dir, "--baseline", "ecmp", "--json").stdout)
     assert data["by"] == ["traffic.load", "class", "scheme"]
     row = next(r for r in data["rows"] if r["scheme"] == "spray")
-    assert row["metrics"]["mean_fct_s"].keys() == {"mean", "low", "high", "difference"}
+    assert row["metrics"]["mean_fct_s"].keys() == {"mean", "low", "high", "difference", "ratio"}
     assert row["metrics"]["mean_fct_s"]["difference"]["high"] < 0
 
 
@@ -198,7 +232,7 @@ def test_the_default_directory_is_that_of_the_help(weft, tiny, monkeypatch):
     tiny.rename("other.toml")
     assert weft("run", "other.toml", "-q").exit_code == 0
     assert (tiny.parent / "results" / "other" / "sweep.json").is_file()
-    assert "the file's name" in " ".join(weft("run", "--help").stdout.replace("│", " ").split())
+    assert "the file name" in " ".join(weft("run", "--help").stdout.replace("│", " ").split())
 
 
 def test_a_reader_that_stops_early_is_no_error(sample_dir):
@@ -228,7 +262,7 @@ def test_a_command_that_neither_draws_nor_reads_results_imports_nothing_that_tak
     monkeypatch.chdir(Path(__file__).parents[2] / "scenarios")
     script = (
         "import sys\nfrom weft.cli import main\ntry:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
-        "slow = {'polars', 'numpy', 'scipy', 'matplotlib', 'altair', 'networkx', 'os_ken'} & set(sys.modules)\n"
+        "slow = {'polars', 'numpy', 'scipy', 'matplotlib', 'altair', 'networkx', 'aiohttp'} & set(sys.modules)\n"
         "assert not slow, slow"
     )
     command = [sys.executable, "-c", script, *arguments]

@@ -257,7 +257,7 @@ OUTSIDE = """() => {
 """Texts that the drawing cuts."""
 
 
-@pytest.mark.parametrize("width", [900, 1400])
+@pytest.mark.parametrize("width", [400, 800, 900, 1400])
 @pytest.mark.parametrize(
     ("scheme", "changes"),
     [

@@ -13,6 +13,7 @@ from test_study import world
 from weft import OutputError, Results, extracts, plot
 from weft.content import Content
 from weft.figures import comparison
+from weft.figures.style import FORMATS
 from weft.studies.packet_spraying import figures
 
 
@@ -86,6 +87,15 @@ def test_panels_of_a_study_side_by_side_have_the_same_vertical_axis(tmp_path, dr
         ((low, high),) = figure["heights"]
         assert low == 0
         assert figure["reach"] < high
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_format_that_is_offered_is_written_and_the_same_twice(small, tmp_path, kind):
+    files = [
+        comparison.by_class(Content(small, None), "mean_fct_s", tmp_path / name, (kind,))[0] for name in ("a", "b")
+    ]
+    assert files[0].name == f"a.{kind}"
+    assert files[0].read_bytes() == files[1].read_bytes()
 
 
 def test_an_unknown_format_is_refused_by_name(small, tmp_path):

@@ -57,10 +57,17 @@ def fits(page, width: int) -> bool:
     return page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@of_kind(hostile.NAMES)
-def test_a_report_shows_any_name_as_text(browser, tmp_path, name):
-    path = report(hostile.write_results(tmp_path / "r", name))
-    page, shown = opened(browser, path), visible(name)
+@pytest.fixture(scope="module", params=hostile.NAMES.values(), ids=hostile.NAMES.keys())
+def reported(browser, request, tmp_path_factory):
+    """A name, and the page of a report in which everything is called so."""
+    page = opened(browser, report(hostile.write_results(tmp_path_factory.mktemp("hostile") / "r", request.param)))
+    yield request.param, page
+    page.close()
+
+
+def test_a_report_shows_any_name_as_text(reported):
+    name, page = reported
+    shown = visible(name)
     assert page.complaints == []
     assert page.evaluate("document.documentElement.dataset.ready") == "yes"
     assert page.title() == " ".join(f"{shown} – Weft".split())
@@ -80,12 +87,10 @@ def test_a_report_shows_any_name_as_text(browser, tmp_path, name):
     marks = page.locator("#completion svg .mark-rect path").evaluate_all("all => all.map(one => one.ariaLabel)")
     assert any(f"scheme: {shown}1" in label for label in marks)
     assert fits(page, 1280)
-    page.close()
 
 
-@of_kind(hostile.NAMES)
-def test_the_controls_of_a_report_find_any_name(browser, tmp_path, name):
-    page = opened(browser, report(hostile.write_results(tmp_path / "r", name)))
+def test_the_controls_of_a_report_find_any_name(reported):
+    _, page = reported
     lines = page.locator("svg.fabric .links")
     before = lines.inner_html()
     page.locator(".tabs[data-sets=scheme] button").nth(1).click()
@@ -95,7 +100,6 @@ def test_the_controls_of_a_report_find_any_name(browser, tmp_path, name):
     assert lines.inner_html() not in (before, second)
     page.wait_for_timeout(50)
     assert page.complaints == []
-    page.close()
 
 
 @of_kind(OF_NODES)
@@ -148,15 +152,32 @@ def test_what_is_obeyed_instead_of_shown_is_spelled_and_all_else_is_kept():
 MARKUP = {**hostile.NAMES, "Rich's markup": "[/red] [bold :smile: \\", "two lines": "one\ntwo\tthree"}
 
 
-def printed(words: list[object]) -> tuple[int, str, str]:
+ONE_AFTER_ANOTHER = """
+import json, sys
+from weft.cli import main
+for words in json.loads(sys.argv[1]):
+    sys.argv[:] = ["weft", *words]
+    try:
+        code = main() or 0
+    except SystemExit as end:
+        code = end.code or 0
+    for stream in (sys.stdout, sys.stderr):
+        print(f"{code}\\0\\0", end="", file=stream, flush=True)
+"""
+
+
+def printed(*commands: list[object]) -> list[tuple[int, str, str]]:
     """What `weft` prints, in a process of its own: what it thinks of its terminal is its own, too."""
+    told = json.dumps([[str(word) for word in words] for words in commands])
     done = subprocess.run(
-        [sys.executable, "-m", "weft", *(str(word) for word in words)],
+        [sys.executable, "-c", ONE_AFTER_ANOTHER, told],
         capture_output=True,
         env={**os.environ, "COLUMNS": "2000", "PYTHONIOENCODING": "utf-8"},
-        check=False,
+        check=True,
     )
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
+    out, err = (stream.decode().split("\0\0")[:-1] for stream in (done.stdout, done.stderr))
+    assert len(out) == len(err) == len(commands)
+    return [(int(said[-1]), said[:-1], wrong[:-1]) for said, wrong in zip(out, err, strict=True)]
 
 
 def squeezed(text: str) -> str:
@@ -172,30 +193,28 @@ def obeyed(text: str) -> list[str]:
 @of_kind(MARKUP)
 def test_commands_print_any_name_as_text(tmp_path, name):
     directory, shown = hostile.write_results(tmp_path / "r", name), visible(name)
-    for words in (["summary", directory], ["summary", directory, "--json"]):
-        code, out, err = printed(words)
-        assert (code, err) == (0, "")
-        assert obeyed(out) == []
-        if words[-1] == "--json":
-            assert name in {row["class"] for row in json.loads(out)["rows"]}
-        else:
-            assert squeezed(f"{shown}1") in squeezed(out) or "\n" in name
+    commands = [["summary", directory], ["summary", directory, "--json"]]
     if name in OF_NODES.values():
         file = hostile.fabric_file(tmp_path, name)
-        for words in (["fabric", file, "--svg", tmp_path / "f.svg"], ["fabric", file, "--json"]):
-            code, out, err = printed(words)
-            assert code == 0, err
-            assert obeyed(out + err) == []
-            assert name in json.loads(out)["name"] if words[-1] == "--json" else squeezed(shown) in squeezed(out)
-        code, out, err = printed(["fabric", file, "--paths", f"{name}h0", f"{name}nobody"])
-        assert (code, obeyed(out + err)) == (2, [])
-        assert f"{shown}nobody" in err
+        commands += [["fabric", file, "--svg", tmp_path / "f.svg"], ["fabric", file, "--json"]]
+        commands += [["fabric", file, "--paths", f"{name}h0", f"{name}nobody"]]
+    (_, table, _), (_, rows, _), *of_fabric = seen = printed(*commands)
+    assert [obeyed(out + err) for _, out, err in seen] == [[]] * len(seen)
+    assert [(code, err) for code, _, err in seen[:2]] == [(0, "")] * 2
+    assert squeezed(f"{shown}1") in squeezed(table) or "\n" in name
+    assert name in {row["class"] for row in json.loads(rows)["rows"]}
+    if of_fabric:
+        assert [code for code, _, _ in of_fabric] == [0, 0, 2], of_fabric
+        (_, drawn, _), (_, told, _), (_, _, refused) = of_fabric
+        assert squeezed(shown) in squeezed(drawn)
+        assert name in json.loads(told)["name"]
+        assert f"{shown}nobody" in refused
 
 
 @pytest.mark.parametrize("kind", ["quotes", "control characters"])
 def test_figures_are_drawn_with_any_name(tmp_path, kind):
     directory = hostile.write_results(tmp_path / "r", hostile.NAMES[kind])
-    code, out, err = printed(["plot", directory, "--format", "svg"])
+    [(code, out, err)] = printed(["plot", directory, "--format", "svg"])
     assert code == 0, err
     assert obeyed(out + err) == []
     assert "Traceback" not in err
@@ -210,7 +229,7 @@ def test_a_directory_may_have_any_name_too(browser, tmp_path, name):
     directory = sample.write_results(tmp_path / name, {"scheme.name": ["ecmp"]}, seeds=1, flows=40, samples=4)
     index = json.loads((directory / "sweep.json").read_text())
     (directory / "sweep.json").write_text(json.dumps(index | {"name": ""}))
-    code, out, err = printed(["report", directory])
+    [(code, out, err)] = printed(["report", directory])
     assert code == 0, err
     assert obeyed(out + err) == []
     assert visible(name) in err
@@ -222,10 +241,10 @@ def test_a_directory_may_have_any_name_too(browser, tmp_path, name):
 
 def test_half_a_character_in_a_result_is_refused_plainly(tmp_path):
     directory = sample.write_results(tmp_path / "r", {"scheme.name": ["b\U0001f600"]}, seeds=1, flows=40, samples=4)
-    assert printed(["summary", directory])[0] == 0
+    assert printed(["summary", directory])[0][0] == 0
     index = directory / "sweep.json"
     index.write_text(index.read_text().replace("\\ude00", ""))
-    code, out, err = printed(["summary", directory])
+    [(code, out, err)] = printed(["summary", directory])
     assert (code, out) == (2, "")
     assert "sweep.json: not valid JSON" in err
 
@@ -233,8 +252,8 @@ def test_half_a_character_in_a_result_is_refused_plainly(tmp_path):
 def test_a_scenario_with_control_characters_is_complained_about_without_them(tmp_path):
     file = tmp_path / "a\x1b[2J\u202e.toml"
     file.write_text('name = "x"\nfabric = 3\n\x9b = 3\n')
-    for words in (["run", file], ["explore", file], ["fabric", file], ["report", file], ["summary", f"{file}\n"]):
-        code, out, err = printed(words)
+    words = (["run", file], ["explore", file], ["fabric", file], ["report", file], ["summary", f"{file}\n"])
+    for code, out, err in printed(*words):
         assert code == 2
         assert "error" in err
         assert obeyed(out + err) == []

@@ -244,10 +244,10 @@ def test_the_command_shows_a_path_set(weft, campus):
         ["1", "3", "–", "left", "north", "(1", "of", "3)", "south", "right"],
         ["2", "3", "2", "left", "north", "(3", "of", "3)", "south", "right"],
     ]
-    assert " ".join(note) == "shared: cables in common with path 1; there are no more paths"
+    assert " ".join(note) == "shared: links in common with path 1; there are no more paths"
     shown = weft("fabric", campus, "--paths", "north", "both", "--order", "disjoint")
     assert "before" in shown.stdout.splitlines()[0].split()
-    assert "no path joins left and alone" in weft("fabric", campus, "--paths", "left", "alone").stdout
+    assert "there is no path between left and alone" in weft("fabric", campus, "--paths", "left", "alone").stdout
 
 
 def test_the_command_prints_a_path_set_as_json(weft, campus):

@@ -59,6 +59,13 @@ def test_a_range_is_its_ends_or_one_value():
     assert quantity.span([None], quantity.size) == quantity.MISSING
 
 
+def test_a_quantity_and_its_interval_are_taken_apart_with_the_unit_on_both():
+    assert quantity.parts("s", 0.00123456, 0.0000456) == ("1.23 ms", "±0.046 ms")
+    assert quantity.parts("count", 12_543.7, 6_412.0) == ("12,544", "±6,400")
+    assert quantity.parts("count", 12_345_678, 100_000) == ("12.3 M", "±0.10 M")
+    assert quantity.parts("share", 0.5, None) == ("50.0 %", "")
+
+
 def test_large_rates_have_a_unit_of_their_own():
     assert quantity.rate(327.68e12) == "328 Tbps"
     assert quantity.rate(400e9) == "400 Gbps"

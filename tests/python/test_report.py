@@ -7,6 +7,7 @@ import re
 from html import unescape
 from xml.etree import ElementTree
 
+import polars as pl
 import pytest
 
 import sample
@@ -52,7 +53,7 @@ def test_the_copied_table_has_raw_numbers(html, results):
     lines = block(html, "tsv").strip().split("\n")
     head = lines[0].split("\t")
     assert len(lines) == 1 + 18
-    assert head[:3] == ["traffic.load", "class", "scheme"]
+    assert head[:3] == ["traffic_load", "class", "scheme"]
     assert float(lines[1].split("\t")[head.index("mean_fct_s")]) == pytest.approx(
         results.summary()["mean_fct_s"][0], rel=1e-9
     )
@@ -163,6 +164,34 @@ def test_time_series_end_with_the_measurement_window_unless_most_comes_after_it(
             assert frame["time_s"].max() == pytest.approx(last), end
 
 
+def test_every_plus_minus_in_the_table_has_the_unit_of_its_value(html):
+    table = html.split('id="comparison"')[1].split("</table>")[0]
+    cells = re.findall(r"<b>([^<]*)</b><small>±([^<]*)</small>", table)
+    assert len(cells) > 100
+    assert {unit(value) == unit(half) for value, half in cells} == {True}
+    assert {unit(value) for value, _ in cells} >= {"ms", "%", "Mbps", ""}
+
+
+def unit(text):
+    return text.partition(" ")[2]
+
+
+def test_queue_occupancy_is_of_the_samples_in_the_window_however_long_the_run(tmp_path):
+    directory = sample.write_results(tmp_path / "r", {"scheme.name": ["ecmp"]}, seeds=1, flows=50, samples=20)
+    shares = extracts.queue_exceedance(Results(directory))["share"]
+    (run,) = directory.glob("runs/*")
+    series = pl.read_parquet(run / "series.parquet")
+    # What comes after the window: a straggler's minute in which every queue is empty, but one.
+    late = series.filter(pl.col("metric") == "active_flows").tail(1)
+    idle = [late.with_columns(pl.lit(10**12 + t * 10**11).alias("time_ps")) for t in range(1, 600)]
+    full = series.filter(pl.col("metric") == "queue_bytes").tail(1).with_columns(pl.lit(2 * 10**12).alias("time_ps"))
+    pl.concat([series, *idle, full]).write_parquet(run / "series.parquet")
+    assert extracts.queue_exceedance(Results(directory))["share"].equals(shares)
+    within = series.filter((pl.col("metric") == "queue_bytes") & (pl.col("time_ps") > 10**11))
+    # Eighteen of the twenty samples are after the start of the window, of the 80 links that leave switches.
+    assert shares[0] == pytest.approx(len(within) / (18 * 80))
+
+
 def test_the_table_has_the_marks_of_the_schemes(html):
     table = html.split('id="comparison"')[1].split("</table>")[0]
     marks = dict(re.findall(r'<path d="([^"]+)" fill="(#\w+)"', table))
@@ -185,7 +214,7 @@ def test_findings_say_only_what_the_interval_supports(results):
     assert found
     assert {f.scheme for f in found} <= {"single_path", "spray"}
     assert all(f.good == (f.scheme == "spray") for f in found)
-    assert found[0].text.endswith("higher than with ecmp at load 0.4")
+    assert re.search(r" % higher than with ecmp at load 0\.4 \(95 % interval: [\d.]+ % to [\d.]+ %\)$", found[0].text)
     assert findings(summarise(results)) == []
 
 

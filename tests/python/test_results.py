@@ -11,8 +11,10 @@ import pytest
 from scipy import stats
 
 import sample
-from weft import Results, ResultsError
+from weft import Results, ResultsError, Scenario
+from weft.content import Content
 from weft.labels import short_key
+from weft.statistics import QUANTILE, quantile
 from weft.summary import METRICS, summarise
 
 
@@ -36,7 +38,7 @@ def test_series_can_be_narrowed_to_metrics(results):
 def test_the_summary_is_the_t_interval_over_the_values_of_each_seed(results):
     summary = results.summary(baseline="ecmp")
     row = summary.filter(
-        (pl.col("traffic.load") == 0.4) & (pl.col("scheme") == "spray") & (pl.col("class") == "rabbit")
+        (pl.col("traffic_load") == 0.4) & (pl.col("scheme") == "spray") & (pl.col("class") == "rabbit")
     ).row(0, named=True)
     values = {}
     for scheme in ("spray", "ecmp"):
@@ -56,6 +58,40 @@ def test_the_summary_is_the_t_interval_over_the_values_of_each_seed(results):
     difference = stats.ttest_rel(spray[:, 0], ecmp[:, 0]).confidence_interval(0.95)
     got = (row["mean_fct_s_diff_low"], row["mean_fct_s_diff_high"])
     assert got == pytest.approx((difference.low, difference.high))
+
+
+def test_the_ratio_to_the_baseline_is_the_t_interval_of_the_logarithms(results):
+    summary = results.summary(baseline="ecmp").filter((pl.col("traffic_load") == 0.4) & (pl.col("class") == "rabbit"))
+    row = summary.filter(pl.col("scheme") == "spray").row(0, named=True)
+    logs = []
+    for seed in (1, 2, 3):
+        means = [
+            sample.flow_table(scheme, 0.4, seed, 400, 16)
+            .filter(pl.col("measured") & (pl.col("class").cast(pl.String) == "rabbit"))["fct_ps"]
+            .mean()
+            for scheme in ("spray", "ecmp")
+        ]
+        logs.append(math.log(means[0] / means[1]))
+    low, high = stats.t.interval(0.95, 2, loc=np.mean(logs), scale=stats.sem(logs))
+    got = [row[f"mean_fct_s_ratio{end}"] for end in ("", "_low", "_high")]
+    assert got == pytest.approx([math.exp(value) for value in (np.mean(logs), low, high)])
+
+
+def test_quantiles_of_a_runs_own_summary_and_of_the_table_are_the_same(engine_results):
+    for (scheme, seed), flows in engine_results.flows().group_by("scheme", "seed"):
+        run = next(r for r in engine_results.finished if (r.scheme, r.seed) == (scheme, seed))
+        (own,) = engine_results.summaries([run])
+        for kind, known in own["classes"].items():
+            fct = flows.filter(pl.col("class") == kind)["fct_s"].drop_nulls()
+            for key, share in (("median_fct_s", 0.5), ("p99_fct_s", 0.99)):
+                expected = [fct.quantile(share, interpolation=QUANTILE), quantile(fct.to_list(), share)]
+                assert expected == pytest.approx([known[key]] * 2, rel=1e-12), (scheme, seed, kind, key)
+
+
+def test_series_of_the_window_are_those_after_its_start_up_to_its_end(results):
+    times = results.series("active_flows", measured=True)["time_ps"]
+    # Fifty samples, 20 ms apart; the window is from 0.1 s to 1 s.
+    assert (times.min(), times.max()) == (120_000_000_000, 1_000_000_000_000)
 
 
 def test_one_seed_has_no_interval(tmp_path):
@@ -79,7 +115,7 @@ def test_rows_are_in_the_order_of_the_sweep_and_classes_by_size(results):
 
 
 def test_the_short_name_of_a_swept_key_groups(results):
-    assert results.summary(by=["load", "scheme"]).columns[:2] == ["traffic.load", "scheme"]
+    assert results.summary(by=["load", "scheme"]).columns[:2] == ["traffic_load", "scheme"]
     with pytest.raises(ResultsError, match=r"cannot group by `size`.*traffic\.load, scheme"):
         results.summary(by=["size"])
 
@@ -94,7 +130,7 @@ def test_parameters_of_a_scheme_that_the_sweep_varies_are_part_of_its_name(tmp_p
     found = Results(sample.write_results(tmp_path / "r", sweep, seeds=2, flows=50, samples=4))
     assert found.schemes == ["spray gap=50 us", "spray gap=100 us"]
     assert found.points == ["queue 10 packets"]
-    assert found.summary().columns[:3] == ["fabric.queue", "class", "scheme"]
+    assert found.summary().columns[:3] == ["fabric_queue", "class", "scheme"]
 
 
 @pytest.mark.parametrize(
@@ -138,3 +174,16 @@ def test_frames_convert_to_pandas(results):
     frame = results.summary().to_pandas()
     assert isinstance(frame, pandas.DataFrame)
     assert len(frame) == 18
+
+
+def test_no_column_has_a_dot_which_altair_would_take_for_a_field_within_a_field(results):
+    for frame in (results.flows(), results.series(), results.links(), results.summary()):
+        assert not [name for name in frame.columns if "." in name]
+    assert "traffic_load" in results.flows().columns
+
+
+def test_a_fabric_and_a_scenario_are_short_in_a_notebook(results):
+    drawn = Content(results, None).fabric
+    assert repr(drawn) == "Fabric('fat-tree k=4': 16 hosts, 20 switches, 48 links)"
+    scenario = Scenario.from_text(results.scenario_text)
+    assert len(repr(scenario)) < 120

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from weft.statistics import Estimate, ecdf, estimate, paired_difference, paired_ratio, relative_difference, slope
+from weft.difference import difference
+from weft.statistics import (
+    Estimate,
+    ecdf,
+    estimate,
+    paired_difference,
+    paired_ratio,
+    quantile,
+    relative_difference,
+    slope,
+)
 
 values = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)
 
@@ -46,8 +56,7 @@ def test_what_was_not_measured_is_left_out():
 def test_the_paired_difference_is_the_paired_t_interval_of_scipy(pairs):
     a, b = zip(*pairs, strict=True)
     got = paired_difference(dict(enumerate(a)), dict(enumerate(b)))
-    if np.ptp(np.subtract(a, b)) < 1e-9:
-        return
+    assume(np.ptp(np.subtract(a, b)) >= 1e-9)
     interval = stats.ttest_rel(a, b).confidence_interval(0.95)
     assert (got.low, got.high) == pytest.approx((interval.low, interval.high), rel=1e-6, abs=1e-6)
 
@@ -72,6 +81,43 @@ def test_the_paired_ratio_is_not_moved_by_rounds_that_are_slow_for_both():
     assert (wide.mean, wide.low, wide.high) == pytest.approx((4.0, 4 / 2**6.313752, 4 * 2**6.313752), rel=1e-5)
     assert paired_ratio({1: 0.0}, {1: 1.0}) is None
     assert paired_ratio({1: 3.0}, {1: 1.0}) == Estimate(pytest.approx(3.0), None, None, 1)
+
+
+@given(st.lists(st.tuples(st.floats(1e-3, 1e3), st.floats(1e-3, 1e3)), min_size=2, max_size=20))
+def test_a_percentage_never_reaches_below_minus_100_and_is_the_inverse_the_other_way_round(pairs):
+    own, baseline = (dict(enumerate(values)) for values in zip(*pairs, strict=True))
+    there, back = difference(own, baseline), difference(baseline, own)
+    assert there.ratio.low > 0
+    assert there.change.low >= -1
+    assert (there.ratio.low, there.ratio.high) == pytest.approx((1 / back.ratio.high, 1 / back.ratio.low))
+
+
+def test_where_the_interval_contains_zero_no_difference_is_claimed():
+    # As a share of the mean baseline the difference is -97.7 %, with a t interval of -157 % to -38 %.
+    clear = difference({1: 0.02, 2: 0.03, 3: 0.022}, {1: 1.0, 2: 1.3, 3: 0.8})
+    assert (clear.significant, clear.verdict(-1), clear.verdict(+1)) == (True, "good", "bad")
+    assert clear.text("s") == "−97.7 %"
+    assert clear.interval("s") == "−98.4 % to −96.5 %"
+    vague = difference({1: 0.9, 2: 1.2, 3: 1.1}, {1: 1.0, 2: 1.0, 3: 1.2})
+    assert (vague.significant, vague.verdict(-1), vague.text("s")) == (False, "", "n.s.")
+    one = difference({1: 0.5}, {1: 1.0})
+    assert (one.significant, one.verdict(-1), one.text("s"), one.interval("s")) == (None, "", "−50.0 %", "")
+
+
+def test_counts_that_are_zero_in_some_run_are_compared_by_their_difference():
+    drops = difference({1: 12.0, 2: 14.0, 3: 13.0}, {1: 0.0, 2: 1.0, 3: 1.0})
+    assert drops.ratio is None
+    assert drops.text("count") == "+12.3"
+    assert drops.interval("count") == "+10.9 to +13.8"
+    assert difference({1: 0.0, 2: 0.0}, {1: 0.0, 2: 0.0}).text("count") == "n.s."
+    assert difference({1: None}, {1: 1.0}) is None
+
+
+def test_a_quantile_is_interpolated_as_in_numpy_polars_and_rust():
+    ten = [float(value) for value in range(10, 0, -1)]
+    assert [quantile(ten, share) for share in (0.0, 0.5, 1.0)] == [1.0, 5.5, 10.0]
+    assert quantile(ten, 0.99) == pytest.approx(9.91)
+    assert quantile([7.0], 0.99) == 7.0
 
 
 def test_the_relative_difference_is_a_share_of_the_mean_baseline():

@@ -66,10 +66,11 @@ def test_the_file_of_captures_is_laid_out_as_it_is_written():
 
 
 PAGE = (ROOT / "docs" / "wire-format.md").read_text()
+VECTORS_PAGE = (ROOT / "crates" / "wire" / "README.md").read_text()
 
 
-def test_the_examples_of_the_page_are_vectors():
-    dumps = re.findall(r"^```text\n((?:[0-9a-f]{4}  .*\n)+)```$", PAGE, re.M)
+def test_the_examples_are_vectors():
+    dumps = re.findall(r"^```text\n((?:[0-9a-f]{4}  .*\n)+)```$", VECTORS_PAGE, re.M)
     examples = [re.sub(r"^[0-9a-f]{4} |\s", "", dump, flags=re.M) for dump in dumps]
     members = [member for group in vectors.vectors().values() for member in group]
     frames = {member.get(key) for member in members for key in ("frame", "original", "path", "tagged")}
@@ -77,9 +78,9 @@ def test_the_examples_of_the_page_are_vectors():
     assert set(examples) <= frames
 
 
-def test_the_page_names_every_list_reader_and_reason_of_the_vectors():
+def test_the_pages_name_every_list_reader_and_reason_of_the_vectors():
     groups = vectors.vectors()
     refused = groups["invalid"]
     named = {*groups, *(member["reader"] for member in refused)}
     reasons = {member["error"]["counter"] for member in refused} - {"ethertype", "protocol"}
-    assert [name for name in sorted(named | reasons) if f"`{name}`" not in PAGE] == []
+    assert [name for name in sorted(named | reasons) if f"`{name}`" not in PAGE + VECTORS_PAGE] == []

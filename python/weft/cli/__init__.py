@@ -11,11 +11,16 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import bench, controller, emulate, explore, fabric, lists, new, reproduce, run, shell, show, tag_forward
+from . import bench, controller, emulate, explore, fabric, flags, lists, new, reproduce, run, shell, show, tag_forward
+
+_ABOUT = (
+    "How do flow completion times change when a data-centre network picks paths differently "
+    "(ECMP, packet spraying, TCP-Path ...)?"
+)
 
 app = typer.Typer(
     name="weft",
-    help="What becomes of my flows if the fabric chooses paths another way?",
+    help=_ABOUT,
     epilog="Begin with [bold]weft new mine.toml[/bold], then [bold]weft run mine.toml[/bold].",
     no_args_is_help=True,
     add_completion=False,
@@ -31,16 +36,16 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(help=_ABOUT)
 def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """What becomes of my flows if the fabric chooses paths another way?"""
+    """Carry the options that belong to no command."""
 
 
-_SIMULATE, _STEER, _LOOK, _LIST = "Simulate", "Steer switches", "Look at results", "Look up"
+_SIMULATE, _CONTROL, _LOOK, _LIST = "Simulate", "Control real switches", "Look at results", "Reference"
 app.command("new", rich_help_panel=_SIMULATE)(new.new)
 app.command("check", rich_help_panel=_SIMULATE)(run.check)
 app.command("run", rich_help_panel=_SIMULATE)(run.run)
@@ -48,8 +53,8 @@ app.command("emulate", rich_help_panel=_SIMULATE)(emulate.emulate)
 app.command("explore", rich_help_panel=_SIMULATE)(explore.explore)
 app.command("reproduce", rich_help_panel=_SIMULATE)(reproduce.reproduce)
 app.command("bench", rich_help_panel=_SIMULATE)(bench.bench)
-app.add_typer(controller.app, name="controller", rich_help_panel=_STEER)
-app.add_typer(tag_forward.app, name="tag-forward", rich_help_panel=_STEER)
+app.add_typer(controller.app, name="controller", rich_help_panel=_CONTROL)
+app.add_typer(tag_forward.app, name="tag-forward", rich_help_panel=_CONTROL)
 app.command("summary", rich_help_panel=_LOOK)(show.summary)
 app.command("report", rich_help_panel=_LOOK)(show.report)
 app.command("plot", rich_help_panel=_LOOK)(show.plot)
@@ -57,6 +62,7 @@ app.command("fabric", rich_help_panel=_LIST)(fabric.fabric)
 app.command("list", rich_help_panel=_LIST)(lists.list_)
 app.command("schemes", rich_help_panel=_LIST)(lists.schemes)
 app.command("schema", rich_help_panel=_LIST)(lists.schema)
+flags.without_types_of_flags(app)
 
 
 def main() -> None:

@@ -16,16 +16,15 @@ from . import shell
 
 @shell.guarded
 def bench(
-    case: Annotated[str | None, typer.Argument(metavar="[CASE]", help="One case; all where it is left out.")] = None,
-    seconds: Annotated[float, typer.Option(min=0.01, metavar="S", help="About how long a case may take.")] = 4.0,
+    case: Annotated[str | None, typer.Argument(metavar="[CASE]", help="Case to run (default: all).")] = None,
+    seconds: Annotated[float, typer.Option(min=0.01, metavar="S", help="Approximate time per case.")] = 4.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the measurements as JSON.")] = False,
 ) -> None:
-    """Measure the engine: packet-hops a second on one core, peak memory, ratios to ns-3 and to ECMP.
+    """Measure the simulator: packet-hops per second on one core, peak memory, ratios to ns-3 and ECMP.
 
-    Every case runs in a process of its own, so that its peak memory is its own. The ratio to ns-3 (same flows, a short
-    slice of the case) is there for TCP cases in a checkout on a machine with libns3-dev; building its program takes a
-    minute once. A case of another scheme than ECMP is run in turns with the same under ECMP; the ratio is that of
-    processor time a packet-hop.
+    Each case runs in its own process, to measure its peak memory. The ratio to ns-3 (same flows, a short slice) is
+    printed for TCP cases in a source checkout with libns3-dev; building its program takes a minute once. Cases of other
+    schemes alternate with the same case under ECMP; the ratio is processor time per packet-hop.
 
     [bold]Examples[/bold]
 
@@ -66,8 +65,8 @@ def bench(
             quantity.ratio(row.get("ratio_to_ecmp")),
         )
     shell.out.print(table)
-    shell.out.print("hops: packet-hops, a packet crossing a link; on one core. memory: the most at a time", style="dim")
-    shell.out.print("vs ns-3: times as fast; vs ECMP: processor time a hop, as a multiple of ECMP's", style="dim")
+    shell.out.print("hops: packet-hops (one packet crossing one link) on one core; memory: peak", style="dim")
+    shell.out.print("vs ns-3: speed ratio; vs ECMP: ratio of processor time per packet-hop", style="dim")
 
 
 def _in_process(case: str, seconds: float) -> dict[str, Any]:

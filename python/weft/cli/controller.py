@@ -63,50 +63,54 @@ def controller(
     context: typer.Context,
     fabric: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The network as it should be: a fabric file; differences are reported."),
+        typer.Option(metavar="FILE", help="Fabric file of the expected network; differences are reported."),
     ] = None,
-    listen: Annotated[str, typer.Option(metavar="ADDRESS:PORT", help="Where switches connect to.")] = "127.0.0.1:6653",
+    listen: Annotated[
+        str, typer.Option(metavar="ADDRESS:PORT", help="Address that switches connect to.")
+    ] = "127.0.0.1:6653",
     forwarding: Annotated[
-        Forwarding, typer.Option(help="A path for each subflow, or all on one spanning tree (to compare with).")
+        Forwarding, typer.Option(help="One path per subflow, or one spanning tree for all traffic.")
     ] = Forwarding.smoc,
-    paths: Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Paths of a set.")] = 8,
+    paths: Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Paths per set.")] = 8,
     proactive: Annotated[
         int | None,
         typer.Option(
             min=1,
             max=64,
             metavar="N",
-            help="Of them installed when a connection is seen; 1: when needed (default: 4, at most --paths).",
+            help="Paths installed when a connection is seen; 1: when needed (default: 4, at most --paths).",
         ),
     ] = None,
     order: Annotated[
-        Order, typer.Option(help="Paths by what they share with the first, or with all before them.")
+        Order,
+        typer.Option(help="Fewest links shared with the first path (paper) or with all earlier paths (disjoint)."),
     ] = Order.paper,
     idle_timeout: Annotated[
-        int, typer.Option(min=1, max=3600, metavar="SECONDS", help="Without a packet, until a flow's rules go.")
+        int,
+        typer.Option(
+            min=1, max=3600, metavar="SECONDS", help="Remove rules of a flow after this time without a packet."
+        ),
     ] = 10,
     role: Annotated[
-        Role, typer.Option(help="master steers at once; standby waits until no other controller does.")
+        Role, typer.Option(help="master takes control at once; standby waits until no other controller is active.")
     ] = Role.master,
     metrics: Annotated[
-        str | None, typer.Option(metavar="ADDRESS:PORT", help="Where Prometheus asks for metrics (default: nowhere).")
+        str | None, typer.Option(metavar="ADDRESS:PORT", help="Serve Prometheus metrics here (default: off).")
     ] = None,
     control: Control = None,
     tls_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Speak TLS with switches: this controller's private key (PEM).")
+        Path | None, typer.Option(metavar="FILE", help="Use TLS with switches: private key of this controller (PEM).")
     ] = None,
-    tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="This controller's certificate (PEM).")] = None,
+    tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="Certificate of this controller (PEM).")] = None,
     tls_ca: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Certificates of those who sign switches' certificates (PEM).")
+        Path | None, typer.Option(metavar="FILE", help="CA certificates for the switches' certificates (PEM).")
     ] = None,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Also say what is only of use to find a fault.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only what somebody should look after.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Debug output.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings and errors.")] = False,
 ) -> None:
-    """Steer OpenFlow 1.3 switches: each Multipath TCP subflow on a path of its own, the rest on shortest paths.
+    """Control OpenFlow 1.3 switches: each Multipath TCP subflow on a path of its own, the rest on shortest paths.
 
-    Runs until Ctrl-C; switches then keep the rules they have. Switches are told of it with, for example,
+    Runs until Ctrl-C; switches then keep their rules. Point a switch at it with, for example,
     [bold]ovs-vsctl set-controller s1 tcp:127.0.0.1:6653[/bold].
 
     [bold]Examples[/bold]
@@ -156,11 +160,11 @@ def controller(
 def show(
     context: typer.Context,
     what: Annotated[What, typer.Argument(help="What to show.")],
-    limit: Annotated[int, typer.Option(min=0, metavar="N", help="Most rows.")] = 1000,
+    limit: Annotated[int, typer.Option(min=0, metavar="N", help="Maximum number of rows.")] = 1000,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     control: Control = None,
 ) -> None:
-    """Show what a running controller has found and installed.
+    """Show the switches, stations, connections and paths of a running controller.
 
     [bold]Examples[/bold]
 

@@ -24,7 +24,7 @@ def emulate(
             "--out",
             "-o",
             metavar="DIR",
-            help="Result directory (default: results/, the file's name without its ending, and -emulated).",
+            help="Result directory (default: results/, the file name without extension, and -emulated).",
         ),
     ] = None,
     sets: Sets = None,
@@ -32,14 +32,14 @@ def emulate(
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     prompt: Annotated[
         bool,
-        typer.Option("--cli", help="Build the first run's network and open Mininet's prompt in it; send no flows."),
+        typer.Option("--cli", help="Build the network of the first run and open a Mininet prompt; send no flows."),
     ] = False,
     keep: Annotated[bool, typer.Option("--keep", help="Keep plans, records and the switches' logs in DIR.")] = False,
 ) -> None:
-    """Emulate a scenario: its fabric out of network namespaces, the Linux switch, real TCP.
+    """Run a scenario with real TCP: hosts in network namespaces, Linux switches.
 
-    The results are those of [bold]weft run[/bold]: the same files, tables and figures. Needs root, and what
-    [bold]make emulation[/bold] installs. One run at a time, in real time.
+    Writes the same files, tables and figures as [bold]weft run[/bold]. Needs root and [bold]make emulation[/bold].
+    Runs one at a time, in real time.
 
     [bold]Examples[/bold]
 
@@ -77,7 +77,7 @@ def emulate(
         for entry in outcome.failed[:5]:
             shell.err.print(f"  {entry['label'] or entry['run_id']}: {entry['error']}", markup=False, soft_wrap=True)
         again = _again(scenario, out, sets, seeds, as_json=as_json, keep=keep)
-        raise shell.fail(f"{plural(len(outcome.failed), 'run')} failed", f"mend the cause, then {again}", shell.FAILED)
+        raise shell.fail(f"{plural(len(outcome.failed), 'run')} failed", f"fix the cause, then {again}", shell.FAILED)
     _show(folder, outcome.done + outcome.skipped, outcome.skipped, as_json=as_json)
 
 

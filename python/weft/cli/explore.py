@@ -25,22 +25,28 @@ def explore(
     scenario: ScenarioFile,
     flow: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="The flow, by its number in flows.parquet (default: one that shows it)."),
+        typer.Option(min=0, metavar="N", help="Number of the flow in flows.parquet (default: a suitable one)."),
     ] = None,
-    source: Annotated[str | None, typer.Option("--from", metavar="HOST", help="The flow's source, with --to.")] = None,
-    target: Annotated[str | None, typer.Option("--to", metavar="HOST", help="The flow's destination.")] = None,
-    sport: Annotated[int | None, typer.Option(min=0, max=65535, metavar="P", help="Its TCP source port.")] = None,
-    dport: Annotated[int | None, typer.Option(min=0, max=65535, metavar="P", help="Its TCP destination port.")] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page to write.")] = Path("explore.html"),
+    source: Annotated[
+        str | None, typer.Option("--from", metavar="HOST", help="Source of the flow; needs --to.")
+    ] = None,
+    target: Annotated[str | None, typer.Option("--to", metavar="HOST", help="Destination of the flow.")] = None,
+    sport: Annotated[
+        int | None, typer.Option(min=0, max=65535, metavar="P", help="TCP source port of the flow.")
+    ] = None,
+    dport: Annotated[
+        int | None, typer.Option(min=0, max=65535, metavar="P", help="TCP destination port of the flow.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Page to write.")] = Path("explore.html"),
     sets: Sets = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, metavar="S", help="The seed (default: the scenario's first).")
+        int | None, typer.Option(min=0, metavar="S", help="Seed (default: the first of the scenario).")
     ] = None,
 ) -> None:
-    """Follow one flow through the fabric: its exploration, and its recovery from a broken link, on a page that plays.
+    """Write an animated page of how one flow finds its path under load, and how it recovers from a failed link.
 
-    One run of the scenario's sweep is made, with all its traffic: the first whose scheme explores, or the one that
-    --set names. It ends once the flow's data come through on the path found; a second one cuts that path.
+    Simulates the first point of the sweep whose scheme explores (or the one selected by --set), with all its traffic,
+    until data arrives on the path found; then again with a link of that path failing.
 
     [bold]Examples[/bold]
 

@@ -18,7 +18,8 @@ from rich.text import Text
 
 from .. import quantity
 from ..files import write_text
-from ..topology import Fabric, tier_name, write_fabric
+from ..labels import plural
+from ..topology import Fabric, Link, tier_name, write_fabric
 from ..topology import fabric as read_fabric
 from . import shell
 from .live import announced
@@ -35,27 +36,28 @@ class Order(StrEnum):
 @shell.guarded
 def fabric(
     path: Annotated[
-        Path, typer.Argument(metavar="SCENARIO|FILE", help="A scenario, or a fabric file (.toml, .graphml, .json).")
+        Path, typer.Argument(metavar="SCENARIO|FILE", help="Scenario or fabric file (.toml, .graphml, .json).")
     ],
     sets: Sets = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a drawing as SVG.")] = None,
     write: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write it as a fabric file (.toml, .graphml, .json).")
+        Path | None, typer.Option(metavar="FILE", help="Write the fabric as a file (.toml, .graphml, .json).")
     ] = None,
     paths: Annotated[
-        tuple[str, str] | None, typer.Option(metavar="A B", help="Show paths from A to B, hosts or switches.")
+        tuple[str, str] | None, typer.Option(metavar="A B", help="List paths from A to B (hosts or switches).")
     ] = None,
     order: Annotated[
-        Order | None, typer.Option(help="Paths that share least with the first, or with all before.")
+        Order | None,
+        typer.Option(help="Fewest links shared with the first path (paper) or with all earlier paths (disjoint)."),
     ] = None,
     count: Annotated[
-        int | None, typer.Option(min=1, max=1_000_000, metavar="N", help="How many paths; 8 if not given.")
+        int | None, typer.Option(min=1, max=1_000_000, metavar="N", help="Number of paths (default: 8).")
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print nodes, links and measures, or paths, as JSON.")
     ] = False,
 ) -> None:
-    """Show a fabric: nodes by tier, links, path diversity, bisection. Or the paths that subflows would take.
+    """Describe a fabric: nodes by tier, links, path diversity, bisection. Or list paths that share few links.
 
     [bold]Examples[/bold]
 
@@ -111,7 +113,7 @@ def show_paths(graph: Fabric, ends: tuple[str, str], order: Order, count: int, a
         shell.print_json(answer)
         return
     if not found:
-        shell.out.print(f"no path joins {start} and {end}", markup=False)
+        shell.out.print(f"there is no path between {start} and {end}", markup=False)
         return
     table = Table(box=None, padding=(0, 2, 0, 0))
     for head in ("", "hops", "shared"):
@@ -125,9 +127,9 @@ def show_paths(graph: Fabric, ends: tuple[str, str], order: Order, count: int, a
             cells.append(str(one.shared_before) if number else quantity.MISSING)
         table.add_row(*cells, Text(graph.spelled(one)))
     shell.out.print(table)
-    notes = ["shared: cables in common with path 1"]
+    notes = ["shared: links in common with path 1"]
     if order is Order.disjoint:
-        notes.append("before: in common with the paths above, summed up")
+        notes.append("before: links in common with the paths above, summed")
     if len(found) < count:
         notes.append("there are no more paths")
     shell.out.print("; ".join(notes), style="dim")
@@ -139,18 +141,29 @@ def facts(graph: Fabric) -> Iterator[tuple[str, str]]:
     yield "hosts", f"{len(graph.hosts):,}"
     parts = [f"{count:,} {tier_name(tier, max(tiers))}" for tier, count in sorted(tiers.items())]
     yield "switches", f"{len(graph.switches):,} ({', '.join(parts)})" if len(parts) > 1 else f"{len(graph.switches):,}"
-    kinds = Counter((link.rate_bps, link.delay_ps) for link in graph.links)
+    cables = zip(graph.links[::2], graph.links[1::2], strict=True)
+    kinds = Counter(tuple(sorted((_kind(forth), _kind(back)), reverse=True)) for forth, back in cables)
     spelled = [
-        f"{count // 2:,} of {quantity.rate(rate)}, {quantity.seconds(delay / 1e12)}"
-        for (rate, delay), count in kinds.most_common(6)
+        f"{count:,} of {' one way and '.join(dict.fromkeys(ways))}{' back' if ways[0] != ways[1] else ''}"
+        for ways, count in ((tuple(map(_way, kind)), count) for kind, count in kinds.most_common(6))
     ]
-    yield "cables", f"{len(graph.links) // 2:,}: {'; '.join(spelled)}"
+    yield "links", f"{len(graph.links) // 2:,}: {'; '.join(spelled)}"
     down = sum(not link.up for link in graph.links) // 2
     if down:
-        yield "down", f"{down} cables"
+        yield "down", plural(down, "link")
     for name, value in graph.measures.items():
         if name not in ("counts", "hosts", "switches"):
             yield from _spelled(name.replace("_", " "), value)
+
+
+def _kind(link: Link) -> tuple[float, int]:
+    """What tells the directions of cables apart: rate and delay."""
+    return link.rate_bps, link.delay_ps
+
+
+def _way(kind: tuple[float, int]) -> str:
+    rate, delay = kind
+    return f"{quantity.rate(rate)}, {quantity.seconds(delay / 1e12)}"
 
 
 def _spelled(name: str, value: Any) -> Iterator[tuple[str, str]]:

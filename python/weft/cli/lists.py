@@ -13,6 +13,7 @@ from rich.text import Text
 
 from .. import _weft, quantity
 from . import shell
+from .columns import in_parts
 
 
 class What(StrEnum):
@@ -33,7 +34,7 @@ def list_(
     what: Annotated[What, typer.Argument(help="What to list.")] = What.schemes,
     as_json: AsJson = False,
 ) -> None:
-    """List what there is: schemes, transport profiles, flow size distributions, studies, benchmarks.
+    """List schemes, transport profiles, flow-size distributions, studies or benchmarks.
 
     [bold]Examples[/bold]
 
@@ -56,7 +57,9 @@ def list_(
     for entry in entries:
         grid.add_row(Text(str(entry["name"]), style="bold"), str(entry.get("summary", "")))
         for parameter in entry.get("params", []):
-            grid.add_row(f"  {parameter['name']} = {parameter['default']}", Text(parameter["doc"], style="dim"))
+            choices = f" ({parameter['kind']})" if " | " in parameter["kind"] else ""
+            meaning = Text(parameter["doc"] + choices, style="dim")
+            grid.add_row(f"  {parameter['name']} = {parameter['default']}", meaning)
         if "mean_bytes" in entry:
             grid.add_row("", Text(f"mean {quantity.size(entry['mean_bytes'])}", style="dim"))
     shell.out.print(grid)
@@ -64,7 +67,7 @@ def list_(
 
 @shell.guarded
 def schemes(as_json: AsJson = False) -> None:
-    """List the switching schemes and their parameters.
+    """List path-selection schemes and their parameters.
 
     [bold]Examples[/bold]
 
@@ -77,7 +80,7 @@ def schemes(as_json: AsJson = False) -> None:
 
 @shell.guarded
 def schema() -> None:
-    """Print the JSON Schema of a scenario, for editors and checks.
+    """Print the JSON Schema of a scenario, for editors and validators.
 
     [bold]Example[/bold]
 
@@ -101,15 +104,20 @@ def _side_by_side(entries: Sequence[Mapping[str, Any]]) -> None:
     """Profiles as columns, so that their parameters can be compared."""
     for entry in entries:
         shell.out.print(Text.assemble((str(entry["name"]), "bold"), f"  {entry.get('summary', '')}"))
-    shell.out.print()
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("", no_wrap=True)
-    for entry in entries:
-        table.add_column(str(entry["name"]), overflow="fold")
-    columns = [entry.get("parameters") or {} for entry in entries]
-    for name in dict.fromkeys(name for column in columns for name in column):
-        table.add_row(name, *(_value(column.get(name)) for column in columns))
-    shell.out.print(table)
+    names = list(dict.fromkeys(name for entry in entries for name in entry.get("parameters") or {}))
+
+    def table(part: Sequence[Mapping[str, Any]]) -> Table:
+        found = Table(box=None, padding=(0, 1, 0, 0))
+        found.add_column("", no_wrap=True)
+        for entry in part:
+            found.add_column(str(entry["name"]), no_wrap=True)
+        for name in names:
+            found.add_row(name, *(_value((entry.get("parameters") or {}).get(name)) for entry in part))
+        return found
+
+    for part in in_parts(shell.out, entries, table):
+        shell.out.print()
+        shell.out.print(part)
 
 
 def _value(value: Any) -> str:

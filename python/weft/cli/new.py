@@ -24,10 +24,10 @@ class Starter(StrEnum):
 
 @shell.guarded
 def new(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="The scenario file to write.")],
-    starter: Annotated[Starter, typer.Option("--from", help="What to start from.")] = Starter.spine_leaf,
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="Scenario file to write.")],
+    starter: Annotated[Starter, typer.Option("--from", help="Starter to copy.")] = Starter.spine_leaf,
 ) -> None:
-    """Write a starter scenario with every section explained.
+    """Write a commented starter scenario.
 
     [bold]Examples[/bold]
 

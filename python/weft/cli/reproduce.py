@@ -21,24 +21,24 @@ _STYLES = {Verdict.held: "green", Verdict.did_not_hold: "red", Verdict.not_measu
 
 @shell.guarded
 def reproduce(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="The study; `weft list studies` names them.")],
-    size: Annotated[Size, typer.Option(help="How many seeds and points; the physics is the same.")] = Size.quick,
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study, see `weft list studies`.")],
+    size: Annotated[Size, typer.Option(help="Number of seeds and points, and length of runs.")] = Size.quick,
     emulated: Annotated[
-        bool, typer.Option("--emulated", help="On emulated hosts and switches, beside the simulation (needs root).")
+        bool, typer.Option("--emulated", help="Also run on emulated hosts and switches (needs root).")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to (default: results/STUDY-SIZE).")
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Result directory (default: results/STUDY-SIZE).")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at a time (default: one a core).")
+        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Parallel runs (default: one per core).")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON and nothing else.")] = False,
 ) -> None:
-    """Run a paper's study and print, claim by claim, what was measured and whether the claim held.
+    """Reproduce a paper: run its study and print, for each claim, the measurement and whether the claim held.
 
-    Sizes: simulated, quick takes a couple of minutes, standard under an hour, paper repeats as often as the paper did.
-    Emulated runs go by the clock, one at a time: of smoc, quick takes 11 minutes, standard 36. tag-and-forward is
-    emulated always: quick takes 3 minutes, standard 15.
+    Simulated: quick takes a few minutes, standard under an hour, paper as many repetitions as the paper. Emulated runs
+    take place in real time, one at a time: smoc quick 11 minutes, standard 36. tag-and-forward is always emulated:
+    quick 3 minutes, standard 15.
 
     [bold]Examples[/bold]
 
@@ -72,7 +72,7 @@ def reproduce(
             outcome = found.run(folder, size, jobs=jobs, progress=feed)
         except KeyboardInterrupt:
             there = f"{tracker.finished + tracker.skipped} of {plural(runs, 'run')} finished and kept in {folder}"
-            shell.say(f"Stopped: {escape(there)}. To go on from there:\n  [bold]{escape(again)}[/bold]")
+            shell.say(f"Stopped: {escape(there)}. To resume:\n  [bold]{escape(again)}[/bold]")
             raise typer.Exit(shell.INTERRUPTED) from None
     if as_json:
         shell.print_json(as_dict(study, size, outcome), indent=2)

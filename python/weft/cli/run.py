@@ -18,9 +18,9 @@ from .live import shown
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="The scenario file (TOML).")]
 Sets = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario; may be given several times."),
+    typer.Option("--set", metavar="KEY=VALUE", help="Set a key of the scenario; may be repeated."),
 ]
-Seeds = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N instead of the scenario's.")]
+Seeds = Annotated[int | None, typer.Option(min=1, metavar="N", help="Use seeds 1 to N instead of the scenario's.")]
 
 
 @shell.guarded
@@ -32,22 +32,22 @@ def run(
             "--out",
             "-o",
             metavar="DIR",
-            help="Result directory (default: results/ and the file's name without its ending).",
+            help="Result directory (default: results/ and the file name without extension).",
         ),
     ] = None,
     sets: Sets = None,
     seeds: Seeds = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at a time (default: one a core).")
+        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Parallel runs (default: one per core).")
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with, as `measure.baseline`.")
+        str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with; overrides measure.baseline.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no table.")] = False,
 ) -> None:
-    """Run a scenario: every point of its sweep with every seed.
+    """Run a scenario: all points of its sweep with all seeds.
 
-    Results appear run by run; a stopped command goes on where it stopped when it is given again.
+    Each run is stored when it finishes. Repeat an interrupted command to resume where it left off.
 
     [bold]Examples[/bold]
 
@@ -143,7 +143,7 @@ def stopped(folder: Path, again: str) -> str:
         if counted
         else "no run had finished"
     )
-    return f"Stopped: {escape(there)}. To go on from there:\n  [bold]{escape(again)}[/bold]"
+    return f"Stopped: {escape(there)}. To resume:\n  [bold]{escape(again)}[/bold]"
 
 
 def _finished(folder: Path) -> tuple[int, int] | None:
@@ -194,12 +194,12 @@ def _report_failures(failed: list[dict[str, object]], folder: Path, again: str) 
     for entry in failed[:5]:
         shell.err.print(f"  {entry.get('label') or entry.get('run_id')}: {entry.get('error')}", markup=False)
     more = f" (the first 5 are above){_kept(folder)}" if len(failed) > 5 else _kept(folder)
-    return shell.fail(f"{plural(len(failed), 'run')} failed{more}", f"mend the cause, then {again}", shell.FAILED)
+    return shell.fail(f"{plural(len(failed), 'run')} failed{more}", f"fix the cause, then {again}", shell.FAILED)
 
 
 @shell.guarded
 def check(scenario: ScenarioFile, sets: Sets = None) -> None:
-    """Check a scenario without running it, and list the runs it makes.
+    """Check a scenario without running it, and list its runs.
 
     [bold]Examples[/bold]
 

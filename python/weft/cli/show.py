@@ -13,8 +13,8 @@ from .. import quantity
 from ..labels import plural
 from . import shell
 
-ResultDir = Annotated[Path, typer.Argument(metavar="DIR", help="A result directory that `weft run` wrote.")]
-Baseline = Annotated[str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with, seed by seed.")]
+ResultDir = Annotated[Path, typer.Argument(metavar="DIR", help="Result directory written by `weft run`.")]
+Baseline = Annotated[str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with (paired by seed).")]
 
 
 @shell.guarded
@@ -23,11 +23,13 @@ def summary(
     baseline: Baseline = None,
     by: Annotated[
         str | None,
-        typer.Option(metavar="COLUMNS", help="Group by these, comma-separated: class, scheme, point or swept keys."),
+        typer.Option(
+            metavar="COLUMNS", help="Columns to group by, comma-separated: class, scheme, point or swept keys."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
-    """Compare schemes: means over seeds, 95 % intervals, paired differences.
+    """Compare schemes: means over seeds, 95 % confidence intervals, paired differences.
 
     Only flows that started in the measurement window count.
 
@@ -67,12 +69,12 @@ def summary(
 def report(
     directory: ResultDir,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The page (default: DIR/report.html).")
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Page to write (default: DIR/report.html).")
     ] = None,
     baseline: Baseline = None,
-    open_page: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
-    """Write one HTML page with all figures and numbers; it needs no network.
+    """Write a single self-contained HTML page with all figures and tables (works offline).
 
     [bold]Examples[/bold]
 
@@ -93,11 +95,16 @@ def report(
 
 @shell.guarded
 def plot(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result directory, or that of a study.")],
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Result directory of `weft run` or `weft reproduce`.")
+    ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to (default: DIR/figures).")
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Output directory (default: DIR/figures).")
     ] = None,
-    formats: Annotated[str, typer.Option("--format", metavar="TYPES", help="File types, comma-separated.")] = "pdf,png",
+    formats: Annotated[
+        str,
+        typer.Option("--format", metavar="TYPES", help="File types, comma-separated: pdf, png, svg, jpg, tif, webp."),
+    ] = "pdf,png",
 ) -> None:
     """Write the figures as PDF and PNG; for a study's directory, the figures of its paper.
 

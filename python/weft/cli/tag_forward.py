@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -16,11 +16,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from .. import files, quantity
 from ..labels import plural
 from ..tag_forward.errors import TagForwardError
-from ..tag_forward.fabric import FatTree
-from ..tag_forward.fleet import Fleet, Told
-from ..tag_forward.provisioning import Outcome
 from . import shell
 from .run import Sets
+
+if TYPE_CHECKING:
+    from ..tag_forward.fabric import FatTree
+    from ..tag_forward.fleet import Fleet, Told
+    from ..tag_forward.provisioning import Outcome
 
 app = typer.Typer(
     rich_markup_mode="rich",
@@ -40,23 +42,23 @@ class Width(StrEnum):
 
 FabricFile = Annotated[
     Path,
-    typer.Argument(metavar="FABRIC", help="The fat-tree: a fabric file (.toml, .graphml, .json), or a scenario."),
+    typer.Argument(metavar="FABRIC", help="Fat-tree: a fabric file (.toml, .graphml, .json) or a scenario."),
 ]
-Tag = Annotated[Width, typer.Option(help="The tag: the paper's, for k up to 24, or the one for larger fat-trees.")]
+Tag = Annotated[Width, typer.Option(help="Tag format: narrow (the paper's, k up to 24) or wide (larger fat-trees).")]
 Gates = Annotated[
     Path | None,
-    typer.Option("--gates", metavar="FILE", help="Use these gates, once they are found right: as `plan --json`."),
+    typer.Option("--gates", metavar="FILE", help="Use these gates after checking them; format of `plan --json`."),
 ]
 Hosts = Annotated[
     Path | None,
     typer.Option(
         "--hosts",
         metavar="FILE",
-        help="The hosts' addresses, as in /etc/hosts (default: 10.0.0.1 and on, in the fabric's order).",
+        help="Host addresses, in the format of /etc/hosts (default: 10.0.0.1 onwards, in the fabric's order).",
     ),
 ]
 Sockets = Annotated[
-    Path, typer.Option("--sockets", metavar="DIR", help="Where the daemons' control sockets are, SWITCH.sock each.")
+    Path, typer.Option("--sockets", metavar="DIR", help="Directory of the daemons' control sockets, SWITCH.sock.")
 ]
 _RUN_DIR = Path("/run/weft")
 
@@ -76,13 +78,13 @@ def plan(
     switch: Annotated[str | None, typer.Option(metavar="SWITCH", help="Show the gates of one switch.")] = None,
     routes: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="A B", help="Show all ways from host A to host B, with their tags."),
+        typer.Option(metavar="A B", help="Show all paths from host A to host B, with their tags."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show the gates of a fat-tree: what every switch is to be told, and the ways that tags lead.
+    """Show the gates of a fat-tree and the paths that tags select.
 
-    Nothing is asked of any switch. A fabric whose cables are not those of a fat-tree is refused, and they are named.
+    Contacts no switch. If the fabric is not wired as a fat-tree, the wrong links are named.
 
     [bold]Examples[/bold]
 
@@ -128,19 +130,23 @@ def provision(
     hosts: Hosts = None,
     sockets: Sockets = _RUN_DIR,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Stay: lead around cables that fail, and tell switches that come back.")
+        bool,
+        typer.Option(
+            "--watch", help="Keep running: reroute around failed links, and provision switches that come back."
+        ),
     ] = False,
     on_demand: Annotated[
-        bool, typer.Option("--on-demand", help="No rules before a pair's first packet asks for one; stays, as --watch.")
+        bool,
+        typer.Option("--on-demand", help="Install rules at the first packet of each pair; keeps running, as --watch."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="While it stays, name every pair, too.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="While running, also log every pair.")] = False,
 ) -> None:
-    """Give every switch of a fat-tree its gates and, where hosts hang on it, its rules; all switches at once.
+    """Install gates on all switches of a fat-tree, and rules on those with hosts, in parallel.
 
-    First what the switches hear of each other is held against the fabric: where cables are elsewhere they are named,
-    and nothing is changed. Ways over cables that do not work are left out. A switch whose daemon does not answer is
-    left out, too: the exit code is then 1, and the same command again completes it.
+    First compares the switches' neighbours with the fabric; if links are miswired, it names them and changes nothing.
+    Skips paths over links that are down, and switches whose daemon does not answer: the exit code is then 1; repeat the
+    command to complete it.
 
     [bold]Examples[/bold]
 
@@ -172,7 +178,7 @@ def provision(
             number = plural(len(outcome.failed), "switch", "switches")
             raise shell.fail(
                 f"{number} of {len(tree.switches)} not provisioned: {', '.join(outcome.failed)}",
-                "mend the cause and give the same command again: what the others have stays",
+                "fix the cause and repeat the command: the other switches keep their configuration",
                 shell.FAILED,
             )
 
@@ -187,14 +193,14 @@ def show(
     hosts: Hosts = None,
     sockets: Sockets = _RUN_DIR,
     on_demand: Annotated[
-        bool, typer.Option("--on-demand", help="No rules are planned but those of pairs that have asked for one.")
+        bool, typer.Option("--on-demand", help="Expect only rules of pairs that have sent packets.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show how all switches of a fat-tree are, and where that differs from the plan.
+    """Show the state of all switches of a fat-tree, and differences from the plan.
 
-    Ways over cables that do not work are not planned. The exit code is 1 if a switch differs or does not answer, or a
-    cable is elsewhere. [bold]weftctl[/bold] shows one switch rule by rule.
+    Paths over links that are down are not planned. The exit code is 1 if a switch differs or does not answer, or a link
+    is miswired. [bold]weftctl[/bold] shows the rules of one switch.
 
     [bold]Examples[/bold]
 
@@ -241,6 +247,7 @@ def _explained() -> Iterator[None]:
 
 def _tree(fabric: Path, sets: list[str] | None, width: Width, gates: Path | None) -> FatTree:
     from ..tag_forward import inputs
+    from ..tag_forward.fabric import FatTree
 
     return FatTree(inputs.plan(fabric, width.value, sets or [], gates))
 
@@ -248,6 +255,7 @@ def _tree(fabric: Path, sets: list[str] | None, width: Width, gates: Path | None
 def _fleet(tree: FatTree, hosts: Path | None, directory: Path, on_demand: bool) -> Fleet:
     """The switches of a fat-tree, with the addresses of its hosts and the sockets of its daemons."""
     from ..tag_forward import inputs
+    from ..tag_forward.fleet import Fleet
 
     addresses = inputs.addresses(tree.hosts, hosts)
     # A daemon takes two.

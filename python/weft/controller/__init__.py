@@ -2,7 +2,7 @@
 
 The core (`weft._weft.Controller`) decides; this package tells it what happens in the network and does what it says.
 From the switch inwards: `connection` (bytes of a TCP connection), `switch` (one switch's handshake, roles, liveness),
-`codec` (messages of both, by os-ken), `discovery` and `lldp` (which port leads where), `service` (the one who owns all
+`codec` (what switches say), `discovery` and `lldp` (which port leads where), `service` (the one who owns all
 of it). What every path costs (packets up and down, rules, barriers) passes through them as bytes: the core reads and
 makes it. Beside them `control` and `metrics`, over which others look at it.
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import http.client
-import json
-import socket
+import asyncio
+import errno
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+import aiohttp
+
+from .. import unix_http
 from . import private
 from .errors import ControllerError
 
@@ -24,30 +25,27 @@ def ask(path: Path, what: str, limit: int) -> dict[str, Any]:
         ControllerError: Nobody answers, or not this user, or not in time; or the socket may be somebody else's.
     """
     private.check(path.parent)
-    connection = http.client.HTTPConnection("weft", timeout=_PATIENCE_S)
     try:
-        with contextlib.closing(socket.socket(socket.AF_UNIX)) as client:
-            client.settimeout(_PATIENCE_S)
-            client.connect(str(path))
-            connection.sock = client
-            connection.request("GET", f"/v1/{what}?limit={limit}")
-            answer = connection.getresponse()
-            said = json.loads(answer.read())
-    except PermissionError:
-        raise ControllerError(
-            f"{path} may not be used by this user", "the same command as the controller's user"
-        ) from None
+        status, said = asyncio.run(_ask(path, f"{what}?limit={limit}"))
     except TimeoutError:
         raise ControllerError(
             f"the controller on {path} has not answered for {_PATIENCE_S:.0f} s", "its log says what holds it up"
         ) from None
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    except (aiohttp.ClientError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EPERM):
+            raise ControllerError(
+                f"{path} may not be used by this user", "the same command as the controller's user"
+            ) from None
         raise ControllerError(
-            f"no controller answers on {path} ({reason})",
+            f"no controller answers on {path} ({unix_http.reason(error)})",
             "start one (`weft controller`), or say where it answers: --control PATH",
         ) from None
-    if answer.status != HTTPStatus.OK:
-        raise ControllerError(str(said.get("error", answer.reason)))
+    if status != HTTPStatus.OK:
+        raise ControllerError(str(said.get("error", status)))
     assert isinstance(said, dict)
     return said
+
+
+async def _ask(path: Path, what: str) -> tuple[int, Any]:
+    async with asyncio.timeout(_PATIENCE_S), unix_http.request(path, "GET", what) as answer:
+        return answer.status, await answer.json()

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from . import codec
+from .._weft import OpenFlow
 
 PERIOD_S = 8.0
 """Between two looks at a switch."""
@@ -53,7 +53,7 @@ class Foreign:
         first = self._xids(2)
         self._asked = {first, first + 1}
         self._counted = {first: None, first + 1: None}
-        return codec.count_request(first, 0, 0) + codec.count_request(first + 1, *_OWN)
+        return OpenFlow.count_request(first, 0, 0) + OpenFlow.count_request(first + 1, *_OWN)
 
     def counted(self, xid: int, rules: int) -> bytes:
         """The switch says how many rules it has; returns what it is to be sent then."""
@@ -74,7 +74,7 @@ class Foreign:
         self._told, self._told_rules = Counter(), 0
         first = self._xids(len(_OTHERS))
         self._asked = set(range(first, first + len(_OTHERS)))
-        return b"".join(codec.rules_request(first + number, *part) for number, part in enumerate(_OTHERS))
+        return b"".join(OpenFlow.rules_request(first + number, *part) for number, part in enumerate(_OTHERS))
 
     def told(self, xid: int, cookies: list[int], *, more: bool) -> list[int]:
         """The switch tells rules of others; returns the cookies of those that are new, once it has told all."""

@@ -1,4 +1,4 @@
-"""As much of HTTP/1.1 as answering `GET` takes, in the controller's own event loop.
+"""Answers to `GET` over HTTP/1.1, read and written by h11 in the controller's own event loop.
 
 The control socket and the metrics are asked a few times a minute, one request a connection; what answers must run in
 the thread that owns the core, and a server with threads of its own would need a lock there.
@@ -12,12 +12,22 @@ import logging
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, NamedTuple
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
+
+from .errors import ControllerError
+
+try:
+    import h11
+except ImportError as missing:
+    raise ControllerError(
+        f"the controller needs the Python package h11, which is not here ({missing})",
+        "`make controller` in Weft's directory, or `pip install 'weft[controller]'`",
+    ) from None
 
 _log = logging.getLogger(__name__)
 
-_HEAD = 8192
-"""Bytes that a request may have."""
+LIMIT = 8192
+"""Bytes that a request may have; for `asyncio.start_server(limit=...)` too."""
 _PATIENCE_S = 5.0
 """Seconds that a request may take to come, and an answer to be read."""
 
@@ -52,47 +62,42 @@ class Site:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request; for `asyncio.start_server`."""
+        connection = h11.Connection(h11.SERVER, max_incomplete_event_size=LIMIT)
         try:
             async with asyncio.timeout(_PATIENCE_S):
                 try:
-                    head = await reader.readuntil(b"\r\n\r\n")
-                except asyncio.LimitOverrunError:
-                    answer = Answer.error(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the request is too long")
-                    with_body = True
-                else:
-                    answer, with_body = self._answer(head)
-                fields = (
-                    f"HTTP/1.1 {answer.status.value} {answer.status.phrase}",
-                    f"Content-Type: {answer.kind}",
-                    f"Content-Length: {len(answer.body)}",
-                    "Connection: close",
+                    while (request := connection.next_event()) is h11.NEED_DATA:
+                        connection.receive_data(await reader.read(LIMIT))
+                    if not isinstance(request, h11.Request):
+                        return
+                    answer, with_body = self._answer(request)
+                except h11.RemoteProtocolError as wrong:
+                    answer, with_body = Answer.error(HTTPStatus(wrong.error_status_hint), str(wrong)), True
+                fields = [("Content-Type", answer.kind), ("Content-Length", str(len(answer.body)))]
+                head = h11.Response(
+                    status_code=answer.status,
+                    reason=answer.status.phrase.encode(),
+                    headers=[*fields, ("Connection", "close")],
                 )
-                writer.write("\r\n".join(fields).encode("ascii") + b"\r\n\r\n" + (answer.body if with_body else b""))
+                writer.write((connection.send(head) or b"") + (answer.body if with_body else b""))
                 await writer.drain()
-        except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
+        except (TimeoutError, ConnectionError):
             pass
         finally:
             writer.close()
 
-    def _answer(self, head: bytes) -> tuple[Answer, bool]:
+    def _answer(self, request: h11.Request) -> tuple[Answer, bool]:
         """The answer to a request, and whether its body is sent too."""
-        words = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
-        if len(words) != 3 or not words[2].startswith("HTTP/1."):
-            return Answer.error(HTTPStatus.BAD_REQUEST, "that is no HTTP request"), True
-        method, target, _ = words
+        method, target = request.method.decode("latin-1"), request.target.decode("latin-1")
         if method not in ("GET", "HEAD"):
             return Answer.error(HTTPStatus.METHOD_NOT_ALLOWED, f"{method} is not understood, only GET"), True
-        url = urlsplit(target)
-        handler = self._handlers.get(url.path)
+        path, _, query = target.partition("?")
+        handler = self._handlers.get(path)
         if handler is None:
             known = ", ".join(self._handlers)
-            return Answer.error(HTTPStatus.NOT_FOUND, f"there is no {url.path}, only {known}"), method == "GET"
+            return Answer.error(HTTPStatus.NOT_FOUND, f"there is no {path}, only {known}"), method == "GET"
         try:
-            return handler(parse_qs(url.query)), method == "GET"
+            return handler(parse_qs(query)), method == "GET"
         except Exception as error:
             _log.exception("a request for %s failed", target)
             return Answer.error(HTTPStatus.INTERNAL_SERVER_ERROR, f"{type(error).__name__}: {error}"), True
-
-
-LIMIT = _HEAD
-"""For `asyncio.start_server(limit=...)`: the longest request."""

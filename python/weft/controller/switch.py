@@ -14,6 +14,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from .._weft import OpenFlow
 from . import codec
 from .codec import Features, MalformedError, Part, Port, PortChange, Refused, Removed, Role
 from .connection import Connection
@@ -83,7 +84,7 @@ class Switch:
         self.ports: dict[int, Port] = {}
         self.software = ""
         self.since = now
-        connection.send(codec.hello(connection.xids(1)))
+        connection.send(OpenFlow.hello(connection.xids(1)))
 
     @property
     def peer(self) -> str:
@@ -121,7 +122,7 @@ class Switch:
         """Ask it whether it is there, unless that was asked and is not answered yet."""
         if self.is_ready and not self._is_asked:
             self._is_asked = True
-            self.send(codec.echo_request(self.xids(1)))
+            self.send(OpenFlow.echo_request(self.xids(1)))
 
     def close(self, why: str) -> None:
         """End the connection; the owner is told."""
@@ -141,14 +142,14 @@ class Switch:
     def beat(self, generation: int) -> None:
         """Say that this controller is its master still, or ask whether there is another."""
         if self.is_ready:
-            self.send(codec.become_master(self.xids(1), generation))
+            self.send(OpenFlow.become_master(self.xids(1), generation))
         elif self.stage is Stage.STANDBY:
-            self.send(codec.role_request(self.xids(1)))
+            self.send(OpenFlow.role_request(self.xids(1)))
 
     def probe(self, told: Callable[[], None]) -> None:
         """Ask whether it is there; `told` is called when it answers this question, and no other."""
         self._echo, self._on_echo = self.xids(1), told
-        self.send(codec.echo_request(self._echo))
+        self.send(OpenFlow.echo_request(self._echo))
 
     def encrypted(self) -> None:
         """It speaks TLS, which is not expected."""
@@ -161,11 +162,11 @@ class Switch:
         first = self.xids(5)
         self._asked = {first, first + 2, first + 3, first + 4}
         self.send(
-            codec.become_master(first, generation)
-            + codec.send_whole_frames(first + 1)
-            + codec.description_request(first + 2)
-            + codec.ports_request(first + 3)
-            + codec.rules_request(first + 4)
+            OpenFlow.become_master(first, generation)
+            + OpenFlow.send_whole_frames(first + 1)
+            + OpenFlow.description_request(first + 2)
+            + OpenFlow.ports_request(first + 3)
+            + OpenFlow.rules_request(first + 4)
         )
 
     def stand_by(self) -> None:
@@ -173,7 +174,7 @@ class Switch:
         self.stage = Stage.STANDBY
         self._watches = False
         _log.info("stands by at switch %016x: %s", self.dpid, self.peer)
-        self.send(codec.role_request(self.xids(1)))
+        self.send(OpenFlow.role_request(self.xids(1)))
 
     def take(self, data: bytes, place: int) -> int:
         """Messages have come in; those that every path costs are not looked at one by one."""
@@ -192,7 +193,7 @@ class Switch:
                 self.nonsense(f"it sent a message of {codec.version_name(version)} after 1.3 was agreed upon")
             return
         if kind == codec.ECHO_REQUEST:
-            self.send(codec.echo_reply(xid, message[codec.HEADER.size :]))
+            self.send(OpenFlow.echo_reply(xid, message[codec.HEADER.size :]))
             return
         if kind == codec.ECHO_REPLY:
             self._is_asked = False
@@ -201,7 +202,7 @@ class Switch:
                 told()
             return
         try:
-            said = codec.read(kind, xid, message)
+            said = codec.read(message)
         except MalformedError as error:
             self.nonsense(str(error))
             return
@@ -238,12 +239,12 @@ class Switch:
             self._other_version(offered)
             return
         self.stage = Stage.FEATURES
-        self.send(codec.features_request(self.xids(1)))
+        self.send(OpenFlow.features_request(self.xids(1)))
 
     def _other_version(self, offered: set[int]) -> None:
         names = ", ".join(codec.version_name(version) for version in sorted(offered))
         self._owner.unsuited(self, names)
-        self.send(codec.hello_failed(self.xids(1), "Weft speaks OpenFlow 1.3 only"))
+        self.send(OpenFlow.hello_failed(self.xids(1), "Weft speaks OpenFlow 1.3 only"))
         self._connection.close(f"it speaks only {names}", at_once=False)
 
     def _features(self, features: Features) -> None:
@@ -291,7 +292,7 @@ class Switch:
             if not role.is_slave and not self._watches and role.generation != UNKNOWN:
                 # So it sends nothing up here.
                 self._watches = True
-                self.send(codec.become_slave(self.xids(1), role.generation))
+                self.send(OpenFlow.become_slave(self.xids(1), role.generation))
         elif role.is_slave:
             self._demoted("it says so when asked")
         elif self.stage is Stage.DESCRIBING and xid in self._asked:
@@ -320,10 +321,10 @@ class Switch:
             self._owner.port(self, port, up=up)
 
     def _refused(self, xid: int, error: Refused) -> None:
-        if error.version_refused:
+        if error.is_version:
             self._other_version({1})
             return
-        if error.is_slave or error.role_refused:
+        if error.is_role:
             self._demoted(f"it answered `{error.reason}`")
         if self.stage is Stage.DESCRIBING and xid in self._asked:
             # It has no roles, or does not describe itself: it can be steered all the same.

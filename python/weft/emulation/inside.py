@@ -160,7 +160,7 @@ class Replay:
         )
         threads = [
             threading.Thread(target=self._guarded, args=(work,), daemon=True)
-            for work in (self._carry_out_events, self._remember, self._sample)
+            for work in (self._carry_out_events, self._remember, self._sample, self._measure)
         ]
         threads.append(threading.Thread(target=self._follow, args=(generator,), daemon=True))
         for thread in threads:
@@ -171,7 +171,7 @@ class Replay:
             generator.kill()
             raise EmulationError(f"weft-loadgen did not end {_OVERTIME_S:g} s after the run's limit") from late
         finally:
-            self._end_ps = round((time.monotonic() - self._begin_s) * 1e12)
+            self._end_ps = self._now_ps()
             self._over.set()
         for thread in threads:
             thread.join(_OVERTIME_S)
@@ -188,6 +188,7 @@ class Replay:
         switches = {name: self._network.ask(name, "counters") for name in self._network.switches}
         return {
             "end_ps": self._end_ps,
+            "window_ps": self._links.window_ps(),
             "links": self._links.totals(),
             "series": self._series,
             "switches": switches,
@@ -231,7 +232,7 @@ class Replay:
         interval = max(self._plan.interval_ps / 1e12, _SHORTEST_SAMPLE_S)
         number, last_ps = 0, 0
         while self._until((number + 1) * interval):
-            now_ps = round((time.monotonic() - self._begin_s) * 1e12)
+            now_ps = self._now_ps()
             self._series += self._links.sample(now_ps, last_ps)
             self._series += self._tables(now_ps)
             self._processors.sample()
@@ -245,6 +246,16 @@ class Replay:
                 time_s=now_ps / 1e12,
                 **self._processors.last,
             )
+
+    def _measure(self) -> None:
+        """Read the links' counters at the two ends of the measurement window."""
+        for end_ps in self._plan.window_ps:
+            if not self._until(end_ps / 1e12):
+                return
+            self._links.mark(self._now_ps)
+
+    def _now_ps(self) -> int:
+        return round((time.monotonic() - self._begin_s) * 1e12)
 
     def _tables(self, now_ps: int) -> list[dict[str, Any]]:
         """Rows of `series` with how many entries the switches' tables have."""

@@ -205,6 +205,12 @@ class Plan:
         return int(self.data["measure"]["interval_ps"])
 
     @property
+    def window_ps(self) -> tuple[int, int]:
+        """The measurement window."""
+        start, end = self.data["measure"]["window_ps"]
+        return int(start), int(end)
+
+    @property
     def routes(self) -> Routes | None:
         """Next hops at the start, for the schemes whose switches are told them."""
         return self.data.get("routes")

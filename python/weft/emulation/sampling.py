@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +43,7 @@ class Links:
         self._last: dict[str, Counters] = {}
         self._zero: dict[str, Counters] = {}
         self._most: dict[str, int] = {}
+        self._marks: list[tuple[int, dict[str, Counters]]] = []
 
     def begin(self) -> None:
         """Count from now on."""
@@ -73,9 +74,22 @@ class Links:
         self._last = now
         return rows
 
+    def mark(self, clock_ps: Callable[[], int]) -> None:
+        """An end of the measurement window has come: read the counters, and the run's time while that is done."""
+        before = clock_ps()
+        counters = self._read(everywhere=True)
+        self._marks.append(((before + clock_ps()) // 2, counters))
+
+    def window_ps(self) -> tuple[int, int]:
+        """When the counters were read for the two ends of the window; its own ends where the run was over before."""
+        read = tuple(time for time, _ in self._marks)
+        start, end = read + self._plan.window_ps[len(read) :]
+        return start, end
+
     def totals(self) -> list[dict[str, Any]]:
-        """Of each directed link, in the plan's order: what left it since `begin`."""
+        """Of each directed link, in the plan's order: what left it since `begin`, and of that within the window."""
         now = self._read(everywhere=True)
+        start, end = ([counters for _, counters in self._marks] + [now, now])[:2]
         rows = []
         for interface, (name, _) in self._ends.items():
             counters, zero = now[interface], self._zero[interface]
@@ -86,6 +100,7 @@ class Links:
                     "to": target,
                     "interface": interface,
                     "bytes": counters.bytes - zero.bytes,
+                    "window_bytes": end[interface].bytes - start[interface].bytes,
                     "packets": counters.packets - zero.packets,
                     "drops": counters.drops - zero.drops,
                     "max_queue_bytes": self._most.get(name, 0),

@@ -119,7 +119,6 @@ class ControlPlane:
     async def _stop(self) -> BaseException | None:
         self._following.cancel()
         (ended,) = await asyncio.gather(self._following, return_exceptions=True)
-        self._fleet.close()
         return ended if isinstance(ended, Exception) else None
 
     def _do(self, work: Coroutine[Any, Any, _T]) -> _T:

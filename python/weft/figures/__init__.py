@@ -30,7 +30,7 @@ def write(results: Results, out: str | Path | None = None, formats: Sequence[str
     Args:
         results: What to draw.
         out: A directory; default ``figures`` in the result directory.
-        formats: File types that matplotlib knows.
+        formats: File types, of `weft.figures.style.FORMATS`: pdf, png, svg, jpg, tif, webp.
 
     Returns:
         The files written.

@@ -23,7 +23,7 @@ def draw(
         same: Share by which means may differ and still agree; drawn as a band.
         labels: Measures and what they are called.
         path: Where to, without suffix.
-        formats: File types that matplotlib knows.
+        formats: File types, of `weft.figures.style.FORMATS`.
     """
     classes = list(dict.fromkeys(cell.klass for cell in found))
     points = list(dict.fromkeys(cell.point for cell in found))

@@ -134,7 +134,7 @@ def queues(
             part = exceedance.filter((pl.col("point") == point) & (pl.col("scheme") == scheme))
             right.step(part["bytes"], part["share"], where="pre", color=style.color)
         right.set_yscale("log")
-        right.set_xlabel("queued bytes, or more")
+        right.set_xlabel("queued bytes (at least)")
         right.set_ylabel("share of samples")
         right.xaxis.set_major_locator(MaxNLocator(5))
         label_with(right.xaxis, quantity.size)
@@ -167,7 +167,8 @@ def fabric(content: Content, point: str, path: Path, formats: Sequence[str]) -> 
         shown = None
         for ax, scheme in zip(axes.flat, content.schemes, strict=False):
             part = use.filter(pl.col("scheme") == scheme)
-            share = {(a, b): u for a, b, u in part.select("from", "to", "utilisation").iter_rows()}
+            measured = part.drop_nulls("utilisation")
+            share = {(a, b): u for a, b, u in measured.select("from", "to", "utilisation").iter_rows()}
             # The busier direction of a cable on top, so that a hot link is never hidden by its idle reverse.
             links = sorted(drawn.links, key=lambda link: share.get((link.source, link.target), 0.0))
             values = [share.get((link.source, link.target), 0.0) for link in links]
@@ -187,6 +188,6 @@ def fabric(content: Content, point: str, path: Path, formats: Sequence[str]) -> 
             ax.margins(0.04, 0.08)
             ax.axis("off")
         if shown is not None:
-            bar = figure.colorbar(shown, ax=axes, shrink=0.7, label="link utilisation")
+            bar = figure.colorbar(shown, ax=axes, shrink=0.7, label="link utilisation in the measurement window")
             label_with(bar.ax.yaxis, quantity.percent)
         return save(figure, path, formats)

@@ -43,6 +43,11 @@ PERCENT_LOG = "test(/^1e/, format(datum.value, '~e')) ? format(datum.value * 100
 PERCENT = "format(datum.value * 100, '.3~r') + ' %'"
 
 
+def _spelled(expression: str, field: str) -> str:
+    """The text of a field by the expression that labels an axis with it."""
+    return expression.replace("datum.value", f"datum.{field}")
+
+
 def _scheme_color(schemes: Sequence[str]) -> alt.Color:
     chosen = styles(schemes)
     scale = alt.Scale(domain=list(chosen), range=[style.color for style in chosen.values()])
@@ -133,12 +138,15 @@ def by_class(
         scale=alt.Scale(zero=True, nice=True),
     )
     base = alt.Chart(_data(data)).transform_filter("datum.metric == metric")
+    mean, low, high = (_spelled(label, field) for field in ("mean", "low", "high"))
+    base = base.transform_calculate(
+        spelled=mean, interval=f"isValid(datum.low) ? ({low}) + ' to ' + ({high}) : 'none (one seed)'"
+    )
     tooltip = [
         alt.Tooltip("scheme:N", title="scheme"),
         alt.Tooltip("point:N", title="point"),
-        alt.Tooltip("mean:Q", title="mean over seeds", format=".4~s"),
-        alt.Tooltip("low:Q", title="95 % low", format=".4~s"),
-        alt.Tooltip("high:Q", title="95 % high", format=".4~s"),
+        alt.Tooltip("spelled:N", title="mean over seeds"),
+        alt.Tooltip("interval:N", title="95 % interval"),
         alt.Tooltip("seeds:Q", title="seeds"),
     ]
     color = _scheme_color(schemes)
@@ -190,15 +198,32 @@ def by_class(
 
 
 def _lines(
-    frame: pl.DataFrame, points: Sequence[str], schemes: Sequence[str], x: alt.X, y: alt.Y, **mark: Any
-) -> alt.Chart:
-    """A line a scheme, of the chosen point."""
+    frame: pl.DataFrame,
+    points: Sequence[str],
+    schemes: Sequence[str],
+    x: tuple[alt.X, str],
+    y: tuple[alt.Y, str],
+    **mark: Any,
+) -> Any:
+    """A line a scheme, of the chosen point, with both values in the tooltips of its points.
+
+    Each axis comes with the Vega expression that spells its values.
+    """
     chart = alt.Chart(_data(frame, points)).transform_filter("datum.point == point")
-    lines: alt.Chart = chart.mark_line(**mark).encode(x, y, _scheme_color(schemes))
-    return lines
+    (across, spell_x), (up, spell_y) = x, y
+    tooltip = [alt.Tooltip("scheme:N", title="scheme")]
+    places = chart
+    for name, channel, spell in (("x", across, spell_x), ("y", up, spell_y)):
+        axis: Any = channel.to_dict()
+        places = places.transform_calculate(f"spelled_{name}", _spelled(spell, axis["field"]))
+        tooltip.append(alt.Tooltip(f"spelled_{name}:N", title=axis["title"]))
+    lines = chart.mark_line(**mark).encode(across, up, _scheme_color(schemes))
+    # A line has one tooltip for all of it; these are its points, which nobody sees.
+    unseen = places.mark_point(filled=True, size=50, opacity=0).encode(across, up, tooltip=tooltip)
+    return alt.layer(lines.properties(name="lines"), unseen)
 
 
-def _by_class(chart: alt.Chart, classes: Sequence[str], own: str, width: int, height: int) -> dict[str, Any]:
+def _by_class(chart: alt.LayerChart, classes: Sequence[str], own: str, width: int, height: int) -> dict[str, Any]:
     """The chart as a panel a class, each with its own scale of the channel `own`."""
     panels = chart.properties(width=width, height=height).facet(
         column=alt.Column("class:N", sort=list(classes), title=None), spacing=_GAP
@@ -212,10 +237,10 @@ def _point() -> alt.Parameter:
     return alt.param(name="point", value=0)
 
 
-def _time_axis(ticks: int) -> alt.X:
+def _time_axis(ticks: int) -> tuple[alt.X, str]:
     """Simulated time."""
     axis = alt.Axis(labelExpr=SECONDS, tickCount=ticks, grid=False, labelOverlap=True)
-    return alt.X("time_s:Q", title="time in the run", axis=axis)
+    return alt.X("time_s:Q", title="time in the run", axis=axis), SECONDS
 
 
 def completion(
@@ -230,7 +255,9 @@ def completion(
     )
     axis = alt.Axis(labelExpr=PERCENT, tickCount=5)
     y = alt.Y("share:Q", title="share of flows", scale=alt.Scale(domain=[0, 1]), axis=axis)
-    lines = _lines(frame, points, schemes, x, y, strokeWidth=1.8, interpolate="step-after", clip=True)
+    lines = _lines(
+        frame, points, schemes, (x, SECONDS), (y, PERCENT), strokeWidth=1.8, interpolate="step-after", clip=True
+    )
     return _by_class(lines, classes, "x", _panel_width(len(classes), axes=1) - 12, 220)
 
 
@@ -241,22 +268,22 @@ def throughput(
     names = [*classes, "all"] if len(classes) > 1 else list(classes)
     shown = frame.filter(frame["class"].is_in(names))
     y = alt.Y("bps:Q", title="delivered", axis=alt.Axis(labelExpr=RATE, tickCount=5))
-    lines = _lines(shown, points, schemes, _time_axis(4), y, strokeWidth=1.4, opacity=0.9)
+    lines = _lines(shown, points, schemes, _time_axis(4), (y, RATE), strokeWidth=1.4, opacity=0.9)
     return _by_class(lines, names, "y", _panel_width(len(names)), 190)
 
 
 def queues(
     largest: pl.DataFrame, exceedance: pl.DataFrame, schemes: Sequence[str], points: Sequence[str]
 ) -> dict[str, Any]:
-    """The fullest port over time beside how often ports are how full."""
+    """The fullest port over time beside the complementary CDF of queue occupancy."""
     size = {"width": _panel_width(2), "height": 210}
     y = alt.Y("bytes:Q", title="queued bytes", axis=alt.Axis(labelExpr=BYTES, tickCount=5))
-    over_time = _lines(largest, points, schemes, _time_axis(6), y, strokeWidth=1.4, opacity=0.9)
+    over_time = _lines(largest, points, schemes, _time_axis(6), (y, BYTES), strokeWidth=1.4, opacity=0.9)
     over_time = over_time.properties(title="fullest port over time", **size)
     axis = alt.Axis(labelExpr=BYTES, tickCount=6, labelOverlap=True, grid=False)
     x = alt.X("bytes:Q", title="queued bytes", scale=alt.Scale(zero=True), axis=axis)
     axis = alt.Axis(labelExpr=PERCENT_LOG)
     y = alt.Y("share:Q", title="share of samples", scale=alt.Scale(type="log"), axis=axis)
-    share = _lines(exceedance, points, schemes, x, y, strokeWidth=1.8, interpolate="step-before")
-    share = share.properties(title="share of samples (all ports) with at least that much queued", **size)
+    share = _lines(exceedance, points, schemes, (x, BYTES), (y, PERCENT), strokeWidth=1.8, interpolate="step-before")
+    share = share.properties(title="share of samples (all switch ports) with at least that much queued", **size)
     return _spec(alt.hconcat(over_time, share, spacing=_GAP).add_params(_point()))

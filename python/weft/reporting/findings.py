@@ -1,4 +1,4 @@
-"""What stands out: the largest differences to the baseline whose interval excludes zero, in words.
+"""What stands out: the largest significant differences from the baseline, in words.
 
 Pure: a summary in, sentences out. Nothing is said that the paired differences do not support.
 """
@@ -12,7 +12,7 @@ from .. import quantity
 from ..labels import short_key
 
 if TYPE_CHECKING:
-    from ..statistics import Estimate
+    from ..difference import Difference
     from ..summary import Row, Summary
 
 WORTH_SAYING = 0.02
@@ -35,10 +35,10 @@ def findings(summary: Summary, limit: int = 4) -> list[Finding]:
     """The most telling differences in mean FCT, at most one for each scheme and class."""
     best: dict[tuple[str, str], Finding] = {}
     for row in summary.rows:
-        change = row.relative.get("mean_fct_s")
-        if change is None or not change.excludes_zero or abs(change.mean) < WORTH_SAYING:
+        found = row.differences.get("mean_fct_s")
+        if found is None or not found.significant or abs(found.change.mean) < WORTH_SAYING:
             continue
-        finding = _finding(row, change, summary)
+        finding = _finding(row, found, summary)
         key = (finding.scheme, str(row.group.get("class", "")))
         if key not in best or best[key].size < finding.size:
             best[key] = finding
@@ -49,18 +49,22 @@ def findings(summary: Summary, limit: int = 4) -> list[Finding]:
     return chosen[:limit]
 
 
-def _finding(row: Row, change: Estimate, summary: Summary) -> Finding:
+def _finding(row: Row, found: Difference, summary: Summary) -> Finding:
     scheme, kind = str(row.group["scheme"]), str(row.group.get("class", ""))
     where = ", ".join(
         f"{short_key(key, row.group)} {value}"
         for key, value in row.group.items()
         if key not in ("scheme", "class") and value not in (None, "")
     )
+    change = found.change
+    ends = sorted(abs(end) for end in (change.low, change.high) if end is not None)
     if change.mean >= 1:
-        half = f" ±{change.half:.1f}" if change.half is not None else ""
-        size = f"{1 + change.mean:.1f}{half} times that with {summary.baseline}"
+        size = f"{1 + change.mean:.1f} times that with {summary.baseline}"
+        interval = " to ".join(f"{1 + end:.1f}" for end in ends)
     else:
         direction = "lower" if change.mean < 0 else "higher"
-        size = f"{quantity.percent(abs(change.mean), change.half)} {direction} than with {summary.baseline}"
+        size = f"{quantity.percent(abs(change.mean))} {direction} than with {summary.baseline}"
+        interval = " to ".join(quantity.percent(end) for end in ends)
     text = f"mean completion time of {f'{kind} flows' if kind else 'flows'} is {size}"
-    return Finding(scheme, f"{text} at {where}" if where else text, change.mean < 0, abs(change.mean))
+    text += f" at {where}" if where else ""
+    return Finding(scheme, f"{text} (95 % interval: {interval})", change.mean < 0, abs(change.mean))

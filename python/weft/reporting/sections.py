@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import extracts, paths, quantity
 from ..content import Content
+from ..difference import NOT_SIGNIFICANT
 from . import charts, drawing, tables
 from .markup import escape
 from .parts import chart, section, tabs
@@ -37,8 +38,8 @@ def fabric(content: Content) -> str:
     shares = [by_link.get(i, 0) / 1000 for i in range(len(content.fabric.links))]
     stops = ", ".join(drawing.shade(i / 10) for i in range(11))
     caption = (
-        "Each cable is two lines, one for each direction, coloured by the share of its rate that was used, averaged "
-        "over the run and the seeds. Hover over a line for its numbers; dashed lines are down."
+        "Each link is two lines, one for each direction. The colour shows the share of the link's rate that was used "
+        "during the measurement window, averaged over seeds. Hover over a line for its numbers; dashed lines are down."
     )
     if not drawing.draws_hosts(content.fabric):
         caption += f" The {len(content.fabric.hosts):,} hosts and their links are left out."
@@ -84,7 +85,15 @@ def _none(content: Content) -> str:
 
 def _interval_note(content: Content) -> str:
     if len(content.results.seeds) > 1:
-        return f"Vertical lines are 95 % confidence intervals over {len(content.results.seeds)} seeds (Student t)."
+        return (
+            f"Vertical lines: 95 % confidence interval of the mean over {len(content.results.seeds)} seeds (Student t)."
+        )
+    return "With one seed there is no confidence interval."
+
+
+def _plus_minus(content: Content) -> str:
+    if len(content.results.seeds) > 1:
+        return f"±: half the 95 % confidence interval of the mean over {len(content.results.seeds)} seeds (Student t)."
     return "With one seed there is no confidence interval."
 
 
@@ -113,7 +122,7 @@ def throughput(content: Content) -> str:
         "throughput",
         "Throughput, reordering and loss by class",
         "Throughput is flow size over completion time, averaged over flows. Out of order counts first transmissions "
-        "that arrive behind a later one. Retransmissions and drops are packets a run. " + _interval_note(content),
+        "that arrive behind a later one. Retransmissions and drops are counts per run. " + _interval_note(content),
         _THROUGHPUT,
         label,
     )
@@ -161,8 +170,8 @@ def queues(content: Content) -> str:
         body = chart("queues", spec, "Queue occupancy")
     return section(
         "Queues",
-        f"Left: the fullest queue of the whole fabric, averaged over seeds. {_UNTIL} Right: how often the queues are "
-        "how full, over the whole run; further left and lower is emptier.",
+        f"Left: the fullest queue of the whole fabric, averaged over seeds. {_UNTIL} Right: complementary CDF of queue "
+        "occupancy (all switch ports, samples in the measurement window); lower and further left is better.",
         body,
         ident="queues-section",
     )
@@ -172,15 +181,16 @@ def table(content: Content) -> str:
     """The comparison as a table to copy."""
     baseline = content.summary.baseline
     note = (
-        f" Coloured percentages: paired difference to <b>{escape(baseline)}</b> over the seeds, green if better, "
-        "red if worse, grey if the 95 % interval includes zero."
+        f" Coloured: difference from <b>{escape(baseline)}</b> with the same flows (same seeds), green if better, red "
+        f"if worse; {NOT_SIGNIFICANT} means no significant difference (the 95 % interval contains zero). Hover over a "
+        "difference for its interval."
         if baseline
         else ""
     )
     return section(
         "All numbers",
-        f"Mean over seeds with half the width of the 95 % interval below.{note} Copying gives tab-separated raw "
-        "numbers (seconds, bit/s, shares).",
+        f"Each number is one value per run (a mean, quantile, share or count over its flows), averaged over the seeds. "
+        f"{_plus_minus(content)}{note} Copying gives tab-separated raw numbers (seconds, bit/s, shares).",
         f'<div class="scroll">{tables.comparison(content.summary)}</div>' if content.classes else _NO_FLOW,
         controls='<button type="button" class="copy" id="copy">Copy table</button>' if content.classes else "",
         ident="table",
@@ -194,18 +204,19 @@ def paths_chosen(content: Content) -> str:
     if choices:
         blocks += section(
             "How paths were chosen, and what that cost",
-            "Evenness is Jain's index of the bytes on the links up from the lowest switches: 1 where all carry alike. "
-            "Explorations and broadcasts are bytes into the lowest switches over those of all else there; entries "
-            "those of a switch, averaged over switches and samples; late copies and reordered segments are means. "
-            + _interval_note(content).replace("Vertical lines", "±"),
+            "Each number is one value per run, averaged over the seeds. Path evenness is Jain's index of the bytes on "
+            "the uplinks of the lowest switches in the measurement window: 1 if all carry the same. Exploration and "
+            "broadcast traffic is relative to all other bytes into the lowest switches. Flow entries are averaged over "
+            f"switches and over the samples in the measurement window. {_plus_minus(content)}",
             f'<div class="scroll">{tables.paths(choices, paths.COLUMNS, "paths")}</div>',
             ident="paths-section",
         )
     if events:
         blocks += section(
             "What events cost",
-            "Frames of flows lost on links that went down or for want of a path until the next event, and how long "
-            "switches took to give broken paths new ones.",
+            "From each event until the next one: frames of flows lost on links that went down or because there was no "
+            "path, how long switches took to replace broken paths, and how long until the flows' data arrived again. "
+            f"Each number is one value per run, averaged over the seeds. {_plus_minus(content)}",
             f'<div class="scroll">{tables.paths(events, paths.EVENT_COLUMNS, "events")}</div>',
             ident="events-section",
         )
@@ -235,7 +246,7 @@ def setup(content: Content) -> str:
     packets = [(name.replace("_", " "), [f"{value:,.0f}"]) for name, value in counters.items()]
     blocks = [
         ("Versions and seeds", tables.properties(facts)),
-        ("Packets, all runs", tables.properties(packets)),
+        ("Packets, total over all runs", tables.properties(packets)),
         (
             "Notes of the traffic generator",
             "".join(f'<p class="caption">{escape(note)}</p>' for note in notes),

@@ -16,10 +16,11 @@ from .markup import escape
 from .parts import mark
 
 if TYPE_CHECKING:
+    from ..difference import Difference
     from ..paths import Column
     from ..paths import Row as PathRow
     from ..statistics import Estimate
-    from ..summary import Row, Summary
+    from ..summary import Metric, Row, Summary
 
 
 def tsv(summary: Summary) -> str:
@@ -29,11 +30,11 @@ def tsv(summary: Summary) -> str:
 
 
 def comparison(summary: Summary) -> str:
-    """The comparison as a table: mean over seeds, half the 95 % interval below, paired difference to the baseline."""
+    """The comparison as a table: mean over seeds, half the 95 % interval below, difference from the baseline."""
     chosen = styles(str(row.group.get("scheme", "")) for row in summary.rows)
     heads = [short_key(key, summary.by) for key in summary.by]
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
-    head += '<th class="n">seeds</th><th class="n">flows</th>'
+    head += '<th class="n">seeds</th><th class="n">Flows per run</th>'
     head += "".join(f'<th class="n">{escape(metric.title)}</th>' for metric in METRICS)
     body = []
     previous: tuple[Any, ...] | None = None
@@ -73,16 +74,16 @@ def _cells(row: Row, summary: Summary, chosen: Mapping[str, Style]) -> str:
             text = mark(chosen[row.group[key]]) + text
         cells.append(f"<td>{text}</td>")
     unfinished = row.flows - row.finished
-    flows = quantity.count(row.flows) + (
-        f'<small class="bad">{quantity.count(unfinished)} unfinished</small>' if unfinished else ""
+    flows = quantity.count(row.per_run(row.flows)) + (
+        f'<small class="bad">{quantity.count(row.per_run(unfinished))} unfinished</small>' if unfinished else ""
     )
     cells.append(f'<td class="n">{len(row.seeds)}</td><td class="n">{flows}</td>')
     for metric in METRICS:
         value = row.estimates[metric.key]
         text = '<td class="n">' + _estimate(value, metric.kind)
-        difference, relative = row.differences.get(metric.key), row.relative.get(metric.key)
-        if difference is not None and relative is not None:
-            text += _difference(relative, metric.better)
+        found = row.differences.get(metric.key)
+        if found is not None:
+            text += _difference(found, metric)
         cells.append(text + "</td>")
     return "".join(cells)
 
@@ -90,18 +91,14 @@ def _cells(row: Row, summary: Summary, chosen: Mapping[str, Style]) -> str:
 def _estimate(value: Estimate | None, kind: str) -> str:
     if value is None:
         return quantity.MISSING
-    spell = quantity.FORMATS[kind]
-    text = spell(value.mean, value.half)
-    number, plus, rest = text.partition(" ±")
-    if not plus:
-        return f"<b>{text}</b>"
-    half, _, unit = rest.partition(" ")
-    return f"<b>{number}{' ' + unit if unit else ''}</b><small>±{half}</small>"
+    number, half = quantity.parts(kind, value.mean, value.half)
+    return f"<b>{number}</b>" + (f"<small>{half}</small>" if half else "")
 
 
-def _difference(relative: Estimate, better: int) -> str:
-    kind = "" if not relative.excludes_zero else " good" if relative.mean * better > 0 else " bad"
-    return f'<small class="diff{kind}">{quantity.change(relative.mean)}</small>'
+def _difference(found: Difference, metric: Metric) -> str:
+    kind, interval = found.verdict(metric.better), found.interval(metric.kind)
+    title = f' title="95 % interval: {interval}"' if interval else ""
+    return f'<small class="{f"diff {kind}".strip()}"{title}>{found.text(metric.kind)}</small>'
 
 
 def properties(rows: Iterable[tuple[str, Sequence[str]]], heads: Sequence[str] = ()) -> str:

@@ -236,7 +236,7 @@ class Study(ABC):
         Args:
             directory: What `run` wrote.
             out: Where to; default ``figures`` in the directory.
-            formats: File types that matplotlib knows.
+            formats: File types, of `weft.figures.style.FORMATS`.
         """
         results = self.results(directory, Size(read_index(directory)["size"]))
         return self.draw(results, out if out is not None else directory / "figures", formats)

@@ -161,11 +161,6 @@ class Fleet:
         own = (pair_of(match_of(rule)) for rule in there["rules"] if rule["priority"] == PRIORITY)
         return [pair for pair in own if pair is not None]
 
-    def close(self) -> None:
-        """Close all connections."""
-        for daemon in self.daemons.values():
-            daemon.close()
-
 
 def match_of(rule: dict[str, Any]) -> tuple[str, str]:
     """The source's and the destination's network of a rule."""

@@ -25,7 +25,7 @@ def lab():
         pytest.skip("network namespaces are Linux's")
     if os.geteuid() != 0:
         pytest.skip("network namespaces need root")
-    pytest.importorskip("os_ken", reason="the Python package os-ken is not installed (`make controller`)")
+    pytest.importorskip("h11", reason="the Python package h11 is not installed (`make controller`)")
     if subprocess.run(["unshare", "--net", "true"], check=False, capture_output=True).returncode != 0:
         pytest.skip("this system gives no network namespaces")
     missing = [name for name in requirements.SYSTEM_PROGRAMS if requirements.program(name) is None]

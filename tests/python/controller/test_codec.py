@@ -1,4 +1,4 @@
-"""Messages that os-ken reads for the controller, and what the controller makes itself as os-ken reads it."""
+"""What the controller makes and reads, held against os-ken."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ pytest.importorskip("os_ken", reason="the Python package os-ken is not installed
 from os_ken.lib.packet import arp, ethernet, icmpv6, ipv6, packet, tcp
 from os_ken.lib.packet.ipv4 import ipv4
 from os_ken.ofproto import ofproto_protocol
+from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_3_parser as parser
 from os_ken.ofproto.ofproto_parser import msg as read
 
 from fake import BARRIER, FLOW_MOD, MULTIPART, PACKET_IN, PACKET_OUT
-from weft._weft import Controller
+from weft._weft import Controller, OpenFlow
 from weft.controller import codec
 
 DESCRIBED = ofproto_protocol.ProtocolDesc(version=4)
@@ -169,7 +170,7 @@ def test_frames_up_are_what_os_ken_reads_and_what_is_cut_is_waited_for(in_port, 
 @given(st.integers(0, 30), st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(kind, body):
     data = codec.HEADER.pack(4, kind, codec.HEADER.size + len(body), 1) + body
-    for reads in (lambda: codec.read(kind, 1, data), lambda: codec.versions(data)):
+    for reads in (lambda: codec.read(data), lambda: codec.versions(data)):
         with contextlib.suppress(codec.MalformedError):
             reads()
     place, sends, _ = Controller("{}").received(1.0, 1, data, 0)
@@ -179,6 +180,66 @@ def test_any_bytes_are_read_or_refused(kind, body):
 def test_names_that_switches_give_their_ports_are_escaped():
     port = struct.pack("!I4x6s2x16sIIIIIIII", 7, bytes(6), b"\x1b[2Jeth\r\n0", 0, 0, *[0] * 6)
     body = struct.pack("!B7x", 2) + port
-    message = codec.HEADER.pack(codec.VERSION, codec.PORT_STATUS, codec.HEADER.size + len(body), 1) + body
-    change = codec.read(codec.PORT_STATUS, 1, message)
+    message = codec.HEADER.pack(codec.VERSION, ofp.OFPT_PORT_STATUS, codec.HEADER.size + len(body), 1) + body
+    change = codec.read(message)
     assert change.port.name == "\\x1b[2Jeth\\x0d\\x0a0"
+
+
+ANY = (ofp.OFPP_ANY, ofp.OFPG_ANY, 0x5745 << 48, 0xFFFF << 48, parser.OFPMatch())
+ASKED = [
+    (OpenFlow.hello_failed(7, "no"), parser.OFPErrorMsg(DESCRIBED, 0, 0, data=b"no")),
+    (OpenFlow.echo_request(7), parser.OFPEchoRequest(DESCRIBED, b"")),
+    (OpenFlow.echo_reply(7, b"data"), parser.OFPEchoReply(DESCRIBED, b"data")),
+    (OpenFlow.features_request(7), parser.OFPFeaturesRequest(DESCRIBED)),
+    (OpenFlow.send_whole_frames(7), parser.OFPSetConfig(DESCRIBED, ofp.OFPC_FRAG_NORMAL, ofp.OFPCML_NO_BUFFER)),
+    (OpenFlow.become_master(7, 9), parser.OFPRoleRequest(DESCRIBED, ofp.OFPCR_ROLE_MASTER, 9)),
+    (OpenFlow.become_slave(7, 9), parser.OFPRoleRequest(DESCRIBED, ofp.OFPCR_ROLE_SLAVE, 9)),
+    (OpenFlow.role_request(7), parser.OFPRoleRequest(DESCRIBED, ofp.OFPCR_ROLE_NOCHANGE, 0)),
+    (OpenFlow.ports_request(7), parser.OFPPortDescStatsRequest(DESCRIBED, 0)),
+    (OpenFlow.description_request(7), parser.OFPDescStatsRequest(DESCRIBED, 0)),
+    (OpenFlow.rules_request(7, *ANY[2:4]), parser.OFPFlowStatsRequest(DESCRIBED, 0, 0, *ANY)),
+    (OpenFlow.count_request(7, *ANY[2:4]), parser.OFPAggregateStatsRequest(DESCRIBED, 0, 0, *ANY)),
+]
+
+
+@pytest.mark.parametrize(("made", "theirs"), ASKED, ids=lambda one: type(one).__name__)
+def test_what_a_switch_is_asked_is_what_os_ken_makes(made, theirs):
+    theirs.set_xid(7)
+    theirs.serialize()
+    assert made.hex() == bytes(theirs.buf).hex()
+
+
+def test_a_hello_offers_version_1_3_and_no_other():
+    hello = OpenFlow.hello(7)
+    assert read(DESCRIBED, 4, 0, len(hello), 7, hello).elements[0].versions == [4]
+    assert codec.versions(hello) == {4}
+    assert codec.versions(codec.HEADER.pack(4, 0, 8, 7)) == {1, 2, 3, 4}
+
+
+def test_errors_have_the_names_that_os_ken_gives_them():
+    for kind in range(1, 14):
+        for code in range(17):
+            name = ofp.ofp_error_code_to_str(kind, code).partition("(")[0].partition("_")[2] or str(code)
+            words = f"{ofp.ofp_error_type_to_str(kind).partition('(')[0].partition('_')[2]} {name}"
+            message = codec.HEADER.pack(4, codec.ERROR, 12, 7) + struct.pack("!HH", kind, code)
+            error = codec.read(message)
+            assert error.reason == words.replace("_", " ").lower()
+            assert error.is_role is ((kind, code) == (1, ofp.OFPBRC_IS_SLAVE) or kind == 11)
+            assert not error.is_version
+
+
+def test_an_error_nobody_has_a_name_for_is_told_by_its_numbers():
+    message = codec.HEADER.pack(4, codec.ERROR, 12, 7) + struct.pack("!HH", 99, 3)
+    assert codec.read(message).reason == "error of type 99, code 3"
+
+
+def test_a_rule_that_matches_what_weft_does_not_is_told_by_its_cookie():
+    match = struct.pack("!HHHBBI", 1, 12, 0x8000, 6 << 1, 4, 5) + bytes(4)
+    removed = struct.pack("!QHBBIIHHQQ", 0x77, 1, 0, 0, 1, 0, 10, 0, 5, 500) + match
+    assert codec.read(codec.HEADER.pack(4, 11, 8 + len(removed), 7) + removed) == codec.Removed(0x77)
+    rule = struct.pack("!HBxIIHHHH4xQQQ", 64, 0, 1, 0, 1, 0, 0, 0, 0x77, 0, 0) + match
+    body = struct.pack("!HH4x", 1, 1) + 2 * rule
+    message = codec.HEADER.pack(4, 19, 8 + len(body), 7) + body
+    assert codec.read(message) == codec.Part(True, rules=message, cookies=[0x77, 0x77])
+    with pytest.raises(codec.MalformedError, match="cannot be read"):
+        codec.read(message[:-1])

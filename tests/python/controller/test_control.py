@@ -8,13 +8,13 @@ import stat
 
 import pytest
 
-pytest.importorskip("os_ken", reason="the Python package os-ken is not installed")
+pytest.importorskip("h11", reason="the Python package h11 is not installed")
 pytest.importorskip("prometheus_client", reason="the Python package prometheus-client is not installed")
 
 from rich.console import Console
 
 from fake import running
-from weft.controller import client, control, metrics, tables
+from weft.controller import client, control, http, metrics, tables
 from weft.controller.address import Address
 from weft.controller.errors import ControllerError
 from weft.controller.latency import Latency
@@ -153,8 +153,10 @@ def test_metrics_have_the_histogram_counters_and_drops_by_reason(tmp_path):
 @pytest.mark.parametrize(
     ("request_", "status"),
     [
-        (b"GET /nothing HTTP/1.1\r\n\r\n", "404"),
-        (b"POST /metrics HTTP/1.1\r\n\r\n", "405"),
+        (b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n", "404"),
+        (b"GET //[ HTTP/1.1\r\nHost: x\r\n\r\n", "404"),
+        (b"POST /metrics HTTP/1.1\r\nHost: x\r\n\r\n", "405"),
+        (b"GET /metrics HTTP/1.1\r\n\r\n", "400"),
         (b"nonsense\r\n\r\n", "400"),
         (b"GET /" + b"x" * 20_000 + b" HTTP/1.1\r\n\r\n", "431"),
     ],
@@ -165,6 +167,20 @@ def test_what_is_no_request_is_refused(tmp_path, request_, status):
             server = await metrics.serve(network.service, Address("127.0.0.1", 0))
             address = ":".join(map(str, server.sockets[0].getsockname()))
             assert (await fetch(address, request_)).startswith(f"HTTP/1.1 {status} ")
+            server.close()
+
+    asyncio.run(test())
+
+
+def test_who_does_not_finish_a_request_is_cut_off(tmp_path, monkeypatch):
+    monkeypatch.setattr(http, "_PATIENCE_S", 0.1)
+
+    async def test():
+        async with running(tmp_path) as network:
+            server = await metrics.serve(network.service, Address("127.0.0.1", 0))
+            address = ":".join(map(str, server.sockets[0].getsockname()))
+            assert await fetch(address, b"GET /metrics HTTP/1.1\r\n") == ""
+            assert (await fetch(address, b"HEAD /metrics HTTP/1.0\r\n\r\n")).endswith("close\r\n\r\n")
             server.close()
 
     asyncio.run(test())

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("os_ken", reason="the Python package os-ken is not installed")
+pytest.importorskip("h11", reason="the Python package h11 is not installed")
 
 from fake import Core
 from test_settings import RING
@@ -71,13 +71,13 @@ def test_a_fabric_file_that_is_broken_is_refused_at_its_line(weft, core, tmp_pat
     assert "boat" in done.output and "Traceback" not in done.output
 
 
-def test_without_os_ken_it_says_what_to_install(weft, core, monkeypatch, tmp_path):
-    for name in [name for name in sys.modules if name.startswith(("weft.controller", "os_ken"))]:
+def test_without_h11_it_says_what_to_install(weft, core, monkeypatch, tmp_path):
+    for name in [name for name in sys.modules if name.startswith(("weft.controller", "h11"))]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "os_ken", None)
+    monkeypatch.setitem(sys.modules, "h11", None)
     done = weft("controller", "--control", tmp_path / "c.sock")
     assert done.exit_code == 2
-    assert "needs the Python package os-ken" in done.output
+    assert "needs the Python package h11" in done.output
     assert "make controller" in done.output
 
 

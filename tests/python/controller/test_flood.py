@@ -12,7 +12,11 @@ RATE = 20_000
 """Frames a second."""
 
 
-@pytest.mark.parametrize("kind", ["plain", "capable", "join", "lldp"])
+LONG = [pytest.param(kind, marks=pytest.mark.long) for kind in ("plain", "join")]
+"""What goes the same way as `capable`."""
+
+
+@pytest.mark.parametrize("kind", ["capable", "lldp", *LONG])
 def test_others_at_the_switch_keep_their_pings_and_connections_while_a_host_floods_it(lab, kind):
     seen = json.loads(
         lab(

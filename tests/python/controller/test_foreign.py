@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import random
 
-import pytest
-
-pytest.importorskip("os_ken", reason="the Python package os-ken is not installed")
-
 from weft.controller import foreign
 from weft.controller.foreign import MARK, Foreign
 

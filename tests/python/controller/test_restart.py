@@ -26,7 +26,7 @@ def as_the_first_layout_had_it(net):
 """
 
 
-@pytest.mark.parametrize("how", ["killed", "ended", "upgraded"])
+@pytest.mark.parametrize("how", ["killed", pytest.param("ended", marks=pytest.mark.long), "upgraded"])
 def test_a_controller_that_is_started_again_costs_no_frame_and_every_path_goes_on(lab, how):
     seen = json.loads(
         lab(

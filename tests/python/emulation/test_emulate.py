@@ -77,7 +77,10 @@ def finish(process: subprocess.Popen[str], code: int = 0) -> str:
     return said
 
 
-@pytest.fixture(scope="module", params=["spine-leaf", "fat-tree"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("spine-leaf", "fat-tree")],
+)
 def emulated(switches, request, tmp_path_factory) -> Results:
     """All schemes on a fabric."""
     folder = tmp_path_factory.mktemp(request.param)
@@ -251,7 +254,7 @@ def under_way(switches, tmp_path):
 
 
 def what_there_is() -> tuple[set[str], set[str]]:
-    """Interfaces and pins of this machine, without those of crates/switchd/tests/daemon, which may run beside this."""
+    """Interfaces and pins of this machine, without those that daemon tests of crates/switchd make beside this."""
     pins = [str(pin) for pin in Path("/sys/fs/bpf").rglob("*weft*")]
     interfaces = {entry.name for entry in Path("/sys/class/net").iterdir()}
     return interfaces, {pin for pin in pins if not pin.startswith("/sys/fs/bpf/weft-test-")}
@@ -271,7 +274,7 @@ def test_an_emulation_that_is_stopped_leaves_nothing(before, under_way, ending):
     _, said = under_way.communicate(timeout=30)
     if ending == signal.SIGINT:
         assert under_way.returncode == 130
-        assert "To go on from there" in said
+        assert "To resume:" in said
     until = time.monotonic() + 5
     while any(lives(child) for child in children) and time.monotonic() < until:
         time.sleep(0.05)

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import h11
+
 from weft.tag_forward.fabric import End, FatTree
 
 
@@ -108,34 +110,44 @@ class Daemon:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer the requests of a connection."""
+        http = h11.Connection(h11.SERVER)
+
+        async def event() -> Any:
+            while (event := http.next_event()) is h11.NEED_DATA:
+                http.receive_data(await reader.read(1 << 16))
+            return event
+
         try:
-            while head := (await reader.readuntil(b"\r\n\r\n")).decode():
-                method, path, _ = head.split(" ", 2)
+            while isinstance(request := await event(), h11.Request):
                 if self.deaf:
                     await asyncio.Event().wait()
-                fields = dict(line.lower().split(": ", 1) for line in head.splitlines()[1:] if line)
-                body = await reader.readexactly(int(fields.get("content-length", 0)))
-                if path == "/v1/notices":
-                    await self._tell(writer)
+                body = b""
+                while isinstance(part := await event(), h11.Data):
+                    body += part.data
+                method, what = request.method.decode(), request.target.decode().removeprefix("/v1/")
+                if what == "notices":
+                    await self._tell(http, writer)
                     return
-                status, said = self.answer(method, path.removeprefix("/v1/"), json.loads(body) if body else None)
+                status, said = self.answer(method, what, json.loads(body) if body else None)
                 text = json.dumps(said).encode()
-                writer.write(f"HTTP/1.1 {status} -\r\ncontent-length: {len(text)}\r\n\r\n".encode() + text)
-        except (asyncio.IncompleteReadError, ConnectionError):
+                head = h11.Response(status_code=status, headers=[("Content-Length", str(len(text)))])
+                for piece in (head, h11.Data(data=text), h11.EndOfMessage()):
+                    writer.write(http.send(piece))
+                http.start_next_cycle()
+        except (h11.RemoteProtocolError, ConnectionError):
             pass
         finally:
             writer.close()
 
-    async def _tell(self, writer: asyncio.StreamWriter) -> None:
+    async def _tell(self, http: h11.Connection, writer: asyncio.StreamWriter) -> None:
         notices: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         for port in self.ports:
             notices.put_nowait({"what": "port", **port, "neighbour": _told(port["neighbour"])})
         self.followers.append(notices)
-        writer.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
+        writer.write(http.send(h11.Response(status_code=200, headers=[("Transfer-Encoding", "chunked")])))
         try:
             while True:
-                line = json.dumps(await notices.get()).encode() + b"\n"
-                writer.write(b"%x\r\n%s\r\n" % (len(line), line))
+                writer.write(http.send(h11.Data(data=json.dumps(await notices.get()).encode() + b"\n")))
                 await writer.drain()
         finally:
             self.followers.remove(notices)
@@ -169,7 +181,7 @@ class Daemons:
                 task.add_done_callback(tasks.discard)
 
             path = self.directory / f"{switch}.sock"
-            self._servers[switch] = await asyncio.start_unix_server(serve, path, limit=1 << 24)
+            self._servers[switch] = await asyncio.start_unix_server(serve, path)
 
         self._run(start())
 

@@ -218,6 +218,5 @@ def test_a_daemon_that_falls_silent_is_given_up_and_told_when_it_answers(fabric,
         await until("es1 is provisioned: rules 1 added, 19 kept")
         following.cancel()
         await asyncio.gather(following, return_exceptions=True)
-        fleet.close()
 
     asyncio.run(run())

@@ -23,7 +23,7 @@
       if (line.classList.contains("down")) return;
       line.setAttribute("class", "l u" + Math.round(Math.min(use.utilisation[i], 1000) / 1000 * page.steps));
       const text = [page.links[i], (use.utilisation[i] / 10).toFixed(1) + " % used"];
-      if (use.drops) text.push(use.drops[i] + " drops", "largest queue " + use.queues[i]);
+      if (use.drops) text.push(use.drops[i] + " drops per run", "largest queue " + use.queues[i]);
       line.firstElementChild.textContent = text.join(", ");
     });
   };

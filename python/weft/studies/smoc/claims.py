@@ -6,10 +6,9 @@ on, as a share of the links' rate: of a link's IP packets of 1500 bytes TCP leav
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 
-from ...statistics import Estimate, estimate, paired_difference
+from ...statistics import Estimate, estimate, paired_difference, quantile
 from ..base import StudyRow, Verdict
 from .setup import SMOC, SPANNING_TREE, SUBFLOWS
 from .table import REACHED, Measured
@@ -185,7 +184,7 @@ def _set_up(runs: Sequence[Measured]) -> StudyRow:
     if not took:
         return not_measured("S4", claim, "ms, the median", "no run said how long its paths took")
     median, most = quantile(took, 0.5), quantile(took, 0.99)
-    each = estimate(quantile(sorted(run.set_up_s), 0.5) for run in found)
+    each = estimate(quantile(run.set_up_s, 0.5) for run in found)
     low, high = (None, None) if each is None else (each.low, each.high)
     value = Estimate(median, low, high, len(took)).scaled(1e3)
     notes = [
@@ -193,11 +192,6 @@ def _set_up(runs: Sequence[Measured]) -> StudyRow:
         "the interval is that of the runs' medians",
     ]
     return _row("S4", claim, median < HALF_S and most < MOST_S, value, "ms, the median", notes)
-
-
-def quantile(ordered: Sequence[float], share: float) -> float:
-    """The value that this share of an ordered sequence does not exceed (nearest rank)."""
-    return ordered[max(math.ceil(len(ordered) * share), 1) - 1]
 
 
 def _of_a_link(run: Measured) -> float:

@@ -54,7 +54,7 @@ class Transfers(Part):
         """Refuse a machine without what the runs need."""
         requirements.check(())
         try:
-            import_module("weft.controller.codec")
+            import_module("weft.controller.http")
         except ControllerError as error:
             raise EmulationError(str(error), error.hint) from error
         openvswitch.check()
@@ -181,6 +181,7 @@ def summary(setup: Setup, observed: dict[str, Any], built: Fabric) -> dict[str, 
             "rate_bps": rates[row["from"], row["to"]],
             "delay_ps": 0,
             "bytes": row["bytes"],
+            "window_bytes": row["bytes"],
             "packets": row["packets"],
             "drops": row["drops"],
             "max_queue_bytes": row["max_queue_bytes"],

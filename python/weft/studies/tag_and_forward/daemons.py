@@ -85,9 +85,7 @@ class Daemons(Forwarder):
             told(number / len(SWITCHES))
 
     def stop(self) -> None:
-        """Mininet ends the daemons; connections to them are closed here."""
-        for daemon in self._daemons.values():
-            daemon.close()
+        """Mininet ends the daemons."""
         self._loop.close()
 
     def rules(self) -> dict[str, int]:

@@ -17,7 +17,7 @@ from .setup import Setup
 
 _HOPS = 6
 """Links between servers of different pods."""
-_UNKNOWN = ("bytes", "packets", "drops", "max_queue_bytes", "utilisation")
+_UNKNOWN = ("bytes", "window_bytes", "packets", "drops", "max_queue_bytes", "utilisation")
 """Of links: reading their counters would take time that peers need. Their rate is what a fabric file says by default;
 nothing limits them to it."""
 

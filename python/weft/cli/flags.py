@@ -1,0 +1,37 @@
+"""Help that shows a flag without the type of its value, since a flag takes none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+
+def _bare(parameters: list[Any]) -> list[Any]:
+    """The parameters; flags among them get an empty name for their value instead of ``<bool>``."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+            parameter.metavar = ""
+    return parameters
+
+
+class _Command(TyperCommand):
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _bare(super().get_params(ctx))
+
+
+class _Group(TyperGroup):
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _bare(super().get_params(ctx))
+
+
+def without_types_of_flags(app: typer.Typer) -> None:
+    """Have every command of `app`, and of the applications within it, show its flags without a type."""
+    app.info.cls = _Group
+    for command in app.registered_commands:
+        command.cls = _Command
+    for group in app.registered_groups:
+        group.cls = _Group
+        if group.typer_instance is not None:
+            without_types_of_flags(group.typer_instance)

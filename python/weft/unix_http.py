@@ -1,0 +1,37 @@
+"""HTTP over the Unix sockets of `weft-switchd` and `weft controller`, by aiohttp; all paths begin with ``/v1/``."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+
+_CONNECT_S = 5.0
+"""Seconds that connecting may take."""
+
+
+@asynccontextmanager
+async def request(path: Path, method: str, what: str, body: str | None = None) -> AsyncIterator[aiohttp.ClientResponse]:
+    """The answer of the socket `path` to one request, over a connection of its own; `what` is behind ``/v1/``.
+
+    A `body` is JSON. Only connecting has a timeout.
+
+    Raises:
+        TimeoutError: Connecting takes too long.
+        aiohttp.ClientError: Nobody answers, the connection is cut, or the answer is not HTTP.
+    """
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S)
+    fields = {} if body is None else {"Content-Type": "application/json"}
+    connector = aiohttp.UnixConnector(str(path), force_close=True)
+    async with (
+        aiohttp.ClientSession(connector=connector, timeout=timeout) as session,
+        session.request(method, f"http://weft/v1/{what}", data=body, headers=fields) as answer,
+    ):
+        yield answer
+
+
+def reason(error: Exception) -> str:
+    """Why a request failed, in a few words."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
