@@ -3,6 +3,7 @@
 `{units, wire} <- fabric <- control <- {switching, transport, traffic} <- scenario <- sim <- python`; and what lies
 below `sim` may not use threads, files or clocks through a crate that brings them. `control` stands on `wire` and
 `fabric`, `ofload` on `control` beside them, `switchd` on `wire`, `fabric` and `switching`, `loadgen` on `traffic`.
+`loadgen` and `ofload` share `poller`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ LAYERS: dict[str, int] = {
     "weft-transport": 3,
     "weft-traffic": 3,
     "weft-scenario": 4,
+    "weft-poller": 4,
     "weft-sim": 5,
     "weft-switchd": 5,
     "weft-loadgen": 5,
@@ -31,8 +33,9 @@ LAYERS: dict[str, int] = {
 STANDS_ON = {
     "weft-control": {"weft-units", "weft-fabric", "weft-wire"},
     "weft-switchd": {"weft-units", "weft-fabric", "weft-wire", "weft-switching"},
-    "weft-loadgen": {"weft-units", "weft-traffic"},
-    "weft-ofload": {"weft-units", "weft-fabric", "weft-wire", "weft-control"},
+    "weft-poller": set(),
+    "weft-loadgen": {"weft-units", "weft-traffic", "weft-poller"},
+    "weft-ofload": {"weft-units", "weft-fabric", "weft-wire", "weft-control", "weft-poller"},
 }
 """What a crate may depend on where that is less than all lower layers."""
 

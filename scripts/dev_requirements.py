@@ -1,4 +1,4 @@
-"""Prints what an extra of pyproject.toml asks for, for pip: `dev`, or the one that is named."""
+"""Prints requirements of pyproject.toml for pip: those of the extras that are named, `dependencies` for Weft's own."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-extra = sys.argv[1] if len(sys.argv) > 1 else "dev"
 project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
-print("\n".join(requirement.replace(" ", "") for requirement in project["optional-dependencies"][extra]))
+lists = project["optional-dependencies"] | {"dependencies": project["dependencies"]}
+wanted = [requirement for name in sys.argv[1:] for requirement in lists[name]]
+print("\n".join(requirement.replace(" ", "") for requirement in wanted))

@@ -7,18 +7,48 @@ set -eu
 
 MINIMUM_RUST=1.89
 
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+fail() {
+    echo "error: $1" >&2
+    exit 1
+}
+
+# Runs apt-get as root. Another apt-get may hold a lock: then it waits, ten minutes at most.
+apt_get() {
+    for try in $(seq 120); do
+        status=0
+        # shellcheck disable=SC2086 # no word for root, else one
+        $sudo env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" >/dev/null 2>"$scratch/messages" || status=$?
+        if [ "$status" = 0 ] || ! grep -q "Could not get lock" "$scratch/messages"; then
+            break
+        fi
+        [ "$try" != 1 ] || sed -n 's/^E: \(Could not get lock\)/waiting: \1/p' "$scratch/messages" >&2
+        sleep 5
+    done
+    cat "$scratch/messages" >&2
+    return "$status"
+}
+
 apt_install() {
     if ! command -v apt-get >/dev/null; then
-        echo "please install: $*" >&2
-        exit 1
+        fail "these packages are missing, and there is no apt-get to install them: $*"
     fi
+    by_root="apt-get update && apt-get install --no-install-recommends $*"
     sudo=""
     if [ "$(id -u)" != 0 ]; then
         sudo="sudo"
+        command -v sudo >/dev/null || fail "these packages are missing: $*
+There is no sudo: let root run this, then repeat the command:
+  $by_root"
     fi
     echo "installing $* ..."
-    $sudo apt-get update -qq
-    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+    # Old package lists may do; whether they did is what the installation tells.
+    apt_get update || true
+    apt_get install -y --no-install-recommends "$@" || fail "apt-get could not install: $*
+Is the network reachable? Root can install them by:
+  $by_root"
 }
 
 rust_is_new_enough() {
@@ -29,8 +59,12 @@ rust_is_new_enough() {
 
 install_rust() {
     echo "installing Rust (rustup, into ~/.cargo) ..."
-    command -v curl >/dev/null || apt_install curl ca-certificates
-    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal -c rustfmt -c clippy
+    # Downloaded first: of `curl | sh` the shell takes no notice when curl fails.
+    curl --proto '=https' --tlsv1.2 -sSf -o "$scratch/rustup" https://sh.rustup.rs ||
+        fail "could not download rustup from https://sh.rustup.rs: is the network reachable?"
+    sh "$scratch/rustup" -y --profile minimal -c rustfmt -c clippy || fail "rustup could not install Rust"
+    PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
+    rust_is_new_enough || fail "Rust $MINIMUM_RUST or newer is needed, this is $(cargo --version)"
 }
 
 # Weft starts switches of its own: the service that comes along is not to run.
@@ -47,12 +81,12 @@ build)
     command -v cc >/dev/null || missing="$missing gcc libc6-dev"
     command -v python3 >/dev/null || missing="$missing python3"
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
+    # curl brings Rust; root is asked once, for all of them.
+    rust_is_new_enough || command -v curl >/dev/null || missing="$missing curl ca-certificates"
     # shellcheck disable=SC2086 # a list of package names
     [ -z "$missing" ] || apt_install $missing
-    python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
-        echo "Python 3.11 or newer is needed, this is $(python3 --version)" >&2
-        exit 1
-    }
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+        fail "Python 3.11 or newer is needed, this is $(python3 --version)"
     rust_is_new_enough || install_rust
     ;;
 bpf)
@@ -88,10 +122,16 @@ bench)
     install_openvswitch
     ;;
 oracles)
-    command -v tshark >/dev/null || apt_install tshark
+    missing=""
+    command -v tshark >/dev/null || missing="$missing tshark"
+    command -v systemd-analyze >/dev/null || missing="$missing systemd"
+    # shellcheck disable=SC2086 # a list of package names
+    [ -z "$missing" ] || apt_install $missing
     ;;
 test)
-    command -v chromium >/dev/null || apt_install chromium
+    # Debian has a Chromium without windows, which draws a page with half the work; Ubuntu has the whole one only.
+    command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null ||
+        apt_install chromium-headless-shell || apt_install chromium
     ;;
 *)
     echo "usage: $0 build|bpf|emulation|bench|oracles|test" >&2
