@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::rc::Rc;
 
 use hashbrown::HashSet;
-use weft_wire::openflow::{Action, Match, PacketInReason, PortNumber, RemovedReason};
+use weft_wire::openflow::{Action, Match, MessageType, PacketInReason, PortNumber, RemovedReason};
 use weft_wire::{Arp, ArpOperation, EtherType, Ethernet};
 
 use crate::agent::{Agent, Effect};
@@ -18,6 +18,13 @@ use crate::table::{Expiry, RuleId};
 
 /// A frame that has gone over so many switches goes in circles.
 const MOST_HOPS: u32 = 64;
+/// What a controller sends for ever, however little there is to do.
+const PERIODIC: [MessageType; 4] = [
+    MessageType::ECHO_REQUEST,
+    MessageType::ECHO_REPLY,
+    MessageType::MULTIPART_REQUEST,
+    MessageType::ROLE_REQUEST,
+];
 
 /// What happens at a time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -109,10 +116,9 @@ impl World {
         agent.message(self.now, bytes, &mut self.counts, &mut self.effects);
         let mut effects = std::mem::take(&mut self.effects);
         let is_lldp = matches!(&effects[..], [Effect::Send { frame, .. }] if ethertype(frame) == Some(LLDP));
-        // Echoes, LLDP, role requests and questions about statistics never end.
         if is_lldp {
             self.counts.packet_outs_of_lldp += 1;
-        } else if bytes.get(1).is_none_or(|kind| !matches!(kind, 2 | 3 | 18 | 24)) {
+        } else if !bytes.get(1).is_some_and(|kind| PERIODIC.contains(&MessageType(*kind))) {
             self.busy = self.now;
         }
         for effect in effects.drain(..) {

@@ -10,7 +10,7 @@ use crate::congestion::{Congestion, Window};
 use crate::reassembly::Reassembly;
 use crate::recovery::Loss;
 use crate::rtt::Rtt;
-use crate::segment::LARGEST_WINDOW;
+use crate::segment;
 use crate::timers::Timer;
 
 /// The state of a connection (RFC 9293, section 3.3.2).
@@ -228,7 +228,7 @@ impl Endpoint {
             rcv_nxt: 0,
             ts_recent: 0,
             delivered: 0,
-            rcv_wnd: window.min(u64::from(LARGEST_WINDOW)) as u32,
+            rcv_wnd: segment::window(window),
             rcv_high: 0,
             last_ack_sent: 0,
             prior_ack: 0,

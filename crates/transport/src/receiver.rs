@@ -4,7 +4,7 @@ use weft_units::Time;
 
 use crate::config::{Config, EcnMode, LossRecovery};
 use crate::endpoint::{Endpoint, State, fact, todo};
-use crate::segment::{Ecn, Flags, LARGEST_WINDOW, Segment};
+use crate::segment::{Ecn, Flags, Segment, window};
 use crate::seq::{at_or_before, before, earlier, later, span};
 
 impl Endpoint {
@@ -38,7 +38,7 @@ impl Endpoint {
         let bytes = span(self.rcv_nxt, next);
         self.rcv_nxt = next;
         self.delivered += u64::from(bytes);
-        let most = cfg.receive_buffer.0.min(u64::from(LARGEST_WINDOW)) as u32;
+        let most = window(cfg.receive_buffer.0);
         if self.rcv_wnd < most {
             self.rcv_wnd = self.rcv_wnd.saturating_add(bytes.saturating_mul(2)).min(most);
         }

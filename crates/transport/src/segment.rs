@@ -89,6 +89,11 @@ pub enum Ecn {
 /// Largest receive window that a header can announce (RFC 7323, section 2.3): 65 535 units of 2^14 bytes.
 pub const LARGEST_WINDOW: u32 = 65_535 << 14;
 
+/// A window of `bytes`, or the largest one.
+pub(crate) fn window(bytes: u64) -> u32 {
+    bytes.min(u64::from(LARGEST_WINDOW)) as u32
+}
+
 /// One TCP segment.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]

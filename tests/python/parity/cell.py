@@ -13,10 +13,12 @@ class Cell:
     Attributes:
         facts: By name, what was found and what should have been.
         times: By name, milliseconds and the most that may be.
+        stalled: The longest time for which the machine kept a ready process waiting meanwhile, in milliseconds.
     """
 
     facts: dict[str, tuple[object, object]] = field(default_factory=dict)
     times: dict[str, tuple[float | None, float]] = field(default_factory=dict)
+    stalled: float = 0.0
 
     def fact(self, name: str, found: object, should: object) -> None:
         """Note a fact."""
@@ -28,7 +30,7 @@ class Cell:
 
     def to_json(self) -> str:
         """As a line."""
-        return json.dumps({"facts": self.facts, "times": self.times})
+        return json.dumps({"facts": self.facts, "times": self.times, "stalled": self.stalled})
 
     @staticmethod
     def from_json(text: str) -> Cell:
@@ -37,4 +39,5 @@ class Cell:
         return Cell(
             {name: (found, should) for name, (found, should) in read["facts"].items()},
             {name: (value, bound) for name, (value, bound) in read["times"].items()},
+            read["stalled"],
         )

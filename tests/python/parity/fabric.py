@@ -67,6 +67,7 @@ SHORT = Pace(
         "repair": "100 ms",
     },
 )
+PACES = {"full": FULL, "short": SHORT}
 _TABLES = {"flow_table": "65536", "station_table": "4096"}
 
 

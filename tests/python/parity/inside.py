@@ -15,7 +15,8 @@ from pathlib import Path
 from weft.emulation import jail
 
 from . import table
-from .fabric import FULL, SHORT, Fabric
+from .fabric import PACES, Fabric
+from .stalls import Stalls
 
 
 def main(kind: str, group: str, form: str, switchd: str, turn: str, *names: str) -> None:
@@ -35,7 +36,7 @@ def main(kind: str, group: str, form: str, switchd: str, turn: str, *names: str)
         os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
     with Path(turn).open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        fabric = Fabric(kind, {"full": FULL, "short": SHORT}[form], switchd)
+        fabric = Fabric(kind, PACES[form], switchd)
         try:
             fabric.start()
         except BaseException:
@@ -46,7 +47,10 @@ def main(kind: str, group: str, form: str, switchd: str, turn: str, *names: str)
             if names and case.name not in names:
                 continue
             began = time.monotonic()
-            for name, cell in case.run(fabric).items():
+            with Stalls() as stalls:
+                cells = case.run(fabric)
+            for name, cell in cells.items():
+                cell.stalled = stalls.longest_ms
                 print(f"{case.name}\t{name}\t{cell.to_json()}", flush=True)
             print(f"{kind}: {case.name}: {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
     finally:

@@ -15,12 +15,15 @@ from typing import IO
 from weft.emulation import requirements
 
 from .cell import Cell
-from .fabric import BRIDGE, MODES
+from .fabric import BRIDGE, MODES, PACES
 from .table import GROUPS
-from .verdict import failures, late_times, wrong_facts
+from .verdict import failures, wrong_facts
 
 COLUMNS = (BRIDGE, *MODES)
 _LIMIT_S = {"full": 1800.0, "short": 400.0}
+_STALL_MS = {form: pace.hello for form, pace in PACES.items()}
+"""A stall that switches may notice: Hello is held for three intervals, and other daemons stall as well."""
+_TRIES = 3
 _AT_ONCE = 4
 """Networks that are made at a time: programs of many switches that are verified all at once make each other late."""
 _ROOT = Path(__file__).parents[1]
@@ -83,41 +86,47 @@ def run(
     groups: Iterable[str] = tuple(GROUPS),
     say: Say = _quiet,
 ) -> Outcome:
-    """Make the table: all columns and groups at once, then once more what has only been too slow.
+    """Make the table: all columns and groups at once, then up to twice more what the machine may have spoilt.
 
     `say` gets a line whenever a group of a column is done.
 
-    On a busy machine a process may have to wait for its turn, however good the network is; so a time that is missed
-    once is measured once more, and the better one counts. What is lost, doubled or delivered elsewhere has no second
-    try.
+    On a busy machine a process may have to wait for its turn, however good the network is. So a time that is missed
+    is measured again, and so is any cell during which a process waited for longer than the switches' shortest
+    timeouts: they then rightly take a neighbour for dead. A frame that is lost, doubled or delivered elsewhere while
+    the machine kept up has no second try.
     """
     outcome = Outcome()
     _batch(form, [(column, group) for group in groups for column in columns], outcome, say)
-    slow = _slow(outcome)
-    if slow:
+    for _ in range(_TRIES - 1):
+        spoilt = _spoilt(form, outcome)
+        if not spoilt:
+            break
         again = Outcome()
-        cases = sorted({(column, outcome.groups[row], outcome.cases[row]) for row, column in slow})
-        say(f"too slow in {len(slow)} cells, which are measured again")
+        cases = sorted({(column, outcome.groups[row], outcome.cases[row]) for row, column in spoilt})
+        say(f"too slow, or on a machine that stalled: {len(spoilt)} cells are measured again")
         _batch(form, cases, again, say)
         outcome.notes += ["measured again:", *again.notes]
-        for row, column in slow:
+        for row, column in spoilt:
             second = again.cells.get(row, {}).get(column)
-            if second and not failures(row, column, second, outcome.cells[row].get(BRIDGE)):
+            if second:
                 outcome.cells[row][column] = second
     return outcome
 
 
-def _slow(outcome: Outcome) -> set[tuple[str, str]]:
-    """Rows and columns of cells in which nothing is wrong but a time."""
+def _spoilt(form: str, outcome: Outcome) -> set[tuple[str, str]]:
+    """Rows and columns of cells that fail, and that the machine may have spoilt."""
+    longest = _STALL_MS[form]
     return {
         (row, column)
         for row, cells in outcome.cells.items()
         for column, cell in cells.items()
-        if late_times(row, column, cell, cells.get(BRIDGE))
-        and not wrong_facts(row, column, cell)
-        # What never came to pass is not slow.
-        and all(value is not None for value, _ in cell.times.values())
+        if failures(row, column, cell, cells.get(BRIDGE)) and (cell.stalled > longest or _only_slow(row, column, cell))
     }
+
+
+def _only_slow(row: str, column: str, cell: Cell) -> bool:
+    """Whether nothing is wrong with a cell that fails but a time; an event that never happened is not slow."""
+    return not wrong_facts(row, column, cell) and all(value is not None for value, _ in cell.times.values())
 
 
 def _batch(form: str, wanted: Sequence[tuple[str, ...]], outcome: Outcome, say: Say) -> None:

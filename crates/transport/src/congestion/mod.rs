@@ -16,7 +16,7 @@ mod reno;
 use weft_units::Time;
 
 use crate::config::{Config, CongestionControl, MptcpCongestion, WindowGrowth};
-use crate::segment::LARGEST_WINDOW;
+use crate::segment::{LARGEST_WINDOW, window};
 use coupled::Coupled;
 use cubic::Cubic;
 use dctcp::Dctcp;
@@ -36,10 +36,7 @@ pub(crate) struct Window {
 impl Window {
     pub(crate) fn new(cfg: &Config) -> Self {
         let cwnd = u64::from(cfg.initial_window) * u64::from(cfg.mss);
-        Self {
-            cwnd: cwnd.min(u64::from(LARGEST_WINDOW)) as u32,
-            ssthresh: cfg.initial_ssthresh.0.min(u64::from(u32::MAX)) as u32,
-        }
+        Self { cwnd: window(cwnd), ssthresh: cfg.initial_ssthresh.0.min(u64::from(u32::MAX)) as u32 }
     }
 
     #[inline]

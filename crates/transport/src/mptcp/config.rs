@@ -4,7 +4,7 @@ use weft_units::Bytes;
 use weft_wire::mptcp::Version;
 
 use crate::config::{self, Mptcp, MptcpCongestion, MptcpScheduler};
-use crate::segment::LARGEST_WINDOW;
+use crate::segment::{LARGEST_WINDOW, window};
 
 /// The parameters of a multipath connection, and what its subflows have in place of the TCP's.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,7 +24,7 @@ impl Config {
         let mut cfg = Self { plain: plain.clone(), subflow: plain.clone() };
         // What is sent again elsewhere leaves a hole on a subflow while the connection goes on: so more than the
         // connection's window may be outstanding on one.
-        let window = Bytes(plain.receive_buffer.0.saturating_mul(4).min(LARGEST_WINDOW.into()));
+        let window = Bytes(window(plain.receive_buffer.0.saturating_mul(4)).into());
         cfg.subflow.mss = plain.mss.saturating_sub(u16::from(cfg.mapping_bytes())).max(1);
         cfg.subflow.receive_buffer = window;
         cfg.subflow.initial_receive_window = window;

@@ -2,7 +2,7 @@
 
 use super::Config;
 use super::reassembly::Reassembly;
-use crate::segment::LARGEST_WINDOW;
+use crate::segment::window;
 
 /// The data of the other side, counted from 0.
 #[derive(Clone, Debug)]
@@ -25,8 +25,7 @@ pub(crate) struct Incoming {
 impl Incoming {
     pub(crate) fn new(cfg: &Config) -> Self {
         let plain = &cfg.plain;
-        let window =
-            plain.initial_receive_window.0.min(plain.receive_buffer.0).min(u64::from(LARGEST_WINDOW)) as u32;
+        let window = window(plain.initial_receive_window.0.min(plain.receive_buffer.0));
         Self {
             delivered: 0,
             window,
@@ -77,10 +76,10 @@ impl Incoming {
     /// Everything below `next` is there; the window follows as that of an endpoint does.
     #[inline]
     fn take(&mut self, cfg: &Config, next: u64) {
-        let bytes = (next - self.delivered).min(u64::from(LARGEST_WINDOW)) as u32;
+        let bytes = window(next - self.delivered);
         self.delivered = next;
         self.finished = self.end == Some(next);
-        let most = cfg.plain.receive_buffer.0.min(u64::from(LARGEST_WINDOW)) as u32;
+        let most = window(cfg.plain.receive_buffer.0);
         if self.window < most {
             self.window = self.window.saturating_add(bytes.saturating_mul(2)).min(most);
         }

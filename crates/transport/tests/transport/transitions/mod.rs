@@ -1,0 +1,40 @@
+//! One rule of a protocol, one transition: an ACK, a timeout, a segment, and what the endpoint makes of it.
+
+mod connection;
+mod marks;
+mod ns3;
+mod rack;
+mod recovery;
+mod windows;
+
+use weft_transport::{Config, CongestionControl};
+use weft_units::{Bytes, Duration};
+
+/// The standards without RACK: RFC 6675 or 6582, RFC 6298, Reno; windows and times easy to reckon with.
+fn plain(sack: bool) -> Config {
+    Config {
+        mss: 1000,
+        congestion_control: CongestionControl::Reno,
+        sack,
+        dsack: false,
+        rack: false,
+        tail_loss_probe: false,
+        frto: false,
+        undo: false,
+        proportional_rate_reduction: false,
+        initial_receive_window: Bytes(1 << 20),
+        ..Config::profile("linux").unwrap()
+    }
+}
+
+fn rack() -> Config {
+    Config { mss: 1000, congestion_control: CongestionControl::Reno, ..Config::profile("linux").unwrap() }
+}
+
+const MS: Duration = Duration::from_ms(1);
+const NO_DATA: [i64; 0] = [];
+const NO_ACKS: [u32; 0] = [];
+
+fn numbers(range: std::ops::RangeInclusive<i64>) -> Vec<i64> {
+    range.collect()
+}
