@@ -56,7 +56,11 @@ static __always_inline void record(struct __sk_buff *skb, __u32 port)
 	bpf_ringbuf_submit(copy, 0);
 }
 
-/* Sends the frame out of a port; with `copies` it stays at hand. */
+/* Sends the frame out of a port; with `copies` it stays at hand.
+ *
+ * A frame of a host on this machine still belongs to the socket that sent it, and a redirect leaves it so: TCP small
+ * queues would count what waits anywhere in the fabric as waiting at the host. A clone belongs to no socket.
+ */
 static __always_inline int send(struct __sk_buff *skb, __u32 number, bool copies)
 {
 	struct port *port = port_at(number);
@@ -68,7 +72,10 @@ static __always_inline int send(struct __sk_buff *skb, __u32 number, bool copies
 		record(skb, number);
 		return TC_ACT_REDIRECT;
 	}
-	if (!copies)
+	if (copies)
+		return bpf_clone_redirect(skb, port->ifindex, 0);
+	if (!skb->sk)
 		return bpf_redirect(port->ifindex, 0);
-	return bpf_clone_redirect(skb, port->ifindex, 0);
+	bpf_clone_redirect(skb, port->ifindex, 0);
+	return TC_ACT_SHOT;
 }

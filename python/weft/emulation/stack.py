@@ -32,6 +32,8 @@ _CARRIED = frozenset(
 """Parameters that hosts can be told, see `settings` and `route`."""
 _OFFLOADS = ("tso", "gso", "gro", "tx")
 """Switched off on hosts: see `offloads`."""
+_MOST_SEGMENTS = 65_535
+"""Of a packet that Linux cuts apart, by default."""
 _OWN_PORTS = 1_000
 """Ports that programs at the prompt may have, away from those of the flows."""
 _ROUTE_PREFIX = "10.0.0.0/8"
@@ -198,11 +200,12 @@ def offloads(interface: str, *, on: bool = False) -> None:
     """Have an interface of a host send frames as a wire would carry them; with `on`, as Linux does by itself.
 
     Segmentation in the kernel would put up to 64 kB into what a queue of 100 packets counts as one, and into what an
-    exploration races against as one; checksums left to a device that there is not would be wrong in frames that
-    switches shorten or wrap.
+    exploration races against as one; TCP builds such packets even without the offload, as many segments long as the
+    interface takes. Checksums left to a device that there is not would be wrong in frames that switches shorten or
+    wrap.
 
     Raises:
-        EmulationError: ethtool refuses.
+        EmulationError: ethtool or ip refuses.
     """
     value = "on" if on else "off"
     switches = [word for name in _OFFLOADS for word in (name, value)]
@@ -210,6 +213,8 @@ def offloads(interface: str, *, on: bool = False) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise EmulationError(f"ethtool cannot switch the offloads of {interface} {value}: {done.stderr.strip()}")
+    segments = _MOST_SEGMENTS if on else 1
+    ip_batch([f"link set dev {interface} gso_max_segs {segments}"], f"{interface} does not take single segments")
 
 
 def versions() -> dict[str, str]:

@@ -1,0 +1,70 @@
+"""TCP small queues count what waits at the host, not what waits in the fabric behind a switch of ours."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from jails import in_jail
+
+NETWORK = """
+import json, re, subprocess, sys, time
+from pathlib import Path
+from weft.emulation.requirements import program
+
+def sh(command):
+    return subprocess.run(command, shell=True, check=True, capture_output=True, text=True).stdout
+
+for number in (1, 2):
+    sh(f"ip netns add h{number}")
+    sh(f"ip link add p{number} type veth peer name eth0 netns h{number}")
+    sh(f"ip -n h{number} link set eth0 address 02:00:00:00:00:0{number} up")
+    sh(f"ip -n h{number} addr add 10.0.0.{number}/24 dev eth0")
+    sh(f"ip netns exec h{number} ethtool -K eth0 tso off gso off gro off tx off")
+    sh(f"ip -n h{number} link set dev eth0 gso_max_segs 1")
+    sh(f"ip link set p{number} mtu 1520 up")
+# The bottleneck is the switch's port to the receiver.
+sh("tc qdisc add dev p2 root tbf rate 2mbit burst 2000 limit 200000")
+route = "".join(f'[[route]]\\nstation = "02:00:00:00:00:0{n}"\\nports = ["p{n}"]\\n' for n in (1, 2))
+routed = route if MODE == "ecmp" else ""
+Path("/run/s1.toml").write_text(f'name = "s1"\\nmode = "{MODE}"\\nports = ["p1", "p2"]\\n' + routed)
+words = [program("weft-switchd"), "--config", "/run/s1.toml", "--run-dir", "/run/s1", "--pin-dir", "/sys/fs/bpf/s1"]
+switch = subprocess.Popen([*words, "--state-dir", "/run/s1"], stderr=Path("/run/log").open("wb"))
+while not Path("/run/s1/s1.sock").exists():
+    assert switch.poll() is None, Path("/run/log").read_text()
+    time.sleep(0.05)
+"""
+SENDER = """
+import json, socket, struct, time
+
+SO_MEMINFO, QUEUED_TO_SEND = 55, 2
+to = socket.create_connection(("10.0.0.2", 5001))
+to.setblocking(False)
+most, end = (0, 0), time.monotonic() + 3
+while time.monotonic() < end:
+    try:
+        to.send(bytes(100_000))
+    except BlockingIOError:
+        time.sleep(0.01)
+    in_flight = struct.unpack_from("I", to.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 24)[0]
+    counted = struct.unpack_from("I", to.getsockopt(socket.SOL_SOCKET, SO_MEMINFO, 36), 4 * QUEUED_TO_SEND)[0]
+    most = max(most, (in_flight, counted))
+print(json.dumps(most))
+"""
+SENDING = """
+sink = "import socket; one = socket.create_server(('10.0.0.2', 5001)).accept()[0]\\nwhile one.recv(1 << 20): pass"
+receiver = subprocess.Popen(["ip", "netns", "exec", "h2", sys.executable, "-c", sink])
+time.sleep(1)
+print(subprocess.run(["ip", "netns", "exec", "h1", sys.executable, "-c", SENDER], check=True, capture_output=True).stdout.decode())
+receiver.kill()
+switch.terminate()
+"""
+
+
+@pytest.mark.parametrize("mode", ["ecmp", "tcp-path"])
+def test_a_switch_lets_go_of_the_senders_socket(switches, mode):
+    in_flight, counted_bytes = json.loads(in_jail(f"MODE, SENDER = {mode!r}, {SENDER!r}\n", NETWORK, SENDING))
+    assert in_flight > 40
+    # A full frame counts about 2300 bytes; with its socket, each one in flight would.
+    assert counted_bytes < in_flight * 2300 / 4
