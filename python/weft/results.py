@@ -18,11 +18,11 @@ import polars as pl
 
 from .errors import ResultsError
 from .labels import column, short_key, show
+from .variants import SCHEME_KEY, compared_key, dimensions, scheme_label
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-SCHEME_KEY = "scheme.name"
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """How the halves of surrogate pairs begin in JSON."""
 _SUMMARY, _FLOWS, _SERIES = "summary.json", "flows.parquet", "series.parquet"
@@ -39,9 +39,11 @@ class Run:
     path: Path
     """Where its files are, whether or not it has finished."""
     scheme: str
-    """The scheme with those of its parameters that the sweep varies, e.g. ``flowlet gap=500 us``."""
+    """The scheme with those of its parameters that the sweep varies, e.g. ``flowlet gap=500 us``.
+
+    With a single scheme and several swept keys, one of these is such a parameter too: `Results.compared`."""
     dimensions: dict[str, Any]
-    """The sweep keys other than the scheme's, with this run's values."""
+    """The other sweep keys, with this run's values."""
     point: str
     """The values of `dimensions` as one short text, the same for all schemes and seeds of a point."""
 
@@ -105,9 +107,11 @@ class Results:
 
     @property
     def baseline(self) -> str | None:
-        """The scheme the scenario names as its baseline, if any."""
+        """The scheme the scenario names as its baseline, if any; where a key is compared, with its first value."""
         value = self._index.get("baseline")
-        return None if value is None else str(value)
+        if value is None:
+            return None
+        return str(value) if self.compared is None or not self.schemes else self.schemes[0]
 
     @property
     def has_scenario(self) -> bool:
@@ -165,9 +169,19 @@ class Results:
         return sorted({run.seed for run in self.finished})
 
     @property
-    def dimensions(self) -> list[str]:
+    def keys(self) -> list[str]:
         """The swept keys other than the scheme's."""
-        return list(dict.fromkeys(key for run in self.runs for key in run.dimensions))
+        return list(dict.fromkeys(key for run in self.runs for key in dimensions(run.overrides, None)))
+
+    @property
+    def dimensions(self) -> list[str]:
+        """The swept keys that make a point: `keys` without the one that is compared."""
+        return [key for key in self.keys if key != self.compared]
+
+    @cached_property
+    def compared(self) -> str | None:
+        """The key that is compared in the schemes' place, if any; see `weft.variants.compared_key`."""
+        return compared_key([entry.get("overrides") or {} for entry in self._index["runs"]])
 
     def summaries(self, runs: Sequence[Run] | None = None) -> list[dict[str, Any]]:
         """The `summary.json` of each finished run (or of the given ones)."""
@@ -262,21 +276,21 @@ class Results:
             "seed": [run.seed for run in self.finished],
             "point": [run.point for run in self.finished],
         }
-        columns |= {column(key): [_cell(run.dimensions.get(key)) for run in self.finished] for key in self.dimensions}
+        columns |= {column(key): [_cell(run.overrides.get(key)) for run in self.finished] for key in self.keys}
         return pl.DataFrame(columns, strict=False)
 
     def _run(self, entry: dict[str, Any], default_scheme: str) -> Run:
         overrides: dict[str, Any] = dict(entry.get("overrides") or {})
-        dimensions = {key: value for key, value in overrides.items() if key.partition(".")[0] != "scheme"}
+        place = dimensions(overrides, self.compared)
         return Run(
             id=str(entry["id"]),
             label=str(entry.get("label", entry["id"])),
             seed=int(entry["seed"]),
             overrides=overrides,
             path=self.path / str(entry.get("path", f"runs/{entry['id']}")),
-            scheme=scheme_label(overrides, default_scheme),
-            dimensions=dimensions,
-            point=", ".join(f"{short_key(k, dimensions)} {show(v)}" for k, v in dimensions.items()),
+            scheme=scheme_label(overrides, default_scheme, self.compared),
+            dimensions=place,
+            point=", ".join(f"{short_key(k, place)} {show(v)}" for k, v in place.items()),
         )
 
     def _default_scheme(self, entries: list[dict[str, Any]]) -> str:
@@ -288,21 +302,6 @@ class Results:
             if path.is_file() and SCHEME_KEY not in (entry.get("overrides") or {}):
                 return str(_read_json(path)["scheme"]["name"])
         return "scheme"
-
-
-def scheme_label(overrides: Mapping[str, Any], default: str) -> str:
-    """What a run's scheme is called: its name, `default` unless the sweep has one, and its swept parameters."""
-    name = default
-    parameters: dict[str, Any] = {}
-    for key, value in overrides.items():
-        if key == SCHEME_KEY:
-            name = str(value)
-        elif key == "scheme" and isinstance(value, dict):
-            name = str(value.get("name", name))
-            parameters |= {k: v for k, v in value.items() if k != "name"}
-        elif key.startswith("scheme."):
-            parameters[key.removeprefix("scheme.")] = value
-    return " ".join([name, *(f"{k}={show(v)}" for k, v in parameters.items())])
 
 
 def _cell(value: Any) -> Any:

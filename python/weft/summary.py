@@ -172,7 +172,7 @@ def per_seed(results: Results, by: Sequence[str] | None = None) -> pl.DataFrame:
     aggregates = [metric.aggregate.alias(metric.key) for metric in METRICS]
     return (
         results.scan_flows()
-        .rename({column(key): key for key in results.dimensions})
+        .rename({column(key): key for key in results.keys})
         .group_by([*keys, "seed"], maintain_order=True)
         .agg(pl.len().alias("flows"), pl.col("fct_ps").count().alias("finished"), *aggregates)
         .collect()
@@ -197,11 +197,10 @@ def _check_columns(results: Results) -> None:
 
 def group_keys(results: Results, by: Sequence[str] | None) -> list[str]:
     """The columns to group by, checked; the short form of a swept key (``load``) is understood."""
-    dimensions = results.dimensions
     if by is None:
-        return [*dimensions, "class", "scheme"]
-    known = {key.rpartition(".")[2]: key for key in dimensions}
-    known |= {key: key for key in [*dimensions, "scheme", "class", "point"]}
+        return [*results.dimensions, "class", "scheme"]
+    known = {key.rpartition(".")[2]: key for key in results.keys}
+    known |= {key: key for key in [*results.keys, "scheme", "class", "point"]}
     unknown = [key for key in by if key not in known]
     if unknown:
         have = ", ".join(dict.fromkeys(known.values()))
@@ -270,8 +269,8 @@ def _sweep_order(results: Results, keys: Sequence[str]) -> dict[str, Any]:
         "class": ["mouse", "short", "rabbit", "elephant", "long"],
     }
     for run in results.finished:
-        for key, value in run.dimensions.items():
-            listed.setdefault(key, []).append(value)
+        for key in results.keys:
+            listed.setdefault(key, []).append(run.overrides.get(key))
 
     def rank(key: str) -> Any:
         positions: dict[str, int] = {}

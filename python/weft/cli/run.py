@@ -113,11 +113,12 @@ def _compared(plan: Scenario, baseline: str) -> Scenario:
 
     A scheme with one of several values of a parameter is compared with in the table only: a scenario names a scheme.
     """
-    from ..results import scheme_label
+    from ..variants import compared_key, scheme_label
 
     name, _, parameters = baseline.partition(" ")
     named = plan.with_sets([f"measure.baseline={json.dumps(name)}"])
-    schemes = dict.fromkeys(scheme_label(point.overrides, name) for point in named.points())
+    points = [point.overrides for point in named.points()]
+    schemes = dict.fromkeys(scheme_label(point, name, compared_key(points)) for point in points)
     if baseline not in schemes:
         raise shell.fail(f"no scheme `{baseline}` in this scenario", f"one of {', '.join(schemes)}")
     return plan if parameters or plan.baseline == name else named

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .. import quantity
 from ..content import Content
-from ..labels import plural
+from ..labels import plural, short_key
 from ..palette import styles
 from . import drawing, sections, tables
 from .findings import findings
@@ -72,7 +72,9 @@ def _header(content: Content) -> str:
     profiles = dict.fromkeys(str((s.get("transport") or {}).get("profile", "–")) for s in content.summaries)
     counts = [
         plural(len(results.finished), "run"),
-        plural(len(content.schemes), "scheme"),
+        plural(len(content.schemes), "scheme")
+        if results.compared is None
+        else f"{len(content.schemes)} values of {short_key(results.compared, results.keys)}",
         *([plural(len(content.points), "point")] if len(content.points) > 1 else []),
         plural(len(results.seeds), "seed"),
     ]

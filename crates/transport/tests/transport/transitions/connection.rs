@@ -1,10 +1,11 @@
 //! Opening, closing and acknowledging (RFC 9293, RFC 5681).
 
-use super::{NO_ACKS, NO_DATA, numbers, plain};
+use super::{NO_ACKS, NO_DATA, numbers, plain, rack};
 use crate::common::hand::{FIRST, Hand, PEER};
 use weft_transport::{Config, Endpoint, Flags, Segment, State};
 use weft_units::{Duration, Time};
 
+#[test]
 fn the_handshake_ends_with_an_ack_before_the_data() {
     let mut hand = Hand::client(plain(true), 20);
     let sent = hand.sent();
@@ -117,6 +118,7 @@ fn a_closed_window_is_probed_and_opens_again() {
     assert_eq!(hand.ack(10, &[]), numbers(11..=20));
 }
 
+#[test]
 fn every_second_segment_is_acknowledged_and_the_rest_in_time() {
     let mut hand = Hand::server(Config { quick_acks: 0, ..plain(true) });
     assert_eq!(hand.data_in(1), NO_ACKS);

@@ -1,13 +1,8 @@
 //! Congestion marks (RFC 3168, RFC 8257).
 
+use super::{marked, plain};
 use crate::common::hand::{Hand, PEER};
-use weft_transport::{Config, Ecn, EcnMode, Flags, Segment};
-
-fn marked(hand: &Hand, n: u32) -> Segment {
-    let mut ack = hand.ack_with(n, &[]);
-    ack.flags |= Flags::ECE;
-    ack
-}
+use weft_transport::{Config, Ecn, EcnMode, Flags};
 
 #[test]
 fn a_mark_halves_the_window_once_and_the_next_segment_says_so() {

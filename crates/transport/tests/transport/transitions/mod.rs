@@ -7,7 +7,8 @@ mod rack;
 mod recovery;
 mod windows;
 
-use weft_transport::{Config, CongestionControl};
+use crate::common::hand::Hand;
+use weft_transport::{Config, CongestionControl, Flags, Segment};
 use weft_units::{Bytes, Duration};
 
 /// The standards without RACK: RFC 6675 or 6582, RFC 6298, Reno; windows and times easy to reckon with.
@@ -37,4 +38,11 @@ const NO_ACKS: [u32; 0] = [];
 
 fn numbers(range: std::ops::RangeInclusive<i64>) -> Vec<i64> {
     range.collect()
+}
+
+/// An ACK that echoes a congestion mark.
+fn marked(hand: &Hand, n: u32) -> Segment {
+    let mut ack = hand.ack_with(n, &[]);
+    ack.flags |= Flags::ECE;
+    ack
 }

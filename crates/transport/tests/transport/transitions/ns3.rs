@@ -5,6 +5,7 @@ use crate::common::hand::{FIRST, Hand, PEER};
 use weft_transport::{Config, Endpoint, Flags, LossRecovery, Segment};
 use weft_units::{Duration, Time};
 
+#[test]
 fn old_ns3_inflates_the_window_and_goes_back() {
     let cfg = Config { mss: 1000, initial_window: 10, ..Config::profile("ns3-3.23").unwrap() };
     let mut hand = Hand::client(cfg, 40);

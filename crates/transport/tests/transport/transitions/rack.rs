@@ -1,6 +1,6 @@
 //! RACK and tail loss probes (RFC 8985), and mistakes taken back (RFC 5682, 3708).
 
-use super::{MS, rack};
+use super::{MS, marked, rack};
 use crate::common::hand::{FIRST, Hand};
 use weft_transport::{Config, EcnMode, Flags};
 use weft_units::Duration;
