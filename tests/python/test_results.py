@@ -150,6 +150,44 @@ def test_a_sweep_without_schemes_takes_the_name_from_the_runs(tmp_path):
     assert found.schemes == ["ecmp"]
 
 
+@pytest.mark.parametrize(
+    ("sweep", "compared", "dimensions"),
+    [
+        ({"transport.profile": ["linux", "dctcp"], "traffic.load": [0.2, 0.4]}, "transport.profile", ["traffic.load"]),
+        ({"traffic.load": [0.2, 0.4], "fabric.queue": ["9 packets", "99 packets"]}, "fabric.queue", ["traffic.load"]),
+        ({"traffic.load": [0.2, 0.4], "traffic.sizes": ["web-search", "data-mining"]}, "traffic.sizes", ["traffic.load"]),
+        ({"traffic.load": [0.2, 0.4]}, None, ["traffic.load"]),
+        ({"fabric.queue": ["9 packets"], "traffic.load": [0.2, 0.4]}, None, ["fabric.queue", "traffic.load"]),
+        ({"scheme.name": ["ecmp", "spray"], "transport.profile": ["a", "b"]}, None, ["transport.profile"]),
+    ],
+)
+def test_a_sweep_over_two_keys_with_one_scheme_compares_one_of_them(tmp_path, sweep, compared, dimensions):
+    found = Results(sample.write_results(tmp_path / "r", sweep, seeds=1, flows=50, samples=4))
+    assert (found.compared, found.dimensions) == (compared, dimensions)
+    assert set(found.keys) == {key for key in sweep if key != "scheme.name"}
+    if compared is not None:
+        name = compared.partition(".")[2]
+        assert found.schemes == [f"ecmp {name}={value}" for value in sweep[compared]]
+        assert found.points == ["load 0.2", "load 0.4"]
+        # Its column stays, and can be grouped by.
+        assert found.flows()[compared.replace(".", "_")].unique().sort().to_list() == sorted(sweep[compared])
+        assert {row[name] for row in _grouped(found, name)} == set(sweep[compared])
+
+
+def _grouped(found, name):
+    return [{key.rpartition(".")[2]: value for key, value in row.group.items()} for row in summarise(found, by=[name]).rows]
+
+
+def test_values_that_are_compared_are_compared_in_pairs(tmp_path):
+    sweep = {"transport.profile": ["linux", "dctcp"], "traffic.load": [0.2, 0.4]}
+    found = Results(sample.write_results(tmp_path / "r", sweep, baseline="ecmp", flows=50, samples=4))
+    assert found.baseline == "ecmp profile=linux"
+    rows = summarise(found).rows
+    compared = {row.group["scheme"] for row in rows if row.differences}
+    assert compared == {"ecmp profile=dctcp"}
+    assert {row.group["traffic.load"] for row in rows} == {0.2, 0.4}
+
+
 def test_runs_that_have_not_finished_are_left_out(tmp_path):
     found = Results(sample.write_results(tmp_path / "r", missing=5, seeds=2, flows=50, samples=4))
     assert (len(found.runs), len(found.finished)) == (12, 7)
