@@ -63,10 +63,10 @@ fn a_switch_that_is_gone_before_or_meanwhile_fails_the_transaction() {
     let mut network = Network::new();
     network.southbound.switch_down(network.now, SwitchId(2), false);
     network.packet_in(1, vec![install(5, &[(2, 6), (1, 7)], Some(1))]);
-    assert_eq!(network.core.told(), [Told::SwitchDown(2), CAME_UP, failed(5, 2, "the switch is gone")]);
+    assert_eq!(network.core.told(), [Told::SwitchDown(2), CAME_UP, failed(5, 2, "switch not connected")]);
     network.packet_in(1, vec![install(6, &[(3, 6), (1, 7)], Some(1))]);
     network.southbound.switch_down(network.now, SwitchId(3), true);
-    let gone = failed(6, 3, "the switch is gone");
+    let gone = failed(6, 3, "switch disconnected");
     assert_eq!(network.core.told(), [CAME_UP, Told::LeftAlone(3), gone, Told::SwitchDown(3)]);
     assert_eq!((network.counter("transactions_switch_gone"), network.southbound.installing()), (2, 0));
     assert!(!network.sent().words(1).contains(&"frame of 60 bytes".into()));
@@ -84,7 +84,7 @@ fn a_switch_that_does_not_confirm_in_time_fails_the_transaction() {
     network.southbound.on_deadline(network.now + Duration::from_ms(1999));
     assert_eq!(network.core.told(), [CAME_UP]);
     network.southbound.on_deadline(deadline);
-    assert_eq!(network.core.told(), [failed(5, 2, "not confirmed in time")]);
+    assert_eq!(network.core.told(), [failed(5, 2, "install timed out")]);
     assert_eq!(network.southbound.troubles().collect::<Vec<_>>(), [Trouble::Late(SwitchId(2))]);
     assert_eq!((network.southbound.next_deadline(), network.counter("transactions_late")), (Time::MAX, 1));
 }
