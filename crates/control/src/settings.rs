@@ -271,7 +271,10 @@ impl Settings {
             ("handshake_s", self.handshake_s, 0.001, 60.0),
         ] {
             if !(least..=most).contains(&value) {
-                return Err(wrong(key, format!("{value} is out of range, expected {least} to {most} seconds")));
+                return Err(wrong(
+                    key,
+                    format!("{value} is out of range, expected {least} to {most} seconds"),
+                ));
             }
         }
         self.fabric.as_ref().map_or(Ok(()), ExpectedFabric::check)
@@ -339,7 +342,10 @@ impl ExpectedFabric {
                 }
                 let Some(port) = end.port else { continue };
                 if !PortNo(port).is_real() {
-                    return Err(wrong(&key, format!("{port} is not a valid port number, expected 1 to {}", PortNo::MAX)));
+                    return Err(wrong(
+                        &key,
+                        format!("{port} is not a valid port number, expected 1 to {}", PortNo::MAX),
+                    ));
                 }
                 if !taken.insert((end.switch.as_str(), port)) {
                     return Err(wrong(&key, format!("port {port} of {} already has a link", end.switch)));
@@ -375,7 +381,10 @@ mod tests {
                 r#"{"limits": {"flows": "many"}}"#,
                 "controller setting limits.flows: invalid type: string \"many\", expected usize at line 1 column 27",
             ),
-            (r#"{"settle_s": -1}"#, "controller setting settle_s: -1 is out of range, expected 0 to 60 seconds"),
+            (
+                r#"{"settle_s": -1}"#,
+                "controller setting settle_s: -1 is out of range, expected 0 to 60 seconds",
+            ),
             (
                 r#"{"fabric": {"switches": [{"name": "a", "dpid": 1}, {"name": "b", "dpid": 1}]}}"#,
                 "controller setting fabric.switches[1].dpid: datapath id 0000000000000001 is already used by \"a\"",
