@@ -38,7 +38,7 @@ pub trait Controller {
         out: &mut Vec<Command>,
     ) -> usize;
 
-    /// The connection to a switch is lost; it may still forward. Its open transactions have thereby failed.
+    /// The connection to a switch is lost; it may still forward. Its open transactions have failed.
     fn switch_down(&mut self, now: Time, switch: SwitchId, out: &mut Vec<Command>);
 
     /// A switch that is down is now controlled by another controller, or (`is_left_alone` false) no longer.
@@ -53,7 +53,7 @@ pub trait Controller {
     /// Frames sent on one port no longer arrive at the other.
     fn link_down(&mut self, now: Time, from: SwitchPort, to: SwitchPort, out: &mut Vec<Command>);
 
-    /// A host is known from the configuration, before it has sent a frame.
+    /// A host is known in advance, before it has sent a frame.
     fn host_known(
         &mut self,
         now: Time,

@@ -70,13 +70,13 @@ impl Label {
         Some((Self { end: bits >> PATH_BITS, path: bits & (MAX_PATHS - 1) }, station))
     }
 
-    /// The label that a match of [`Label::on_path`] was built from.
+    /// The label of a match built by [`Label::on_path`]; `None` for others.
     pub fn of_path(matches: &Match) -> Option<Self> {
         let (label, _) = Self::of(matches.eth_dst?.0)?;
         (*matches == label.on_path()).then_some(label)
     }
 
-    /// The switch and station numbers that a match of [`Label::at_end`] was built from.
+    /// The switch and station numbers of a match built by [`Label::at_end`]; `None` for others.
     pub fn of_end(matches: &Match) -> Option<(u32, u32)> {
         let (label, station) = Self::of(matches.eth_dst?.0)?;
         (*matches == Self::at_end(label.end, station)).then_some((label.end, station))

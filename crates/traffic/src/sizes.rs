@@ -65,7 +65,7 @@ pub enum SizesError {
     /// A limit below the smallest size.
     #[error("the limit, {limit}, is below the smallest size, {smallest}")]
     LimitTooSmall {
-        /// The limit asked for.
+        /// The requested limit.
         limit: Bytes,
         /// The smallest size of the distribution.
         smallest: Bytes,

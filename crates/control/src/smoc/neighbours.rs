@@ -126,7 +126,7 @@ impl Smoc {
         let known = known.filter(|&station| self.net.is_there(now, station));
         let Some(station) = known else { return self.net.flood(now, port, frame, out) };
         let entry = &self.net.stations.slab[station];
-        // A station whose switch is disconnected cannot be asked; the controller answers for it meanwhile.
+        // A station whose switch is disconnected cannot answer; until it reconnects, the controller does.
         let is_fresh = now.saturating_since(entry.seen) <= ANSWERED_FOR || !self.net.is_up(entry.switch);
         if station == source || entry.port == port {
             // The requested host receives it directly.

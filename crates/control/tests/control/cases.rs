@@ -205,7 +205,7 @@ fn a_listener_without_mptcp_makes_it_plain_tcp() {
         let frame = net.say(connection.first, 0, ACK, None);
         assert_eq!(net.way(frame), [1, 2]);
         assert_eq!((net.counter("refused"), net.counter("connections_now")), (1, 0));
-        assert_eq!(net.join(&connection, flow(0, 1, 4001), 0), [1, 2], "nobody has that token");
+        assert_eq!(net.join(&connection, flow(0, 1, 4001), 0), [1, 2], "no host has that token");
         let copied = net.counter("packet_ins_copied");
         net.say(connection.first, 0, ACK, None);
         net.say(connection.first, 1, ACK, None);

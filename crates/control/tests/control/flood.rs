@@ -73,7 +73,7 @@ fn a_flood_causes_no_more_rules_than_the_switch_confirms_and_ends_in_one_rule() 
         }
         assert!(most <= 2 * UNANSWERED as u64 / 4 + 16, "{most} rules at two switches");
         let told = [1, 2].map(|switch| told(&net, since, switch));
-        assert!(told.iter().all(|&told| told < 300), "{told:?} changes in a second");
+        assert!(told.iter().all(|&told| told < 300), "{told:?} changes per second");
         assert_eq!(net.counter("routes_now"), 2, "one per direction");
         assert!(net.counter("flows_over_budget") > 0);
         net.run(Duration::from_secs(30));

@@ -119,7 +119,7 @@ fn neighbour_discovery_is_answered_like_arp() {
         Content::Neighbour(Neighbour { is_advertisement, source, target, link_layer: Some(mac) })
     };
     let group = Mac([0x33, 0x33, 0xff, 0, 0, 2]);
-    // Duplicate address detection of both, flooded: nobody has these addresses.
+    // Duplicate address detection of both, flooded: no host has these addresses.
     for (host, mac, own) in [(0, a, ip(1)), (1, b, ip(2))] {
         let probe = Neighbour { is_advertisement: false, source: ip(0), target: own, link_layer: None };
         let probe = Neighbour { source: Ipv6Addr::UNSPECIFIED, ..probe };

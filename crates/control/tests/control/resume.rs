@@ -281,10 +281,7 @@ fn a_switch_that_connects_again_and_again_keeps_no_host_waiting() {
         rules.iter().any(|(rule, _)| rule.priority == 55_000 && rule.matches.in_port == Some(at.port))
     };
     let ports: Vec<SwitchPort> = ports.collect();
-    assert!(
-        !ports.is_empty() && ports.iter().all(guarded),
-        "ports wait for a switch that is no longer there"
-    );
+    assert!(!ports.is_empty() && ports.iter().all(guarded), "ports wait for a switch that is gone");
 }
 
 #[test]
