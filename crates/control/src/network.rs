@@ -50,8 +50,8 @@ pub(crate) enum Sender {
 /// Whether a station could contradict a claim to its address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Defence {
-    /// Its port is up and can belong to a host: it can be probed, and its answer arrives if its switch is connected. A silent
-    /// host at a disconnected switch can lose its addresses.
+    /// Its port is up and can belong to a host: it can be probed, and its answer arrives if its switch is connected.
+    /// A silent host at a disconnected switch can lose its addresses.
     Possible,
     /// It may still be there, but can neither be probed nor answer now.
     Impossible,
