@@ -332,7 +332,7 @@ impl Controller for SpanningTree {
             self.net.counters.switches_refused += 1;
             return;
         };
-        // Correct rules that it already has are kept.
+        // Station rules that it still has are kept, by cookie; all its other own rules are replaced.
         self.constant_of(index).clear();
         let mut changes = Changes::new();
         let found: BTreeSet<u64> =
