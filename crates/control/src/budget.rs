@@ -1,8 +1,8 @@
-//! [`Budget`]: how many rules each port's hosts may have asked a switch for that the switch has not confirmed.
+//! [`Budget`]: limits the unconfirmed rules that each port's hosts cause at a switch.
 //!
-//! A switch that works through its rules as fast as they come leaves few unconfirmed, and nobody meets the
-//! limit. Where it falls behind, each port's share shrinks with what is left of the switch's limit, so that
-//! the first rules of one port never wait behind all that another port has asked for.
+//! A switch that installs rules as fast as they arrive has few unconfirmed ones and never reaches the limit.
+//! When it falls behind, each port's share shrinks with the switch's remaining capacity, so the first rules
+//! of one port never wait behind everything another port has requested.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use crate::clock::{Duration, Time};
 use crate::pace::Pace;
 
-/// What a transaction has asked one switch for.
+/// Rules that one transaction requested from one switch.
 #[derive(Clone, Copy, Debug)]
 struct Charge {
     switch: u32,
@@ -19,35 +19,35 @@ struct Charge {
     since: Time,
 }
 
-/// Rules that switches have not confirmed, by the ports whose hosts caused them.
+/// Unconfirmed rules, by the ports whose hosts caused them.
 #[derive(Clone, Debug)]
 pub(crate) struct Budget {
-    /// Of all ports together at one switch, at most.
+    /// Limit per switch, over all its ports.
     most: u32,
     charges: FxHashMap<u64, SmallVec<[Charge; 4]>>,
-    /// How many each switch has to confirm, and how many it may have.
+    /// Unconfirmed rules per switch, and the switch's current limit.
     switches: Vec<(u32, Pace)>,
     by_port: FxHashMap<(u32, u32), u32>,
 }
 
-/// A switch that takes longer to confirm rules has too many to confirm.
+/// A switch that takes longer than this to confirm has too many unconfirmed rules.
 const SLOW: Duration = Duration::from_ms(250);
 
-/// Of what is left at a switch, a port's new flows may take up one part in so many.
+/// New flows of one port may take 1/`FLOWS` of a switch's remaining capacity.
 pub(crate) const FLOWS: u32 = 4;
-/// The same of rules that replace flows' rules: they must still find room where flows find none.
+/// The share of rules that replace flow rules: larger, so that they still fit where flows do not.
 pub(crate) const ROUTES: u32 = 2;
-/// The same of rules for what neighbours say to each other. The controller answers without them too, and others can make a
-/// host ask: they must leave the host most of its share.
+/// The share of neighbour discovery rules. The controller also answers without them, and others can trigger a host's
+/// requests, so they must leave most of the host's share free.
 pub(crate) const NEIGHBOURS: u32 = 16;
 
 impl Budget {
-    /// At most `most` unconfirmed rules at one switch, fewer at one that is slow.
+    /// At most `most` unconfirmed rules per switch, fewer at a slow one.
     pub fn new(most: u32) -> Self {
         Self { most, charges: FxHashMap::default(), switches: Vec::new(), by_port: FxHashMap::default() }
     }
 
-    /// Whether a port may ask a switch for more; `part` is [`FLOWS`], [`ROUTES`] or [`NEIGHBOURS`].
+    /// Whether a port may request more rules from a switch; `part` is [`FLOWS`], [`ROUTES`] or [`NEIGHBOURS`].
     pub fn has_room(&self, switch: u32, port: u32, part: u32) -> bool {
         let (total, limit) =
             self.switches.get(switch as usize).map_or((0, self.most), |(total, pace)| (*total, pace.limit()));
@@ -56,7 +56,7 @@ impl Budget {
         own < (limit.saturating_sub(total) / part).max(1)
     }
 
-    /// A transaction asks a switch for a rule on behalf of a port.
+    /// A transaction requests one rule from a switch on behalf of a port.
     pub fn charge(&mut self, now: Time, transaction: u64, switch: u32, port: u32) {
         if self.switches.len() <= switch as usize {
             self.switches.resize(switch as usize + 1, (0, Pace::new(self.most, SLOW)));
@@ -70,7 +70,7 @@ impl Budget {
         }
     }
 
-    /// A switch has confirmed a transaction's rules, in time or not.
+    /// A switch has confirmed a transaction's rules, possibly late.
     pub fn settle(&mut self, now: Time, transaction: u64, switch: u32) {
         let Some(charges) = self.charges.get_mut(&transaction) else { return };
         let Some(place) = charges.iter().position(|charge| charge.switch == switch) else { return };
@@ -82,7 +82,7 @@ impl Budget {
         self.switches[switch as usize].1.answered(now, charge.since, charge.rules);
     }
 
-    /// All switches have.
+    /// All switches have confirmed a transaction's rules.
     pub fn settle_all(&mut self, now: Time, transaction: u64) {
         for charge in self.charges.remove(&transaction).into_iter().flatten() {
             self.release(charge);
@@ -90,7 +90,7 @@ impl Budget {
         }
     }
 
-    /// A switch's connection is gone, and what it had not confirmed with it.
+    /// Drops a disconnected switch's unconfirmed rules.
     pub fn forget(&mut self, switch: u32) {
         let mut gone: SmallVec<[Charge; 8]> = SmallVec::new();
         self.charges.retain(|_, charges| {
@@ -104,7 +104,7 @@ impl Budget {
         }
     }
 
-    /// Rules that are not confirmed, at all switches.
+    /// Unconfirmed rules at all switches.
     pub fn len(&self) -> u64 {
         self.switches.iter().map(|(total, _)| u64::from(*total)).sum()
     }
@@ -124,7 +124,7 @@ impl Budget {
 mod tests {
     use super::*;
 
-    /// Has a port ask for as much as it may; returns how much that was.
+    /// Charges as many rules as the port's limit allows; returns how many that was.
     fn fill(budget: &mut Budget, transactions: std::ops::Range<u64>, port: u32) -> usize {
         let before = budget.len();
         for transaction in transactions {
@@ -141,7 +141,7 @@ mod tests {
         let shares: Vec<usize> = (0..5)
             .map(|port| fill(&mut budget, u64::from(port) * 1000..u64::from(port) * 1000 + 1000, port))
             .collect();
-        assert_eq!(shares[0], 200, "a quarter of what it leaves");
+        assert_eq!(shares[0], 200, "a quarter of the remaining capacity");
         assert!(shares.windows(2).all(|pair| pair[1] <= pair[0] && pair[1] > 0), "{shares:?}");
         assert!(budget.len() < 700);
         assert!(budget.has_room(1, 0, FLOWS), "another switch");

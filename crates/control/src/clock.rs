@@ -1,11 +1,11 @@
-//! [`Time`], an instant since a controller began, and [`Duration`], a span between two: both in nanoseconds.
+//! [`Time`], an instant since the controller started, and [`Duration`], a span between two, both in nanoseconds.
 //!
-//! A simulation counts picoseconds ([`weft_units::Time`]), of which 64 bits hold 213 days. A controller runs for longer: in
-//! nanoseconds they hold 584 years.
+//! A simulation counts picoseconds ([`weft_units::Time`]): 64 bits cover 213 days. A controller may run longer;
+//! 64 bits of nanoseconds cover 584 years.
 
 use std::ops::{Add, AddAssign};
 
-/// An instant, in nanoseconds since the controller began.
+/// An instant, in nanoseconds since the controller started.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Time(u64);
 
@@ -14,29 +14,29 @@ pub struct Time(u64);
 pub struct Duration(u64);
 
 impl Time {
-    /// The beginning.
+    /// The controller's start.
     pub const ZERO: Self = Self(0);
-    /// Later than everything: never.
+    /// Later than every other instant: never.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// Nanoseconds since the beginning.
+    /// Nanoseconds since the start.
     pub const fn ns(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the beginning.
+    /// Seconds since the start.
     pub const fn as_secs_f64(self) -> f64 {
         Duration(self.0).as_secs_f64()
     }
 
-    /// The span since `earlier`, zero where `earlier` is later.
+    /// The span since `earlier`, zero if `earlier` is later.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Duration {
-    /// No time at all.
+    /// Zero length.
     pub const ZERO: Self = Self(0);
 
     /// `ns` nanoseconds.
@@ -76,7 +76,7 @@ impl Duration {
         (self.0 / 1_000_000_000) as f64 + (self.0 % 1_000_000_000) as f64 * 1e-9
     }
 
-    /// `factor` times the span, at most what can be said.
+    /// `factor` times the span, saturating.
     pub const fn saturating_mul(self, factor: u64) -> Self {
         Self(self.0.saturating_mul(factor))
     }
@@ -102,14 +102,14 @@ impl Add for Duration {
     }
 }
 
-/// The last whole nanosecond before an instant of a simulation.
+/// A simulation's instant, rounded down to a nanosecond.
 impl From<weft_units::Time> for Time {
     fn from(time: weft_units::Time) -> Self {
         Self(time.ps() / 1_000)
     }
 }
 
-/// The same instant in a simulation; what is later than it can say is never.
+/// The same instant in a simulation; an instant out of range becomes never.
 impl From<Time> for weft_units::Time {
     fn from(time: Time) -> Self {
         time.0.checked_mul(1_000).map_or(Self::MAX, Self::from_ps)
@@ -120,7 +120,7 @@ impl From<Time> for weft_units::Time {
 mod tests {
     use super::*;
 
-    /// A hundred years, leap days among them.
+    /// A hundred years, leap days included.
     const CENTURY: u64 = 36_525 * 86_400;
 
     #[test]

@@ -1,5 +1,5 @@
-//! [`Connections`]: MPTCP connections by the tokens of their keys; the paper's `pending_capable` (those
-//! whose listener's key was not seen) and `mptcp_connections` in one.
+//! [`Connections`]: MPTCP connections by the tokens of their keys; combines the paper's `pending_capable`
+//! (listener's key not yet seen) and `mptcp_connections`.
 
 use hashbrown::HashTable;
 use weft_wire::mptcp::{Key, Version};
@@ -9,21 +9,21 @@ use crate::hash::Keyed;
 use crate::list::List;
 use crate::slab::{Handle, Slab};
 
-/// Who opened a connection, in [`Connection::keys`] and wherever the two sides are numbered.
+/// The side that opened a connection, as an index into [`Connection::keys`] and other per-side arrays.
 pub(crate) const INITIATOR: usize = 0;
-/// Who it was opened to.
+/// The side it was opened to.
 pub(crate) const LISTENER: usize = 1;
 
 /// An MPTCP connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
-    /// Their keys, as far as they were seen.
+    /// The sides' keys, as far as seen.
     pub keys: [Option<u64>; 2],
-    /// The tokens that follow from them.
+    /// The tokens derived from the keys.
     tokens: [u32; 2],
     /// Final once the listener's key is known.
     pub version: Version,
-    /// Whether the listener has agreed.
+    /// Whether the listener has accepted.
     pub established: bool,
     /// The stations between which it was opened.
     pub stations: [Handle; 2],
@@ -31,7 +31,7 @@ pub(crate) struct Connection {
     pub addresses: [[u8; 16]; 2],
     /// Its subflows, the first one first.
     pub flows: List,
-    /// How many of them are confirmed.
+    /// How many subflows are confirmed.
     pub confirmed: u32,
     /// When it was opened.
     pub opened: Time,
@@ -48,18 +48,18 @@ impl Connection {
 #[derive(Clone, Debug)]
 pub(crate) struct Connections {
     pub slab: Slab<Connection>,
-    /// Connections with a side whose token is known there, twice their number plus the side.
+    /// Entries (connection, side) with a known token, encoded as twice the connection plus the side.
     by_token: HashTable<u32>,
     hash: Keyed,
 }
 
 impl Connections {
-    /// None yet.
+    /// An empty table.
     pub fn new(hash_key: u64) -> Self {
         Self { slab: Slab::default(), by_token: HashTable::new(), hash: Keyed::new(hash_key, 4) }
     }
 
-    /// Enters a connection that is being opened.
+    /// Adds a connection that is being opened.
     pub fn insert(
         &mut self,
         now: Time,
@@ -80,10 +80,10 @@ impl Connections {
         })
     }
 
-    /// A side's key was seen, under the connection's version; `certain` where that side itself has said so.
+    /// Records a side's key under the connection's version; `certain` if that side itself sent it.
     ///
-    /// A token is unique at its host (RFC 8684, section 3.1): another connection with it there is no more. Who is
-    /// not certain ends nothing.
+    /// A token is unique at its host (RFC 8684, section 3.1), so a certain key ends any other connection of that
+    /// host with the same token. An uncertain key ends none.
     pub fn set_key(&mut self, connection: u32, side: usize, key: u64, certain: bool) {
         let entry = &self.slab[connection];
         let (token, owner) = (Key(key).token(entry.version).0, entry.stations[side]);
@@ -108,7 +108,7 @@ impl Connections {
         self.by_token.insert_unique(hash, place, rehash);
     }
 
-    /// A side's key is not what it was taken for.
+    /// Removes a side's key that turned out to be wrong.
     pub fn forget_key(&mut self, connection: u32, side: usize) {
         let Some(token) = self.slab[connection].token(side) else { return };
         self.slab[connection].keys[side] = None;
@@ -118,10 +118,10 @@ impl Connections {
         }
     }
 
-    /// The connection and the side whose token a join to the station `owner` from the station `from` has.
+    /// The connection and side that a join's token refers to; the join goes from station `from` to `owner`.
     ///
-    /// A token is unique at its host only. Of several connections with it that counts of which the join's
-    /// stations are the ends; of those that agree in as much, the oldest.
+    /// A token is unique only at its host. Of several connections with the token, the one whose ends are the
+    /// join's stations is preferred; ties go to the oldest.
     pub fn with_token(&self, token: u32, owner: Handle, from: Handle) -> Option<(u32, usize)> {
         self.places(self.hash.of(&token))
             .filter(|(_, side, connection)| connection.established && connection.token(*side) == Some(token))
@@ -144,7 +144,7 @@ impl Connections {
         self.slab.remove(connection);
     }
 
-    /// The bytes that the tables hold.
+    /// Memory of the tables in bytes.
     pub fn bytes(&self) -> usize {
         self.slab.bytes() + self.by_token.capacity() * 5
     }

@@ -1,4 +1,4 @@
-//! [`Controller`], a central controller without sockets and clocks.
+//! [`Controller`], a central controller without sockets or a clock.
 
 use std::net::IpAddr;
 
@@ -11,13 +11,13 @@ use crate::offences::Offence;
 use crate::packet::Packet;
 use crate::rule::Rule;
 
-/// What happens in the network goes in, [`Command`]s are added to `out`.
+/// Network events go in; [`Command`]s are appended to `out`.
 ///
-/// Times never go back. Nothing that comes from switches and hosts is trusted: what makes no sense is counted
-/// and otherwise ignored. Everything is kept in bounded tables.
+/// Times never go back. Nothing from switches and hosts is trusted: invalid input is counted and otherwise
+/// ignored. All tables are bounded.
 pub trait Controller {
-    /// A switch has connected. `ports` are those that are up, `rules` those that it has; only the controller's own are
-    /// looked at, whichever run of it made them.
+    /// A switch has connected. `ports` are its ports that are up, `rules` its rules; only rules with the controller's
+    /// cookies are read, including those of earlier runs.
     fn switch_up(
         &mut self,
         now: Time,
@@ -27,8 +27,8 @@ pub trait Controller {
         out: &mut Vec<Command>,
     );
 
-    /// A switch that is connected has these rules, of all whose cookies are `slice` (a value, and a mask for it): those
-    /// that are missing are put in again. Returns how many were.
+    /// The rules of a connected switch whose cookies match `slice` (a value and a mask). Missing rules are installed
+    /// again. Returns the number of missing rules.
     fn rules_read(
         &mut self,
         now: Time,
@@ -38,22 +38,22 @@ pub trait Controller {
         out: &mut Vec<Command>,
     ) -> usize;
 
-    /// The connection to a switch is gone; it may go on forwarding. Its open transactions have failed thereby.
+    /// The connection to a switch is lost; it may still forward. Its open transactions have failed.
     fn switch_down(&mut self, now: Time, switch: SwitchId, out: &mut Vec<Command>);
 
-    /// Another controller steers a switch that is down, or (`is_left_alone` false) no more.
+    /// A switch that is down is now controlled by another controller, or (`is_left_alone` false) no longer.
     fn leave_alone(&mut self, switch: SwitchId, is_left_alone: bool);
 
-    /// A port has come up (or is new), or has gone down (or is no more).
+    /// A port came up (or was added), or went down (or was removed).
     fn port_changed(&mut self, now: Time, at: SwitchPort, up: bool, out: &mut Vec<Command>);
 
-    /// What left the one port was received at the other. A cable is known when it was seen in both directions.
+    /// Frames sent on one port arrive at the other. A link counts as known once seen in both directions.
     fn link_up(&mut self, now: Time, from: SwitchPort, to: SwitchPort, out: &mut Vec<Command>);
 
-    /// Nothing that left the one port is received at the other any more.
+    /// Frames sent on one port no longer arrive at the other.
     fn link_down(&mut self, now: Time, from: SwitchPort, to: SwitchPort, out: &mut Vec<Command>);
 
-    /// A host is known to be there, without having been heard of.
+    /// A host is known in advance, before it has sent a frame.
     fn host_known(
         &mut self,
         now: Time,
@@ -63,8 +63,8 @@ pub trait Controller {
         out: &mut Vec<Command>,
     );
 
-    /// A switch sent a frame up; `cookie` is that of the rule that said so, [`NO_COOKIE`] where none did. The
-    /// frame is the controller's until it says [`Command::Forget`].
+    /// A switch sent a packet-in; `cookie` is that of the rule that caused it, [`NO_COOKIE`] if none did. The
+    /// controller owns the frame until it returns [`Command::Forget`].
     fn packet_in(
         &mut self,
         now: Time,
@@ -78,15 +78,15 @@ pub trait Controller {
     /// All switches of a transaction have confirmed it, and its frames were released.
     fn installed(&mut self, now: Time, transaction: u64, out: &mut Vec<Command>);
 
-    /// A switch has done all that a transaction asked it for, or refused it: in time, or long after the
-    /// transaction has failed. Where switches answer, it comes before [`Controller::installed`], which says the
-    /// same of all of them.
+    /// A switch has finished (or refused) all its changes of a transaction, possibly long after the
+    /// transaction failed. If all switches answer, this is called before [`Controller::installed`], which
+    /// implies it for every switch.
     fn settled(&mut self, _now: Time, _switch: SwitchId, _transaction: u64) {}
 
-    /// A switch has refused something of a transaction, or is gone.
+    /// A switch refused a part of a transaction, or disconnected.
     fn failed(&mut self, now: Time, transaction: u64, switch: SwitchId, reason: &str, out: &mut Vec<Command>);
 
-    /// A rule with [`crate::Rule::notify_removed`] idled out, or the switch had no room for it any more.
+    /// A rule with [`crate::Rule::notify_removed`] reached its idle timeout or was evicted by the switch.
     fn rule_removed(
         &mut self,
         now: Time,
@@ -97,25 +97,25 @@ pub trait Controller {
         out: &mut Vec<Command>,
     );
 
-    /// When [`Controller::on_deadline`] is to be called, [`Time::MAX`] for never. Any other call may change it.
+    /// When to call [`Controller::on_deadline`], [`Time::MAX`] for never. Any other call may change it.
     fn next_deadline(&self) -> Time;
 
     /// The deadline has come. Calling early does nothing.
     fn on_deadline(&mut self, now: Time, out: &mut Vec<Command>);
 
-    /// Counters since the start and sizes of tables now, by name; the names of sizes end in `_now`.
+    /// Counters since the start, and current table sizes (names ending in `_now`), by name.
     fn counters(&self) -> Vec<(&'static str, u64)>;
 
-    /// What hosts did that was stopped, since this was last asked.
+    /// Blocked actions of hosts since the last call.
     fn offences(&mut self) -> Vec<Offence> {
         Vec::new()
     }
 
-    /// What is known, at most `limit` entries of it.
+    /// The known state, at most `limit` entries.
     fn show(&self, now: Time, what: Show, limit: usize) -> serde_json::Value;
 }
 
-/// The cookie of a packet-in that no rule asked for.
+/// The cookie of a packet-in that no rule caused.
 pub const NO_COOKIE: u64 = u64::MAX;
 
 /// What can be shown.
@@ -145,7 +145,7 @@ impl Show {
         }
     }
 
-    /// The one of a name.
+    /// The value with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|what| what.name() == name)
     }

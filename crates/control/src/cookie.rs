@@ -1,21 +1,21 @@
-//! [`Cookie`], what a rule is for, in the number that a switch keeps with it.
+//! [`Cookie`]: the purpose of a rule, encoded in the cookie that the switch stores with it.
 //!
-//! `0x5745`, 4 bits of kind, 44 bits of number. Rules with other cookies are not the controller's. A cookie says what a
-//! controller that is started later cannot see in the rule itself: to which connection a flow belongs, and who opened it.
-//! Nothing in it is trusted beyond that.
+//! `0x5745`, 4 bits of kind, 44 bits of number. Rules with other cookies are not the controller's. A cookie stores what a
+//! restarted controller cannot read from the rule itself: the connection that a flow belongs to, and which side opened
+//! it. Nothing in it is trusted beyond that.
 //!
-//! Kinds below 8 are those of the first layout, which Weft 0.1 wrote: there was nothing of connections in it.
+//! Kinds below 8 belong to the first layout (Weft 0.1), which had no connection information.
 
-/// What a rule is for.
+/// The purpose of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cookie {
-    /// One of those that every switch has.
+    /// A rule that every switch has.
     Base(u32),
-    /// Keeps labels out that come by a port.
+    /// Drops labelled frames from a port.
     Guard(u32),
-    /// Floods what comes by a port of the tree.
+    /// Floods frames from a port of the tree.
     Flood(u32),
-    /// Delivers to a station: the numbers that the switch (10 bits) and the station (11 bits) have in labels.
+    /// Delivers to a station: the switch's (10 bits) and station's (11 bits) numbers in labels.
     Station(u32, u32),
     /// Forwards along a label: the label without its station (21 bits).
     Label(u32),
@@ -23,35 +23,35 @@ pub(crate) enum Cookie {
     Route(u32, u32),
     /// Forwards to an address on the tree: 24 bits of index, 20 of generation.
     Tree(u32, u32),
-    /// A direction of a flow.
+    /// One direction of a flow.
     Flow(FlowCookie),
 }
 
-/// A direction of a flow.
+/// One direction of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FlowCookie {
     /// The flow, below [`MAX_FLOWS`].
     pub index: u32,
-    /// As much of its generation as there is room for.
+    /// The low bits of its generation.
     pub generation: u32,
-    /// 0 from its opener, 1 towards him.
+    /// 0 from its opener, 1 towards it.
     pub direction: usize,
-    /// What it is in a connection.
+    /// Its role in a connection.
     pub part: Part,
 }
 
-/// What a flow is in an MPTCP connection; connections are told apart by as much of their numbers as there is room for.
+/// A flow's role in an MPTCP connection; only the low bits of the connection's number are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
-    /// It belongs to none.
+    /// Not part of a connection.
     Plain,
-    /// It opened this one.
+    /// Opened this connection.
     First(u32),
-    /// It joined this one.
+    /// Joined this connection.
     Join(u32, bool),
 }
 
-/// Flows that cookies can tell apart.
+/// The number of flows that cookies can distinguish.
 pub(crate) const MAX_FLOWS: u32 = 1 << INDEX_BITS;
 /// The bits of a flow's generation.
 pub(crate) const FLOW_GENERATION_BITS: u32 = 11;
@@ -68,7 +68,7 @@ const TREE: u64 = 12;
 const PLAIN: u64 = 13;
 const FIRST: u64 = 14;
 const JOIN: u64 = 15;
-/// The kind that flows had in the first layout.
+/// The flow kind of the first layout.
 const OLD_FLOW: u64 = 4;
 
 /// Whether a rule with this cookie is the controller's.
@@ -76,7 +76,7 @@ pub(crate) const fn is_own(bits: u64) -> bool {
     bits >> 48 == PREFIX >> 48
 }
 
-/// In which direction of a flow a rule with this cookie leads, in any layout; `None` for other rules.
+/// The direction of a flow that a rule with this cookie forwards, in any layout; `None` for other rules.
 pub(crate) const fn flow_direction(bits: u64) -> Option<usize> {
     if !is_own(bits) {
         return None;
@@ -88,7 +88,7 @@ pub(crate) const fn flow_direction(bits: u64) -> Option<usize> {
     }
 }
 
-/// Cookies that are asked for together: value and mask.
+/// A group of cookies that is read in one request: value and mask.
 pub(crate) const fn lasting_slice(number: u32) -> (u64, u64) {
     let kind = 0xffff_f000_0000_0000;
     match number % LASTING_SLICES {
@@ -98,11 +98,11 @@ pub(crate) const fn lasting_slice(number: u32) -> (u64, u64) {
     }
 }
 
-/// How many there are of [`lasting_slice`]; together they have all rules that stay until they are removed.
+/// The number of groups of [`lasting_slice`]; together they cover all rules without a timeout.
 pub(crate) const LASTING_SLICES: u32 = 6;
 
 impl Cookie {
-    /// The number.
+    /// The encoded cookie.
     pub const fn bits(self) -> u64 {
         let (kind, number) = match self {
             Self::Base(number) => (FIXED, number as u64),
@@ -129,8 +129,7 @@ impl Cookie {
         PREFIX | kind << KIND | number
     }
 
-    /// What a number says; `None` for the number of a rule that is not the controller's, of no kind, or of an older
-    /// layout.
+    /// Decodes a cookie; `None` for a rule of another controller, an unknown kind or an older layout.
     pub const fn read(bits: u64) -> Option<Self> {
         if !is_own(bits) {
             return None;
@@ -164,7 +163,7 @@ impl Cookie {
     }
 }
 
-/// `index` in `width` bits, what fits of `tag` above.
+/// `index` in `width` bits, below the low bits of `tag`.
 const fn tagged(index: u32, width: u32, tag: u32) -> u64 {
     (index as u64 | (tag as u64) << width) & ((1 << KIND) - 1)
 }
@@ -173,7 +172,7 @@ const fn low_of(number: u64, width: u32) -> u32 {
     (number & ((1 << width) - 1)) as u32
 }
 
-/// Whether the part of a generation that a cookie has room for is that of `generation`.
+/// Whether the `width` bits of a generation stored in a cookie match `generation`.
 pub(crate) const fn same_generation(part: u32, generation: u32, width: u32) -> bool {
     part == generation & ((1 << width) - 1)
 }

@@ -1,15 +1,15 @@
-//! [`Counters`], everything that is counted, by the name under which it is shown.
+//! [`Counters`], all event counters by the name under which they are shown.
 
 macro_rules! counters {
     ($($(#[doc = $doc:literal])+ $name:ident,)*) => {
-        /// What has happened since the start.
+        /// Event counts since the start.
         #[derive(Clone, Debug, Default)]
         pub(crate) struct Counters {
             $($(#[doc = $doc])+ pub $name: u64,)*
         }
 
         impl Counters {
-            /// All of them.
+            /// All counters with their names.
             pub fn list(&self) -> Vec<(&'static str, u64)> {
                 vec![$((stringify!($name), self.$name),)*]
             }
@@ -18,126 +18,126 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Frames that switches sent up.
+    /// Packet-ins received from switches.
     packet_ins,
-    /// Those of them that were copies of what was forwarded.
+    /// Packet-ins that are copies of forwarded frames.
     packet_ins_copied,
-    /// Those that came by a port between switches.
+    /// Packet-ins from ports between switches.
     packet_ins_from_switches,
-    /// Those that came by a port that is not known to be a host's yet, or no more.
+    /// Packet-ins from ports not yet, or no longer, known to be host ports.
     packet_ins_unsettled,
-    /// Those that came from a switch or port that is not known.
+    /// Packet-ins from unknown switches or ports.
     packet_ins_from_nowhere,
-    /// Frames of stations that there is no room for, or with addresses that no station may have.
+    /// Frames from stations beyond the table limit, or with an invalid source address.
     stations_refused,
-    /// Stations that were first heard of.
+    /// Stations learned.
     stations_new,
     /// Stations that moved to another port.
     stations_moved,
-    /// Frames of stations that were heard at another port, while it is not clear where they are.
+    /// Frames seen at another port while a station's location is disputed.
     claims_disputed,
-    /// Claims to be another station, or to have its address, that it has contradicted.
+    /// Claims to a station's MAC or IP address that the station contradicted.
     claims_refuted,
-    /// ARP packets and messages of neighbour discovery that were dropped because what they say is another's.
+    /// ARP and neighbour discovery messages dropped because they claim another station's address.
     addresses_disputed,
-    /// Addresses that were learned too fast at a port.
+    /// Addresses beyond a port's learning rate limit.
     addresses_limited,
-    /// ARP packets and Neighbour Advertisements that speak for another station than the one that sent them.
+    /// ARP packets and Neighbour Advertisements sent on behalf of another station.
     addresses_forged,
-    /// Questions for addresses that the controller answered.
+    /// Address requests that the controller answered.
     neighbours_answered,
-    /// Questions for addresses that went to the one host that can answer.
+    /// Address requests forwarded to the one host that can answer.
     neighbours_passed,
-    /// Rules by which hosts tell each other their addresses without the controller.
+    /// Rules that carry address requests and replies between hosts without the controller.
     neighbours_routed,
-    /// Questions and answers that got none because there are too many, or no path.
+    /// Requests and replies without such a rule, because of a limit or a missing path.
     neighbours_unrouted,
-    /// Frames that went to all hosts.
+    /// Frames flooded to all hosts.
     floods,
-    /// Frames that would have, were there not too many.
+    /// Frames not flooded because of the rate limit.
     floods_limited,
-    /// Frames between stations of one port, and those that no switch forwards.
+    /// Frames between stations of one port, and link-local frames.
     frames_filtered,
-    /// Frames that the controller sent to their station itself.
+    /// Frames that the controller sent to their station directly.
     frames_relayed,
-    /// Frames that it would have, were there not too many.
+    /// Frames not relayed because of the rate limit.
     frames_relay_limited,
-    /// Frames to stations that no path leads to.
+    /// Frames to stations that no path reaches.
     frames_without_path,
-    /// Frames that were not sent because what they waited for has failed, or too many waited.
+    /// Waiting frames dropped because the install failed or too many waited.
     frames_dropped,
-    /// TCP flows that were given a path.
+    /// TCP flows assigned a path.
     flows_new,
-    /// Those of them that belong to no connection.
+    /// New flows that belong to no MPTCP connection.
     flows_plain,
-    /// Flows whose rules were put in again.
+    /// Flows whose rules were installed again.
     flows_renewed,
-    /// Flows that were given another path.
+    /// Flows moved to another path.
     flows_moved,
-    /// Those of them that shared a path until another one was there again.
+    /// Flows moved off a shared path once another one became available.
     flows_spread,
     /// Flows that lost their path and found no other.
     flows_cut,
-    /// Unconfirmed flows that had to make room.
+    /// Unconfirmed flows evicted to make room.
     flows_given_up,
-    /// Flows of ports that opened too many, which now go by stations.
+    /// Flows of ports above their flow limit, now forwarded per station.
     flows_crowded,
-    /// Flows that were not given rules because switches had too many of their port's still to confirm.
+    /// Flows without rules because the switches had too many unconfirmed rules of their port.
     flows_over_budget,
-    /// Flows that were not given rules because their port's flows have as many as they may.
+    /// Flows without rules because their port's flows reached the rule limit.
     flows_over_rules,
-    /// Frames without rules of their own because switches had too many of their port's still to confirm.
+    /// Frames without a route of their own because the switches had too many unconfirmed rules of their port.
     routes_over_budget,
-    /// SYNs of flows that were being installed.
+    /// SYNs repeated while their flow was being installed.
     syns_repeated,
-    /// MPTCP connections that were opened.
+    /// MPTCP connections opened.
     capable,
-    /// Those that the listener agreed to.
+    /// Connections that the listener accepted.
     established,
-    /// Those that listener or initiator refused: plain TCP.
+    /// Connections that the listener or initiator refused: plain TCP.
     refused,
-    /// Those whose handshake did not end in time.
+    /// Connections whose handshake timed out.
     handshakes_unfinished,
-    /// Third segments that name another key than the listener did.
+    /// Third segments with a listener key that differs from the SYN+ACK's.
     keys_mismatched,
     /// Joins to known connections.
     joins,
-    /// Those of them that were opened by the listener's side.
+    /// Joins opened from the listener's side.
     joins_by_listener,
-    /// Joins with tokens that nobody has.
+    /// Joins with an unknown token.
     joins_unknown_token,
-    /// Joins to connections that have as many subflows as they may.
+    /// Joins to connections that reached the subflow limit.
     joins_refused,
-    /// Joins from other stations than the connection's, confirmed by their HMAC.
+    /// Joins from stations other than the connection's, confirmed by their HMAC.
     joins_proven,
-    /// Those whose HMAC was wrong.
+    /// Such joins with a wrong HMAC.
     joins_forged,
-    /// Options of Multipath TCP that are not what they should be.
+    /// Malformed Multipath TCP options.
     options_malformed,
-    /// Transactions that switches confirmed.
+    /// Transactions confirmed by all switches.
     installs,
-    /// Transactions that a switch refused.
+    /// Transactions that failed.
     installs_failed,
-    /// Those among them that a switch did not answer in time.
+    /// Transactions that failed because a switch did not answer in time.
     installs_overdue,
-    /// Paths that were given labels.
+    /// Paths assigned labels.
     paths_labelled,
-    /// Times that a path could not be given labels.
+    /// Failures to assign a path labels.
     labels_exhausted,
-    /// Rules found in switches that were not the controller's any more.
+    /// Obsolete rules of the controller found in switches.
     rules_stale,
-    /// Rules that switches had lost when they connected.
+    /// Rules found missing when a switch connected.
     rules_missing,
-    /// Rules that switches had lost since, and were given again.
+    /// Rules found missing later and installed again.
     rules_repaired,
-    /// Flows that were taken over from the rules of another run of the controller.
+    /// Flows taken over from the rules of an earlier controller run.
     flows_resumed,
-    /// Connections that were.
+    /// Connections taken over likewise.
     connections_resumed,
-    /// Cables that came up.
+    /// Links that came up.
     cables_up,
-    /// Cables that went down.
+    /// Links that went down.
     cables_down,
-    /// Switches refused because there are too many.
+    /// Switches refused because of the limit.
     switches_refused,
 }

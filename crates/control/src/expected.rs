@@ -1,4 +1,4 @@
-//! [`Expected`]: switches by name, and where the network differs from what there should be.
+//! [`Expected`]: switch names, and differences between the network and the configured fabric.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,21 +6,21 @@ use crate::ids::{SwitchId, SwitchPort};
 use crate::settings::ExpectedFabric;
 use crate::topology::Topology;
 
-/// What there should be.
+/// The configured fabric.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Expected {
     names: BTreeMap<SwitchId, String>,
-    /// What each port should lead to; both directions of each cable whose ports are given.
+    /// The expected neighbour of each port; both directions of each link with given ports.
     cables: BTreeMap<SwitchPort, SwitchPort>,
-    /// How many cables there should be between two switches, the lower first, of which no port is given.
+    /// The expected number of links between two switches, lower id first, for links without given ports.
     loose: BTreeMap<(SwitchId, SwitchId), usize>,
     is_given: bool,
-    /// Switches that another controller steers.
+    /// Switches that another controller controls.
     left_alone: BTreeSet<SwitchId>,
 }
 
 impl Expected {
-    /// Reads what there should be, which has been checked.
+    /// Reads the configured fabric, which must have been checked.
     pub fn new(fabric: Option<&ExpectedFabric>) -> Self {
         let Some(fabric) = fabric else { return Self::default() };
         let names: BTreeMap<SwitchId, String> =
@@ -37,20 +37,20 @@ impl Expected {
                     let ends = (SwitchPort::new(a.0, p), SwitchPort::new(b.0, q));
                     cables.extend([ends, (ends.1, ends.0)]);
                 }
-                // A cable of which one port is given is checked as one of which none is.
+                // A link with only one given port is checked like one with none.
                 _ => *loose.entry((a.min(b), a.max(b))).or_insert(0) += 1,
             }
         }
         Self { names, cables, loose, is_given: true, left_alone: BTreeSet::new() }
     }
 
-    /// What people call a switch.
+    /// A switch's configured name, or its datapath id.
     pub fn name(&self, id: SwitchId) -> String {
         self.names.get(&id).cloned().unwrap_or_else(|| id.to_string())
     }
 
-    /// Another controller steers a switch now, or (`is_left_alone` false) no more. Nothing is said of one of which
-    /// nothing is known.
+    /// Another controller controls a switch now, or (`is_left_alone` false) no longer. No difference is reported for a
+    /// switch whose state is unknown.
     pub fn leave_alone(&mut self, id: SwitchId, is_left_alone: bool) {
         if is_left_alone {
             self.left_alone.insert(id);
@@ -59,7 +59,7 @@ impl Expected {
         }
     }
 
-    /// Where the network differs, at most `limit` sentences.
+    /// Differences from the configured fabric, at most `limit` lines.
     pub fn differences(&self, topology: &Topology, limit: usize) -> Vec<String> {
         if !self.is_given {
             return Vec::new();
@@ -71,7 +71,7 @@ impl Expected {
         let connected: Vec<SwitchId> =
             topology.connected().iter().map(|&switch| topology.switches[switch as usize].id).collect();
         let strange = connected.iter().filter(|id| !self.names.contains_key(id));
-        said.extend(strange.map(|id| format!("{id} is connected and not expected")));
+        said.extend(strange.map(|id| format!("{id} is connected but not expected")));
 
         let mut found: BTreeMap<SwitchPort, SwitchPort> = BTreeMap::new();
         for (_, cable) in topology.cables() {
@@ -93,7 +93,7 @@ impl Expected {
                         place(*expected)
                     ));
                 }
-                // Said once, at the end that comes first, and only where both switches could tell.
+                // Reported once, at the lower end, and only if both switches could report the link.
                 (None, Some(expected))
                     if at < *expected
                         && is_up(at.switch)
@@ -112,7 +112,7 @@ impl Expected {
             let found = extra.remove(&(a, b)).map_or(0, |cables| cables.len());
             if found != count && is_up(a) && is_up(b) {
                 let (a, b) = (self.name(a), self.name(b));
-                said.push(format!("{found} cables between {a} and {b}, expected {count}"));
+                said.push(format!("{found} links between {a} and {b}, expected {count}"));
             }
         }
         for (at, found) in extra.into_values().flatten() {
@@ -160,15 +160,15 @@ mod tests {
             expected.differences(&topology, 100),
             [
                 "s6 (0000000000000006) is not connected",
-                "0000000000000008 is connected and not expected",
+                "0000000000000008 is connected but not expected",
                 "s1 port 3 leads to s5 port 1, expected s4 port 1",
                 "s1 port 4 leads to no switch, expected s5 port 4",
-                "0 cables between s4 and s5, expected 1",
+                "0 links between s4 and s5, expected 1",
                 "s4 port 7 leads to 0000000000000008 port 7, expected no switch",
             ]
         );
         assert_eq!(expected.differences(&topology, 2).len(), 2);
-        // Nothing is reported about a switch that another controller has taken over: it may be as it should.
+        // Nothing is reported about a switch that another controller has taken over: it may be correct.
         topology.switch_down(SwitchId(4));
         expected.leave_alone(SwitchId(4), true);
         let said = expected.differences(&topology, 100);

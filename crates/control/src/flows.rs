@@ -1,4 +1,4 @@
-//! [`Flows`]: TCP flows by the stations and the ends that they join.
+//! [`Flows`]: TCP flows by their stations and endpoints.
 
 use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, Ipv6Addr};
@@ -12,23 +12,23 @@ use crate::list::{Link, Linked, List};
 use crate::packet::End;
 use crate::slab::{NONE, Slab};
 
-/// The lists that a flow is in, by their links.
+/// The lists that a flow is in, as indices of its links.
 pub(crate) mod by {
-    /// Of its path.
+    /// Flows of its path.
     pub const PATH: usize = 0;
-    /// Of its connection.
+    /// Flows of its connection.
     pub const CONNECTION: usize = 1;
-    /// Of the unconfirmed ones of its port, or of the dormant ones.
+    /// Unconfirmed flows of its port, or dormant flows.
     pub const AGE: usize = 2;
-    /// Of the station that opened it.
+    /// Flows of the station that opened it.
     pub const OPENER: usize = 3;
-    /// Of the other station.
+    /// Flows of the other station.
     pub const OTHER: usize = 4;
-    /// How many.
+    /// The number of lists.
     pub const COUNT: usize = 5;
 }
 
-/// Which flow, from the one that opened it on: stations and ends. IPv4 addresses as mapped ones.
+/// A flow's identity: stations and endpoints, the opener first. IPv4 addresses are stored IPv4-mapped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Key {
     pub stations: [u32; 2],
@@ -42,12 +42,12 @@ impl Key {
         Self { stations, addresses: ends.map(|end| mapped(end.address)), ports: ends.map(|end| end.port) }
     }
 
-    /// One of its ends, 0 for the one that opened it.
+    /// One endpoint, 0 for the opener's.
     pub fn end(&self, side: usize) -> End {
         End { address: Ipv6Addr::from(self.addresses[side]).to_canonical(), port: self.ports[side] }
     }
 
-    /// An address as in keys.
+    /// An address in the form stored in keys.
     pub fn address(&self, side: usize) -> [u8; 16] {
         self.addresses[side]
     }
@@ -58,7 +58,7 @@ impl Key {
     }
 }
 
-/// The same for both directions.
+/// Equal for both directions.
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let side = |side: usize| (self.stations[side], self.addresses[side], self.ports[side]);
@@ -67,7 +67,7 @@ impl Hash for Key {
     }
 }
 
-/// An address as one of IPv6.
+/// An address as an IPv6 address, IPv4-mapped if necessary.
 pub(crate) fn mapped(address: IpAddr) -> [u8; 16] {
     match address {
         IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
@@ -75,39 +75,39 @@ pub(crate) fn mapped(address: IpAddr) -> [u8; 16] {
     }
 }
 
-/// What is known of a flow, as bits.
+/// A flow's state, as bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct State(u16);
 
 impl State {
-    /// The rule of the direction from the opener is in its switch, or on its way there.
+    /// The rule from the opener is installed or being installed.
     pub const FORWARD: Self = Self(1);
-    /// The rule of the other direction.
+    /// The rule towards the opener is installed or being installed.
     pub const REVERSE: Self = Self(2);
-    /// The forward rule copies to the controller.
+    /// The forward rule copies frames to the controller.
     pub const COPY_FORWARD: Self = Self(4);
-    /// The reverse rule does.
+    /// The reverse rule copies frames to the controller.
     pub const COPY_REVERSE: Self = Self(8);
     /// Its rules are not confirmed yet.
     pub const INSTALLING: Self = Self(16);
     /// Its handshake is being watched.
     pub const HANDSHAKE: Self = Self(32);
-    /// Its place in its connection is certain.
+    /// Its role in its connection is verified.
     pub const CONFIRMED: Self = Self(64);
-    /// It joined a connection; else, if it belongs to one, it opened it.
+    /// It joined a connection; otherwise, if it belongs to one, it opened it.
     pub const JOIN: Self = Self(128);
-    /// It belongs to a connection, and has no rules.
+    /// It belongs to a connection but has no rules.
     pub const DORMANT: Self = Self(256);
-    /// It is among the unconfirmed ones of its port.
+    /// It is in its port's list of unconfirmed flows.
     pub const QUEUED: Self = Self(512);
     /// Its opener is on the listener's side of its connection.
     pub const FROM_LISTENER: Self = Self(1024);
-    /// Both of its ends were at one switch when it was opened.
+    /// Both ends were at one switch when it was opened.
     pub const LOCAL: Self = Self(2048);
 
-    /// The rule of a direction.
+    /// The rule bit of each direction.
     pub const RULES: [Self; 2] = [Self::FORWARD, Self::REVERSE];
-    /// Its copies.
+    /// The copy bit of each direction.
     pub const COPIES: [Self; 2] = [Self::COPY_FORWARD, Self::COPY_REVERSE];
 
     /// Whether all of `bits` are set.
@@ -116,7 +116,7 @@ impl State {
         self.0 & bits.0 == bits.0
     }
 
-    /// Whether any of `bits` is.
+    /// Whether any of `bits` is set.
     #[inline]
     pub const fn any(self, bits: Self) -> bool {
         self.0 & bits.0 != 0
@@ -128,7 +128,7 @@ impl State {
         self.0 = if to { self.0 | bits.0 } else { self.0 & !bits.0 };
     }
 
-    /// Both.
+    /// The union of both.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
@@ -143,13 +143,13 @@ pub(crate) struct Flow {
     pub path: u32,
     /// Its connection, if it belongs to one.
     pub connection: u32,
-    /// What it was in a connection when its rules were first asked for: they keep their cookies.
+    /// Its role in a connection when its rules were first requested: the rules keep their cookies.
     pub part: Part,
     /// The port at which it was opened.
     pub port: u32,
     /// The sequence number of the SYN that opened it.
     pub sequence: u32,
-    /// Since when its state is what it is: since its rules were asked for, or since it has none.
+    /// When its rules were requested, or when it lost them.
     pub since: Time,
     links: [Link; by::COUNT],
 }
@@ -169,12 +169,12 @@ pub(crate) struct Flows {
     pub slab: Slab<Flow>,
     by_key: HashTable<u32>,
     hash: Keyed,
-    /// Those without rules, that which has none for longest first.
+    /// Flows without rules, the longest dormant first.
     pub dormant: List,
 }
 
 impl Flows {
-    /// None yet; their generations start with `epoch`.
+    /// An empty table; generations start at `epoch`.
     pub fn new(hash_key: u64, epoch: u32) -> Self {
         Self {
             slab: Slab::starting(epoch),
@@ -184,7 +184,7 @@ impl Flows {
         }
     }
 
-    /// The flow of a frame, and the frame's direction in it, 0 from its opener.
+    /// The flow of a frame, and the frame's direction in it (0 from the opener).
     pub fn find(&self, key: &Key) -> Option<(u32, usize)> {
         let reversed = key.reversed();
         let same = |&flow: &u32| self.slab[flow].key == *key || self.slab[flow].key == reversed;
@@ -192,7 +192,7 @@ impl Flows {
         Some((flow, usize::from(self.slab[flow].key != *key)))
     }
 
-    /// Enters a flow that is not known. It is in no list yet.
+    /// Adds an unknown flow. It is in no list yet.
     pub fn insert(&mut self, now: Time, key: Key, port: u32, sequence: u32) -> u32 {
         let flow = self.slab.insert(Flow {
             key,
@@ -219,7 +219,7 @@ impl Flows {
         self.slab.remove(flow);
     }
 
-    /// The bytes that the tables hold.
+    /// Memory of the tables in bytes.
     pub fn bytes(&self) -> usize {
         self.slab.bytes() + self.by_key.capacity() * 5
     }

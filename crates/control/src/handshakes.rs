@@ -1,4 +1,4 @@
-//! [`Handshakes`] that are being watched: the opening of MPTCP connections, and joins that have to be proven.
+//! [`Handshakes`] being watched: MPTCP connection openings, and joins to be verified.
 
 use rustc_hash::FxHashMap;
 
@@ -10,11 +10,11 @@ use crate::slab::Slab;
 #[derive(Clone, Debug)]
 pub(crate) struct Handshake {
     flow: u32,
-    /// Of a join: the random number of its opener, and of the other end once that was seen.
+    /// Of a join: the nonces of its opener and, once seen, of the other end.
     pub nonces: [Option<u32>; 2],
-    /// Of a join: what proves it, if that came before everything that it is checked with.
+    /// Of a join: its HMAC, if it arrived before the data needed to check it.
     pub proof: Option<[u8; 20]>,
-    /// Of the opening of a connection of version 0: the initiator's key.
+    /// Of a version 0 connection: the initiator's key.
     pub key: Option<u64>,
     until: Time,
     link: [Link; 1],
@@ -39,12 +39,12 @@ pub(crate) struct Handshakes {
 }
 
 impl Handshakes {
-    /// None yet; each is watched for `patience`.
+    /// An empty table; each handshake is watched for `patience`.
     pub fn new(patience: Duration) -> Self {
         Self { slab: Slab::default(), by_flow: FxHashMap::default(), in_order: List::default(), patience }
     }
 
-    /// Watches that of a flow, from now on.
+    /// Starts watching a flow's handshake.
     pub fn watch(&mut self, now: Time, flow: u32, nonce: Option<u32>, key: Option<u64>) {
         self.end(flow);
         let until = now + self.patience;
@@ -60,13 +60,13 @@ impl Handshakes {
         self.by_flow.insert(flow, index);
     }
 
-    /// That of a flow.
+    /// A flow's handshake.
     pub fn of(&mut self, flow: u32) -> Option<&mut Handshake> {
         let index = *self.by_flow.get(&flow)?;
         Some(&mut self.slab[index])
     }
 
-    /// Watches that of a flow no longer.
+    /// Stops watching a flow's handshake.
     pub fn end(&mut self, flow: u32) {
         if let Some(index) = self.by_flow.remove(&flow) {
             self.in_order.remove(0, &mut self.slab, index);
@@ -74,18 +74,18 @@ impl Handshakes {
         }
     }
 
-    /// When the next one has been watched for long enough.
+    /// When the next handshake times out.
     pub fn deadline(&self) -> Time {
         self.in_order.first().map_or(Time::MAX, |index| self.slab[index].until)
     }
 
-    /// The flow of one that has been.
+    /// The flow of a handshake that has timed out.
     pub fn overdue(&self, now: Time) -> Option<u32> {
         let first = &self.slab[self.in_order.first()?];
         (first.until <= now).then_some(first.flow)
     }
 
-    /// How many.
+    /// The number of handshakes.
     pub fn len(&self) -> usize {
         self.slab.len()
     }

@@ -1,4 +1,4 @@
-//! [`Keyed`], the hash of tables whose keys hosts choose: without its key nobody finds keys that collide.
+//! [`Keyed`], the hash of tables whose keys hosts choose: collisions cannot be found without the secret key.
 
 use std::hash::{Hash, Hasher};
 

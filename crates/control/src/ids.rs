@@ -1,4 +1,4 @@
-//! What a controller calls the things of its network by.
+//! Identifiers of switches, ports and frames.
 
 use std::fmt;
 
@@ -18,13 +18,13 @@ impl fmt::Display for SwitchId {
 pub struct PortNo(pub u32);
 
 impl PortNo {
-    /// The highest number that a real port has (`OFPP_MAX`).
+    /// The highest number of a physical port (`OFPP_MAX`).
     pub const MAX: Self = Self(0xffff_ff00);
 
-    /// In a packet-out: what the switch's rules say (`OFPP_TABLE`).
+    /// In a packet-out: apply the switch's rules (`OFPP_TABLE`).
     pub const TABLE: Self = Self(0xffff_fff9);
 
-    /// Whether a port may have this number.
+    /// Whether this is a valid physical port number.
     pub const fn is_real(self) -> bool {
         self.0 != 0 && self.0 <= Self::MAX.0
     }
@@ -36,7 +36,7 @@ impl fmt::Display for PortNo {
     }
 }
 
-/// A port of a certain switch: one end of a cable, or where a host is attached.
+/// A port of a given switch: one end of a link, or where a host is attached.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct SwitchPort {
     /// The switch.
@@ -52,6 +52,6 @@ impl SwitchPort {
     }
 }
 
-/// A frame that came by [`crate::Controller::packet_in`], as whoever keeps its bytes knows it.
+/// A frame of [`crate::Controller::packet_in`], as a reference to the bytes that the caller keeps.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FrameRef(pub u64);

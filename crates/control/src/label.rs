@@ -1,9 +1,9 @@
-//! [`Label`], what a frame carries in place of its destination address on its way between two edge switches.
+//! [`Label`], which replaces a frame's destination address between two edge switches.
 //!
-//! `06:57`, then 10 bits of the switch at the path's end, 11 of the path among those that end there, 11 of
-//! the station at that switch. Switches on the way look at the first two parts of the 32 bits, the last one at
-//! the first and the third. So a station needs one rule at its switch whatever paths lead there, and a path
-//! one rule a switch whatever stations it is used for.
+//! `06:57`, then 10 bits for the switch at the path's end, 11 for the path among those that end there, 11 for
+//! the station at that switch. Transit switches match the first two parts of the 32 bits, the last switch the
+//! first and third. So a station needs one rule at its switch for all paths that end there, and a path needs
+//! one rule per switch for all stations.
 
 use std::collections::VecDeque;
 
@@ -16,14 +16,14 @@ const PREFIX_MASK: u64 = 0xffff << 32;
 const PATH_BITS: u32 = 11;
 const STATION_BITS: u32 = 11;
 
-/// Switches that labels can tell apart.
+/// The number of switches that labels can distinguish.
 pub(crate) const MAX_SWITCHES: u32 = 1 << 10;
-/// Paths that end at one switch at most.
+/// Maximum number of paths that end at one switch.
 pub(crate) const MAX_PATHS: u32 = 1 << PATH_BITS;
-/// Stations of one switch at most; the number 0 is none's.
+/// Maximum number of stations of one switch; 0 means no station.
 pub(crate) const MAX_STATIONS: u32 = (1 << STATION_BITS) - 1;
 
-/// A path's part of a label: the switch at its end, and which of the paths that end there.
+/// The path part of a label: the switch at its end, and the path's number there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Label {
     /// The number of the switch, below 1024.
@@ -33,34 +33,34 @@ pub(crate) struct Label {
 }
 
 impl Label {
-    /// Both numbers in one, of 21 bits.
+    /// Both numbers combined into 21 bits.
     pub const fn bits(self) -> u32 {
         self.end << PATH_BITS | self.path
     }
 
-    /// The address of a frame to a station.
+    /// The destination address of a frame to a station.
     pub const fn to(self, station: u32) -> Mac {
         Mac::from_bits(PREFIX | (self.bits() as u64) << STATION_BITS | station as u64)
     }
 
-    /// Frames of this path, whatever their station.
+    /// Matches this path's frames to any station.
     pub const fn on_path(self) -> Match {
         let mask = PREFIX_MASK | (u32::MAX as u64 >> STATION_BITS << STATION_BITS);
         Match { eth_dst: Some((self.to(0), Mac::from_bits(mask))), ..Match::ALL }
     }
 
-    /// Frames to a station of the switch `end`, whatever their path.
+    /// Matches frames to a station of the switch `end` on any path.
     pub const fn at_end(end: u32, station: u32) -> Match {
         let mask = PREFIX_MASK | (0xffc0_0000 | MAX_STATIONS) as u64;
         Match { eth_dst: Some((Self { end, path: 0 }.to(station), Mac::from_bits(mask))), ..Match::ALL }
     }
 
-    /// Frames with any label.
+    /// Matches frames with any label.
     pub const fn any() -> Match {
         Match { eth_dst: Some((Mac::from_bits(PREFIX), Mac::from_bits(PREFIX_MASK))), ..Match::ALL }
     }
 
-    /// What an address says that is a label: the path's part, and the station's number.
+    /// Decodes a label address: the path part and the station's number.
     pub const fn of(mac: Mac) -> Option<(Self, u32)> {
         if !Self::is_label(mac) {
             return None;
@@ -70,26 +70,26 @@ impl Label {
         Some((Self { end: bits >> PATH_BITS, path: bits & (MAX_PATHS - 1) }, station))
     }
 
-    /// The label of a match that is [`Label::on_path`].
+    /// The label of a match built by [`Label::on_path`]; `None` for others.
     pub fn of_path(matches: &Match) -> Option<Self> {
         let (label, _) = Self::of(matches.eth_dst?.0)?;
         (*matches == label.on_path()).then_some(label)
     }
 
-    /// The numbers of switch and station of a match that is [`Label::at_end`].
+    /// The switch and station numbers of a match built by [`Label::at_end`]; `None` for others.
     pub fn of_end(matches: &Match) -> Option<(u32, u32)> {
         let (label, station) = Self::of(matches.eth_dst?.0)?;
         (*matches == Self::at_end(label.end, station)).then_some((label.end, station))
     }
 
-    /// Whether an address is a label; no station may have it.
+    /// Whether an address is a label; stations must not use such addresses.
     pub const fn is_label(mac: Mac) -> bool {
         mac.bits() & PREFIX_MASK == PREFIX
     }
 }
 
-/// Numbers from `first` up. One that was given back is given again as late as possible: frames that are still
-/// under way with it reach nobody else.
+/// Numbers from `first` up. A returned number is reused as late as possible, so that frames in flight with it do not
+/// reach another host.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers {
     given: u32,
@@ -97,7 +97,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// The next one of `first` to `last`; `None` where all are in use.
+    /// The next number of `first` to `last`; `None` if all are in use.
     pub fn take(&mut self, first: u32, last: u32) -> Option<u32> {
         if first + self.given <= last {
             self.given += 1;
@@ -106,7 +106,7 @@ impl Numbers {
         self.free.pop_front()
     }
 
-    /// Takes a certain number, counted from `first`; `false` where it is in use.
+    /// Takes a given number, counted from `first`; `false` if it is in use.
     pub fn claim(&mut self, first: u32, number: u32) -> bool {
         while first + self.given <= number {
             self.free.push_back(first + self.given);
@@ -116,7 +116,7 @@ impl Numbers {
         place.is_some_and(|place| self.free.remove(place).is_some())
     }
 
-    /// Gives a number back.
+    /// Returns a number.
     pub fn give_back(&mut self, number: u32) {
         self.free.push_back(number);
     }

@@ -1,14 +1,13 @@
-//! What a central controller decides, sans-IO.
+//! The sans-IO core of a central controller.
 //!
-//! A [`Controller`] is told what happens in a network of OpenFlow switches (switches and ports that come and
-//! go, links that LLDP has seen, frames that switches send up) and answers with [`Command`]s: rules to be
-//! installed, frames to be sent. It owns no clock and no socket, so the same controller sits behind real
-//! switches, in the simulator and in a property test.
+//! A [`Controller`] receives the events of an OpenFlow network (switches and ports that come and go, links
+//! discovered by LLDP, packet-ins) and returns [`Command`]s: rules to install, frames to send. It has no clock
+//! and no socket, so the same controller runs with real switches, in the simulator and in property tests.
 //!
-//! [`Southbound`] connects it with real switches, in the bytes of OpenFlow.
+//! [`Southbound`] connects it to real switches over OpenFlow.
 //!
-//! [`Smoc`] gives each subflow of a Multipath TCP connection a path of its own; [`SpanningTree`] is what it is
-//! measured against. [`tag_forward`] is what those decide who provision switches that forward by tags.
+//! [`Smoc`] places each subflow of a Multipath TCP connection on its own path; [`SpanningTree`] is its
+//! baseline. [`tag_forward`] holds the provisioning logic for switches that forward by tags.
 
 mod budget;
 mod clock;

@@ -1,5 +1,5 @@
-//! [`List`], entries of a [`Slab`] in the order in which they were added, linked through themselves: adding,
-//! and removing from any place, take the same few steps however long the list is.
+//! [`List`], an intrusive doubly linked list of [`Slab`] entries in insertion order: adding an entry, and
+//! removing one anywhere, takes constant time.
 
 use crate::slab::{NONE, Slab};
 
@@ -16,7 +16,7 @@ impl Default for Link {
     }
 }
 
-/// An entry that can be in several lists, each by a link of its own.
+/// An entry that can be in several lists, with one link for each.
 pub(crate) trait Linked {
     /// The links of the entry.
     fn links(&self) -> &[Link];
@@ -24,7 +24,7 @@ pub(crate) trait Linked {
     fn links_mut(&mut self) -> &mut [Link];
 }
 
-/// Entries in the order in which they were added.
+/// Entries in insertion order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct List {
     head: u32,
@@ -39,12 +39,12 @@ impl Default for List {
 }
 
 impl List {
-    /// How many entries.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -54,7 +54,7 @@ impl List {
         (self.head != NONE).then_some(self.head)
     }
 
-    /// Adds an entry by its link `which`, in which it must not be in any list.
+    /// Adds an entry by its link `which`, which must not be in any list.
     pub fn push<T: Linked>(&mut self, which: usize, entries: &mut Slab<T>, index: u32) {
         entries[index].links_mut()[which] = Link { previous: self.tail, next: NONE };
         match self.tail {
@@ -79,7 +79,7 @@ impl List {
         self.len -= 1;
     }
 
-    /// The entries, the first first.
+    /// The entries, oldest first.
     pub fn iter<T: Linked>(self, which: usize, entries: &Slab<T>) -> impl Iterator<Item = u32> {
         let known = |index: u32| (index != NONE).then_some(index);
         std::iter::successors(known(self.head), move |&index| known(entries[index].links()[which].next))

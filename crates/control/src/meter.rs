@@ -1,16 +1,16 @@
-//! [`Meter`], how often something may happen.
+//! [`Meter`], a rate limiter.
 
 use crate::clock::{Duration, Time};
 
-/// So many a second, and some of them at once: the generic cell rate algorithm (ITU-T I.371), which needs
-/// one instant of memory.
+/// A rate limit with a burst: the generic cell rate algorithm (ITU-T I.371), whose only state is one
+/// instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Meter {
     due: Time,
 }
 
 impl Meter {
-    /// Whether it may happen now, where `rate` a second may and `burst` at once; then it has.
+    /// Whether an event conforms to `rate` per second with bursts of `burst`; if so, it is counted.
     pub fn take(&mut self, now: Time, rate: u32, burst: u32) -> bool {
         let each = Duration::from_ns(1_000_000_000 / u64::from(rate.max(1)));
         if self.due > now + each.saturating_mul(burst.saturating_sub(1).into()) {

@@ -1,4 +1,4 @@
-//! [`Network`]: what every controller knows of its network, and how it takes in who is heard where.
+//! [`Network`]: the network state common to all controllers, and how it learns where stations are.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -20,14 +20,14 @@ use crate::slab::Handle;
 use crate::stations::{Claim, Heard, PROBE, Station, Stations};
 use crate::topology::{Change, Role, Topology};
 
-/// What is counted and limited at each port.
+/// Counters and limits of one port.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PortUse {
-    /// Flows that were opened there and are known.
+    /// Known flows opened there.
     pub flows: u32,
-    /// The rules that they may have at one switch.
+    /// Rules that these flows may have at one switch.
     pub rules: u32,
-    /// Those that nobody has confirmed, the oldest first.
+    /// Unconfirmed flows, the oldest first.
     pub unconfirmed: List,
     pub new_flows: Meter,
     pub evictions: Meter,
@@ -36,29 +36,29 @@ pub(crate) struct PortUse {
     relays: Meter,
 }
 
-/// Who has sent a frame.
+/// The sender of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sender {
-    /// This station, which is where it is known to be.
+    /// This station, at its known port.
     Known(u32),
     /// This station, which has moved to the frame's port.
     Moved(u32),
-    /// Nobody who counts: the frame is dropped.
+    /// No accepted station: the frame is dropped.
     Nobody,
 }
 
-/// Whether a station could contradict a claim.
+/// Whether a station could contradict a claim to its address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Defence {
-    /// Its port is up and nothing speaks against a host there: it can be asked if it is there, and is heard if its switch is
-    /// connected. A host whose switch is off can lose what it has by being silent.
+    /// Its port is up and can belong to a host: it can be probed, and its answer arrives if its switch is connected.
+    /// A silent host at a disconnected switch can lose its addresses.
     Possible,
-    /// It may well be there, and can be neither asked nor heard now.
+    /// It may still be there, but can neither be probed nor answer now.
     Impossible,
-    /// Its port has just gone down. That takes a MAC address to its next port at once, but an IP address goes to another
+    /// Its port has just gone down. A MAC address moves to its next port immediately, but an IP address moves to another
     /// host only if the port stays down.
     Away,
-    /// It cannot be there.
+    /// It cannot be at its port any more.
     Gone,
 }
 
@@ -70,24 +70,24 @@ pub(crate) struct Network {
     pub stations: Stations,
     pub expected: Expected,
     pub counters: Counters,
-    /// What hosts did that was stopped, for the log.
+    /// Blocked actions of hosts, for the log.
     pub offences: Offences,
     uses: Vec<PortUse>,
-    /// Why the last install failed.
+    /// Reason of the last failed install.
     pub last_failure: String,
 }
 
-/// Addresses by which a station is asked at most when somebody claims its MAC address: each draws an answer, and others
+/// Maximum number of a station's addresses probed when its MAC address is claimed: each causes an answer, and others
 /// decide how often that happens.
 const ASKED_BY: usize = 4;
-/// How long a port must be down until its hosts lose their IP addresses to others: not for a cable that is put in again or a
-/// switch of speed.
+/// How long a port must be down before its hosts can lose their IP addresses to others: longer than reseating a cable or
+/// renegotiating the speed takes.
 const AWAY: Duration = Duration::from_secs(1);
-/// Frames of a port in a second that the controller carries to their station itself.
+/// Frames per port and second that the controller relays to their station itself.
 const RELAYS_PER_PORT_S: u32 = 1000;
 
 impl Network {
-    /// An empty one.
+    /// An empty network.
     pub fn new(settings: Settings) -> Self {
         let limits = &settings.limits;
         Self {
@@ -102,7 +102,7 @@ impl Network {
         }
     }
 
-    /// What is counted at a port.
+    /// Counters and limits of a port.
     pub fn port_use(&mut self, port: u32) -> &mut PortUse {
         if self.uses.len() <= port as usize {
             self.uses.resize_with(port as usize + 1, PortUse::default);
@@ -110,7 +110,7 @@ impl Network {
         &mut self.uses[port as usize]
     }
 
-    /// The port at which the most unconfirmed flows were opened.
+    /// The port with the most unconfirmed flows.
     pub fn busiest_port(&self) -> Option<u32> {
         let busiest =
             (0..).zip(&self.uses).max_by_key(|(port, used)| (used.unconfirmed.len(), u32::MAX - port))?;
@@ -122,7 +122,7 @@ impl Network {
         self.topology.switches[switch as usize].up
     }
 
-    /// Adds a change of rules, if the switch is connected.
+    /// Adds a rule change if the switch is connected.
     pub fn change(&self, rules: &mut Vec<(SwitchId, RuleChange)>, switch: u32, change: RuleChange) {
         let switch = &self.topology.switches[switch as usize];
         if switch.up {
@@ -130,7 +130,7 @@ impl Network {
         }
     }
 
-    /// Where a frame came, if hosts may be there.
+    /// The ingress port of a frame, if it can be a host port.
     pub fn ingress(&mut self, now: Time, at: SwitchPort) -> Option<u32> {
         let port = self.topology.port_at(at);
         let Some(port) = port.filter(|&port| self.is_up(self.topology.ports[port as usize].switch)) else {
@@ -145,7 +145,7 @@ impl Network {
         None
     }
 
-    /// Who has sent a frame that came by a port where hosts may be.
+    /// The sender of a frame from a possible host port.
     pub fn hear(&mut self, now: Time, mac: Mac, port: u32, out: &mut Vec<Command>) -> Sender {
         let switch = self.topology.ports[port as usize].switch;
         let mut refuted = Vec::new();
@@ -181,8 +181,8 @@ impl Network {
         Sender::Nobody
     }
 
-    /// Learns from what a station says of its addresses. `false` where it speaks for another one, or says that it
-    /// has an address which another one has: whoever hears that would believe it.
+    /// Learns from a station's ARP and neighbour discovery. `false` if it is sent on behalf of another station, or claims
+    /// another station's address: any receiver would believe it.
     pub fn learn(&mut self, now: Time, station: u32, packet: &Packet, out: &mut Vec<Command>) -> bool {
         let (speaker, address) = match packet.content {
             Content::Arp(arp) => (Some(arp.sender_mac), IpAddr::V4(arp.sender)),
@@ -201,7 +201,7 @@ impl Network {
         address.is_unspecified() || address.is_multicast() || self.learn_address(now, station, address, out)
     }
 
-    /// A station says that an address is its own. `false` while that is another one's that is there.
+    /// A station claims an address. `false` while the address belongs to another station that may still be up.
     fn learn_address(&mut self, now: Time, station: u32, address: IpAddr, out: &mut Vec<Command>) -> bool {
         let owner = self.stations.with_address(address);
         if owner == Some(station) {
@@ -242,8 +242,8 @@ impl Network {
         false
     }
 
-    /// Who had an address has not defended it: it is another station's now. What that has said meanwhile was
-    /// not delivered, so everybody is told, as far as its port may flood.
+    /// A station that did not defend its address loses it to another. The new owner's announcements were dropped in the
+    /// meantime, so the controller announces the address to all hosts, within the port's flood limit.
     pub fn take_address(&mut self, now: Time, address: IpAddr, by: Handle, out: &mut Vec<Command>) {
         let Some(station) = self.stations.slab.find(by) else { return };
         let (mac, port) = (station.mac, station.port);
@@ -273,12 +273,12 @@ impl Network {
         may
     }
 
-    /// A frame of a port was stopped.
+    /// Records a blocked frame of a port.
     pub fn offend(&mut self, port: u32, kind: OffenceKind) {
         self.offences.add(self.topology.place(port), kind);
     }
 
-    /// Claims have been contradicted by those that they were about.
+    /// Records claims contradicted by the stations concerned.
     fn refuted(&mut self, claims: &[Claim]) {
         self.counters.claims_refuted += claims.len() as u64;
         for claim in claims {
@@ -300,11 +300,11 @@ impl Network {
         }
     }
 
-    /// Asks the station that would lose something by a claim, which is still there.
+    /// Probes the station that would lose something by a claim.
     fn ask_about(&self, claim: Claim, out: &mut Vec<Command>) {
         let station = claim.station().index;
         match claim {
-            // It may have any of them, but rather those that it has named last.
+            // Probe the most recently seen addresses.
             Claim::Moved { .. } => {
                 let addresses = self.stations.slab[station].addresses.iter().rev().take(ASKED_BY);
                 addresses.for_each(|&address| self.probe(station, address, out));
@@ -313,7 +313,7 @@ impl Network {
         }
     }
 
-    /// Asks those once more who have not answered in half of the time that they have.
+    /// Probes stations again that have not answered within half the probe time.
     pub fn ask_again(&mut self, now: Time, out: &mut Vec<Command>) {
         while let Some(claim) = self.stations.ask_again(now) {
             if self.defence(now, claim.station().index) == Defence::Possible {
@@ -322,7 +322,7 @@ impl Network {
         }
     }
 
-    /// Asks a station where it is known to be, by one of its addresses.
+    /// Probes a station at its known port by one of its addresses.
     fn probe(&self, station: u32, address: IpAddr, out: &mut Vec<Command>) {
         let entry = &self.stations.slab[station];
         let frame = match address {
@@ -332,13 +332,13 @@ impl Network {
         self.send_to(station, FrameOut::Made(frame), out);
     }
 
-    /// The next claim that holds because nobody has contradicted it in time, though that was possible.
+    /// The next claim that expired uncontradicted, although the station could have answered.
     pub fn due_claim(&mut self, now: Time) -> Option<Claim> {
         while let Some(claim) = self.stations.expire(now) {
             let holds = match (claim, self.defence(now, claim.station().index)) {
                 (_, Defence::Impossible) => false,
                 (Claim::Moved { port, .. }, _) => self.topology.role(port, now) == Role::Host,
-                // Nobody could be asked when it was claimed.
+                // The station could not be probed when the claim was made.
                 (Claim::Taken { .. }, Defence::Away) => self.wait_longer(now, claim),
                 (Claim::Taken { station, .. }, Defence::Possible)
                     if self.has_just_come_up(now, station.index) =>
@@ -354,25 +354,25 @@ impl Network {
         None
     }
 
-    /// A claim does not hold yet; it is as if it had been made now.
+    /// Postpones a claim, as if it had been made now.
     fn wait_longer(&mut self, now: Time, claim: Claim) -> bool {
         self.stations.claim(now, claim);
         false
     }
 
-    /// Whether a station's port has come up since a claim was made that is due now.
+    /// Whether a station's port came up after a claim that expires now was made.
     fn has_just_come_up(&self, now: Time, station: u32) -> bool {
         self.topology.has_just_changed(self.stations.slab[station].port, now, PROBE)
     }
 
-    /// Whether a station could contradict somebody who claims its address or to be it.
+    /// Whether a station could contradict a claim to its MAC or IP address.
     pub fn defence(&self, now: Time, station: u32) -> Defence {
         let entry = &self.stations.slab[station];
         let Station { port, switch, .. } = *entry;
         match self.topology.role(port, now) {
             Role::Down if self.topology.has_just_changed(port, now, AWAY) => Defence::Away,
             Role::Down | Role::Switch => Defence::Gone,
-            // What comes by such a port is dropped, an answer too.
+            // Frames from such a port are dropped, including answers.
             Role::Settling | Role::Quarantine => Defence::Impossible,
             Role::Host if !self.is_up(switch) && self.topology.is_wired(switch) => Defence::Impossible,
             Role::Host if entry.is_unheard(now) => Defence::Impossible,
@@ -380,7 +380,7 @@ impl Network {
         }
     }
 
-    /// Whether a station can still be where it was heard of.
+    /// Whether a station can still be at its known port.
     pub fn is_there(&self, now: Time, station: u32) -> bool {
         self.topology.role(self.stations.slab[station].port, now) == Role::Host
     }
@@ -391,7 +391,7 @@ impl Network {
         out.push(Command::PacketOut { switch: at.switch, in_port: None, ports: vec![at.port], frame });
     }
 
-    /// Carries a frame that came by `port` to its station, past the rules.
+    /// Sends a frame from `port` to its station directly, bypassing the rules.
     pub fn relay(&mut self, now: Time, port: u32, station: u32, frame: FrameRef, out: &mut Vec<Command>) {
         let there = self.stations.slab[station].port;
         if there == port {
@@ -405,7 +405,7 @@ impl Network {
         out.push(Command::Forget(frame));
     }
 
-    /// Whether one more frame that came by `port` may go to all hosts.
+    /// Whether one more frame from `port` may be flooded.
     pub fn may_flood(&mut self, now: Time, port: u32) -> bool {
         let rate = self.settings.limits.floods_per_port_s;
         let may = self.port_use(port).floods.take(now, rate, rate);
@@ -416,7 +416,7 @@ impl Network {
         may
     }
 
-    /// Sends a frame that came by `port` out of all other ports where hosts may be.
+    /// Sends a frame from `port` out of all other possible host ports.
     pub fn flood(&mut self, now: Time, port: u32, frame: FrameRef, out: &mut Vec<Command>) {
         if self.may_flood(now, port) {
             self.send_to_hosts(now, port, FrameOut::Held(frame), out);
@@ -424,7 +424,7 @@ impl Network {
         out.push(Command::Forget(frame));
     }
 
-    /// Sends a frame out of all ports but one where hosts may be.
+    /// Sends a frame out of all possible host ports except one.
     fn send_to_hosts(&self, now: Time, port: u32, frame: FrameOut, out: &mut Vec<Command>) {
         for switch in self.topology.connected() {
             let entry = &self.topology.switches[switch as usize];
@@ -440,20 +440,20 @@ impl Network {
         }
     }
 
-    /// Counts an install that failed, and keeps why.
+    /// Counts a failed install and stores its reason.
     pub fn install_failed(&mut self, switch: SwitchId, reason: &str) {
         self.counters.installs_failed += 1;
         let name = if switch == SwitchId(0) { String::new() } else { self.expected.name(switch) + ": " };
         self.last_failure = name + &reason.chars().take(200).collect::<String>();
     }
 
-    /// Counts what a change of the topology did.
+    /// Counts links cut and made by a topology change.
     pub fn count(&mut self, change: &Change) {
         self.counters.cables_down += change.cut.len() as u64;
         self.counters.cables_up += u64::from(change.made);
     }
 
-    /// Switches with their ports, and where they differ from what there should be.
+    /// Switches with their ports, and differences from the expected fabric.
     pub fn show_switches(&self, now: Time, limit: usize) -> Value {
         let mut switches: Vec<u32> = (0..self.topology.switches.len() as u32).collect();
         switches.sort_unstable_by_key(|&switch| self.topology.switches[switch as usize].id);
@@ -482,7 +482,7 @@ impl Network {
         json!({ "switches": shown, "total": total, "differences": differences, "last_failure": failure })
     }
 
-    /// Stations and where they are.
+    /// Stations and their locations.
     pub fn show_stations(&self, now: Time, limit: usize) -> Value {
         let shown = self.stations.slab.iter().take(limit).map(|(_, station)| {
             let at = self.topology.place(station.port);
@@ -497,7 +497,7 @@ impl Network {
         json!({ "stations": shown.collect::<Vec<_>>(), "total": self.stations.slab.len() })
     }
 
-    /// Counters, and the sizes of what is kept here.
+    /// Counters and table sizes.
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
         let mut counters = self.counters.list();
         let differences = self.expected.differences(&self.topology, self.settings.limits.differences);
@@ -510,13 +510,13 @@ impl Network {
         counters
     }
 
-    /// The bytes that the tables hold.
+    /// Memory of the tables in bytes.
     pub fn bytes(&self) -> usize {
         self.topology.bytes() + self.stations.bytes() + self.uses.capacity() * size_of::<PortUse>()
     }
 }
 
-/// Changes of rules that nobody waits for.
+/// Queues rule changes without waiting for confirmation.
 pub(crate) fn at_once(rules: Vec<(SwitchId, RuleChange)>, out: &mut Vec<Command>) {
     if !rules.is_empty() {
         out.push(Command::Install(Transaction { id: 0, rules, release: Vec::new() }));

@@ -1,4 +1,4 @@
-//! [`Offences`]: what hosts did that a limit or a check stopped, by port, so that an operator can be told which.
+//! [`Offences`]: blocked actions of hosts by port, for the operator's log.
 
 use std::net::IpAddr;
 
@@ -7,10 +7,10 @@ use weft_wire::Mac;
 
 use crate::ids::SwitchPort;
 
-/// Ports and kinds that are kept at most until they are asked for; those beyond are only counted elsewhere.
+/// Maximum number of (port, kind) entries kept until they are read; further ones only appear in counters.
 const MOST: usize = 1024;
 
-/// What was stopped.
+/// The kind of blocked action.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum OffenceKind {
     /// More packets for the controller than a port may send.
@@ -21,19 +21,19 @@ pub enum OffenceKind {
     Flows,
     /// More rules than the switches may have unconfirmed on behalf of a port.
     Rules,
-    /// More broadcasts and frames to unknown hosts than a port may flood.
+    /// More broadcasts and frames to unknown hosts than may be flooded for a port.
     Floods,
-    /// More new addresses than a port may have learned.
+    /// More new addresses than may be learned at a port.
     Addresses,
-    /// The MAC address of a host that has answered at its own port.
+    /// Use of the MAC address of a host that answered at its own port.
     Moved,
-    /// The IP address of a host that has answered.
+    /// Use of the IP address of a host that answered.
     Taken,
-    /// The MAC address of a host that can be neither asked nor heard now.
+    /// Use of the MAC address of a host that cannot be probed now.
     MovedUnasked,
-    /// The IP address of a host that can be neither asked nor heard now.
+    /// Use of the IP address of a host that cannot be probed now.
     TakenUnasked,
-    /// ARP or neighbour discovery in the name of another MAC address than the frame's.
+    /// ARP or neighbour discovery with a MAC address that differs from the frame's.
     Forged,
 }
 
@@ -56,34 +56,34 @@ impl OffenceKind {
     }
 }
 
-/// What hosts at one port did.
+/// Blocked actions of one kind at one port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Offence {
     /// The port.
     pub at: SwitchPort,
-    /// What was stopped.
+    /// The kind.
     pub kind: OffenceKind,
-    /// The MAC address that was claimed, or from which something was claimed, last.
+    /// The MAC address last claimed, or the claimant's.
     pub mac: Option<Mac>,
-    /// The IP address that was claimed last.
+    /// The IP address last claimed.
     pub address: Option<IpAddr>,
-    /// How many frames or claims were stopped.
+    /// The number of blocked frames or claims.
     pub count: u64,
 }
 
-/// Offences since they were last asked for.
+/// Offences since the last read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Offences {
     by_port: FxHashMap<(SwitchPort, OffenceKind), Offence>,
 }
 
 impl Offences {
-    /// A frame of a port was stopped.
+    /// Records a blocked frame.
     pub fn add(&mut self, at: SwitchPort, kind: OffenceKind) {
         self.add_claim(at, kind, None, None);
     }
 
-    /// A claim was stopped.
+    /// Records a blocked claim.
     pub fn add_claim(
         &mut self,
         at: SwitchPort,
@@ -101,7 +101,7 @@ impl Offences {
         offence.count += 1;
     }
 
-    /// Gives them, and forgets them.
+    /// Returns and clears the offences.
     pub fn take(&mut self) -> Vec<Offence> {
         let mut offences: Vec<Offence> = self.by_port.drain().map(|(_, offence)| offence).collect();
         offences.sort_unstable_by_key(|offence| (offence.at, offence.kind.name()));

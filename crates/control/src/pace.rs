@@ -1,19 +1,19 @@
-//! [`Pace`]: how many rules a switch may have to confirm at a time, by how soon it has confirmed others.
+//! [`Pace`]: limits a switch's unconfirmed rules by how fast it confirmed others.
 
 use crate::clock::{Duration, Time};
 
-/// A limit that is halved when an answer was slow, at most once for what was asked before that, and grows by
-/// what was confirmed soon.
+/// A limit that is halved on a slow answer, at most once per round of requests, and grows with every rule confirmed
+/// in time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     limit: u32,
     most: u32,
     slow: Duration,
-    /// When it was halved last.
+    /// When it was last halved.
     halved: Time,
 }
 
-/// The limit never falls below one part in so many of the highest.
+/// The limit never falls below the maximum divided by this.
 const LEAST: u32 = 16;
 
 impl Pace {
@@ -27,7 +27,7 @@ impl Pace {
         self.limit
     }
 
-    /// The switch has confirmed so many rules that it was asked for at a time.
+    /// The switch confirmed a number of rules that were requested at `asked`.
     pub fn answered(&mut self, now: Time, asked: Time, rules: u32) {
         if now.saturating_since(asked) <= self.slow {
             self.limit = self.limit.saturating_add(rules).min(self.most);
@@ -49,13 +49,13 @@ mod tests {
         for asked in 0..100 {
             pace.answered(at(300), at(asked), 1);
         }
-        assert_eq!(pace.limit(), 800, "all of it was asked for before");
+        assert_eq!(pace.limit(), 800, "all were requested before the first answer");
         pace.answered(at(401), at(300), 1);
         assert_eq!(pace.limit(), 400);
         for round in 1..20 {
             pace.answered(at(1000 * round + 500), at(1000 * round), 1);
         }
-        assert_eq!(pace.limit(), 100, "it never falls to nothing");
+        assert_eq!(pace.limit(), 100, "the floor is a sixteenth");
         pace.answered(at(60_000), at(59_990), 30);
         assert_eq!(pace.limit(), 130);
         pace.answered(at(60_000), at(59_990), 5000);

@@ -1,31 +1,31 @@
-//! [`Packet`], what a controller may look at in a frame that a switch sent up.
+//! [`Packet`], the fields of a packet-in that a controller may look at.
 //!
-//! Made of a real frame by a parser, or of a simulated one.
+//! Built from a real frame by a parser, or from a simulated one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use weft_wire::Mac;
 use weft_wire::mptcp::Version;
 
-/// A frame, read as far as decisions go.
+/// A frame, parsed as far as decisions need.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {
-    /// Who sent it.
+    /// The source address.
     pub eth_src: Mac,
-    /// Who is to have it.
+    /// The destination address.
     pub eth_dst: Mac,
-    /// What it carries.
+    /// The payload.
     pub content: Content,
 }
 
-/// What a frame carries.
+/// The payload of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Content {
-    /// A whole TCP header in IPv4 or IPv6.
+    /// A complete TCP header in IPv4 or IPv6.
     Tcp(Tcp),
-    /// Another IP packet, a fragment, or one whose transport header cannot be read.
+    /// Another IP packet, a fragment, or one with an unreadable transport header.
     Ip {
-        /// What it carries, as in the IP header.
+        /// The protocol in the IP header.
         protocol: u8,
     },
     /// ARP for IPv4.
@@ -36,7 +36,7 @@ pub enum Content {
     Other,
 }
 
-/// An end of a TCP connection.
+/// An endpoint of a TCP connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct End {
     /// Its address.
@@ -45,7 +45,7 @@ pub struct End {
     pub port: u16,
 }
 
-/// As people write it: `10.0.0.1:80`, `[fd00::1]:80`.
+/// For example `10.0.0.1:80`, `[fd00::1]:80`.
 impl std::fmt::Display for End {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::net::SocketAddr::new(self.address, self.port).fmt(f)
@@ -55,15 +55,15 @@ impl std::fmt::Display for End {
 /// A TCP header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tcp {
-    /// Who sent it.
+    /// The sender.
     pub source: End,
-    /// Who is to have it; the addresses are of one family.
+    /// The receiver; both addresses are of one family.
     pub destination: End,
     /// The flags as on the wire.
     pub flags: u8,
     /// The sequence number.
     pub sequence: u32,
-    /// What it says about Multipath TCP, if anything.
+    /// The Multipath TCP option, if any.
     pub mptcp: Option<Mptcp>,
 }
 
@@ -93,19 +93,18 @@ impl Tcp {
 pub enum Mptcp {
     /// MP_CAPABLE.
     Capable {
-        /// The version that the sender speaks, or has chosen.
+        /// The version that the sender supports, or has chosen.
         version: Version,
-        /// The key of whoever sent the segment: in every one of version 0, in the second and third of
-        /// version 1.
+        /// The sender's key: in every segment of version 0, in the second and third of version 1.
         sender_key: Option<u64>,
-        /// The key of whoever is to have it: in the third.
+        /// The receiver's key: in the third segment.
         receiver_key: Option<u64>,
     },
     /// MP_JOIN.
     Join(Join),
     /// Any other option of Multipath TCP, such as a data sequence mapping.
     Other,
-    /// An option that is not what it should be; the segment is taken for plain TCP.
+    /// A malformed option; the segment is treated as plain TCP.
     Malformed,
 }
 
@@ -114,16 +113,16 @@ pub enum Mptcp {
 pub enum Join {
     /// In the SYN.
     Syn {
-        /// Whose connection: the receiver's token.
+        /// The receiver's token, which names the connection.
         token: u32,
-        /// The sender's random number.
+        /// The sender's nonce.
         nonce: u32,
     },
     /// In the SYN+ACK.
     SynAck {
         /// The leftmost 64 bits of the sender's HMAC.
         hmac: u64,
-        /// The sender's random number.
+        /// The sender's nonce.
         nonce: u32,
     },
     /// In the third segment.
@@ -136,24 +135,24 @@ pub enum Join {
 /// An ARP packet for IPv4 (RFC 826).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arp {
-    /// Whether it answers; else it asks.
+    /// A reply if `true`, otherwise a request.
     pub is_reply: bool,
-    /// Whose address [`Arp::sender`] is, says the packet.
+    /// The sender hardware address in the packet.
     pub sender_mac: Mac,
     /// 0.0.0.0 in a probe for duplicates (RFC 5227).
     pub sender: Ipv4Addr,
-    /// Who is asked for, or answered to.
+    /// The target protocol address.
     pub target: Ipv4Addr,
 }
 
 /// A message of neighbour discovery (RFC 4861).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Neighbour {
-    /// Whether it is an Advertisement; else a Solicitation.
+    /// An Advertisement if `true`, otherwise a Solicitation.
     pub is_advertisement: bool,
     /// The source of the IPv6 packet; `::` in a probe for duplicates.
     pub source: Ipv6Addr,
-    /// Who is asked for, or announced.
+    /// The target address.
     pub target: Ipv6Addr,
     /// The link-layer address option: of the source in a Solicitation, of the target in an Advertisement.
     pub link_layer: Option<Mac>,

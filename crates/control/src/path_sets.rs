@@ -1,5 +1,5 @@
-//! [`PathSets`]: the paths between two edge switches in the order in which subflows get them, computed once
-//! and kept until the topology changes.
+//! [`PathSets`]: the paths between two edge switches in the order in which subflows are assigned to them, cached
+//! until the topology changes.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use crate::paths::Paths;
 use crate::slab::NONE;
 use crate::topology::Topology;
 
-/// Pairs of switches whose sets are kept.
+/// Maximum number of cached switch pairs.
 const MAX_PAIRS: usize = 1 << 14;
 
-/// The graph of all switches, connected now or not, numbered by datapath id, and of their cables, by datapath id
-/// and port: which paths are equal in all else is decided by what the network is, not by who connected first.
+/// The graph of all known switches, connected or not, in datapath id order, and of their links, in datapath id and
+/// port order: ties between paths are broken by the network itself, not by connection order.
 #[derive(Clone, Debug)]
 struct View {
     graph: Graph,
-    /// Of each switch of the topology.
+    /// The node of each switch of the topology.
     nodes: Vec<u32>,
-    /// Of each node.
+    /// The switch of each node.
     switches: Vec<u32>,
-    /// Of each edge.
+    /// The link of each edge.
     cables: Vec<u32>,
 }
 
@@ -44,7 +44,7 @@ impl View {
     }
 }
 
-/// Path sets by the switches that they lead from and to.
+/// Path sets by source and destination switch.
 #[derive(Clone, Debug)]
 pub(crate) struct PathSets {
     order: Order,
@@ -59,8 +59,7 @@ impl PathSets {
         Self { order, count, view: None, cache: FxHashMap::default() }
     }
 
-    /// The paths from one switch to another by number, the first one the shortest; empty where no path joins
-    /// them.
+    /// The paths from one switch to another by number, the shortest first; empty if none exists.
     pub fn get(&mut self, from: u32, to: u32, topology: &Topology, paths: &mut Paths) -> Arc<[u32]> {
         if let Some(set) = self.cache.get(&(from, to)) {
             return Arc::clone(set);
@@ -86,13 +85,13 @@ impl PathSets {
         set
     }
 
-    /// The topology has changed: what was computed is not valid any more.
+    /// Drops everything after a topology change.
     pub fn clear(&mut self, paths: &mut Paths) {
         self.drop_sets(paths);
         self.view = None;
     }
 
-    /// The bytes that the cache holds.
+    /// Memory of the cache in bytes.
     pub fn bytes(&self) -> usize {
         self.cache.capacity() * 24 + self.cache.values().map(|set| 16 + 4 * set.len()).sum::<usize>()
     }

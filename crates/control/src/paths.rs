@@ -1,8 +1,8 @@
-//! [`Paths`]: the paths that are known, with their labels and those who use them.
+//! [`Paths`]: the known paths, with their labels and users.
 //!
-//! A path joins two edge switches and is used in both directions, each with a label of its own. It is *held*
-//! while a cache has it or somebody uses it, and *labelled* from its first use until nobody has used it for a
-//! while: connections come and go, and installing a path takes a round to every switch on it.
+//! A path joins two edge switches and is used in both directions, each with its own label. It is *held* while a
+//! cache or a user refers to it, and *labelled* from its first use until it has been idle for a while:
+//! connections come and go, and installing a path takes a round trip to every switch on it.
 
 use std::collections::VecDeque;
 
@@ -19,43 +19,43 @@ use crate::slab::{Handle, Slab};
 /// A path between two edge switches.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
-    /// The switches on it by number; the first is not the greater of the two ends.
+    /// Its switches by number; the first is not greater than the last.
     pub switches: Box<[u32]>,
-    /// The cables between them by number, one less.
+    /// The links between them by number.
     pub cables: Box<[u32]>,
-    /// In each direction, from the first switch on and back. `None` while it is not labelled, and on a path of
-    /// one switch.
+    /// One label per direction, first switch to last and back. `None` while unlabelled, and on a path of one
+    /// switch.
     pub labels: Option<[Label; 2]>,
-    /// Tells it from earlier paths with its labels.
+    /// Distinguishes it from earlier paths with its labels.
     pub serial: u32,
-    /// Whether its rules are on their way to switches, or there.
+    /// Whether its rules are installed or being installed.
     pub asked: bool,
-    /// Whether all switches on it have confirmed them.
+    /// Whether all its switches have confirmed the rules.
     pub installed: bool,
-    /// Flows that go over it.
+    /// Flows that use it.
     pub flows: List,
-    /// Routes that go over it.
+    /// Routes that use it.
     pub routes: List,
-    /// Whether the cache of path sets has it.
+    /// Whether the cache of path sets refers to it.
     pub cached: bool,
-    /// Since when nobody uses it.
+    /// When its last user left.
     idle_since: Time,
-    /// Whether it waits in the queue of idle ones.
+    /// Whether it is in the idle queue.
     queued: bool,
 }
 
 impl Path {
-    /// Whether anyone uses it.
+    /// Whether any flow or route uses it.
     pub fn is_used(&self) -> bool {
         !self.flows.is_empty() || !self.routes.is_empty()
     }
 
-    /// In which direction it leads from a switch that is one of its ends.
+    /// Its direction seen from one of its end switches.
     pub fn direction_from(&self, switch: u32) -> usize {
         usize::from(self.switches[0] != switch)
     }
 
-    /// The switch and the cable by which a frame leaves it, at each step in a direction.
+    /// The switch and outgoing link of each hop in a direction.
     pub fn steps(&self, direction: usize) -> impl Iterator<Item = (u32, u32)> {
         let last = self.cables.len();
         (0..last).map(move |step| match direction {
@@ -71,7 +71,7 @@ pub(crate) struct Paths {
     pub slab: Slab<Path>,
     by_way: HashTable<u32>,
     hash: Keyed,
-    /// Of each switch, by its number in labels, numbers of paths that end there.
+    /// By the number of the end switch in labels: path numbers there.
     numbers: Vec<Numbers>,
     serial: u32,
     idle: VecDeque<(Time, Handle)>,
@@ -79,7 +79,7 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// None yet. Those that nobody uses keep their labels for `linger`.
+    /// An empty table. Unused paths keep their labels for `linger`.
     pub fn new(hash_key: u64, linger: Duration) -> Self {
         Self {
             slab: Slab::default(),
@@ -92,7 +92,7 @@ impl Paths {
         }
     }
 
-    /// The path over these cables, entered if it is not known.
+    /// The path over these links, added if unknown.
     pub fn intern(&mut self, switches: &[u32], cables: &[u32]) -> u32 {
         let mut switches: SmallVec<[u32; 16]> = switches.into();
         let mut cables: SmallVec<[u32; 16]> = cables.into();
@@ -128,9 +128,9 @@ impl Paths {
         path
     }
 
-    /// Gives a path its labels where it has none: in each direction `wanted` if that is free, and else none of
-    /// `reserved`, which are in use by rules whose paths are not known. `ends` are the numbers that the switches at
-    /// which the directions end have in labels. `false` where there are no more for one of them.
+    /// Assigns labels to a path without any: in each direction `wanted` if that is free, otherwise one outside
+    /// `reserved` (labels used by rules whose paths are unknown). `ends` are the numbers in labels of the switches
+    /// where the directions end. `false` if labels have run out for one of them.
     pub fn label(
         &mut self,
         now: Time,
@@ -180,7 +180,7 @@ impl Paths {
         found
     }
 
-    /// Somebody has stopped using a path, or it was labelled without being used.
+    /// A user has left a path, or it was labelled without a user.
     pub fn unused(&mut self, now: Time, index: u32) {
         let handle = self.slab.handle(index);
         let path = &mut self.slab[index];
@@ -197,7 +197,7 @@ impl Paths {
         self.idle.front().map_or(Time::MAX, |&(since, _)| since + self.linger)
     }
 
-    /// Takes its labels from a path that has been idle for long enough, and returns it as it was.
+    /// Removes the labels of a path that has been idle for `linger`, and returns its previous state.
     pub fn expire(&mut self, now: Time) -> Option<Path> {
         while let Some(&(since, handle)) = self.idle.front() {
             if since + self.linger > now {
@@ -212,7 +212,7 @@ impl Paths {
             }
             if idle_since + self.linger > now {
                 self.slab[handle.index].queued = true;
-                // Behind others that became idle later: it is looked at again soon enough.
+                // Behind paths that became idle later: it is checked again soon enough.
                 self.idle.push_back((idle_since, handle));
                 continue;
             }
@@ -221,8 +221,8 @@ impl Paths {
         None
     }
 
-    /// Takes its labels from the path that has been idle for longest among those that share an end with
-    /// `index`, and returns it as it was.
+    /// Removes the labels of the longest idle path that shares an end with `index`, and returns its previous
+    /// state.
     pub fn reclaim(&mut self, index: u32) -> Option<Path> {
         let path = &self.slab[index];
         let ends = [path.switches[0], path.switches[path.switches.len() - 1]];
@@ -235,7 +235,7 @@ impl Paths {
         Some(self.unlabel(found))
     }
 
-    /// Takes its labels from a path and returns it as it was.
+    /// Removes a path's labels and returns its previous state.
     pub fn unlabel(&mut self, index: u32) -> Path {
         let path = &mut self.slab[index];
         let was = path.clone();
@@ -247,20 +247,20 @@ impl Paths {
         was
     }
 
-    /// Says whether the cache of path sets has a path.
+    /// Sets whether the cache of path sets refers to a path.
     pub fn set_cached(&mut self, index: u32, cached: bool) {
         self.slab[index].cached = cached;
         self.release(index);
     }
 
-    /// The bytes that the tables hold.
+    /// Memory of the tables in bytes.
     pub fn bytes(&self) -> usize {
         let ways: usize =
             self.slab.iter().map(|(_, path)| 4 * (path.switches.len() + path.cables.len())).sum();
         self.slab.bytes() + ways + self.by_way.capacity() * 5
     }
 
-    /// Forgets a path that nobody holds.
+    /// Forgets a path without cache reference, labels or users.
     fn release(&mut self, index: u32) {
         let path = &self.slab[index];
         if path.cached || path.labels.is_some() || path.is_used() {

@@ -1,4 +1,4 @@
-//! [`Packet::read`]: a frame's bytes, read as far as decisions go.
+//! [`Packet::read`]: parses a frame's bytes as far as decisions need.
 
 use weft_wire as wire;
 use weft_wire::mptcp::{Capable, CapableFlags, Handshake};
@@ -6,8 +6,8 @@ use weft_wire::mptcp::{Capable, CapableFlags, Handshake};
 use crate::packet::{Arp, Content, End, Join, Mptcp, Neighbour, Packet, Tcp};
 
 impl Packet {
-    /// Reads a frame, which may be cut behind its headers; `None` where it is too short to be one. What cannot
-    /// be read further is [`Content::Ip`] or [`Content::Other`].
+    /// Parses a frame, which may be truncated after its headers; `None` if it is too short for an Ethernet header.
+    /// Anything that cannot be parsed further is [`Content::Ip`] or [`Content::Other`].
     pub fn read(frame: &[u8]) -> Option<Self> {
         let ethernet = wire::Ethernet::parse(frame).ok()?;
         let content = match ethernet.ethertype() {
@@ -52,7 +52,7 @@ fn of_ip(ip: &wire::Ip) -> Content {
     Content::Ip { protocol: protocol.0 }
 }
 
-/// What a segment says about Multipath TCP.
+/// The Multipath TCP option of a segment.
 fn of_options(segment: &wire::Tcp) -> Option<Mptcp> {
     match Handshake::read(segment) {
         Err(_) => Some(Mptcp::Malformed),
@@ -71,7 +71,7 @@ fn of_options(segment: &wire::Tcp) -> Option<Mptcp> {
     }
 }
 
-/// Without the only algorithm that there is, or with what is yet to come, hosts fall back to TCP (RFC 8684,
+/// Without the HMAC algorithm (the only one defined), or with the extensibility bit, hosts fall back to TCP (RFC 8684,
 /// section 3.1).
 fn of_capable(capable: &Capable) -> Option<Mptcp> {
     let usable =

@@ -1,5 +1,5 @@
-//! [`Routes`]: rules that send all that is not TCP to a station, TCP between two stations where there are too many
-//! flows to tell them apart, and what stations say to each other of their own addresses.
+//! [`Routes`]: rules that forward everything but TCP to a station, TCP between two stations of a port with too many
+//! flows, and the stations' own ARP and neighbour discovery.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -9,32 +9,32 @@ use crate::hash::Keyed;
 use crate::list::{Link, Linked};
 use crate::slab::{NONE, Slab};
 
-/// The lists that a route is in, by their links.
+/// The lists that a route is in, as indices of its links.
 pub(crate) mod by {
-    /// Of its path.
+    /// Routes of its path.
     pub const PATH: usize = 0;
-    /// Of the station to which it leads.
+    /// Routes to its destination station.
     pub const STATION: usize = 1;
-    /// Of the station whose claim it lets through.
+    /// Routes of the station whose address claim it forwards.
     pub const CLAIMANT: usize = 2;
 }
 
-/// In which message a station says that an address is its own.
+/// The message in which a station claims an address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Kind {
-    /// ARP about this address, or in answer to a question of its owner.
+    /// ARP about this address, or in reply to a request of its owner.
     Arp(Ipv4Addr),
-    /// A Neighbour Solicitation that asks for this address.
+    /// A Neighbour Solicitation for this address.
     Solicitation(Ipv6Addr),
-    /// A Neighbour Advertisement without link-layer address: the answer to a question that came to one station alone
+    /// A Neighbour Advertisement without link-layer address: the reply to a unicast Solicitation
     /// (RFC 4861, section 7.2.4).
     Answer,
-    /// A Neighbour Advertisement with the link-layer address.
+    /// A Neighbour Advertisement with link-layer address.
     Advertisement,
 }
 
 impl Kind {
-    /// The receiver's address that the message names.
+    /// The receiver's address named in the message.
     pub const fn about(self) -> Option<IpAddr> {
         match self {
             Self::Arp(about) => Some(IpAddr::V4(about)),
@@ -47,16 +47,16 @@ impl Kind {
 /// Where a route starts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum From {
-    /// Everything at a switch that is not TCP.
+    /// Everything but TCP at a switch.
     Switch(u32),
-    /// TCP in IPv4 (`false`) or IPv6 that comes by a port.
+    /// TCP over IPv4 (`false`) or IPv6 from a port.
     Crowd {
         /// The port.
         port: u32,
-        /// Whether in IPv6.
+        /// Whether over IPv6.
         six: bool,
     },
-    /// What a station says of an address that is its own.
+    /// A station's claim to its own address.
     Claim {
         /// The station.
         station: u32,
@@ -76,7 +76,7 @@ pub(crate) struct Route {
     /// The station.
     pub to: u32,
     pub path: u32,
-    /// Whether its rule is not confirmed yet.
+    /// Whether its rule is still unconfirmed.
     pub installing: bool,
     links: [Link; 3],
 }
@@ -99,18 +99,18 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    /// None yet; their generations start with `epoch`.
+    /// An empty table; generations start at `epoch`.
     pub fn new(hash_key: u64, epoch: u32) -> Self {
         Self { slab: Slab::starting(epoch), by_ends: HashTable::new(), hash: Keyed::new(hash_key, 5) }
     }
 
-    /// The route of these ends.
+    /// The route with these ends.
     pub fn find(&self, from: From, to: u32) -> Option<u32> {
         let same = |&route: &u32| self.slab[route].from == from && self.slab[route].to == to;
         self.by_ends.find(self.hash.of(&(from, to)), same).copied()
     }
 
-    /// Enters a route that is not known. It is in no list yet.
+    /// Adds an unknown route. It is in no list yet.
     pub fn insert(&mut self, from: From, switch: u32, to: u32) -> u32 {
         let (path, links) = (NONE, [Link::default(); 3]);
         let route = self.slab.insert(Route { from, switch, to, path, installing: true, links });
@@ -129,7 +129,7 @@ impl Routes {
         self.slab.remove(route);
     }
 
-    /// The bytes that the tables hold.
+    /// Memory of the tables in bytes.
     pub fn bytes(&self) -> usize {
         self.slab.bytes() + self.by_ends.capacity() * 5
     }

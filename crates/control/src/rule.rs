@@ -1,6 +1,6 @@
-//! [`Rule`], one entry of a switch's table, and the order in which entries apply.
+//! [`Rule`], one flow table entry, and the priorities of entries.
 //!
-//! All of it but [`RuleChange::Flow`] is OpenFlow 1.3 without extensions; one table.
+//! Everything except [`RuleChange::Flow`] is OpenFlow 1.3 without extensions, in one table.
 
 use std::net::IpAddr;
 
@@ -10,16 +10,16 @@ use weft_wire::{Mac, NeighborOperation};
 use crate::ids::PortNo;
 use crate::tag_forward::FlowChange;
 
-/// What frames a rule is for: those that agree with every field that is set.
+/// The frames a rule applies to: those that agree in every field that is set.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Match {
-    /// The port by which the frame came.
+    /// The ingress port.
     pub in_port: Option<PortNo>,
     /// The source address.
     pub eth_src: Option<Mac>,
     /// Value and mask of the destination address.
     pub eth_dst: Option<(Mac, Mac)>,
-    /// The EtherType; behind VLAN tags, which are not looked at.
+    /// The EtherType after any VLAN tags, which are ignored.
     pub eth_type: Option<u16>,
     /// The protocol of the IP packet.
     pub ip_proto: Option<u8>,
@@ -33,19 +33,19 @@ pub struct Match {
     pub tcp_dst: Option<u16>,
     /// The type of the ICMPv6 message.
     pub icmpv6_type: Option<u8>,
-    /// Which IP address ARP or neighbour discovery says is at which MAC address: the sender's in ARP and Neighbour
-    /// Solicitations, the target in Neighbour Advertisements. Zeros for a MAC address that is not told.
+    /// The IP-to-MAC binding claimed by ARP or neighbour discovery: the sender's in ARP and Neighbour Solicitations,
+    /// the target's in Neighbour Advertisements. The MAC address is zero if the message has none.
     pub says: Option<(IpAddr, Mac)>,
-    /// For which IP address ARP asks, or to whose question it answers; for which a Neighbour Solicitation asks.
+    /// The target address of ARP and of a Neighbour Solicitation.
     pub about: Option<IpAddr>,
 }
 
-/// The type of a Neighbour Solicitation in ICMPv6.
+/// The ICMPv6 type of a Neighbour Solicitation.
 pub(crate) const SOLICITATION: u8 = NeighborOperation::Solicitation as u8;
-/// The type of a Neighbour Advertisement.
+/// The ICMPv6 type of a Neighbour Advertisement.
 pub(crate) const ADVERTISEMENT: u8 = NeighborOperation::Advertisement as u8;
 
-/// The mask under which every bit counts.
+/// A mask that compares every bit.
 pub const EXACT: Mac = Mac([0xff; 6]);
 
 impl Match {
@@ -65,66 +65,66 @@ impl Match {
         about: None,
     };
 
-    /// Frames to one address.
+    /// Frames to one destination address.
     pub const fn to(mac: Mac) -> Self {
         Self { eth_dst: Some((mac, EXACT)), ..Self::ALL }
     }
 }
 
-/// One step of what is done with a frame.
+/// One action on a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RuleAction {
-    /// Write the destination address.
+    /// Set the destination address.
     SetDestination(Mac),
-    /// Send out of a port; by OpenFlow's rule never out of the one by which the frame came.
+    /// Send out of a port; OpenFlow never sends a frame out of its ingress port this way.
     Output(PortNo),
-    /// Send up as it is at this step.
+    /// Send the frame, as modified so far, to the controller.
     Controller {
-        /// How many bytes of it at most.
+        /// Maximum number of bytes to send.
         max_len: u16,
     },
 }
 
-/// The steps of a rule, in their order; none drops the frame.
+/// A rule's actions in order; none drops the frame.
 pub type Actions = SmallVec<[RuleAction; 3]>;
 
-/// One entry of a switch's table.
+/// One flow table entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rule {
-    /// By what the controller knows it: unique in its switch.
+    /// The controller's identifier, unique in its switch.
     pub cookie: u64,
-    /// Of all rules that match a frame the one of the highest priority applies.
+    /// Of all matching rules, the one with the highest priority applies.
     pub priority: u16,
-    /// Which frames.
+    /// The frames it applies to.
     pub matches: Match,
-    /// What is done with them.
+    /// The actions on them.
     pub actions: Actions,
-    /// Seconds without a frame until the switch removes it, 0 for never.
+    /// Idle timeout in seconds, 0 for none.
     pub idle_timeout_s: u16,
-    /// Whether the switch tells of that.
+    /// Whether the switch reports the removal.
     pub notify_removed: bool,
 }
 
-/// A change of a switch's table.
+/// A change of a switch's flow table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RuleChange {
-    /// Puts the rule in, in place of one of the same match and priority.
+    /// Adds the rule, replacing one with the same match and priority.
     Add(Rule),
-    /// Gives the rule of this match, priority and cookie these actions; nothing if it is not there any more.
+    /// Sets the actions of the rule with this match, priority and cookie, if it still exists.
     Modify(Rule),
-    /// Takes out every rule that has this cookie.
+    /// Removes every rule with this cookie.
     Remove {
         /// The cookie.
         cookie: u64,
-        /// What they match; [`Match::ALL`] where that is not known.
+        /// Their match; [`Match::ALL`] if unknown.
         matches: Match,
     },
-    /// The same of a switch of Tag-and-Forward, whose table is no OpenFlow table.
+    /// A change of a Tag-and-Forward switch, whose table is not an OpenFlow table.
     Flow(FlowChange),
 }
 
 impl RuleChange {
-    /// The cookie of the rule that is changed; 0 for one of a switch of Tag-and-Forward.
+    /// The cookie of the changed rule; 0 for a Tag-and-Forward switch.
     pub const fn cookie(&self) -> u64 {
         match self {
             Self::Add(rule) | Self::Modify(rule) => rule.cookie,
@@ -138,26 +138,26 @@ impl RuleChange {
 pub mod priority {
     /// LLDP goes to the controller.
     pub const LLDP: u16 = 60_000;
-    /// Frames with labels that come from hosts are dropped.
+    /// Labelled frames from hosts are dropped.
     pub const GUARD: u16 = 55_000;
-    /// Frames with labels go along their paths, and to their stations.
+    /// Labelled frames follow their paths to their stations.
     pub const LABEL: u16 = 50_000;
-    /// Frames with labels that lead nowhere are dropped.
+    /// Frames with unknown labels are dropped.
     pub const NO_LABEL: u16 = 45_000;
-    /// What is for the neighbour on the cable is dropped.
+    /// Link-local frames are dropped.
     pub const LINK_LOCAL: u16 = 40_000;
-    /// Flows of TCP go their ways.
+    /// TCP flows follow their paths.
     pub const FLOW: u16 = 30_000;
-    /// TCP between two stations goes the shortest path where there are too many flows.
+    /// TCP between two stations takes the shortest path if their port has too many flows.
     pub const CROWD: u16 = 25_000;
-    /// What a station says of an address that is known to be its own goes to the station that it talks to.
+    /// A station's claims to its own addresses are forwarded to the station it talks to.
     pub const CLAIM: u16 = 22_000;
-    /// Other TCP, and questions for addresses, go to the controller.
+    /// Other TCP, and address requests, go to the controller.
     pub const ASK: u16 = 20_000;
-    /// Everything else to a station goes the shortest path.
+    /// Everything else to a station takes the shortest path.
     pub const STATION: u16 = 10_000;
-    /// What comes on the tree is flooded on.
+    /// Frames from the tree are flooded along it.
     pub const FLOOD: u16 = 5_000;
-    /// What no rule is for goes to the controller.
+    /// Frames that match no other rule go to the controller.
     pub const MISS: u16 = 0;
 }

@@ -1,7 +1,7 @@
-//! [`RuleSet`]: the rules of a table, found by what they match and by their priority.
+//! [`RuleSet`]: the rules of a table, indexed by match and priority.
 //!
-//! Rules of one priority that look at the same bits are one hash table (tuple space search, Srinivasan et al., SIGCOMM
-//! 1999): a lookup costs at most one look into each of these tables, however many rules there are.
+//! Rules of one priority that look at the same bits share one hash table (tuple space search, Srinivasan et al., SIGCOMM
+//! 1999): a lookup probes each of these tables at most once, however many rules there are.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -9,32 +9,32 @@ use std::hash::Hash;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-/// Which bits of a packet a rule looks at.
+/// The bits of a packet that a rule looks at.
 pub trait Shape: Copy + PartialEq {
-    /// What is looked up.
+    /// The packet type.
     type Packet;
-    /// The bits of a packet that count.
+    /// The value of those bits in a packet.
     type Key: Clone + Debug + Eq + Hash;
 
-    /// The bits of the packet that count; `None` if no rule of this shape can match the packet.
+    /// The value of those bits in the packet; `None` if no rule of this shape can match it.
     fn key(&self, packet: &Self::Packet) -> Option<Self::Key>;
 }
 
 /// The rules of one priority that look at the same bits.
 #[derive(Clone, Debug)]
 pub struct Group<S: Shape> {
-    /// The priority of the rules; the highest that matches a packet counts.
+    /// The priority of the rules; the highest matching priority wins.
     pub priority: u16,
     /// The bits that they look at.
     pub shape: S,
-    /// The slots of the rules by the values of these bits.
+    /// The slots of the rules, by the value of these bits.
     pub slots: HashMap<S::Key, u32, FxBuildHasher>,
 }
 
-/// Rules `R`, each in a slot of its own.
+/// Rules `R`, each in its own slot.
 #[derive(Clone, Debug)]
 pub struct RuleSet<S: Shape, R> {
-    /// By falling priority.
+    /// By descending priority.
     groups: Vec<Group<S>>,
     slots: Vec<Option<R>>,
     free: Vec<u32>,
@@ -47,17 +47,17 @@ impl<S: Shape, R> Default for RuleSet<S, R> {
 }
 
 impl<S: Shape, R> RuleSet<S, R> {
-    /// How many rules there are.
+    /// The number of rules.
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Whether there is no rule.
+    /// Whether there are no rules.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The groups, by falling priority.
+    /// The groups, by descending priority.
     pub fn groups(&self) -> &[Group<S>] {
         &self.groups
     }
@@ -95,7 +95,7 @@ impl<S: Shape, R> RuleSet<S, R> {
         (0..).zip(&self.slots).filter_map(|(slot, rule)| Some((slot, rule.as_ref()?)))
     }
 
-    /// Puts a rule in; gives its slot, and the rule with the same priority, shape and key that it replaces there.
+    /// Adds a rule; returns its slot, and the rule with the same priority, shape and key that it replaced.
     pub fn insert(&mut self, priority: u16, shape: S, key: S::Key, rule: R) -> (u32, Option<R>) {
         let known = self.groups.iter().position(|group| group.priority == priority && group.shape == shape);
         let at = known.unwrap_or_else(|| {
@@ -112,7 +112,7 @@ impl<S: Shape, R> RuleSet<S, R> {
         (slot, self.slots[slot as usize].replace(rule))
     }
 
-    /// Takes a rule out.
+    /// Removes a rule.
     pub fn remove(&mut self, priority: u16, shape: S, key: &S::Key) -> Option<R> {
         let at = self.groups.iter().position(|group| group.priority == priority && group.shape == shape)?;
         let slot = self.groups[at].slots.remove(key)?;

@@ -1,4 +1,4 @@
-//! [`Settings`] of a controller, read from JSON, and what there should be in its network.
+//! [`Settings`] of a controller, read from JSON, and the expected fabric.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,50 +8,50 @@ use crate::clock::Duration;
 use crate::cookie::MAX_FLOWS;
 use crate::ids::{PortNo, SwitchId};
 
-/// Which controller, and how it behaves.
+/// The kind of controller, and its behaviour.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Which controller.
+    /// The kind of controller.
     pub controller: Kind,
-    /// How many paths a set has, 1 to 64.
+    /// Paths per set, 1 to 64.
     pub paths: usize,
     /// The order of a set's paths.
     pub order: PathOrder,
-    /// How many paths of a set are installed as soon as a connection is seen, the first among them.
+    /// Paths of a set (including the first) installed as soon as a connection is seen.
     pub proactive_paths: usize,
-    /// After how many seconds without a frame switches remove rules of flows and stations.
+    /// Idle timeout in seconds for the rules of flows and stations.
     pub idle_timeout_s: u16,
     /// Seconds that a subflow without rules keeps its place in its connection.
     pub remember_s: f64,
-    /// Seconds that a port must be up without LLDP before it counts as a host's.
+    /// Seconds that a port must be up without LLDP before it counts as a host port.
     pub settle_s: f64,
-    /// Seconds after which an install that was not answered has failed.
+    /// Seconds after which an unanswered install fails.
     pub install_deadline_s: f64,
-    /// Seconds that the packets of a new connection are copied to the controller at most.
+    /// Maximum seconds for which packets of a new connection are copied to the controller.
     pub handshake_s: f64,
-    /// Who answers questions for addresses.
+    /// Who answers address requests.
     pub arp: ArpMode,
-    /// How many bytes of a packet are copied to the controller.
+    /// Bytes of a packet copied to the controller.
     pub copy_bytes: u16,
-    /// The key of tables whose keys hosts choose.
+    /// The secret key of tables whose keys hosts choose.
     pub hash_key: u64,
-    /// Tells the rules of one run of a controller from those of the next: another number each time it is started.
+    /// Distinguishes the rules of one controller run from the next: use a new number for each start.
     pub epoch: u32,
-    /// How large tables become.
+    /// Table size limits.
     pub limits: Limits,
-    /// What there should be.
+    /// The expected fabric.
     pub fabric: Option<ExpectedFabric>,
 }
 
-/// Which controller.
+/// The kind of controller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Subflows of one connection on paths that do not meet.
+    /// Subflows of one connection take disjoint paths.
     #[default]
     Smoc,
-    /// Everything on one tree.
+    /// All traffic takes one spanning tree.
     SpanningTree,
 }
 
@@ -59,31 +59,31 @@ pub enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PathOrder {
-    /// By what they share with the first.
+    /// By overlap with the first path.
     #[default]
     Paper,
-    /// By what they share with all before.
+    /// By overlap with all previous paths.
     Disjoint,
 }
 
-/// Who answers questions for addresses.
+/// Who answers address requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ArpMode {
-    /// The controller, where it knows the answer.
+    /// The controller, if it knows the answer.
     #[default]
     Proxy,
-    /// The host itself, and only that host is asked where it is known.
+    /// The host itself; the request goes only to that host if it is known.
     Pass,
 }
 
-/// How large tables become, and how fast they grow.
+/// Table size and rate limits.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
     /// Switches, at most 1024.
     pub switches: usize,
-    /// Cables between switches.
+    /// Links between switches.
     pub cables: usize,
     /// Hosts.
     pub stations: usize,
@@ -91,27 +91,27 @@ pub struct Limits {
     pub stations_per_port: usize,
     /// IP addresses of one host.
     pub addresses_per_station: usize,
-    /// TCP flows, subflows among them.
+    /// TCP flows, including subflows.
     pub flows: usize,
-    /// Flows that one port's hosts have opened.
+    /// Flows opened by one port's hosts.
     pub flows_per_port: usize,
-    /// Rules that the flows of one port's hosts may have at one switch.
+    /// Rules at one switch for the flows of one port's hosts.
     pub rules_per_port: usize,
-    /// Those among the flows that nobody has confirmed, or nothing can confirm (plain TCP).
+    /// Flows of one port that are unconfirmed or cannot be confirmed (plain TCP).
     pub unconfirmed_per_port: usize,
-    /// Flows of a port in a second that may make room for new ones; a tenth of a second's may at once.
+    /// Flows of a port evicted per second for new ones; the burst is a tenth of it.
     pub evictions_per_port_s: u32,
-    /// Rules of hosts that a switch may have been asked for and not have confirmed.
+    /// Unconfirmed host-caused rules per switch.
     pub unanswered_rules: usize,
-    /// Flows that one port's hosts may open in a second; a tenth of a second's may come at once.
+    /// Flows per second opened by one port's hosts; the burst is a tenth of it.
     pub new_flows_per_port_s: u32,
-    /// Addresses that may be learned at one port in a second.
+    /// Addresses learned at one port per second.
     pub addresses_per_port_s: u32,
-    /// Frames of one port in a second that go to all hosts.
+    /// Frames of one port flooded to all hosts per second.
     pub floods_per_port_s: u32,
     /// Frames that wait for rules.
     pub held_frames: usize,
-    /// Differences from the expected fabric that are told.
+    /// Differences from the expected fabric that are reported.
     pub differences: usize,
 }
 
@@ -160,28 +160,28 @@ impl Default for Settings {
     }
 }
 
-/// Switches by name, and the cables between them.
+/// Expected switches by name, and the links between them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectedFabric {
     /// The switches.
     pub switches: Vec<ExpectedSwitch>,
-    /// The cables between them.
+    /// The links between them.
     #[serde(default)]
     pub cables: Vec<ExpectedCable>,
 }
 
-/// A switch that should be there.
+/// An expected switch.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectedSwitch {
-    /// What people call it.
+    /// Its name.
     pub name: String,
     /// Its datapath id.
     pub dpid: u64,
 }
 
-/// A cable that should be there.
+/// An expected link.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectedCable {
@@ -191,35 +191,35 @@ pub struct ExpectedCable {
     pub b: ExpectedEnd,
 }
 
-/// An end of a cable that should be there.
+/// An end of an expected link.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectedEnd {
     /// The name of a switch of [`ExpectedFabric::switches`].
     pub switch: String,
-    /// Its port; `None` where any will do.
+    /// Its port; `None` if any port will do.
     #[serde(default)]
     pub port: Option<u32>,
 }
 
-/// What is wrong with settings.
+/// An invalid setting.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("controller setting {key}: {wrong}")]
 pub struct SettingsError {
-    /// The key, as a path from the top.
+    /// The key, as a path from the top level.
     pub key: String,
-    /// What it is and what it must be.
+    /// The value and what is expected.
     pub wrong: String,
 }
 
-/// The key of what is wrong with the object as a whole.
+/// The key for errors of the object as a whole.
 const TOP: &str = "(top)";
 
 impl Settings {
-    /// Reads a JSON object; keys that are left out have their defaults.
+    /// Parses a JSON object; omitted keys take their defaults.
     ///
     /// # Errors
-    /// [`SettingsError`] for what is no JSON, an unknown key, or a value that is not what it must be.
+    /// [`SettingsError`] for invalid JSON, an unknown key or an invalid value.
     pub fn from_json(text: &str) -> Result<Self, SettingsError> {
         let mut reader = serde_json::Deserializer::from_str(text);
         let settings: Self = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
@@ -232,10 +232,10 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Finds values that are out of range.
+    /// Checks the ranges of all values.
     ///
     /// # Errors
-    /// [`SettingsError`] for the first of them.
+    /// [`SettingsError`] for the first value out of range.
     pub fn check(&self) -> Result<(), SettingsError> {
         let limits = &self.limits;
         let counts: [(&str, usize, usize, usize); 19] = [
@@ -261,7 +261,7 @@ impl Settings {
         ];
         for (key, value, least, most) in counts {
             if value < least || value > most {
-                return Err(wrong(key, format!("{value} is not from {least} to {most}")));
+                return Err(wrong(key, format!("{value} is out of range, expected {least} to {most}")));
             }
         }
         for (key, value, least, most) in [
@@ -271,13 +271,16 @@ impl Settings {
             ("handshake_s", self.handshake_s, 0.001, 60.0),
         ] {
             if !(least..=most).contains(&value) {
-                return Err(wrong(key, format!("{value} is not from {least} to {most} seconds")));
+                return Err(wrong(
+                    key,
+                    format!("{value} is out of range, expected {least} to {most} seconds"),
+                ));
             }
         }
         self.fabric.as_ref().map_or(Ok(()), ExpectedFabric::check)
     }
 
-    /// How long a subflow without rules keeps its place.
+    /// How long a subflow without rules keeps its place in its connection.
     pub(crate) fn remember(&self) -> Duration {
         Duration::from_secs_f64(self.remember_s)
     }
@@ -287,22 +290,22 @@ impl Settings {
         Duration::from_secs_f64(self.install_deadline_s)
     }
 
-    /// How long handshakes are watched.
+    /// How long a handshake is watched.
     pub(crate) fn handshake(&self) -> Duration {
         Duration::from_secs_f64(self.handshake_s)
     }
 
-    /// How long a port must be without LLDP.
+    /// How long a port must be up without LLDP.
     pub(crate) fn settle(&self) -> Duration {
         Duration::from_secs_f64(self.settle_s)
     }
 
-    /// How long a path that nobody uses stays installed.
+    /// How long an unused path stays installed.
     pub(crate) fn linger(&self) -> Duration {
         Duration::from_secs(3 * u64::from(self.idle_timeout_s))
     }
 
-    /// The order in which path sets are asked for.
+    /// The order of path sets.
     pub(crate) fn path_order(&self) -> weft_fabric::path_set::Order {
         match self.order {
             PathOrder::Paper => weft_fabric::path_set::Order::Paper,
@@ -312,21 +315,21 @@ impl Settings {
 }
 
 impl ExpectedFabric {
-    /// Finds names and ids that are given twice, and cables of unknown switches.
+    /// Finds duplicate names and ids, and links with unknown switches.
     fn check(&self) -> Result<(), SettingsError> {
         let (mut names, mut ids) = (BTreeSet::new(), BTreeMap::new());
         for (at, switch) in self.switches.iter().enumerate() {
             if !names.insert(switch.name.as_str()) {
                 return Err(wrong(
                     &format!("fabric.switches[{at}].name"),
-                    format!("there are two switches {:?}", switch.name),
+                    format!("duplicate switch name {:?}", switch.name),
                 ));
             }
             if let Some(other) = ids.insert(switch.dpid, &switch.name) {
                 let id = SwitchId(switch.dpid);
                 return Err(wrong(
                     &format!("fabric.switches[{at}].dpid"),
-                    format!("{id} is already that of {other:?}"),
+                    format!("datapath id {id} is already used by {other:?}"),
                 ));
             }
         }
@@ -339,10 +342,13 @@ impl ExpectedFabric {
                 }
                 let Some(port) = end.port else { continue };
                 if !PortNo(port).is_real() {
-                    return Err(wrong(&key, format!("{port} is no port: 1 to {}", PortNo::MAX)));
+                    return Err(wrong(
+                        &key,
+                        format!("{port} is not a valid port number, expected 1 to {}", PortNo::MAX),
+                    ));
                 }
                 if !taken.insert((end.switch.as_str(), port)) {
-                    return Err(wrong(&key, format!("port {port} of {} has a cable already", end.switch)));
+                    return Err(wrong(&key, format!("port {port} of {} already has a link", end.switch)));
                 }
             }
         }
@@ -370,15 +376,18 @@ mod tests {
         for (text, message) in [
             ("{", "controller setting (top): EOF while parsing an object at line 1 column 1"),
             ("{} {}", "controller setting (top): trailing characters at line 1 column 4"),
-            (r#"{"paths": 0}"#, "controller setting paths: 0 is not from 1 to 64"),
+            (r#"{"paths": 0}"#, "controller setting paths: 0 is out of range, expected 1 to 64"),
             (
                 r#"{"limits": {"flows": "many"}}"#,
                 "controller setting limits.flows: invalid type: string \"many\", expected usize at line 1 column 27",
             ),
-            (r#"{"settle_s": -1}"#, "controller setting settle_s: -1 is not from 0 to 60 seconds"),
+            (
+                r#"{"settle_s": -1}"#,
+                "controller setting settle_s: -1 is out of range, expected 0 to 60 seconds",
+            ),
             (
                 r#"{"fabric": {"switches": [{"name": "a", "dpid": 1}, {"name": "b", "dpid": 1}]}}"#,
-                "controller setting fabric.switches[1].dpid: 0000000000000001 is already that of \"a\"",
+                "controller setting fabric.switches[1].dpid: datapath id 0000000000000001 is already used by \"a\"",
             ),
             (
                 r#"{"fabric": {"switches": [{"name": "a", "dpid": 1}],

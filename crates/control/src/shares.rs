@@ -1,16 +1,16 @@
-//! [`Shares`]: how many rules for what stations say of their addresses each port has a part in, and how many of those
-//! with each other port.
+//! [`Shares`]: the number of neighbour discovery rules that each port takes part in, and how many of them with each
+//! other port.
 //!
-//! Hosts have each other ask: a packet from an address makes its receiver ask for it. So such a rule counts at both
-//! ports, whoever of the two has asked, and no port gets more than a part of what another port may have.
+//! Hosts can trigger each other's requests: a packet from an address makes its receiver resolve it. So such a rule counts
+//! at both ports, whichever side sent the request, and no port can use more than a fraction of another port's limit.
 
 use rustc_hash::FxHashMap;
 
-/// Of the rules that a port may have, its rules with one other port may take up one part in so many of those that its
-/// rules with the rest leave.
+/// The rules of one pair of ports may take up 1/`PART` of the limit that the port's rules with other ports leave
+/// free.
 const PART: u32 = 4;
 
-/// How many rules there are, at each port and between each two ports.
+/// The number of rules at each port and between each pair of ports.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shares {
     by_port: FxHashMap<u32, u32>,
@@ -19,8 +19,8 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    /// Whether there may be so many more rules between two ports, where a port has `most` at most. Two ports that have none
-    /// get their first ones as long as both have room at all.
+    /// Whether two ports may have `more` rules between them, with a limit of `most` per port. A pair without rules gets its
+    /// first ones as long as both ports have any room.
     pub fn has_room(&self, ports: [u32; 2], more: u32, most: u32) -> bool {
         let own = self.by_pair.get(&pair(ports)).copied().unwrap_or(0);
         ports.iter().all(|port| {
@@ -30,7 +30,7 @@ impl Shares {
         })
     }
 
-    /// There is one more rule between two ports, which differ.
+    /// Counts one more rule between two different ports.
     pub fn add(&mut self, ports: [u32; 2]) {
         *self.by_pair.entry(pair(ports)).or_default() += 1;
         for port in ports {
@@ -38,7 +38,7 @@ impl Shares {
         }
     }
 
-    /// There is one less.
+    /// Counts one rule less.
     pub fn remove(&mut self, ports: [u32; 2]) {
         take_one(&mut self.by_pair, pair(ports));
         for port in ports {
@@ -46,7 +46,7 @@ impl Shares {
         }
     }
 
-    /// The bytes that the tables hold.
+    /// Memory of the tables in bytes.
     pub fn bytes(&self) -> usize {
         self.by_port.capacity() * 9 + self.by_pair.capacity() * 13
     }
@@ -56,7 +56,7 @@ fn pair([one, other]: [u32; 2]) -> [u32; 2] {
     [one.min(other), one.max(other)]
 }
 
-/// Counts one less. Nothing is kept of what has none.
+/// Decrements a count and removes it at zero.
 fn take_one<K: Eq + std::hash::Hash>(counts: &mut FxHashMap<K, u32>, key: K) {
     if let Some(count) = counts.get_mut(&key) {
         *count -= 1;
@@ -70,7 +70,7 @@ fn take_one<K: Eq + std::hash::Hash>(counts: &mut FxHashMap<K, u32>, key: K) {
 mod tests {
     use super::*;
 
-    /// Two ports get as many rules as they may, two at a time; returns how many.
+    /// Adds rules between two ports, two at a time, up to the limit; returns how many.
     fn fill(shares: &mut Shares, ports: [u32; 2], most: u32) -> u32 {
         let mut count = 0;
         while shares.has_room(ports, 2, most) {
@@ -89,7 +89,7 @@ mod tests {
         let rest: u32 = (3..200).map(|port| fill(&mut shares, [0, port], 400)).sum();
         assert_eq!(rest, 400 - 100 - 74);
         assert!(!shares.has_room([0, 1000], 2, 400));
-        assert_eq!(fill(&mut shares, [1, 1000], 400), 74, "what others may have among themselves");
+        assert_eq!(fill(&mut shares, [1, 1000], 400), 74, "other ports keep their own share");
     }
 
     #[test]

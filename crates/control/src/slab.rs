@@ -1,9 +1,9 @@
-//! [`Slab`], entries by number, each with a generation that tells it from those that had its number before.
+//! [`Slab`], numbered entries, each with a generation that distinguishes it from earlier entries with its number.
 
 /// No entry.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// An entry and its generation: finds nothing once the entry has gone.
+/// An entry and its generation: finds nothing once the entry is removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Handle {
     pub index: u32,
@@ -16,12 +16,12 @@ struct Slot<T> {
     value: Option<T>,
 }
 
-/// Entries by number. Numbers of entries that have gone are used again, the last first.
+/// Numbered entries. Numbers of removed entries are reused, the last removed first.
 #[derive(Clone, Debug)]
 pub(crate) struct Slab<T> {
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
-    /// The generation of the first entry of a number.
+    /// The generation of the first entry with a number.
     first: u32,
 }
 
@@ -37,12 +37,12 @@ impl<T> Slab<T> {
         Self { slots: Vec::new(), free: Vec::new(), first }
     }
 
-    /// How many entries.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Puts an entry in.
+    /// Adds an entry.
     pub fn insert(&mut self, value: T) -> u32 {
         if let Some(index) = self.free.pop() {
             let slot = &mut self.slots[index as usize];
@@ -54,7 +54,7 @@ impl<T> Slab<T> {
         (self.slots.len() - 1) as u32
     }
 
-    /// Takes an entry out.
+    /// Removes an entry.
     pub fn remove(&mut self, index: u32) -> Option<T> {
         let value = self.slots.get_mut(index as usize)?.value.take();
         if value.is_some() {
@@ -63,13 +63,13 @@ impl<T> Slab<T> {
         value
     }
 
-    /// An entry, if it is there.
+    /// An entry, if it exists.
     #[inline]
     pub fn get(&self, index: u32) -> Option<&T> {
         self.slots.get(index as usize)?.value.as_ref()
     }
 
-    /// The entry of a handle, unless it has gone.
+    /// The entry of a handle, unless it was removed.
     pub fn find(&self, handle: Handle) -> Option<&T> {
         let slot = self.slots.get(handle.index as usize)?;
         slot.value.as_ref().filter(|_| slot.generation == handle.generation)
@@ -86,25 +86,25 @@ impl<T> Slab<T> {
         numbered.filter_map(|(index, slot)| Some((index, slot.value.as_ref()?)))
     }
 
-    /// The bytes that the table holds.
+    /// Memory of the table in bytes.
     pub fn bytes(&self) -> usize {
         self.slots.capacity() * size_of::<Slot<T>>() + self.free.capacity() * size_of::<u32>()
     }
 }
 
-/// An entry that is known to be there.
+/// Access to an entry that must exist.
 impl<T> std::ops::Index<u32> for Slab<T> {
     type Output = T;
     #[inline]
     fn index(&self, index: u32) -> &T {
-        self.slots[index as usize].value.as_ref().expect("an entry that is there")
+        self.slots[index as usize].value.as_ref().expect("an existing entry")
     }
 }
 
 impl<T> std::ops::IndexMut<u32> for Slab<T> {
     #[inline]
     fn index_mut(&mut self, index: u32) -> &mut T {
-        self.slots[index as usize].value.as_mut().expect("an entry that is there")
+        self.slots[index as usize].value.as_mut().expect("an existing entry")
     }
 }
 

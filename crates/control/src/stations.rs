@@ -1,8 +1,8 @@
-//! [`Stations`]: hosts as they were heard of, with the port at which they are attached and their addresses.
+//! [`Stations`]: the known hosts, with their ports and addresses.
 //!
-//! Hosts are not trusted. A station that turns up at another port, or an address that another station says it
-//! has, is a [`Claim`]: the station heard of before is asked, and only if it does not answer where it was does
-//! the claim hold. So a host cannot draw to itself what is for another one that is there.
+//! Hosts are not trusted. If a station appears at another port, or claims another station's address, that is a
+//! [`Claim`]: the known station is probed, and the claim holds only if it does not answer from its known port. So a
+//! host cannot attract another host's traffic while that host is up.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -19,55 +19,55 @@ use crate::list::List;
 use crate::settings::Limits;
 use crate::slab::{Handle, Slab};
 
-/// How long the station heard of before may take to answer.
+/// How long the known station may take to answer a probe.
 pub(crate) const PROBE: Duration = Duration::from_ms(300);
-/// When it is asked once more, should it not have answered: a question or its answer may get lost (RFC 5227, section 2.1.1,
-/// has three, a second or two apart, where nobody waits for the result).
+/// When an unanswered probe is repeated, since a probe or its answer may be lost (RFC 5227, section 2.1.1, sends three,
+/// one to two seconds apart, where no traffic waits for the result).
 const PROBE_AGAIN: Duration = Duration::from_ms(150);
-/// How long a station that is known by rules alone, and by which address it could be asked is not, keeps its place unheard.
+/// How long a station known only from rules, without an address to probe, keeps its place without sending.
 const UNHEARD: Duration = Duration::from_secs(60);
-/// Claims that are open at most.
+/// Maximum number of open claims.
 const MAX_CLAIMS: usize = 1024;
 
 /// A host's interface.
 #[derive(Clone, Debug)]
 pub(crate) struct Station {
     pub mac: Mac,
-    /// Where it is attached.
+    /// The port where it is attached.
     pub port: u32,
     /// The switch of that port.
     pub switch: u32,
-    /// Its number in labels to that switch.
+    /// Its number in labels at that switch.
     pub number: u32,
-    /// When it was heard of last.
+    /// When it was last seen.
     pub seen: Time,
-    /// Until when it keeps its place although nobody has heard it or knows an address to ask it by.
+    /// Until when it keeps its place although it has not been seen and has no address to probe.
     unheard_until: Time,
-    /// Whether rules that were found deliver to it.
+    /// Whether it was taken over from delivery rules found in switches.
     is_found: bool,
-    /// Its addresses, that confirmed last last.
+    /// Its addresses, the last confirmed one last.
     pub addresses: SmallVec<[IpAddr; 1]>,
-    /// Whether its switch was told to deliver to it.
+    /// Whether its delivery rule was requested.
     pub asked: bool,
-    /// Whether the switch has confirmed that.
+    /// Whether the switch has confirmed that rule.
     pub installed: bool,
-    /// Flows that it has opened, and others that it is an end of.
+    /// Flows that it opened, and other flows it is an end of.
     pub flows: [List; 2],
-    /// Routes that lead to it.
+    /// Routes to it.
     pub routes: List,
-    /// Routes that let through what it says of its own addresses.
+    /// Routes that forward its claims to its own addresses.
     pub said: List,
-    /// How many claims on what it has are open.
+    /// The number of open claims to its addresses.
     claims: u16,
 }
 
 impl Station {
-    /// Whether somebody else says that he is this station, or has an address of it, and that is being looked into.
+    /// Whether a claim to its MAC address or one of its IP addresses is being verified.
     pub const fn is_disputed(&self) -> bool {
         self.claims > 0
     }
 
-    /// Whether it is known by rules alone, and nobody knows an address to ask it by.
+    /// Whether it is known only from rules and has no address to probe.
     pub fn is_unheard(&self, now: Time) -> bool {
         now < self.unheard_until && self.addresses.is_empty()
     }
@@ -77,22 +77,22 @@ impl Station {
     }
 }
 
-/// A station that was forgotten to make room for another one.
+/// An evicted station.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gone {
     pub switch: u32,
     pub number: u32,
     pub handle: Handle,
-    /// Whether its switch was told to deliver to it.
+    /// Whether its delivery rule was requested.
     pub asked: bool,
 }
 
-/// What somebody says, and what is believed if nobody contradicts in time.
+/// A claim that holds unless it is contradicted in time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Claim {
-    /// The station is at this port of this switch now.
+    /// The station is now at this port of this switch.
     Moved { station: Handle, port: u32, switch: u32 },
-    /// The address of the station is another one's now.
+    /// The station's address now belongs to another one.
     Taken { station: Handle, address: IpAddr, by: Handle },
 }
 
@@ -105,18 +105,18 @@ impl Claim {
     }
 }
 
-/// What hearing a station means.
+/// The result of receiving a frame from a station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Heard {
-    /// It is where it was.
+    /// The station is at its known port.
     Here(u32),
-    /// It was not heard of before.
+    /// The station is new.
     New(u32),
-    /// It is said to be at another port, and its switch is to be asked.
+    /// The station appeared at another port and must be probed.
     Elsewhere(u32),
-    /// It is said to be at another port, and that is being looked into.
+    /// The station appeared at another port, and a probe is pending.
     Disputed,
-    /// There are too many, or its address is none that a station may have.
+    /// The table is full, or the address is not valid for a station.
     Refused,
 }
 
@@ -127,16 +127,16 @@ pub(crate) struct Stations {
     by_mac: HashTable<u32>,
     by_address: HashTable<(IpAddr, u32)>,
     hash: Keyed,
-    /// Of each switch, numbers for labels.
+    /// By switch: station numbers for labels.
     numbers: Vec<Numbers>,
-    /// Of each port, its stations.
+    /// By port: its stations.
     at_port: Vec<Vec<u32>>,
     claims: VecDeque<(Time, Claim)>,
-    /// Of these, such as nobody has been asked about for a second time, with when that is due.
+    /// Claims not probed for a second time yet, with the time when that is due.
     asked_once: VecDeque<(Time, Claim)>,
-    /// Those that had to go: whoever told switches of them takes that back.
+    /// Evicted stations, whose rules the owner of this table must remove.
     pub gone: Vec<Gone>,
-    /// Addresses that stations had, and do not have any more, where routes let through what they say of them.
+    /// Addresses that stations with claim routes have lost.
     pub lost: Vec<(Handle, IpAddr)>,
     max: usize,
     max_at_port: usize,
@@ -144,7 +144,7 @@ pub(crate) struct Stations {
 }
 
 impl Stations {
-    /// None yet.
+    /// An empty table.
     pub fn new(hash_key: u64, limits: &Limits) -> Self {
         Self {
             slab: Slab::default(),
@@ -163,12 +163,12 @@ impl Stations {
         }
     }
 
-    /// The station of an address.
+    /// The station with a MAC address.
     pub fn with_mac(&self, mac: Mac) -> Option<u32> {
         self.by_mac.find(self.hash.of(&mac), |&station| self.slab[station].mac == mac).copied()
     }
 
-    /// The station that has an IP address.
+    /// The station with an IP address.
     pub fn with_address(&self, address: IpAddr) -> Option<u32> {
         self.by_address
             .find(self.hash.of(&address), |(known, _)| *known == address)
@@ -180,8 +180,8 @@ impl Stations {
         self.at_port.get(port as usize).map_or(&[], |stations| stations)
     }
 
-    /// A frame of `mac` came by a port where hosts may be. A claim on what the station has ends if it is heard
-    /// where it is known to be; those go to `refuted`.
+    /// Handles a frame from `mac` at a possible host port. A station seen at its known port ends claims that it has moved;
+    /// those go to `refuted`.
     pub fn hear(
         &mut self,
         now: Time,
@@ -215,8 +215,8 @@ impl Stations {
         self.enter(now, mac, (switch, port)).map_or(Heard::Refused, Heard::New)
     }
 
-    /// Enters a station that rules deliver to, with the number that it has in labels if that is given; `None` where it
-    /// cannot be: it is known, or its number is another's, or there is no room for it without another having to go.
+    /// Adds a station found in delivery rules, with its number in labels if given; `None` if it is known already, the
+    /// number is taken, or it does not fit without an eviction.
     pub fn adopt(
         &mut self,
         now: Time,
@@ -244,15 +244,15 @@ impl Stations {
         Some(station)
     }
 
-    /// Rules say that a station is elsewhere. `false` where no other rules say that it is where it is known to be; otherwise
-    /// it does not keep that place unheard.
+    /// Rules of another switch place a station elsewhere. `false` if no rules placed it at its known port; otherwise it no
+    /// longer keeps that place without being seen.
     pub fn doubt(&mut self, station: u32) -> bool {
         let entry = &mut self.slab[station];
         entry.unheard_until = Time::ZERO;
         entry.is_found
     }
 
-    /// Opens a claim. `false` where it cannot be: there are too many.
+    /// Opens a claim. `false` if it is open already or there are too many.
     pub fn claim(&mut self, now: Time, claim: Claim) -> bool {
         if self.claims.len() >= MAX_CLAIMS || self.claims.iter().any(|(_, open)| *open == claim) {
             return false;
@@ -263,13 +263,13 @@ impl Stations {
         true
     }
 
-    /// When somebody is to be asked again, or the next claim holds if nobody contradicts.
+    /// When the next second probe or claim expiry is due.
     pub fn deadline(&self) -> Time {
         let fronts = [self.asked_once.front(), self.claims.front()].into_iter().flatten();
         fronts.map(|&(deadline, _)| deadline).min().unwrap_or(Time::MAX)
     }
 
-    /// A claim about which its station, which is still there, is to be asked for the second time.
+    /// The next claim due for its second probe whose station still exists.
     pub fn ask_again(&mut self, now: Time) -> Option<Claim> {
         while let Some(&(due, claim)) = self.asked_once.front() {
             if due > now {
@@ -283,8 +283,8 @@ impl Stations {
         None
     }
 
-    /// Whether the address that is claimed is its station's: another claim may have held meanwhile, and who has it now has
-    /// not been asked.
+    /// Whether a claimed address still belongs to the claim's station: another claim may have succeeded in the meantime,
+    /// and the new owner has not been probed.
     fn is_still_about(&self, claim: &Claim) -> bool {
         match *claim {
             Claim::Moved { .. } => true,
@@ -292,7 +292,7 @@ impl Stations {
         }
     }
 
-    /// A claim that nobody has contradicted in time.
+    /// A claim that expired without being contradicted.
     pub fn expire(&mut self, now: Time) -> Option<Claim> {
         while let Some(&(deadline, claim)) = self.claims.front() {
             if deadline > now {
@@ -310,8 +310,8 @@ impl Stations {
         None
     }
 
-    /// A station has shown that an address is its own: it is the last of the station's addresses to be pushed out, and
-    /// claims on it end. Returns them.
+    /// A station has shown that it owns an address: the address becomes the last one to be evicted, and claims to it end.
+    /// Returns those claims.
     pub fn confirm_address(&mut self, station: u32, address: IpAddr) -> Vec<Claim> {
         let known = &mut self.slab[station].addresses;
         if let Some(place) = known.iter().position(|one| *one == address) {
@@ -326,7 +326,7 @@ impl Stations {
         })
     }
 
-    /// Moves a station to another port. `false` where there is no room for it.
+    /// Moves a station to another port. `false` if there is no room for it.
     pub fn relocate(&mut self, now: Time, station: u32, (switch, port): (u32, u32)) -> bool {
         if !self.make_room(port) {
             return false;
@@ -346,7 +346,7 @@ impl Stations {
         self.slab[station].addresses.len() < self.max_addresses
     }
 
-    /// Notes an address that nobody has. The one not confirmed for longest goes where the station has too many.
+    /// Adds an address without an owner. If the station has too many, the least recently confirmed one is evicted.
     pub fn add_address(&mut self, station: u32, address: IpAddr) {
         if !self.has_room_for_address(station) {
             let oldest = self.slab[station].addresses[0];
@@ -358,7 +358,7 @@ impl Stations {
         self.by_address.insert_unique(hash, (address, station), |(known, _)| keyed.of(known));
     }
 
-    /// Gives an address to another station, if that is still there.
+    /// Gives an address to another station, if that still exists.
     pub fn reassign(&mut self, address: IpAddr, to: Handle) {
         self.remove_address(address);
         if self.slab.find(to).is_some() {
@@ -366,7 +366,7 @@ impl Stations {
         }
     }
 
-    /// Forgets whose an address is.
+    /// Removes an address from its owner.
     pub fn remove_address(&mut self, address: IpAddr) {
         let hash = self.hash.of(&address);
         if let Ok(entry) = self.by_address.find_entry(hash, |(known, _)| *known == address) {
@@ -378,7 +378,7 @@ impl Stations {
         }
     }
 
-    /// Forgets a station that nobody uses.
+    /// Forgets a station without flows and routes.
     pub fn remove(&mut self, station: u32) {
         let addresses = std::mem::take(&mut self.slab[station].addresses);
         for address in addresses {
@@ -392,7 +392,7 @@ impl Stations {
         self.slab.remove(station);
     }
 
-    /// The bytes that the tables hold.
+    /// Memory of the tables in bytes.
     pub fn bytes(&self) -> usize {
         self.slab.bytes() + self.by_mac.capacity() * 5 + self.by_address.capacity() * 29
     }
@@ -424,8 +424,8 @@ impl Stations {
         Some(station)
     }
 
-    /// Whether one more station may be at a port; of those that nobody uses the one not heard of for longest
-    /// has to go if need be.
+    /// Whether one more station fits at a port; evicts the least recently seen unused one if
+    /// necessary.
     fn make_room(&mut self, port: u32) -> bool {
         if self.at_port.len() <= port as usize {
             self.at_port.resize_with(port as usize + 1, Vec::new);
@@ -456,7 +456,7 @@ impl Stations {
         self.numbers[switch as usize].give_back(number);
     }
 
-    /// Nobody at a switch can be asked or heard any more: claims on what its stations have end.
+    /// A switch has disconnected: claims to its stations' addresses end, since no probe can reach them.
     pub fn forget_claims_at(&mut self, switch: u32) {
         self.refute(|slab, claim| slab.find(claim.station()).is_some_and(|station| station.switch == switch));
     }
@@ -479,8 +479,8 @@ impl Stations {
     }
 }
 
-/// Whether a station may have a MAC address. Nobody may have the controller's: answers to its questions go there, and by
-/// those a claim is contradicted.
+/// Whether a MAC address is valid for a station. The controller's own is not: probe answers, which contradict claims,
+/// are sent to it.
 fn may_have(mac: Mac) -> bool {
     !mac.is_group() && mac != Mac::default() && mac != MadeFrame::CONTROLLER && !Label::is_label(mac)
 }

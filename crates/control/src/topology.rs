@@ -1,8 +1,8 @@
-//! [`Topology`]: switches, their ports, and the cables between them as LLDP has seen them.
+//! [`Topology`]: switches, their ports, and the links between them as seen by LLDP.
 //!
-//! A port leads to a switch if something was received at its other end, or from there. Every other port may
-//! be a host's, but only once it has been up for a while without LLDP, and never if it led to a switch and
-//! has not been down since: the cable may be half dead, and what is flooded into it may come back.
+//! A port leads to a switch if LLDP from it or to it was received. Every other port may be a host port, but
+//! only once it has been up for a while without LLDP, and never if it led to a switch and has not been down
+//! since: the link may have failed in one direction, and frames flooded into it may come back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -14,10 +14,10 @@ use crate::ids::{PortNo, SwitchId, SwitchPort};
 use crate::label::MAX_SWITCHES;
 use crate::slab::NONE;
 
-/// How many ports all switches have together at most.
+/// Maximum number of ports over all switches.
 const MAX_PORTS: usize = 1 << 16;
 
-/// A switch that has connected at some time.
+/// A switch that is or was connected.
 #[derive(Clone, Debug)]
 pub(crate) struct Switch {
     pub id: SwitchId,
@@ -25,7 +25,7 @@ pub(crate) struct Switch {
     pub label: u32,
     /// Whether it is connected.
     pub up: bool,
-    /// Its ports, among them those that are down.
+    /// Its ports, including those that are down.
     pub ports: BTreeMap<PortNo, u32>,
 }
 
@@ -35,35 +35,35 @@ pub(crate) struct Port {
     pub switch: u32,
     pub number: PortNo,
     pub up: bool,
-    /// Since when it is up or down.
+    /// When it last came up or went down.
     since: Time,
-    /// Where what leaves it was received.
+    /// The port where LLDP from here was received.
     reaches: u32,
-    /// Whose frames were received here.
+    /// The port whose LLDP was received here.
     hears: u32,
-    /// Whether it led to a switch since it came up.
+    /// Whether it has led to a switch since it came up.
     led_to_switch: bool,
-    /// Whether rules that were found send labels by it: it led to a switch, and will be heard of.
+    /// Whether rules found in switches send labels out of it, so that it must have led to a switch.
     kept: bool,
-    /// The cable, where it was seen in both directions.
+    /// The link, if seen in both directions.
     pub cable: u32,
 }
 
-/// A cable between two switches.
+/// A link between two switches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cable {
-    /// Its ports; that of the lower datapath id first.
+    /// Its ports, that of the lower datapath id first.
     pub ends: [u32; 2],
 }
 
-/// What a port is taken for.
+/// The role of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Down,
     Switch,
-    /// It may yet turn out to lead to a switch.
+    /// It may still turn out to lead to a switch.
     Settling,
-    /// It led to a switch and does not now.
+    /// It led to a switch but no longer does.
     Quarantine,
     Host,
 }
@@ -80,37 +80,37 @@ impl Role {
     }
 }
 
-/// What has changed, for those who stand on it.
+/// Changes that users of the topology must react to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Change {
-    /// Ports that lead to a switch now and did not before, or the other way round, or came or went.
+    /// Ports that came, went, or started or stopped leading to a switch.
     pub ports: Vec<u32>,
-    /// Cables that are no more.
+    /// Links that are gone.
     pub cut: Vec<u32>,
-    /// How many cables were not there before.
+    /// The number of new links.
     pub made: u32,
-    /// Whether there may be other paths than before.
+    /// Whether paths may have changed.
     pub paths: bool,
 }
 
-/// Switches, ports and cables.
+/// Switches, ports and links.
 #[derive(Clone, Debug)]
 pub(crate) struct Topology {
     pub switches: Vec<Switch>,
     pub ports: Vec<Port>,
-    /// By numbers that are never used again.
+    /// By numbers that are never reused.
     cables: BTreeMap<u32, Cable>,
     next_cable: u32,
     by_id: FxHashMap<SwitchId, u32>,
     settle: Duration,
     max_switches: usize,
     max_cables: usize,
-    /// The switches that [`Topology::is_wired`] says it of, found out once for each change.
+    /// For each switch, whether [`Topology::is_wired`]; computed once per change.
     wired: OnceLock<Vec<bool>>,
 }
 
 impl Topology {
-    /// None yet.
+    /// An empty topology.
     pub fn new(settle: Duration, max_switches: usize, max_cables: usize) -> Self {
         Self {
             switches: Vec::new(),
@@ -125,7 +125,7 @@ impl Topology {
         }
     }
 
-    /// A switch has connected with these ports up. `None` where there are too many.
+    /// A switch has connected with these ports up. `None` if there are too many switches.
     pub fn switch_up(&mut self, now: Time, id: SwitchId, numbers: &[PortNo]) -> Option<(u32, Change)> {
         let switch = match self.by_id.get(&id) {
             Some(&switch) => switch,
@@ -156,7 +156,7 @@ impl Topology {
         Some((switch, change))
     }
 
-    /// The connection to a switch is gone; `None` where there was none.
+    /// The connection to a switch is lost; `None` if there was none.
     pub fn switch_down(&mut self, id: SwitchId) -> Option<u32> {
         let switch = self.switch(id)?;
         let was_up = std::mem::take(&mut self.switches[switch as usize].up);
@@ -164,13 +164,13 @@ impl Topology {
         was_up.then_some(switch)
     }
 
-    /// Whether cables that are up lead from a switch to one that is connected, through others that may have lost their
-    /// connections as well: it forwards as far as anybody can tell.
+    /// Whether links that are up lead from a switch to a connected one, possibly through other disconnected switches:
+    /// then it presumably still forwards.
     pub fn is_wired(&self, switch: u32) -> bool {
         self.wired.get_or_init(|| self.reached())[switch as usize]
     }
 
-    /// Of each switch whether cables lead there from one that is connected.
+    /// For each switch, whether links lead there from a connected one.
     fn reached(&self) -> Vec<bool> {
         let mut reached: Vec<bool> = self.switches.iter().map(|switch| switch.up).collect();
         let mut next: Vec<usize> = (0..reached.len()).filter(|&at| reached[at]).collect();
@@ -202,7 +202,7 @@ impl Topology {
         change
     }
 
-    /// What left the one port was received at the other.
+    /// Frames sent on one port arrive at the other.
     pub fn link_up(&mut self, from: SwitchPort, to: SwitchPort) -> Change {
         let mut change = Change::default();
         let (Some(from), Some(to)) = (self.port_at(from), self.port_at(to)) else { return change };
@@ -210,7 +210,7 @@ impl Topology {
         if self.ports[from as usize].reaches == to || from == to || !up(from) || !up(to) {
             return change;
         }
-        // A port has one neighbour: who was it before is not any more.
+        // A port has one neighbour: drop the previous one.
         self.part(from, &mut change);
         match self.ports[to as usize].hears {
             NONE => {}
@@ -227,8 +227,8 @@ impl Topology {
         change
     }
 
-    /// Nothing that left the one port is received at the other any more. That says nothing of a link of a switch that
-    /// is not connected: what it receives it cannot tell.
+    /// Frames sent on one port no longer arrive at the other. This is ignored for links of a disconnected switch, which
+    /// cannot report the LLDP frames it receives.
     pub fn link_down(&mut self, from: SwitchPort, to: SwitchPort) -> Change {
         let mut change = Change::default();
         if let (Some(from), Some(to)) = (self.port_at(from), self.port_at(to))
@@ -250,13 +250,13 @@ impl Topology {
         self.switches[self.switch(at.switch)? as usize].ports.get(&at.port).copied()
     }
 
-    /// A port by number, as others know it.
+    /// The switch and port number of a port.
     pub fn place(&self, port: u32) -> SwitchPort {
         let port = &self.ports[port as usize];
         SwitchPort { switch: self.switches[port.switch as usize].id, port: port.number }
     }
 
-    /// What a port is taken for.
+    /// The role of a port.
     pub fn role(&self, port: u32, now: Time) -> Role {
         let port = &self.ports[port as usize];
         if !port.up {
@@ -272,7 +272,7 @@ impl Topology {
         }
     }
 
-    /// Whether a port has come up or gone down no longer than `span` ago.
+    /// Whether a port has come up or gone down within the last `span`.
     pub fn has_just_changed(&self, port: u32, now: Time, span: Duration) -> bool {
         now < self.ports[port as usize].since + span
     }
@@ -288,30 +288,30 @@ impl Topology {
         port.reaches != NONE || port.hears != NONE
     }
 
-    /// The port at the other end of a cable, seen in one direction at least.
+    /// The port at the other end of a link seen in at least one direction.
     pub fn neighbour(&self, port: u32) -> Option<u32> {
         let port = &self.ports[port as usize];
         [port.reaches, port.hears].into_iter().find(|&other| other != NONE)
     }
 
-    /// A cable that there is.
+    /// An existing link.
     pub fn cable(&self, cable: u32) -> Cable {
         self.cables[&cable]
     }
 
-    /// The port of a cable at one of its switches.
+    /// The port of a link at one of its switches.
     pub fn end_at(&self, cable: u32, switch: u32) -> PortNo {
         let ends = self.cable(cable).ends.map(|port| &self.ports[port as usize]);
         if ends[0].switch == switch { ends[0].number } else { ends[1].number }
     }
 
-    /// The cables, by number.
+    /// The links, by number.
     pub fn cables(&self) -> impl Iterator<Item = (u32, Cable)> {
         self.cables.iter().map(|(&number, &cable)| (number, cable))
     }
 
-    /// Gives a switch its number in labels, if it has none: `wanted` if no other has it, else the same in every run as
-    /// far as there is room.
+    /// Gives a switch without one its number in labels: `wanted` if free, otherwise a number that is the same in every run
+    /// as far as possible.
     pub fn give_label(&mut self, switch: u32, wanted: Option<u32>) {
         if self.switches[switch as usize].label != NONE {
             return;
@@ -324,41 +324,41 @@ impl Topology {
             numbers.find(|number| *number < MAX_SWITCHES && !taken.contains(number)).unwrap_or(NONE);
     }
 
-    /// Rules send labels by a port: it is no host's until it has gone down, or [`Topology::give_up`] is called.
+    /// Rules send labels out of a port: it is not a host port until it goes down or [`Topology::give_up`] is called.
     pub fn keep(&mut self, port: u32) {
         self.ports[port as usize].kept = self.ports[port as usize].up && !self.leads_to_switch(port);
     }
 
-    /// Whether a port is kept for what rules send by it.
+    /// Whether a port is kept for rules that send labels out of it.
     pub fn is_kept(&self, port: u32) -> bool {
         self.ports[port as usize].kept
     }
 
-    /// The ports that are kept and have not turned out to lead to a switch.
+    /// The kept ports that have not turned out to lead to a switch.
     pub fn kept(&self) -> Vec<u32> {
         (0..).zip(&self.ports).filter(|(_, port)| port.kept).map(|(number, _)| number).collect()
     }
 
-    /// A port is a host's after all.
+    /// Allows a kept port to be a host port.
     pub fn give_up(&mut self, port: u32) {
         self.ports[port as usize].kept = false;
     }
 
-    /// The switches that are connected, by datapath id.
+    /// The connected switches, in datapath id order.
     pub fn connected(&self) -> Vec<u32> {
         let mut connected = self.known();
         connected.retain(|&switch| self.switches[switch as usize].up);
         connected
     }
 
-    /// The switches that have connected at some time, by datapath id: one whose connection is lost forwards as before.
+    /// The switches that are or were connected, in datapath id order: a disconnected one still forwards.
     pub fn known(&self) -> Vec<u32> {
         let mut known: Vec<u32> = (0..self.switches.len() as u32).collect();
         known.sort_unstable_by_key(|&switch| self.switches[switch as usize].id);
         known
     }
 
-    /// The bytes that the tables hold.
+    /// Memory of the tables in bytes.
     pub fn bytes(&self) -> usize {
         self.ports.capacity() * (size_of::<Port>() + 16) + self.cables.len() * 16
     }
@@ -407,7 +407,7 @@ impl Topology {
         (entry.up, entry.led_to_switch, entry.kept) = (false, false, false);
     }
 
-    /// What leaves `from` is not received where it was.
+    /// Frames from `from` no longer arrive at the other end.
     fn part(&mut self, from: u32, change: &mut Change) {
         let to = std::mem::replace(&mut self.ports[from as usize].reaches, NONE);
         if to == NONE {
@@ -428,7 +428,7 @@ impl Topology {
         }
     }
 
-    /// Enters a cable; `false` where there are too many.
+    /// Adds a link; `false` if there are too many.
     fn connect(&mut self, a: u32, b: u32) -> bool {
         let mut ends = [a, b];
         ends.sort_unstable_by_key(|&port| self.place(port));

@@ -1,4 +1,4 @@
-//! [`Transactions`] that switches have not answered yet, with what becomes valid by their answer and the
+//! [`Transactions`] that switches have not answered yet, with the state that the answer makes valid and the
 //! frames that wait for it.
 
 use std::collections::VecDeque;
@@ -10,16 +10,16 @@ use crate::clock::{Duration, Time};
 use crate::ids::{FrameRef, SwitchPort};
 use crate::slab::Handle;
 
-/// What a transaction is for.
+/// The purpose of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
     /// The rules of a flow.
     Flow(Handle),
-    /// Routes, or paths that are not used yet, or the rules of a switch that has come back.
+    /// Routes, paths without users yet, or the rules of a reconnected switch.
     Other,
 }
 
-/// What was taken over from rules that another run of the controller has made.
+/// A flow or route taken over from the rules of an earlier controller run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Resumed {
     /// A flow.
@@ -28,38 +28,38 @@ pub(crate) enum Resumed {
     Route(Handle),
 }
 
-/// A transaction that is open.
+/// An open transaction.
 #[derive(Clone, Debug)]
 pub(crate) struct Open {
     pub purpose: Purpose,
-    /// Paths whose rules are among its own: number and serial.
+    /// Paths whose rules it contains: number and serial.
     pub paths: SmallVec<[(u32, u32); 2]>,
-    /// Stations whose rules are, with the switches and the numbers that they have there.
+    /// Stations whose rules it contains, with their switches and numbers.
     pub stations: SmallVec<[(Handle, u32, u32); 2]>,
-    /// Routes whose rules are.
+    /// Routes whose rules it contains.
     pub routes: SmallVec<[Handle; 2]>,
-    /// What has rules that are to be replaced once this is confirmed.
+    /// Flows and routes whose old rules are replaced after confirmation.
     pub before: Vec<Resumed>,
-    /// The switches that have to answer, by number.
+    /// The switches that must answer, by number.
     pub switches: SmallVec<[u32; 8]>,
-    /// The frame that is sent when all have.
+    /// The frame sent after confirmation.
     pub frame: Option<FrameRef>,
-    /// Frames that came since, with the ports by which they came.
+    /// Frames that arrived since, with their ingress ports.
     pub held: Vec<(SwitchPort, FrameRef)>,
 }
 
-/// Frames of one transaction that wait at most, beside the first.
+/// Maximum number of frames waiting for one transaction, in addition to the first.
 const MAX_HELD: usize = 16;
 
-/// All transactions that are open.
+/// All open transactions.
 #[derive(Clone, Debug)]
 pub(crate) struct Transactions {
     open: FxHashMap<u64, Open>,
-    /// Of each flow that is being installed, the last one.
+    /// For each flow being installed, its last transaction.
     flows: FxHashMap<u32, u64>,
-    /// Of each route that is.
+    /// For each route being installed, its last transaction.
     routes: FxHashMap<u32, u64>,
-    /// Deadlines in their order; of transactions that have been answered too.
+    /// Deadlines in order, including those of closed transactions.
     deadlines: VecDeque<(Time, u64)>,
     last: u64,
     patience: Duration,
@@ -68,7 +68,7 @@ pub(crate) struct Transactions {
 }
 
 impl Transactions {
-    /// None yet; each has to be answered within `patience`, and `max_held` frames wait at most.
+    /// No transactions; each must be answered within `patience`, and at most `max_held` frames wait.
     pub fn new(patience: Duration, max_held: usize) -> Self {
         Self {
             open: FxHashMap::default(),
@@ -82,12 +82,12 @@ impl Transactions {
         }
     }
 
-    /// How many are open.
+    /// The number of open transactions.
     pub fn len(&self) -> usize {
         self.open.len()
     }
 
-    /// How many frames wait.
+    /// The number of waiting frames.
     pub fn held(&self) -> usize {
         self.held
     }
@@ -112,33 +112,33 @@ impl Transactions {
         self.last
     }
 
-    /// A transaction that is open.
+    /// An open transaction.
     pub fn get(&self, number: u64) -> Option<&Open> {
         self.open.get(&number)
     }
 
-    /// The one that installs a flow.
+    /// The transaction that installs a flow.
     pub fn of_flow(&self, flow: u32) -> Option<u64> {
         self.flows.get(&flow).copied()
     }
 
-    /// The one that installs a route.
+    /// The transaction that installs a route.
     pub fn of_route(&self, route: u32) -> Option<u64> {
         self.routes.get(&route).copied()
     }
 
-    /// A flow is not being installed any more, whatever becomes of the transaction. Returns the frames that
-    /// wait, without that which the transaction's owner sends.
+    /// A flow is no longer being installed, whatever the transaction's outcome. Returns its waiting frames,
+    /// except the one that the transaction itself sends.
     pub fn leave_flow(&mut self, flow: u32) -> Vec<(SwitchPort, FrameRef)> {
         self.flows.remove(&flow).map(|number| self.take_held(number)).unwrap_or_default()
     }
 
-    /// The same of a route.
+    /// Likewise for a route.
     pub fn leave_route(&mut self, route: u32) -> Vec<(SwitchPort, FrameRef)> {
         self.routes.remove(&route).map(|number| self.take_held(number)).unwrap_or_default()
     }
 
-    /// Lets a frame wait for a transaction. `false` where there is no room for it.
+    /// Lets a frame wait for a transaction. `false` if there is no room for it.
     pub fn hold(&mut self, number: u64, at: SwitchPort, frame: FrameRef) -> bool {
         if self.held >= self.max_held {
             return false;
@@ -179,17 +179,17 @@ impl Transactions {
         Some(open)
     }
 
-    /// When the next one has failed for want of an answer.
+    /// When the next transaction times out.
     pub fn deadline(&self) -> Time {
         self.deadlines.front().map_or(Time::MAX, |&(deadline, _)| deadline)
     }
 
-    /// One that has not been answered in time.
+    /// A transaction that has timed out.
     pub fn overdue(&self, now: Time) -> Option<u64> {
         self.deadlines.front().filter(|(deadline, _)| *deadline <= now).map(|&(_, number)| number)
     }
 
-    /// Those that a switch has to answer, the oldest first.
+    /// The transactions that a switch has to answer, oldest first.
     pub fn waiting_for(&self, switch: u32) -> Vec<u64> {
         let waits = |open: &Open| open.switches.contains(&switch);
         self.deadlines

@@ -1,4 +1,4 @@
-//! [`Arrivals`]: when flows start.
+//! [`Arrivals`]: the start times of flows.
 
 use rand_core::RngCore;
 
@@ -10,7 +10,7 @@ pub enum Arrivals {
     /// Independently of each other: exponential gaps.
     #[default]
     Poisson,
-    /// At equal distances, the first half a distance after the start.
+    /// At equal intervals, the first half an interval after the start.
     Fixed,
     /// All at the start.
     AtOnce,
@@ -29,7 +29,7 @@ impl Arrivals {
     /// Every process.
     pub const ALL: [Self; 3] = [Self::Poisson, Self::Fixed, Self::AtOnce];
 
-    /// Arrivals `per_ps` a picosecond within `span` picoseconds, as picoseconds, in order.
+    /// Arrivals at `per_ps` per picosecond within `span` picoseconds, as picoseconds, in order.
     pub(crate) fn at_rate(self, per_ps: f64, span: f64, mut rng: impl RngCore) -> impl Iterator<Item = u64> {
         let gap = 1.0 / per_ps;
         let mut at = if self == Self::Fixed { -0.5 * gap } else { 0.0 };
@@ -43,8 +43,8 @@ impl Arrivals {
         })
     }
 
-    /// Exactly `count` arrivals within `span` picoseconds, in order. Of a Poisson process that has
-    /// `count` arrivals the times are independent and uniform.
+    /// Exactly `count` arrivals within `span` picoseconds, in order. Given `count` arrivals, the times of a
+    /// Poisson process are independent and uniform.
     pub(crate) fn exactly(self, count: u64, span: f64, rng: &mut impl RngCore) -> Vec<u64> {
         let mut times: Vec<u64> = match self {
             Self::Poisson => (0..count).map(|_| (unit(rng) * span) as u64).collect(),

@@ -1,6 +1,6 @@
-//! A CDF of flow sizes from a file: one knot a line, `size probability`, as most generators of the
-//! field write it. Sizes are bytes, or carry a unit (`10 kB`, written without a space: `10kB`).
-//! Probabilities end at 1, or at 100 where they are percent. Empty lines and lines that start with
+//! A CDF of flow sizes from a file: one knot per line, `size probability`, as most traffic generators
+//! write it. Sizes are in bytes, or carry a unit (`10 kB`, written without a space: `10kB`).
+//! Probabilities end at 1, or at 100 if they are percentages. Empty lines and lines that start with
 //! `#` are skipped.
 
 use thiserror::Error;
@@ -8,7 +8,7 @@ use weft_units::Bytes;
 
 use crate::sizes::{Knot, Sizes, SizesError};
 
-/// Why a text is no CDF.
+/// Why a text is not a valid CDF.
 #[derive(Clone, PartialEq, Debug, Error)]
 #[error("line {line}: {why}")]
 pub struct CdfError {
@@ -21,7 +21,7 @@ pub struct CdfError {
 /// Reads a CDF of flow sizes from the bytes of its file.
 ///
 /// # Errors
-/// A line that is no knot, or knots that are no CDF, each with the line.
+/// A line that is not a knot, or knots that do not form a CDF, each with the line.
 pub fn read_cdf(bytes: &[u8]) -> Result<Sizes, CdfError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();

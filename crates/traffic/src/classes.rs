@@ -1,13 +1,13 @@
-//! Which class a flow is reported in: by its size, or by the name its group or list gives it.
+//! The class a flow is reported in: by its size, or by the name from its group or list.
 
 use weft_units::Bytes;
 
-/// The sizes that part mice, rabbits and elephants.
+/// The sizes that separate mice, rabbits and elephants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Thresholds {
     /// A flow below this is a mouse.
     pub mouse: Bytes,
-    /// A flow above this is an elephant; what lies between is a rabbit.
+    /// A flow above this is an elephant; flows in between are rabbits.
     pub elephant: Bytes,
 }
 
@@ -28,14 +28,14 @@ impl Thresholds {
     }
 }
 
-/// The names of classes in the order in which they appear, the three of size first.
+/// The names of classes in order of appearance, the three size classes first.
 #[derive(Default, Debug)]
 pub(crate) struct Names {
     names: Vec<String>,
 }
 
 impl Names {
-    /// The index of `name`, which is added where it is new; `None` past 65 536 names.
+    /// The index of `name`, added if it is new; `None` beyond 65 536 names.
     pub(crate) fn index(&mut self, name: &str) -> Option<u16> {
         let at = self.names.iter().position(|known| known == name).unwrap_or_else(|| {
             self.names.push(name.to_owned());
@@ -44,7 +44,7 @@ impl Names {
         u16::try_from(at).ok()
     }
 
-    /// Adds the three classes of size, in order.
+    /// Adds the three size classes, in order.
     pub(crate) fn add_sizes(&mut self) {
         for name in ["mouse", "rabbit", "elephant"] {
             self.index(name);

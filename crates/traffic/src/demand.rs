@@ -1,6 +1,6 @@
-//! [`Demand`]: which share of a pattern's flows each host sends and receives and each rack sends out,
-//! known before a flow is drawn. A load is turned into a rate of arrivals with it, and compared with
-//! what the links carry.
+//! [`Demand`]: the share of a pattern's flows that each host sends and receives and each rack sends out,
+//! known before a flow is drawn. It is used to turn a load into an arrival rate, and to compare the offered
+//! load with link capacities.
 
 use weft_units::HostId;
 
@@ -20,7 +20,7 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// Source and destination any two different hosts.
+    /// Source and destination are any two different hosts.
     pub(crate) fn random(places: &Places) -> Self {
         let hosts = places.len() as f64;
         let across = places.racks().iter().map(|rack| {
@@ -32,7 +32,7 @@ impl Demand {
         Self { sent: even.clone(), received: even, entering: leaving.clone(), leaving }
     }
 
-    /// Source any host, destination in its rack with probability `share`, else outside.
+    /// Source is any host, destination in its rack with probability `share`, otherwise outside.
     pub(crate) fn rack_local(places: &Places, share: f64) -> Self {
         let hosts = places.len() as f64;
         let size = |rack: usize| places.racks()[rack].hosts.len() as f64;
@@ -51,7 +51,7 @@ impl Demand {
         Self { sent: vec![1.0 / hosts; places.len()], received, leaving, entering }
     }
 
-    /// Each of `pairs` equally often.
+    /// Every pair of `pairs` is equally likely.
     pub(crate) fn of_pairs(places: &Places, pairs: &[(HostId, HostId)]) -> Self {
         let mut demand = Self {
             sent: vec![0.0; places.len()],

@@ -1,4 +1,4 @@
-//! [`Flow`], and [`Traffic`], all flows of a run with what was asked for and what came of it.
+//! [`Flow`], and [`Traffic`]: all flows of a run, with the requested and the realised load.
 
 use weft_units::{Bytes, FlowId, HostId, Time};
 
@@ -8,11 +8,11 @@ pub const MAX_DSCP: u8 = 63;
 /// One transfer over one connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flow {
-    /// The place in [`Traffic::flows`].
+    /// The index in [`Traffic::flows`].
     pub id: FlowId,
-    /// The host that sends.
+    /// The sending host.
     pub src: HostId,
-    /// The host that receives.
+    /// The receiving host.
     pub dst: HostId,
     /// TCP source port.
     pub sport: u16,
@@ -22,20 +22,20 @@ pub struct Flow {
     pub class: u16,
     /// The DSCP of all its packets, both ways (RFC 2474): 0 to [`MAX_DSCP`].
     pub dscp: u8,
-    /// What the application sends.
+    /// Bytes that the application sends.
     pub bytes: u64,
     /// When the application opens the connection.
     pub start: Time,
 }
 
-/// What a load is a share of.
+/// The capacity that a load is a fraction of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LoadOf {
-    /// The sum of the rates of all links from racks into the fabric, one direction. Only flows that
+    /// The sum of the rates of all links from racks into the fabric, in one direction. Only flows that
     /// leave their rack count.
     #[default]
     FabricUplinks,
-    /// The sum of the rates of all links from hosts, one direction.
+    /// The sum of the rates of all host links, in one direction.
     HostLinks,
 }
 
@@ -52,40 +52,40 @@ impl LoadOf {
     }
 }
 
-/// What became of one group.
+/// The realised flows of one group.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GroupSummary {
-    /// The class its flows are named by; `None` where they are named by size.
+    /// The class of its flows; `None` if they are classified by size.
     pub class: Option<String>,
-    /// How many flows it has.
+    /// The number of flows.
     pub flows: u64,
     /// The sum of their sizes.
     pub bytes: Bytes,
-    /// The mean that its distribution promises, in bytes; `None` for a list.
+    /// The mean of its size distribution in bytes; `None` for a list.
     pub expected_mean: Option<f64>,
-    /// The load that was asked for.
+    /// The requested load.
     pub asked_load: Option<f64>,
 }
 
 /// All flows of a run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Traffic {
-    /// The flows by start, then id; the id is the place.
+    /// The flows by start, then id; the id is the index.
     pub flows: Vec<Flow>,
     /// The names of the classes.
     pub classes: Vec<String>,
-    /// The mean size of the flows in bytes, as drawn; 0 without flows.
+    /// The mean size of the drawn flows in bytes; 0 without flows.
     pub mean_bytes: f64,
-    /// The bits of the flows over what the links of [`load_of`](Self::load_of) carry in the duration,
-    /// payload only, without headers and acknowledgements. `None` where flows do not arrive over time.
+    /// The bits of the flows divided by what the links of [`load_of`](Self::load_of) can carry in the duration;
+    /// payload only, without headers and acknowledgements. `None` if flows do not arrive over time.
     pub offered_load: Option<f64>,
-    /// What the load is a share of.
+    /// The capacity that the load is a fraction of.
     pub load_of: LoadOf,
-    /// One for every group, in order.
+    /// One entry per group, in order.
     pub groups: Vec<GroupSummary>,
-    /// What a reader of the result should know: a group that was cut short, sizes far from their mean.
+    /// Notes on the result: a group that was cut short, sizes far from their mean.
     pub notes: Vec<String>,
-    /// Where the links cannot carry what is asked of them.
+    /// Overloaded links.
     pub warnings: Vec<String>,
 }
 

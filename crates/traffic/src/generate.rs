@@ -1,4 +1,4 @@
-//! [`generate`]: groups of flows to the one list of flows of a run.
+//! [`generate`]: turns groups of flows into the flow list of a run.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -17,81 +17,81 @@ use crate::random::unit;
 use crate::schedule::{Schedule, Streams};
 use crate::sizes::Sizes;
 
-/// The most flows a run may have: 2 GB of them.
+/// Maximum number of flows of a run: they take 2 GB.
 pub const MAX_FLOWS: u64 = 50_000_000;
 
 /// Flows of one kind.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Group {
-    /// The class that its flows are reported in; by size where it is `None`.
+    /// The class that its flows are reported in; by size if `None`.
     pub class: Option<String>,
     /// The DSCP of its flows' packets, 0 to [`MAX_DSCP`](crate::MAX_DSCP).
     pub dscp: u8,
-    /// The first and the last source port of flows above the elephants' threshold; of all flows the
-    /// same where it is `None`.
+    /// The first and the last source port of flows above the elephant threshold; `None` to treat them like
+    /// all flows.
     pub elephant_ports: Option<(u16, u16)>,
     /// The flows.
     pub flows: Flows,
 }
 
-/// Where the flows of a group come from.
+/// The source of a group's flows.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Flows {
     /// Drawn from distributions.
     Drawn(Drawn),
-    /// Given one by one.
+    /// Given individually.
     Listed(Vec<ListedFlow>),
 }
 
 /// How flows are drawn.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Drawn {
-    /// How large they are.
+    /// Their sizes.
     pub sizes: Sizes,
-    /// When they start.
+    /// Their start times.
     pub arrivals: Arrivals,
-    /// How often they start; `None` where only their number is given.
+    /// Their arrival rate; `None` if only their number is given.
     pub intensity: Option<Intensity>,
-    /// How many there are, at most where an intensity is given too, else exactly.
+    /// Their number: a maximum if an intensity is given too, otherwise exact.
     pub count: Option<u64>,
-    /// From where to where they go.
+    /// Their sources and destinations.
     pub pairs: Pairs,
-    /// When the first may start.
+    /// The earliest start.
     pub start: Duration,
-    /// Every start is delayed by a random time below this.
+    /// Each start is delayed by a random time below this.
     pub jitter: Duration,
 }
 
-/// How often flows start.
+/// The arrival rate of flows.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Intensity {
-    /// So often that they fill `share` of the links of `of`.
+    /// The rate at which flows offer a load of `share` on the links of `of`.
     Load {
-        /// Share of the capacity, payload only.
+        /// Fraction of the capacity, payload only.
         share: f64,
         /// Which links.
         of: LoadOf,
     },
-    /// This many a second.
+    /// Flows per second.
     FlowsPerSecond(f64),
 }
 
-/// A flow given by hand or by a trace.
+/// A flow given in a scenario or a trace.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ListedFlow {
-    /// The host that sends.
+    /// The sending host.
     pub src: HostId,
-    /// The host that receives.
+    /// The receiving host.
     pub dst: HostId,
     /// Its size.
     pub bytes: u64,
     /// When it starts.
     pub start: Time,
-    /// Its class; the group's where it is `None`.
+    /// Its class; the group's if `None`.
     pub class: Option<String>,
-    /// Its DSCP; the group's where it is `None`.
+    /// Its DSCP; the group's if `None`.
     pub dscp: Option<u8>,
-    /// Source and destination port; assigned where it is `None`.
+    /// Source and destination port; assigned if `None`.
     pub ports: Option<(u16, u16)>,
 }
 
@@ -106,49 +106,49 @@ pub enum TrafficError {
         /// What is wrong.
         error: PairsError,
     },
-    /// A load or rate that is no positive number.
+    /// A load or rate that is not a positive number.
     #[error("{what} is {value}; expected a number above 0")]
     Intensity {
         /// The group.
         group: usize,
-        /// Load or flows a second.
+        /// Load or flow rate.
         what: &'static str,
         /// The value given.
         value: f64,
     },
-    /// A load of links that there are none of.
-    #[error("a load of the {of} says nothing here: {why}")]
+    /// A load on links that do not exist.
+    #[error("a load on the {of} is undefined here: {why}")]
     NoCapacity {
         /// The group.
         group: usize,
         /// Which links.
         of: &'static str,
-        /// Why there is no capacity to be a share of.
+        /// Why there is no capacity.
         why: &'static str,
     },
     /// Neither a number of flows nor an intensity.
-    #[error("nothing says how many flows there are; expected a load, a number of flows a second or a number")]
+    #[error("the number of flows is not given; expected a load, an arrival rate or a number of flows")]
     Unbounded {
         /// The group.
         group: usize,
     },
-    /// Flows at once have no intensity.
-    #[error("flows that start all at once have no {what}; expected a number of flows")]
+    /// Flows that start all at once have no arrival rate.
+    #[error("flows that all start at once cannot have a {what}; expected a number of flows")]
     AtOnce {
         /// The group.
         group: usize,
-        /// Load or flows a second.
+        /// Load or flow rate.
         what: &'static str,
     },
-    /// More flows than a run may have.
-    #[error("this makes about {flows:.0} flows; a run may have at most {MAX_FLOWS}")]
+    /// More flows than a run can have.
+    #[error("this results in about {flows:.0} flows; a run can have at most {MAX_FLOWS}")]
     TooMany {
         /// The group.
         group: usize,
-        /// How many it would be, with the groups before.
+        /// The estimated number, including the groups before.
         flows: f64,
     },
-    /// A listed flow that cannot be.
+    /// An invalid listed flow.
     #[error("flow {index}: {why}")]
     Listed {
         /// The group.
@@ -163,17 +163,17 @@ pub enum TrafficError {
         "two flows from `{src}` to `{dst}` have the ports {sport} and {dport}; leave the ports out to get different ones"
     )]
     SamePorts {
-        /// The host that sends.
+        /// The sending host.
         src: String,
-        /// The host that receives.
+        /// The receiving host.
         dst: String,
         /// The source port.
         sport: u16,
         /// The destination port.
         dport: u16,
     },
-    /// More names of classes than can be told apart.
-    #[error("more than 65536 classes of flows")]
+    /// More class names than an index can represent.
+    #[error("more than 65536 flow classes")]
     TooManyClasses,
 }
 
@@ -193,7 +193,7 @@ impl TrafficError {
     }
 }
 
-/// A flow before it has its id: what is sorted.
+/// A flow before sorting, without its id.
 struct Draft {
     start: Time,
     src: HostId,
@@ -202,18 +202,18 @@ struct Draft {
     class: u16,
     dscp: u8,
     ports: Option<(u16, u16)>,
-    /// The range of its source port, where that is to tell that it is an elephant.
+    /// The range of its source port, if that marks it as an elephant.
     marked: Option<(u16, u16)>,
 }
 
 /// Draws the flows of `groups` that start within `duration`.
 ///
-/// The same stream gives the same flows. Every group has random streams of its own, derived from its
-/// name: its class, and its place among the groups of that class. So a group keeps when its flows start,
-/// their hosts and their sizes when other groups change, come or go. Ports are given out in order of start.
+/// The same stream gives the same flows. Every group has its own random streams, derived from its class and
+/// its index among the groups of that class. So the starts, hosts and sizes of a group's flows do not
+/// change when other groups are changed, added or removed. Ports are assigned in order of start.
 ///
 /// # Errors
-/// A group that asks for what the places cannot give.
+/// A group that the places cannot satisfy.
 pub fn generate(
     groups: &[Group],
     places: &Places,
@@ -254,14 +254,14 @@ pub fn generate(
     making.finish(&ports, duration)
 }
 
-/// The work of [`generate`] so far.
+/// The state of [`generate`].
 struct Making<'a> {
     places: &'a Places,
     thresholds: &'a Thresholds,
     names: Names,
     drafts: Vec<Draft>,
     offers: Vec<Offer>,
-    /// Whether flows arrive over time, so that they have a load.
+    /// Whether flows arrive over time, so that a load is defined.
     over_time: bool,
     traffic: Traffic,
 }
@@ -272,7 +272,7 @@ impl Making<'_> {
         self.names.index(name).ok_or(TrafficError::TooManyClasses)
     }
 
-    /// The source ports by which a flow of `bytes` is told to be an elephant, if it is.
+    /// The source port range that marks a flow of `bytes` as an elephant, if it is one.
     fn marks(&self, group: &Group, bytes: u64) -> Option<(u16, u16)> {
         group.elephant_ports.filter(|_| bytes > self.thresholds.elephant.0)
     }
@@ -337,11 +337,9 @@ impl Making<'_> {
         let asked = drawn.count.filter(|asked| (made as u64) < *asked);
         let name = group.name(index);
         self.traffic.notes.extend(drawn.sizes.changes().iter().map(|change| format!("{name}: {change}")));
-        self.traffic.notes.extend(
-            asked.map(|asked| {
-                format!("{name}: {made} of the {asked} flows asked for start within {duration}")
-            }),
-        );
+        self.traffic.notes.extend(asked.map(|asked| {
+            format!("{name}: only {made} of the {asked} requested flows start within {duration}")
+        }));
         Ok(schedule.load)
     }
 
@@ -361,7 +359,7 @@ impl Making<'_> {
             expected_mean.filter(|expected| flows > 0 && (mean / expected - 1.0).abs() > 0.1)
         {
             self.traffic.notes.push(format!(
-                "{}: the {flows} flows drawn have a mean of {}, the distribution {}",
+                "{}: the {flows} flows drawn have a mean size of {}, the distribution {}",
                 group.name(index),
                 Bytes(mean as u64),
                 Bytes(expected as u64)
@@ -404,7 +402,7 @@ impl Making<'_> {
     }
 }
 
-/// Refuses two flows that a receiver could not tell apart.
+/// Rejects two flows that a receiver could not distinguish.
 fn check_ports(flows: &[Flow], places: &Places) -> Result<(), TrafficError> {
     let mut seen = HashSet::with_capacity(flows.len());
     match flows.iter().find(|flow| !seen.insert((flow.src, flow.dst, flow.sport, flow.dport))) {
@@ -424,7 +422,7 @@ impl Group {
         self.class.is_none() && !matches!(&self.flows, Flows::Listed(list) if !listed_without(list))
     }
 
-    /// How notes call the group: as a scenario names it.
+    /// The group's name in notes, as in a scenario.
     fn name(&self, index: usize) -> String {
         self.class.as_ref().map_or_else(|| format!("traffic.{index}"), |class| format!("traffic.{class}"))
     }
@@ -435,9 +433,9 @@ impl ListedFlow {
         match [self.src, self.dst].into_iter().find(|host| host.index() >= places.len()) {
             Some(host) => Err(format!("there is no host {host} in the fabric")),
             None if self.src == self.dst => {
-                Err(format!("it goes from `{}` to itself", places.name(self.src)))
+                Err(format!("its source and destination are both `{}`", places.name(self.src)))
             }
-            None if self.bytes == 0 => Err("it is 0 bytes long".into()),
+            None if self.bytes == 0 => Err("its size is 0 bytes".into()),
             None => Ok(()),
         }
     }
@@ -619,10 +617,10 @@ mod tests {
             (one(flood), "at most 50000000"),
             (one(many), "at most 50000000"),
             (one(local), "no flow leaves its rack"),
-            (one(Drawn { arrivals: Arrivals::AtOnce, ..drawn(0.5) }), "all at once have no load"),
-            (one(endless), "nothing says how many"),
+            (one(Drawn { arrivals: Arrivals::AtOnce, ..drawn(0.5) }), "all start at once cannot have a load"),
+            (one(endless), "the number of flows is not given"),
             (one(Drawn { pairs: Pairs::Listed(vec![]), ..drawn(0.5) }), "list of pairs is empty"),
-            (listed(1, 1, 5, None), "flow 1: it goes from `h1` to itself"),
+            (listed(1, 1, 5, None), "flow 1: its source and destination are both `h1`"),
             (listed(1, 80, 5, None), "no host 80"),
             (listed(1, 2, 0, None), "0 bytes"),
             (listed(1, 2, 5, Some((7, 8))), "ports 7 and 8"),

@@ -1,12 +1,12 @@
-//! The flows of a run: how large, when, from where to where.
+//! The flows of a run: sizes, start times, sources and destinations.
 //!
 //! A [`Group`] describes flows of one kind; [`generate`] turns groups into one list of [`Flow`]s,
-//! sorted by start. Everything random comes from the stream that is handed in, which a run derives
-//! from its seed alone, so every scheme sees exactly the same flows. Sizes, pairs and arrivals draw
-//! from streams of their own: a sweep over the load keeps the sequence of sizes and pairs and only
-//! moves them closer together.
+//! sorted by start. All randomness comes from the stream passed in, which a run derives from its seed
+//! alone, so every scheme sees exactly the same flows. Sizes, pairs and arrivals have separate
+//! streams: a sweep over the load keeps the sequence of sizes and pairs and only changes the time
+//! between flows.
 //!
-//! No file is opened here. A CDF or a trace comes in as the bytes of its file.
+//! No file is opened here. A CDF or a trace is passed in as the bytes of its file.
 
 mod arrivals;
 mod cdf;

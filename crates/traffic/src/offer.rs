@@ -1,5 +1,5 @@
-//! What traffic asks of the links, against what they carry: warnings before a run, and the load that
-//! was really offered after the draw.
+//! Offered load compared with link capacities: warnings before a run, and the load that was actually
+//! offered after the draw.
 
 use weft_units::{Duration, HostId, Rate};
 
@@ -7,18 +7,18 @@ use crate::demand::Demand;
 use crate::flow::{LoadOf, Traffic};
 use crate::places::Places;
 
-/// What one group asks of the links.
+/// The offered load of one group.
 pub(crate) struct Offer {
-    /// Payload bits a second over all flows.
+    /// Payload bits per second over all flows.
     pub(crate) bps: f64,
-    /// Which share of it goes where.
+    /// The distribution over hosts and racks.
     pub(crate) demand: Demand,
 }
 
-/// A link that is asked for more than this share of its rate is reported.
+/// A link with an offered load above this fraction of its rate is reported.
 const FULL: f64 = 1.0 + 1e-9;
 
-/// A warning for every kind of link that is asked for more than it carries, naming the worst.
+/// A warning for each kind of overloaded link, naming the worst.
 pub(crate) fn overloads(offers: &[Offer], places: &Places) -> Vec<String> {
     let total = |shares: fn(&Demand) -> &[f64], at: usize| -> f64 {
         offers.iter().map(|offer| offer.bps * shares(&offer.demand)[at]).sum()
@@ -57,7 +57,7 @@ pub(crate) fn overloads(offers: &[Offer], places: &Places) -> Vec<String> {
     uplinks.into_iter().chain(hosts).collect()
 }
 
-/// Fills in the realised mean, and the load where flows arrive over time.
+/// Fills in the realised mean, and the load if flows arrive over time.
 pub(crate) fn measure(traffic: &mut Traffic, places: &Places, duration: Duration, over_time: bool) {
     let bytes: f64 = traffic.flows.iter().map(|flow| flow.bytes as f64).sum();
     traffic.mean_bytes = bytes / traffic.flows.len().max(1) as f64;

@@ -1,4 +1,4 @@
-//! [`Pairs`]: from which host to which a flow goes.
+//! [`Pairs`]: the sources and destinations of flows.
 
 use rand_core::RngCore;
 use thiserror::Error;
@@ -16,18 +16,18 @@ pub enum Pairs {
     InterLeaf,
     /// Two different hosts.
     Random,
-    /// Every host sends to one other and receives from one other, drawn once.
+    /// Every host sends to one other host and receives from one, drawn once.
     Permutation,
-    /// At every arrival `fan_in` different hosts send to one.
+    /// At every arrival, `fan_in` different hosts send to one host.
     Incast {
-        /// How many send at once.
+        /// The number of simultaneous senders.
         fan_in: u32,
-        /// Who receives; drawn anew at every arrival where it is `None`.
+        /// The receiver; drawn for every arrival if `None`.
         receiver: Option<HostId>,
     },
     /// Every host to every other.
     AllToAll,
-    /// Within the rack with probability `share`, else to another rack.
+    /// Within the rack with probability `share`, otherwise to another rack.
     RackLocal {
         /// The probability, in [0, 1].
         share: f64,
@@ -42,21 +42,23 @@ pub enum PairsError {
     /// Fewer hosts than a flow needs.
     #[error("a flow needs two hosts; the fabric has {0}")]
     TooFewHosts(usize),
-    /// One rack only, or none that has hosts outside.
+    /// Only one rack has hosts.
     #[error("pairs between racks need hosts in two racks; all {0} hosts share one")]
     OneRack(usize),
     /// A share of rack-local flows where a rack has a single host.
     #[error("rack-local flows need two hosts in every rack; rack `{0}` has one")]
     LoneHost(String),
-    /// A share that is no probability.
+    /// A share that is not a probability.
     #[error("the share of rack-local flows is {0}; expected a number from 0 to 1")]
     Share(f64),
     /// More senders than there are hosts.
-    #[error("{fan_in} hosts cannot send to one at once: there are {others} others; expected 1 to {others}")]
+    #[error(
+        "{fan_in} hosts cannot send to one host: it has only {others} others to receive from; expected 1 to {others}"
+    )]
     FanIn {
-        /// The number asked for.
+        /// The requested number.
         fan_in: u32,
-        /// How many other hosts there are.
+        /// The number of other hosts.
         others: usize,
     },
     /// An empty list of pairs.
@@ -70,20 +72,20 @@ pub enum PairsError {
     UnknownHost(HostId),
 }
 
-/// Pairs of one group being drawn.
+/// The state of drawing one group's pairs.
 #[derive(Debug)]
 pub(crate) struct Pattern<'a> {
     places: &'a Places,
     pairs: &'a Pairs,
     /// The pairs of a permutation or a list.
     table: Vec<(HostId, HostId)>,
-    /// Takes pairs in turn instead of drawing them, where the pattern has an order.
+    /// Takes pairs in turn instead of drawing them, if the pattern has an order.
     in_turn: bool,
     next: u64,
 }
 
 impl Pairs {
-    /// Checks the pattern against the hosts and draws what is drawn once. `in_turn`: a pattern with
+    /// Checks the pattern against the hosts and makes one-time draws. With `in_turn`, a pattern with
     /// an order (permutation, all-to-all, list) is walked instead of drawn from.
     pub(crate) fn pattern<'a>(
         &'a self,
@@ -143,7 +145,7 @@ impl Pairs {
     }
 }
 
-/// A random order of the hosts in which none keeps its place.
+/// A random derangement of the hosts.
 fn permutation(hosts: u32, rng: &mut impl RngCore) -> Vec<(HostId, HostId)> {
     let mut to: Vec<u32> = (0..hosts).collect();
     loop {
@@ -155,7 +157,7 @@ fn permutation(hosts: u32, rng: &mut impl RngCore) -> Vec<(HostId, HostId)> {
 }
 
 impl Pattern<'_> {
-    /// How many flows one arrival brings.
+    /// The number of flows per arrival.
     pub(crate) fn batch(&self) -> u64 {
         match self.pairs {
             Pairs::Incast { fan_in, .. } => u64::from(*fan_in),
@@ -163,7 +165,7 @@ impl Pattern<'_> {
         }
     }
 
-    /// How many arrivals go through the pattern once; `None` where it has no end.
+    /// The number of arrivals that go through the pattern once; `None` if it has no end.
     pub(crate) fn round(&self) -> Option<u64> {
         let hosts = self.places.len() as u64;
         match self.pairs {
@@ -174,7 +176,7 @@ impl Pattern<'_> {
         }
     }
 
-    /// The pairs of the next arrival, into `out`.
+    /// Writes the pairs of the next arrival into `out`.
     pub(crate) fn arrival(&mut self, rng: &mut impl RngCore, out: &mut Vec<(HostId, HostId)>) {
         let hosts = self.places.len() as u64;
         out.clear();
@@ -220,7 +222,7 @@ impl Pattern<'_> {
         (src, self.places.nth_outside(src, below(rng, self.places.outside(src))))
     }
 
-    /// Which share of the flows every host sends and receives, and which leaves every rack.
+    /// The share of flows that every host sends and receives, and that leaves every rack.
     pub(crate) fn demand(&self) -> Demand {
         match self.pairs {
             Pairs::Random | Pairs::AllToAll | Pairs::Incast { receiver: None, .. } => {

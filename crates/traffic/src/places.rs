@@ -1,22 +1,22 @@
-//! [`Places`]: what traffic needs to know of a fabric. Which hosts there are, which share a rack, and
-//! how much their links and the uplinks of the racks carry.
+//! [`Places`]: the properties of a fabric that traffic depends on: its hosts, their racks, and the
+//! capacities of host links and rack uplinks.
 
 use std::collections::{BTreeMap, HashMap};
 
 use weft_fabric::{Fabric, Link};
 use weft_units::{HostId, NodeId, Rate};
 
-/// The hosts that hang on one switch.
+/// The hosts attached to one switch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rack {
     /// The name of the switch.
     pub name: String,
     /// Its hosts, in ascending order.
     pub hosts: Vec<HostId>,
-    /// The sum of the rates of its links to other switches, upwards, failed ones included: the
-    /// capacity that a load is a share of, so that a failure leaves the traffic as it was.
+    /// The sum of the rates of its links to other switches, upwards, including failed ones. A load is a
+    /// fraction of this, so that a failure does not change the traffic.
     pub uplinks: Rate,
-    /// The same without failed links: what the rack can really send.
+    /// The same without failed links: the rack's actual uplink capacity.
     pub uplinks_up: Rate,
 }
 
@@ -27,7 +27,7 @@ pub struct Places {
     rates: Vec<Rate>,
     racks: Vec<Rack>,
     rack_of: Vec<u32>,
-    /// Hosts rack by rack: drawing a host outside a rack is then one draw.
+    /// Hosts rack by rack, so that a host outside a rack can be drawn in one step.
     by_rack: Vec<HostId>,
     /// Where each rack starts in `by_rack`, and the end of the last.
     starts: Vec<u32>,
@@ -35,8 +35,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// The hosts of `fabric`. A rack is the switch that a host hangs on (that of its first link where
-    /// it has several), its uplinks are the links of that switch to other switches.
+    /// The hosts of `fabric`. A rack is the switch that a host is attached to (by its first link if it has
+    /// several), its uplinks are that switch's links to other switches.
     pub fn of(fabric: &Fabric) -> Self {
         let outgoing = |node| fabric.ports(node).iter().map(|&link| fabric.link(link));
         let sum = |links: &mut dyn Iterator<Item = &Link>| {
@@ -64,8 +64,8 @@ impl Places {
         Self::new(hosts.collect(), racks.collect())
     }
 
-    /// Hosts with their names and the rates of their links, and the racks they stand in. A host that
-    /// no rack lists gets a rack of its own without uplinks.
+    /// Hosts with their names and link rates, and their racks. A host that no rack lists gets its own rack
+    /// without uplinks.
     pub fn new(hosts: Vec<(String, Rate)>, mut racks: Vec<Rack>) -> Self {
         let mut rack_of = vec![u32::MAX; hosts.len()];
         for (index, rack) in racks.iter_mut().enumerate() {
@@ -94,17 +94,17 @@ impl Places {
         Self { names, rates, racks, rack_of, by_rack, starts, ids }
     }
 
-    /// How many hosts there are.
+    /// The number of hosts.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there is no host.
+    /// Whether there are no hosts.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// The host called `name`.
+    /// The host named `name`.
     pub fn host(&self, name: &str) -> Option<HostId> {
         self.ids.get(name).copied()
     }
@@ -114,12 +114,12 @@ impl Places {
         &self.names
     }
 
-    /// The name of `host`, empty where there is no such host.
+    /// The name of `host`, empty if there is no such host.
     pub fn name(&self, host: HostId) -> &str {
         self.names.get(host.index()).map_or("", String::as_str)
     }
 
-    /// The sum of the rates of the links of `host`, failed ones included.
+    /// The sum of the rates of the links of `host`, including failed ones.
     pub fn rate(&self, host: HostId) -> Rate {
         self.rates[host.index()]
     }
@@ -134,22 +134,22 @@ impl Places {
         self.rack_of[host.index()] as usize
     }
 
-    /// The sum of the rates of all racks' uplinks, one direction.
+    /// The sum of the rates of all racks' uplinks, in one direction.
     pub fn uplink_capacity(&self) -> f64 {
         self.racks.iter().map(|rack| rack.uplinks.bps() as f64).sum()
     }
 
-    /// The sum of the rates of all hosts' links, one direction.
+    /// The sum of the rates of all hosts' links, in one direction.
     pub fn host_capacity(&self) -> f64 {
         self.rates.iter().map(|rate| rate.bps() as f64).sum()
     }
 
-    /// How many hosts stand in other racks than `host`.
+    /// The number of hosts in other racks than `host`.
     pub(crate) fn outside(&self, host: HostId) -> u64 {
         (self.len() - self.racks[self.rack_of(host)].hosts.len()) as u64
     }
 
-    /// The `index`-th host that stands in another rack than `host`; `index` below
+    /// The `index`-th host in another rack than `host`; `index` is below
     /// [`outside`](Self::outside).
     pub(crate) fn nth_outside(&self, host: HostId, index: u64) -> HostId {
         let rack = self.rack_of(host);
@@ -164,7 +164,7 @@ pub(crate) mod tests {
     use super::*;
     use weft_fabric::{LinkSpec, build};
 
-    /// A spine-leaf of `leaves` racks of `hosts` hosts at 1 Gbps, `spines` uplinks of 1 Gbps a leaf.
+    /// A spine-leaf of `leaves` racks of `hosts` hosts at 1 Gbps, with `spines` uplinks of 1 Gbps per leaf.
     pub(crate) fn spine_leaf(spines: u64, leaves: u32, hosts: u32) -> Places {
         let uplinks = Rate::from_gbps(spines);
         let names = (0..leaves * hosts).map(|id| (format!("h{id}"), Rate::from_gbps(1))).collect();

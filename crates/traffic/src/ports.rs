@@ -1,5 +1,5 @@
-//! Which TCP ports a flow uses. Source ports are a random order of the ephemeral range of Linux, used
-//! up before the destination port moves on, so no two flows of a run share both, whatever their hosts.
+//! The TCP ports of flows. Source ports are a random order of Linux's ephemeral range, which is used
+//! up before the destination port is incremented, so no two flows of a run share both ports.
 
 use rand_core::RngCore;
 
@@ -22,8 +22,8 @@ impl Ports {
         Self { order }
     }
 
-    /// Source and destination port of the `index`-th flow of those whose source ports are `first` to
-    /// `last`: in order, used up before the destination port moves on.
+    /// Source and destination port of the `index`-th flow with source ports `first` to `last`: source ports
+    /// are used in order, all before the destination port is incremented.
     pub(crate) fn within((first, last): (u16, u16), index: usize) -> (u16, u16) {
         let count = usize::from(last.saturating_sub(first)) + 1;
         (first + (index % count) as u16, FIRST_LISTENING.wrapping_add((index / count) as u16))

@@ -1,5 +1,5 @@
-//! The flow size distributions of the literature, unmodified, each with its source. Whatever a study
-//! changes (a cut, a scale) it says in its scenario; the realised mean goes into the result.
+//! Published flow size distributions, unmodified, each with its source. Changes by a study (a cut, a
+//! scale) are part of its scenario; the realised mean is part of the result.
 
 use crate::sizes::{Knot, Sizes};
 
@@ -8,7 +8,7 @@ use crate::sizes::{Knot, Sizes};
 pub struct Table {
     /// The name in a scenario.
     pub name: &'static str,
-    /// Where it is from.
+    /// The publication it comes from.
     pub source: &'static str,
     /// Bytes in one unit of the size column.
     unit: f64,
@@ -27,7 +27,7 @@ impl Table {
     }
 }
 
-/// The table called `name`.
+/// The table named `name`.
 pub fn named(name: &str) -> Option<&'static Table> {
     ALL.iter().find(|table| table.name == name)
 }

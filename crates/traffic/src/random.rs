@@ -1,5 +1,5 @@
-//! What is drawn from a random stream: integers without bias, reals, exponential gaps, shuffles.
-//! The results are the same on every machine: the logarithm is `libm`'s, not the platform's.
+//! Draws from a random stream: unbiased integers, reals, exponential gaps, shuffles. The results are
+//! the same on every machine: the logarithm is `libm`'s, not the platform's.
 
 use rand_core::RngCore;
 
@@ -8,10 +8,10 @@ pub(crate) fn unit(rng: &mut impl RngCore) -> f64 {
     (rng.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
 }
 
-/// An integer in `0..n`, every one equally likely; 0 where `n` is 0.
+/// An integer in `0..n`, every one equally likely; 0 if `n` is 0.
 ///
-/// Lemire, "Fast random integer generation in an interval" (2019): the high half of a product, drawn
-/// again in the few cases that would favour small values.
+/// Lemire, "Fast random integer generation in an interval" (2019): the high half of a product, redrawn
+/// in the few cases that would favour small values.
 pub(crate) fn below(rng: &mut impl RngCore, n: u64) -> u64 {
     let mut product = u128::from(rng.next_u64()) * u128::from(n);
     if (product as u64) < n {
@@ -28,7 +28,7 @@ pub(crate) fn exponential(rng: &mut impl RngCore) -> f64 {
     -libm::log(1.0 - unit(rng))
 }
 
-/// Brings `items` into a random order, every order equally likely.
+/// Shuffles `items`, every order equally likely.
 pub(crate) fn shuffle<T>(rng: &mut impl RngCore, items: &mut [T]) {
     for last in (1..items.len()).rev() {
         items.swap(last, below(rng, last as u64 + 1) as usize);

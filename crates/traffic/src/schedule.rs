@@ -1,5 +1,5 @@
-//! When the flows of one group start and how many there are: its load or number turned into a rate of
-//! arrivals, with the random streams of the group.
+//! The start times and number of flows of one group: turns its load or number into an arrival rate,
+//! with the random streams of the group.
 
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -12,7 +12,7 @@ use crate::offer::Offer;
 use crate::pairs::Pattern;
 use crate::places::Places;
 
-/// The random streams of a group: one a purpose, so that drawing more of one leaves the others alone.
+/// The random streams of a group, one per purpose, so that extra draws from one do not affect the others.
 pub(crate) struct Streams {
     pub(crate) arrivals: Xoshiro256PlusPlus,
     pub(crate) pairs: Xoshiro256PlusPlus,
@@ -21,7 +21,7 @@ pub(crate) struct Streams {
 }
 
 impl Streams {
-    /// The streams of the `occurrence`-th group called `name`, in a run with `seed`.
+    /// The streams of the `occurrence`-th group named `name`, in a run with `seed`.
     pub(crate) fn of(seed: u64, name: &str, occurrence: u64) -> Self {
         let draw = |seed: u64| Xoshiro256PlusPlus::seed_from_u64(seed).next_u64();
         let named = name.bytes().fold(draw(seed), |hash, byte| draw(hash ^ u64::from(byte)));
@@ -36,11 +36,11 @@ pub(crate) struct Schedule<'a> {
     pub(crate) pattern: Pattern<'a>,
     /// Picoseconds after the group's start, in order.
     pub(crate) times: Box<dyn Iterator<Item = u64>>,
-    /// The most flows these arrivals may bring.
+    /// The maximum number of flows.
     pub(crate) most: u64,
-    /// The load asked for.
+    /// The requested load.
     pub(crate) load: Option<f64>,
-    /// What it asks of the links, where flows arrive over time.
+    /// The offered load, if flows arrive over time.
     pub(crate) offer: Option<Offer>,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Schedule<'a> {
                     LoadOf::HostLinks => (places.host_capacity(), 1.0),
                 };
                 if capacity <= 0.0 {
-                    return Err(no_capacity(of, "no such link carries anything"));
+                    return Err(no_capacity(of, "these links have no capacity"));
                 }
                 if crossing <= 0.0 {
                     return Err(no_capacity(of, "no flow leaves its rack"));
@@ -110,7 +110,7 @@ impl<'a> Schedule<'a> {
         let per_ps = flows_per_second / batch as f64 * 1e-12;
         let times = drawn.arrivals.at_rate(per_ps, span, streams.arrivals.clone());
         let offer = Some(Offer { bps: flows_per_second * flow_bits, demand });
-        // A Poisson process may exceed its expected number; the room is never exceeded.
+        // A Poisson process may exceed its expected number, but never the room.
         let most = most.min(room);
         Ok(Self { pattern, times: Box::new(times), most, load, offer })
     }
@@ -120,7 +120,7 @@ impl Intensity {
     fn what(self) -> &'static str {
         match self {
             Self::Load { .. } => "load",
-            Self::FlowsPerSecond(_) => "rate of flows a second",
+            Self::FlowsPerSecond(_) => "number of flows per second",
         }
     }
 

@@ -1,6 +1,6 @@
 //! [`Sizes`]: a distribution of flow sizes as a piecewise linear CDF. Fixed and uniform sizes, the
-//! published tables and a user's file are all of this one form, so truncating, clamping and scaling
-//! are exact and the mean is known before a flow is drawn.
+//! published tables and a user's file all have this form, so truncating, clamping and scaling are
+//! exact, and the mean is known before a flow is drawn.
 
 use rand_core::RngCore;
 use thiserror::Error;
@@ -8,7 +8,7 @@ use weft_units::Bytes;
 
 use crate::random::unit;
 
-/// One point of a CDF: a flow is at most `bytes` long with probability `probability`.
+/// One point of a CDF: a flow has at most `bytes` bytes with probability `probability`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Knot {
     /// The size in bytes.
@@ -26,25 +26,25 @@ pub struct Sizes {
     changes: Vec<String>,
 }
 
-/// Why a distribution of sizes is impossible.
+/// Why a distribution of sizes is invalid.
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum SizesError {
     /// A CDF needs at least one knot.
     #[error("a distribution of sizes needs at least one size")]
     Empty,
-    /// Sizes and probabilities must not fall from one knot to the next.
+    /// Sizes and probabilities must not decrease from one knot to the next.
     #[error("knot {index}: {what} falls from {before} to {after}; a CDF never falls")]
     Falls {
         /// The knot, counted from 1.
         index: usize,
-        /// What falls.
+        /// The decreasing value.
         what: &'static str,
-        /// Its value in the knot before.
+        /// Its value in the previous knot.
         before: f64,
         /// Its value in this knot.
         after: f64,
     },
-    /// A value no CDF can have.
+    /// A value out of range.
     #[error("knot {index}: {what} is {value}; expected {expected}")]
     Impossible {
         /// The knot, counted from 1.
@@ -53,7 +53,7 @@ pub enum SizesError {
         what: &'static str,
         /// The value.
         value: f64,
-        /// What it has to be.
+        /// The valid range.
         expected: &'static str,
     },
     /// The last probability must be 1.
@@ -63,15 +63,15 @@ pub enum SizesError {
     #[error("every flow would be 0 bytes long")]
     Zero,
     /// A limit below the smallest size.
-    #[error("no flow is as small as {limit}: the smallest is {smallest}")]
+    #[error("the limit, {limit}, is below the smallest size, {smallest}")]
     LimitTooSmall {
-        /// The limit asked for.
+        /// The requested limit.
         limit: Bytes,
         /// The smallest size of the distribution.
         smallest: Bytes,
     },
     /// A uniform range that ends before it starts.
-    #[error("the range starts at {from} and ends at {to}, below it")]
+    #[error("the range ends at {to}, below its start at {from}")]
     Reversed {
         /// The lower end given.
         from: Bytes,
@@ -84,7 +84,7 @@ impl Sizes {
     /// The distribution through `knots`.
     ///
     /// # Errors
-    /// A CDF that is empty, falls, has values outside [0, 1] or does not end at 1.
+    /// A CDF that is empty, decreases, has values outside [0, 1] or does not end at 1.
     pub fn new(knots: Vec<Knot>) -> Result<Self, SizesError> {
         let last = knots.last().ok_or(SizesError::Empty)?;
         let mut before = Knot { bytes: 0.0, probability: 0.0 };
@@ -117,7 +117,7 @@ impl Sizes {
         Ok(Self { knots, mean, changes: Vec::new() })
     }
 
-    /// Every flow is `size` long.
+    /// Every flow has size `size`.
     ///
     /// # Errors
     /// A size of zero.
@@ -149,7 +149,7 @@ impl Sizes {
         self.mean
     }
 
-    /// What was changed of the distribution as given, in words: cuts, scales.
+    /// Descriptions of changes to the original distribution: cuts, scales.
     pub fn changes(&self) -> &[String] {
         &self.changes
     }
@@ -170,7 +170,7 @@ impl Sizes {
         }
     }
 
-    /// The sizes up to `limit` only, in unchanged proportions: flows above it do not occur (the
+    /// Only the sizes up to `limit`, in unchanged proportions: larger flows do not occur (the
     /// conditional distribution).
     ///
     /// # Errors
@@ -183,11 +183,11 @@ impl Sizes {
         if let Some(last) = knots.last_mut() {
             last.probability = 1.0;
         }
-        let left_out = format!("sizes truncated at {limit} ({} of the flows left out)", percent(1.0 - whole));
+        let left_out = format!("sizes truncated at {limit} ({} of the flows removed)", percent(1.0 - whole));
         self.changed(Self::new(knots)?, &left_out)
     }
 
-    /// Flows above `limit` become exactly `limit` long.
+    /// Flows above `limit` get exactly this size.
     ///
     /// # Errors
     /// A limit of zero.
@@ -201,7 +201,7 @@ impl Sizes {
         self.changed(Self::new(knots)?, &format!("sizes clamped to {limit} ({above} of the flows)"))
     }
 
-    /// Every size times one factor, so that the mean is `mean`.
+    /// Scales every size by one factor so that the mean is `mean`.
     ///
     /// # Errors
     /// A mean of zero.
@@ -211,7 +211,7 @@ impl Sizes {
         self.changed(Self::new(knots)?, &format!("sizes scaled by {factor:.4}"))
     }
 
-    /// `new`, with what was done to get there.
+    /// `new`, with a description of the change.
     fn changed(&self, new: Self, how: &str) -> Result<Self, SizesError> {
         let size = |bytes: f64| Bytes(bytes.round() as u64);
         let change = format!("{how}: mean {} instead of {}", size(new.mean), size(self.mean));
@@ -234,7 +234,7 @@ impl Sizes {
         (bytes + 0.5).max(1.0) as u64
     }
 
-    /// The knots up to `limit`, the last one there, and the probability of sizes up to it.
+    /// The knots up to `limit`, including one at `limit`, and the probability of sizes up to it.
     fn up_to(&self, limit: Bytes) -> Result<(Vec<Knot>, f64), SizesError> {
         let bytes = limit.0 as f64;
         let probability = self.probability(bytes);

@@ -159,7 +159,7 @@ def test_on_demand_the_first_packet_of_a_pair_has_a_rule_made_for_it(fabric, dae
         assert rule["matches"] == {"source": "10.0.0.1/32", "destination": "10.0.0.15/32"}
         assert rule["action"] == {"queue": 0, "down": 30, "to": {"group": 7}}
         daemons.notice("es1", what="miss", port=0, source="192.0.2.1", destination="10.0.0.15")
-        watch.until("no rule for 192.0.2.1 -> 10.0.0.15: 192.0.2.1 is no host's address")
+        watch.until("no rule for 192.0.2.1 -> 10.0.0.15: 192.0.2.1 is not the address of any host")
         daemons.notice("es1", what="miss", port=0, source="10.0.0.16", destination="10.0.0.15")
         watch.until("10.0.0.16 is the address of a host on another switch")
         assert watch.stop() == 0

@@ -1,7 +1,7 @@
-//! Whether a port's hosts may open one more flow, and what becomes of those who open too many.
+//! Flow admission: whether a port's hosts may open one more flow, and what happens above the limit.
 //!
-//! Each port has its own limits, so that a flooding port displaces only its own flows. Above them
-//! its TCP goes by stations instead of flows for as long as it lasts: nothing of it comes to the controller.
+//! Each port has its own limits, so that a flooding port evicts only its own flows. Above them its TCP is
+//! forwarded per station instead of per flow while the flood lasts, and none of it reaches the controller.
 
 use super::Smoc;
 use super::rules::Changes;
@@ -12,8 +12,8 @@ use crate::flows::State;
 use crate::network::at_once;
 
 impl Smoc {
-    /// Whether one more flow may be opened at a port between two stations; old ones that nobody has confirmed
-    /// may have to go.
+    /// Whether one more flow may be opened at a port between two stations; this may evict old unconfirmed
+    /// flows.
     pub(super) fn admit(&mut self, now: Time, port: u32, stations: [u32; 2], out: &mut Vec<Command>) -> bool {
         let limits = &self.net.settings.limits;
         let (rate, flows, per_port, unconfirmed) =
@@ -33,7 +33,7 @@ impl Smoc {
             return false;
         }
         if (used.flows as usize >= per_port || used.unconfirmed.len() >= unconfirmed)
-            // Each that makes room costs its switches two rules more than the new one.
+            // An eviction costs its switches two more rule changes than the new flow.
             && !(used.evictions.take(now, evictions, evictions / 10) && self.give_up_oldest(now, port, out))
         {
             return false;
@@ -50,20 +50,20 @@ impl Smoc {
         true
     }
 
-    /// Whether the switches of two stations may be asked for more rules on behalf of a port's hosts.
+    /// Whether more rules may be requested from the switches of two stations on behalf of a port's hosts.
     pub(super) fn has_budget(&self, port: u32, stations: [u32; 2], part: u32) -> bool {
         let mut switches = stations.iter().map(|&station| self.net.stations.slab[station].switch);
         switches.all(|switch| self.budget.has_room(switch, port, part))
     }
 
-    /// How many rules a flow between two stations has at the switch where it has most.
+    /// The number of rules of a flow between two stations at the switch that has most of them.
     pub(super) fn rules_of(&self, stations: [u32; 2]) -> u32 {
         let [from, to] = stations.map(|station| self.net.stations.slab[station].switch);
         1 + u32::from(from == to)
     }
 
-    /// Gives up the oldest unconfirmed flow of a port. Those that have outlived the idle timeout carry packets:
-    /// that confirms them.
+    /// Evicts the oldest unconfirmed flow of a port. Flows that have outlived the idle timeout carry packets, which
+    /// confirms them.
     fn give_up_oldest(&mut self, now: Time, port: u32, out: &mut Vec<Command>) -> bool {
         let alive = Duration::from_secs(2 * u64::from(self.net.settings.idle_timeout_s));
         while let Some(oldest) = self.net.port_use(port).unconfirmed.first() {

@@ -1,4 +1,4 @@
-//! Ports and cables that come and go: what goes over them is moved. Switches whose connection is lost.
+//! Ports and links that come and go: affected traffic is moved. Lost switch connections.
 
 use super::Smoc;
 use super::install::Draft;
@@ -14,18 +14,18 @@ use crate::topology::Change;
 use crate::transactions::Purpose;
 
 impl Smoc {
-    /// The connection to a switch is gone. It forwards as before, so its links, stations and rules stay as they are,
-    /// and what goes through it stays there. Only what it had still to confirm has failed.
+    /// The connection to a switch is lost. It still forwards, so its links, stations and rules stay, and traffic through it
+    /// is not moved. Only its unconfirmed transactions fail.
     pub(super) fn disconnect(&mut self, now: Time, id: SwitchId, out: &mut Vec<Command>) {
         let Some(switch) = self.net.topology.switch_down(id) else { return };
         self.budget.forget(switch);
         self.net.stations.forget_claims_at(switch);
         for number in self.transactions.waiting_for(switch) {
-            self.refused(now, number, id, "the connection is gone", out);
+            self.refused(now, number, id, "connection lost", out);
         }
     }
 
-    /// Ports, cables or both have changed.
+    /// Ports or links have changed.
     pub(super) fn changed(&mut self, now: Time, change: &Change, out: &mut Vec<Command>) {
         self.net.count(change);
         if change.paths {
@@ -47,7 +47,7 @@ impl Smoc {
             if self.net.topology.leads_to_switch(port) {
                 let RuleChange::Remove { cookie, matches } = super::rules::removal(&rule) else { continue };
                 self.net.change(&mut changes, switch, RuleChange::Remove { cookie, matches });
-                // What was heard there came through another switch.
+                // Stations learned there were behind another switch.
                 for station in self.net.stations.at_port(port).to_vec() {
                     self.remove_station(now, station, out);
                 }
@@ -61,14 +61,14 @@ impl Smoc {
         }
     }
 
-    /// A cable is no more: whatever goes over it is moved, or removed so that its next packet asks.
+    /// A link has failed: its traffic is moved, or its rules are removed so that the next packet goes to the controller.
     fn cut(&mut self, now: Time, cable: u32, out: &mut Vec<Command>) {
         let over = |path: &crate::paths::Path| path.cables.contains(&cable);
         let affected: Vec<u32> =
             self.paths.slab.iter().filter(|(_, path)| over(path)).map(|(index, _)| index).collect();
         for path in affected {
             self.move_away(now, path, out);
-            // Who used it is gone; its labels go without waiting.
+            // It has no users now; its labels are released without waiting.
             if self.paths.slab.get(path).is_some_and(|path| path.labels.is_some()) {
                 let was = self.paths.unlabel(path);
                 at_once(self.path_removals(&was), out);
@@ -76,13 +76,13 @@ impl Smoc {
         }
     }
 
-    /// Gives everything on a path that is broken another one. What finds none is removed.
+    /// Moves everything off a failed path. Flows and routes without another path lose their rules.
     fn move_away(&mut self, now: Time, path: u32, out: &mut Vec<Command>) {
         let Some(entry) = self.paths.slab.get(path) else { return };
         let flows: Vec<u32> = entry.flows.iter(by::PATH, &self.flows.slab).collect();
         for flow in flows {
             let moved = self.choose(flow).is_some_and(|other| {
-                debug_assert_ne!(other, path, "a path over what is gone");
+                debug_assert_ne!(other, path, "a path over a failed link");
                 self.move_flow(now, flow, other, out)
             });
             if !moved {
@@ -104,14 +104,14 @@ impl Smoc {
         }
     }
 
-    /// Puts a route on the path that is the shortest now. `false` where there is none.
+    /// Moves a route to the current shortest path. `false` if there is none.
     fn move_route(&mut self, now: Time, route: u32, out: &mut Vec<Command>) -> bool {
         let (from, to, before) = {
             let entry = &self.routes.slab[route];
             (entry.switch, entry.to, entry.path)
         };
         let there = self.net.stations.slab[to].switch;
-        // As when it was made: the path is that of the two in the order of the first frame, either will do.
+        // As at creation: the path set follows the order of the first frame's stations; either order will do.
         let Some(path) = self.first_usable(from, there) else { return false };
         if !self.label(now, path, out) {
             return false;

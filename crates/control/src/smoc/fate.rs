@@ -1,4 +1,4 @@
-//! Where rules that were found lead.
+//! Tracing where rules found in switches lead.
 
 use rustc_hash::FxHashMap;
 
@@ -13,7 +13,7 @@ use crate::slab::NONE;
 /// Where a rule leads.
 #[derive(Debug)]
 pub(super) enum Fate {
-    /// That cannot be told yet.
+    /// Not known yet.
     Unknown,
     /// Nowhere.
     Wrong,
@@ -21,7 +21,7 @@ pub(super) enum Fate {
     Leads(Way),
 }
 
-/// The way of what a rule sends.
+/// The path of the frames that a rule forwards.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
     pub switches: Vec<u32>,
@@ -42,14 +42,14 @@ impl Smoc {
         labels.collect()
     }
 
-    /// Whether a rule keeps labels out that come from another switch: its removal was lost with a connection.
+    /// Whether a rule drops labels from another switch: its removal was lost with a connection.
     fn is_stale_guard(&self, switch: u32, rule: &Rule) -> bool {
         let ports = &self.net.topology.switches[switch as usize].ports;
         let port = rule.matches.in_port.and_then(|port| ports.get(&port));
         rule.priority == priority::GUARD && port.is_some_and(|&port| self.net.topology.leads_to_switch(port))
     }
 
-    /// Where a rule of a flow or a route leads.
+    /// Traces a rule of a flow or a route.
     pub(super) fn fate(&self, switch: u32, rule: &Rule, labelled: &FxHashMap<u32, (u32, usize)>) -> Fate {
         if self.is_stale_guard(switch, rule) {
             return Fate::Wrong;
@@ -116,7 +116,7 @@ impl Smoc {
         }
     }
 
-    /// Whether a rule lets through a claim of somebody who is elsewhere, or that an address is his which is another's.
+    /// Whether a rule forwards a claim of a station that is elsewhere, or a claim to another station's address.
     fn is_refuted(&self, switch: u32, rule: &Rule) -> bool {
         let Some((port, mac, address, _)) = claim_of(&rule.matches) else { return false };
         let claimant = self.net.stations.with_mac(mac);
@@ -128,13 +128,13 @@ impl Smoc {
         is_elsewhere || owner.is_some() && owner != claimant
     }
 
-    /// What it means that a switch has no rule for what comes to it.
+    /// The verdict if a switch has no rule for frames sent to it.
     fn missing(&self, switch: u32) -> Fate {
         if self.net.is_up(switch) { Fate::Wrong } else { Fate::Unknown }
     }
 }
 
-/// Whether a rule of a flow or a route is for the frames that such rules are for, and no others.
+/// Whether a flow or route rule matches exactly the frames that such rules should.
 pub(super) fn is_sound(rule: &Rule) -> bool {
     let found = rule.matches;
     let Some((mac, _)) = found.eth_dst else { return false };
@@ -157,8 +157,8 @@ pub(super) fn is_sound(rule: &Rule) -> bool {
     }
 }
 
-/// The label that a rule gives to frames, with the station's number, and the port by which it sends them; `None` for
-/// rules that do anything else.
+/// The label that a rule sets, with the station's number, and its output port; `None` for rules with other
+/// actions.
 pub(super) fn departure(rule: &Rule) -> Option<(Option<(Label, u32)>, PortNo)> {
     let steps = rule.actions.iter().filter(|step| !matches!(step, RuleAction::Controller { .. }));
     let mut steps = steps.copied();

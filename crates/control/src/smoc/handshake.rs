@@ -1,4 +1,4 @@
-//! What the copies of handshakes say (Algorithm 2): keys, agreement, proof.
+//! Handshake segments copied to the controller (Algorithm 2): keys, acceptance, HMACs.
 
 use weft_wire::mptcp::{Key, Party, Version, join_hmac};
 
@@ -15,7 +15,7 @@ use crate::rule::RuleChange;
 use crate::slab::NONE;
 
 impl Smoc {
-    /// A segment of a flow that was forwarded, and copied to the controller.
+    /// Handles a flow's segment that was forwarded and copied to the controller.
     pub(super) fn copied(
         &mut self,
         now: Time,
@@ -31,7 +31,7 @@ impl Smoc {
         self.heard(now, flow, direction, segment, out);
     }
 
-    /// What a segment of a flow says about its handshake.
+    /// Updates a flow's handshake from a segment.
     pub(super) fn heard(
         &mut self,
         now: Time,
@@ -52,7 +52,7 @@ impl Smoc {
         }
     }
 
-    /// The listener of a connection that is being opened has sent something.
+    /// Handles a segment from the listener of a connection being opened.
     fn listener_said(&mut self, now: Time, flow: u32, segment: &Tcp, out: &mut Vec<Command>) {
         if !segment.is_syn_ack() {
             return;
@@ -78,13 +78,13 @@ impl Smoc {
         }
     }
 
-    /// The initiator has sent something.
+    /// Handles a segment from the initiator.
     fn initiator_said(&mut self, now: Time, flow: u32, segment: &Tcp, out: &mut Vec<Command>) {
         let connection = self.flows.slab[flow].connection;
         if segment.is_syn() {
             let entry = &mut self.flows.slab[flow];
             if entry.sequence != segment.sequence && !self.connections.slab[connection].established {
-                // The same ends, but another connection.
+                // The same endpoints, but a new connection.
                 entry.sequence = segment.sequence;
                 if let Some(Mptcp::Capable { version, sender_key, .. }) = segment.mptcp {
                     self.connections.slab[connection].version = version;
@@ -113,7 +113,7 @@ impl Smoc {
                 self.stop_copy(flow, INITIATOR, out);
                 self.prove_all(now, connection, out);
             }
-            // The third segment was lost on its way to the switch: there is nothing more to be seen.
+            // The third segment was lost before the switch: nothing more to learn.
             Some(Mptcp::Capable { .. } | Mptcp::Join(_) | Mptcp::Other) => {}
             None | Some(Mptcp::Malformed) => self.plain_after_all(flow, out),
         }
@@ -127,7 +127,7 @@ impl Smoc {
         }
     }
 
-    /// The handshake has shown that a connection is none.
+    /// The handshake has shown that the connection is plain TCP.
     fn plain_after_all(&mut self, flow: u32, out: &mut Vec<Command>) {
         self.net.counters.refused += 1;
         let connection = self.flows.slab[flow].connection;
@@ -137,7 +137,7 @@ impl Smoc {
         }
     }
 
-    /// A station that asked to join from elsewhere has sent something.
+    /// Handles a segment from the opener of an unverified join.
     fn joiner_said(&mut self, now: Time, flow: u32, segment: &Tcp, out: &mut Vec<Command>) {
         if let Some(Mptcp::Join(Join::Ack { hmac })) = segment.mptcp
             && let Some(handshake) = self.handshakes.of(flow)
@@ -148,7 +148,7 @@ impl Smoc {
         }
     }
 
-    /// The station that it asked has sent something.
+    /// Handles a segment from the other end of an unverified join.
     fn joined_said(&mut self, now: Time, flow: u32, segment: &Tcp, out: &mut Vec<Command>) {
         if let Some(Mptcp::Join(Join::SynAck { nonce, .. })) = segment.mptcp
             && let Some(handshake) = self.handshakes.of(flow)
@@ -159,7 +159,7 @@ impl Smoc {
         }
     }
 
-    /// Looks at a join's proof, once everything is there that it is checked with.
+    /// Checks a join's HMAC once keys and nonces are known.
     fn prove(&mut self, now: Time, flow: u32, out: &mut Vec<Command>) {
         let entry = &self.flows.slab[flow];
         let connection = &self.connections.slab[entry.connection];
@@ -182,7 +182,7 @@ impl Smoc {
         }
     }
 
-    /// A key of a connection was seen: joins that came before it may be proven now.
+    /// A key of a connection became known: checks the joins that arrived before it.
     fn prove_all(&mut self, now: Time, connection: u32, out: &mut Vec<Command>) {
         let list = self.connections.slab[connection].flows;
         let unproven = |flow: &u32| !self.flows.slab[*flow].state.has(State::CONFIRMED);
@@ -192,13 +192,13 @@ impl Smoc {
         }
     }
 
-    /// A flow that asked to join stays where it is, but has no place in the connection.
+    /// Removes an unverified flow from its connection; it keeps its path.
     pub(super) fn give_up_proof(&mut self, flow: u32, out: &mut Vec<Command>) {
         self.leave_connection(flow);
         self.end_handshake(flow, out);
     }
 
-    /// A flow's place in its connection is certain.
+    /// Marks a flow's role in its connection as verified.
     pub(super) fn confirm(&mut self, flow: u32) {
         let entry = &mut self.flows.slab[flow];
         if !entry.state.has(State::CONFIRMED) {
@@ -208,7 +208,7 @@ impl Smoc {
         }
     }
 
-    /// A handshake was watched for long enough.
+    /// A handshake has timed out.
     pub(super) fn handshake_overdue(&mut self, flow: u32, out: &mut Vec<Command>) {
         let entry = &self.flows.slab[flow];
         if !entry.state.has(State::CONFIRMED) && entry.connection != NONE {
@@ -218,7 +218,7 @@ impl Smoc {
         self.end_handshake(flow, out);
     }
 
-    /// Nothing more is to be seen of a handshake.
+    /// Stops watching a handshake.
     fn end_handshake(&mut self, flow: u32, out: &mut Vec<Command>) {
         self.stop_copy(flow, 0, out);
         self.stop_copy(flow, 1, out);
@@ -226,13 +226,13 @@ impl Smoc {
         self.flows.slab[flow].state.set(State::HANDSHAKE, false);
     }
 
-    /// Nothing more is to be seen of a direction.
+    /// Stops copying one direction.
     fn stop_copy(&mut self, flow: u32, direction: usize, out: &mut Vec<Command>) {
         let state = &mut self.flows.slab[flow].state;
         if state.has(State::COPIES[direction]) {
             self.stop_copying(flow, direction, out);
         }
-        // What proves a join may have come before the keys by which it is checked.
+        // A join's HMAC may have arrived before the keys that verify it.
         let state = self.flows.slab[flow].state;
         let waits = state.has(State::JOIN) && !state.has(State::CONFIRMED);
         if !state.any(State::COPY_FORWARD.and(State::COPY_REVERSE)) && !waits {
@@ -241,7 +241,7 @@ impl Smoc {
         }
     }
 
-    /// Has a rule replaced by one that does not copy. The copy goes on while the switch is not connected.
+    /// Replaces a rule with one that does not copy. Copying continues while the switch is disconnected.
     pub(super) fn stop_copying(&mut self, flow: u32, direction: usize, out: &mut Vec<Command>) {
         let entry = &self.flows.slab[flow];
         let station = entry.key.stations[direction];

@@ -1,4 +1,4 @@
-//! Asking switches for rules, and what their answers mean.
+//! Requesting rules from switches, and handling the answers.
 
 use smallvec::SmallVec;
 
@@ -14,17 +14,17 @@ use crate::slab::Handle;
 use crate::stations::Station;
 use crate::transactions::{Open, Purpose, Resumed};
 
-/// A transaction that is being put together.
+/// A transaction under construction.
 pub(super) struct Draft {
     changes: Changes,
     open: Open,
     release: Vec<(SwitchPort, FrameRef)>,
-    /// The port whose hosts have caused it.
+    /// The port whose hosts caused it.
     port: Option<u32>,
 }
 
 impl Draft {
-    /// Without rules.
+    /// An empty transaction.
     pub fn new(purpose: Purpose) -> Self {
         Self {
             changes: Changes::new(),
@@ -43,31 +43,31 @@ impl Draft {
         }
     }
 
-    /// On behalf of a port's hosts, against whose share its rules count until switches confirm them.
+    /// Charges its rules to a port's budget until switches confirm them.
     pub fn charged(mut self, port: u32) -> Self {
         self.port = Some(port);
         self
     }
 
-    /// A frame to be sent when all is confirmed, with the port by which it came.
+    /// Sets a frame to send after confirmation, with its ingress port.
     pub fn releasing(mut self, frame: Option<(SwitchPort, FrameRef)>) -> Self {
         self.open.frame = frame.map(|(_, frame)| frame);
         self.release = frame.into_iter().collect();
         self
     }
 
-    /// Whether there are no rules in it.
+    /// Whether it has no rules.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// What has rules that are to be replaced when all is confirmed.
+    /// Sets the flows and routes whose old rules are to be replaced after confirmation.
     pub fn before(mut self, resumed: Vec<Resumed>) -> Self {
         self.open.before = resumed;
         self
     }
 
-    /// Frames that go on waiting.
+    /// Sets frames that keep waiting.
     pub fn holding(mut self, held: Vec<(SwitchPort, FrameRef)>) -> Self {
         self.open.held = held;
         self
@@ -75,7 +75,7 @@ impl Draft {
 }
 
 impl Smoc {
-    /// Adds a rule for a switch that is to confirm it.
+    /// Adds a rule that a switch has to confirm.
     pub(super) fn draft_rule(&self, draft: &mut Draft, switch: u32, change: RuleChange) {
         if self.net.is_up(switch) {
             self.net.change(&mut draft.changes, switch, change);
@@ -85,7 +85,7 @@ impl Smoc {
         }
     }
 
-    /// Adds the rule that delivers to a station, unless its switch has confirmed it.
+    /// Adds the delivery rule of a station unless its switch has confirmed it.
     pub(super) fn draft_station(&mut self, draft: &mut Draft, station: u32) {
         if self.net.stations.slab[station].installed {
             return;
@@ -101,8 +101,8 @@ impl Smoc {
         }
     }
 
-    /// Adds the rules of a path, unless all its switches have confirmed them. Another transaction may have asked
-    /// for them; what waits for this one must not be sent before they are there.
+    /// Adds the rules of a path unless all its switches have confirmed them. Even if another transaction has requested
+    /// them, frames waiting for this one must not be sent before they are installed.
     pub(super) fn draft_path(&mut self, draft: &mut Draft, index: u32) {
         let path = &self.paths.slab[index];
         if path.installed
@@ -118,7 +118,7 @@ impl Smoc {
         self.paths.slab[index].asked = true;
     }
 
-    /// Adds the rule of a route and what it stands on.
+    /// Adds the rule of a route, and the station and path rules it depends on.
     pub(super) fn draft_route(&mut self, draft: &mut Draft, route: u32) {
         let entry = &self.routes.slab[route];
         let (to, path) = (entry.to, entry.path);
@@ -132,7 +132,7 @@ impl Smoc {
         self.routes.slab[route].installing = true;
     }
 
-    /// Asks for what was put together. Where there is nothing to be asked for, all is confirmed already.
+    /// Submits a transaction; one without changes and frames is dropped.
     pub(super) fn submit(&mut self, now: Time, draft: Draft, out: &mut Vec<Command>) {
         let Draft { changes, open, release, port } = draft;
         if changes.is_empty() && release.is_empty() && open.held.is_empty() {
@@ -149,7 +149,7 @@ impl Smoc {
         out.push(Command::Install(Transaction { id, rules: changes, release }));
     }
 
-    /// Asks for the rules of a flow, which has a path: those that it should have and, for `frame`, all.
+    /// Requests the rules of a flow that has a path: its current ones, or both for `frame`.
     pub(super) fn install_flow(
         &mut self,
         now: Time,
@@ -182,7 +182,7 @@ impl Smoc {
         for direction in [1, 0] {
             if state.has(State::RULES[direction]) {
                 let (switch, rule) = self.flow_rule(flow, direction);
-                // A rule that has idled out meanwhile is not put in again.
+                // A rule that has idled out in the meantime is not installed again.
                 let change = if mends { RuleChange::Modify(rule) } else { RuleChange::Add(rule) };
                 self.draft_rule(&mut draft, switch, change);
             }
@@ -190,9 +190,9 @@ impl Smoc {
         self.submit(now, draft, out);
     }
 
-    /// Puts a flow, which has rules, on another path. `false` where that path gets no labels.
+    /// Moves a flow with rules to another path. `false` if that path gets no labels.
     pub(super) fn move_flow(&mut self, now: Time, flow: u32, path: u32, out: &mut Vec<Command>) -> bool {
-        // The new path is held before the old one is let go.
+        // Take the new path before releasing the old one.
         if !self.label(now, path, out) {
             return false;
         }
@@ -204,7 +204,7 @@ impl Smoc {
         true
     }
 
-    /// Installs the next paths of a set, before anyone asks for them: some will (section 5 of the paper).
+    /// Installs the next paths of a set in advance (section 5 of the paper).
     pub(super) fn prepare(&mut self, now: Time, port: u32, [from, to]: [u32; 2], out: &mut Vec<Command>) {
         let set = self.set(from, to);
         let mut draft = Draft::new(Purpose::Other).charged(port);
@@ -221,7 +221,7 @@ impl Smoc {
         self.submit(now, draft, out);
     }
 
-    /// All switches of a transaction have confirmed it.
+    /// All switches have confirmed a transaction.
     pub(super) fn confirmed(&mut self, now: Time, number: u64, out: &mut Vec<Command>) {
         self.budget.settle_all(now, number);
         let current = self.current(number);
@@ -262,8 +262,8 @@ impl Smoc {
         }
     }
 
-    /// A switch has refused something of a transaction, is gone, or did not answer. What the transaction was
-    /// for is taken back, so that the next packet asks anew.
+    /// A switch refused a part of a transaction, disconnected or did not answer. The transaction is rolled back, so that
+    /// the next packet goes to the controller again.
     pub(super) fn refused(
         &mut self,
         now: Time,
@@ -276,7 +276,7 @@ impl Smoc {
         let Some(open) = self.transactions.close(number) else { return };
         self.net.install_failed(switch, reason);
         for (index, serial) in open.paths {
-            // What others send over is still wanted: a switch that connects again gets its part.
+            // A path in use is still needed: a reconnecting switch gets its rules.
             if let Some(path) = self.paths.slab.get(index)
                 && path.serial == serial
                 && !path.installed
@@ -302,7 +302,7 @@ impl Smoc {
         at_once(changes, out);
     }
 
-    /// The flow that is installed by a transaction and by no later one.
+    /// The flow installed by a transaction, unless a later one installs it too.
     fn current(&self, number: u64) -> Option<u32> {
         let Purpose::Flow(Handle { index, generation }) = self.transactions.get(number)?.purpose else {
             return None;

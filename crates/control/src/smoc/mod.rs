@@ -1,12 +1,12 @@
-//! [`Smoc`]: each subflow of an MPTCP connection on a path of its own.
+//! [`Smoc`]: each subflow of an MPTCP connection on its own path.
 //!
 //! After C. Nakasan and others, "A Simple Multipath OpenFlow Controller using topology-based algorithm for
-//! Multipath TCP", with what that leaves open: both versions of MPTCP, hosts that are not trusted, and rules
-//! that are few: see `docs/smoc.md`.
+//! Multipath TCP", extended with both versions of MPTCP, protection against untrusted hosts, and a small
+//! number of rules: see `docs/smoc.md`.
 //!
-//! [`tcp`] takes in what opens flows, [`handshake`] the copies of what follows, [`place`] chooses paths,
-//! [`install`] asks for rules; [`plain`] and [`neighbours`] are for everything that is not TCP; [`failure`] is
-//! about links and switches that come and go.
+//! [`tcp`] handles segments that open flows, [`handshake`] the copies of later ones, [`place`] chooses paths,
+//! [`install`] requests rules; [`plain`] and [`neighbours`] handle everything but TCP; [`failure`] handles
+//! links and switches that come and go.
 
 mod admission;
 mod failure;
@@ -53,7 +53,7 @@ use crate::stations::Claim;
 use crate::transactions::Transactions;
 use resume::Resumption;
 
-/// The controller that gives each subflow a path of its own.
+/// The controller that places each subflow on its own path.
 #[derive(Clone, Debug)]
 pub struct Smoc {
     net: Network,
@@ -63,21 +63,21 @@ pub struct Smoc {
     connections: Connections,
     handshakes: Handshakes,
     routes: Routes,
-    /// Routes for what stations say of their own addresses, by port.
+    /// Counts of neighbour discovery routes by port.
     shares: Shares,
     transactions: Transactions,
-    /// Rules that switches have still to confirm.
+    /// Unconfirmed rules.
     budget: Budget,
-    /// Subflows that are being spread over paths that came back.
+    /// Progress of spreading subflows over recovered paths.
     spread: Option<spread::Spread>,
     resumption: Resumption,
 }
 
 impl Smoc {
-    /// For a network of which nothing is known yet.
+    /// A controller for a network that is still unknown.
     ///
     /// # Errors
-    /// [`SettingsError`] where a value is out of range.
+    /// [`SettingsError`] if a value is out of range.
     pub fn new(settings: Settings) -> Result<Self, SettingsError> {
         settings.check()?;
         let key = settings.hash_key;
@@ -97,7 +97,7 @@ impl Smoc {
         })
     }
 
-    /// The flow of a rule's cookie, unless it has gone, and the rule's direction.
+    /// The flow of a rule's cookie, unless it was removed, and the rule's direction.
     fn flow_of(&self, cookie: u64) -> Option<(u32, usize)> {
         let Some(Cookie::Flow(FlowCookie { index, generation, direction, .. })) = Cookie::read(cookie) else {
             return None;
@@ -107,7 +107,7 @@ impl Smoc {
         known.then_some((index, direction))
     }
 
-    /// The station that has sent a frame; `None` where the frame is to be dropped.
+    /// The station that sent a frame; `None` if the frame must be dropped.
     fn sender(&mut self, now: Time, mac: Mac, port: u32, out: &mut Vec<Command>) -> Option<u32> {
         let sender = self.net.hear(now, mac, port, out);
         self.forget_stations(out);
@@ -118,7 +118,7 @@ impl Smoc {
         }
     }
 
-    /// Takes in a frame that a station has sent.
+    /// Handles a frame from a possible host port.
     fn receive(
         &mut self,
         now: Time,
@@ -146,7 +146,7 @@ impl Smoc {
             _ if packet.eth_dst.is_group() => return self.net.flood(now, port, frame, out),
             _ => {}
         }
-        // Who was at a port that is down may be anywhere.
+        // A station last seen at a port that is down may be anywhere.
         let target =
             self.net.stations.with_mac(packet.eth_dst).filter(|&target| self.net.is_there(now, target));
         let Some(target) = target else { return self.net.flood(now, port, frame, out) };
@@ -156,7 +156,7 @@ impl Smoc {
         }
         match packet.content {
             Content::Tcp(segment) => self.tcp(now, at, [source, target], &segment, frame, out),
-            // Fragments of TCP match the rules of TCP, not that of a station.
+            // TCP fragments match TCP rules, not a station's rule.
             Content::Ip { protocol: 6 } => self.net.relay(now, port, target, frame, out),
             _ => self.plain(now, at, [source, target], frame, out),
         }
@@ -242,7 +242,7 @@ impl Controller for Smoc {
     ) {
         self.net.counters.packet_ins += 1;
         if flow_direction(cookie).is_some() {
-            // What a flow's rule sent up was forwarded too.
+            // Frames sent up by a flow's rule were forwarded as well.
             self.net.counters.packet_ins_copied += 1;
             out.push(Command::Forget(frame));
             if let (Content::Tcp(segment), Some((flow, direction))) = (packet.content, self.flow_of(cookie)) {
@@ -324,7 +324,7 @@ impl Controller for Smoc {
     fn on_deadline(&mut self, now: Time, out: &mut Vec<Command>) {
         while let Some(number) = self.transactions.overdue(now) {
             self.net.counters.installs_overdue += 1;
-            let reason = "no answer in time";
+            let reason = "install timed out";
             self.refused(now, number, SwitchId(0), reason, out);
         }
         while let Some(flow) = self.handshakes.overdue(now) {

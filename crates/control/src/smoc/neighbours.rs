@@ -1,6 +1,6 @@
-//! Questions for addresses (ARP, neighbour discovery), answered or passed on without flooding where the answer
-//! is known. Stations that know each other go on without the controller: rules let through what each says to the other
-//! of an address that is known to be its own.
+//! Address requests (ARP, neighbour discovery), answered or forwarded without flooding if the answer is known.
+//! After that, rules forward each station's claims to its own verified addresses to the other station without the
+//! controller.
 
 use std::net::IpAddr;
 
@@ -18,27 +18,27 @@ use crate::routes::{From, Kind};
 use crate::settings::ArpMode;
 use crate::transactions::Purpose;
 
-/// How long after it was last heard of the controller answers for a station. Later the question goes to the
-/// station itself, and the answer shows that it is still there.
+/// How long after a station was last seen the controller answers for it. Later requests go to the station
+/// itself, whose answer shows that it is still there.
 const ANSWERED_FOR: Duration = Duration::from_secs(60);
-/// A port may have one rule for what stations say of their addresses for so many rules of its flows.
+/// Ports may have one claim rule per this many flow rules.
 const RULES_A_CLAIM: usize = 4;
 
-/// What two stations may go on to say to each other: which of them, of which address, in which message.
+/// Claims that two stations may send each other: the sender's side, its address, the message.
 type Claims = SmallVec<[(usize, IpAddr, Kind); 6]>;
 
-/// What asks for an address, or tells something.
+/// An address request, or another ARP or neighbour discovery message.
 struct Question {
-    /// Whose station is asked for.
+    /// The requested address.
     target: Option<IpAddr>,
-    /// What the controller may say, still without the MAC address that was asked for.
+    /// The controller's possible answer, with the requested MAC address still unset.
     answer: Option<MadeFrame>,
-    /// What the two stations may go on to say to each other without the controller.
+    /// Claims to let through between the two stations.
     claims: Claims,
 }
 
 impl Smoc {
-    /// An ARP packet.
+    /// Handles an ARP packet.
     pub(super) fn arp(
         &mut self,
         now: Time,
@@ -54,7 +54,7 @@ impl Smoc {
             sender: (Mac::default(), arp.target),
             target: (packet.eth_src, arp.sender),
         });
-        // Who answers asks for nothing: nobody can make rules at the expense of those whom he asks.
+        // A reply makes no rules: otherwise a host could make rules at the expense of its peers.
         let claims: Claims = if asks {
             [(0, arp.sender, arp.target), (1, arp.target, arp.sender)]
                 .into_iter()
@@ -67,7 +67,7 @@ impl Smoc {
         self.question(now, (port, source, packet.eth_dst), question, frame, out);
     }
 
-    /// A message of neighbour discovery.
+    /// Handles a neighbour discovery message.
     pub(super) fn neighbour(
         &mut self,
         now: Time,
@@ -98,7 +98,7 @@ impl Smoc {
         self.question(now, (port, source, packet.eth_dst), question, frame, out);
     }
 
-    /// What asks for an address, or tells something.
+    /// Answers or forwards an address request, or forwards another message.
     fn question(
         &mut self,
         now: Time,
@@ -108,7 +108,7 @@ impl Smoc {
         out: &mut Vec<Command>,
     ) {
         if to == MadeFrame::CONTROLLER {
-            // The answer to a question of the controller's own: hearing it was the point.
+            // The answer to one of the controller's own probes: it has served its purpose.
             return out.push(Command::Forget(frame));
         }
         if !to.is_group() {
@@ -126,10 +126,10 @@ impl Smoc {
         let known = known.filter(|&station| self.net.is_there(now, station));
         let Some(station) = known else { return self.net.flood(now, port, frame, out) };
         let entry = &self.net.stations.slab[station];
-        // Who cannot be asked because his switch is not connected is answered for as long as that lasts.
+        // A station whose switch is disconnected cannot answer; until it reconnects, the controller does.
         let is_fresh = now.saturating_since(entry.seen) <= ANSWERED_FOR || !self.net.is_up(entry.switch);
         if station == source || entry.port == port {
-            // Whoever is asked hears it too.
+            // The requested host receives it directly.
             self.net.counters.frames_filtered += 1;
             return out.push(Command::Forget(frame));
         }
@@ -150,8 +150,8 @@ impl Smoc {
         }
     }
 
-    /// Makes routes for what two stations say to each other of addresses that are known to be their own. The first one's
-    /// port has asked.
+    /// Creates routes for the claims of two stations to their verified addresses, charged to the first station's
+    /// port.
     fn let_through(
         &mut self,
         now: Time,
@@ -170,7 +170,7 @@ impl Smoc {
             let from = From::Claim { station, address, kind };
             let switch = self.net.stations.slab[station].switch;
             if self.net.stations.with_address(address) == Some(station)
-                // Of addresses that others have, or nobody, a host could name as many as it likes.
+                // A host could name any number of addresses that have no or another owner.
                 && kind.about().is_none_or(|about| self.net.stations.with_address(about) == Some(to))
                 && self.net.is_up(switch)
                 && self.routes.find(from, to).is_none()
@@ -182,7 +182,7 @@ impl Smoc {
             return;
         }
         let most = (self.net.settings.limits.rules_per_port / RULES_A_CLAIM) as u32;
-        // Who has asked may have been made to ask by others: nobody is named for asking too much.
+        // Others may have triggered the request, so no port is reported for exceeding the limit.
         let may = self.shares.has_room(self.ports_of(stations), wanted.len() as u32, most)
             && self.has_room_for_routes(wanted.len())
             && self.has_budget(port, stations, NEIGHBOURS);
@@ -200,12 +200,12 @@ impl Smoc {
         self.submit(now, draft, out);
     }
 
-    /// The ports of two stations, for whose shares a rule between them counts.
+    /// The ports of two stations, whose shares a rule between them counts against.
     pub(super) fn ports_of(&self, stations: [u32; 2]) -> [u32; 2] {
         stations.map(|station| self.net.stations.slab[station].port)
     }
 
-    /// Gives a question or an answer to the one station that it is for.
+    /// Forwards a request or reply to the one station concerned.
     fn pass(&mut self, now: Time, port: u32, station: u32, frame: FrameRef, out: &mut Vec<Command>) {
         self.net.counters.neighbours_passed += 1;
         self.net.relay(now, port, station, frame, out);

@@ -1,4 +1,4 @@
-//! Which path a flow takes (Algorithm 1 gives the set, this its use).
+//! Path choice for flows, from the sets of Algorithm 1.
 
 use std::sync::Arc;
 
@@ -19,15 +19,15 @@ impl Smoc {
         self.sets.get(from, to, &self.net.topology, &mut self.paths)
     }
 
-    /// Whether a path can be taken now: all that is missing of it can be installed. A switch inside whose connection
-    /// is lost has what it had, and can be told nothing.
+    /// Whether a path can be taken now, i.e. its missing rules can be installed. A disconnected transit switch keeps its
+    /// rules but cannot get new ones.
     pub(super) fn is_usable(&self, path: u32) -> bool {
         let path = &self.paths.slab[path];
         let inside = path.switches.get(1..path.switches.len().saturating_sub(1)).unwrap_or_default();
         path.installed || inside.iter().all(|&switch| self.net.is_up(switch))
     }
 
-    /// The first path between two switches that can be taken now.
+    /// The first usable path between two switches.
     pub(super) fn first_usable(&mut self, from: u32, to: u32) -> Option<u32> {
         self.set(from, to).iter().copied().find(|&path| self.is_usable(path))
     }
@@ -38,12 +38,12 @@ impl Smoc {
         self.first_usable(from, to)
     }
 
-    /// The path for a flow: that of its connection's set which the fewest of the connection's subflows take,
-    /// the first of several; for a flow without connection the shortest.
+    /// The path for a flow: the path of its connection's set with the fewest subflows of the connection, the first of
+    /// several; for a flow without connection the shortest.
     ///
-    /// Sets lead from the initiator's side to the listener's, whoever opens the subflow. Of subflows that are not
-    /// confirmed only those count that come from the same port: whoever else asks to join, the connection's
-    /// own hosts get the paths that they would get without him.
+    /// Sets lead from the initiator's side to the listener's, whichever side opens the subflow. Unconfirmed subflows
+    /// count only if they come from the same port: joins by others do not change the paths of the connection's own
+    /// hosts.
     pub(super) fn choose(&mut self, flow: u32) -> Option<u32> {
         let entry = &self.flows.slab[flow];
         let (stations, connection, port) = (entry.key.stations, entry.connection, entry.port);
@@ -58,7 +58,7 @@ impl Smoc {
         set.get(place).copied()
     }
 
-    /// The set of a connection's path for a subflow between two stations.
+    /// The path set for a subflow of a connection between two stations.
     fn set_of(&mut self, stations: [u32; 2], from_listener: bool) -> Arc<[u32]> {
         let mut switches = stations.map(|station| self.net.stations.slab[station].switch);
         if from_listener {
@@ -67,8 +67,8 @@ impl Smoc {
         self.set(switches[INITIATOR], switches[LISTENER])
     }
 
-    /// How many subflows of a connection beside `flow` take each path of a set: confirmed ones, and others that
-    /// were opened at `port`.
+    /// How many subflows of a connection other than `flow` take each path of a set: confirmed ones, and others
+    /// opened at `port`.
     fn uses(&self, connection: u32, flow: u32, set: &[u32], port: Option<u32>) -> SmallVec<[u32; 8]> {
         let mut used: SmallVec<[u32; 8]> = SmallVec::from_elem(0, set.len());
         for other in self.connections.slab[connection].flows.iter(by::CONNECTION, &self.flows.slab) {
@@ -82,8 +82,8 @@ impl Smoc {
         used
     }
 
-    /// A better path for a subflow that is confirmed only now, if there is one: while it was not, others may
-    /// have been given its path.
+    /// A less used path for a newly confirmed subflow, if there is one: before its confirmation, others may
+    /// have been assigned its path.
     pub(super) fn better(&mut self, flow: u32) -> Option<u32> {
         let entry = &self.flows.slab[flow];
         let (stations, connection, path) = (entry.key.stations, entry.connection, entry.path);
@@ -96,7 +96,7 @@ impl Smoc {
         (*uses < used[mine]).then(|| set[least])
     }
 
-    /// Labels a path; one that nobody uses gives up its labels if need be.
+    /// Labels a path, if necessary with the labels of an unused one.
     pub(super) fn label(&mut self, now: Time, path: u32, out: &mut Vec<Command>) -> bool {
         let had = self.paths.slab[path].labels.is_some();
         let ends = self.ends(path);
@@ -113,13 +113,13 @@ impl Smoc {
         true
     }
 
-    /// The numbers in labels of the switches at which a path's directions end.
+    /// The numbers in labels of the switches where a path's directions end.
     pub(super) fn ends(&self, path: u32) -> [u32; 2] {
         let switches = &self.paths.slab[path].switches;
         [switches[switches.len() - 1], switches[0]].map(|end| self.net.topology.switches[end as usize].label)
     }
 
-    /// Puts a flow on a path; `false` where the path gets no labels.
+    /// Assigns a flow to a path; `false` if the path gets no labels.
     pub(super) fn put_on(&mut self, now: Time, flow: u32, path: u32, out: &mut Vec<Command>) -> bool {
         if !self.label(now, path, out) {
             return false;
@@ -129,7 +129,7 @@ impl Smoc {
         true
     }
 
-    /// Puts a route on a path; `false` where the path gets no labels.
+    /// Assigns a route to a path; `false` if the path gets no labels.
     pub(super) fn put_route_on(&mut self, now: Time, route: u32, path: u32, out: &mut Vec<Command>) -> bool {
         if !self.label(now, path, out) {
             return false;

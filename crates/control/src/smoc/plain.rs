@@ -1,4 +1,4 @@
-//! What goes by stations and not by flows: everything that is not TCP, and TCP of ports that open too many
+//! Forwarding per station instead of per flow: everything but TCP, and TCP of ports with too many
 //! flows.
 
 use super::Smoc;
@@ -12,7 +12,7 @@ use crate::routes::{self, From};
 use crate::transactions::Purpose;
 
 impl Smoc {
-    /// Sends a frame that is not TCP to a station, and makes the route by which the next ones go.
+    /// Sends a non-TCP frame to a station, and creates the route for the next ones.
     pub(super) fn plain(
         &mut self,
         now: Time,
@@ -25,7 +25,7 @@ impl Smoc {
         self.route(now, at, stations, froms, frame, out);
     }
 
-    /// Sends TCP from a port to a station by the shortest path, without looking at its flows, and the same back.
+    /// Sends TCP from a port to a station by the shortest path, ignoring flows, in both directions.
     pub(super) fn crowd(
         &mut self,
         now: Time,
@@ -42,8 +42,8 @@ impl Smoc {
         self.route(now, at, stations, froms, frame, out);
     }
 
-    /// Sends a frame along the route to the second station, which is made if need be, together with the one
-    /// back.
+    /// Sends a frame along the route to the second station; creates the routes in both directions if
+    /// necessary.
     fn route(
         &mut self,
         now: Time,
@@ -61,7 +61,7 @@ impl Smoc {
                     self.net.counters.frames_dropped += 1;
                     out.push(Command::Forget(frame));
                 }
-                // It came before the rule was there.
+                // It was sent before the rule was installed.
                 None => self.net.relay(now, port, stations[1], frame, out),
             }
             return;
@@ -88,7 +88,7 @@ impl Smoc {
         self.submit(now, draft, out);
     }
 
-    /// Whether there may be so many more routes.
+    /// Whether `more` routes fit the limits.
     pub(super) fn has_room_for_routes(&self, more: usize) -> bool {
         self.routes.slab.len() + more <= self.net.settings.limits.flows && self.transactions.has_room()
     }
@@ -106,7 +106,7 @@ impl Smoc {
         has_budget
     }
 
-    /// Enters a new route from a switch to a station, on a path. `None` where the path gets no labels.
+    /// Adds a route from a switch to a station on a path. `None` if the path gets no labels.
     pub(super) fn enter_route(
         &mut self,
         now: Time,

@@ -1,5 +1,5 @@
-//! What a switch has beside what it should have: rules that are missing are put in, and what is left over is looked at
-//! by [`super::resume`].
+//! Comparing a switch's rules with the expected ones: missing rules are installed, unexpected ones are handed to
+//! [`super::resume`].
 
 use crate::clock::Time;
 use rustc_hash::FxHashMap;
@@ -16,12 +16,12 @@ use crate::network::at_once;
 use crate::rule::{Match, Rule, RuleChange};
 use crate::transactions::Purpose;
 
-/// Rules by priority and match: a switch has one of each.
+/// Rules by priority and match, which are unique in a switch.
 pub(super) type Table = FxHashMap<(u16, Match), Rule>;
 
 impl Smoc {
-    /// A switch has connected: what it should have is put in where it is missing. What else it has stays until it is
-    /// known whether it is of use.
+    /// A switch has connected: missing rules are installed. Unexpected ones stay until it is known whether they are
+    /// used.
     pub(super) fn connect(
         &mut self,
         now: Time,
@@ -37,7 +37,7 @@ impl Smoc {
         let own = rules.iter().filter(|rule| is_own(rule.cookie));
         let mut found: Table = own.map(|rule| ((rule.priority, rule.matches), rule.clone())).collect();
         self.begin_resuming(now, switch, &found);
-        // Its guards are among the rules that it should have.
+        // Its guards are among its expected rules.
         change.ports.retain(|&port| self.net.topology.ports[port as usize].switch != switch);
         self.changed(now, &change, out);
         let mut expected = base();
@@ -57,7 +57,7 @@ impl Smoc {
         self.resume_with(now, switch, found, out);
     }
 
-    /// A switch has these rules, of all those whose cookies are `slice`: what is missing is put in again.
+    /// Checks a connected switch's rules whose cookies match `slice`: missing ones are installed again.
     pub(super) fn audit(
         &mut self,
         now: Time,
@@ -91,7 +91,7 @@ impl Smoc {
         missing
     }
 
-    /// The rules that keep labels out of a switch.
+    /// The rules that drop labels from a switch's host ports.
     fn guards(&self, switch: u32) -> Vec<Rule> {
         let ports = self.net.topology.switches[switch as usize].ports.iter();
         let open = ports.filter(|&(_, &port)| {
@@ -100,7 +100,7 @@ impl Smoc {
         open.map(|(&number, _)| guard(number)).collect()
     }
 
-    /// The rules of stations and paths that a switch should have.
+    /// The expected station and path rules of a switch.
     fn lasting_at(&self, switch: u32) -> Vec<Rule> {
         let mut rules = Vec::new();
         for port in self.net.topology.switches[switch as usize].ports.values() {
@@ -117,7 +117,7 @@ impl Smoc {
         rules
     }
 
-    /// The rules of stations, paths, flows and routes that a switch should have.
+    /// The expected station, path, flow and route rules of a switch.
     pub(super) fn rules_at(&self, switch: u32) -> Vec<Rule> {
         let mut rules = self.lasting_at(switch);
         let here = |(at, rule): (u32, Rule)| (at == switch).then_some(rule);
@@ -136,7 +136,7 @@ impl Smoc {
         rules
     }
 
-    /// Adds the rules of paths and stations of which a switch has lost some: nothing is sent over them until they are
+    /// Adds the rules of paths and stations that a switch has partly lost: nothing is sent over them until they are
     /// confirmed again.
     fn draft_lost(&mut self, draft: &mut Draft, switch: u32, found: &Table) {
         let lost = |rule: &Rule| found.get(&(rule.priority, rule.matches)) != Some(rule);
@@ -162,7 +162,7 @@ impl Smoc {
         }
     }
 
-    /// Ends copies that went on because the switch was not connected.
+    /// Ends copies that continued because the switch was disconnected.
     fn stop_stale_copies(&mut self, switch: u32, out: &mut Vec<Command>) {
         let mut stale: SmallVec<[(u32, usize); 8]> = SmallVec::new();
         for (flow, entry) in self.flows.slab.iter() {

@@ -1,4 +1,4 @@
-//! Flows, routes and stations that go, with all that hangs on them.
+//! Removing flows, routes and stations, with everything that depends on them.
 
 use super::Smoc;
 use super::rules::{Changes, delivery, removal};
@@ -12,7 +12,7 @@ use crate::slab::NONE;
 use crate::stations::Station;
 
 impl Smoc {
-    /// Takes the rules of a flow out of their switches. Frames that wait for them are dropped.
+    /// Removes the rules of a flow from their switches. Frames waiting for them are dropped.
     pub(super) fn unrule(&mut self, flow: u32, changes: &mut Changes, out: &mut Vec<Command>) {
         for direction in [0, 1] {
             if self.flows.slab[flow].state.has(State::RULES[direction]) {
@@ -40,7 +40,7 @@ impl Smoc {
         }
     }
 
-    /// A flow belongs to no connection any more. A connection without flows is forgotten.
+    /// Removes a flow from its connection. A connection without flows is forgotten.
     pub(super) fn leave_connection(&mut self, flow: u32) {
         let connection = std::mem::replace(&mut self.flows.slab[flow].connection, NONE);
         if connection == NONE {
@@ -60,7 +60,7 @@ impl Smoc {
         }
     }
 
-    /// Counts a new flow, and the rules that it may have, at its port, until it is dropped.
+    /// Counts a new flow and its rules at its port, until it is dropped.
     pub(super) fn count_flow(&mut self, flow: u32) {
         let rules = self.rules_of(self.flows.slab[flow].key.stations);
         let entry = &mut self.flows.slab[flow];
@@ -70,7 +70,7 @@ impl Smoc {
         (used.flows, used.rules) = (used.flows + 1, used.rules + rules);
     }
 
-    /// Enters a flow among the unconfirmed ones of its port.
+    /// Adds a flow to its port's list of unconfirmed flows.
     pub(super) fn enqueue(&mut self, flow: u32) {
         let entry = &mut self.flows.slab[flow];
         entry.state.set(State::QUEUED, true);
@@ -78,7 +78,7 @@ impl Smoc {
         self.net.port_use(port).unconfirmed.push(by::AGE, &mut self.flows.slab, flow);
     }
 
-    /// Takes a flow out of the list in which it stands by age.
+    /// Removes a flow from the unconfirmed or dormant list.
     pub(super) fn dequeue(&mut self, flow: u32) {
         let entry = &mut self.flows.slab[flow];
         let (port, state) = (entry.port, entry.state);
@@ -107,8 +107,8 @@ impl Smoc {
         self.flows.remove(flow);
     }
 
-    /// A flow has no rules and no path now. One that belongs to a connection keeps its place there for a while:
-    /// its next packet is not the start of another one.
+    /// Removes a flow's rules and path. A confirmed subflow keeps its place in its connection for a while, so that its
+    /// next packet does not start a new one.
     pub(super) fn put_to_sleep(
         &mut self,
         now: Time,
@@ -131,11 +131,11 @@ impl Smoc {
         self.flows.dormant.push(by::AGE, &mut self.flows.slab, flow);
     }
 
-    /// A rule of a flow has idled out.
+    /// A rule of a flow has reached its idle timeout.
     pub(super) fn rule_idle(&mut self, now: Time, flow: u32, direction: usize, out: &mut Vec<Command>) {
         let state = &mut self.flows.slab[flow].state;
         if state.has(State::INSTALLING) {
-            // It may have been put in again since.
+            // It may have been installed again since.
             return;
         }
         state.set(State::RULES[direction].and(State::COPIES[direction]), false);
@@ -144,7 +144,7 @@ impl Smoc {
         }
     }
 
-    /// Forgets a route. Its rule is removed if it is not gone already.
+    /// Forgets a route. Its rule is removed if it still exists.
     pub(super) fn drop_route(
         &mut self,
         now: Time,
@@ -171,8 +171,8 @@ impl Smoc {
         self.routes.remove(route);
     }
 
-    /// Removes the routes of addresses that stations have lost: those by which a station says that it has such an address,
-    /// and those by which others ask it for one. The next question makes the routes that are needed.
+    /// Removes the routes of addresses that stations have lost: their own claims to such an address, and others' requests
+    /// for it. The next request creates new routes as needed.
     pub(super) fn forget_claims(&mut self, now: Time, out: &mut Vec<Command>) {
         let mut changes = Changes::new();
         for (station, lost) in std::mem::take(&mut self.net.stations.lost) {
@@ -192,7 +192,7 @@ impl Smoc {
         at_once(changes, out);
     }
 
-    /// Takes back what switches were told of stations that had to make room for others.
+    /// Removes the delivery rules of evicted stations.
     pub(super) fn forget_stations(&mut self, out: &mut Vec<Command>) {
         let mut changes = Changes::new();
         for gone in self.net.stations.gone.drain(..).filter(|gone| gone.asked).collect::<Vec<_>>() {
@@ -203,14 +203,14 @@ impl Smoc {
         at_once(changes, out);
     }
 
-    /// The flows that a station has opened, and then those that others have opened to it.
+    /// The flows that a station opened, then those that others opened to it.
     fn flows_of(&self, station: u32) -> Vec<u32> {
         let [opened, other] = &self.net.stations.slab[station].flows;
         let opened = opened.iter(by::OPENER, &self.flows.slab);
         opened.chain(other.iter(by::OTHER, &self.flows.slab)).collect()
     }
 
-    /// Ends all flows and routes of a station, and the rule that delivers to it.
+    /// Ends all flows and routes of a station, and removes its delivery rule.
     pub(super) fn detach_station(&mut self, now: Time, station: u32, out: &mut Vec<Command>) {
         let mut changes = Changes::new();
         for flow in self.flows_of(station) {
@@ -232,7 +232,7 @@ impl Smoc {
         at_once(changes, out);
     }
 
-    /// Forgets a station with its flows: none of them may keep its place for somebody who is not known.
+    /// Forgets a station with its flows: none may keep its place for an unknown host.
     pub(super) fn remove_station(&mut self, now: Time, station: u32, out: &mut Vec<Command>) {
         let mut changes = Changes::new();
         for flow in self.flows_of(station) {
@@ -243,7 +243,7 @@ impl Smoc {
         self.net.stations.remove(station);
     }
 
-    /// A station is at another port now. `false` where there is no room for it.
+    /// Moves a station to another port. `false` if there is no room for it.
     pub(super) fn move_station(
         &mut self,
         now: Time,

@@ -1,9 +1,9 @@
-//! What another run of the controller has left in switches: flows, routes and stations are taken over from their rules,
-//! over the paths that they have; nothing is broken before its replacement is there.
+//! Taking over flows, routes and stations that an earlier controller run left in switches, on their existing paths;
+//! nothing is removed before its replacement is installed.
 //!
-//! A rule of a flow says where it leaves its first switch and by which label, the rules of the next switches where that
-//! leads; its cookie says what the flow is in a connection. A rule is removed at once only where it leads nowhere,
-//! and otherwise when all switches and cables are known and it is of no use.
+//! A flow's rule gives its output port and label at its first switch, and the label rules of the next switches give the
+//! rest of the path; its cookie gives the flow's role in a connection. A rule is removed immediately only if it leads
+//! nowhere, otherwise once all switches and links are known and it is not needed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -25,28 +25,28 @@ use crate::rule::{EXACT, Match, Rule, RuleAction, RuleChange, priority};
 use crate::slab::{Handle, NONE};
 use crate::transactions::Resumed;
 
-/// After a switch has connected, until what is of no use is removed: others may still be on their way.
+/// Time after a switch connected until unused rules are removed: other switches may still be connecting.
 const COMPLETE: Duration = Duration::from_secs(10);
-/// After that, until ports by which rules send labels may be hosts' ports, whatever is behind them.
+/// Time after which output ports of label rules may be host ports even if nothing is known behind them.
 const KEEP: Duration = Duration::from_secs(60);
-/// Between two looks at what is left.
+/// Interval between passes over the remaining rules.
 pub(super) const LOOK: Duration = Duration::from_secs(1);
 
-/// Rules that are left over in switches, and what is known of them.
+/// Rules remaining in switches, and the state of taking them over.
 #[derive(Clone, Debug)]
 pub(super) struct Resumption {
     pub left: BTreeMap<u32, Table>,
-    /// Labels that they use.
+    /// Labels used by these rules.
     pub reserved: FxHashSet<u32>,
-    /// Connections that were made of rules: by their stations, and by what cookies called them.
+    /// Connections created from rules: by their stations, and by the number in the cookies.
     pub connections: BTreeMap<([u32; 2], u32), Handle>,
-    /// What was taken over and has its old rules still: those that it sends over were not confirmed in time.
+    /// Flows and routes taken over whose old rules remain: what they depend on was not confirmed in time.
     pub unreplaced: Vec<Resumed>,
-    /// Switches that have connected for the first time, and whose claim rules have not been read yet.
+    /// Switches that connected for the first time, with claim rules not read yet.
     fresh: Vec<u32>,
-    /// Addresses whose owners are known by rules.
+    /// Addresses whose owners are known from rules.
     told: BTreeSet<IpAddr>,
-    /// When a switch has connected last that had not before.
+    /// When a switch last connected for the first time.
     quiet_since: Time,
     pub due: Time,
 }
@@ -67,12 +67,12 @@ impl Default for Resumption {
 }
 
 impl Resumption {
-    /// When there is something to be looked at again.
+    /// When the next pass is due.
     pub fn deadline(&self) -> Time {
         self.due
     }
 
-    /// Cables are known that were not.
+    /// New links are known: schedules a pass now.
     pub fn look_again(&mut self, now: Time) {
         if self.due != Time::MAX {
             self.due = now;
@@ -81,8 +81,8 @@ impl Resumption {
 }
 
 impl Smoc {
-    /// A switch has connected for the first time: it gets its number in labels, and ports by which its rules send
-    /// labels are no hosts' ports until that is certain.
+    /// A switch has connected for the first time: it gets its number in labels. Ports to which its rules send labels do not
+    /// count as host ports until that is certain.
     pub(super) fn begin_resuming(&mut self, now: Time, switch: u32, found: &Table) {
         if self.net.topology.switches[switch as usize].label != NONE {
             return;
@@ -97,7 +97,7 @@ impl Smoc {
         self.net.topology.give_label(switch, wanted);
         for rule in found.values() {
             let is_inside = rule.priority == priority::LABEL && Label::of_path(&rule.matches).is_some();
-            // Where labels are kept out, there was a host.
+            // A port that drops labels was a host port.
             if let Some((label, port)) = departure(rule)
                 && (is_inside || label.is_some())
                 && !found.contains_key(&(priority::GUARD, guard(port).matches))
@@ -108,13 +108,13 @@ impl Smoc {
         }
     }
 
-    /// These rules are left over in a switch.
+    /// Hands over the unexpected rules of a switch.
     pub(super) fn resume_with(&mut self, now: Time, switch: u32, rules: Table, out: &mut Vec<Command>) {
         self.resumption.left.entry(switch).or_default().extend(rules);
         self.resume(now, out);
     }
 
-    /// Takes over what can be, and removes what leads nowhere or is of no use.
+    /// Takes over as many rules as possible, and removes those that lead nowhere or are not needed.
     pub(super) fn resume(&mut self, now: Time, out: &mut Vec<Command>) {
         self.resume_stations(now, out);
         self.resume_addresses(now, out);
@@ -129,7 +129,7 @@ impl Smoc {
                 }
             }
         }
-        // Tables are in no order; what is taken over is.
+        // Tables are unordered; process rules in a fixed order.
         ways.sort_unstable_by_key(|(switch, (priority, _), way)| (*switch, *priority, way.station));
         self.take_over(now, ways, out);
         self.replace_again(now, out);
@@ -157,8 +157,8 @@ impl Smoc {
         };
     }
 
-    /// Learns whose addresses are from the claim rules of switches that have connected for the first time. The controller
-    /// before has made sure of them; who has claimed one since, while its owner could not be asked, has to claim it again.
+    /// Learns the owners of addresses from the claim rules of newly connected switches. The earlier controller run verified
+    /// them; a station that claimed one since, while the owner could not be probed, has to claim it again.
     fn resume_addresses(&mut self, now: Time, out: &mut Vec<Command>) {
         let mut found = Vec::new();
         for switch in std::mem::take(&mut self.resumption.fresh) {
@@ -182,7 +182,7 @@ impl Smoc {
         self.forget_claims(now, out);
     }
 
-    /// Stations that rules deliver to.
+    /// Takes over stations with delivery rules.
     fn resume_stations(&mut self, now: Time, out: &mut Vec<Command>) {
         let mut found = Vec::new();
         for (&switch, table) in &self.resumption.left {
@@ -221,7 +221,7 @@ impl Smoc {
             let rule = self.resumption.left.get_mut(&switch).and_then(|table| table.remove(&key));
             self.net.stations.slab[station].installed = rule == Some(self.station_rule(station));
         }
-        // Between stations of one switch there are no labels.
+        // Stations of one switch use no labels.
         for (switch, port, mac) in here {
             if let Some(port) = self.host_port(switch, port) {
                 self.recall(now, switch, (port, mac), out);
@@ -230,9 +230,9 @@ impl Smoc {
         }
     }
 
-    /// The rules of a switch that has connected for the first time deliver to a station at one of its ports. The controller
-    /// before has made sure of that; who has claimed its MAC address since, while it could not be asked, has to claim it
-    /// again. Where rules of two switches disagree, one has not been told that the station has moved.
+    /// The rules of a newly connected switch deliver to a station at one of its ports. The earlier controller run verified
+    /// that; a station that claimed the MAC address since, while it could not be probed, has to claim it again. If rules of
+    /// two switches disagree, one of them missed a move.
     fn recall(&mut self, now: Time, switch: u32, (port, mac): (u32, Mac), out: &mut Vec<Command>) {
         if self.resumption.fresh.contains(&switch)
             && let Some(station) = self.net.stations.with_mac(mac)
@@ -243,7 +243,7 @@ impl Smoc {
         }
     }
 
-    /// The port of a number, if it is up and a host may be there.
+    /// The port with a number, if it is up and can be a host port.
     fn host_port(&self, switch: u32, number: PortNo) -> Option<u32> {
         let &port = self.net.topology.switches[switch as usize].ports.get(&number)?;
         let is_host = self.net.topology.ports[port as usize].up
@@ -252,7 +252,7 @@ impl Smoc {
         is_host.then_some(port)
     }
 
-    /// The station at a port of a switch, entered if it is not known.
+    /// The station at a port of a switch, added if unknown.
     pub(super) fn station_at(&mut self, now: Time, switch: u32, mac: Mac, port: PortNo) -> Option<u32> {
         let port = self.host_port(switch, port)?;
         match self.net.stations.with_mac(mac) {
@@ -261,7 +261,7 @@ impl Smoc {
         }
     }
 
-    /// Removes what is of no use when all switches and cables are known.
+    /// Removes unneeded rules once all switches and links are known.
     fn sweep(&mut self, now: Time, out: &mut Vec<Command>) {
         let mut changes = Changes::new();
         let since = self.resumption.quiet_since;

@@ -1,4 +1,4 @@
-//! Flows, connections and routes that are made of rules which were found in switches.
+//! Creating flows, connections and routes from rules found in switches.
 
 use crate::clock::Time;
 use weft_wire::mptcp::Version;
@@ -16,23 +16,23 @@ use crate::rule::{Match, Rule, RuleAction, RuleChange, priority};
 use crate::slab::{Handle, NONE};
 use crate::transactions::Resumed;
 
-/// Subflows that a connection which is made of rules has at most.
+/// Maximum number of subflows of a connection created from rules.
 const MAX_SUBFLOWS: u32 = 64;
 
-/// A rule of a flow or a route that was found, and where it leads.
+/// A found rule of a flow or a route, and where it leads.
 #[derive(Debug)]
 pub(super) struct Found<'a> {
-    /// Where it is.
+    /// The switch it is in.
     pub switch: u32,
     pub rule: &'a Rule,
-    /// The station that it leads to.
+    /// The station it leads to.
     pub to: u32,
-    /// The path that it takes.
+    /// The path it takes.
     pub path: u32,
 }
 
 impl Smoc {
-    /// Takes over the flow of a rule. `None` where it makes no sense.
+    /// Takes over the flow of a rule. `None` if the rule is inconsistent.
     pub(super) fn resume_flow(
         &mut self,
         now: Time,
@@ -66,7 +66,7 @@ impl Smoc {
         Some(Resumed::Flow(self.flows.slab.handle(flow)))
     }
 
-    /// Enters a flow with its place in a connection.
+    /// Adds a flow with its role in a connection.
     fn insert_found(&mut self, now: Time, key: Key, rule: &Rule) -> Option<u32> {
         let [opener, other] = key.stations;
         let port = self.net.stations.slab[opener].port;
@@ -81,7 +81,7 @@ impl Smoc {
         self.net.stations.slab[opener].flows[0].push(by::OPENER, &mut self.flows.slab, flow);
         self.net.stations.slab[other].flows[1].push(by::OTHER, &mut self.flows.slab, flow);
         self.enqueue(flow);
-        // Whose handshake was still looked at has not shown its place.
+        // A flow whose handshake was still being watched has no verified role.
         let is_copied = rule.actions.iter().any(|step| matches!(step, RuleAction::Controller { .. }));
         match Cookie::read(rule.cookie) {
             Some(Cookie::Flow(FlowCookie { part: Part::First(number), .. })) if !is_copied => {
@@ -95,8 +95,8 @@ impl Smoc {
         Some(flow)
     }
 
-    /// Gives a flow its place in the connection that cookies call `number`. Only flows between the same two stations
-    /// are of one connection: others would have to be proven.
+    /// Adds a flow to the connection numbered `number` in cookies. Only flows between the same two stations share a
+    /// connection: others would have to be verified.
     fn join_found(&mut self, now: Time, flow: u32, number: u32, is_join: bool, by_listener: bool) {
         let key = self.flows.slab[flow].key;
         let mut pair = key.stations;
@@ -129,8 +129,8 @@ impl Smoc {
         self.confirm(flow);
     }
 
-    /// The only connection between two stations whose tokens are not known because it was made of rules, and the side
-    /// that the second of them is.
+    /// The only connection between two stations that was created from rules and has no known tokens, and the side of the
+    /// second station.
     pub(super) fn found_between(&self, opener: Handle, other: Handle) -> Option<(u32, usize)> {
         let mut pair = [opener.index, other.index];
         pair.sort_unstable();
@@ -145,7 +145,7 @@ impl Smoc {
         found.next().is_none().then_some(first)
     }
 
-    /// Takes over the route of a rule. `None` where it makes no sense.
+    /// Takes over the route of a rule. `None` if the rule is inconsistent.
     pub(super) fn resume_route(
         &mut self,
         now: Time,
@@ -158,12 +158,12 @@ impl Smoc {
             priority::CLAIM => {
                 let (port, mac, address, kind) = claim_of(&rule.matches)?;
                 let station = self.station_at(now, switch, mac, port).filter(|&station| station != to)?;
-                // It pushes out none: with that one's routes, paths would go that other rules are about to take.
+                // Do not evict another address: its routes would release paths that other rules are about to use.
                 let is_nobodys = self.net.stations.with_address(address).is_none();
                 if is_nobodys && self.net.stations.has_room_for_address(station) {
                     self.net.stations.add_address(station, address);
                 }
-                // Another rule that was found may have told of another owner.
+                // Another found rule may have named another owner.
                 let is_of = |address, station| self.net.stations.with_address(address) == Some(station);
                 if !is_of(address, station) || kind.about().is_some_and(|about| !is_of(about, to)) {
                     return None;
@@ -187,7 +187,7 @@ impl Smoc {
         Some(Resumed::Route(self.routes.slab.handle(route)))
     }
 
-    /// Adds the rules that a flow has, in place of those that were found.
+    /// Adds the current rules of a flow, replacing the found ones.
     pub(super) fn draft_flow(&mut self, draft: &mut Draft, flow: Handle) {
         let Some(entry) = self.flows.slab.find(flow).filter(|entry| entry.path != NONE) else { return };
         let state = entry.state;
@@ -199,7 +199,7 @@ impl Smoc {
         }
     }
 
-    /// Adds the rule of a route in place of the one that was found.
+    /// Adds the current rule of a route, replacing the found one.
     pub(super) fn draft_found_route(&mut self, draft: &mut Draft, route: Handle) {
         if self.routes.slab.find(route).is_some() {
             let (switch, rule) = self.route_rule(route.index);

@@ -1,4 +1,4 @@
-//! The rules that [`Smoc`] puts into switches.
+//! The rules that [`Smoc`] installs in switches.
 
 use std::net::IpAddr;
 
@@ -21,19 +21,19 @@ const IPV6: u16 = 0x86dd;
 const TCP: u8 = 6;
 const ICMPV6: u8 = 58;
 const ARP: u16 = 0x0806;
-/// Seconds for which a rule for claims stays without a frame: hosts ask every 15 to 45 seconds whether a neighbour is
-/// there (RFC 4861, section 6.3.2), and wait a few more.
+/// Idle timeout of claim rules in seconds: hosts verify reachability every 15 to 45 seconds (RFC 4861, section 6.3.2), and
+/// wait a few more.
 const CLAIM_S: u16 = 120;
 
-/// Changes of rules, each with its switch.
+/// Rule changes, each with its switch.
 pub(super) type Changes = Vec<(SwitchId, RuleChange)>;
 
-/// A rule that stays until it is removed.
+/// A rule without a timeout.
 fn lasting(cookie: Cookie, priority: u16, matches: Match, actions: Actions) -> Rule {
     Rule { cookie: cookie.bits(), priority, matches, actions, idle_timeout_s: 0, notify_removed: false }
 }
 
-/// TCP of one family.
+/// TCP of one address family.
 pub(super) fn tcp(six: bool) -> Match {
     Match { eth_type: Some(if six { IPV6 } else { IPV4 }), ip_proto: Some(TCP), ..Match::ALL }
 }
@@ -48,7 +48,7 @@ fn neighbour(kind: u8) -> Match {
     Match { ip_proto: Some(ICMPV6), icmpv6_type: Some(kind), ..of_type(IPV6) }
 }
 
-/// What a station at a port says of an address of its own to another one: with its own MAC address in all places.
+/// A station's claim to its own address, sent to another station, with its own MAC address in every field.
 fn claim(port: PortNo, [from, to]: [Mac; 2], address: IpAddr, kind: Kind) -> Match {
     let (message, told) = match kind {
         Kind::Arp(_) => (of_type(ARP), from),
@@ -66,8 +66,8 @@ fn claim(port: PortNo, [from, to]: [Mac; 2], address: IpAddr, kind: Kind) -> Mat
     }
 }
 
-/// The claim that a rule lets through: by which port, of whom, the address and the message; `None` where it lets
-/// anything else through, or what nobody can say: that he has no address, or has heard of somebody who has none.
+/// The claim that a rule forwards: ingress port, MAC address, IP address and message; `None` for any other rule,
+/// and for claims with an unspecified address.
 pub(super) fn claim_of(found: &Match) -> Option<(PortNo, Mac, IpAddr, Kind)> {
     let (port, from, (to, _), (address, told)) =
         (found.in_port?, found.eth_src?, found.eth_dst?, found.says?);
@@ -83,7 +83,7 @@ pub(super) fn claim_of(found: &Match) -> Option<(PortNo, Mac, IpAddr, Kind)> {
     is_claim.then_some((port, from, address, kind))
 }
 
-/// The rules that every switch has, whatever happens.
+/// The rules that every switch always has.
 pub(super) fn base() -> Vec<Rule> {
     let link_local = (Mac([0x01, 0x80, 0xc2, 0, 0, 0]), Mac([0xff, 0xff, 0xff, 0xff, 0xff, 0xf0]));
     let up: Actions = smallvec![RuleAction::Controller { max_len: u16::MAX }];
@@ -106,24 +106,24 @@ pub(super) fn base() -> Vec<Rule> {
         .collect()
 }
 
-/// Keeps labels out that come by a port which leads to no switch.
+/// Drops labels from a port that does not lead to a switch.
 pub(super) fn guard(port: PortNo) -> Rule {
     let matches = Match { in_port: Some(port), ..Label::any() };
     lasting(Cookie::Guard(port.0), priority::GUARD, matches, Actions::new())
 }
 
-/// Takes a rule out.
+/// Removes a rule.
 pub(super) fn removal(rule: &Rule) -> RuleChange {
     RuleChange::Remove { cookie: rule.cookie, matches: rule.matches }
 }
 
-/// The rule that delivers to a station: by the numbers that its switch and itself have in labels.
+/// The rule that delivers to a station, given the numbers of its switch and itself in labels.
 pub(super) fn delivery(end: u32, number: u32, actions: Actions) -> Rule {
     lasting(Cookie::Station(end, number), priority::LABEL, Label::at_end(end, number), actions)
 }
 
 impl Smoc {
-    /// Delivers to a station at its switch, whatever path the frame took.
+    /// The rule that delivers to a station at its switch, for any path.
     pub(super) fn station_rule(&self, station: u32) -> Rule {
         let entry = &self.net.stations.slab[station];
         let port = self.net.topology.ports[entry.port as usize].number;
@@ -131,7 +131,7 @@ impl Smoc {
         delivery(self.net.topology.switches[entry.switch as usize].label, entry.number, actions)
     }
 
-    /// The rules of the switches inside a path, in both directions.
+    /// The rules of a path's transit switches, in both directions.
     pub(super) fn path_rules(&self, path: &crate::paths::Path) -> Vec<(u32, Rule)> {
         let mut rules = Vec::new();
         for (direction, label) in path.labels.into_iter().flatten().enumerate() {
@@ -144,7 +144,7 @@ impl Smoc {
         rules
     }
 
-    /// The cookies of those rules, without asking where cables end: they may be no more.
+    /// The removals of those rules. Link ends are not looked up: the links may be gone.
     pub(super) fn path_removals(&self, path: &crate::paths::Path) -> Changes {
         let mut changes = Changes::new();
         for label in path.labels.into_iter().flatten() {
@@ -161,7 +161,7 @@ impl Smoc {
         changes
     }
 
-    /// What is done at the first switch of a path with a frame to a station.
+    /// The actions of a path's first switch on a frame to a station.
     fn departure(&self, path: u32, switch: u32, station: u32) -> Actions {
         let to = &self.net.stations.slab[station];
         let way = &self.paths.slab[path];
@@ -175,7 +175,7 @@ impl Smoc {
         }
     }
 
-    /// What frames of a direction of a flow match where they come in.
+    /// The match of a flow's direction at its ingress switch.
     pub(super) fn flow_match(&self, flow: u32, direction: usize) -> Match {
         let key = &self.flows.slab[flow].key;
         let stations = key.stations.map(|station| &self.net.stations.slab[station]);
@@ -193,14 +193,14 @@ impl Smoc {
         }
     }
 
-    /// The cookie of a direction of a flow.
+    /// The cookie of a flow's direction.
     pub(super) fn flow_cookie(&self, flow: u32, direction: usize) -> u64 {
         let part = self.flows.slab[flow].part;
         let generation = self.flows.slab.handle(flow).generation;
         Cookie::Flow(FlowCookie { index: flow, generation, direction, part }).bits()
     }
 
-    /// The rule of a direction of a flow, and the switch where it belongs.
+    /// The rule of a flow's direction, and its switch.
     pub(super) fn flow_rule(&self, flow: u32, direction: usize) -> (u32, Rule) {
         let entry = &self.flows.slab[flow];
         let from = &self.net.stations.slab[entry.key.stations[direction]];
@@ -224,7 +224,7 @@ impl Smoc {
         Cookie::Route(route, self.routes.slab.handle(route).generation).bits()
     }
 
-    /// What frames on a route match where it starts.
+    /// The match and priority of a route at its first switch.
     pub(super) fn route_match(&self, route: u32) -> (u16, Match) {
         let entry = &self.routes.slab[route];
         let to = Match::to(self.net.stations.slab[entry.to].mac);
@@ -243,7 +243,7 @@ impl Smoc {
         }
     }
 
-    /// The rule of a route, and the switch where it belongs.
+    /// The rule of a route, and its switch.
     pub(super) fn route_rule(&self, route: u32) -> (u32, Rule) {
         let entry = &self.routes.slab[route];
         let (priority, matches) = self.route_match(route);

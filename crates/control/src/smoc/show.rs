@@ -1,4 +1,4 @@
-//! What [`Smoc`] knows, for people.
+//! The state of [`Smoc`] as JSON for operators.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::flows::{State, by};
 use crate::slab::NONE;
 
 impl Smoc {
-    /// Connections, the youngest first.
+    /// Connections, newest first.
     pub(super) fn show_connections(&self, now: Time, limit: usize) -> Value {
         let mut youngest: Vec<(Time, u32)> =
             self.connections.slab.iter().map(|(index, connection)| (connection.opened, index)).collect();
@@ -24,7 +24,7 @@ impl Smoc {
         })
     }
 
-    /// Paths that have labels, or are used without.
+    /// Paths that have labels or users.
     pub(super) fn show_paths(&self, limit: usize) -> Value {
         let alive: Vec<_> =
             self.paths.slab.iter().filter(|(_, path)| path.labels.is_some() || path.is_used()).collect();
@@ -51,7 +51,7 @@ impl Smoc {
         json!({ "paths": shown.collect::<Vec<_>>(), "total": alive.len() })
     }
 
-    /// Counters and sizes.
+    /// Counters and table sizes.
     pub(super) fn all_counters(&self) -> Vec<(&'static str, u64)> {
         let mut counters = self.net.counters();
         let labelled = self.paths.slab.iter().filter(|(_, path)| path.labels.is_some()).count();
@@ -72,7 +72,7 @@ impl Smoc {
         counters
     }
 
-    /// The bytes that the tables hold.
+    /// Memory of the tables in bytes.
     fn bytes(&self) -> usize {
         self.net.bytes()
             + self.paths.bytes()
@@ -86,10 +86,10 @@ impl Smoc {
     fn connection_json(&self, now: Time, index: u32) -> Value {
         let connection = &self.connections.slab[index];
         let mut subflows: Vec<u32> = connection.flows.iter(by::CONNECTION, &self.flows.slab).collect();
-        // Of a connection that was taken over they are in the order in which switches told their rules.
+        // A resumed connection's subflows are in the order in which switches reported their rules.
         subflows.sort_by_key(|&flow| self.flows.slab[flow].state.has(State::JOIN));
         let token = |side| connection.token(side).map(|token| format!("{token:08x}"));
-        // The ends of the initial subflow, or of the first that is still known, from the initiator's side.
+        // The ends of the initial subflow, or of the first one still known, from the initiator's side.
         let first = subflows.first().map(|&flow| &self.flows.slab[flow]);
         let end = |side: usize| {
             first.map(|flow| {

@@ -1,5 +1,5 @@
-//! Subflows that share a path because another one had failed, when that is there again: they are spread over the
-//! paths once more, and no rule sends them anywhere before the switches on the way have confirmed theirs.
+//! Spreading subflows that shared a path because of a failure over the recovered paths. A flow is moved only after
+//! the switches on its new path have confirmed their rules.
 
 use super::Smoc;
 use super::install::Draft;
@@ -9,33 +9,33 @@ use crate::flows::{State, by};
 use crate::slab::NONE;
 use crate::transactions::Purpose;
 
-/// A cable must have been there for so long: one that comes and goes moves nobody.
+/// How long a link must have been up: a flapping link moves nothing.
 const STEADY: Duration = Duration::from_secs(1);
-/// Connections that are looked at in a turn, and how long a turn is.
+/// Connections checked per turn, and the interval between turns.
 const CONNECTIONS: u32 = 256;
 const TURN: Duration = Duration::from_ms(10);
-/// While more transactions are open, nothing is moved: the switches have enough to do.
+/// Nothing is moved while more transactions than this are open.
 const BUSY: usize = 256;
-/// So long paths that had to be installed first have for it.
+/// Time allowed for installing paths before the next round.
 const AGAIN: Duration = Duration::from_ms(500);
-/// How often all connections are gone through for that.
+/// Maximum number of rounds over all connections.
 const ROUNDS: u32 = 4;
 
-/// Where spreading has come to.
+/// Progress of spreading.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spread {
-    /// When it goes on.
+    /// When the next turn is due.
     pub at: Time,
-    /// The connection that is next.
+    /// The next connection.
     next: u32,
-    /// How often all are still gone through.
+    /// Remaining rounds.
     rounds: u32,
-    /// Whether somebody waits for a path that is being installed.
+    /// Whether a subflow waits for a path being installed.
     waits: bool,
 }
 
 impl Smoc {
-    /// Cables have come: subflows are spread anew when they have stayed.
+    /// Links have come up: subflows are spread once the links are steady.
     pub(super) fn spread_later(&mut self, now: Time) {
         self.spread = Some(Spread { at: now + STEADY, next: 0, rounds: ROUNDS, waits: false });
     }
@@ -66,7 +66,7 @@ impl Smoc {
         };
     }
 
-    /// Moves subflows of a connection to paths that fewer of them take. Returns whether one waits for a path.
+    /// Moves subflows of a connection to less used paths. Returns whether one waits for a path.
     fn spread_connection(&mut self, now: Time, connection: u32, out: &mut Vec<Command>) -> bool {
         let Some(entry) = self.connections.slab.get(connection) else { return false };
         if entry.confirmed < 2 {
@@ -91,14 +91,14 @@ impl Smoc {
                 let mut draft = Draft::new(Purpose::Other);
                 self.draft_path(&mut draft, path);
                 self.submit(now, draft, out);
-                // Nobody uses it yet: it goes if nobody comes.
+                // It has no users yet: it expires if none comes.
                 self.paths.unused(now, path);
             }
         }
         waits
     }
 
-    /// Whether all switches inside a path have confirmed its rules.
+    /// Whether all transit switches of a path have confirmed its rules.
     fn is_in_place(&self, path: u32) -> bool {
         let path = &self.paths.slab[path];
         path.installed || (path.switches.len() <= 2 && path.labels.is_some())

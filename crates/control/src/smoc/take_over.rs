@@ -1,5 +1,5 @@
-//! Flows and routes are taken over: what they send over comes first, and then rules of the controller's own in place of
-//! those that were found.
+//! Taking over flows and routes: their paths and stations are confirmed first, then the found rules are replaced by
+//! the controller's own.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +18,8 @@ use crate::slab::NONE;
 use crate::transactions::{Purpose, Resumed};
 
 impl Smoc {
-    /// Takes over flows and routes: paths and stations first, and when switches have confirmed those, the rules that
-    /// send over them are replaced by the controller's own.
+    /// Takes over flows and routes. Once switches have confirmed their paths and stations, the rules that send over them
+    /// are replaced by the controller's own.
     pub(super) fn take_over(
         &mut self,
         now: Time,
@@ -45,7 +45,7 @@ impl Smoc {
         let mut draft = Draft::new(Purpose::Other);
         let mut resumed = Vec::new();
         for (switch, key, way, path) in taken {
-            // Labels that ran out have been taken from paths that nobody was on yet: there is another look.
+            // Labels that ran out were taken from paths without users yet: the next pass retries.
             if self.paths.slab.find(path).is_none() {
                 continue;
             }
@@ -75,7 +75,7 @@ impl Smoc {
                 resumed.push(done);
             }
         }
-        // Paths that nobody was put on after all.
+        // Paths that got no users after all.
         for &path in wanted.keys() {
             if self.paths.slab.get(path).is_some() {
                 self.paths.unused(now, path);
@@ -88,7 +88,7 @@ impl Smoc {
         }
     }
 
-    /// Takes note of what is there of a path already.
+    /// Marks a path as installed if all its rules were found.
     fn find_installed(&mut self, path: u32) {
         let rules = self.path_rules(&self.paths.slab[path]);
         let mut is_whole = true;
@@ -101,7 +101,7 @@ impl Smoc {
         (path.asked, path.installed) = (true, is_whole);
     }
 
-    /// What rules that were taken over send over is confirmed: they are replaced.
+    /// Replaces the rules of flows and routes whose paths and stations are confirmed.
     pub(super) fn replace(&mut self, now: Time, resumed: &[Resumed], out: &mut Vec<Command>) {
         let mut draft = Draft::new(Purpose::Other);
         for &one in resumed {
@@ -113,7 +113,7 @@ impl Smoc {
         self.submit(now, draft, out);
     }
 
-    /// A transaction has failed that rules were to be replaced behind: it is tried again when there is another look.
+    /// The transaction before a replacement has failed: the next pass retries.
     pub(super) fn not_replaced(&mut self, now: Time, resumed: Vec<Resumed>) {
         if !resumed.is_empty() {
             self.resumption.unreplaced.extend(resumed);
@@ -121,7 +121,7 @@ impl Smoc {
         }
     }
 
-    /// Asks once more for what rules send over that were not replaced, where all its switches can be asked.
+    /// Retries the paths and stations of unreplaced flows and routes whose switches are all connected.
     pub(super) fn replace_again(&mut self, now: Time, out: &mut Vec<Command>) {
         let mut draft = Draft::new(Purpose::Other);
         let (mut again, mut waiting) = (Vec::new(), Vec::new());
@@ -146,7 +146,7 @@ impl Smoc {
         }
     }
 
-    /// The path of a flow or a route that was taken over, and the stations that it leads to.
+    /// The path of a resumed flow or route, and the stations it leads to.
     fn sends_over(&self, resumed: Resumed) -> Option<(u32, SmallVec<[u32; 2]>)> {
         let (path, stations) = match resumed {
             Resumed::Flow(flow) => {

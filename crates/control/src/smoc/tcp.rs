@@ -1,4 +1,4 @@
-//! TCP that a switch has no rule for: what opens a flow, and what belongs to one whose rules are not there.
+//! TCP without a matching rule: segments that open flows, and segments of flows whose rules are missing.
 
 use weft_wire::mptcp::Version;
 
@@ -17,15 +17,15 @@ use crate::packet::{Join, Mptcp, Tcp};
 use crate::routes::From;
 use crate::slab::NONE;
 
-/// Confirmed subflows of one connection at most.
+/// Maximum number of confirmed subflows per connection.
 const MAX_SUBFLOWS: u32 = 64;
-/// Unproven joins to one connection from one port at most.
+/// Maximum number of unverified joins per connection and port.
 const MAX_UNPROVEN: usize = 8;
-/// How long frames may still come that were sent up before a rule was there.
+/// How long segments sent up before a rule was installed may still arrive.
 const STRAGGLERS: Duration = Duration::from_secs(1);
 
 impl Smoc {
-    /// A segment that no flow's rule was for.
+    /// Handles a segment that matched no flow's rule.
     pub(super) fn tcp(
         &mut self,
         now: Time,
@@ -48,18 +48,18 @@ impl Smoc {
             if !segment.is_syn() || (same && !entry.state.has(State::DORMANT)) {
                 return self.known(now, (flow, direction), at, segment, frame, out);
             }
-            // The same ends, but another connection than before.
+            // The same endpoints, but a new connection.
             let mut changes = Changes::new();
             self.drop_flow(now, flow, &mut changes, out);
             at_once(changes, out);
         }
         let port = self.net.stations.slab[stations[0]].port;
         if !segment.is_syn() && segment.flags & (Tcp::SYN | Tcp::FIN | Tcp::RST) != 0 {
-            // Of a flow that nobody knows: answered, but not worth rules.
+            // Of an unknown flow: forwarded, but not worth rules.
             return self.net.relay(now, port, stations[1], frame, out);
         }
         let six = segment.source.address.is_ipv6();
-        // While a port is crowded, what it opens to that station does not come up: what does was under way.
+        // Under a crowd route, new flows do not come up; segments already in flight do.
         let crowded = self.routes.find(From::Crowd { port, six }, stations[1]).is_some();
         if crowded || !self.admit(now, port, stations, out) {
             return self.crowd(now, at, stations, six, frame, out);
@@ -78,7 +78,7 @@ impl Smoc {
         out.push(Command::Forget(frame));
     }
 
-    /// A frame of a flow that is known, and that is not being installed.
+    /// A frame of a known flow that is not being installed.
     fn known(
         &mut self,
         now: Time,
@@ -94,8 +94,8 @@ impl Smoc {
         if entry.state.has(State::RULES[direction]) && now.saturating_since(entry.since) < STRAGGLERS {
             let port = self.net.stations.slab[from].port;
             self.net.relay(now, port, to, frame, out);
-            // Open vSwitch answers a barrier before its caches know of a new rule: for some milliseconds segments
-            // still come up by the old one, and no copy of them does.
+            // Open vSwitch answers a barrier before its caches have a new rule: for some milliseconds segments still
+            // come up by the old rule without a copy.
             return self.heard(now, flow, direction, segment, out);
         }
         if entry.path == NONE {
@@ -125,7 +125,7 @@ impl Smoc {
         self.install_flow(now, flow, Some((at, frame)), out);
     }
 
-    /// Opens a flow: gives it its place in a connection, and a path.
+    /// Opens a flow: assigns it to a connection and a path.
     fn open(
         &mut self,
         now: Time,
@@ -183,7 +183,7 @@ impl Smoc {
         self.handshakes.watch(now, flow, None, key);
     }
 
-    /// A flow asks to join the connection of a token.
+    /// A flow requests to join the connection with a token.
     fn join(&mut self, now: Time, flow: u32, token: u32, nonce: u32, out: &mut Vec<Command>) {
         let entry = &self.flows.slab[flow];
         let (key, port) = (entry.key, entry.port);
@@ -199,7 +199,7 @@ impl Smoc {
         }
         let side = 1 - owner;
         let known = &self.connections.slab[connection];
-        // A station's own addresses, and that from which it opened the connection.
+        // A station's own addresses, and the one from which it opened the connection.
         let has = |station: u32, place: usize, side: usize| {
             let mut addresses = self.net.stations.slab[station].addresses.iter();
             let address = key.address(place);
@@ -228,7 +228,7 @@ impl Smoc {
         entry.part = Part::Join(connection, side == LISTENER);
         self.connections.slab[connection].flows.push(by::CONNECTION, &mut self.flows.slab, flow);
         if own {
-            // Nobody else sends with these addresses from this port.
+            // No other station can send with these addresses from this port.
             self.confirm(flow);
         } else {
             let copies = State::HANDSHAKE.and(State::COPY_FORWARD).and(State::COPY_REVERSE);

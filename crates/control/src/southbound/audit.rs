@@ -1,5 +1,5 @@
-//! [`Audits`]: now and then switches are asked for a part of the rules that stay until they are removed. Who took some
-//! out, by hand or by a fault of the switch, does so for a few seconds only.
+//! [`Audits`]: switches are periodically asked for a part of their lasting rules, so that rules removed by hand or by a
+//! fault are restored within seconds.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,15 +12,15 @@ use crate::cookie::{LASTING_SLICES, lasting_slice};
 use crate::ids::SwitchId;
 use crate::rule::Rule;
 
-/// The rules of one answer at most: a switch that tells more is not believed.
+/// Maximum number of rules in one reply; a longer reply is rejected.
 const MOST: usize = 100_000;
 
-/// What a switch was asked for, and what it has told of that.
+/// An audit request to a switch, and the reply so far.
 #[derive(Debug, Default)]
 struct Audit {
-    /// How many questions were answered.
+    /// The number of answered requests.
     turn: u32,
-    /// The transaction id of the question that is open, 0 for none.
+    /// The transaction id of the open request, 0 for none.
     xid: u32,
     told: Vec<Rule>,
     answers: usize,
@@ -30,39 +30,39 @@ struct Audit {
 #[derive(Debug, Default)]
 pub struct Audits {
     by_switch: BTreeMap<SwitchId, Audit>,
-    /// All have the same interval: the first is due first. Some may have ended.
+    /// All have the same interval, so the first is due first. Some may have ended.
     due: VecDeque<(Time, SwitchId)>,
 }
 
 impl Audits {
-    /// A switch is to be asked for the first time then.
+    /// Schedules a switch's first audit.
     pub fn begin(&mut self, first: Time, switch: SwitchId) {
         self.end(switch);
         self.by_switch.insert(switch, Audit::default());
         self.due.push_back((first, switch));
     }
 
-    /// A switch cannot be asked any more.
+    /// Ends a switch's audits.
     pub fn end(&mut self, switch: SwitchId) {
         self.by_switch.remove(&switch);
         self.due.retain(|(_, other)| *other != switch);
     }
 
-    /// A switch does not answer the question with this transaction id.
+    /// A switch refused the request with this transaction id.
     pub fn refused(&mut self, switch: SwitchId, xid: u32) {
         if let Some(audit) = self.by_switch.get_mut(&switch).filter(|audit| audit.xid == xid) {
             audit.forget();
         }
     }
 
-    /// When the next is due; [`Time::MAX`] if there is none.
+    /// When the next audit is due; [`Time::MAX`] if there is none.
     pub fn next_deadline(&self) -> Time {
         self.due.front().map_or(Time::MAX, |(due, _)| *due)
     }
 }
 
 impl Southbound {
-    /// Asks switches whose turn it is. One that has not answered is not asked again.
+    /// Sends due audit requests. A switch with an open request is skipped.
     pub(super) fn audit(&mut self, now: Time) {
         let Some(interval) = self.limits.audit else { return };
         while let Some((_, switch)) = self.audits.due.front().copied().filter(|(due, _)| *due <= now) {
@@ -92,7 +92,7 @@ impl Southbound {
         }
     }
 
-    /// A switch tells rules that it was asked for.
+    /// Handles a switch's reply to an audit request.
     pub(super) fn rules_told<'a>(
         &mut self,
         now: Time,
@@ -113,7 +113,7 @@ impl Southbound {
         if audit.told.len().max(audit.answers) > MOST {
             audit.forget();
             return Some(Stop::Malformed(Error::Unsupported {
-                field: "rules of one answer",
+                field: "rules in one reply",
                 value: u16::MAX,
             }));
         }
@@ -134,8 +134,8 @@ impl Southbound {
 }
 
 impl Audit {
-    /// What is asked for next: every other time what is few and all else stands on, LLDP's rule among it, and in between
-    /// the rest by turns.
+    /// The next slice: every other time the few base rules, including LLDP's, and in between one of the other slices
+    /// in turn.
     fn slice(&self) -> (u64, u64) {
         let turn = self.turn / 2 % (LASTING_SLICES - 1);
         lasting_slice(if self.turn.is_multiple_of(2) { 0 } else { 1 + turn })

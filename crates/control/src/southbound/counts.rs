@@ -1,15 +1,15 @@
-//! [`Counts`]: what went through [`super::Southbound`].
+//! [`Counts`]: message counters of [`super::Southbound`].
 
 macro_rules! counts {
     ($($(#[doc = $doc:literal])+ $name:ident,)*) => {
-        /// Since the start.
+        /// Counters since the start.
         #[derive(Clone, Debug, Default)]
         pub struct Counts {
             $($(#[doc = $doc])+ pub $name: u64,)*
         }
 
         impl Counts {
-            /// All of them, by name.
+            /// All counters with their names.
             pub fn list(&self) -> Vec<(&'static str, u64)> {
                 vec![$((stringify!($name), self.$name),)*]
             }
@@ -18,26 +18,26 @@ macro_rules! counts {
 }
 
 counts! {
-    /// Packets that came up, without LLDP.
+    /// Packet-ins received, except LLDP.
     packet_ins_received,
-    /// Of these, such as were more than their port may send up.
+    /// Packet-ins above their port's rate limit.
     packet_ins_over_limit,
-    /// LLDP frames that were more than their port may send up; nothing of them was read.
+    /// LLDP frames above their port's rate limit, dropped unread.
     lldp_over_limit,
-    /// Changes of rules that were sent.
+    /// Rule changes sent.
     flow_mods,
-    /// Packets that were sent.
+    /// Packet-outs sent.
     packet_outs,
-    /// Packets and rules for switches that are not there.
+    /// Packet-outs for switches that are not connected.
     packet_outs_without_switch,
-    /// Rules that have idled out.
+    /// Rules that reached their idle timeout or were evicted.
     rules_idle,
-    /// Transactions that all of their switches have confirmed.
+    /// Transactions confirmed by all their switches.
     transactions_installed,
-    /// Transactions that a switch has refused.
+    /// Transactions that a switch refused.
     transactions_refused,
-    /// Transactions that waited for a switch that is gone.
+    /// Transactions that waited for a disconnected switch.
     transactions_switch_gone,
-    /// Transactions that were not confirmed in time.
+    /// Transactions not confirmed in time.
     transactions_late,
 }

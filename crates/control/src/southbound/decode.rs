@@ -1,4 +1,4 @@
-//! Rules as switches tell them, in the core's terms.
+//! Decodes rules reported by switches.
 
 use std::net::IpAddr;
 
@@ -11,11 +11,11 @@ use crate::cookie::is_own;
 use crate::ids::PortNo;
 use crate::rule::{Actions, Match, Rule, RuleAction};
 
-/// The bytes of a message before its first rule: its header, and that of an answer in parts.
+/// The bytes of a message before its first rule: the OpenFlow header and the multipart header.
 const HEAD: usize = 16;
 
-/// The rules of the controller that an answer tells; others, and such as no controller of Weft's makes, are left out. Gives
-/// the cookies of those that are not the controller's, too.
+/// The controller's rules in a reply, and the cookies of rules of others. Own rules with matches or actions that Weft never
+/// uses are left out.
 pub fn rules(message: &[u8]) -> Result<(Vec<Rule>, Vec<u64>), Error> {
     let (mut own, mut foreign) = (Vec::new(), Vec::new());
     flow_entries(message, |cookie, entry| {
@@ -28,7 +28,7 @@ pub fn rules(message: &[u8]) -> Result<(Vec<Rule>, Vec<u64>), Error> {
     Ok((own, foreign))
 }
 
-/// One rule. Each is read on its own, so that one which cannot be read is no reason to believe no other.
+/// One rule. Each is parsed separately, so that an unreadable one does not discard the others.
 fn read(message: &[u8], entry: &[u8]) -> Option<Rule> {
     let mut alone = message.get(..HEAD)?.to_vec();
     alone.extend_from_slice(entry);
@@ -61,7 +61,7 @@ fn rule(stats: &FlowStats) -> Option<Rule> {
     })
 }
 
-/// A match; `None` where it looks at what the core does not.
+/// A match; `None` if it has fields that the core does not use.
 fn matches(fields: &Fields) -> Option<Match> {
     let four = |address: Option<std::net::Ipv4Addr>| address.map(IpAddr::V4);
     let six = |address: Option<std::net::Ipv6Addr>| address.map(IpAddr::V6);
@@ -189,7 +189,7 @@ mod tests {
         let mut all = own.clone();
         all.insert(1, rule(1));
         assert_eq!(rules(&told(&all, true)).unwrap(), (own.clone(), vec![1]));
-        // One that cannot be read is left out, and the others are not.
+        // An unreadable rule is left out, the others are not.
         let mut bytes = told(&own, false);
         let length = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
         bytes[16 + length - 20] = 0xff;

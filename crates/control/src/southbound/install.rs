@@ -1,4 +1,4 @@
-//! Transactions: rules to each of their switches, a barrier request behind them, and what follows from the answers.
+//! Transactions: rules for each of their switches, followed by a barrier request, and the handling of the answers.
 
 use smallvec::SmallVec;
 use weft_wire::openflow::Message;
@@ -12,7 +12,7 @@ use crate::command::Transaction;
 use crate::ids::{PortNo, SwitchId};
 
 impl Southbound {
-    /// A switch has done what stood before a barrier request.
+    /// A switch answered a barrier request.
     pub(super) fn confirmed(&mut self, now: Time, switch: SwitchId, xid: u32) {
         let Some(session) = self.sessions.get_mut(&switch) else { return };
         session.queue.answered(now, xid);
@@ -32,7 +32,7 @@ impl Southbound {
         let mut batches: SmallVec<[(SwitchId, Batch, Block); 8]> = SmallVec::new();
         for (switch, _) in &rules {
             match batches.iter_mut().find(|(known, ..)| known == switch) {
-                // The messages that it is sent, until they have their ids.
+                // The number of messages to send, until they have ids.
                 Some((.., block)) => block.last += 1,
                 None => {
                     let batch = Batch { bytes: Vec::new(), cookies: SmallVec::new(), barrier: None };
@@ -77,7 +77,7 @@ impl Southbound {
         if id > 0 {
             if let Some(failure) = missing.and_then(|switch| self.open.fail(id, switch)) {
                 self.counts.transactions_switch_gone += 1;
-                self.failed(now, failure, "the switch is gone");
+                self.failed(now, failure, "switch not connected");
             } else if let Some(done) = self.open.done(id) {
                 // It has no rules, so there is nothing to wait for.
                 self.installed(now, id, &done);
@@ -85,7 +85,7 @@ impl Southbound {
         }
     }
 
-    /// Sends a switch as much of what waits for it as it may be sent now.
+    /// Sends a switch as many waiting batches as its window allows.
     fn pump(&mut self, now: Time, switch: SwitchId) {
         let Some(session) = self.sessions.get_mut(&switch) else { return };
         while let Some(batch) = session.queue.pop(now) {
@@ -100,7 +100,7 @@ impl Southbound {
         }
     }
 
-    /// All switches have confirmed: frames that waited go on their way.
+    /// All switches have confirmed: sends the waiting frames.
     fn installed(&mut self, now: Time, transaction: u64, done: &Done) {
         self.counts.transactions_installed += 1;
         if !done.release.is_empty() {

@@ -1,9 +1,9 @@
-//! [`Southbound`]: a [`Controller`] towards its switches, in the bytes of OpenFlow 1.3.
+//! [`Southbound`]: connects a [`Controller`] to its switches over OpenFlow 1.3.
 //!
-//! What every new path costs goes through here and nowhere else: packets that switches send up, rules, barriers and
-//! their answers, packets that are released, rules that are gone. What else switches and controllers say to each other
-//! (hello, features, roles, ports, errors) is for whoever keeps the connections, who tells what comes of it by the
-//! other methods. It owns no socket and no clock either: bytes come in, bytes for each switch go out.
+//! It handles the messages of the flow set-up path, and only those: packet-ins, rules, barriers and their answers,
+//! packet-outs, removed rules. The caller that keeps the connections handles all other OpenFlow messages (hello,
+//! features, roles, ports, errors) and reports their results through the other methods. It has no socket and no clock:
+//! bytes come in, bytes for each switch go out.
 
 mod audit;
 mod counts;
@@ -35,55 +35,55 @@ use open::Open;
 use port_limit::PortLimit;
 use session::Session;
 
-/// LLDP is how links are discovered, by whoever keeps the connections.
+/// LLDP frames go to the caller, which discovers links.
 const LLDP: EtherType = EtherType(0x88cc);
 
-/// A core that several threads may own one after the other.
+/// A core that can be passed between threads.
 pub type Core = Box<dyn Controller + Send + Sync>;
 
-/// Where a stream of messages was left.
+/// Why parsing stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stop<'a> {
-    /// Less than a message follows, or what is none.
+    /// The rest is less than a complete message, or not a message.
     Rest,
-    /// A message follows that is none of those that are read here.
+    /// The next message is not handled here.
     Other,
-    /// An LLDP frame came up, and was taken out.
+    /// An LLDP frame was received and consumed.
     Lldp {
-        /// By this port.
+        /// The ingress port.
         port: PortNo,
         /// The frame.
         frame: &'a [u8],
     },
-    /// A message was malformed, and was taken out.
+    /// A malformed message was consumed.
     Malformed(Error),
 }
 
-/// What somebody should look after.
+/// A fault that needs attention.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trouble {
-    /// A switch has not confirmed rules within the deadline.
+    /// A switch did not confirm rules within the deadline.
     Late(SwitchId),
-    /// A switch has left more barrier requests unanswered than it may.
+    /// A switch has too many unanswered barrier requests.
     Backlog(SwitchId),
-    /// A switch had lost rules, and was given them again.
+    /// A switch had lost this many rules, which were installed again.
     Repaired(SwitchId, usize),
 }
 
-/// How much switches and ports may.
+/// Limits of switches and ports.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SouthboundLimits {
     /// How long a switch may take to confirm rules.
     pub install_deadline: Duration,
-    /// The packets that a port may send up in a second.
+    /// Packet-ins per port and second.
     pub packets_per_port_s: u64,
-    /// The answers to the controller's own questions that a port may send up in a second, beside these and no more than these.
+    /// Answers to the controller's own probes per port and second, counted separately and at most as many as those.
     pub answers_per_port_s: u64,
-    /// The LLDP frames that a port may send up in a second, beside these.
+    /// LLDP frames per port and second, counted separately.
     pub lldp_per_port_s: u64,
-    /// The barrier requests that a switch may leave unanswered.
+    /// Unanswered barrier requests per switch.
     pub backlog: usize,
-    /// Between two questions to a switch for a part of its rules; `None` for none.
+    /// Interval between audits of a switch's rules; `None` for no audits.
     pub audit: Option<Duration>,
 }
 
@@ -100,12 +100,12 @@ impl Default for SouthboundLimits {
     }
 }
 
-/// A controller, what its switches have still to confirm, and what is to be sent to them.
+/// A controller, its unconfirmed transactions, and the bytes to send.
 pub struct Southbound {
     core: Core,
     limits: SouthboundLimits,
     sessions: FxHashMap<SwitchId, Session>,
-    /// Switches that something is to be sent to, in the order in which it began.
+    /// Switches with bytes to send, oldest first.
     to_send: Vec<SwitchId>,
     frames: FxHashMap<FrameRef, Box<[u8]>>,
     last_frame: u64,
@@ -115,19 +115,19 @@ pub struct Southbound {
     answers: PortLimit,
     lldp: PortLimit,
     counts: Counts,
-    /// What ports sent that was stopped before the core saw it.
+    /// Frames of ports blocked before they reached the core.
     offences: Offences,
     set_ups: Vec<Duration>,
     troubles: Vec<Trouble>,
-    /// What the core has said and is not done.
+    /// Commands of the core that are not executed yet.
     work: VecDeque<Command>,
     is_working: bool,
-    /// Room for what it says.
+    /// Reused buffer for the core's commands.
     said: Vec<Command>,
 }
 
 impl Southbound {
-    /// What `core` decides is done.
+    /// Executes the decisions of `core`.
     pub fn new(core: Core, limits: SouthboundLimits) -> Self {
         Self {
             core,
@@ -151,13 +151,13 @@ impl Southbound {
         }
     }
 
-    /// What decides.
+    /// The controller core.
     pub fn core(&self) -> &(dyn Controller + Send + Sync) {
         &*self.core
     }
 
-    /// Takes messages of a switch from byte `place` of `bytes` on, up to one that is not read here; gives the place
-    /// behind the last that was.
+    /// Handles messages of a switch from offset `place` of `bytes` up to one that is not handled here; returns the offset
+    /// after the last message handled.
     pub fn received<'a>(
         &mut self,
         now: Time,
@@ -193,8 +193,8 @@ impl Southbound {
         (place, Stop::Rest)
     }
 
-    /// A switch can be steered from now on: [`Controller::switch_up`], with the rules that `answers` tell: messages
-    /// with which it has answered a question for them. What cannot be read is left out.
+    /// A switch is under control from now on: calls [`Controller::switch_up`] with the rules in `answers`, the messages of
+    /// its flow statistics reply. Unreadable messages are left out.
     pub fn switch_up(&mut self, now: Time, switch: SwitchId, ports: &[PortNo], answers: &[&[u8]]) {
         let rules: Vec<Rule> =
             answers.iter().filter_map(|answer| decode::rules(answer).ok()).flat_map(|(own, _)| own).collect();
@@ -205,8 +205,8 @@ impl Southbound {
         self.tell(now, |core, now, out| core.switch_up(now, switch, ports, &rules, out));
     }
 
-    /// A switch can be steered no more: [`Controller::switch_down`]. It `is_left_alone` if another controller has
-    /// taken it over: [`Controller::leave_alone`].
+    /// A switch is no longer under control: calls [`Controller::switch_down`]. It `is_left_alone` if another controller
+    /// has taken it over: [`Controller::leave_alone`].
     pub fn switch_down(&mut self, now: Time, switch: SwitchId, is_left_alone: bool) {
         self.core.leave_alone(switch, is_left_alone);
         let session = self.sessions.remove(&switch);
@@ -214,13 +214,13 @@ impl Southbound {
         for block in session.into_iter().flat_map(|session| session.unanswered) {
             if let Some(failure) = self.open.fail(block.transaction, switch) {
                 self.counts.transactions_switch_gone += 1;
-                self.failed(now, failure, "the switch is gone");
+                self.failed(now, failure, "switch disconnected");
             }
         }
         self.tell(now, |core, now, out| core.switch_down(now, switch, out));
     }
 
-    /// A switch has refused the message with this transaction id of OpenFlow.
+    /// A switch has refused the message with this OpenFlow transaction id.
     pub fn refused(&mut self, now: Time, switch: SwitchId, xid: u32, reason: &str) {
         self.audits.refused(switch, xid);
         let block = self.sessions.get(&switch).and_then(|session| session.block_with(xid));
@@ -230,7 +230,7 @@ impl Southbound {
         }
     }
 
-    /// Tells the core something, and does what it says thereupon: after all that it has said before.
+    /// Passes an event to the core and executes its commands, after all earlier ones.
     pub fn tell(&mut self, now: Time, what: impl FnOnce(&mut Core, Time, &mut Vec<Command>)) {
         let mut said = std::mem::take(&mut self.said);
         what(&mut self.core, now, &mut said);
@@ -256,12 +256,12 @@ impl Southbound {
         self.is_working = false;
     }
 
-    /// Has a frame of somebody else's sent by a port, at once.
+    /// Sends a caller's frame out of a port immediately.
     pub fn send_frame(&mut self, at: SwitchPort, frame: &[u8]) {
         self.packet_out(at.switch, None, &[at.port], frame);
     }
 
-    /// When [`Southbound::on_deadline`] is to be called, [`Time::MAX`] for never.
+    /// When to call [`Southbound::on_deadline`], [`Time::MAX`] for never.
     pub fn next_deadline(&self) -> Time {
         self.open.next_deadline().min(self.core.next_deadline()).min(self.audits.next_deadline())
     }
@@ -271,7 +271,7 @@ impl Southbound {
         while let Some(failure) = self.open.overdue(now) {
             self.counts.transactions_late += 1;
             self.troubles.push(Trouble::Late(failure.switch));
-            self.failed(now, failure, "not confirmed in time");
+            self.failed(now, failure, "install timed out");
         }
         self.audit(now);
         if self.core.next_deadline() <= now {
@@ -279,7 +279,7 @@ impl Southbound {
         }
     }
 
-    /// Gives what is to be sent to each switch.
+    /// Passes the pending bytes of each switch to `with`.
     pub fn send(&mut self, mut with: impl FnMut(SwitchId, &[u8])) {
         for switch in self.to_send.drain(..) {
             if let Some(session) = self.sessions.get_mut(&switch) {
@@ -289,29 +289,29 @@ impl Southbound {
         }
     }
 
-    /// How long paths took since this was last asked, from what wanted them to the last switch's confirmation.
+    /// Path set-up times since the last call, from the packet-in to the last switch's confirmation.
     pub fn set_ups(&mut self) -> impl Iterator<Item = Duration> {
         self.set_ups.drain(..)
     }
 
-    /// What somebody should look after since this was last asked.
+    /// Faults that need attention, since the last call.
     pub fn troubles(&mut self) -> impl Iterator<Item = Trouble> {
         self.troubles.drain(..)
     }
 
-    /// What hosts did that was stopped, since this was last asked.
+    /// Blocked actions of hosts since the last call.
     pub fn offences(&mut self) -> Vec<Offence> {
         let mut offences = self.offences.take();
         offences.extend(self.core.offences());
         offences
     }
 
-    /// The transactions that are not confirmed.
+    /// The number of unconfirmed transactions.
     pub fn installing(&self) -> usize {
         self.open.len()
     }
 
-    /// Counters of the core and of what is done here, by name.
+    /// Counters of the core and of this layer, by name.
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
         let mut counters = self.core.counters();
         counters.extend(self.counts.list());

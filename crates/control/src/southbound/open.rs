@@ -1,4 +1,4 @@
-//! [`Open`]: transactions that not all of their switches have confirmed.
+//! [`Open`]: transactions not yet confirmed by all their switches.
 
 use std::collections::VecDeque;
 
@@ -8,21 +8,21 @@ use smallvec::SmallVec;
 use crate::clock::{Duration, Time};
 use crate::ids::{FrameRef, SwitchId, SwitchPort};
 
-/// A transaction that is over.
+/// A finished transaction.
 #[derive(Debug)]
 pub struct Done {
-    /// The frames that waited for it, with the ports by which they came.
+    /// The frames that waited for it, with their ingress ports.
     pub release: Vec<(SwitchPort, FrameRef)>,
-    /// When what caused it came in.
+    /// When it was started.
     pub since: Time,
 }
 
-/// A transaction that has failed, and at which switch.
+/// A failed transaction and the switch where it failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Failure {
     /// The core's number.
     pub transaction: u64,
-    /// The switch; 0 where none is known.
+    /// The switch; 0 if unknown.
     pub switch: SwitchId,
 }
 
@@ -32,21 +32,21 @@ struct Pending {
     waiting: SmallVec<[SwitchId; 8]>,
 }
 
-/// All that are open, by the core's number.
+/// All open transactions, by the core's number.
 #[derive(Debug, Default)]
 pub struct Open {
     pending: FxHashMap<u64, Pending>,
-    /// All have the same patience: the first is the first to be overdue. Its first is open, others may not be.
+    /// All have the same timeout, so the first expires first. The first is open, others may be closed.
     deadlines: VecDeque<(Time, u64)>,
 }
 
 impl Open {
-    /// How many there are.
+    /// The number of open transactions.
     pub fn len(&self) -> usize {
         self.pending.len()
     }
 
-    /// Opens one that waits for these switches.
+    /// Opens a transaction that waits for these switches.
     pub fn begin(
         &mut self,
         transaction: u64,
@@ -60,25 +60,25 @@ impl Open {
         self.deadlines.push_back((now + patience, transaction));
     }
 
-    /// A switch has confirmed it; gives it if that was the last.
+    /// A switch has confirmed a transaction; returns it if that was the last switch.
     pub fn confirmed(&mut self, transaction: u64, switch: SwitchId) -> Option<Done> {
         let waiting = &mut self.pending.get_mut(&transaction)?.waiting;
         waiting.retain(|other| *other != switch);
         self.done(transaction)
     }
 
-    /// Gives it if it waits for nobody.
+    /// Closes and returns a transaction that waits for no switch.
     pub fn done(&mut self, transaction: u64) -> Option<Done> {
         self.pending.get(&transaction).filter(|pending| pending.waiting.is_empty())?;
         self.close(transaction)
     }
 
-    /// It has failed by a switch, unless it is over.
+    /// Fails a transaction at a switch, unless it is closed.
     pub fn fail(&mut self, transaction: u64, switch: SwitchId) -> Option<Failure> {
         self.close(transaction).map(|_| Failure { transaction, switch })
     }
 
-    /// One that has taken too long, with a switch that has not confirmed it.
+    /// Fails an overdue transaction, with a switch that has not confirmed it.
     pub fn overdue(&mut self, now: Time) -> Option<Failure> {
         let (_, transaction) = self.deadlines.front().filter(|(deadline, _)| *deadline <= now).copied()?;
         let late = self.pending.get(&transaction).and_then(|pending| pending.waiting.iter().min());
@@ -86,7 +86,7 @@ impl Open {
         self.fail(transaction, switch)
     }
 
-    /// When the oldest is overdue; [`Time::MAX`] if there is none.
+    /// When the oldest transaction times out; [`Time::MAX`] if there is none.
     pub fn next_deadline(&self) -> Time {
         self.deadlines.front().map_or(Time::MAX, |(deadline, _)| *deadline)
     }

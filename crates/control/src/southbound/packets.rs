@@ -1,4 +1,4 @@
-//! Packets that come up and go down, and rules that are gone.
+//! Packet-ins, packet-outs and removed rules.
 
 use smallvec::SmallVec;
 use weft_wire::Ethernet;
@@ -34,7 +34,7 @@ impl Southbound {
             return Some(Stop::Lldp { port: at.port, frame: packet.data });
         }
         self.counts.packet_ins_received += 1;
-        // Whoever floods a port must not keep its hosts from contradicting those who claim their addresses.
+        // A flood from a port must not keep its hosts from contradicting claims to their addresses.
         let is_answer = packet.data.get(..6) == Some(&MadeFrame::CONTROLLER.0[..]);
         let limit = if is_answer { &mut self.answers } else { &mut self.ports };
         if !limit.may(now, at) {
@@ -58,7 +58,7 @@ impl Southbound {
     ) -> Option<Stop<'a>> {
         let FlowRemoved { cookie, reason, packets, bytes, .. } = match Message::parse(message) {
             Ok((_, Message::FlowRemoved(removed))) => removed,
-            // Of a rule that is not the controller's, whose match may be any.
+            // A rule of another controller, which may have any match.
             _ => return Some(Stop::Other),
         };
         if !cookie::is_own(cookie) {
@@ -71,7 +71,7 @@ impl Southbound {
         None
     }
 
-    /// Sends a frame that came up.
+    /// Sends the frame of a packet-in.
     pub(super) fn release(
         &mut self,
         switch: SwitchId,
@@ -79,7 +79,7 @@ impl Southbound {
         ports: &[PortNo],
         frame: FrameRef,
     ) {
-        // Who forgets a frame does not send it.
+        // A forgotten frame is not sent.
         if let Some(bytes) = self.frames.remove(&frame) {
             self.packet_out(switch, in_port, ports, &bytes);
             self.frames.insert(frame, bytes);

@@ -1,14 +1,14 @@
-//! [`PortLimit`]: no port sends up more than its share.
+//! [`PortLimit`]: limits the packet-in rate of each port.
 
 use rustc_hash::FxHashMap;
 
 use crate::clock::{Duration, Time};
 use crate::ids::SwitchPort;
 
-/// Ports whose packets are counted; beyond it all are counted anew.
+/// Maximum number of counted ports; at this number all counts restart.
 const PORTS: usize = 65_536;
 
-/// The packets that each port has sent up in this second.
+/// Packet-ins of each port in the current second.
 #[derive(Debug)]
 pub struct PortLimit {
     most: u64,
@@ -17,12 +17,12 @@ pub struct PortLimit {
 }
 
 impl PortLimit {
-    /// `most` packets a second and port.
+    /// `most` packets per second and port.
     pub fn new(most: u64) -> Self {
         Self { most, second: 0, counts: FxHashMap::default() }
     }
 
-    /// Whether a port may send up another one now, which is counted.
+    /// Counts a packet of a port; returns whether it is within the limit.
     pub fn may(&mut self, now: Time, at: SwitchPort) -> bool {
         let second = now.ns() / Duration::from_secs(1).ns();
         if second != self.second || self.counts.len() >= PORTS {

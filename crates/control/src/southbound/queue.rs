@@ -1,9 +1,9 @@
-//! [`Queue`]: changes of rules that wait until a switch has confirmed what it was sent before.
+//! [`Queue`]: rule changes that wait until a switch has confirmed earlier ones.
 //!
-//! What a switch has been sent and has not read stands in the way of whatever is sent next. So only so many
-//! rules are on their way to it at a time, and what must not wait (LLDP frames, answers to echo requests,
-//! frames that are released) waits behind those at most. Of what waits, changes that nobody waits for
-//! (deletions above all) go first; but the changes of one rule stay in their order.
+//! Bytes that a switch has been sent but has not read delay everything sent after them. So only a window of rules is
+//! in flight to it at a time, and urgent messages (LLDP frames, echo replies, released frames) wait behind those at
+//! most. Among the waiting changes, those that nothing waits for (mainly deletions) go first; but the changes of one
+//! rule stay in order.
 
 use std::collections::VecDeque;
 
@@ -13,40 +13,40 @@ use smallvec::SmallVec;
 use crate::clock::{Duration, Time};
 use crate::pace::Pace;
 
-/// Consecutive messages that are sent together.
+/// Consecutive messages sent together.
 #[derive(Debug)]
 pub struct Batch {
     /// The messages.
     pub bytes: Vec<u8>,
-    /// The cookies of the rules that they change.
+    /// The cookies of the changed rules.
     pub cookies: SmallVec<[u64; 4]>,
-    /// The transaction id of the barrier request at their end, where frames wait for its answer.
+    /// The transaction id of the barrier request at the end, if frames wait for its answer.
     pub barrier: Option<u32>,
 }
 
-/// What waits for a switch.
+/// Batches waiting for a switch.
 #[derive(Debug)]
 pub struct Queue {
-    /// What nobody waits for.
+    /// Batches that nothing waits for.
     first: VecDeque<Batch>,
-    /// What frames wait for, and changes of rules that stand in it.
+    /// Batches that frames wait for, and later changes of their rules.
     later: VecDeque<Batch>,
     /// The rules of `later`, by cookie.
     cookies: FxHashMap<u64, u32>,
-    /// Barrier requests that were sent and not answered, each with how many rules had been sent by then, and when.
+    /// Unanswered barrier requests: id, number of rules sent before it, time sent.
     barriers: VecDeque<(u32, u64, Time)>,
-    /// Rules that were sent.
+    /// Rules sent so far.
     sent: u64,
-    /// Rules that are confirmed.
+    /// Rules confirmed so far.
     confirmed: u64,
     pace: Pace,
 }
 
-/// Rules that are on their way to a switch at most, fewer to one that is slow; the last batch may be longer.
+/// Maximum rules in flight to a switch, fewer to a slow one; the last batch may exceed it.
 const WINDOW: u32 = 512;
-/// So long what must not wait may have to wait.
+/// Acceptable delay of urgent messages.
 const SLOW: Duration = Duration::from_ms(100);
-/// Rules without a barrier request behind them at most: fewer than the smallest window.
+/// Maximum rules without a barrier request after them: fewer than the smallest window.
 const LOOSE: u64 = 16;
 
 impl Default for Queue {
@@ -77,7 +77,7 @@ impl Queue {
         self.later.push_back(batch);
     }
 
-    /// Gives the next batch, if it may be sent: then it is.
+    /// Takes the next batch if the window allows sending it.
     pub fn pop(&mut self, now: Time) -> Option<Batch> {
         if self.sent - self.confirmed >= self.pace.limit().into() {
             return None;
@@ -88,18 +88,18 @@ impl Queue {
         Some(batch)
     }
 
-    /// Whether so many rules were sent without a barrier request behind them that it is time for one.
+    /// Whether enough rules were sent without a barrier request to need one.
     pub fn wants_barrier(&self) -> bool {
         let covered = self.barriers.back().map_or(self.confirmed, |&(_, sent, _)| sent);
         self.sent - covered >= LOOSE
     }
 
-    /// A barrier request of this transaction id is sent behind what was sent so far.
+    /// Records a barrier request with this transaction id after everything sent so far.
     pub fn add_barrier(&mut self, now: Time, xid: u32) {
         self.barriers.push_back((xid, self.sent, now));
     }
 
-    /// The switch answers a barrier request; `false` for an answer to none.
+    /// Handles a barrier reply; `false` if it matches no request.
     pub fn answered(&mut self, now: Time, xid: u32) -> bool {
         let Some(place) = self.barriers.iter().position(|&(other, ..)| other == xid) else { return false };
         if let Some((_, sent, at)) = self.barriers.drain(..=place).next_back() {
@@ -109,7 +109,7 @@ impl Queue {
         true
     }
 
-    /// Rules that wait.
+    /// Rules waiting.
     pub fn len(&self) -> usize {
         self.first.iter().chain(&self.later).map(|batch| batch.cookies.len()).sum()
     }
@@ -136,7 +136,7 @@ mod tests {
         Batch { bytes: vec![name], cookies: cookies.iter().copied().collect(), barrier }
     }
 
-    /// What may be sent now, by name.
+    /// Takes all batches that may be sent now; returns their names.
     fn sent(queue: &mut Queue) -> Vec<u8> {
         std::iter::from_fn(|| queue.pop(Time::ZERO)).map(|batch| batch.bytes[0]).collect()
     }
@@ -166,7 +166,7 @@ mod tests {
             queue.push(batch(1, &[number.into()], Some(number)));
         }
         assert_eq!(sent(&mut queue).len() as u32, WINDOW);
-        assert!(queue.answered(Time::ZERO, 99), "an answer is one to all before it");
+        assert!(queue.answered(Time::ZERO, 99), "a reply also covers all earlier requests");
         assert_eq!(sent(&mut queue).len(), 100);
         assert!(queue.answered(Time::ZERO + Duration::from_ms(101), WINDOW - 1));
         assert_eq!(sent(&mut queue).len() as u32, WINDOW / 2 - 100, "a slow switch is sent less");

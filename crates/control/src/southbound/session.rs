@@ -1,4 +1,4 @@
-//! [`Session`]: a switch that can be steered, what is to be sent to it, and what it has not confirmed.
+//! [`Session`]: a connected switch, the bytes to send to it, and its unconfirmed transactions.
 
 use std::collections::VecDeque;
 
@@ -7,28 +7,28 @@ use smallvec::SmallVec;
 use super::queue::Queue;
 use crate::ids::SwitchId;
 
-/// The transaction ids of OpenFlow from here on are used here, those below by whoever keeps the connection.
+/// First OpenFlow transaction id used here; lower ones belong to the caller that keeps the connection.
 pub const FIRST_XID: u32 = 1 << 31;
 
-/// Consecutive messages of a transaction, the last of them a barrier request.
+/// Consecutive messages of a transaction, ending with a barrier request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Block {
-    /// The id of the first.
+    /// The id of the first message.
     pub first: u32,
-    /// That of the last.
+    /// The id of the last message.
     pub last: u32,
     /// The core's number.
     pub transaction: u64,
 }
 
-/// A switch.
+/// A connected switch.
 #[derive(Debug)]
 pub struct Session {
-    /// What is to be sent.
+    /// Bytes to send.
     pub out: Vec<u8>,
-    /// What waits until the switch has confirmed more.
+    /// Rule changes waiting for earlier confirmations.
     pub queue: Queue,
-    /// What was sent, or waits, and is not confirmed, in order.
+    /// Unconfirmed blocks, sent or waiting, in order.
     pub unanswered: VecDeque<Block>,
     next_xid: u32,
 }
@@ -40,7 +40,7 @@ impl Default for Session {
 }
 
 impl Session {
-    /// Ids for `count` messages of a transaction; they follow one another.
+    /// Consecutive ids for `count` messages of a transaction.
     pub fn begin(&mut self, count: u32, transaction: u64) -> Block {
         let next = self.next_xid.checked_add(count);
         let first = if next.is_some() { self.next_xid } else { FIRST_XID };
@@ -48,22 +48,22 @@ impl Session {
         Block { first, last: first + count - 1, transaction }
     }
 
-    /// Remembers that something is to be sent to this switch, before it is written.
+    /// Marks this switch as having bytes to send; call it before writing them.
     pub fn mark(&self, switch: SwitchId, to_send: &mut Vec<SwitchId>) {
         if self.out.is_empty() {
             to_send.push(switch);
         }
     }
 
-    /// The switch answers a barrier request; gives the transactions that it has done thereby, that of the
-    /// request last. Answers come in order: what stands before was never answered.
+    /// Handles a barrier reply; returns the transactions it confirms, that of the request last. Replies come in order,
+    /// so earlier requests without one will not get it.
     pub fn confirmed(&mut self, xid: u32) -> SmallVec<[u64; 4]> {
         let place = self.unanswered.iter().position(|block| block.last == xid);
         let done = place.map(|place| self.unanswered.drain(..=place).map(|block| block.transaction));
         done.map(Iterator::collect).unwrap_or_default()
     }
 
-    /// The transaction of the block that has this message.
+    /// The transaction of the block that contains this message.
     pub fn block_with(&self, xid: u32) -> Option<u64> {
         let block = self.unanswered.iter().find(|block| (block.first..=block.last).contains(&xid))?;
         Some(block.transaction)

@@ -1,8 +1,8 @@
-//! [`SpanningTree`]: everything on one tree, as a network of bridges: what a multipath controller is measured
-//! against.
+//! [`SpanningTree`]: all traffic on one tree, as in a bridged network: the baseline for a multipath
+//! controller.
 //!
-//! Frames to a station go by its address, on the tree. What is for all, or for a station that is not known, is
-//! flooded along the tree by rules; only the switch where it comes in asks.
+//! Frames to a known station are forwarded on the tree by its MAC address. Group frames and frames to unknown
+//! stations are flooded along the tree by rules; only their ingress switch sends them to the controller.
 
 mod tree;
 
@@ -30,22 +30,22 @@ use crate::topology::{Change, Role};
 use crate::transactions::{Open, Purpose, Transactions};
 use tree::Tree;
 
-/// The rule of a switch for the frames to a station.
+/// A switch's rule for frames to a station.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     switch: u32,
     station: u32,
     mac: Mac,
-    /// Where they go.
+    /// The output port.
     port: PortNo,
 }
 
-/// The controller that puts everything on one tree.
+/// The controller that puts all traffic on one tree.
 #[derive(Clone, Debug)]
 pub struct SpanningTree {
     net: Network,
     tree: Tree,
-    /// Of each switch, the rules that it has whatever stations there are.
+    /// Of each switch, the rules that do not depend on stations.
     constant: Vec<BTreeMap<u64, Rule>>,
     entries: Slab<Entry>,
     by_ends: FxHashMap<(u32, u32), u32>,
@@ -55,10 +55,10 @@ pub struct SpanningTree {
 type Changes = Vec<(SwitchId, RuleChange)>;
 
 impl SpanningTree {
-    /// For a network of which nothing is known yet.
+    /// A controller for a network that is still unknown.
     ///
     /// # Errors
-    /// [`SettingsError`] where a value is out of range.
+    /// [`SettingsError`] if a value is out of range.
     pub fn new(settings: Settings) -> Result<Self, SettingsError> {
         settings.check()?;
         Ok(Self {
@@ -71,7 +71,7 @@ impl SpanningTree {
         })
     }
 
-    /// The rules that a switch has whatever stations there are: up, and flooding.
+    /// The rules of a switch that do not depend on stations: packet-ins and flooding.
     fn constant_rules(&self, switch: u32, now: Time) -> Vec<Rule> {
         let up: Actions = smallvec![RuleAction::Controller { max_len: u16::MAX }];
         let link_local = (Mac([0x01, 0x80, 0xc2, 0, 0, 0]), Mac([0xff, 0xff, 0xff, 0xff, 0xff, 0xf0]));
@@ -96,20 +96,20 @@ impl SpanningTree {
         rules
     }
 
-    /// The ports of a switch by which a flooded frame leaves that came by `from`.
+    /// The output ports at a switch for a flooded frame from port `from`.
     fn flood_ports(&self, switch: u32, from: Option<PortNo>, now: Time) -> Vec<PortNo> {
         let ports = self.net.topology.switches[switch as usize].ports.iter();
         let open = ports.filter(|&(&number, &port)| {
             let cable = self.net.topology.ports[port as usize].cable;
             let role = self.net.topology.role(port, now);
-            // A port that has not settled cannot make a loop: what comes out at the other end is not flooded.
+            // An unsettled port cannot make a loop: frames from its other end are not flooded.
             let hosts = matches!(role, Role::Host | Role::Settling);
             Some(number) != from && (self.tree.has(cable) || hosts)
         });
         open.map(|(&number, _)| number).collect()
     }
 
-    /// The topology has changed: the tree is made anew, and what was learnt by it forgotten (IEEE 802.1D, 17.11).
+    /// The topology has changed: rebuilds the tree and flushes learned entries (IEEE 802.1D, 17.11).
     fn changed(&mut self, now: Time, change: &Change, out: &mut Vec<Command>) {
         self.net.count(change);
         let mut changes = Changes::new();
@@ -121,7 +121,7 @@ impl SpanningTree {
             }
         }
         for &port in &change.ports {
-            // What was heard there came through another switch, or may come from elsewhere next.
+            // Stations learned there were behind another switch, or may appear elsewhere next.
             let leads_to_switch = self.net.topology.leads_to_switch(port);
             if leads_to_switch || !self.net.topology.ports[port as usize].up {
                 for station in self.net.stations.at_port(port).to_vec() {
@@ -170,7 +170,7 @@ impl SpanningTree {
         }
     }
 
-    /// Forgets rules of stations, and takes them out of their switches.
+    /// Forgets rules of stations, and removes them from their switches.
     fn forget_entries(
         &mut self,
         which: impl Fn(&Entry) -> bool,
@@ -197,7 +197,7 @@ impl SpanningTree {
         self.entries.remove(index);
     }
 
-    /// Sends a frame to a station that is known, and puts in the rules for it and for the answers.
+    /// Sends a frame to a known station, and installs the rules in both directions.
     fn deliver(
         &mut self,
         now: Time,
@@ -262,7 +262,7 @@ impl SpanningTree {
         out.push(Command::Install(Transaction { id, rules, release: vec![(at, frame)] }));
     }
 
-    /// Floods a frame from the switch where it came in.
+    /// Floods a frame from its ingress switch.
     fn flood(&mut self, now: Time, port: u32, frame: FrameRef, out: &mut Vec<Command>) {
         if self.net.may_flood(now, port) {
             let at = self.net.topology.place(port);
@@ -276,7 +276,7 @@ impl SpanningTree {
         out.push(Command::Forget(frame));
     }
 
-    /// Forgets the rules of stations that had to make room for others.
+    /// Forgets the rules of evicted stations.
     fn forget_gone(&mut self, out: &mut Vec<Command>) {
         let gone = std::mem::take(&mut self.net.stations.gone);
         let mut changes = Changes::new();
@@ -314,7 +314,7 @@ impl SpanningTree {
     }
 }
 
-/// A rule that stays until it is removed.
+/// A rule without a timeout.
 fn lasting(cookie: Cookie, priority: u16, matches: Match, actions: Actions) -> Rule {
     Rule { cookie: cookie.bits(), priority, matches, actions, idle_timeout_s: 0, notify_removed: false }
 }
@@ -332,7 +332,7 @@ impl Controller for SpanningTree {
             self.net.counters.switches_refused += 1;
             return;
         };
-        // What it has is left alone where it is what it should have.
+        // Station rules that it still has are kept, by cookie; all its other own rules are replaced.
         self.constant_of(index).clear();
         let mut changes = Changes::new();
         let found: BTreeSet<u64> =
@@ -382,7 +382,7 @@ impl Controller for SpanningTree {
         let Some(index) = self.net.topology.switch_down(switch) else { return };
         self.net.stations.forget_claims_at(index);
         for number in self.transactions.waiting_for(index) {
-            self.failed(now, number, switch, "the connection is gone", out);
+            self.failed(now, number, switch, "connection lost", out);
         }
     }
 
@@ -444,7 +444,7 @@ impl Controller for SpanningTree {
             self.net.counters.frames_filtered += 1;
             return out.push(Command::Forget(frame));
         }
-        // Who was at a port that is down may be anywhere.
+        // A station last seen at a port that is down may be anywhere.
         let target = self.net.stations.with_mac(packet.eth_dst);
         match target.filter(|&target| self.net.is_there(now, target)) {
             Some(target) if self.net.stations.slab[target].port == port => {
@@ -517,7 +517,7 @@ impl Controller for SpanningTree {
     fn on_deadline(&mut self, now: Time, out: &mut Vec<Command>) {
         while let Some(number) = self.transactions.overdue(now) {
             self.net.counters.installs_overdue += 1;
-            self.failed(now, number, SwitchId(0), "no answer in time", out);
+            self.failed(now, number, SwitchId(0), "install timed out", out);
         }
         self.net.ask_again(now, out);
         while let Some(claim) = self.net.due_claim(now) {

@@ -1,24 +1,24 @@
-//! [`Tree`], which cables carry anything (IEEE 802.1D, with cables of equal cost).
+//! [`Tree`], the links that carry traffic (IEEE 802.1D, with links of equal cost).
 
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::slab::NONE;
 use crate::topology::Topology;
 
-/// A tree over all switches, connected now or not; one for each part of the network.
+/// A tree over all switches, connected or not; one for each partition of the network.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Tree {
-    /// Its cables.
+    /// Its links.
     cables: BTreeSet<u32>,
-    /// Of each switch, the one that is next toward the root of its part; the root's own is itself.
+    /// For each switch, the next one toward the root of its partition; a root is its own parent.
     parents: Vec<u32>,
-    /// Of each switch, the cable to it.
+    /// For each switch, the link to its parent.
     up: Vec<u32>,
 }
 
 impl Tree {
-    /// The tree whose root is the switch of the lowest datapath id, and in which every switch is as near to it
-    /// as it can be: by its neighbour of the lowest datapath id, then by that one's lowest port.
+    /// The tree rooted at the switch with the lowest datapath id, with every switch at minimum distance from the root;
+    /// ties go to the neighbour with the lowest datapath id, then to that neighbour's lowest port.
     pub fn of(topology: &Topology) -> Self {
         let count = topology.switches.len();
         let mut tree = Self { cables: BTreeSet::new(), parents: vec![NONE; count], up: vec![NONE; count] };
@@ -32,7 +32,7 @@ impl Tree {
                 }
             }
         }
-        // In the order of datapath ids: whoever reaches a switch first is its parent.
+        // In datapath id order: the first switch to reach another one is its parent.
         for root in topology.known() {
             if tree.parents[root as usize] != NONE {
                 continue;
@@ -60,12 +60,12 @@ impl Tree {
         tree
     }
 
-    /// Whether a cable carries anything.
+    /// Whether a link carries traffic.
     pub fn has(&self, cable: u32) -> bool {
         self.cables.contains(&cable)
     }
 
-    /// The cables from one switch to another, each with the switch that it leaves; `None` where none lead there.
+    /// The links from one switch to another, each with the switch it leaves; `None` if they are not connected.
     pub fn way(&self, from: u32, to: u32) -> Option<Vec<(u32, u32)>> {
         let climb = |start: u32| {
             let mut line = vec![start];

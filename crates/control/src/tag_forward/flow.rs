@@ -1,5 +1,5 @@
-//! [`FlowRule`], one entry of the flow table of a switch at the source of flows: which packets, and the tag that they
-//! get. Such a table is the only one that Tag-and-Forward needs.
+//! [`FlowRule`], one entry of the flow table of a switch at the source of flows: the packets it matches, and their tag.
+//! This is the only table that Tag-and-Forward needs.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use weft_fabric::gates::Gate;
 
-/// What a rule looks at: the source and destination of an IPv4 or IPv6 packet. Of an ARP frame they are the addresses
-/// of sender and target, of a Neighbour Solicitation its source and target, so that the rules of two hosts lead their
-/// questions for each other, too, and nothing is flooded.
+/// The addresses that a rule matches: source and destination of an IPv4 or IPv6 packet. For an ARP frame these are the
+/// sender and target addresses, for a Neighbour Solicitation its source and target, so that the rules of two hosts also
+/// forward their requests for each other, and nothing is flooded.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Addresses {
     /// The source.
@@ -21,7 +21,7 @@ pub struct Addresses {
     pub destination: IpAddr,
 }
 
-/// Which packets a rule is for: those whose source and destination are in two networks of one family.
+/// The packets a rule applies to: source and destination in two networks of one address family.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Networks", into = "Networks")]
 pub struct FlowMatch {
@@ -29,7 +29,7 @@ pub struct FlowMatch {
     destination: IpNet,
 }
 
-/// A [`FlowMatch`] as it is written.
+/// The serialised form of a [`FlowMatch`].
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Networks {
@@ -37,9 +37,9 @@ struct Networks {
     destination: IpNet,
 }
 
-/// One network is IPv4's and the other IPv6's.
+/// One network is IPv4, the other IPv6.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("{source_network} and {destination} are not of one family: no packet is of both")]
+#[error("{source_network} and {destination} are of different address families: no packet matches both")]
 pub struct MixedFamilies {
     /// The source's network.
     pub source_network: IpNet,
@@ -48,7 +48,7 @@ pub struct MixedFamilies {
 }
 
 impl FlowMatch {
-    /// Packets from `source` to `destination`; bits behind a prefix do not count.
+    /// Packets from `source` to `destination`; bits after the prefix are ignored.
     ///
     /// # Errors
     /// [`MixedFamilies`].
@@ -80,7 +80,7 @@ impl FlowMatch {
         self.destination
     }
 
-    /// Whether there is a packet that both are for.
+    /// Whether some packet matches both.
     pub fn overlaps(&self, other: &Self) -> bool {
         let meet = |a: IpNet, b: IpNet| a.contains(&b) || b.contains(&a);
         meet(self.source, other.source) && meet(self.destination, other.destination)
@@ -107,17 +107,17 @@ impl fmt::Display for FlowMatch {
     }
 }
 
-/// One of the ways that a frame may take.
+/// A path for a frame.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Way {
-    /// The gate through which it leaves the switch at its source.
+    /// The output gate at the source's switch.
     pub gate: Gate,
-    /// UP of its tag.
+    /// The UP field of its tag.
     pub up: u32,
 }
 
-/// Ways that rules choose from, by the number that the controller gives them.
+/// A group of paths that rules refer to, by the number that the controller assigns.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct GroupId(pub u32);
@@ -128,23 +128,23 @@ impl fmt::Display for GroupId {
     }
 }
 
-/// Which way the packets of a rule take.
+/// The path for the packets of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FlowTarget {
-    /// Always this one, as in the paper.
+    /// A fixed path, as in the paper.
     Way(Way),
-    /// One of a group's, each packet as the switch chooses.
+    /// One path of a group, chosen by the switch for each packet.
     Group(GroupId),
 }
 
-/// What is done with the packets of a rule.
+/// The action on the packets of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowAction {
-    /// QID of the tag, 0 to 7.
+    /// The QID field of the tag, 0 to 7.
     pub queue: u8,
-    /// DOWN of the tag.
+    /// The DOWN field of the tag.
     pub down: u32,
     /// Gate and UP.
     pub to: FlowTarget,
@@ -154,37 +154,37 @@ pub struct FlowAction {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowRule {
-    /// Of all rules that a packet matches the one of the highest priority applies.
+    /// Of all matching rules, the one with the highest priority applies.
     pub priority: u16,
-    /// Which packets.
+    /// The packets it applies to.
     pub matches: FlowMatch,
-    /// What is done with them.
+    /// The action on them.
     pub action: FlowAction,
 }
 
-/// A change of what a switch is told.
+/// A change of a switch's flow table.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FlowChange {
-    /// Puts a rule in, of which there is none of the same match and priority.
+    /// Adds a rule; none with the same match and priority exists.
     Add(FlowRule),
-    /// Gives the rule of this match and priority another action.
+    /// Replaces the action of the rule with this match and priority.
     Replace(FlowRule),
-    /// Takes a rule out.
+    /// Removes a rule.
     Remove {
         /// Its priority.
         priority: u16,
         /// Its match.
         matches: FlowMatch,
     },
-    /// Says which ways a group has; without any, its packets are dropped.
+    /// Sets the paths of a group; packets to an empty group are dropped.
     SetGroup {
-        /// The group, which need not be there yet.
+        /// The group, which need not exist yet.
         id: GroupId,
-        /// Its ways.
+        /// Its paths.
         ways: Arc<[Way]>,
     },
-    /// Takes out a group that no rule names.
+    /// Removes a group that no rule refers to.
     RemoveGroup(GroupId),
 }
 
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_match_is_of_one_family() {
         let refused = FlowMatch::new("10.0.0.0/8".parse().unwrap(), "::/0".parse().unwrap());
-        let text = "10.0.0.0/8 and ::/0 are not of one family: no packet is of both";
+        let text = "10.0.0.0/8 and ::/0 are of different address families: no packet matches both";
         assert_eq!(refused.unwrap_err().to_string(), text);
         let json = r#"{"source":"10.0.0.0/8","destination":"::/0"}"#;
         assert!(serde_json::from_str::<FlowMatch>(json).unwrap_err().to_string().contains(text));

@@ -1,5 +1,5 @@
-//! Tag-and-Forward's control plane: which rules the switches at the sources of flows have, and what becomes of them
-//! when cables fail. What is told a switch beside them are its gates ([`weft_fabric::gates`]).
+//! Tag-and-Forward's control plane: the rules of the switches at the sources of flows, and their changes when links
+//! fail. The only other state of a switch are its gates ([`weft_fabric::gates`]).
 
 mod flow;
 mod provisioner;

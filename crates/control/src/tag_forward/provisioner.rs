@@ -1,8 +1,8 @@
 //! [`Provisioner`]: the flow tables of a whole fat-tree.
 //!
-//! A switch that hosts hang on has a rule for each address, and for each place that frames may go to (an edge switch, an
-//! external router) a group of the ways there. When a cable fails, groups lose the ways over it, and rules stay: so
-//! one change a place moves all flows to it.
+//! A switch with hosts has a rule for each address, and a group of paths for each destination place (an edge switch, an
+//! external router). When a link fails, groups lose the paths over it, and rules stay: one change per place moves all
+//! flows to it.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -16,10 +16,10 @@ use weft_units::{HostId, LinkId, NodeId};
 
 use super::flow::{FlowAction, FlowChange, FlowMatch, FlowRule, FlowTarget, GroupId, Way};
 
-/// The priority of the provisioner's rules: others may stand above and below.
+/// The priority of the provisioner's rules: other rules may have lower or higher ones.
 pub const PRIORITY: u16 = 1000;
 
-/// Whether a cable works, and the numbers at its lower end.
+/// A link of the fat-tree with its gates.
 #[derive(Clone, Copy, Debug)]
 struct Cable {
     link: LinkId,
@@ -29,7 +29,7 @@ struct Cable {
     down: Gate,
 }
 
-/// Where a switch stands: its pod and number there, or its group and number there.
+/// The position of a switch: pod and number there, or core group and number there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum At {
     Edge { pod: usize, edge: usize },
@@ -42,25 +42,25 @@ impl At {
     }
 }
 
-/// What a group leads to.
+/// The destination of a group.
 #[derive(Clone, Debug)]
 enum Place {
     /// The servers of an edge switch.
     Edge { pod: usize, edge: usize },
-    /// A host outside, by the cables to it: the core, the cable and the gate there.
+    /// A host outside, with the links to it: core group, core, link and gate there.
     External(Vec<(usize, usize, LinkId, Gate)>),
 }
 
-/// A switch that hosts hang on.
+/// A switch with hosts.
 #[derive(Clone, Debug)]
 struct Source {
     node: NodeId,
     at: At,
-    /// Its groups as it was told, by place; `None` where no frames go there from here.
+    /// Its groups as last sent, by place; `None` if no frames go there from here.
     told: Vec<Option<Arc<[Way]>>>,
 }
 
-/// The rules of a fat-tree, kept while cables fail and heal.
+/// The rules of a fat-tree, updated as links fail and recover.
 #[derive(Clone, Debug)]
 pub struct Provisioner {
     plan: GatePlan,
@@ -68,9 +68,9 @@ pub struct Provisioner {
     addresses: Vec<Vec<IpAddr>>,
     /// The host of an address.
     owners: HashMap<IpAddr, HostId>,
-    /// By pod, edge and group: between an edge and an aggregation switch.
+    /// By pod, edge and group: the link between an edge and an aggregation switch.
     lower: Vec<Vec<Vec<Cable>>>,
-    /// By pod, group and core: between an aggregation switch and a core.
+    /// By pod, group and core: the link between an aggregation switch and a core.
     upper: Vec<Vec<Vec<Cable>>>,
     places: Vec<Place>,
     /// By host, its place.
@@ -78,21 +78,21 @@ pub struct Provisioner {
     sources: Vec<Source>,
     /// By link.
     is_up: Vec<bool>,
-    /// One copy of each list of ways.
+    /// One shared copy of each list of paths.
     known: HashMap<Box<[Way]>, Arc<[Way]>>,
 }
 
 /// Why a pair has no rule at a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum NoRule {
-    /// An address that is no host's.
-    #[error("{0} is no host's address")]
+    /// An address that belongs to no host.
+    #[error("{0} is not the address of any host")]
     Unknown(IpAddr),
-    /// The host of the source's address hangs on another switch.
+    /// The source's host is attached to another switch.
     #[error("{0} is the address of a host on another switch")]
     Elsewhere(IpAddr),
-    /// Both are of one host, are both outside, or are of two families.
-    #[error("no way leads from {from} to {to}")]
+    /// Both belong to one host, are both outside, or are of different families.
+    #[error("no path from {from} to {to}")]
     Unrelated {
         /// The source.
         from: IpAddr,
@@ -102,8 +102,8 @@ pub enum NoRule {
 }
 
 impl Provisioner {
-    /// The rules of `fabric`, which has the gates of `plan`; `addresses` says those of a host. Cables that are down
-    /// carry nothing.
+    /// The rules of `fabric` with the gates of `plan`; `addresses` returns the addresses of a host. Links that are down
+    /// are not used.
     pub fn new(fabric: &Fabric, plan: GatePlan, addresses: impl Fn(HostId) -> Vec<IpAddr>) -> Self {
         let cable = |below: NodeId, above: NodeId| {
             let link = fabric.link_between(below, above)?;
@@ -172,18 +172,18 @@ impl Provisioner {
         &self.plan
     }
 
-    /// The switches that have rules: those that hosts hang on.
+    /// The switches that have rules: those with hosts.
     pub fn sources(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.sources.iter().map(|source| source.node)
     }
 
-    /// The groups of a switch, with the ways that they have now.
+    /// The groups of a switch, with their current paths.
     pub fn groups(&self, node: NodeId) -> impl Iterator<Item = (GroupId, &Arc<[Way]>)> + '_ {
         let told = self.source(node).into_iter().flat_map(|source| &source.told);
         (0..).map(GroupId).zip(told).filter_map(|(id, ways)| Some((id, ways.as_ref()?)))
     }
 
-    /// All that a switch is told whose flow table is empty: groups, then rules.
+    /// All changes that provision a switch with an empty flow table: groups, then rules.
     pub fn provision(&self, node: NodeId) -> Vec<FlowChange> {
         let Some(source) = self.source(node) else { return Vec::new() };
         let set = |(id, ways): (GroupId, &Arc<[Way]>)| FlowChange::SetGroup { id, ways: Arc::clone(ways) };
@@ -197,11 +197,11 @@ impl Provisioner {
         changes
     }
 
-    /// The rule of one pair alone, for a switch that has groups and no rules: the first frame from `source` to
-    /// `destination` has come in there.
+    /// The rule of a single pair, for a switch that has groups but no rules and has received the first frame from `source`
+    /// to `destination`.
     ///
     /// # Errors
-    /// [`NoRule`]: frames between the two are not led from there.
+    /// [`NoRule`] if frames between the two are not forwarded from this switch.
     pub fn pair(&self, node: NodeId, source: IpAddr, destination: IpAddr) -> Result<FlowRule, NoRule> {
         let owner = |address| self.owners.get(&address).copied().ok_or(NoRule::Unknown(address));
         let (from, to) = (owner(source)?, owner(destination)?);
@@ -220,7 +220,7 @@ impl Provisioner {
         self.sources.iter().find(|source| source.node == node)
     }
 
-    /// What is done at `source` with frames to `host`.
+    /// The action at `source` on frames to `host`.
     fn action(&self, source: &Source, host: HostId) -> Option<FlowAction> {
         let place = self.place_of[host.index()]?;
         let (node, gate) = self.plan.gates_of(host).next()?;
@@ -234,8 +234,8 @@ impl Provisioner {
         Some(FlowAction { queue: 0, down, to })
     }
 
-    /// One direction of a cable has failed or healed: what switches are to be told. A cable of which one direction is
-    /// down is not used.
+    /// One direction of a link has failed or recovered: returns the changes for switches. A link with one direction down
+    /// is not used.
     pub fn link_changed(&mut self, link: LinkId, up: bool) -> Vec<(NodeId, FlowChange)> {
         match self.is_up.get_mut(link.index()) {
             Some(is_up) if *is_up != up => *is_up = up,
@@ -264,7 +264,7 @@ impl Provisioner {
         })
     }
 
-    /// Finds the ways from switches to places anew, those `of` which are to be looked at; what has changed.
+    /// Recomputes the paths between the switches and places selected by `of`; returns the changes.
     fn renew(&mut self, of: impl Fn(At, &Place) -> bool) -> Vec<(NodeId, FlowChange)> {
         let mut changes = Vec::new();
         let mut known = std::mem::take(&mut self.known);
@@ -289,8 +289,8 @@ impl Provisioner {
         changes
     }
 
-    /// Finds the ways from a switch to a place over cables that work, in order of the gates that a tag names;
-    /// `false` where frames do not go there from here.
+    /// Finds the paths from a switch to a place over working links, in the order of the tag's gates;
+    /// `false` if frames do not go there from here.
     fn ways(&self, from: At, to: &Place, found: &mut Vec<Way>) -> bool {
         let works = |cable: &Cable| self.works(cable.link);
         let (lower, upper) = (&self.lower, &self.upper);

@@ -1,28 +1,28 @@
-//! [`State`]: how many entries switches of a full fat-tree need, by Tag-and-Forward and by OpenFlow.
+//! [`State`]: the table entries that switches of a full fat-tree need with Tag-and-Forward and with OpenFlow.
 
 use serde::Serialize;
 use weft_fabric::gates::Layer;
 
-/// What a switch of one layer has, in the mean over the layer.
+/// The entries per switch of one layer, averaged over the layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct LayerState {
     /// The layer.
     pub layer: Layer,
     /// Its switches.
     pub switches: u64,
-    /// Gates of a switch, which no flow adds to.
+    /// Gates per switch, independent of the number of flows.
     pub gates: u64,
-    /// Rules of a switch where tags lead.
+    /// Rules per switch with Tag-and-Forward.
     pub tagged: u64,
-    /// Rules of a switch where rules lead.
+    /// Rules per switch with OpenFlow.
     pub openflow: u64,
 }
 
-/// The entries of a fat-tree in which every server has one flow to every other, spread evenly over all ways, with one
-/// rule a flow at each switch that needs one.
+/// The entries of a fat-tree in which every server has one flow to every other, spread evenly over all paths, with one
+/// rule per flow at each switch that needs one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct State {
-    /// Ports of a switch.
+    /// Ports per switch.
     pub k: u32,
     /// Servers.
     pub servers: u64,
@@ -30,17 +30,17 @@ pub struct State {
     pub flows: u64,
     /// From the bottom up.
     pub layers: [LayerState; 3],
-    /// Rules in all switches together where tags lead.
+    /// Rules in all switches with Tag-and-Forward.
     pub tagged: u64,
-    /// The same where rules lead.
+    /// Rules in all switches with OpenFlow.
     pub openflow: u64,
 }
 
-/// The entries of a full fat-tree of `k` ports a switch, with as many external links at each core; `None` where
-/// there is none: k odd, below 2, or beyond 1024.
+/// The entries of a full fat-tree of `k`-port switches with `external` external links per core; `None` if k is odd,
+/// below 2, or above 1024.
 ///
-/// Tag-and-Forward has a rule at the switch at the source alone. OpenFlow has it at each switch on the way: one
-/// within a switch, three within a pod, else five.
+/// Tag-and-Forward needs a rule only at the source's switch, OpenFlow at each switch on the path: one
+/// within a switch, three within a pod, otherwise five.
 pub fn state(k: u32, external: u32) -> Option<State> {
     if k % 2 == 1 || !(2..=1024).contains(&k) {
         return None;
@@ -51,9 +51,9 @@ pub fn state(k: u32, external: u32) -> Option<State> {
     let layer =
         |layer, switches, gates, tagged, openflow| LayerState { layer, switches, gates, tagged, openflow };
     let layers = [
-        // What starts there, and what comes from other switches.
+        // Flows from its servers, and flows from other switches.
         layer(Layer::Edge, k64 * half, k64, from_edge, from_edge + half * (servers - half)),
-        // What leaves the pod and comes into it, and what stays there between two edges: over k/2 switches.
+        // Flows out of and into the pod, and flows within it between two edges: over k/2 switches.
         layer(Layer::Aggregation, k64 * half, k64, 0, half * (2 * (servers - in_pod) + in_pod - half)),
         layer(Layer::Core, half * half, k64 + u64::from(external), 0, k64 * (servers - in_pod)),
     ];
@@ -77,8 +77,8 @@ mod tests {
 
     use super::*;
 
-    /// Rules by switch, counted one by one: at the source alone, and at all switches on the way. Flows of an edge take
-    /// the ways to another one after another.
+    /// Rules by switch, counted one by one: at the source alone, and at all switches on the path. Flows of an edge take
+    /// the paths to another one in turn.
     fn counted(plan: &GatePlan, servers: u32) -> [HashMap<NodeId, u64>; 2] {
         let mut rules = [HashMap::new(), HashMap::new()];
         for source in (0..servers).map(HostId) {
@@ -123,7 +123,7 @@ mod tests {
             let state = state(k, k / 2).unwrap();
             let [edge, aggregation, core] = state.layers;
             assert_eq!((aggregation.tagged, core.tagged), (0, 0), "k = {k}");
-            assert_eq!(state.tagged, state.flows, "k = {k}: a rule a flow");
+            assert_eq!(state.tagged, state.flows, "k = {k}: one rule per flow");
             assert!(edge.tagged < edge.openflow && aggregation.openflow > 0 && core.openflow > 0, "k = {k}");
         }
         let totals = |k| state(k, k / 2).map(|state| (state.tagged, state.openflow));
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(totals(24), Some((11_940_480, 58_637_952)));
         let gates: u64 = state(4, 2).unwrap().layers.iter().map(|layer| layer.switches * layer.gates).sum();
         assert_eq!(gates, 88, "the paper's 104 interfaces without those of its 16 servers");
-        assert!(TagWidth::Narrow.max_down() >= 24 * 24 * 24 / 2, "the paper's tag reaches so far");
+        assert!(TagWidth::Narrow.max_down() >= 24 * 24 * 24 / 2, "the paper's tag is wide enough");
     }
 
     #[test]

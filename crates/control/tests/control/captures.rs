@@ -1,5 +1,5 @@
-//! What Linux has sent and received (`crates/wire/captures.json`), through the reader and smoc: which connection
-//! each subflow belongs to, and that each takes a path of its own.
+//! Linux kernel captures (`crates/wire/captures.json`) through the parser and SMOC: each subflow must be assigned to its
+//! connection and take its own path.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
@@ -31,8 +31,8 @@ fn bytes(frame: &Value) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
 }
 
-/// Hosts of a capture by their MAC addresses, clients at switch 1 and all others at switch 2; the addresses in
-/// `known` are the stations' own as the controller knows them.
+/// The hosts of a capture by MAC address, clients at switch 1 and all others at switch 2; the controller knows the
+/// addresses in `known`.
 fn network(capture: &Value, known: &BTreeSet<(Mac, IpAddr)>) -> (Net<Smoc>, BTreeMap<Mac, usize>) {
     let mut sides: BTreeMap<Mac, u64> = BTreeMap::new();
     for frame in capture["frames"].as_array().unwrap() {
@@ -55,8 +55,8 @@ fn network(capture: &Value, known: &BTreeSet<(Mac, IpAddr)>) -> (Net<Smoc>, BTre
     (net, numbers)
 }
 
-/// Sends a capture's frames one after the other, each of which arrives once; `gap` before a SYN with the ends of
-/// a flow that there was.
+/// Sends a capture's frames one after the other and checks that each arrives once; waits for `gap` before a SYN that
+/// reuses the endpoints of an earlier flow.
 fn play(capture: &Value, known: &BTreeSet<(Mac, IpAddr)>, gap: Duration) -> Net<Smoc> {
     let (mut net, numbers) = network(capture, known);
     let mut opened: BTreeMap<String, u32> = BTreeMap::new();
@@ -79,7 +79,7 @@ fn play(capture: &Value, known: &BTreeSet<(Mac, IpAddr)>, gap: Duration) -> Net<
     net
 }
 
-/// The addresses with which stations in a capture send, but for those that forge.
+/// The addresses with which stations in a capture send, except the forger's.
 fn all_addresses(capture: &Value) -> BTreeSet<(Mac, IpAddr)> {
     let frames = capture["frames"].as_array().unwrap().iter();
     let packets = frames.map(|frame| Packet::read(&bytes(frame)).unwrap());
@@ -102,7 +102,7 @@ fn ends(subflow: &Value) -> (String, String) {
 /// The tokens of each connection, and its subflows as `source, destination`.
 type Table = BTreeSet<(String, String, BTreeSet<(String, String)>)>;
 
-/// What the capture says of its connections; `late` joins came before their token was known.
+/// The connections listed in the capture; `late` joins arrived before their token was known.
 fn expected(capture: &Value, late: bool) -> Table {
     let connections = capture["connections"].as_array().unwrap().iter();
     let real = connections.filter(|connection| connection["mptcp"] == true);
@@ -134,7 +134,7 @@ fn found(net: &Net<Smoc>) -> Table {
         .collect()
 }
 
-/// Subflows of one connection that are all on different paths.
+/// Checks that the subflows of each connection are on different paths.
 fn all_apart(net: &Net<Smoc>) {
     let shown = net.controller.show(net.now, Show::Connections, 100);
     for connection in shown["connections"].as_array().unwrap() {
@@ -146,14 +146,14 @@ fn all_apart(net: &Net<Smoc>) {
 
 #[test]
 fn every_subflow_of_every_capture_is_known_for_what_it_is() {
-    // Reused too early, and joined before the token was seen: below.
+    // These two are tested below: endpoints reused too early, and joins before the token was seen.
     let apart = ["addresses and ports used again", "joins by the server before the third ACK"];
     for capture in captures() {
         let name = capture["name"].as_str().unwrap();
         if apart.contains(&name) {
             continue;
         }
-        // Joins from addresses that the controller does not know have to be proven, by the HMACs of the kernel.
+        // Joins from addresses unknown to the controller must be verified by the kernel's HMACs.
         for known in [BTreeSet::new(), all_addresses(&capture)] {
             let net = play(&capture, &known, Duration::ZERO);
             assert_eq!(found(&net), expected(&capture, false), "{name}");
@@ -202,7 +202,7 @@ fn what_is_not_multipath_tcp_is_plain() {
     let net = play(&malformed, &BTreeSet::new(), Duration::ZERO);
     let frames = malformed["frames"].as_array().unwrap();
     let count = frames.len() as u64;
-    // An answer to a SYN that nobody has seen is handed over and opens nothing.
+    // A reply to an unseen SYN is forwarded and opens no flow.
     let answers = frames.iter().map(|frame| Packet::read(&bytes(frame)).unwrap());
     let answers =
         answers.filter(|packet| matches!(packet.content, Content::Tcp(segment) if segment.is_syn_ack()));
@@ -222,7 +222,7 @@ fn joins_by_the_server_before_the_third_ack_have_a_token_that_nobody_knows_yet()
 #[test]
 fn ends_that_are_used_again_are_another_connection_once_their_rules_have_gone() {
     let capture = capture("addresses and ports used again");
-    // What is reused at once matches the rules of before, and only its join is seen.
+    // A connection with immediately reused endpoints matches the old rules, and only its join is seen.
     let net = play(&capture, &BTreeSet::new(), Duration::ZERO);
     assert_eq!((net.counter("capable"), net.counter("joins_unknown_token")), (1, 1));
     let net = play(&capture, &BTreeSet::new(), Duration::from_secs(15));

@@ -1,4 +1,4 @@
-//! Named cases of handshakes, each told as hosts see it.
+//! Named handshake cases, as sequences of segments between hosts.
 
 use weft_control::{Content, Join, Mptcp, Settings, Smoc};
 use weft_control::{Controller, Duration, Time};
@@ -7,7 +7,7 @@ use weft_wire::mptcp::Version;
 use crate::net::Net;
 use crate::talk::{ACK, Connection, SYN, SYN_ACK, flow};
 
-/// Four disjoint paths between two edge switches, one of them a cable: 1-2, 1-3-2, 1-4-2, 1-5-2.
+/// Four disjoint paths between two edge switches, one of them a single link: 1-2, 1-3-2, 1-4-2, 1-5-2.
 pub const FOUR: [(u64, u64); 7] = [(1, 2), (1, 3), (3, 2), (1, 4), (4, 2), (1, 5), (5, 2)];
 
 pub fn four(hosts: &[u64]) -> Net<Smoc> {
@@ -44,7 +44,7 @@ fn each_subflow_takes_a_path_of_its_own_and_its_answers_come_back_on_it() {
 
 #[test]
 fn a_controller_that_has_run_for_a_hundred_years_does_what_it_did_at_first() {
-    // Around what 64 bits of picoseconds hold, and a century.
+    // Around the range of 64 bits of picoseconds, and a century.
     for seconds in [0, 18_446_744 - 3, 36_525 * 86_400] {
         let mut net = Net::new(Smoc::new(Settings::default()).unwrap(), 1);
         net.now = Time::ZERO + Duration::from_secs(seconds);
@@ -54,7 +54,7 @@ fn a_controller_that_has_run_for_a_hundred_years_does_what_it_did_at_first() {
         net.open(&connection);
         let ways: Vec<_> = (1..=3).map(|n| net.join(&connection, flow(0, 1, 4000 + n), 0)).collect();
         assert_eq!(ways, [vec![1, 3, 2], vec![1, 4, 2], vec![1, 5, 2]], "after {seconds} s");
-        // Rules idle out, places are kept, and then forgotten.
+        // Rules idle out, flows become dormant, and are then forgotten.
         net.run(Duration::from_secs(15));
         assert_eq!(net.counter("flows_dormant_now"), 4, "after {seconds} s");
         net.run(Duration::from_secs(120));
@@ -124,7 +124,7 @@ fn a_third_ack_that_comes_up_by_an_old_rule_ends_the_copies_like_any_other() {
     net.say(connection.first, 0, SYN, Some(connection.capable(0)));
     net.say(connection.first, 1, SYN_ACK, Some(connection.capable(1)));
     let ack = net.straggle(connection.first, 0, ACK, Some(connection.capable(2)));
-    assert_eq!(net.way(ack), [2], "it is handed over at the other end");
+    assert_eq!(net.way(ack), [2], "the controller delivers it at the other end");
     let copies = net.counter("packet_ins_copied");
     for direction in [0, 1, 0] {
         net.say(connection.first, direction, ACK, Some(Mptcp::Other));
@@ -151,13 +151,13 @@ fn lost_and_repeated_syns_change_nothing() {
     let mut net = four(&[1, 2]);
     let connection = v1(4000);
     let syn = net.segment(connection.first, 0, SYN, Some(connection.capable(0)));
-    // Three before the rules are there: they are one flow, and the first of them is what the other end hears.
+    // Three before the rules are installed: they are one flow, and only the first reaches the other end.
     let sent: Vec<u64> = (0..3).map(|_| net.send(0, syn)).collect();
     net.run(Duration::from_ms(60));
     let heard: Vec<usize> = sent.iter().map(|&frame| net.deliveries(frame).len()).collect();
     assert_eq!(heard, [1, 0, 0]);
     assert_eq!((net.counter("flows_new"), net.counter("syns_repeated"), net.counter("capable")), (1, 2, 1));
-    // One more, and the answer is lost and repeated: copies, which are not forwarded again.
+    // One more, then the reply is lost and repeated: the copies are not forwarded again.
     net.say(connection.first, 0, SYN, Some(connection.capable(0)));
     for _ in 0..2 {
         let frame = net.say(connection.first, 1, SYN_ACK, Some(connection.capable(1)));
@@ -191,7 +191,7 @@ fn an_unknown_token_goes_the_shortest_path() {
     let stranger = v1(5000);
     assert_eq!(net.join(&stranger, flow(0, 1, 4001), 0), [1, 2]);
     assert_eq!((net.counter("joins_unknown_token"), net.counter("joins")), (1, 0));
-    assert_eq!(net.join(&connection, flow(0, 1, 4002), 0), [1, 3, 2], "and uses up nothing");
+    assert_eq!(net.join(&connection, flow(0, 1, 4002), 0), [1, 3, 2], "and takes no path");
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn a_listener_without_mptcp_makes_it_plain_tcp() {
         let frame = net.say(connection.first, 0, ACK, None);
         assert_eq!(net.way(frame), [1, 2]);
         assert_eq!((net.counter("refused"), net.counter("connections_now")), (1, 0));
-        assert_eq!(net.join(&connection, flow(0, 1, 4001), 0), [1, 2], "nobody has that token");
+        assert_eq!(net.join(&connection, flow(0, 1, 4001), 0), [1, 2], "no host has that token");
         let copied = net.counter("packet_ins_copied");
         net.say(connection.first, 0, ACK, None);
         net.say(connection.first, 1, ACK, None);
@@ -239,7 +239,7 @@ fn ends_that_are_used_again_are_another_connection() {
     let first = v1(4000);
     net.open(&first);
     net.join(&first, flow(0, 1, 4001), 0);
-    // Its rules have idled out, its place is remembered; then the ends are used again, with other keys.
+    // Its rules have idled out but the flow is remembered; then the endpoints are reused with other keys.
     net.run(Duration::from_secs(15));
     assert_eq!((net.counter("connections_now"), net.counter("flows_dormant_now")), (1, 2));
     let second = Connection::new(flow(0, 1, 4000), Version::V1, 77);
@@ -252,7 +252,7 @@ fn ends_that_are_used_again_are_another_connection() {
 
 #[test]
 fn tokens_that_collide_are_told_apart_by_their_hosts() {
-    // Two listeners with the same key, which they draw apart from each other.
+    // Two listeners with the same key, drawn independently.
     let mut net = four(&[1, 2, 2, 1]);
     let one = Connection { first: flow(0, 1, 4000), version: Version::V1, keys: [1, 99] };
     let two = Connection { first: flow(3, 2, 4000), version: Version::V1, keys: [2, 99] };
@@ -262,7 +262,7 @@ fn tokens_that_collide_are_told_apart_by_their_hosts() {
     net.join(&two, flow(3, 2, 4002), 0);
     assert_eq!(net.join(&one, flow(0, 1, 4001), 0), [1, 3, 2], "the first join of this one");
     assert_eq!(net.join(&two, flow(3, 2, 4003), 0), [1, 5, 2], "the third of that one");
-    // The host draws a key anew only when the connection that had it is no more.
+    // The host draws the key again only after the connection that had it is gone.
     let three = Connection { first: flow(3, 1, 5000), version: Version::V1, keys: [3, 99] };
     net.open(&three);
     assert_eq!(net.join(&three, flow(3, 1, 5001), 0), [1, 3, 2]);
@@ -276,7 +276,7 @@ fn malformed_options_are_counted_and_plain_tcp() {
     assert_eq!(net.way(frame), [1, 2]);
     let frame = net.say(flow(0, 1, 4000), 1, SYN_ACK, Some(Mptcp::Malformed));
     assert_eq!(net.way(frame), [2, 1]);
-    // What belongs into another segment is no better.
+    // An option that belongs in another segment is ignored as well.
     let misplaced = Mptcp::Join(Join::Ack { hmac: [0; 20] });
     let frame = net.say(flow(0, 1, 4001), 0, SYN, Some(misplaced));
     assert_eq!(net.way(frame), [1, 2]);
@@ -308,7 +308,7 @@ fn a_subflow_that_was_idle_keeps_its_path() {
     assert_eq!(joined, [1, 4, 2]);
     net.run(Duration::from_secs(30));
     assert_eq!(net.counter("flows_dormant_now"), 3);
-    // They wake up in another order, and no two of them on one path.
+    // They wake up in another order, and no two of them share a path.
     let ways = [4002, 4000, 4001].map(|port| {
         let frame = net.say(flow(0, 1, port), 0, ACK, Some(Mptcp::Other));
         net.way(frame)
@@ -361,7 +361,7 @@ fn a_join_that_is_proven_too_late_is_moved_off_a_path_that_was_given_away() {
     let syn = Mptcp::Join(Join::Syn { token: connection.token(1), nonce: nonces[0] });
     let frame = net.say(late, 0, SYN, Some(syn));
     assert_eq!(net.way(frame), [1, 3, 2]);
-    assert_eq!(net.join(&connection, flow(0, 1, 4001), 0), [1, 3, 2], "unproven joins use up nothing");
+    assert_eq!(net.join(&connection, flow(0, 1, 4001), 0), [1, 3, 2], "unverified joins take no path");
     let back = connection.hmac(1, [nonces[1], nonces[0]]);
     let hmac = u64::from_be_bytes(back[..8].try_into().unwrap());
     net.say(late, 1, SYN_ACK, Some(Mptcp::Join(Join::SynAck { hmac, nonce: nonces[1] })));

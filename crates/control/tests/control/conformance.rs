@@ -1,5 +1,5 @@
-//! Smoc beside the model: the same segments to both, in any order that hosts may send them and in some that they
-//! should not; every segment takes the way that the model says, and the tables say the same.
+//! SMOC compared with the model: both receive the same segments, in any order that hosts may send them and in some
+//! invalid ones; every segment must take the model's path, and the tables must match.
 
 use proptest::prelude::*;
 use weft_control::Duration;
@@ -10,19 +10,19 @@ use crate::model::{Kind, Model, Says, hmac, token};
 use crate::net::Net;
 use crate::talk::{ACK, Flow, SYN, SYN_ACK};
 
-/// 1-2, 1-3-2, 1-4-2, 3-4, and 5 behind 4: paths that meet, and a pair with two edges in common.
+/// 1-2, 1-3-2, 1-4-2, 3-4, and 5 behind 4: overlapping paths, and a pair with two edges in common.
 const CABLES: [(u64, u64); 7] = [(1, 2), (1, 3), (3, 2), (1, 4), (4, 2), (3, 4), (4, 5)];
 const PLACES: [u64; 5] = [1, 2, 1, 3, 5];
 
 #[derive(Clone, Debug)]
 enum Event {
-    /// A segment that has to do with the opening of a connection.
+    /// A segment of the opening of a connection.
     Open { flow: usize, segment: Segment },
-    /// A segment of a join to the connection that some flow has opened, or that nobody has.
+    /// A segment of a join to the connection that a flow has opened, or to none.
     Join { flow: usize, of: usize, side: usize, segment: Segment, right: bool },
-    /// Anything else in a direction of a flow.
+    /// Any other segment in a direction of a flow.
     Data { flow: usize, direction: usize, kind: Kind, malformed: bool },
-    /// Rules idle out, and perhaps what is remembered is forgotten.
+    /// Rules idle out, and dormant flows may be forgotten.
     Wait { seconds: u64 },
 }
 
@@ -30,7 +30,7 @@ enum Event {
 struct Segment {
     kind: Kind,
     version: Version,
-    /// Which of a few keys sender and receiver have; what they say need not be true.
+    /// The sender's and receiver's keys, out of a few; they need not be the true ones.
     keys: [u64; 2],
     bare: bool,
 }
@@ -56,7 +56,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Flows that open connections, then flows that join; some between the same hosts, some by others.
+/// Flows that open connections, then flows that join; some between the same hosts, some from others.
 fn flow(index: usize) -> Flow {
     const HOSTS: [[usize; 2]; 18] = [
         [0, 1],
@@ -84,9 +84,9 @@ fn flow(index: usize) -> Flow {
 struct Pair {
     net: Net<Smoc>,
     model: Model,
-    /// The last SYN that opened a connection on each flow, and the keys of both sides then.
+    /// The last SYN that opened a connection on each flow, and both sides' keys.
     opened: Vec<(Version, [u64; 2])>,
-    /// The token and the first random number of the last join on each flow.
+    /// The token of the last join on each flow.
     joined: Vec<u32>,
 }
 
@@ -141,7 +141,7 @@ impl Pair {
             Event::Data { flow: index, direction, kind, malformed } => {
                 let (says, mptcp) =
                     if malformed { (Says::Malformed, Some(Mptcp::Malformed)) } else { (Says::Nothing, None) };
-                // SYNs come from the one that opens.
+                // SYNs come from the opener.
                 let direction = if kind == Kind::Syn { 0 } else { direction };
                 self.say(flow(index), direction, kind, says, mptcp)?;
             }
@@ -153,7 +153,7 @@ impl Pair {
         self.compare()
     }
 
-    /// The third segment of a join: right if the model's connection of that flow says so.
+    /// The third segment of a join, with the HMAC from the model's connection if `right`.
     fn proof(&self, index: usize, nonces: [u32; 2], right: bool) -> (Says, Join) {
         let wanted = flow(index);
         let found =
@@ -164,13 +164,13 @@ impl Pair {
             let side = usize::from(flow.by_listener);
             Some((known.version, known.keys[side]?, known.keys[1 - side]?))
         });
-        // Keys that were not seen yet may be those that are seen later.
+        // Keys not seen yet may be seen later.
         let (version, own, other) = connection.unwrap_or((Version::V1, 1, 2));
         let proof = if right { hmac(version, [own, other], nonces) } else { [0; 20] };
         (Says::JoinAck { hmac: proof }, Join::Ack { hmac: proof })
     }
 
-    /// The same segment to both.
+    /// Sends the same segment to both.
     fn say(
         &mut self,
         flow: Flow,
@@ -192,7 +192,7 @@ impl Pair {
         Ok(())
     }
 
-    /// The tables.
+    /// Compares the tables.
     fn compare(&self) -> Result<(), TestCaseError> {
         let end = |flow: &crate::model::Flow, side: usize| {
             format!("{}:{}", self.net.hosts[flow.hosts[side]].ip, flow.ports[side])

@@ -1,4 +1,4 @@
-//! Who has an address keeps it as long as it may be there, whatever others say.
+//! A host keeps its address while it may still be up, whatever other hosts claim.
 
 use std::net::Ipv4Addr;
 
@@ -13,12 +13,12 @@ use crate::neighbours::owners;
 use crate::net::{Net, arp};
 use crate::talk::{ACK, SYN, flow};
 
-/// A question to all hosts from somebody who says that he has an address.
+/// A broadcast ARP request from a host that claims an address.
 pub fn claim(mac: Mac, address: Ipv4Addr) -> Packet {
     arp(mac, Mac::BROADCAST, false, address, address)
 }
 
-/// Host 2 sends a claim; until its owner has been asked, and before the answer.
+/// Host 2 sends a claim; runs until its owner has been probed, and before the answer.
 fn asked_by<C: Controller>(net: &mut Net<C>, packet: Packet) {
     let before = net.made.len();
     net.send(2, packet);
@@ -28,7 +28,7 @@ fn asked_by<C: Controller>(net: &mut Net<C>, packet: Packet) {
         }
         net.run(Duration::from_us(5));
     }
-    panic!("nobody is asked");
+    panic!("no host is probed");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn on_a_spanning_tree_nobody_uses_the_mac_address_of_the_controller_either() {
 #[test]
 fn hosts_at_switches_that_have_lost_their_connections_together_keep_their_addresses() {
     let mut net = Net::new(Smoc::new(Settings::default()).unwrap(), 1);
-    // 1 - 3 - 2: the connections of 1 and 3 are lost.
+    // 1 - 3 - 2: switches 1 and 3 lose their connections.
     net.build(3, &[(1, 3), (3, 2)], &[1, 2]);
     net.announce();
     let (a, b) = (net.hosts[0].clone(), net.hosts[1].clone());
@@ -70,7 +70,7 @@ fn hosts_at_switches_that_have_lost_their_connections_together_keep_their_addres
     net.send(1, claim(b.mac, a.ip));
     net.run(Duration::from_ms(400));
     assert_eq!(owners(&net, a.ip), [a.mac.to_string()]);
-    // The cable that leads to both goes down: they are off, or out of reach.
+    // The link that leads to both goes down: they are off, or unreachable.
     let (at, _) = net.wires().into_iter().find(|(one, _)| one.switch == SwitchId(2)).unwrap();
     net.cut(at, false);
     net.send(1, claim(b.mac, a.ip));
@@ -84,7 +84,7 @@ fn a_claim_ends_when_the_connection_to_the_switch_of_its_owner_is_lost() {
     let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
     asked_by(&mut net, claim(c.mac, a.ip));
     net.disconnect(SwitchId(1));
-    // Until after the second question.
+    // Until after the second probe.
     net.run(Duration::from_ms(200));
     net.connect(SwitchId(1));
     net.run(Duration::from_ms(400));
@@ -95,7 +95,7 @@ fn a_claim_ends_when_the_connection_to_the_switch_of_its_owner_is_lost() {
     net.announce();
     asked_by(&mut net, claim(a.mac, c.ip));
     net.disconnect(SwitchId(1));
-    // Until after the second question.
+    // Until after the second probe.
     net.run(Duration::from_ms(200));
     net.connect(SwitchId(1));
     net.run(Duration::from_ms(400));
@@ -106,7 +106,7 @@ fn a_claim_ends_when_the_connection_to_the_switch_of_its_owner_is_lost() {
 fn who_was_given_an_address_is_asked_before_somebody_else_gets_it() {
     let mut net = four(&[1, 2, 3]);
     let [a, b, c] = [0, 1, 2].map(|host: usize| net.hosts[host].clone());
-    // It goes from 0 to 1, as a new lease does, and 2 claims it before that has held.
+    // It moves from 0 to 1, like a new lease, and 2 claims it before that claim has succeeded.
     net.hosts[0].ip = Ipv4Addr::new(10, 0, 9, 9);
     net.hosts[1].ip = a.ip;
     net.send(1, claim(b.mac, a.ip));
@@ -156,7 +156,7 @@ fn a_host_whose_cable_is_out_for_a_moment_keeps_its_address_and_loses_it_when_it
         net.send(2, claim(c.mac, a.ip));
         net.run(Duration::from_ms(if is_short { 50 } else { 1400 }));
         net.tell(|core, now, out| core.port_changed(now, a.at, true, out));
-        // Who took it answers when it is asked.
+        // The new owner answers probes.
         net.hosts[2].ip = a.ip;
         for _ in 0..10 {
             net.send(0, claim(a.mac, a.ip));
@@ -173,7 +173,7 @@ fn where_ports_do_not_settle_a_host_whose_port_comes_up_too_late_for_the_questio
     let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
     net.tell(|core, now, out| core.port_changed(now, a.at, false, out));
     net.send(2, claim(c.mac, a.ip));
-    // After the moment at which who is there is asked again, and before the claim is due.
+    // After the second probe, and before the claim is due.
     net.run(Duration::from_ms(200));
     net.tell(|core, now, out| core.port_changed(now, a.at, true, out));
     net.run(Duration::from_secs(1));
@@ -195,7 +195,7 @@ fn on_a_spanning_tree_a_host_whose_cable_is_out_for_a_moment_keeps_its_address_t
         net.run(Duration::from_ms(1500));
         let announced = net.made.iter().any(|(_, frame)| matches!(frame, MadeFrame::ArpReply { .. }));
         assert_eq!(announced, is_taken);
-        // Whoever does not have it is not heard.
+        // Frames from a host without the address are dropped.
         let frame = net.send(0, claim(a.mac, a.ip));
         net.run(Duration::from_ms(60));
         assert_eq!(net.deliveries(frame).is_empty(), is_taken);
@@ -264,7 +264,7 @@ fn who_claims_the_mac_address_of_a_host_with_many_addresses_makes_it_answer_by_f
         net.send(0, claim(a.mac, [10, 0, 1, last].into()));
         net.run(Duration::from_ms(20));
     }
-    // That in use has been named last.
+    // The address in use was claimed last.
     net.send(0, claim(a.mac, a.ip));
     net.run(Duration::from_ms(20));
     let before = net.made.len();

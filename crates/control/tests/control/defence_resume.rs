@@ -1,4 +1,4 @@
-//! What rules say of hosts that another run of the controller takes over, against claims that come before or after.
+//! Resuming hosts from rules of an earlier controller run, against claims that come before or after.
 
 use std::net::Ipv4Addr;
 
@@ -15,8 +15,8 @@ use crate::net::{Net, arp};
 use crate::resume::start_again_with;
 use crate::talk::{SYN, flow};
 
-/// All switches but the first connect to another run of the controller, which lets enough time pass for hosts at them to be
-/// heard; the wires of the first.
+/// All switches but the first connect to a restarted controller, which waits long enough for their hosts to be seen;
+/// returns the wires of the first.
 fn connect_all_but_the_first(net: &mut Net<Smoc>) -> Vec<(SwitchPort, SwitchPort)> {
     let (late, early): (Vec<_>, Vec<_>) =
         net.wires().into_iter().partition(|(one, other)| [one.switch, other.switch].contains(&SwitchId(1)));
@@ -65,7 +65,7 @@ fn who_claims_a_mac_address_before_the_switch_of_its_owner_has_connected_to_a_ne
         net.wire(one, other);
     }
     net.run(Duration::from_secs(3));
-    // Who has stolen it answers when it is asked.
+    // The thief answers probes.
     (net.hosts[2].ip, net.hosts[2].mac) = (a.ip, a.mac);
     for _ in 0..3 {
         net.send(0, claim(a.mac, a.ip));
@@ -84,7 +84,7 @@ fn of_two_switches_whose_rules_name_different_owners_the_one_that_connects_first
         ask(&mut net, 0, 1);
         ask(&mut net, 2, 1);
         let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
-        // As if switch 3 had been without a connection since host 2 had the address.
+        // As if switch 3 had been disconnected since host 2 got the address.
         for (rule, _) in &mut net.switches.get_mut(&SwitchId(3)).unwrap().rules {
             if rule.matches.says == Some((c.ip.into(), c.mac)) {
                 rule.matches.says = Some((a.ip.into(), c.mac));
@@ -121,7 +121,7 @@ fn a_host_of_which_only_flows_are_known_after_a_restart_keeps_its_mac_address_fo
     let named = net.controller.offences();
     let brief: Vec<_> = named.iter().map(|one| (one.at, one.kind.name(), one.mac)).collect();
     assert_eq!(brief, [(net.hosts[2].at, "moved-unasked", Some(a.mac))]);
-    // It has been silent for a minute.
+    // It has not been seen for a minute.
     net.run(Duration::from_secs(10));
     net.send(2, stolen);
     net.run(Duration::from_ms(400));
@@ -143,7 +143,7 @@ fn a_host_that_was_heard_after_a_restart_has_to_answer_again() {
     assert_eq!(net.counter("stations_moved"), 1);
 }
 
-/// A network in which the rules of switch 1 deliver to host 0, and those of switch 3 too, at the port of host 2.
+/// A network in which the rules of switch 1 deliver to host 0, and so do those of switch 3, at the port of host 2.
 fn with_rules_of_a_host_at_two_switches() -> Net<Smoc> {
     let mut net = four(&[1, 2, 3]);
     for to in [0, 2] {
@@ -164,7 +164,7 @@ fn with_rules_of_a_host_at_two_switches() -> Net<Smoc> {
 
 #[test]
 fn a_host_that_has_left_rules_at_two_switches_is_believed_at_either() {
-    // It was at switch 1 and is at switch 3, of which switch 1 has not been told.
+    // It was at switch 1 and is at switch 3, and switch 1 missed the move.
     let mut net = with_rules_of_a_host_at_two_switches();
     let a = net.hosts[0].clone();
     replace_controller(&mut net, Limits::default());
@@ -175,7 +175,7 @@ fn a_host_that_has_left_rules_at_two_switches_is_believed_at_either() {
 
 #[test]
 fn a_host_is_where_rules_say_though_it_was_claimed_where_old_rules_of_another_switch_had_it() {
-    // Host 0 was at switch 3 once, which has not been told that it is at switch 1 now.
+    // Host 0 was once at switch 3, which missed its move to switch 1.
     let mut net = with_rules_of_a_host_at_two_switches();
     let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
     let late = connect_all_but_the_first(&mut net);
@@ -203,7 +203,7 @@ fn what_rules_have_told_is_forgotten_when_the_network_is_known() {
     ask(&mut net, 0, 1);
     replace_controller(&mut net, Limits::default());
     assert!(net.controller.next_deadline() < Time::MAX);
-    // Longer than rules and paths stay that nobody uses.
+    // Longer than unused rules and paths stay.
     net.run(Duration::from_secs(300));
     assert_eq!(net.controller.next_deadline(), Time::MAX);
 }

@@ -1,4 +1,4 @@
-//! Cables, ports and switches that go, and transactions that do not end well.
+//! Failures of links, ports, switches and transactions.
 
 use weft_control::Duration;
 use weft_control::{Command, Controller, Mptcp, RuleChange, Settings, Smoc, SwitchId, SwitchPort};
@@ -18,7 +18,7 @@ pub fn opened(net: &mut Net<Smoc>) -> Connection {
     connection
 }
 
-/// The ways of the four subflows, each the same there and back.
+/// The paths of the four subflows, each the same in both directions.
 pub fn ways(net: &mut Net<Smoc>) -> Vec<Vec<u64>> {
     let mut way = |port| {
         let there = net.say(flow(0, 1, port), 0, ACK, Some(Mptcp::Other));
@@ -36,7 +36,7 @@ fn port_to(net: &Net<Smoc>, from: u64, to: u64) -> SwitchPort {
     let wires = net.wires();
     let ends = wires.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
     let mut found = ends.filter(|(a, b)| (a.switch.0, b.switch.0) == (from, to));
-    found.next().expect("a cable").0
+    found.next().expect("a link").0
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn subflows_leave_a_cable_that_was_cut_for_the_paths_least_used() {
         assert_eq!(ways(&mut net), [vec![1, 3, 2], vec![1, 3, 2], vec![1, 5, 2], vec![1, 5, 2]]);
         assert_eq!((net.counter("flows_moved"), net.counter("flows_cut")), (3, 0));
         assert_eq!(net.counter("connections_now"), 1);
-        // What was on the cut paths is in no switch any more.
+        // No switch has rules of the cut paths any more.
         net.run(Duration::from_ms(60));
         let four = &net.switches[&SwitchId(4)].rules;
         assert!(four.iter().all(|(rule, _)| rule.idle_timeout_s == 0 && rule.priority != 50_000), "{four:?}");
@@ -71,9 +71,9 @@ fn subflows_that_had_to_share_a_path_are_spread_again_when_the_cable_is_back_and
         net.cut(at, silently);
         net.run(Duration::from_ms(60));
         assert_eq!(ways(&mut net), [vec![1, 2], vec![1, 3, 2], vec![1, 2], vec![1, 5, 2]]);
-        // Its rules idle out of the cut path, whose labels are given to others.
+        // Its rules expire from the cut path, whose labels are assigned to others.
         net.run(Duration::from_secs(3));
-        // It comes and goes: nobody moves.
+        // The link flaps: nothing is moved.
         for _ in 0..3 {
             for end in [at, other] {
                 net.tell(|c, now, out| c.port_changed(now, end, true, out));
@@ -88,7 +88,7 @@ fn subflows_that_had_to_share_a_path_are_spread_again_when_the_cable_is_back_and
             net.tell(|c, now, out| c.port_changed(now, end, true, out));
         }
         net.wire(at, other);
-        // Segments all the while, in both directions.
+        // Segments in both directions during all this.
         let mut sent = Vec::new();
         for round in 0..400 {
             let flow = flow(0, 1, 4000 + round % 4);
@@ -120,7 +120,7 @@ fn without_any_path_the_next_packet_asks() {
     let lost = net.say(connection.first, 0, ACK, Some(Mptcp::Other));
     assert!(net.deliveries(lost).is_empty());
     assert_eq!((net.counter("frames_without_path"), net.held()), (1, 0));
-    // A cable comes back.
+    // A link comes back.
     let (a, b) = (SwitchPort::new(1, 3), SwitchPort::new(4, 1));
     for at in [a, b] {
         net.tell(|c, now, out| c.port_changed(now, at, true, out));
@@ -137,7 +137,7 @@ fn a_port_that_vanishes_while_a_path_is_installed_costs_one_syn_at_most() {
     let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
     let syn = net.segment(connection.first, 0, SYN, Some(connection.capable(0)));
     net.send(0, syn);
-    // The packet-in has come, the answers have not.
+    // The packet-in has arrived, the answers have not.
     while net.counter("transactions_now") == 0 {
         net.run(Duration::from_ms(1));
     }
@@ -159,7 +159,7 @@ fn a_switch_without_room_is_asked_again_by_the_next_packet() {
     assert_eq!((net.counter("installs_failed") > 0, net.held()), (true, 0));
     assert_eq!((net.counter("flows_now"), net.counter("connections_now")), (0, 0));
     let left = net.switches[&SwitchId(1)].rules.iter().filter(|(rule, _)| rule.idle_timeout_s > 0).count();
-    assert_eq!(left, 0, "what the others had is taken back");
+    assert_eq!(left, 0, "the other switches' rules are removed");
     let switches = net.controller.show(net.now, weft_control::Show::Switches, 10);
     assert_eq!(switches["last_failure"], "0000000000000002: table full");
     net.switches.get_mut(&SwitchId(2)).unwrap().is_full = false;
@@ -204,7 +204,7 @@ fn a_switch_that_is_not_connected_forwards_as_before_and_nothing_is_changed_beca
     let before = (net.cookies(), net.log.len());
     for id in [2, 4] {
         net.disconnect(SwitchId(id));
-        // LLDP does not come through a switch that says nothing to the controller; that is no news of its links.
+        // LLDP does not pass a switch without a controller connection; that is not a failure of its links.
         for (a, b) in net.wires().into_iter().filter(|(a, b)| a.switch.0 == id || b.switch.0 == id) {
             net.tell(|c, now, out| c.link_down(now, a, b, out));
             net.tell(|c, now, out| c.link_down(now, b, a, out));
@@ -237,13 +237,13 @@ fn a_port_that_goes_down_counts_even_where_the_other_end_is_not_connected() {
 #[test]
 fn new_paths_do_not_need_what_cannot_be_installed_and_may_use_what_is_there() {
     let mut net = four_with(Settings { proactive_paths: 1, ..Settings::default() }, &[1, 2]);
-    // Nothing is installed at switch 3 yet, so it is passed over while it cannot be told anything.
+    // Switch 3 has no rules yet, so it is avoided while it is disconnected.
     net.disconnect(SwitchId(3));
     let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
     assert_eq!(net.open(&connection)[0], [1, 2]);
     assert_eq!(net.join(&connection, flow(0, 1, 4001), 0), [1, 4, 2]);
     assert_eq!(net.join(&connection, flow(0, 1, 4002), 0), [1, 5, 2]);
-    // What is installed at switch 4 serves new flows too.
+    // The path through switch 4 is installed and also serves new flows.
     net.disconnect(SwitchId(4));
     let second = Connection::new(flow(0, 1, 4100), Version::V1, 2);
     assert_eq!(net.open(&second)[0], [1, 2]);

@@ -1,5 +1,5 @@
-//! Hosts that open connections faster than their switch takes rules: what they cause is bounded by what it
-//! confirms, and the others at the switch do not wait behind it.
+//! Hosts that open connections faster than their switch installs rules: the rules they cause are limited by the
+//! switch's confirmations, and other hosts at the switch do not wait behind them.
 
 use std::net::Ipv4Addr;
 
@@ -11,9 +11,9 @@ use crate::cases::four_with;
 use crate::net::{Net, Rng};
 use crate::talk::{Flow, SYN, flow};
 
-/// What a switch of these tests takes for a rule: 2000 a second.
+/// Time per rule of the switches in these tests: 2000 rules per second.
 const WORK: Duration = Duration::from_us(500);
-/// Rules that a switch may have to confirm for hosts.
+/// Maximum unconfirmed rules of hosts per switch.
 const UNANSWERED: usize = 400;
 
 fn settings() -> Settings {
@@ -30,7 +30,7 @@ fn kinds() -> [fn(&mut Rng) -> Option<Mptcp>; 3] {
     ]
 }
 
-/// 20 000 SYNs a second from host 2, for a time, to hosts in turn.
+/// Host 2 sends 20 000 SYNs per second to the targets in turn, for `ms` milliseconds.
 fn attack(
     net: &mut Net<Smoc>,
     rng: &mut Rng,
@@ -49,7 +49,7 @@ fn attack(
     }
 }
 
-/// Changes of rules that a switch was told since some point of the log.
+/// The number of rule changes sent to a switch since a position in the log.
 fn told(net: &Net<Smoc>, since: usize, switch: u64) -> usize {
     let changes = net.log[since..].iter().flat_map(|command| match command {
         Command::Install(transaction) => &transaction.rules[..],
@@ -73,8 +73,8 @@ fn a_flood_causes_no_more_rules_than_the_switch_confirms_and_ends_in_one_rule() 
         }
         assert!(most <= 2 * UNANSWERED as u64 / 4 + 16, "{most} rules at two switches");
         let told = [1, 2].map(|switch| told(&net, since, switch));
-        assert!(told.iter().all(|&told| told < 300), "{told:?} changes in a second");
-        assert_eq!(net.counter("routes_now"), 2, "there and back");
+        assert!(told.iter().all(|&told| told < 300), "{told:?} changes per second");
+        assert_eq!(net.counter("routes_now"), 2, "one per direction");
         assert!(net.counter("flows_over_budget") > 0);
         net.run(Duration::from_secs(30));
         assert_eq!((net.counter("rules_unconfirmed_now"), net.held()), (0, 0));
@@ -85,7 +85,7 @@ fn a_flood_causes_no_more_rules_than_the_switch_confirms_and_ends_in_one_rule() 
 fn others_at_the_switch_connect_in_time_while_a_host_floods_it() {
     for option in kinds() {
         let mut rng = Rng(6);
-        // The attacker turns to a new target as soon as the last costs nothing any more.
+        // The attacker turns to a new target once the previous one causes no more rules.
         let hosts: Vec<u64> = [1, 2, 1].into_iter().chain([1, 2].into_iter().cycle().take(40)).collect();
         let mut net = four_with(settings(), &hosts);
         net.work = WORK;
@@ -116,11 +116,11 @@ fn a_slow_switch_that_has_failed_transactions_still_counts_what_it_has_not_done(
         attack(&mut net, &mut rng, |_| None, &[0, 1], 2);
         net.run(Duration::from_ms(100));
     }
-    assert!(net.counter("installs_overdue") > 0, "the deadline of 2 s is over");
+    assert!(net.counter("installs_overdue") > 0, "the deadline of 2 s has passed");
     let unconfirmed = net.counter("rules_unconfirmed_now");
-    assert!(unconfirmed > 100, "{unconfirmed}: nobody has confirmed them");
+    assert!(unconfirmed > 100, "{unconfirmed}: none is confirmed");
     assert!(unconfirmed <= 2 * (UNANSWERED as u64 / 2 + 16), "{unconfirmed}");
-    // A new connection of the switch begins with nothing.
+    // A reconnected switch starts without unconfirmed rules.
     for switch in [1, 2] {
         net.disconnect(SwitchId(switch));
     }
@@ -140,7 +140,7 @@ fn one_host_holds_so_many_rules_at_a_switch_and_its_further_flows_go_by_one() {
     }
     assert_eq!((held(&net, 1), held(&net, 2)), (100, 100));
     assert!(net.counter("flows_over_rules") > 0);
-    // Another host at the same switch is not concerned.
+    // Another host at the same switch is not affected.
     net.say(flow(0, 1, 4000), 0, SYN, None);
     assert_eq!(held(&net, 1), 101);
     // Between two hosts of one switch a flow has both its rules there.
@@ -152,7 +152,7 @@ fn one_host_holds_so_many_rules_at_a_switch_and_its_further_flows_go_by_one() {
     assert_eq!(held(&net, 1), 100);
     net.run(Duration::from_secs(30));
     net.say(flow(2, 0, 1000), 0, SYN, None);
-    assert_eq!(held(&net, 1), 2, "what has idled out gives its place back");
+    assert_eq!(held(&net, 1), 2, "expired rules make room");
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn old_flows_make_room_at_a_bounded_rate() {
     let mut net = four_with(Settings { limits, ..Settings::default() }, &[1, 2, 1]);
     let since = net.log.len();
     for number in 0..1000_u32 {
-        // Addresses that nobody has: each is another flow.
+        // Addresses without an owner: each is a new flow.
         let mut packet = net.segment(flow(2, 1, 1000), 0, SYN, None);
         if let weft_control::Content::Tcp(segment) = &mut packet.content {
             segment.source.address = Ipv4Addr::from(number).into();
@@ -174,6 +174,6 @@ fn old_flows_make_room_at_a_bounded_rate() {
         _ => &[],
     });
     let removals = removals.filter(|(_, change)| matches!(change, RuleChange::Remove { .. })).count();
-    assert!(removals <= 2 * (20 + 2), "{removals} in a second");
+    assert!(removals <= 2 * (20 + 2), "{removals} per second");
     assert!(net.counter("flows_given_up") > 0);
 }

@@ -1,4 +1,4 @@
-//! Hosts that mean harm: memory stays within its limits, and others get the paths that they would get anyway.
+//! Hostile hosts: memory stays within its limits, and other hosts get the same paths as without them.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -30,7 +30,7 @@ fn small() -> Settings {
     Settings { limits, ..Settings::default() }
 }
 
-/// A segment with whatever addresses.
+/// A segment with arbitrary addresses.
 fn segment(from: (Mac, Ipv4Addr, u16), to: (Mac, Ipv4Addr, u16), mptcp: Option<Mptcp>) -> Packet {
     let end = |(_, address, port): (Mac, Ipv4Addr, u16)| End { address: address.into(), port };
     let (source, destination) = (end(from), end(to));
@@ -38,13 +38,13 @@ fn segment(from: (Mac, Ipv4Addr, u16), to: (Mac, Ipv4Addr, u16), mptcp: Option<M
     Packet { eth_src: from.0, eth_dst: to.0, content: Content::Tcp(segment) }
 }
 
-/// Whom the controller names since this was last asked: port, what, and what it claimed.
+/// The offences since the last call: port, kind, and the claimed addresses.
 fn offences(net: &mut Net<Smoc>) -> Vec<(SwitchPort, OffenceKind, Option<Mac>, Option<IpAddr>)> {
     let told = net.controller.offences();
     told.iter().map(|one| (one.at, one.kind, one.mac, one.address)).collect()
 }
 
-/// What an honest connection of hosts 0 and 1 experiences while `harm` is done between its steps.
+/// The paths of an honest connection of hosts 0 and 1 while `harm` is done between its steps.
 fn honest(net: &mut Net<Smoc>, mut harm: impl FnMut(&mut Net<Smoc>, &Connection)) -> Vec<Vec<u64>> {
     let connection = Connection::new(flow(0, 1, 4000), Version::V1, 11);
     let mut ways = Vec::new();
@@ -72,7 +72,7 @@ fn honest(net: &mut Net<Smoc>, mut harm: impl FnMut(&mut Net<Smoc>, &Connection)
     ways
 }
 
-/// The same with and without harm.
+/// Checks that the paths are the same with and without harm.
 fn unharmed(harm: impl FnMut(&mut Net<Smoc>, &Connection)) -> Net<Smoc> {
     // Hosts 2 and 3 are hostile, at the switches of the honest ones.
     let hosts = [1, 2, 1, 2];
@@ -104,7 +104,7 @@ fn a_flood_of_syns_is_bounded_and_changes_nothing_for_others() {
         let mut net = net;
         net.run(Duration::from_secs(30));
         assert_eq!(net.held(), 0);
-        assert_eq!(net.counter("flows_now"), 5, "what is honest is remembered");
+        assert_eq!(net.counter("flows_now"), 5, "honest flows are remembered");
     }
 }
 
@@ -122,12 +122,12 @@ fn a_port_that_opens_too_many_flows_goes_by_stations() {
     }
     assert_eq!(asked[19], asked[10], "the flood does not reach the controller any more");
     assert_eq!(offences(&mut net), [(net.hosts[2].at, OffenceKind::Flows, None, None)]);
-    // It is forwarded all the same, once.
+    // It is still forwarded, once.
     let frame = net.say(flow(2, 1, 9999), 0, SYN, None);
     assert_eq!(net.way(frame), [1, 2]);
     let frame = net.say(flow(2, 1, 9999), 1, SYN_ACK, None);
     assert_eq!(net.way(frame), [2, 1]);
-    // When it ends, flows are looked at again.
+    // After the flood, flows are handled individually again.
     net.run(Duration::from_secs(15));
     assert_eq!(net.counter("routes_now"), 0);
     net.say(flow(2, 1, 9998), 0, SYN, None);
@@ -138,7 +138,7 @@ fn a_port_that_opens_too_many_flows_goes_by_stations() {
 fn joins_with_a_token_that_was_overheard_use_up_no_paths() {
     let mut port = 10_000;
     let net = unharmed(|net, connection| {
-        // Both tokens, from both hostile hosts, with and without a wrong proof.
+        // Both tokens, from both hostile hosts, with a wrong HMAC or none.
         for (host, target, side) in [(2, 1, 1), (3, 0, 0), (2, 0, 0), (3, 1, 1)] {
             port += 1;
             let forged = flow(host, target, port);
@@ -168,13 +168,13 @@ fn unproven_joins_to_one_connection_are_few() {
     for number in 0..70 {
         net.join(&connection, flow(0, 1, 5000 + number), 0);
     }
-    assert_eq!(net.counter("joins_refused"), 7, "64 subflows with the first");
+    assert_eq!(net.counter("joins_refused"), 7, "64 subflows including the first");
 }
 
 #[test]
 fn nobody_takes_a_station_that_is_there() {
     let mut net = unharmed(|net, _| {
-        // Host 2 sends as host 0 and as host 1, in every way.
+        // Host 2 sends as host 0 and as host 1, with every kind of message.
         let (a, b) = (net.hosts[0].clone(), net.hosts[1].clone());
         let stolen = [
             segment((a.mac, a.ip, 4000), (b.mac, b.ip, 80), None),
@@ -200,7 +200,7 @@ fn a_station_that_has_gone_is_found_where_it_went() {
     let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
     net.open(&connection);
     net.join(&connection, flow(0, 1, 4001), 0);
-    // It is plugged into another switch; nobody answers where it was.
+    // It is plugged into another switch; it does not answer at its old port.
     let free = SwitchPort::new(3, 9);
     net.switches.get_mut(&free.switch).unwrap().ports.push(free.port);
     net.tell(|c, now, out| weft_control::Controller::port_changed(c, now, free, true, out));
@@ -214,18 +214,18 @@ fn a_station_that_has_gone_is_found_where_it_went() {
     let frame = net.say(flow(0, 1, 4001), 1, ACK, Some(Mptcp::Other));
     assert_eq!(net.way(frame), [2, 3]);
     let frame = net.say(flow(0, 1, 4000), 1, ACK, Some(Mptcp::Other));
-    assert_eq!(net.way(frame).len(), 3, "its other subflow goes another way");
+    assert_eq!(net.way(frame).len(), 3, "its other subflow takes another path");
 }
 
 #[test]
 fn nobody_takes_an_address_that_is_in_use() {
     let mut net = four(&[1, 2, 1]);
     let (a, b, thief) = (net.hosts[0].clone(), net.hosts[1].clone(), net.hosts[2].clone());
-    // Host 2 says that host 1's address is its own.
+    // Host 2 claims host 1's address.
     for (is_reply, to) in [(true, Mac::BROADCAST), (true, a.mac), (false, Mac::BROADCAST)] {
         let claim = net.send(2, arp(thief.mac, to, is_reply, b.ip, a.ip));
         net.run(Duration::from_ms(400));
-        assert!(net.deliveries(claim).is_empty(), "nobody hears what is refuted");
+        assert!(net.deliveries(claim).is_empty(), "a refuted claim is not delivered");
     }
     assert_eq!(net.counter("claims_refuted"), 3);
     let taken = (thief.at, OffenceKind::Taken, Some(thief.mac), Some(b.ip.into()));
@@ -238,7 +238,7 @@ fn nobody_takes_an_address_that_is_in_use() {
     };
     let answer = |mac| MadeFrame::ArpReply { sender: (mac, b.ip), target: (a.mac, a.ip) };
     assert_eq!(asks(&mut net), [(0, answer(b.mac))]);
-    // When host 1 does not defend it, it goes to who asks for it.
+    // If host 1 does not defend it, the claimant gets it.
     net.hosts_answer = false;
     net.made.clear();
     let claim = net.send(2, arp(thief.mac, Mac::BROADCAST, true, b.ip, b.ip));
@@ -248,9 +248,9 @@ fn nobody_takes_an_address_that_is_in_use() {
     let mut heard: Vec<_> =
         net.made.iter().filter(|(_, made)| *made == told).map(|(host, _)| *host).collect();
     heard.sort_unstable();
-    assert_eq!(heard, [0, 1], "everybody else is told what holds now");
+    assert_eq!(heard, [0, 1], "all other hosts get the announcement");
     assert_eq!(asks(&mut net), [(0, answer(thief.mac))]);
-    // And who speaks for another station is not heard at all.
+    // Messages on behalf of another station are dropped.
     let forged = Packet { eth_src: thief.mac, ..arp(a.mac, Mac::BROADCAST, true, a.ip, a.ip) };
     net.send(2, forged);
     net.run(Duration::from_ms(400));
@@ -262,14 +262,14 @@ fn nobody_takes_an_address_that_is_in_use() {
 fn an_address_is_defended_against_a_port_that_claims_too_many() {
     let mut net = four_with(small(), &[1, 2, 1]);
     let (a, b, thief) = (net.hosts[0].clone(), net.hosts[1].clone(), net.hosts[2].clone());
-    // So many that no more of them are looked into.
+    // More claims than the port may make.
     for number in 0..50 {
         net.send(2, arp(thief.mac, a.mac, true, Ipv4Addr::new(10, 1, 0, number), a.ip));
     }
     let claim = net.send(2, arp(thief.mac, a.mac, true, b.ip, a.ip));
     net.run(Duration::from_ms(50));
     assert!(net.counter("addresses_limited") > 0 && net.deliveries(claim).is_empty());
-    // The same of IPv6.
+    // The same with IPv6.
     let address = "fd00::2".parse().unwrap();
     let says = |from: Mac, to: Mac| {
         let message =
@@ -317,7 +317,7 @@ fn stations_of_a_port_are_bounded_and_floods_are_rare() {
     net.run(Duration::from_ms(100));
     assert!(net.counter("stations_now") <= 22);
     assert!(net.counter("floods_limited") > 400);
-    assert!(net.delivered.len() - start <= 2 * 25, "each flood reaches each other host once");
+    assert!(net.delivered.len() - start <= 2 * 25, "each flood reaches every other host once");
     let rules: usize = net.switches.values().map(|switch| switch.rules.len()).sum();
     assert!(rules < 100, "{rules} rules");
     // The others are still known.
@@ -327,7 +327,7 @@ fn stations_of_a_port_are_bounded_and_floods_are_rare() {
 
 #[test]
 fn what_was_flooded_and_comes_back_is_not_flooded_again() {
-    // Hosts 2 and 3 are the two ends of a bridge that somebody has plugged in twice.
+    // Hosts 2 and 3 are the two ends of a bridge plugged in twice.
     let mut net = four(&[1, 2, 1, 2]);
     let bridge = [net.hosts[2].at, net.hosts[3].at];
     let (asker, ip) = (net.hosts[0].mac, net.hosts[0].ip);
@@ -345,9 +345,9 @@ fn what_was_flooded_and_comes_back_is_not_flooded_again() {
     }
     assert!(
         net.counter("floods") <= 5 + 1,
-        "{} floods: five announcements and one question",
+        "{} floods: five announcements and one request",
         net.counter("floods")
     );
     let frame = net.say(flow(0, 1, 4000), 0, SYN, None);
-    assert_eq!(net.way(frame), [1, 2], "the asker is where it was");
+    assert_eq!(net.way(frame), [1, 2], "the requester is at its old port");
 }

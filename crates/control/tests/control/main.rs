@@ -1,5 +1,5 @@
-//! Controllers with a small network of switches around them, what they say in OpenFlow (`southbound`), and the
-//! provisioner of Tag-and-Forward.
+//! Controllers in a small network of model switches, their OpenFlow messages (`southbound`), and the Tag-and-Forward
+//! provisioner.
 
 mod captures;
 mod cases;

@@ -1,5 +1,5 @@
-//! Algorithm 2 written down as plainly as it can be, with what `PROTOCOLS.md` adds to it: lists that are searched
-//! from end to end, path sets that are all simple paths, sorted.
+//! A straightforward model of Algorithm 2 with the additions of `docs/smoc.md`: linear searches in lists, and
+//! path sets computed as all simple paths, sorted.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256};
 use weft_wire::mptcp::Version;
 
-/// A TCP flow as the model knows it.
+/// A TCP flow of the model.
 #[derive(Clone, Debug)]
 pub struct Flow {
     pub hosts: [usize; 2],
     pub ports: [u16; 2],
-    /// From the host that opened it on; none while it sleeps.
+    /// From its opener; `None` while dormant.
     pub path: Option<Vec<u64>>,
     pub connection: Option<usize>,
     pub joined: bool,
@@ -22,13 +22,13 @@ pub struct Flow {
     pub by_listener: bool,
     /// Whether each direction is still copied to the controller.
     pub copied: [bool; 2],
-    /// Of a join from elsewhere, the random numbers.
+    /// The nonces of a join from elsewhere.
     pub nonces: [Option<u32>; 2],
-    /// And what proves it.
+    /// The HMAC of such a join.
     pub proof: Option<[u8; 20]>,
-    /// For how many seconds it has slept, roughly.
+    /// Seconds it has been dormant, roughly.
     pub slept: u64,
-    /// Of a connection of version 0, the key in the SYN.
+    /// The key in the SYN of a version 0 connection.
     pub key_in_syn: Option<u64>,
 }
 
@@ -42,7 +42,7 @@ pub struct Connection {
     pub hosts: [usize; 2],
 }
 
-/// What a segment carries.
+/// The option of a segment.
 #[derive(Clone, Copy, Debug)]
 pub enum Says {
     Nothing,
@@ -53,7 +53,7 @@ pub enum Says {
     Malformed,
 }
 
-/// What kind of segment.
+/// The kind of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Syn,
@@ -134,7 +134,7 @@ impl Model {
     }
 
     /// A segment is sent in a direction of a flow between `hosts`, the first of which sends SYNs. Returns the
-    /// switches that it goes through.
+    /// switches on its path.
     pub fn segment(
         &mut self,
         hosts: [usize; 2],
@@ -150,7 +150,7 @@ impl Model {
             let direction = if mirrored(&self.flows[index]) { 1 - direction } else { direction };
             let asleep = self.flows[index].path.is_none();
             if kind == Kind::Syn && asleep {
-                // The same ends, but another connection.
+                // The same endpoints, but a new connection.
                 self.forget(index);
             } else {
                 if asleep {
@@ -166,7 +166,7 @@ impl Model {
         }
         let sends = [hosts[direction], hosts[1 - direction]];
         if kind == Kind::SynAck {
-            // Nobody knows the flow: the controller hands it over itself.
+            // The flow is unknown: the controller delivers the frame directly.
             return vec![self.places[sends[1]]];
         }
         let ports = if direction == 0 { ports } else { [ports[1], ports[0]] };
@@ -202,7 +202,7 @@ impl Model {
         self.way(index, 0)
     }
 
-    /// Nothing is sent for so many seconds, more than the 10 after which rules idle out. What has slept for 60 is
+    /// Lets `seconds` pass without traffic, more than the idle timeout of 10 s. Flows dormant for 60 s are
     /// forgotten.
     pub fn wait(&mut self, seconds: u64) {
         for index in (0..self.flows.len()).rev() {
@@ -235,7 +235,7 @@ impl Model {
         self.connections.iter_mut().find(|connection| connection.number == number).unwrap()
     }
 
-    /// The path of the set that the fewest subflows take, the first of those.
+    /// The path of the set with the fewest subflows, the first of several.
     fn choose(&self, index: usize) -> Vec<u64> {
         let flow = &self.flows[index];
         let [a, b] = flow.hosts.map(|host| self.places[host]);
@@ -293,14 +293,14 @@ impl Model {
         }
     }
 
-    /// A subflow is none.
+    /// Removes a flow from its connection.
     fn give_up(&mut self, index: usize) {
         let flow = &mut self.flows[index];
         (flow.connection, flow.confirmed, flow.joined, flow.by_listener) = (None, false, false, false);
         flow.copied = [false; 2];
     }
 
-    /// A key is what its owner says. A token is unique at its host.
+    /// Sets a key. A token is unique at its host.
     fn set_key(&mut self, number: usize, side: usize, key: u64, certain: bool) {
         let (version, host) = (self.connection(number).version, self.connection(number).hosts[side]);
         let mut taken = false;
@@ -322,7 +322,7 @@ impl Model {
         }
     }
 
-    /// The controller sees a copy.
+    /// The controller receives a copy.
     fn see(&mut self, index: usize, direction: usize, kind: Kind, says: Says) {
         let Some(number) = self.flows[index].connection else { return };
         if self.flows[index].joined {
@@ -401,7 +401,7 @@ impl Model {
         }
         self.flows[index].confirmed = true;
         self.flows[index].copied = [false; 2];
-        // While it was not certain, others may have been given its path.
+        // Before its confirmation, others may have been assigned its path.
         let flow = self.flows[index].clone();
         let [a, b] = flow.hosts.map(|host| self.places[host]);
         let set = if flow.by_listener { self.set(b, a) } else { self.set(a, b) };

@@ -1,4 +1,4 @@
-//! What stations that know each other say of their own addresses goes by rules, and nothing else that a host says.
+//! Rules forward the address claims of stations that know each other, and no other claims.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -13,10 +13,10 @@ use crate::net::{Net, arp};
 use crate::resume::start_again_with;
 use crate::talk::{SYN, flow};
 
-/// The priority of the rules in question.
+/// The priority of claim rules.
 const CLAIM: u16 = 22_000;
 
-/// Those rules, with their switches.
+/// The claim rules, with their switches.
 pub fn claims(net: &Net<Smoc>) -> Vec<(u64, Rule)> {
     let rules = net.switches.iter().flat_map(|(id, switch)| {
         switch.rules.iter().filter(|(rule, _)| rule.priority == CLAIM).map(|(rule, _)| (id.0, rule.clone()))
@@ -24,7 +24,7 @@ pub fn claims(net: &Net<Smoc>) -> Vec<(u64, Rule)> {
     rules.collect()
 }
 
-/// The MAC addresses of the stations that an address is known to be of.
+/// The MAC addresses of the known owners of an address.
 pub fn owners(net: &Net<Smoc>, address: Ipv4Addr) -> Vec<String> {
     let shown = net.controller.show(net.now, Show::Stations, 10);
     let stations = shown["stations"].as_array().unwrap().iter();
@@ -32,14 +32,14 @@ pub fn owners(net: &Net<Smoc>, address: Ipv4Addr) -> Vec<String> {
     of.map(|one| one["mac"].as_str().unwrap().to_owned()).collect()
 }
 
-/// A host asks all for another one's address.
+/// A host broadcasts an ARP request for another one's address.
 pub fn ask(net: &mut Net<Smoc>, from: usize, to: usize) {
     let (a, b) = (net.hosts[from].clone(), net.hosts[to].clone());
     net.send(from, arp(a.mac, Mac::BROADCAST, false, a.ip, b.ip));
     net.run(Duration::from_ms(60));
 }
 
-/// A host asks another one alone, and gets the answer; the ways of both.
+/// A host sends another one a unicast ARP request, and gets the reply; returns the paths of both.
 pub fn probe(net: &mut Net<Smoc>, from: usize, to: usize) -> [Vec<u64>; 2] {
     let (a, b) = (net.hosts[from].clone(), net.hosts[to].clone());
     let question = net.send(from, arp(a.mac, b.mac, false, a.ip, b.ip));
@@ -49,14 +49,14 @@ pub fn probe(net: &mut Net<Smoc>, from: usize, to: usize) -> [Vec<u64>; 2] {
     [question, answer].map(|frame| net.way(frame))
 }
 
-/// Whether what a host sends arrives anywhere.
+/// Whether a host's packet is delivered.
 pub fn arrives(net: &mut Net<Smoc>, from: usize, packet: Packet) -> bool {
     let frame = net.send(from, packet);
     net.run(Duration::from_ms(60));
     !net.deliveries(frame).is_empty()
 }
 
-/// Whether host 0 is heard at host 1 when it says that its address is its own.
+/// Whether host 0's claim to its own address is delivered to host 1.
 pub fn is_heard(net: &mut Net<Smoc>) -> bool {
     let (a, b) = (net.hosts[0].clone(), net.hosts[1].clone());
     arrives(net, 0, arp(a.mac, b.mac, true, a.ip, b.ip))
@@ -65,7 +65,7 @@ pub fn is_heard(net: &mut Net<Smoc>) -> bool {
 pub const SIX: [Ipv6Addr; 2] =
     [Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2)];
 
-/// A message of neighbour discovery to one host.
+/// A neighbour discovery message to one host.
 pub fn discovery(
     net: &Net<Smoc>,
     [from, to]: [usize; 2],
@@ -76,7 +76,7 @@ pub fn discovery(
     Packet { eth_src: net.hosts[from].mac, eth_dst: net.hosts[to].mac, content }
 }
 
-/// Hosts 0 and 1 say which IPv6 addresses they have, and 0 asks 1.
+/// Hosts 0 and 1 announce their IPv6 addresses, and 0 solicits 1's.
 pub fn know_six(net: &mut Net<Smoc>) {
     for (host, own) in SIX.into_iter().enumerate() {
         let mac = net.hosts[host].mac;
@@ -107,7 +107,7 @@ fn hosts_that_have_asked_for_each_other_go_on_doing_so_without_a_controller() {
     assert_eq!((net.counter("packet_ins"), net.counter("neighbours_routed")), (asked, 4));
     let delivered = net.delivered.last().unwrap();
     assert_eq!(delivered.packet.eth_dst, net.hosts[delivered.host].mac, "as it was sent");
-    // Longer than hosts wait before they ask again, whatever other rules do.
+    // Longer than hosts wait before they ask again, regardless of other rules' timeouts.
     assert!(claims(&net).iter().all(|(_, rule)| rule.idle_timeout_s == 120 && rule.notify_removed));
     for id in [1, 2] {
         net.connect(SwitchId(id));
@@ -128,19 +128,19 @@ fn a_host_whose_switch_is_not_connected_is_answered_for_since_nobody_can_ask_it(
     net.connect(SwitchId(2));
     net.run(Duration::from_ms(60));
     ask(&mut net, 0, 1);
-    assert_eq!(net.counter("neighbours_answered"), answered + 1, "it is asked itself again");
+    assert_eq!(net.counter("neighbours_answered"), answered + 1, "the host itself is asked again");
 }
 
 #[test]
 fn a_question_from_another_address_makes_the_rules_for_its_answer() {
-    // As Linux asks again: from its first address, or over IPv6 from its link-local one.
+    // Linux repeats requests like this: from its first address, or over IPv6 from its link-local one.
     let mut net = four(&[1, 2]);
     let (a, b) = (net.hosts[0].clone(), net.hosts[1].clone());
     let second = Ipv4Addr::new(10, 0, 1, 1);
     net.send(0, arp(a.mac, Mac::BROADCAST, false, second, second));
     net.run(Duration::from_ms(60));
     ask(&mut net, 0, 1);
-    // The first goes by the controller, like all that has another target than what went before.
+    // The first goes through the controller, like every request with a new target.
     for expected in [2, 4] {
         let target = if expected == 2 { a.ip } else { second };
         assert!(arrives(&mut net, 1, arp(b.mac, a.mac, false, b.ip, target)));
@@ -158,7 +158,7 @@ fn a_question_from_another_address_makes_the_rules_for_its_answer() {
 fn neighbour_discovery_goes_on_without_a_controller_too() {
     let mut net = four(&[1, 2]);
     know_six(&mut net);
-    assert_eq!(net.counter("neighbours_routed"), 6, "a question and two forms of the answer of each");
+    assert_eq!(net.counter("neighbours_routed"), 6, "a request and two forms of the reply per host");
     for id in 1..=5 {
         net.disconnect(SwitchId(id));
     }
@@ -166,7 +166,7 @@ fn neighbour_discovery_goes_on_without_a_controller_too() {
         let (own, other, mac) = (SIX[from], SIX[to], net.hosts[from].mac);
         let question = discovery(&net, [from, to], (false, own, other), Some(mac));
         assert!(arrives(&mut net, from, question));
-        // Some answer one host with their link-layer address, although they need not.
+        // Some hosts answer unicast requests with their link-layer address, although they need not.
         for told in [None, Some(net.hosts[to].mac)] {
             let answer = discovery(&net, [to, from], (true, other, other), told);
             assert!(arrives(&mut net, to, answer));
@@ -201,11 +201,11 @@ fn a_host_with_rules_for_its_own_address_is_not_heard_when_it_claims_anothers() 
     for packet in forged {
         assert!(!arrives(&mut net, 0, packet), "{packet:?}");
     }
-    // With the MAC address of another one, or at another port, it is not heard either.
+    // With another station's MAC address, or at another port, it is not delivered either.
     let stolen = Packet { eth_src: b.mac, ..arp(b.mac, a.mac, true, b.ip, a.ip) };
     assert!(!arrives(&mut net, 2, stolen));
-    assert_eq!(claims(&net).len(), before, "and gets no rules by it");
-    assert!(is_heard(&mut net), "what is true of itself arrives");
+    assert_eq!(claims(&net).len(), before, "and causes no rules");
+    assert!(is_heard(&mut net), "its true claims are delivered");
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn rules_of_an_address_that_was_pushed_out_or_of_a_station_that_moves_are_gone_a
         net.send(0, arp(a.mac, Mac::BROADCAST, false, [10, 0, 1, last].into(), [10, 0, 1, last].into()));
         net.run(Duration::from_ms(20));
     }
-    assert_eq!(claims(&net).len(), 0, "nor may anybody ask about it");
+    assert_eq!(claims(&net).len(), 0, "nor are there rules for requests for it");
 
     let mut net = four(&[1, 2]);
     ask(&mut net, 0, 1);
@@ -262,7 +262,7 @@ fn while_a_claim_is_looked_into_no_rules_are_made() {
     net.run(Duration::from_ms(400));
     ask(&mut net, 1, 0);
     let sources: Vec<_> = claims(&net).iter().map(|(switch, rule)| (*switch, rule.matches.eth_src)).collect();
-    assert_eq!(sources, [(2, Some(net.hosts[1].mac)), (3, Some(c.mac))], "2 has that address now");
+    assert_eq!(sources, [(2, Some(net.hosts[1].mac)), (3, Some(c.mac))], "host 2 now owns that address");
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn what_neighbours_say_leaves_a_cable_that_was_cut() {
     assert_eq!(net.counter("packet_ins"), asked);
 }
 
-/// Another run of the controller takes over, with these limits.
+/// Replaces the controller with a restarted one that has these limits.
 pub fn replace_controller(net: &mut Net<Smoc>, limits: Limits) {
     let wires = net.wires();
     start_again_with(net, Settings { epoch: 7, hash_key: 7, limits, ..Settings::default() });
@@ -312,7 +312,7 @@ fn another_run_of_the_controller_takes_them_over_with_what_they_say() {
     let asked = net.counter("packet_ins");
     assert_eq!(probe(&mut net, 0, 1), [[1, 2], [2, 1]]);
     assert_eq!(net.counter("packet_ins"), asked);
-    // It knows whose the addresses are: who claims one is not heard, and who loses one loses its rules.
+    // It knows the owners of addresses: a claimant is not delivered, and a former owner loses its rules.
     let (a, d) = (net.hosts[0].clone(), net.hosts[3].clone());
     let b = net.hosts[1].clone();
     assert!(!arrives(&mut net, 3, arp(d.mac, b.mac, true, a.ip, b.ip)));
@@ -330,7 +330,7 @@ fn who_has_an_address_keeps_it_while_its_switch_is_not_connected_or_has_just_com
         ask(&mut net, 0, 1);
         let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
         let from = if claims_mac { a.mac } else { c.mac };
-        // An honest owner answers when it is asked; nobody can ask it.
+        // An honest owner answers probes, but cannot be reached.
         net.disconnect(SwitchId(1));
         for _ in 0..5 {
             net.send(2, arp(from, Mac::BROADCAST, false, a.ip, a.ip));
@@ -351,7 +351,7 @@ fn who_has_an_address_keeps_it_while_its_switch_is_not_connected_or_has_just_com
 fn a_switch_that_comes_back_with_a_claim_that_was_lost_meanwhile_is_told_to_drop_it() {
     let mut net = four(&[1, 2, 3]);
     ask(&mut net, 0, 1);
-    // It is off: its cables are down.
+    // It is off: its links are down.
     for (one, other) in net.wires() {
         if one.switch == SwitchId(1) || other.switch == SwitchId(1) {
             net.cut(one, false);
@@ -401,8 +401,8 @@ fn who_asks_for_many_addresses_gets_so_many_rules_and_others_get_theirs() {
     }
     assert_eq!((claims(&net).len(), net.counter("neighbours_routed")), (10, 10));
     assert_eq!(net.counter("neighbours_unrouted"), 25);
-    // What it asks for arrives all the same, and so do the answers, which cost nobody else's port anything.
-    assert_eq!(probe(&mut net, 0, 31), [[2], [1]], "the controller carries it");
+    // Its requests are still delivered, and so are the replies, which do not count against other ports.
+    assert_eq!(probe(&mut net, 0, 31), [[2], [1]], "the controller relays them");
     assert_eq!(claims(&net).len(), 10);
     ask(&mut net, 1, 31);
     assert_eq!(claims(&net).len(), 12);
@@ -429,7 +429,7 @@ fn addresses_that_a_host_makes_up_fill_no_table() {
     assert!(most <= 100 && now <= 100, "{most} rules, {now} routes");
     let stations = net.counter("stations_now");
     assert!(stations <= 257, "{stations}");
-    // Others find each other as ever.
+    // Other hosts still find each other.
     assert_eq!(net.held(), 0);
     net.run(Duration::from_secs(130));
     assert_eq!((claims(&net).len(), net.counter("routes_now")), (0, 0));
@@ -459,7 +459,7 @@ fn the_source_address_of_a_flow_is_nobodys_after_a_restart_either() {
     net.announce();
     ask(&mut net, 2, 1);
     let victim = net.hosts[2].clone();
-    // A flow of host 0 with the address of host 2: nobody checks what TCP says of itself.
+    // A flow of host 0 with the address of host 2: addresses in TCP are not checked.
     let mut packet = net.segment(flow(0, 1, 4000), 0, SYN, None);
     if let Content::Tcp(segment) = &mut packet.content {
         segment.source.address = victim.ip.into();
@@ -508,7 +508,7 @@ fn a_host_whose_first_probe_is_lost_is_asked_once_more_and_keeps_what_somebody_e
         assert_eq!(probes(&net) - before, 2, "claims the MAC address: {claims_mac}");
         assert_eq!(net.counter("claims_refuted"), 1, "claims the MAC address: {claims_mac}");
         assert!(is_heard(&mut net), "claims the MAC address: {claims_mac}");
-        // Where the first one is answered there is no other.
+        // If the first probe is answered, there is no second one.
         net.send(2, arp(from, Mac::BROADCAST, false, a.ip, a.ip));
         net.run(Duration::from_ms(600));
         assert_eq!(probes(&net) - before, 3, "claims the MAC address: {claims_mac}");

@@ -1,5 +1,5 @@
-//! A small network of OpenFlow switches: tables that apply what the controller says, each in its own time, and
-//! frames that go through them.
+//! A small network of OpenFlow switches: their tables apply the controller's commands with individual delays, and
+//! frames are forwarded through them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -26,16 +26,16 @@ impl Rng {
     }
 }
 
-/// A frame on its way.
+/// A frame in flight.
 #[derive(Clone, Debug)]
 pub struct Frame {
     pub id: u64,
     pub packet: Packet,
-    /// The ports by which it left switches.
+    /// The ports through which it left switches.
     pub way: Vec<SwitchPort>,
 }
 
-/// A frame that has reached a host.
+/// A frame delivered to a host.
 #[derive(Clone, Debug)]
 pub struct Delivery {
     pub frame: u64,
@@ -56,11 +56,11 @@ pub struct Switch {
     pub rules: Vec<(Rule, Time)>,
     pub ports: Vec<PortNo>,
     pub connected: bool,
-    /// Refuses rules from then on.
+    /// Refuses further rules.
     pub is_full: bool,
     /// Does not answer.
     pub is_mute: bool,
-    /// When the last message to it arrives, and the last from it: messages do not overtake each other.
+    /// When the last message to it and the last from it arrive: messages are not reordered.
     channel: [Time; 2],
 }
 
@@ -89,13 +89,13 @@ pub struct Net<C> {
     pub log: Vec<Command>,
     /// Whether hosts answer probes.
     pub hosts_answer: bool,
-    /// So many of the next probes are lost on the way to their hosts.
+    /// The number of next probes to drop before they reach their hosts.
     pub probes_to_lose: u32,
-    /// How long messages between controller and switches take at most.
+    /// Maximum delay of messages between controller and switches.
     pub slowest: Duration,
-    /// How long a switch takes for each change of a rule.
+    /// Time a switch takes for each rule change.
     pub work: Duration,
-    /// Whether every cable is seen again as soon as both its switches are connected.
+    /// The links, by both ends.
     wires: BTreeMap<SwitchPort, SwitchPort>,
     attached: BTreeMap<SwitchPort, usize>,
     queue: BinaryHeap<Reverse<(Time, u64)>>,
@@ -108,7 +108,7 @@ pub struct Net<C> {
 }
 
 const HOP: Duration = Duration::from_us(10);
-/// How often switches look for rules that have idled out.
+/// How often switches check for expired rules.
 const LOOK: Duration = Duration::from_ms(500);
 
 impl<C: Controller> Net<C> {
@@ -137,8 +137,8 @@ impl<C: Controller> Net<C> {
         }
     }
 
-    /// Switches `1..=count` with the cables between pairs of them, ports in order from 1, and hosts at switches,
-    /// ports after those of cables; all connected, all seen, and settled.
+    /// Switches `1..=count` with links between pairs of them, ports numbered from 1, and hosts at switches on the
+    /// following ports; all connected, all discovered, and settled.
     pub fn build(&mut self, count: u64, cables: &[(u64, u64)], hosts: &[u64]) {
         let mut used: BTreeMap<u64, u32> = BTreeMap::new();
         let mut port = |switch: u64| {
@@ -164,7 +164,7 @@ impl<C: Controller> Net<C> {
         self.run(Duration::from_secs(2));
     }
 
-    /// A host `number` at a port.
+    /// Attaches host `number` at a port.
     pub fn attach(&mut self, number: u8, at: SwitchPort) -> usize {
         let host = Host { at, mac: Mac([2, 0, 0, 0, 0, number]), ip: Ipv4Addr::new(10, 0, 0, number) };
         self.attached.insert(at, self.hosts.len());
@@ -172,14 +172,14 @@ impl<C: Controller> Net<C> {
         self.hosts.len() - 1
     }
 
-    /// Puts a host to another port.
+    /// Moves a host to another port.
     pub fn move_host(&mut self, host: usize, at: SwitchPort) {
         self.attached.remove(&self.hosts[host].at.clone());
         self.hosts[host].at = at;
         self.attached.insert(at, host);
     }
 
-    /// Everybody announces himself.
+    /// Every host announces itself.
     pub fn announce(&mut self) {
         for host in 0..self.hosts.len() {
             let Host { mac, ip, .. } = self.hosts[host];
@@ -195,7 +195,7 @@ impl<C: Controller> Net<C> {
         }
     }
 
-    /// Cuts a cable; both switches notice that their port is down, or only the missing LLDP tells.
+    /// Cuts a link; both switches report their port down, or, if `silently`, only LLDP goes missing.
     pub fn cut(&mut self, a: SwitchPort, silently: bool) {
         let Some(b) = self.wires.remove(&a) else { return };
         self.wires.remove(&b);
@@ -220,7 +220,7 @@ impl<C: Controller> Net<C> {
         self.tell(|controller, now, out| controller.switch_up(now, id, &ports, &rules, out));
     }
 
-    /// The connection to a switch is gone, and what was on its way with it.
+    /// A switch loses its connection, and the messages in flight.
     pub fn disconnect(&mut self, id: SwitchId) {
         self.switches.get_mut(&id).unwrap().connected = false;
         self.events.retain(|_, event| !event.is_control_of(id));
@@ -244,7 +244,7 @@ impl<C: Controller> Net<C> {
         self.frames
     }
 
-    /// A host sends a packet, and its switch sends it up without asking its rules; returns its number.
+    /// A host sends a packet, which its switch sends up without a rule lookup; returns its number.
     pub fn send_up(&mut self, host: usize, packet: Packet) -> u64 {
         self.frames += 1;
         let frame = Frame { id: self.frames, packet, way: Vec::new() };
@@ -252,7 +252,7 @@ impl<C: Controller> Net<C> {
         self.frames
     }
 
-    /// A frame comes by a port, whoever is there.
+    /// A frame arrives at a port, from no host.
     pub fn inject(&mut self, at: SwitchPort, packet: Packet) -> u64 {
         self.frames += 1;
         let frame = Frame { id: self.frames, packet, way: Vec::new() };
@@ -293,12 +293,12 @@ impl<C: Controller> Net<C> {
         self.expire();
     }
 
-    /// What reached hosts of a frame.
+    /// The deliveries of a frame.
     pub fn deliveries(&self, frame: u64) -> Vec<&Delivery> {
         self.delivered.iter().filter(|delivery| delivery.frame == frame).collect()
     }
 
-    /// The one delivery of a frame, as the switches that it went through.
+    /// The path of a frame's only delivery, as switches.
     pub fn way(&self, frame: u64) -> Vec<u64> {
         let deliveries = self.deliveries(frame);
         assert_eq!(deliveries.len(), 1, "{deliveries:?}");
@@ -314,7 +314,7 @@ impl<C: Controller> Net<C> {
         self.held.len()
     }
 
-    /// All rules, as `(switch, cookie)`.
+    /// The cookies of all rules, as `(switch, cookie)`.
     pub fn cookies(&self) -> BTreeSet<(SwitchId, u64)> {
         let rules = self
             .switches
@@ -338,7 +338,7 @@ impl<C: Controller> Net<C> {
         self.events.insert(self.next, event);
     }
 
-    /// When a message to (0) or from (1) a switch that is sent now arrives.
+    /// The arrival time of a message sent now to (0) or from (1) a switch.
     fn arrival(&mut self, id: SwitchId, direction: usize) -> Time {
         let delay = Duration::from_ns(1 + self.rng.below(self.slowest.ns()));
         let switch = self.switches.get_mut(&id).unwrap();
@@ -350,7 +350,7 @@ impl<C: Controller> Net<C> {
     fn command(&mut self, command: Command) {
         match command {
             Command::Install(Transaction { id, rules, release }) => {
-                assert!(id != 0 || release.is_empty(), "frames that nobody releases");
+                assert!(id != 0 || release.is_empty(), "frames that are never released");
                 let mut by_switch: BTreeMap<SwitchId, Vec<RuleChange>> = BTreeMap::new();
                 for (switch, change) in rules {
                     assert!(self.switches[&switch].connected, "a rule for {switch}, which is not connected");
@@ -387,7 +387,7 @@ impl<C: Controller> Net<C> {
             Command::Forget(frame) => {
                 assert!(
                     self.held.remove(&frame).is_some(),
-                    "{frame:?} is forgotten twice, or was never given"
+                    "{frame:?} is forgotten twice, or was never passed to the controller"
                 );
             }
         }
@@ -465,7 +465,7 @@ impl<C: Controller> Net<C> {
         }
     }
 
-    /// What a switch does with a frame.
+    /// Forwards a frame at a switch.
     fn forward(&mut self, at: SwitchPort, mut frame: Frame) {
         assert!(frame.way.len() < 50, "a loop: {:?}", frame.way);
         let now = self.now;
@@ -499,7 +499,7 @@ impl<C: Controller> Net<C> {
         }
     }
 
-    /// Removes rules that have idled out.
+    /// Removes expired rules.
     fn expire(&mut self) {
         let now = self.now;
         let mut removed = Vec::new();
@@ -556,7 +556,7 @@ impl Switch {
             RuleChange::Remove { cookie, matches } => self.rules.retain(|(rule, _)| {
                 rule.cookie != cookie || (matches != Match::ALL && rule.matches != matches)
             }),
-            RuleChange::Flow(change) => panic!("an OpenFlow switch was told {change:?}"),
+            RuleChange::Flow(change) => panic!("an OpenFlow switch received {change:?}"),
         }
     }
 
@@ -566,7 +566,7 @@ impl Switch {
     }
 }
 
-/// Whether a frame is one of those that a rule is for.
+/// Whether a frame matches a rule.
 pub fn matches(rule: &Match, port: PortNo, packet: &Packet) -> bool {
     fn set<T: PartialEq>(field: Option<T>, value: Option<T>) -> bool {
         field.is_none() || field == value

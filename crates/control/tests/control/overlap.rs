@@ -1,6 +1,6 @@
-//! Several things at once: hosts that go on while rules are on their way, send lost segments again and join meanwhile,
-//! cables that are cut and switches that restart in the middle. What the model says of one thing after another cannot
-//! be said of that; what must hold once all is quiet can.
+//! Concurrent events: hosts that send, retransmit and join while rules are being installed, links cut and switches
+//! restarted in the middle. The sequential model does not apply here; instead, invariants are checked once the network
+//! is quiet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,28 +13,28 @@ use crate::model::Model;
 use crate::net::Net;
 use crate::talk::{ACK, Connection, Flow, SYN, SYN_ACK};
 
-/// As beside the model: 1-2, 1-3-2, 1-4-2, 3-4, and 5 behind 4; fewer paths between any two than a set may have.
+/// The model's network: 1-2, 1-3-2, 1-4-2, 3-4, and 5 behind 4; fewer paths between any two than a set can have.
 const CABLES: [(u64, u64); 7] = [(1, 2), (1, 3), (3, 2), (1, 4), (4, 2), (3, 4), (4, 5)];
 const PLACES: [u64; 5] = [1, 2, 1, 3, 5];
 /// The hosts of the connections.
 const CONNECTIONS: [[usize; 2]; 3] = [[0, 1], [2, 1], [0, 4]];
 const PATHS: usize = 8;
 
-/// Ways as switches, and whether each one's subflow is confirmed.
+/// Paths as switches, each with whether its subflow is confirmed.
 type Ways = Vec<(Vec<u64>, bool)>;
 
-/// What happens, and how long it is until the next thing does.
+/// An event; it is followed by a pause.
 #[derive(Clone, Debug)]
 enum Step {
-    /// A subflow's next segment, if its last one has arrived; else that one again.
+    /// A subflow's next segment if its last one has arrived; otherwise a retransmission.
     Go {
         subflow: usize,
     },
-    /// A subflow's last segment again, although it may be on its way.
+    /// A retransmission of a subflow's last segment, although it may be in flight.
     Repeat {
         subflow: usize,
     },
-    /// A host of a connection opens a subflow, or another host by an address that it says it has.
+    /// A host of a connection opens a subflow, or another host does, with its own address.
     Join {
         connection: usize,
         side: usize,
@@ -44,13 +44,13 @@ enum Step {
         which: usize,
         silently: bool,
     },
-    /// The cable that was cut last is whole again.
+    /// The link that was cut last is restored.
     Mend,
     Restart {
         which: usize,
         forgets: bool,
     },
-    /// Nothing until all is quiet.
+    /// Waits until the network is quiet.
     Settle,
 }
 
@@ -73,17 +73,17 @@ fn steps(faults: bool) -> impl Strategy<Value = Vec<(Step, u64)>> {
     prop::collection::vec((step(faults), prop_oneof![Just(0), 0..12_000_u64]), 1..70)
 }
 
-/// A subflow as its hosts know it.
+/// A subflow from its hosts' point of view.
 struct Subflow {
     flow: Flow,
     connection: usize,
-    /// The side that opened it.
+    /// The side of the opener.
     side: usize,
     joins: bool,
-    /// Segments of its handshake that were sent, and the last one's frames.
+    /// The number of handshake segments sent, and the last one's frames.
     sent: usize,
     frames: Vec<u64>,
-    /// The path that it was last seen on.
+    /// The path it was last seen on.
     way: Option<Vec<u64>>,
 }
 
@@ -92,7 +92,7 @@ struct Run {
     connections: Vec<Connection>,
     subflows: Vec<Subflow>,
     cut: Vec<(SwitchPort, SwitchPort)>,
-    /// Whether there are paths again that there were not: nobody is moved to them.
+    /// Whether paths have been restored: subflows are not always moved to them.
     has_grown: bool,
 }
 
@@ -185,14 +185,14 @@ impl Run {
             self.net.switches.get_mut(&id).unwrap().rules.clear();
         }
         self.net.connect(id);
-        // What changed meanwhile is told when it is back.
+        // Changes in the meantime are reported after it reconnects.
         let dead: Vec<_> = self.cut.iter().flat_map(|&(a, b)| [a, b]).filter(|at| at.switch == id).collect();
         for at in dead {
             self.net.tell(|c, now, out| c.port_changed(now, at, false, out));
         }
     }
 
-    /// Sends the last segment of a subflow that was due.
+    /// Sends the current segment of a subflow.
     fn send(&mut self, number: usize) {
         let subflow = &self.subflows[number];
         let connection = &self.connections[subflow.connection];
@@ -212,9 +212,9 @@ impl Run {
         self.subflows[number].frames.push(frame);
     }
 
-    /// What must hold when nothing is on its way.
+    /// Checks the invariants of a quiet network.
     fn check(&mut self) -> Result<(), TestCaseError> {
-        // Where cables have come back, subflows that shared a path are spread again a second later.
+        // After links are restored, subflows that shared a path are spread a second later.
         self.net.run(Duration::from_ms(if self.has_grown { 4000 } else { 300 }));
         self.tables()?;
         for number in 0..self.subflows.len() {
@@ -230,7 +230,7 @@ impl Run {
             prop_assert_eq!((there.len(), back.len()), if joined { (1, 1) } else { (0, 0) }, "{:?}", flow);
             if let ([there], [back]) = (&there[..], &back[..]) {
                 let mirrored: Vec<u64> = back.iter().rev().copied().collect();
-                prop_assert_eq!(there, &mirrored, "{:?}: there and back", flow);
+                prop_assert_eq!(there, &mirrored, "{:?}: the directions differ", flow);
                 if let Some(way) = self.assigned().into_iter().find(|way| way.ends == self.ends(flow)) {
                     prop_assert_eq!(there, &way.switches, "{:?} does not take its path", flow);
                 }
@@ -239,7 +239,7 @@ impl Run {
         self.tables()
     }
 
-    /// The ways of the frame of a segment of data.
+    /// The paths of a data segment's frame.
     fn data(&mut self, flow: Flow, direction: usize) -> Vec<Vec<u64>> {
         let packet = self.net.segment(flow, direction, ACK, Some(Mptcp::Other));
         let frame = self.net.send(flow.hosts[direction], packet);
@@ -255,14 +255,14 @@ impl Run {
         [segment.source.to_string(), segment.destination.to_string()]
     }
 
-    /// The model of the network as it is now.
+    /// The model of the current network.
     fn live(&self) -> Model {
         let cables: Vec<_> = self.net.wires().iter().map(|(a, b)| (a.switch.0, b.switch.0)).collect();
         Model::new(&PLACES, &cables, PATHS)
     }
 
-    /// Takes note of the path of each subflow, and returns the ends of all subflows with their connections and, of those
-    /// that have been idle for so long that they have no path any more, the last one.
+    /// Records the path of each subflow, and returns the endpoints of all subflows with their connections and, for dormant
+    /// ones without a path, the last one.
     fn noted(&mut self) -> BTreeMap<[String; 2], (usize, Option<Vec<u64>>)> {
         let on_paths = self.assigned().into_iter().filter(|way| !way.switches.is_empty());
         let ways: BTreeMap<_, _> = on_paths.map(|way| (way.ends, way.switches)).collect();
@@ -287,11 +287,11 @@ impl Run {
         prop_assert_eq!((self.net.held(), self.net.counter("transactions_now")), (0, 0));
         let (live, noted) = (self.live(), self.noted());
         let mut uses: BTreeMap<(usize, [u64; 2]), Ways> = BTreeMap::new();
-        // Nobody is moved to a path that another subflow has left.
+        // Subflows are not moved to a path that another subflow has left.
         let mut left: BTreeMap<usize, BTreeSet<Vec<u64>>> = BTreeMap::new();
         for way in self.assigned().into_iter().filter(|way| !way.switches.is_empty()) {
             let (first, last) = (way.switches[0], way.switches[way.switches.len() - 1]);
-            prop_assert!(live.set(first, last).contains(&way.switches), "{:?} is no live path", way);
+            prop_assert!(live.set(first, last).contains(&way.switches), "{:?} is not a live path", way);
             let pair = [first.min(last), first.max(last)];
             uses.entry((way.connection, pair)).or_default().push((oriented(way.switches), way.is_confirmed));
             if let Some((of, _)) = noted.get(&way.ends) {
@@ -317,7 +317,7 @@ impl Run {
         Ok(())
     }
 
-    /// The subflows of all connections as the controller shows them.
+    /// The subflows of all connections as shown by the controller.
     fn assigned(&self) -> Vec<Way> {
         let shown = self.net.controller.show(self.net.now, Show::Connections, 1000);
         let mut ways = Vec::new();
@@ -346,12 +346,12 @@ fn oriented(mut switches: Vec<u64>) -> Vec<u64> {
     switches
 }
 
-/// What the controller shows of a subflow.
+/// A subflow as shown by the controller.
 #[derive(Debug)]
 struct Way {
     connection: usize,
     ends: [String; 2],
-    /// None while it has no path.
+    /// Empty while it has no path.
     switches: Vec<u64>,
     is_confirmed: bool,
 }
@@ -392,5 +392,5 @@ fn four_joins_during_each_others_installation_take_four_paths() {
     let steps = [&opened[..], &vec![join; 4]].concat();
     let run = run(&steps, 3).unwrap();
     let ways: BTreeSet<Vec<u64>> = run.assigned().into_iter().map(|way| way.switches).collect();
-    assert_eq!(ways.len(), 5, "{ways:?}: those of the connection and of its four joins");
+    assert_eq!(ways.len(), 5, "{ways:?}: one for the connection and for each of its four joins");
 }

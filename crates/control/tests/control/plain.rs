@@ -1,4 +1,4 @@
-//! Everything that is not TCP: addresses that are asked for, stations, groups; on smoc and on the tree.
+//! Everything but TCP: address requests, stations, group frames; with SMOC and the spanning tree.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -35,7 +35,7 @@ fn everything_that_is_not_tcp_goes_the_shortest_path_and_asks_once() {
         }
         assert!(net.counter("packet_ins") <= asked + 2);
     }
-    // A fragment of TCP matches no station's rule; it arrives all the same.
+    // A TCP fragment matches no station's rule, but is still delivered.
     let packet = unicast(&net, 0, 1, Content::Ip { protocol: 6 });
     let frame = net.send(0, packet);
     net.run(Duration::from_ms(60));
@@ -70,7 +70,7 @@ fn a_known_address_is_answered_for_or_asked_for_at_one_port() {
     net.run(Duration::from_ms(60));
     let reply = MadeFrame::ArpReply { sender: (b.mac, b.ip), target: (a.mac, a.ip) };
     assert_eq!((net.made.clone(), net.delivered.len()), (vec![(0, reply)], start));
-    // A question to the host itself is the host's to answer, and so is one about a host long not heard of.
+    // A unicast request is answered by the host, and so is one for a host not seen for long.
     let unicast = net.send(0, arp(a.mac, b.mac, false, a.ip, b.ip));
     net.run(Duration::from_secs(100));
     let stale = net.send(0, arp(a.mac, Mac::BROADCAST, false, a.ip, b.ip));
@@ -81,7 +81,7 @@ fn a_known_address_is_answered_for_or_asked_for_at_one_port() {
     let answer = net.send(1, arp(b.mac, a.mac, true, b.ip, a.ip));
     net.run(Duration::from_ms(60));
     assert_eq!(net.deliveries(answer)[0].host, 0);
-    // Only what went to all came to the controller: the two know each other.
+    // Only the broadcasts reached the controller: the two know each other.
     assert_eq!((net.counter("neighbours_answered"), net.counter("neighbours_passed")), (1, 1));
 
     let mut net = four_with(Settings { arp: ArpMode::Pass, ..Settings::default() }, &[1, 2, 3]);
@@ -119,7 +119,7 @@ fn neighbour_discovery_is_answered_like_arp() {
         Content::Neighbour(Neighbour { is_advertisement, source, target, link_layer: Some(mac) })
     };
     let group = Mac([0x33, 0x33, 0xff, 0, 0, 2]);
-    // Duplicate address detection of both, flooded: nobody has these.
+    // Duplicate address detection of both, flooded: no host has these addresses.
     for (host, mac, own) in [(0, a, ip(1)), (1, b, ip(2))] {
         let probe = Neighbour { is_advertisement: false, source: ip(0), target: own, link_layer: None };
         let probe = Neighbour { source: Ipv6Addr::UNSPECIFIED, ..probe };
@@ -136,7 +136,7 @@ fn neighbour_discovery_is_answered_like_arp() {
     net.run(Duration::from_ms(60));
     let answer = MadeFrame::Advertisement { sender: (b, ip(2)), target: (a, ip(1)) };
     assert_eq!((net.made.clone(), net.deliveries(frame).len()), (vec![(0, answer)], 0));
-    // Somebody who is about to take an address hears from its owner.
+    // A host about to take an address is answered by its owner.
     let probe =
         Neighbour { is_advertisement: false, source: Ipv6Addr::UNSPECIFIED, target: ip(2), link_layer: None };
     let taker = net.hosts[2].mac;
@@ -156,7 +156,7 @@ fn a_port_that_leads_to_a_switch_teaches_nothing_and_a_new_port_not_at_once() {
     net.inject(inner, stranger);
     net.run(Duration::from_ms(60));
     assert_eq!((net.counter("stations_now"), net.counter("packet_ins_from_switches")), (2, 1));
-    // A cable whose other end is not seen any more may still carry what is flooded.
+    // A link whose other end is no longer seen may still carry flooded frames.
     net.cut(inner, true);
     net.inject(inner, stranger);
     let fresh = weft_control::SwitchPort::new(1, 40);
@@ -207,7 +207,7 @@ fn on_the_tree_every_flow_takes_the_same_way() {
             assert_eq!(net.way(frame), if direction == 0 { [1, 2] } else { [2, 1] });
         }
     }
-    // 3 hangs on 1: what goes from 2 to 3 goes by the root.
+    // 3 is a child of 1: frames from 2 to 3 pass the root.
     let frame = net.say(flow(1, 2, 4000), 0, SYN, None);
     assert_eq!(net.way(frame), [2, 1, 3]);
     let asked = net.counter("packet_ins");
@@ -237,7 +237,7 @@ fn on_the_tree_a_cut_cable_is_replaced_and_all_is_learnt_anew() {
     net.run(Duration::from_ms(60));
     let frame = net.say(flow(0, 1, 4000), 0, SYN, None);
     assert_eq!(net.way(frame), [1, 3, 2]);
-    // A switch that is not connected forwards as before.
+    // A disconnected switch still forwards.
     net.disconnect(SwitchId(3));
     net.run(Duration::from_ms(60));
     let frame = net.say(flow(0, 1, 4000), 0, ACK, None);
@@ -260,7 +260,7 @@ fn on_the_tree_a_host_may_move_when_it_is_gone_from_where_it_was() {
     let (old, new) = (net.hosts[0].at, net.hosts[2].at);
     net.tell(|c, now, out| c.port_changed(now, old, false, out));
     net.move_host(0, new);
-    // Until it is heard of, what is for it is flooded.
+    // Until it is seen again, frames to it are flooded.
     net.run(Duration::from_ms(20));
     let frame = net.say(flow(0, 1, 4002), 1, SYN_ACK, None);
     assert_eq!((net.way(frame), net.counter("stations_now")), (vec![2, 1], 3));

@@ -1,5 +1,5 @@
-//! Random networks in which switches take their time: every packet arrives once, over the path that its flow was
-//! given, whatever is cut.
+//! Random networks with slow switches: every packet arrives once, over the path assigned to its flow, whichever links
+//! are cut.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -12,22 +12,22 @@ use weft_wire::mptcp::Version;
 use crate::net::{Net, Rng};
 use crate::talk::{ACK, Connection, Flow, SYN, flow};
 
-/// What happens in a network.
+/// An event in a network.
 #[derive(Clone, Debug)]
 enum Step {
-    /// A connection is opened, and so many subflows join it, some by the listener.
+    /// A connection is opened, and `joins` subflows join it, some from the listener's side.
     Open { from: usize, to: usize, joins: u16 },
     /// A plain flow is opened.
     Plain { from: usize, to: usize },
     /// A frame that is not TCP.
     Datagram { from: usize, to: usize },
-    /// A cable is cut, noticed by its ports or only by LLDP.
+    /// A link is cut, detected by its ports or only by LLDP.
     Cut { which: usize, silently: bool },
-    /// The cable that was cut last is whole again.
+    /// The link that was cut last is restored.
     Mend,
-    /// A switch loses its connection, and perhaps all rules, and comes back.
+    /// A switch loses its connection, and possibly all rules, and reconnects.
     Restart { which: usize, forgets: bool },
-    /// Flows are opened, and before their rules are there a cable is cut, or a switch restarted.
+    /// Flows are opened, and before their rules are installed a link is cut or a switch restarted.
     Rush { from: usize, to: usize, which: usize, after_us: u64, restarts: bool },
     /// Time passes, so that rules idle out.
     Wait { seconds: u64 },
@@ -60,7 +60,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn case() -> impl Strategy<Value = Case> {
     (2..8_u64).prop_flat_map(|switches| {
-        // A tree, so that all are joined at first, and some more.
+        // A tree, so that all switches are connected at first, and extra links.
         let trunk = (2..=switches).map(|id| (1..id, Just(id))).collect::<Vec<_>>();
         let more = prop::collection::vec((1..=switches, 1..=switches), 0..10);
         let hosts = prop::collection::vec(1..=switches, 2..6);
@@ -73,7 +73,7 @@ fn case() -> impl Strategy<Value = Case> {
     })
 }
 
-/// The fewest hops and then the lowest ids from one switch to another, found the plain way.
+/// The path with the fewest hops, then the lowest ids, by exhaustive search.
 fn shortest<C: Controller>(net: &Net<C>, from: u64, to: u64) -> Option<Vec<u64>> {
     let mut next: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
     for (a, b) in net.wires() {
@@ -104,7 +104,7 @@ struct Run<C> {
     cut: Vec<(weft_control::SwitchPort, weft_control::SwitchPort)>,
     port: u16,
     rng: Rng,
-    /// Whether hosts may hear what is for others.
+    /// Whether frames may also be delivered to other hosts.
     floods: bool,
 }
 
@@ -219,7 +219,7 @@ impl<C: Controller> Run<C> {
         if forgets {
             self.net.switches.get_mut(&id).unwrap().rules.clear();
         }
-        // What changed meanwhile is told when it is back.
+        // Changes in the meantime are reported after it reconnects.
         let dead: Vec<_> = self.cut.iter().flat_map(|&(a, b)| [a, b]).filter(|at| at.switch == id).collect();
         self.net.connect(id);
         for at in dead {
@@ -227,7 +227,7 @@ impl<C: Controller> Run<C> {
         }
     }
 
-    /// A frame that is not TCP arrives once if there is a path, and nobody else hears it.
+    /// A non-TCP frame arrives once if there is a path, and at no other host.
     fn datagram(&mut self, from: usize, to: usize) {
         let content = Content::Ip { protocol: 17 };
         let (eth_src, eth_dst) = (self.net.hosts[from].mac, self.net.hosts[to].mac);
@@ -238,7 +238,7 @@ impl<C: Controller> Run<C> {
         assert_eq!(heard, if self.joined(from, to) { vec![to] } else { vec![] });
     }
 
-    /// Every packet of every flow arrives once, as it was sent, if there is a path.
+    /// Every packet of every flow arrives once, unmodified, if there is a path.
     fn check(&mut self) {
         for (flow, mptcp) in self.flows.clone() {
             for direction in [0, 1] {
@@ -252,14 +252,14 @@ impl<C: Controller> Run<C> {
                 }
                 let arrived = std::mem::take(&mut heard[to]);
                 assert_eq!(arrived, usize::from(self.joined(from, to)), "{flow:?} {direction}");
-                // Bridges flood what is for a station that they have not learnt.
+                // Bridges flood frames to unknown stations.
                 let most = usize::from(self.floods);
                 assert!(heard.iter().all(|&times| times <= most), "{flow:?} {direction}: {heard:?}");
             }
         }
     }
 
-    /// What is for all reaches every other host once.
+    /// A broadcast reaches every other host once.
     fn flood(&mut self) {
         for host in 0..self.net.hosts.len() {
             let eth_src = self.net.hosts[host].mac;
@@ -277,7 +277,7 @@ impl<C: Controller> Run<C> {
     }
 }
 
-/// The ways of subflows as `show` has them, by their ends.
+/// The paths of subflows according to `show`, by their endpoints.
 fn assigned(net: &Net<Smoc>) -> BTreeMap<(String, String), Vec<u64>> {
     let shown = net.controller.show(net.now, Show::Connections, 1000);
     let mut ways = BTreeMap::new();
@@ -302,7 +302,7 @@ proptest! {
             let cables = run.net.counter("cables_up");
             run.step(step);
             if run.net.counter("cables_up") > cables {
-                // Subflows that shared a path are spread again a second later.
+                // Subflows that shared a path are spread a second later.
                 run.net.run(Duration::from_secs(4));
             }
             let ways = assigned(&run.net);
@@ -320,7 +320,7 @@ proptest! {
         }
         prop_assert_eq!(run.net.held(), 0);
         prop_assert_eq!(run.net.counter("transactions_now"), 0);
-        // Whoever comes new takes the shortest path.
+        // New flows take the shortest path.
         for from in 0..case.hosts.len() {
             let to = (from + 1) % case.hosts.len();
             let [a, b] = [from, to].map(|host| run.net.hosts[host].at.switch.0);
@@ -329,7 +329,7 @@ proptest! {
                 prop_assert_eq!(run.net.way(frame), way);
             }
         }
-        // When all is idle nothing is left but what every switch has, and what delivers to stations.
+        // Once all is idle, only base rules and delivery rules remain.
         run.net.run(Duration::from_secs(200));
         let left: BTreeSet<u64> = run.net.cookies().iter().map(|(_, cookie)| cookie >> 44 & 15).collect();
         prop_assert!(left.iter().all(|kind| matches!(kind, 8 | 9)), "{left:?}");

@@ -1,4 +1,4 @@
-//! A controller that is started again, or in place of another one: what is under way goes on as it was.
+//! A controller is restarted or replaced: existing flows continue undisturbed.
 
 use std::collections::BTreeSet;
 
@@ -19,12 +19,12 @@ use crate::talk::{Connection, flow};
 /// The paths of the four subflows of [`opened`].
 const FOUR_WAYS: [&[u64]; 4] = [&[1, 2], &[1, 3, 2], &[1, 4, 2], &[1, 5, 2]];
 
-/// Another run of the controller takes the place of the one before, which ends without a word.
+/// Replaces the controller with a restarted one; the old one just stops.
 fn start_again(net: &mut Net<Smoc>, epoch: u32) {
     start_again_with(net, Settings { epoch, hash_key: u64::from(epoch), ..Settings::default() });
 }
 
-/// The same with settings of its own.
+/// The same with other settings.
 pub fn start_again_with(net: &mut Net<Smoc>, settings: Settings) {
     for id in net.switches.keys().copied().collect::<Vec<_>>() {
         net.disconnect(id);
@@ -32,7 +32,7 @@ pub fn start_again_with(net: &mut Net<Smoc>, settings: Settings) {
     net.controller = Smoc::new(settings).unwrap();
 }
 
-/// All switches connect in an order of their own, and in the midst of that frames go on as before.
+/// All switches connect in random order, while frames keep being forwarded.
 fn connect_all(net: &mut Net<Smoc>, seed: u64) {
     let wires = net.wires();
     let mut order: Vec<SwitchId> = net.switches.keys().copied().collect();
@@ -67,7 +67,7 @@ fn another_run_of_the_controller_interrupts_nothing_and_keeps_every_path() {
             net.run(Duration::from_secs(1));
             assert_eq!(ways(&mut net), FOUR_WAYS);
         }
-        // Later ones are not asked for, and none of the others was.
+        // No later segment reached the controller, and no earlier one did.
         assert_eq!(
             (net.counter("flows_new"), net.counter("flows_renewed"), net.counter("flows_now")),
             (0, 0, 4)
@@ -83,7 +83,7 @@ fn a_connection_that_was_taken_over_gives_a_further_subflow_and_a_cut_one_the_be
     start_again(&mut net, 9);
     connect_all(&mut net, 3);
     net.run(Duration::from_secs(2));
-    // The token is not known any more, but there is only one connection that it can be.
+    // The token is no longer known, but only one connection is possible.
     assert_eq!(net.join(&connection, flow(0, 1, 4004), 0), [1, 2]);
     assert_eq!(net.join(&connection, flow(1, 0, 4005), 1), [2, 3, 1]);
     let (at, _) = net.wires().into_iter().find(|(a, b)| (a.switch.0, b.switch.0) == (2, 4)).unwrap();
@@ -115,7 +115,7 @@ fn what_nobody_uses_any_more_is_removed_when_the_network_is_known() {
     let mut net = four(&[1, 2]);
     opened(&mut net);
     start_again(&mut net, 9);
-    // A path that no flow has, a flow that leads nowhere, cookies that mean nothing, and somebody else's rule.
+    // An unused path, a flow that leads nowhere, invalid cookies, and another controller's rule.
     let label = |bits: u64| Match {
         eth_dst: Some((Mac::from_bits(0x0657 << 32 | bits), Mac::from_bits(!0x7ff & ((1 << 48) - 1)))),
         ..Match::ALL
@@ -210,7 +210,7 @@ fn rules_that_send_over_what_is_missing_are_replaced_after_that_is_there() {
     let mut net = four(&[1, 2]);
     opened(&mut net);
     start_again(&mut net, 9);
-    // One direction of each path has lost its label rules: it leads nowhere, the other goes on.
+    // Switch 4 has lost the label rules of one direction: that one leads nowhere, the other still works.
     net.switches.get_mut(&SwitchId(4)).unwrap().rules.retain(|(rule, _)| !is_back(rule));
     let before = net.log.len();
     for id in 1..=5 {
@@ -224,7 +224,7 @@ fn rules_that_send_over_what_is_missing_are_replaced_after_that_is_there() {
         Command::Install(transaction) => Some(&transaction.rules),
         _ => None,
     });
-    // The label is in switch 4 before switch 1 sends by it.
+    // The label rule is in switch 4 before switch 1 uses it.
     let adds: Vec<(u64, u16)> = adds
         .flatten()
         .filter_map(|(switch, change)| match change {
@@ -232,7 +232,7 @@ fn rules_that_send_over_what_is_missing_are_replaced_after_that_is_there() {
             _ => None,
         })
         .collect();
-    let label = adds.iter().position(|add| *add == (4, 50_000)).expect("the label is put in again");
+    let label = adds.iter().position(|add| *add == (4, 50_000)).expect("the label rule is installed again");
     assert!(adds[label..].contains(&(1, 30_000)), "{adds:?}");
     assert_eq!(ways(&mut net), FOUR_WAYS);
 }
@@ -267,7 +267,7 @@ fn a_switch_that_connects_again_and_again_keeps_no_host_waiting() {
     let mut net = four(&[1, 2]);
     opened(&mut net);
     start_again(&mut net, 9);
-    // Where rules of switch 3 send labels, there is a host now.
+    // The ports to which rules of switch 3 send labels are host ports now.
     let wires = net.wires();
     net.connect(SwitchId(3));
     for _ in 0..75 {
@@ -281,10 +281,7 @@ fn a_switch_that_connects_again_and_again_keeps_no_host_waiting() {
         rules.iter().any(|(rule, _)| rule.priority == 55_000 && rule.matches.in_port == Some(at.port))
     };
     let ports: Vec<SwitchPort> = ports.collect();
-    assert!(
-        !ports.is_empty() && ports.iter().all(guarded),
-        "ports wait for a switch that is no longer there"
-    );
+    assert!(!ports.is_empty() && ports.iter().all(guarded), "ports wait for a switch that is gone");
 }
 
 #[test]
@@ -297,7 +294,7 @@ fn rules_are_replaced_although_what_they_send_over_was_confirmed_late() {
     for id in 1..=5 {
         net.connect(SwitchId(id));
     }
-    // It does what it is told, and does not say so for three seconds.
+    // It installs rules but does not confirm them.
     net.switches.get_mut(&SwitchId(4)).unwrap().is_mute = true;
     for (a, b) in net.wires() {
         net.wire(a, b);
@@ -309,7 +306,7 @@ fn rules_are_replaced_although_what_they_send_over_was_confirmed_late() {
         ways(&mut net);
     }
     let left = net.cookies().iter().filter(|(_, cookie)| found.contains(cookie)).count();
-    assert_eq!(left, 0, "rules of the run before, whose end nobody would notice");
+    assert_eq!(left, 0, "rules of the earlier run, whose removal would go unnoticed");
     assert_eq!(ways(&mut net), FOUR_WAYS);
 }
 
@@ -344,7 +341,7 @@ fn is_back(rule: &Rule) -> bool {
     is_label && rule.actions[0] == RuleAction::Output(PortNo(1))
 }
 
-/// Whether a cookie is that of a flow's rule.
+/// Whether a cookie belongs to a flow's rule.
 fn is_flow(cookie: &u64) -> bool {
     cookie >> 48 == 0x5745 && cookie >> 44 & 15 >= 13
 }
@@ -365,7 +362,7 @@ proptest! {
             let label = Mac::from_bits(0x0657 << 32 | u64::from(label) << 6 | mac & 0x7ff);
             let to = if mac % 3 == 0 { label } else { macs[mac as usize % 2] };
             let actions = [RuleAction::SetDestination(label), RuleAction::Output(PortNo(port))];
-            // Other ports than those in use: nothing that is there is replaced.
+            // Unused ports, so that no existing rule is replaced.
             let matches = Match { in_port: Some(PortNo(40 + number as u32)), ..Match::to(to) };
             let (idle_timeout_s, notify_removed) = (0, true);
             let cookie = 0x5745 << 48 | bits & ((1 << 48) - 1);

@@ -1,4 +1,4 @@
-//! How many rules for what hosts say of their addresses a port gets, and that no other port can use them up.
+//! The limit of claim rules per port, which another port cannot exhaust.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -12,12 +12,12 @@ use crate::neighbours::{SIX, ask, claims, discovery, know_six, probe, replace_co
 use crate::net::{Net, arp};
 use crate::talk::{SYN, flow};
 
-/// An address, and the MAC address with which host 1 says that it has it: each time another one.
+/// A new IP address, and the MAC address with which host 1 claims it.
 fn made_up(number: u8) -> (Mac, Ipv4Addr) {
     (Mac([2, 0, 0, 9, 0, number]), Ipv4Addr::new(10, 1, 0, number))
 }
 
-/// Host 1 says that it has so many addresses, and has host 0 ask for each of them, as by an echo request from it.
+/// Host 1 claims `count` addresses and makes host 0 request each of them, as with an echo request from it.
 fn make_ask(net: &mut Net<Smoc>, count: u8) {
     for (mac, own) in (0..count).map(made_up) {
         net.send(1, arp(mac, Mac::BROADCAST, false, own, own));
@@ -28,7 +28,7 @@ fn make_ask(net: &mut Net<Smoc>, count: u8) {
     }
 }
 
-/// How many of those rules are between these two hosts.
+/// The number of claim rules between two hosts.
 fn between(net: &Net<Smoc>, one: usize, other: usize) -> usize {
     let macs = [one, other].map(|host| net.hosts[host].mac);
     let is_between = |rule: &Rule| {
@@ -44,10 +44,10 @@ fn a_host_that_another_port_makes_ask_for_many_addresses_still_gets_rules_for_th
     let mut net = four_with(Settings { limits, ..Settings::default() }, &[1, 2, 3, 4]);
     make_ask(&mut net, 40);
     let used = claims(&net).len();
-    assert_eq!(used, 10, "a quarter of the forty that a port may have");
+    assert_eq!(used, 10, "a quarter of a port's limit of 40");
     ask(&mut net, 0, 2);
     assert_eq!(between(&net, 0, 2), 2);
-    // Nor does the port that did it lose what it may have with others.
+    // The port that caused it does not lose its share with others either.
     ask(&mut net, 1, 3);
     ask(&mut net, 3, 0);
     assert_eq!([(1, 3), (0, 3)].map(|(one, other)| between(&net, one, other)), [2, 2]);
@@ -97,7 +97,7 @@ fn the_limits_hold_after_a_restart_too_and_rules_that_idle_out_make_room() {
     net.announce();
     ask(&mut net, 0, 7);
     assert_eq!((claims(&net).len(), net.counter("neighbours_unrouted")), (10, 1));
-    assert_eq!(probe(&mut net, 0, 7), [[3], [1]], "the controller carries it");
+    assert_eq!(probe(&mut net, 0, 7), [[3], [1]], "the controller relays it");
     net.run(Duration::from_secs(130));
     ask(&mut net, 0, 7);
     assert_eq!(claims(&net).len(), 2);
@@ -121,7 +121,7 @@ fn a_question_that_names_an_address_of_somebody_else_than_the_host_that_gets_it_
         net.run(Duration::from_ms(60));
     }
     assert_eq!(claims(&net).len(), before);
-    assert_eq!(net.counter("neighbours_passed"), 4, "the questions arrive all the same");
+    assert_eq!(net.counter("neighbours_passed"), 4, "the requests are still delivered");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn rules_of_more_addresses_than_a_host_may_have_are_taken_over_in_any_order() {
     let rules = &mut net.switches.get_mut(&at).unwrap().rules;
     rules
         .retain(|(rule, _)| (rule.priority, rule.matches.eth_src) != (sound.priority, sound.matches.eth_src));
-    // The second address goes to the first host and is taken over first; the first address then takes its place.
+    // The second address belongs to the first host and is taken over first; the first address then takes its place.
     for number in 1..=17_u8 {
         let to = &owners[usize::from(number != 2)];
         let matches = Match {
@@ -155,6 +155,6 @@ fn rules_of_more_addresses_than_a_host_may_have_are_taken_over_in_any_order() {
     net.run(Duration::from_secs(15));
     let left: Vec<_> =
         claims(&net).into_iter().filter(of_asker).filter_map(|(_, rule)| rule.matches.says).collect();
-    assert_eq!(left.len(), 16, "as many as a host may have addresses: {left:?}");
+    assert_eq!(left.len(), 16, "the address limit of a host: {left:?}");
     assert_eq!(net.counter("routes_now"), 16);
 }

@@ -1,4 +1,4 @@
-//! The provisioner: its groups have every way that there is and no other, whatever cables fail.
+//! The provisioner: its groups have exactly the working paths, whichever links fail.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
@@ -22,7 +22,7 @@ fn provisioner(fabric: &Fabric) -> Provisioner {
     Provisioner::new(fabric, plan, |host| vec![address(host)])
 }
 
-/// What switches are told: groups, and the rules by host.
+/// The groups and rules sent to switches.
 #[derive(Clone, Default)]
 struct Told {
     groups: BTreeMap<(NodeId, GroupId), Vec<Way>>,
@@ -52,7 +52,7 @@ impl Told {
         }
     }
 
-    /// What frames from a switch to a host may be told.
+    /// The possible tags for frames from a switch to a host.
     fn steerings(&self, node: NodeId, host: HostId) -> BTreeSet<(u32, u32, u32)> {
         let Some((down, to)) = self.rules.get(&(node, host)) else { return BTreeSet::new() };
         let ways = match to {
@@ -63,7 +63,7 @@ impl Told {
     }
 }
 
-/// Whether all cables of a route work, those to hosts not counted.
+/// Whether all links of a route work, except those to servers.
 fn works(fabric: &Fabric, plan: &GatePlan, at: NodeId, steering: Steering, down: &[LinkId]) -> bool {
     plan.route(at, steering).unwrap().iter().all(|hop| {
         let link = fabric.link_at(hop.switch, hop.port).unwrap();
@@ -73,7 +73,7 @@ fn works(fabric: &Fabric, plan: &GatePlan, at: NodeId, steering: Steering, down:
     })
 }
 
-/// That each source has, for each host, the ways of the plan that work.
+/// Checks that each source has exactly the plan's working paths to each host.
 fn has_all_ways(fabric: &Fabric, plan: &GatePlan, told: &Told, down: &[LinkId]) {
     let hosts = || (0..fabric.host_count() as u32).map(HostId);
     for source in hosts() {
@@ -124,7 +124,7 @@ fn without_any_one_cable_the_ways_over_it_are_gone_and_come_back_and_rules_stay(
         assert_eq!(told.rules, at_first.rules);
         assert_eq!(provisioner.link_changed(cable, false), [], "one direction is enough");
         has_all_ways(&fabric, &plan, &told, &[cable]);
-        assert_eq!(provisioner.link_changed(cable, true), [], "both have to work again");
+        assert_eq!(provisioner.link_changed(cable, true), [], "both directions must work again");
         let changes = provisioner.link_changed(cable.reverse(), true);
         changes.into_iter().for_each(|(node, change)| told.take(node, change));
         assert_eq!(told.groups, at_first.groups);
@@ -135,7 +135,7 @@ fn without_any_one_cable_the_ways_over_it_are_gone_and_come_back_and_rules_stay(
 fn only_the_sources_that_a_failure_concerns_are_told() {
     let fabric = with_routers(4);
     let mut provisioner = provisioner(&fabric);
-    // Edge 0 of pod 0 loses its first uplink: it has new ways to all others, and they to it.
+    // Edge 0 of pod 0 loses its first uplink: its paths to all others change, and theirs to it.
     let link = fabric.link_named("e0-a0").unwrap();
     let mut told: BTreeMap<String, usize> = BTreeMap::new();
     for (node, _) in provisioner.link_changed(link, false) {

@@ -1,4 +1,4 @@
-//! What hosts say to each other: TCP and the handshakes of MPTCP.
+//! Traffic between hosts: TCP and MPTCP handshakes.
 
 use weft_control::Duration;
 use weft_control::{Content, Controller, End, Join, Mptcp, Packet, Tcp};
@@ -22,7 +22,7 @@ pub fn flow(from: usize, to: usize, port: u16) -> Flow {
     Flow { hosts: [from, to], ports: [port, 80] }
 }
 
-/// An MPTCP connection as its hosts know it.
+/// An MPTCP connection from its hosts' point of view.
 #[derive(Clone, Copy, Debug)]
 pub struct Connection {
     pub first: Flow,
@@ -40,12 +40,12 @@ impl Connection {
         model::token(self.version, self.keys[side])
     }
 
-    /// The proof of `side`, who sent the first of the two numbers.
+    /// The HMAC of `side`, which sent the first of the two nonces.
     pub fn hmac(&self, side: usize, nonces: [u32; 2]) -> [u8; 20] {
         model::hmac(self.version, [self.keys[side], self.keys[1 - side]], nonces)
     }
 
-    /// MP_CAPABLE of the three segments.
+    /// The MP_CAPABLE option of the three segments.
     pub fn capable(&self, segment: usize) -> Mptcp {
         let [own, other] = self.keys;
         let (sender_key, receiver_key) = match (segment, self.version) {
@@ -74,7 +74,7 @@ impl<C: Controller> Net<C> {
         Packet { eth_src: self.hosts[from].mac, eth_dst: self.hosts[to].mac, content: Content::Tcp(segment) }
     }
 
-    /// Sends a segment and waits until it has arrived, or would have.
+    /// Sends a segment and waits long enough for it to arrive.
     pub fn say(&mut self, flow: Flow, direction: usize, flags: u8, mptcp: Option<Mptcp>) -> u64 {
         let packet = self.segment(flow, direction, flags, mptcp);
         let frame = self.send(flow.hosts[direction], packet);
@@ -82,7 +82,7 @@ impl<C: Controller> Net<C> {
         frame
     }
 
-    /// A segment that a switch sends up by an old rule, although that of its flow is there; waits as `say` does.
+    /// A segment sent up by an old rule although its flow's rule is installed; waits like `say`.
     pub fn straggle(&mut self, flow: Flow, direction: usize, flags: u8, mptcp: Option<Mptcp>) -> u64 {
         let packet = self.segment(flow, direction, flags, mptcp);
         let frame = self.send_up(flow.hosts[direction], packet);
@@ -90,7 +90,7 @@ impl<C: Controller> Net<C> {
         frame
     }
 
-    /// The handshake of a connection. Returns the ways of its three segments.
+    /// Performs the handshake of a connection. Returns the paths of its three segments.
     pub fn open(&mut self, connection: &Connection) -> [Vec<u64>; 3] {
         let say = |net: &mut Self, segment: usize, direction, flags| {
             let frame = net.say(connection.first, direction, flags, Some(connection.capable(segment)));
@@ -99,7 +99,7 @@ impl<C: Controller> Net<C> {
         [say(self, 0, 0, SYN), say(self, 1, 1, SYN_ACK), say(self, 2, 0, ACK)]
     }
 
-    /// The handshake of a join; `side` is that of the connection which opens it. Returns the way of its SYN.
+    /// Performs the handshake of a join opened by `side` of the connection. Returns the path of its SYN.
     pub fn join(&mut self, connection: &Connection, flow: Flow, side: usize) -> Vec<u64> {
         let nonces = [u32::from(flow.ports[0]), 77];
         let token = connection.token(1 - side);
@@ -111,7 +111,7 @@ impl<C: Controller> Net<C> {
         let reply = self.say(flow, 1, SYN_ACK, Some(Mptcp::Join(Join::SynAck { hmac, nonce: nonces[1] })));
         let mut there = self.way(reply);
         there.reverse();
-        assert_eq!(there, way, "the way back is the same");
+        assert_eq!(there, way, "both directions take the same path");
         let hmac = connection.hmac(side, nonces);
         self.say(flow, 0, ACK, Some(Mptcp::Join(Join::Ack { hmac })));
         way

@@ -222,7 +222,7 @@ mod tests {
         let (changes, lines) = changes_of("f", text).unwrap();
         assert_eq!((changes.len(), lines), (3, vec![3, 4, 5]));
         let error = changes_of("f", &format!("{text}ip_dst=10.0.0.3\n")).unwrap_err();
-        assert!(error.to_string().starts_with("f:6: there are no actions"), "{error}");
+        assert!(error.to_string().starts_with("f:6: missing actions"), "{error}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! A trace from CSV: a header with the names of the columns, then a line a flow (RFC 4180). Lines that
-//! start with `#` are skipped.
+//! A trace from CSV: a header with column names, then one line per flow (RFC 4180). Lines that start
+//! with `#` are skipped.
 
 use ::csv::{Position, StringRecord};
 
@@ -9,7 +9,7 @@ use crate::generate::ListedFlow;
 /// Reads a trace from the bytes of a CSV file.
 ///
 /// # Errors
-/// A line that is no flow, with its number.
+/// A line that is not a valid flow, with its number.
 pub fn read_csv(bytes: &[u8], find: FindHost<'_>) -> Result<Vec<ListedFlow>, TraceError> {
     let mut reader =
         ::csv::ReaderBuilder::new().comment(Some(b'#')).trim(::csv::Trim::All).from_reader(bytes);
@@ -17,7 +17,8 @@ pub fn read_csv(bytes: &[u8], find: FindHost<'_>) -> Result<Vec<ListedFlow>, Tra
     let at = |record: &StringRecord, why| TraceError { place: place(record.position(), bytes), why };
     let header = reader.headers().map_err(refuse)?.clone();
     if header.is_empty() {
-        let why = "the file is empty; expected a header `src,dst,bytes,start` and a line a flow".to_owned();
+        let why =
+            "the file is empty; expected a header `src,dst,bytes,start` and one line per flow".to_owned();
         return Err(TraceError { place: Place::File, why });
     }
     let names: Vec<String> = header.iter().map(str::to_owned).collect();
@@ -34,7 +35,7 @@ pub fn read_csv(bytes: &[u8], find: FindHost<'_>) -> Result<Vec<ListedFlow>, Tra
 fn refuse(error: &::csv::Error, bytes: &[u8]) -> TraceError {
     let why = match error.kind() {
         ::csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("this line has {len} fields; expected {expected_len}, as the header has")
+            format!("this line has {len} fields; expected {expected_len}, as in the header")
         }
         ::csv::ErrorKind::Utf8 { .. } => "this is not UTF-8 text; expected a CSV file".to_owned(),
         _ => error.to_string(),
@@ -42,7 +43,7 @@ fn refuse(error: &::csv::Error, bytes: &[u8]) -> TraceError {
     TraceError { place: place(error.position(), bytes), why }
 }
 
-/// The line of a record: the reader gives the place before the empty lines and comments that it skips.
+/// The line of a record: the reader's position is before the empty lines and comments that it skips.
 fn place(position: Option<&Position>, bytes: &[u8]) -> Place {
     let Some(position) = position else { return Place::File };
     let rest = bytes.get(position.byte() as usize..).unwrap_or_default();
@@ -71,7 +72,7 @@ mod tests {
     #[test]
     fn a_bad_line_is_refused_with_its_number() {
         for (text, message) in [
-            ("", "the file is empty; expected a header `src,dst,bytes,start` and a line a flow"),
+            ("", "the file is empty; expected a header `src,dst,bytes,start` and one line per flow"),
             (
                 "src,dst,size,start\nh0,h1,5,0 s\n",
                 "line 1: there is no column `bytes` among `src`, `dst`, `size`, `start`; expected src, dst, bytes \
@@ -79,7 +80,7 @@ mod tests {
             ),
             (
                 "src,dst,bytes,start\nh0,h1,5\n",
-                "line 2: this line has 3 fields; expected 4, as the header has",
+                "line 2: this line has 3 fields; expected 4, as in the header",
             ),
             (
                 "src,dst,bytes,start\nh0,h1,5,0 s\n\n# more\nh0,h99,5,0 s\n",
@@ -99,7 +100,7 @@ mod tests {
             ),
             (
                 "src,dst,bytes,start_ps,dscp\nh0,h1,5,0,64\n",
-                "line 2: `64` is no DSCP; expected a number from 0 to 63",
+                "line 2: `64` is not a valid DSCP; expected a number from 0 to 63",
             ),
             (
                 "src,dst,bytes,start_ps,sport\nh0,h1,5,0,7\n",

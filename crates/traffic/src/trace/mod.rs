@@ -1,8 +1,8 @@
-//! Traces: flows read one by one from a table, CSV or Parquet, that comes in as the bytes of its file.
+//! Traces: flows read from a table, CSV or Parquet, passed in as the bytes of its file.
 //!
-//! Columns are found by name: `src`, `dst` (a host's name), `bytes`, a start as `start` (text with a
-//! unit), `start_s` or `start_ps`, and where wanted `class`, `dscp`, `sport` and `dport`. Other columns are
-//! left alone, so the `flows.parquet` of a result is a trace for the next run.
+//! Columns are found by name: `src`, `dst` (host names), `bytes`, a start as `start` (text with a unit),
+//! `start_s` or `start_ps`, and optionally `class`, `dscp`, `sport` and `dport`. Other columns are
+//! ignored, so the `flows.parquet` of a result can be used as a trace.
 
 mod csv;
 mod parquet;
@@ -18,17 +18,17 @@ use crate::generate::ListedFlow;
 pub use csv::read_csv;
 pub use parquet::read_parquet;
 
-/// Finds a host by its name; the error says what is wrong with the name.
+/// Finds a host by its name; the error describes what is wrong with the name.
 pub type FindHost<'a> = &'a dyn Fn(&str) -> Result<HostId, String>;
 
-/// Where in a trace something is wrong.
+/// The location of an error in a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// In the file as a whole.
+    /// The file as a whole.
     File,
-    /// In a line of a CSV file, counted from 1.
+    /// A line of a CSV file, counted from 1.
     Line(u64),
-    /// In a row of a Parquet file, counted from 1.
+    /// A row of a Parquet file, counted from 1.
     Row(u64),
 }
 
@@ -42,31 +42,31 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a file is no trace.
+/// Why a file is not a valid trace.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{place}{why}")]
 pub struct TraceError {
-    /// Where.
+    /// The location.
     pub place: Place,
-    /// What is wrong there, with the offending text and what was expected.
+    /// The error, with the offending text and what was expected.
     pub why: String,
 }
 
-/// How a trace gives the start of its flows.
+/// The format of flow start times in a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Start {
-    /// As text with a unit.
+    /// Text with a unit.
     Text,
-    /// In seconds.
+    /// Seconds.
     Seconds,
-    /// In picoseconds.
+    /// Picoseconds.
     Picoseconds,
 }
 
 const STARTS: [(&str, Start); 3] =
     [("start", Start::Text), ("start_s", Start::Seconds), ("start_ps", Start::Picoseconds)];
 
-/// Where the columns of a trace are.
+/// The column indices of a trace.
 #[derive(Debug)]
 struct Columns {
     src: usize,
@@ -120,7 +120,9 @@ impl Columns {
         let class = self.class.map(&cell).filter(|class| !class.is_empty()).map(str::to_owned);
         let dscp = |text: &str| {
             let number = text.parse::<u8>().ok().filter(|dscp| *dscp <= MAX_DSCP);
-            number.ok_or_else(|| format!("`{text}` is no DSCP; expected a number from 0 to {MAX_DSCP}"))
+            number.ok_or_else(|| {
+                format!("`{text}` is not a valid DSCP; expected a number from 0 to {MAX_DSCP}")
+            })
         };
         let dscp = self.dscp.map(&cell).filter(|text| !text.is_empty()).map(dscp).transpose()?;
         let port = |column| {
@@ -149,7 +151,7 @@ fn read_start(text: &str, kind: Start) -> Result<Duration, String> {
     }
 }
 
-/// What the tests of both formats share.
+/// Helpers shared by the tests of both formats.
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,4 @@
-//! Rules and groups as people write them, in the manner of ovs-ofctl(8):
+//! Rules and groups as text, in the style of ovs-ofctl(8):
 //!
 //! ```text
 //! priority=1000,ip,ip_src=10.0.0.0/24,ip_dst=10.2.0.3 actions=queue:1,down:30,gate:48,up:48
@@ -6,7 +6,7 @@
 //! group_id=3,type=select,bucket=gate:48,up:48,bucket=gate:56,up:52
 //! ```
 //!
-//! What is shown of a rule is read again as that rule. [`FlowFilter`] is the part before `actions`.
+//! Displayed rules can be parsed again. [`FlowFilter`] is the part before `actions`.
 
 mod read;
 mod show;
@@ -17,43 +17,43 @@ use thiserror::Error;
 use super::flow::{FlowChange, FlowMatch, FlowRule, MixedFamilies};
 use read::{parse_group, parse_rule};
 
-/// The priority of a rule that is given none, as ovs-ofctl has it.
+/// The default priority, as in ovs-ofctl.
 const PRIORITY: u16 = 32_768;
 
-/// What is wrong with the text of a rule or group.
+/// A syntax error in a rule or group.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum SyntaxError {
-    /// No such field or action.
-    #[error("`{name}` is unknown{}: there are {known}", near.map(|near| format!(", is `{near}` meant?")).unwrap_or_default())]
+    /// An unknown field or action.
+    #[error("`{name}` is unknown{}: expected one of {known}", near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default())]
     Unknown {
-        /// As it is written.
+        /// The name as written.
         name: String,
-        /// What may be meant.
+        /// The nearest known name.
         near: Option<&'static str>,
-        /// All that there are.
+        /// All known names.
         known: String,
     },
-    /// Said twice.
-    #[error("`{0}` is there twice: say it once")]
+    /// Given twice.
+    #[error("`{0}` is given twice: give it once")]
     Twice(String),
-    /// Not said.
+    /// Missing.
     #[error("{0}")]
     Lacks(&'static str),
-    /// What stands behind a name is not what belongs there.
+    /// An invalid value.
     #[error("`{name}` cannot be {value:?}: expected {expected}")]
     Value {
-        /// Of the field or action.
+        /// The field or action.
         name: String,
-        /// As it is written.
+        /// The value as written.
         value: String,
-        /// What would do.
+        /// A valid value.
         expected: &'static str,
     },
     /// Two addresses of different families.
     #[error("{0}")]
     Families(#[from] MixedFamilies),
-    /// An IPv6 address under a name of IPv4, or the other way round.
-    #[error("`{name}` is of {family}, and {value} is not: ip_src and ip_dst take either")]
+    /// An IPv6 address in an IPv4 field, or vice versa.
+    #[error("`{name}` takes {family} addresses, not {value}: use ip_src or ip_dst for either")]
     Family {
         /// The field.
         name: String,
@@ -62,24 +62,24 @@ pub enum SyntaxError {
         /// The address.
         value: IpNet,
     },
-    /// What does not belong to what is done.
+    /// Something that must be left out.
     #[error("{0}")]
     Superfluous(&'static str),
 }
 
-/// What is done with what a text says.
+/// The operation on a parsed text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verb {
-    /// Puts a rule in, or sets a group.
+    /// Adds a rule, or sets a group.
     Add,
-    /// Gives a rule another action, or sets a group.
+    /// Replaces a rule's action, or sets a group.
     Modify,
-    /// Takes a rule or group out.
+    /// Removes a rule or group.
     Delete,
 }
 
 impl Verb {
-    /// The verb that a line of a file begins with, [`Verb::Add`] where there is none, and the rest of the line.
+    /// The verb at the start of a line, [`Verb::Add`] by default, and the rest of the line.
     pub fn split(line: &str) -> (Self, &str) {
         let line = line.trim();
         let of = |(word, verb)| {
@@ -91,7 +91,7 @@ impl Verb {
     }
 }
 
-/// Reads a change from the text of a rule, or of a group, which begins with `group_id=`.
+/// Parses a change from the text of a rule, or of a group (which starts with `group_id=`).
 ///
 /// # Errors
 /// [`SyntaxError`].
@@ -115,7 +115,7 @@ pub fn parse_change(verb: Verb, text: &str) -> Result<FlowChange, SyntaxError> {
             ));
         }
         (_, None) => {
-            let lacks = "there are no actions: actions=down:30,gate:48,up:48, or actions=down:30,group:3";
+            let lacks = "missing actions: expected actions=down:30,gate:48,up:48 or actions=down:30,group:3";
             return Err(SyntaxError::Lacks(lacks));
         }
         (_, Some(action)) => action,
@@ -124,21 +124,21 @@ pub fn parse_change(verb: Verb, text: &str) -> Result<FlowChange, SyntaxError> {
     Ok(if verb == Verb::Modify { FlowChange::Replace(rule) } else { FlowChange::Add(rule) })
 }
 
-/// Some rules: those that look at no more addresses than these.
+/// Selects rules that match no more addresses than the filter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowFilter {
-    /// Of this priority alone.
+    /// Only rules with this priority.
     pub priority: Option<u16>,
-    /// Of IPv6 (or of IPv4) alone.
+    /// Only IPv6 (or only IPv4) rules.
     pub is_v6: Option<bool>,
-    /// With sources in this network alone.
+    /// Only rules with sources in this network.
     pub source: Option<IpNet>,
-    /// With destinations in this network alone.
+    /// Only rules with destinations in this network.
     pub destination: Option<IpNet>,
 }
 
 impl FlowFilter {
-    /// Reads the part of a rule before `actions`; of an empty text, all rules.
+    /// Parses the part of a rule before `actions`; an empty text selects all rules.
     ///
     /// # Errors
     /// [`SyntaxError`].
@@ -146,12 +146,12 @@ impl FlowFilter {
         match parse_rule(text)? {
             (filter, None) => Ok(filter),
             _ => Err(SyntaxError::Superfluous(
-                "rules are chosen by priority and addresses: leave out `actions`",
+                "rules are selected by priority and addresses: leave out `actions`",
             )),
         }
     }
 
-    /// Whether a rule is one of those.
+    /// Whether the filter selects a rule.
     pub fn selects(&self, rule: &FlowRule) -> bool {
         let within = |network: Option<IpNet>, of: IpNet| network.is_none_or(|network| network.contains(&of));
         let matches = rule.matches;
@@ -161,17 +161,17 @@ impl FlowFilter {
             && within(self.destination, matches.destination())
     }
 
-    /// The one match that says the same.
+    /// The match equivalent to this filter.
     fn matches(&self) -> Result<FlowMatch, SyntaxError> {
         let family = |network: IpNet| matches!(network, IpNet::V6(_));
         let given = self.is_v6.or(self.source.map(family)).or(self.destination.map(family));
         let anywhere = match given {
             Some(false) => IpNet::V4(ipnet::Ipv4Net::default()),
             Some(true) => IpNet::V6(ipnet::Ipv6Net::default()),
-            None => return Err(SyntaxError::Lacks("of which packets? say ip_src, ip_dst, ip or ipv6")),
+            None => return Err(SyntaxError::Lacks("missing match: expected ip_src, ip_dst, ip or ipv6")),
         };
         let matches = FlowMatch::new(self.source.unwrap_or(anywhere), self.destination.unwrap_or(anywhere))?;
-        // A family that is said, and addresses of the other.
+        // The given family must be that of the addresses.
         FlowMatch::new(anywhere, matches.source())?;
         Ok(matches)
     }
@@ -242,13 +242,13 @@ mod tests {
             (
                 Verb::Add,
                 "ip_dts=10.0.0.1,actions=group:1",
-                "`ip_dts` is unknown, is `ip_dst` meant?: there are priority, ",
+                "`ip_dts` is unknown (did you mean `ip_dst`?): expected one of priority, ",
             ),
             (Verb::Add, "tcp,actions=group:1", "`tcp` is unknown"),
             (Verb::Add, "ip,actions=output:1", "`output` is unknown"),
             (Verb::Add, "ip,actions=drop", "`drop` is unknown"),
-            (Verb::Add, "ip,ip,actions=group:1", "`ip or ipv6` is there twice"),
-            (Verb::Add, "nw_src=10.0.0.1,ip_src=10.0.0.2,actions=group:1", "`ip_src` is there twice"),
+            (Verb::Add, "ip,ip,actions=group:1", "`ip or ipv6` is given twice"),
+            (Verb::Add, "nw_src=10.0.0.1,ip_src=10.0.0.2,actions=group:1", "`ip_src` is given twice"),
             (
                 Verb::Add,
                 "priority=65536,ip,actions=group:1",
@@ -258,26 +258,30 @@ mod tests {
             (
                 Verb::Add,
                 "priority,ip,actions=group:1",
-                "`priority` cannot be \"\": expected a value behind `=`",
+                "`priority` cannot be \"\": expected a value after `=`",
             ),
             (Verb::Add, "ip_src=10.0.0.1/33,actions=group:1", "`ip_src` cannot be \"10.0.0.1/33\""),
             (Verb::Add, "ip_src=10.0.0.1/255.0.255.0,actions=group:1", "`ip_src` cannot be"),
-            (Verb::Add, "nw_src=fd00::1,actions=group:1", "`nw_src` is of IPv4, and fd00::1/128 is not"),
-            (Verb::Add, "ipv6_dst=10.0.0.1,actions=group:1", "`ipv6_dst` is of IPv6, and 10.0.0.1/32 is not"),
+            (Verb::Add, "nw_src=fd00::1,actions=group:1", "`nw_src` takes IPv4 addresses, not fd00::1/128"),
+            (
+                Verb::Add,
+                "ipv6_dst=10.0.0.1,actions=group:1",
+                "`ipv6_dst` takes IPv6 addresses, not 10.0.0.1/32",
+            ),
             (
                 Verb::Add,
                 "ip,ip_src=fd00::1,ip_dst=fd00::2,actions=group:1",
-                "0.0.0.0/0 and fd00::1/128 are not of one family",
+                "0.0.0.0/0 and fd00::1/128 are of different address families",
             ),
             (
                 Verb::Add,
                 "ip_src=fd00::1,ip_dst=10.0.0.1,actions=group:1",
-                "fd00::1/128 and 10.0.0.1/32 are not of one",
+                "fd00::1/128 and 10.0.0.1/32 are of different",
             ),
-            (Verb::Add, "priority=3,actions=group:1", "of which packets?"),
-            (Verb::Add, "ip", "there are no actions"),
-            (Verb::Add, "ip,actions=down:3", "the actions name no way"),
-            (Verb::Add, "ip,actions=gate:2,group:3", "gate and up are those of the group's ways"),
+            (Verb::Add, "priority=3,actions=group:1", "missing match"),
+            (Verb::Add, "ip", "missing actions"),
+            (Verb::Add, "ip,actions=down:3", "the actions select no path"),
+            (Verb::Add, "ip,actions=gate:2,group:3", "gate and up come from the group's buckets"),
             (
                 Verb::Add,
                 "ip,actions=queue:8,gate:2",
@@ -286,8 +290,8 @@ mod tests {
             (Verb::Add, "ip,actions=gate:0", "`gate` cannot be \"0\""),
             (Verb::Delete, "ip,actions=gate:2", "a rule is deleted by its priority and match"),
             (Verb::Delete, "group_id=1,bucket=gate:2", "a group is deleted by its group_id alone"),
-            (Verb::Add, "group_id=1,up:4", "a bucket begins with its gate"),
-            (Verb::Add, "group_id=1,bucket=gate:2,up:4,up:5", "`up` is there twice"),
+            (Verb::Add, "group_id=1,up:4", "a bucket starts with its gate"),
+            (Verb::Add, "group_id=1,bucket=gate:2,up:4,up:5", "`up` is given twice"),
             (Verb::Add, "group_id=1,type=all", "`type` cannot be \"all\": expected select"),
             (Verb::Add, "group_id=1,weight=3", "`weight` is unknown"),
         ] {

@@ -1,4 +1,4 @@
-//! From text to the parts of rules and groups.
+//! Parses rules and groups.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -10,7 +10,7 @@ use weft_wire::Tag;
 use super::super::flow::{FlowAction, FlowTarget, GroupId, Way};
 use super::{FlowFilter, SyntaxError};
 
-/// Fields of a rule; the last two are what a table shows beside it, and are not looked at.
+/// Fields of a rule; the last two are counters in table dumps and are ignored.
 const FIELDS: [&str; 12] = [
     "priority",
     "ip",
@@ -25,12 +25,12 @@ const FIELDS: [&str; 12] = [
     "n_packets",
     "n_bytes",
 ];
-/// What an action is made of.
+/// The parts of an action.
 const ACTIONS: [&str; 5] = ["queue", "down", "gate", "up", "group"];
 /// Fields of a group.
 const GROUP_FIELDS: [&str; 3] = ["group_id", "type", "bucket"];
 
-/// `None` becomes `value`; else it was there.
+/// Sets a field that must not be set yet.
 fn once<T>(place: &mut Option<T>, name: &str, value: T) -> Result<(), SyntaxError> {
     match place.replace(value) {
         None => Ok(()),
@@ -43,22 +43,22 @@ fn unknown(name: &str, known: &'static [&'static str]) -> SyntaxError {
     SyntaxError::Unknown { name: name.to_owned(), near: near.copied(), known: known.join(", ") }
 }
 
-/// The parts of a text that commas and spaces part.
+/// The parts of a text, separated by commas and white space.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.split([',', ' ', '\t', '\r', '\n']).filter(|part| !part.is_empty())
 }
 
-/// A number, in decimal or behind `0x`.
+/// A number, decimal or hexadecimal with `0x`.
 fn number<T: TryFrom<u32>>(name: &str, value: &str, expected: &'static str) -> Result<T, SyntaxError> {
     let wrong = || SyntaxError::Value { name: name.to_owned(), value: value.to_owned(), expected };
-    // Rust's own reading would take a sign.
+    // Rust's own parsing would accept a sign.
     let (digits, radix) = value.strip_prefix("0x").map_or((value, 10), |digits| (digits, 16));
     let plain = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     let number = u32::from_str_radix(digits, radix).ok().filter(|_| plain);
     number.and_then(|number| T::try_from(number).ok()).ok_or_else(wrong)
 }
 
-/// A network: an address, with a prefix length or a mask behind `/`; `None` for any.
+/// A network: an address, with a prefix length or a mask after `/`; `None` for any.
 fn network(name: &str, value: &str) -> Result<Option<IpNet>, SyntaxError> {
     let expected = "an address, such as 10.0.0.1, 10.0.0.0/24, 10.0.0.0/255.255.255.0 or fd00::/16";
     let wrong = || SyntaxError::Value { name: name.to_owned(), value: value.to_owned(), expected };
@@ -80,7 +80,7 @@ fn network(name: &str, value: &str) -> Result<Option<IpNet>, SyntaxError> {
     IpNet::new(address, prefix).map(|network| Some(network.trunc())).map_err(|_| wrong())
 }
 
-/// Reads a rule; its action where there is one.
+/// Parses a rule, and its action if there is one.
 pub fn parse_rule(text: &str) -> Result<(FlowFilter, Option<FlowAction>), SyntaxError> {
     let (fields, actions) = match text.find("action") {
         Some(at) => {
@@ -94,7 +94,7 @@ pub fn parse_rule(text: &str) -> Result<(FlowFilter, Option<FlowAction>), Syntax
         None => (text, None),
     };
     let mut filter = FlowFilter::default();
-    // Networks are `Some(None)` where any was said; the family is also in the names of fields.
+    // Networks are `Some(None)` for `any`; the address family is also implied by field names.
     let (mut source, mut destination, mut implied) = (None, None, None);
     for field in parts(fields) {
         let (name, value) = field.split_once('=').map_or((field, None), |(name, value)| (name, Some(value)));
@@ -117,7 +117,7 @@ pub fn parse_rule(text: &str) -> Result<(FlowFilter, Option<FlowAction>), Syntax
             }
             ("n_packets" | "n_bytes", Some(_)) => {}
             (name, None) if FIELDS.contains(&name) => {
-                let expected = "a value behind `=`";
+                let expected = "a value after `=`";
                 return Err(SyntaxError::Value { name: name.to_owned(), value: String::new(), expected });
             }
             (name, _) => return Err(unknown(name, &FIELDS)),
@@ -128,7 +128,7 @@ pub fn parse_rule(text: &str) -> Result<(FlowFilter, Option<FlowAction>), Syntax
     Ok((filter, actions.map(parse_action).transpose()?))
 }
 
-/// That a network is of the family that the field's name says.
+/// Checks that a network has the family that the field's name implies.
 fn of_family(name: &str, network: Option<IpNet>) -> Result<Option<IpNet>, SyntaxError> {
     let Some(value) = network else { return Ok(None) };
     let family = match (name.as_bytes().first(), name.starts_with("ipv6"), value) {
@@ -139,7 +139,7 @@ fn of_family(name: &str, network: Option<IpNet>) -> Result<Option<IpNet>, Syntax
     Err(SyntaxError::Family { name: name.to_owned(), family, value })
 }
 
-/// The part of an action: its name, and what stands behind the colon.
+/// A part of an action: its name, and its value after the colon.
 fn action_part(part: &str) -> Result<(&str, &str), SyntaxError> {
     match part.split_once(':') {
         Some((name, value)) => Ok((name, value)),
@@ -148,7 +148,7 @@ fn action_part(part: &str) -> Result<(&str, &str), SyntaxError> {
 }
 
 const ANY_NUMBER: &str = "a number";
-const A_GATE: &str = "the number of a gate, 1 or more";
+const A_GATE: &str = "a gate number, 1 or more";
 
 fn gate(name: &str, value: &str) -> Result<Gate, SyntaxError> {
     let wrong = || SyntaxError::Value { name: name.to_owned(), value: value.to_owned(), expected: A_GATE };
@@ -179,21 +179,21 @@ fn parse_action(text: &str) -> Result<FlowAction, SyntaxError> {
         (Some(gate), up, None) => FlowTarget::Way(Way { gate, up: up.unwrap_or(0) }),
         (None, None, Some(id)) => FlowTarget::Group(id),
         (None, _, None) => {
-            return Err(SyntaxError::Lacks("the actions name no way: gate:48,up:48, or group:3"));
+            return Err(SyntaxError::Lacks("the actions select no path: expected gate:48,up:48 or group:3"));
         }
         (_, _, Some(_)) => {
             return Err(SyntaxError::Superfluous(
-                "gate and up are those of the group's ways: leave them out",
+                "gate and up come from the group's buckets: leave them out",
             ));
         }
     };
     Ok(FlowAction { queue: queue.unwrap_or(0), down: down.unwrap_or(0), to })
 }
 
-/// Reads a group: its number and its ways.
+/// Parses a group: its number and its paths.
 pub fn parse_group(text: &str) -> Result<(GroupId, Vec<Way>), SyntaxError> {
     let (mut id, mut kind) = (None, None);
-    // UP stands behind its gate, if at all.
+    // UP, if given, follows its gate.
     let mut ways: Vec<(Gate, Option<u32>)> = Vec::new();
     for part in parts(text) {
         let (field, part) = part.split_once('=').map_or((None, part), |(name, rest)| (Some(name), rest));
@@ -205,20 +205,20 @@ pub fn parse_group(text: &str) -> Result<(GroupId, Vec<Way>), SyntaxError> {
                 return Err(SyntaxError::Value {
                     name,
                     value,
-                    expected: "select: a packet takes one of the ways",
+                    expected: "select (each packet takes one bucket)",
                 });
             }
             Some("bucket") => match action_part(part)? {
                 ("gate", value) => ways.push((gate("gate", value)?, None)),
-                _ => return Err(SyntaxError::Lacks("a bucket begins with its gate: bucket=gate:48,up:48")),
+                _ => return Err(SyntaxError::Lacks("a bucket starts with its gate: bucket=gate:48,up:48")),
             },
             Some(name) => return Err(unknown(name, &GROUP_FIELDS)),
             None => match (action_part(part)?, ways.last_mut()) {
                 (("up", value), Some((_, up))) => once(up, "up", number("up", value, ANY_NUMBER)?)?,
-                _ => return Err(SyntaxError::Lacks("a bucket begins with its gate: bucket=gate:48,up:48")),
+                _ => return Err(SyntaxError::Lacks("a bucket starts with its gate: bucket=gate:48,up:48")),
             },
         }
     }
-    let id = id.ok_or(SyntaxError::Lacks("a group has a group_id"))?;
+    let id = id.ok_or(SyntaxError::Lacks("missing group_id: expected group_id=3"))?;
     Ok((id, ways.into_iter().map(|(gate, up)| Way { gate, up: up.unwrap_or(0) }).collect()))
 }

@@ -1,4 +1,4 @@
-//! Rules and changes in the syntax that they are read in.
+//! Displays rules and changes in the syntax that [`parse_change`](super::parse_change) reads.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use ipnet::IpNet;
 
 use super::super::flow::{FlowChange, FlowMatch, FlowRule, FlowTarget, Way};
 
-/// As in a rule: an exact address without its prefix length.
+/// An exact address is displayed without its prefix length.
 struct Short(IpNet);
 
 impl fmt::Display for Short {
@@ -15,7 +15,7 @@ impl fmt::Display for Short {
     }
 }
 
-/// Priority and match, in the syntax that they are read in.
+/// Writes priority and match.
 fn write_match(f: &mut fmt::Formatter<'_>, priority: u16, matches: &FlowMatch) -> fmt::Result {
     let (source, destination) = (matches.source(), matches.destination());
     write!(f, "priority={priority},{}", if source.max_prefix_len() == 32 { "ip" } else { "ipv6" })?;
@@ -38,7 +38,7 @@ impl fmt::Display for FlowRule {
     }
 }
 
-/// As a line of a file: a verb, and what [`parse_change`] reads.
+/// A line of a file: a verb, and the text that [`parse_change`](super::parse_change) reads.
 impl fmt::Display for FlowChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! What comes from switches, and what rules and frames are in OpenFlow.
+//! Messages from switches, and rules and frames encoded in OpenFlow.
 
 use proptest::prelude::*;
 use weft_control::Duration;
@@ -172,13 +172,13 @@ fn lldp_frames_are_held_to_a_share_of_their_own_before_anything_of_them_is_read(
         frames
     };
     assert_eq!(read(&mut network, 3, 500), 10);
-    assert_eq!(read(&mut network, 4, 5), 5, "another port has a share of its own");
+    assert_eq!(read(&mut network, 4, 5), 5, "another port has its own limit");
     assert_eq!((network.counter("lldp_over_limit"), network.counter("packet_ins_received")), (490, 0));
     let named = network.southbound.offences();
     let brief: Vec<_> = named.iter().map(|one| (one.at, one.kind, one.count)).collect();
     assert_eq!(brief, [(SwitchPort::new(1, 3), OffenceKind::Lldp, 490)]);
     network.say(1, &Message::PacketIn(packet(&FRAME)));
-    assert_eq!(network.core.told().len(), 1, "the port's other packets are counted by themselves");
+    assert_eq!(network.core.told().len(), 1, "the port's other packets are counted separately");
     network.now += Duration::from_secs(1);
     assert_eq!(read(&mut network, 3, 1), 1);
 }
@@ -222,7 +222,7 @@ fn a_stream_is_read_up_to_what_is_somebody_elses() {
     assert!(matches!(stop, Stop::Malformed(_)), "{stop:?}");
     end += broken.len();
     assert_eq!((place, read(end)), (end, (end, Stop::Other)));
-    // The last one lacks a byte.
+    // The last one is truncated by a byte.
     assert_eq!(read(end + old.len()), (end + old.len(), Stop::Rest));
     assert_eq!(network.core.told().len(), 2);
 }

@@ -1,4 +1,4 @@
-//! What a controller decides, as its switches are told it in OpenFlow.
+//! A controller's decisions as OpenFlow messages.
 
 mod messages;
 mod scripted;

@@ -1,4 +1,4 @@
-//! A core that says what a test has it say, and switches that are bytes.
+//! A core that returns scripted commands, and switches that only exist as bytes.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::IpAddr;
@@ -15,9 +15,9 @@ use weft_wire::openflow::{
     RemovedReason,
 };
 
-/// A cookie of the controller's own.
+/// A cookie with the controller's prefix.
 pub const OWN: u64 = 0x5745_0000_0000_0009;
-/// A frame of IPv4 that is of no interest.
+/// An arbitrary IPv4 frame.
 pub const FRAME: [u8; 60] = {
     let mut frame = [0; 60];
     frame[5] = 2;
@@ -26,7 +26,7 @@ pub const FRAME: [u8; 60] = {
     frame
 };
 
-/// What a core was told.
+/// An event passed to the core.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Told {
     SwitchUp(u64),
@@ -42,14 +42,14 @@ pub enum Told {
 #[derive(Clone, Default)]
 pub struct Scripted {
     told: Arc<Mutex<Vec<Told>>>,
-    /// What is said on the next packet-ins.
+    /// Commands to return on the next packet-ins.
     pub on_packet: Arc<Mutex<VecDeque<Vec<Command>>>>,
-    /// What is said when a transaction is installed.
+    /// Commands to return when a transaction is installed.
     pub on_installed: Arc<Mutex<HashMap<u64, Vec<Command>>>>,
 }
 
 impl Scripted {
-    /// What it was told since this was last asked, without switches that came up.
+    /// Events since the last call, except switches that came up.
     pub fn told(&self) -> Vec<Told> {
         let told = std::mem::take(&mut *self.told.lock().unwrap());
         told.into_iter().filter(|told| !matches!(told, Told::SwitchUp(_))).collect()
@@ -148,7 +148,7 @@ impl Controller for Scripted {
     }
 }
 
-/// Three switches under a scripted core; a switch may leave a transaction unconfirmed for 2 s.
+/// Three switches under a scripted core; transactions time out after 2 s.
 pub struct Network {
     pub southbound: Southbound,
     pub core: Scripted,
@@ -179,19 +179,19 @@ impl Network {
         assert_eq!(place, bytes.len());
     }
 
-    /// A frame comes up at port 3, and the core says this.
+    /// A packet-in arrives from port 3, and the core returns these commands.
     pub fn packet_in(&mut self, switch: u64, said: Vec<Command>) {
         self.core.on_packet.lock().unwrap().push_back(said);
         self.say(switch, &Message::PacketIn(packet(&FRAME)));
     }
 
-    /// A switch answers a barrier request.
+    /// A switch sends a barrier reply.
     pub fn confirm(&mut self, switch: u64, xid: u32) {
         let bytes = written(xid, &Message::BarrierReply);
         self.southbound.received(self.now, SwitchId(switch), &bytes, 0);
     }
 
-    /// What each switch was sent.
+    /// The messages sent to each switch.
     pub fn sent(&mut self) -> Sent {
         let mut sent = Sent::default();
         self.southbound.send(|switch, bytes| {
@@ -216,7 +216,7 @@ impl Network {
 pub struct Sent(BTreeMap<u64, Vec<Vec<u8>>>);
 
 impl Sent {
-    /// What a switch was sent, in words: `rule 7`, by the port that it leads to, `barrier`, or `frame`.
+    /// The messages sent to a switch as words: `rule 7` with its output port, `barrier`, or `frame`.
     pub fn words(&self, switch: u64) -> Vec<String> {
         let word = |bytes: &Vec<u8>| match Message::parse(bytes).unwrap().1 {
             Message::FlowMod(rule) => match rule.actions.iter().next() {
@@ -242,7 +242,7 @@ impl Sent {
     }
 }
 
-/// Rules by switch and port, and a frame that waits at port 3 of a switch.
+/// Installs rules by switch and output port, with a frame that waits at port 3 of a switch.
 pub fn install(id: u64, rules: &[(u64, u32)], waits_at: Option<u64>) -> Command {
     let rules =
         rules.iter().map(|(switch, port)| (SwitchId(*switch), RuleChange::Add(rule(*port)))).collect();
@@ -262,7 +262,7 @@ pub fn rule(port: u32) -> Rule {
     }
 }
 
-/// A frame that comes up by port 3.
+/// A packet-in from port 3.
 pub const fn packet(data: &[u8]) -> PacketIn<'_> {
     PacketIn {
         buffer: None,
@@ -275,7 +275,7 @@ pub const fn packet(data: &[u8]) -> PacketIn<'_> {
     }
 }
 
-/// A rule that is gone.
+/// A flow removed message.
 pub fn removed(cookie: u64, reason: RemovedReason) -> Message<'static> {
     Message::FlowRemoved(FlowRemoved {
         cookie,

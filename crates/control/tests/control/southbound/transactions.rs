@@ -1,4 +1,4 @@
-//! Rules, barriers, answers, and frames that wait for them.
+//! Rules, barriers, replies, and frames that wait for them.
 
 use proptest::prelude::*;
 use weft_control::{Command, FrameRef, SouthboundLimits, SwitchId, Trouble};
@@ -36,7 +36,7 @@ fn rules_go_before_one_barrier_a_switch_and_the_frame_when_all_have_confirmed() 
 fn what_the_core_says_on_being_told_is_done_after_what_it_said_before() {
     let mut network = Network::new();
     network.core.on_installed.lock().unwrap().insert(5, vec![install(0, &[(1, 9)], None)]);
-    // It has no rules, so it is installed at once.
+    // It has no rules, so it is installed immediately.
     network.packet_in(1, vec![install(5, &[], None), install(0, &[(1, 8)], None)]);
     assert_eq!(network.sent().words(1), ["rule 8", "rule 9"]);
     assert_eq!(network.core.told(), [CAME_UP, Told::Installed(5)]);
@@ -63,10 +63,10 @@ fn a_switch_that_is_gone_before_or_meanwhile_fails_the_transaction() {
     let mut network = Network::new();
     network.southbound.switch_down(network.now, SwitchId(2), false);
     network.packet_in(1, vec![install(5, &[(2, 6), (1, 7)], Some(1))]);
-    assert_eq!(network.core.told(), [Told::SwitchDown(2), CAME_UP, failed(5, 2, "the switch is gone")]);
+    assert_eq!(network.core.told(), [Told::SwitchDown(2), CAME_UP, failed(5, 2, "switch not connected")]);
     network.packet_in(1, vec![install(6, &[(3, 6), (1, 7)], Some(1))]);
     network.southbound.switch_down(network.now, SwitchId(3), true);
-    let gone = failed(6, 3, "the switch is gone");
+    let gone = failed(6, 3, "switch disconnected");
     assert_eq!(network.core.told(), [CAME_UP, Told::LeftAlone(3), gone, Told::SwitchDown(3)]);
     assert_eq!((network.counter("transactions_switch_gone"), network.southbound.installing()), (2, 0));
     assert!(!network.sent().words(1).contains(&"frame of 60 bytes".into()));
@@ -84,7 +84,7 @@ fn a_switch_that_does_not_confirm_in_time_fails_the_transaction() {
     network.southbound.on_deadline(network.now + Duration::from_ms(1999));
     assert_eq!(network.core.told(), [CAME_UP]);
     network.southbound.on_deadline(deadline);
-    assert_eq!(network.core.told(), [failed(5, 2, "not confirmed in time")]);
+    assert_eq!(network.core.told(), [failed(5, 2, "install timed out")]);
     assert_eq!(network.southbound.troubles().collect::<Vec<_>>(), [Trouble::Late(SwitchId(2))]);
     assert_eq!((network.southbound.next_deadline(), network.counter("transactions_late")), (Time::MAX, 1));
 }
@@ -113,7 +113,7 @@ fn lldp_frames_do_not_wait_behind_rules_and_a_switch_has_so_many_rules_to_read()
     assert_eq!((rules(&words), words.last().unwrap().as_str()), (512, "frame of 60 bytes"));
     assert_eq!(network.counter("rules_waiting_now"), 1488);
     assert!(network.sent().words(2).is_empty());
-    // Each answer makes room for as many as it confirms, and the order stays.
+    // Each reply makes room for the rules it confirms, in order.
     let barriers: Vec<u32> = sent
         .xids(2)
         .into_iter()
@@ -126,7 +126,7 @@ fn lldp_frames_do_not_wait_behind_rules_and_a_switch_has_so_many_rules_to_read()
     network.confirm(2, barriers[1]);
     assert_eq!(network.core.told(), [Told::Installed(1), Told::Installed(2)]);
     assert_eq!(network.sent().words(2), ["rule 7", "barrier", "rule 7", "barrier"]);
-    // What waits for a switch that goes has failed, whether it was sent or not.
+    // Transactions waiting for a disconnected switch fail, whether sent or not.
     network.southbound.switch_down(network.now, SwitchId(2), false);
     assert_eq!(network.counter("transactions_switch_gone"), 1998);
     assert_eq!((network.southbound.installing(), network.counter("rules_waiting_now")), (0, 0));
@@ -142,7 +142,7 @@ fn a_frame_that_is_forgotten_is_not_sent() {
     assert!(network.sent().words(1).is_empty());
 }
 
-/// What happens to a switch.
+/// An event at a switch.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Confirm,
@@ -167,7 +167,7 @@ proptest! {
         script in prop::collection::vec((prop::collection::vec((1..=3_u64, 1..9_u32), 0..6), events()), 1..12),
     ) {
         let mut network = Network::new();
-        // The transaction ids of barrier requests, and of all messages, that switches have not answered.
+        // The transaction ids of unanswered barrier requests, and of all unanswered messages.
         let mut barriers: [Vec<u32>; 4] = Default::default();
         let mut all: [Vec<u32>; 4] = Default::default();
         for (id, (rules, events)) in (1..).zip(&script) {

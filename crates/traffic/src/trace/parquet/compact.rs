@@ -1,27 +1,27 @@
-//! Thrift's compact protocol, in which Parquet writes its metadata, read without believing any length
+//! Thrift's compact protocol, used for Parquet's metadata, parsed without trusting any length
 //! (<https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>).
 
-/// Structures within structures, more than Parquet has.
+/// Maximum nesting of structures, more than Parquet uses.
 const DEPTH: usize = 32;
 
 const STOP: u8 = 0;
 const STRUCT: u8 = 12;
 
-/// What is left to read.
+/// A parser of the remaining bytes.
 pub struct Compact<'a> {
     rest: &'a [u8],
     path: Vec<i16>,
 }
 
 impl<'a> Compact<'a> {
-    /// A reader of `bytes`.
+    /// A parser of `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes, path: Vec::new() }
     }
 
-    /// Walks over one structure and hands every integer in it to `see`, with the numbers of the fields
-    /// on the way to it; the entries of a list have the path of the list. Returns how many bytes are
-    /// left; `None` where the bytes are no structure or a length goes beyond them.
+    /// Walks over one structure and passes every integer in it to `see`, with the field numbers on the
+    /// path to it; the entries of a list have the path of the list. Returns the number of bytes left;
+    /// `None` if the bytes are not a structure or a length exceeds them.
     pub fn structure(mut self, see: &mut impl FnMut(&[i16], i64)) -> Option<usize> {
         self.value(STRUCT, see)?;
         Some(self.rest.len())
@@ -29,7 +29,7 @@ impl<'a> Compact<'a> {
 
     fn value(&mut self, kind: u8, see: &mut impl FnMut(&[i16], i64)) -> Option<()> {
         match kind {
-            // A truth or a byte: as a field, a truth is in the field's kind, and is not read here.
+            // A boolean or a byte. A boolean field has its value in the field's type and does not get here.
             1..=3 => self.take(1).map(drop),
             4..=6 => {
                 let number = self.varint()?;
@@ -50,7 +50,7 @@ impl<'a> Compact<'a> {
 
     fn list(&mut self, see: &mut impl FnMut(&[i16], i64)) -> Option<()> {
         let head = self.take(1)?[0];
-        // An entry takes a byte at least.
+        // An entry takes at least one byte.
         let count = if head >> 4 == 15 { self.length()? } else { usize::from(head >> 4) };
         (0..count).try_for_each(|_| self.value(head & 15, see))
     }
@@ -95,7 +95,7 @@ impl<'a> Compact<'a> {
         None
     }
 
-    /// A length that what is left has room for.
+    /// A length that does not exceed the remaining bytes.
     fn length(&mut self) -> Option<usize> {
         let length = usize::try_from(self.varint()?).ok()?;
         (length <= self.rest.len()).then_some(length)

@@ -1,4 +1,4 @@
-//! A trace from Parquet, of any writer: numbers and text of any width, dictionaries or not.
+//! A trace from Parquet, from any writer: numbers and text of any width, with or without dictionaries.
 
 mod compact;
 mod quiet;
@@ -16,15 +16,15 @@ use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderB
 use super::{Columns, FindHost, Place, TraceError};
 use crate::generate::ListedFlow;
 
-/// Rows read at once: few enough that a long text in each of them is no matter.
+/// Rows read at once: few enough that long text in each of them does not matter.
 const BATCH: usize = 256;
 
 /// Reads a trace from the bytes of a Parquet file.
 ///
 /// # Errors
-/// A file that is no Parquet, or a row that is no flow, with its number.
+/// A file that is not Parquet, or a row that is not a valid flow, with its number.
 pub fn read_parquet(bytes: &[u8], find: FindHost<'_>) -> Result<Vec<ListedFlow>, TraceError> {
-    // The parquet crate panics on some damaged files instead of refusing them.
+    // The parquet crate panics on some damaged files instead of rejecting them.
     quiet::quietly(|| read(bytes, find)).unwrap_or_else(|| Err(damaged()))
 }
 
@@ -193,7 +193,7 @@ mod tests {
         [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::ZSTD(ZstdLevel::default())]
     }
 
-    /// A file of three flows, written as `codec` and `version` say.
+    /// A file of three flows with the given compression and writer version.
     fn three(codec: Compression, version: WriterVersion) -> Vec<u8> {
         let properties = WriterProperties::builder()
             .set_compression(codec)
@@ -225,7 +225,7 @@ mod tests {
         }
     }
 
-    /// Every byte of a small file changed in several ways, and every beginning of it.
+    /// Changes every byte of a small file in several ways, and truncates the file everywhere.
     #[test]
     fn every_damage_is_survived() {
         for codec in codecs() {
@@ -241,7 +241,7 @@ mod tests {
         }
     }
 
-    /// In a process of its own: a damaged file shall neither print nor ask for much memory.
+    /// In a separate process: a damaged file must neither print anything nor allocate much memory.
     #[cfg(target_os = "linux")]
     #[test]
     fn damage_prints_nothing_and_needs_little_memory() {

@@ -1,4 +1,4 @@
-//! Panics of the parquet crate that are errors of a file: caught, and not printed.
+//! Catches panics of the parquet crate that are caused by file errors, without printing them.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -9,8 +9,8 @@ thread_local! {
 }
 static HOOK: Once = Once::new();
 
-/// What `work` returns; `None` where it panics, of which nothing is printed. Panics of other threads,
-/// and of this one at other times, are reported as before.
+/// The result of `work`; `None` if it panics, without printing the panic. Panics of other threads,
+/// and of this one at other times, are reported as usual.
 pub fn quietly<T>(work: impl FnOnce() -> T) -> Option<T> {
     HOOK.call_once(|| {
         let before = take_hook();

@@ -1,5 +1,5 @@
-//! What has to hold before the parquet crate may read a file: it believes the lengths and counts that
-//! it finds, and asks for that much memory.
+//! Checks before the parquet crate may read a file: it trusts the lengths and counts that it finds,
+//! and allocates that much memory.
 
 use parquet::basic::{Compression, Type};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
@@ -7,14 +7,14 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use super::compact::Compact;
 use crate::generate::MAX_FLOWS;
 
-/// The most bytes that a page may have once it is decompressed; writers make pages of about 1 MB.
+/// Maximum size of a decompressed page in bytes; writers make pages of about 1 MB.
 const MAX_PAGE: i64 = 1 << 28;
-/// The most nodes of a schema that hold others: a table of flows has one.
+/// Maximum number of schema nodes with children; a table of flows has one.
 const MAX_NESTS: usize = 64;
 /// Bytes at the end of a file: the length of its metadata, and `PAR1`.
 const TAIL: usize = 8;
 
-/// `DELTA_LENGTH_BYTE_ARRAY` and `DELTA_BYTE_ARRAY`, which begin with a count of their own.
+/// `DELTA_LENGTH_BYTE_ARRAY` and `DELTA_BYTE_ARRAY`, which start with their own count.
 const COUNTED: [i64; 2] = [6, 7];
 const DICTIONARY_PAGE: i64 = 2;
 
@@ -25,23 +25,23 @@ pub fn footer(file: &[u8]) -> bool {
         let length = u32::from_le_bytes(tail[..4].try_into().ok()?) as usize;
         before.get(before.len().checked_sub(length)?..)
     };
-    // Of `FileMetaData`, field 2 is the schema; of its elements, field 5 the number of children.
+    // In `FileMetaData`, field 2 is the schema; in its elements, field 5 is the number of children.
     let mut nests = 0;
     let mut see = |path: &[i16], children| nests += usize::from(path == [2, 5] && children > 0);
     metadata().is_some_and(|bytes| Compact::new(bytes).structure(&mut see).is_some()) && nests <= MAX_NESTS
 }
 
-/// Whether the columns with these numbers are where the metadata says, and hold what it says.
+/// Whether the columns with these numbers are where the metadata places them, with the stated sizes.
 ///
 /// # Errors
-/// What is wrong, where it is not damage.
+/// An unsupported file that is not damaged.
 pub fn columns(file: &[u8], metadata: &ParquetMetaData, used: &[usize]) -> Result<bool, String> {
     let mut rows = 0_i64;
     for group in metadata.row_groups() {
         let of_group = group.num_rows();
         rows = rows.saturating_add(of_group);
         if of_group < 0 || rows > MAX_FLOWS as i64 {
-            return Err(format!("it has {rows} rows; a run may have at most {MAX_FLOWS} flows"));
+            return Err(format!("it has {rows} rows; a run can have at most {MAX_FLOWS} flows"));
         }
         for &column in used {
             let Some(chunk) = group.columns().get(column) else { return Ok(false) };
@@ -58,7 +58,7 @@ pub fn columns(file: &[u8], metadata: &ParquetMetaData, used: &[usize]) -> Resul
                 Some(Pages::Plain) => {}
                 Some(Pages::Counted) => {
                     return Err(format!(
-                        "column `{name}` has a delta encoding of text; expected a plain or dictionary encoding"
+                        "column `{name}` uses a delta encoding for text; expected a plain or dictionary encoding"
                     ));
                 }
             }
@@ -73,15 +73,15 @@ fn chunk_bytes<'a>(file: &'a [u8], chunk: &ColumnChunkMetaData) -> Option<&'a [u
     file.get(start..start.checked_add(length)?)
 }
 
-/// How the text of a column is encoded.
+/// The encoding of a column's text.
 enum Pages {
-    /// By its bytes, or by a dictionary of them.
+    /// Plain bytes, or a dictionary of them.
     Plain,
-    /// With a count of values that only the data themselves give.
+    /// With a count of values that is only in the data.
     Counted,
 }
 
-/// Walks over the pages of a column; `None` where they are damaged.
+/// Walks over the pages of a column; `None` if they are damaged.
 fn pages(mut bytes: &[u8], chunk: &ColumnChunkMetaData) -> Option<Pages> {
     let mut values = 0_i64;
     while !bytes.is_empty() && values < chunk.num_values() {
@@ -91,7 +91,7 @@ fn pages(mut bytes: &[u8], chunk: &ColumnChunkMetaData) -> Option<Pages> {
         let stored = usize::try_from(page.compressed).ok()?;
         let plausible = match chunk.compression() {
             Compression::UNCOMPRESSED => page.bytes == page.compressed,
-            // An element of three bytes copies 64 at most.
+            // A snappy element of three bytes copies at most 64.
             Compression::SNAPPY => page.bytes <= page.compressed.saturating_mul(64),
             _ => true,
         };
@@ -99,7 +99,7 @@ fn pages(mut bytes: &[u8], chunk: &ColumnChunkMetaData) -> Option<Pages> {
             return None;
         }
         if page.kind == DICTIONARY_PAGE {
-            // A value of a dictionary takes a byte at least.
+            // A dictionary value takes at least one byte.
             (page.values <= page.bytes).then_some(())?;
         } else {
             values = values.checked_add(page.values)?;
@@ -112,7 +112,7 @@ fn pages(mut bytes: &[u8], chunk: &ColumnChunkMetaData) -> Option<Pages> {
     (values == chunk.num_values()).then_some(Pages::Plain)
 }
 
-/// What is read of a `PageHeader`.
+/// The fields read from a `PageHeader`.
 #[derive(Default)]
 struct Page {
     kind: i64,
@@ -128,7 +128,7 @@ impl Page {
             [1] => self.kind = number,
             [2] => self.bytes = number,
             [3] => self.compressed = number,
-            // Of a data page, a dictionary page, a data page of version 2.
+            // Of a data page, a dictionary page, a version 2 data page.
             [5 | 7 | 8, 1] => self.values = number,
             [5, 2] | [8, 4] => self.encoding = number,
             _ => {}
