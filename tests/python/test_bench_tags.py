@@ -56,7 +56,7 @@ def test_the_figures_are_shown_and_drawn(tmp_path):
     shown = StringIO()
     show.tables(document(), Console(file=shown, width=120))
     assert "40,000" in shown.getvalue()
-    assert "where a look-up takes 135 ns" in shown.getvalue()
+    assert "where a lookup takes 135 ns" in shown.getvalue()
     (drawn,) = show.draw(document(), tmp_path)
     assert drawn.name == "lookups.png"
     assert drawn.read_bytes().startswith(b"\x89PNG")
