@@ -69,14 +69,14 @@ def recover(figures: dict[str, Any], console: Console) -> None:
     """Outages."""
     table = Table(
         "",
-        "link fails by",
+        "failure",
         "outage, ms",
         "min",
         "max",
         "target",
         "frames lost",
         "trials",
-        "no return",
+        "not recovered",
         title="recovery",
     )
     for name, ways in figures.items():
