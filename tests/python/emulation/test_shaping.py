@@ -68,7 +68,7 @@ def test_a_link_that_delays_holds_what_is_under_way_beside_its_queue():
 
 
 def test_delays_far_below_a_frames_time_are_left_out_with_a_warning():
-    # A full frame takes 1538 * 8 / 10 Mbps = 1230.4 us; two cables delay by 2 us, 0.2 % of that.
+    # A full frame takes 1538 * 8 / 10 Mbps = 1230.4 us; two links delay by 2 us, 0.2 % of that.
     matters, warnings = shaping.delay_matters(plan_of(end={"delay_ps": 10**6}))
     assert not matters
     assert "2 us on a whole path are 0.2 %" in warnings[0]
