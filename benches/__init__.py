@@ -1,1 +1,1 @@
-"""Benchmarks that need more than one of the rooms."""
+"""Benchmarks that span several parts of the repository."""

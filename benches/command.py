@@ -1,4 +1,4 @@
-"""What the command lines of the benchmarks share."""
+"""Shared by the benchmarks' command lines."""
 
 import json
 import sys
@@ -13,25 +13,25 @@ CONSOLE = Console(stderr=True, highlight=False)
 
 
 def refuse(what: str, given: list[str], known: tuple[str, ...]) -> None:
-    """Refuses a name that is not known."""
+    """Rejects unknown names."""
     for name in given:
         if name not in known:
-            raise typer.BadParameter(f"no {what} is called {name}; there are {', '.join(known)}")
+            raise typer.BadParameter(f"unknown {what} {name}; choose from {', '.join(known)}")
 
 
 def tables_console(width: int) -> Console:
-    """Where tables go; `width` columns where that is no terminal."""
+    """The console for tables; `width` columns wide when stdout is not a terminal."""
     return Console(highlight=False, width=None if sys.stdout.isatty() else width)
 
 
 def write(document: dict[str, Any], output: Path | None) -> None:
-    """Writes all figures down, if that is asked for."""
+    """Writes all figures as JSON if an output file is given."""
     if output:
         output.write_text(json.dumps(document, indent=1) + "\n")
 
 
 def run(main: Callable[..., None], *faults: type[Exception]) -> None:
-    """The command line, with faults as sentences."""
+    """Runs the command line; prints `faults` as one-line errors."""
     try:
         typer.run(main)
     except faults as error:

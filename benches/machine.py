@@ -1,4 +1,4 @@
-"""What figures were taken on, and what else went on there meanwhile."""
+"""The machine that figures were taken on, and its other load during the measurement."""
 
 import os
 import platform
@@ -10,13 +10,13 @@ from typing import Any
 
 
 def steal() -> float:
-    """Seconds that the machine below has kept this one's cores waiting."""
+    """Steal time: seconds that the hypervisor has kept this machine's cores waiting."""
     fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()
     return int(fields[8]) / os.sysconf("SC_CLK_TCK")
 
 
 def describe() -> dict[str, Any]:
-    """What the figures were taken on."""
+    """Kernel, CPU and number of cores."""
     models = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
     return {
         "kernel": platform.release(),
@@ -27,7 +27,7 @@ def describe() -> dict[str, Any]:
 
 @contextmanager
 def noise() -> Iterator[dict[str, Any]]:
-    """What went on during the block: `noise` and `took_s`, once it is over."""
+    """Records load, steal time and duration of the block in `noise` and `took_s` when it ends."""
     seen: dict[str, Any] = {}
     before, stolen, at = os.getloadavg()[0], steal(), datetime.now(UTC)
     yield seen

@@ -1,1 +1,1 @@
-"""Figures of the OpenFlow controller: how long paths take to set up, and how much it can be asked."""
+"""Benchmarks of the OpenFlow controller: path set-up time, and its capacity under load."""

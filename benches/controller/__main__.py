@@ -1,4 +1,4 @@
-"""`python -m benches.controller`: takes the figures, shows them, and writes them down."""
+"""`python -m benches.controller`: takes the figures, shows them and writes them to a file."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -17,22 +17,20 @@ PARTS = ("load", "profile", "set-up")
 
 def main(
     parts: Annotated[list[str] | None, typer.Argument(help=f"any of {', '.join(PARTS)} [default: load]")] = None,
-    controllers: Annotated[str, typer.Option(help="with commas")] = ",".join(load.CONTROLLERS),
-    fabric: Annotated[str, typer.Option(help="of the load, as weft-ofload has it")] = load.FABRIC,
-    rounds: Annotated[int, typer.Option(min=1, help="turns of each controller")] = 5,
-    connections: Annotated[int, typer.Option(min=100, help="of a turn; of set-up")] = 5000,
-    memory: Annotated[int, typer.Option(min=0, help="connections at a time for the memory; 0 for none")] = 100_000,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="two short turns on few switches: does it work at all?")
-    ] = False,
-    output: Annotated[Path | None, typer.Option("--json", help="write all figures there")] = None,
+    controllers: Annotated[str, typer.Option(help="comma-separated")] = ",".join(load.CONTROLLERS),
+    fabric: Annotated[str, typer.Option(help="fabric of the load, as for weft-ofload")] = load.FABRIC,
+    rounds: Annotated[int, typer.Option(min=1, help="turns per controller")] = 5,
+    connections: Annotated[int, typer.Option(min=100, help="per turn (load, profile), or in total (set-up)")] = 5000,
+    memory: Annotated[int, typer.Option(min=0, help="live connections in the memory run; 0 to skip it")] = 100_000,
+    quick: Annotated[bool, typer.Option("--quick", help="smoke test: two short turns on few switches")] = False,
+    output: Annotated[Path | None, typer.Option("--json", help="write all figures to this file")] = None,
 ) -> None:
-    """Figures of the OpenFlow controller beside a plain os-ken learning switch (benches/controller/README.md)."""
+    """Benchmark the OpenFlow controller against an os-ken learning switch (benches/controller/README.md)."""
     parts, names = parts or ["load"], controllers.split(",")
     refuse("part", parts, PARTS)
     refuse("controller", names, load.CONTROLLERS)
     if not LOAD.exists():
-        raise LoadError(f"{LOAD} is not built: make bench-controller builds it")
+        raise LoadError(f"{LOAD} is not built; run `make bench-controller`")
     if quick:
         fabric, rounds, connections, memory = "spine-leaf:2x4x2", 2, min(connections, 200), min(memory, 1000)
     document: dict[str, Any] = {"machine": describe(), "at": datetime.now(UTC).isoformat(timespec="seconds")}

@@ -1,4 +1,4 @@
-"""The part of the benchmark that runs in the jail: connections one after the other, each with its four subflows."""
+"""The part of the benchmark that runs in the jail: sequential connections of four subflows each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from weft.emulation.openflow import OpenFlowNetwork
 IPPROTO_MPTCP = 262
 PORT = 4000
 SUBFLOWS_S = 0.05
-"""Between a connection and the next: its further subflows are set up meanwhile."""
+"""Pause between connections, in which the additional subflows are set up."""
 
 
 def main() -> None:
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def serve(net: OpenFlowNetwork) -> None:
-    """Have b take connections and keep them."""
+    """Have b accept connections and keep them open."""
     with entered(net.namespaces["b"]):
         server = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -71,11 +71,11 @@ def serve(net: OpenFlowNetwork) -> None:
 
 
 _open: list[socket.socket] = []
-"""Connections stay, so that none of their rules goes."""
+"""Connections stay open, so that their rules stay."""
 
 
 def connect(net: OpenFlowNetwork) -> float:
-    """Open a connection from a to b; how many seconds that took."""
+    """Open a connection from a to b; returns the seconds taken."""
     with entered(net.namespaces["a"]):
         one = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
     one.settimeout(10)
@@ -89,7 +89,7 @@ def connect(net: OpenFlowNetwork) -> float:
 
 
 def quantile(values: list[float], share: float) -> float:
-    """The value below which that share of them lies."""
+    """The quantile of `values` at `share`."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 

@@ -1,4 +1,4 @@
-"""The paper's topology of Open vSwitches with two hosts under `weft controller`; to be used in a jail.
+"""The paper's topology of Open vSwitches with two hosts under `weft controller`, for use in a jail.
 
 a - s1 - {s3, s4, s5, s6} - s2 - b
 """
@@ -27,18 +27,18 @@ MIDDLE = ("s3", "s4", "s5", "s6")
 FABRIC = Path("/run/topology1.fabric.toml")
 PORT = 6653
 RATE_BPS = 2_000_000
-"""Of each of the four paths: what a busy machine carries too."""
+"""Rate of each of the four paths; low enough for a busy machine."""
 IPPROTO_MPTCP = 262
-"""Of <netinet/in.h>; Python has no name for it."""
+"""From <netinet/in.h>; not in Python's `socket`."""
 READY_S = 40.0
 SETTLED_S = 1.2
-"""Without LLDP, until a port is a host's."""
+"""Time without LLDP after which a port counts as a host port."""
 LINKS = 16
-"""Directions between switches."""
+"""Inter-switch links, counted per direction."""
 
 
 def sh(command: str, check: bool = True) -> str:
-    """What a shell's command prints."""
+    """The output of a shell command."""
     done = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
     if check and done.returncode:
         sys.exit(f"{command}: {done.stderr or done.stdout}")
@@ -46,7 +46,7 @@ def sh(command: str, check: bool = True) -> str:
 
 
 def until(what: str, condition: Callable[[], Any], patience_s: float = READY_S) -> float:
-    """Wait until something is so; returns how long that took."""
+    """Wait until `condition` holds; returns the seconds taken."""
     began = time.monotonic()
     while not condition():
         if time.monotonic() > began + patience_s:
@@ -56,7 +56,7 @@ def until(what: str, condition: Callable[[], Any], patience_s: float = READY_S) 
 
 
 def logs() -> str:
-    """What all controllers have said."""
+    """The logs of all controllers."""
     return "\n".join(path.read_text() for path in sorted(Path("/run").glob("controller-*.log")))
 
 
@@ -64,7 +64,7 @@ class Controller:
     """A `weft controller` in a process of its own."""
 
     def __init__(self, *arguments: str, port: int = PORT, wrapper: Sequence[str] = ()) -> None:
-        """`wrapper` are words of Python's own before the module."""
+        """`wrapper` holds extra Python arguments, placed before the module."""
         self.port = port
         self.socket = Path(f"/run/controller-{port}.sock")
         self.log_file = Path(f"/run/controller-{port}.log")
@@ -73,7 +73,7 @@ class Controller:
         self.start()
 
     def start(self) -> None:
-        """Start it, and wait until it can be asked."""
+        """Start it, and wait until its control socket answers."""
         sh("ip link set lo up")
         if not FABRIC.exists():
             FABRIC.write_text(fabric(Topology.isolated, RATE_BPS))
@@ -83,30 +83,30 @@ class Controller:
         until("the controller answers", lambda: self.process.poll() is not None or self.answers())
 
     def stop(self, number: int = 15) -> int:
-        """End it by a signal; returns its exit code."""
+        """Send it a signal; returns its exit code."""
         self.process.send_signal(number)
         return self.process.wait(10)
 
     def answers(self) -> bool:
-        """Whether it can be asked."""
+        """Whether its control socket answers."""
         with contextlib.suppress(ControllerError):
             return bool(self.show("status"))
         return False
 
     def show(self, what: str) -> dict[str, Any]:
-        """What it tells."""
+        """The answer to `weft controller show`."""
         return client.ask(self.socket, what, 1000)
 
     def counter(self, name: str) -> int:
-        """One of its counters."""
+        """The value of one of its counters."""
         return int(self.show("status")["counters"].get(name, 0))
 
     def log(self) -> str:
-        """What it has said."""
+        """Its log so far."""
         return self.log_file.read_text()
 
     def ready(self, switches: int = 6, links: int = LINKS) -> float:
-        """Wait until it has found the fabric, which takes as long as is returned, and hosts may talk."""
+        """Wait until the fabric is found and hosts may communicate; returns the seconds until it was found."""
 
         def found() -> bool:
             if len([row for row in self.show("switches")["switches"] if row["connection"] == "ready"]) != switches:
@@ -115,32 +115,32 @@ class Controller:
             return roles.count("switch") == links
 
         took = until(f"{switches} switches and {links} links are found", found)
-        # Ports that are no switch's become hosts' ports.
+        # Ports not connected to a switch become host ports.
         time.sleep(SETTLED_S)
         return took
 
     def middles(self) -> list[str]:
-        """For the MPTCP connection with most subflows, the middle switch of each of its subflows that is installed."""
+        """The middle switch of each installed subflow of the MPTCP connection with the most subflows."""
         flows = [one["subflows"] for one in self.show("connections")["connections"]]
         return sorted(flow["switches"][1] for flow in max(flows, key=len, default=[]) if len(flow["switches"]) == 3)
 
 
 def network(rate_bps: int = RATE_BPS, subflows: int = 4, controllers: Sequence[int] = (PORT,)) -> OpenFlowNetwork:
-    """Switches and hosts; the controllers must be there already."""
+    """Switches and hosts; the controllers must already be running."""
     FABRIC.write_text(fabric(Topology.isolated, rate_bps))
     targets = [f"tcp:127.0.0.1:{port}" for port in controllers]
     return OpenFlowNetwork(plan_of(FABRIC), controllers=targets, subflows=subflows, openers=["a"])
 
 
 def run_in(net: OpenFlowNetwork, host: str, command: str, check: bool = True) -> str:
-    """What a command prints in a host."""
+    """The output of a command run on a host."""
     return sh(f"nsenter --net={net.namespaces[host]} {command}", check)
 
 
 def pings(
     net: OpenFlowNetwork, target: str = "b", count: int = 5, patience_s: float = 8, source: str = "a", more: str = ""
 ) -> int:
-    """How many of so many pings come back; more are sent while the first waits."""
+    """How many of `count` pings are answered; sends on while earlier ones are unanswered."""
     address = net.address(target) if target in net.hosts else target
     said = run_in(net, source, f"ping -n -i 0.1 -c {count} -w {patience_s} {more} {address}", check=False)
     found = re.search(r"(\d+) received", said)
@@ -148,19 +148,19 @@ def pings(
 
 
 def frames(net: OpenFlowNetwork, what: str = "rx_packets") -> dict[str, int]:
-    """Frames that all ports of switches have taken in, by interface."""
+    """Frames received on all switch ports, by interface."""
     names = [net.plan.interface(end) for switch in net.plan.switches for end in net.plan.ports(switch.name)]
     return {name: int(Path(f"/sys/class/net/{name}/statistics/{what}").read_text()) for name in names}
 
 
 def interface(net: OpenFlowNetwork, switch: str, neighbour: str) -> str:
-    """The interface of a switch that leads to a neighbour."""
+    """The interface of a switch towards a neighbour."""
     number = net.port(switch, neighbour) - 1
     return next(net.plan.interface(end) for end in net.plan.ports(switch) if end.port == number)
 
 
 def middle_bytes(net: OpenFlowNetwork) -> dict[str, int]:
-    """Bytes that came from s1 at each of the middle switches."""
+    """Bytes that each middle switch has received from s1."""
     taken = frames(net, "rx_bytes")
     return {middle: taken[interface(net, middle, "s1")] for middle in MIDDLE}
 
@@ -168,7 +168,7 @@ def middle_bytes(net: OpenFlowNetwork) -> dict[str, int]:
 def transfer(
     net: OpenFlowNetwork, seconds: float, meanwhile: Callable[[], Any] | None = None, wrapped: bool = True
 ) -> iperf.Transfer:
-    """Send from a to b as fast as it goes."""
+    """Send from a to b at full speed."""
     return iperf.transfer(
         net.namespaces["a"],
         net.namespaces["b"],
@@ -181,7 +181,7 @@ def transfer(
 
 
 def rates(net: OpenFlowNetwork, seconds: float) -> dict[str, float]:
-    """What comes from s1 at each of the middle switches, in bit/s, for a while."""
+    """The rate that each middle switch receives from s1 over `seconds`, in bit/s."""
     before, began = middle_bytes(net), time.monotonic()
     time.sleep(seconds)
     took = time.monotonic() - began
@@ -189,7 +189,7 @@ def rates(net: OpenFlowNetwork, seconds: float) -> dict[str, float]:
 
 
 def carried(net: OpenFlowNetwork) -> dict[str, float]:
-    """`rates` while a sends to b as fast as it goes, once it does."""
+    """`rates` during a transfer from a to b at full speed, after its start-up."""
     seen: list[dict[str, float]] = []
 
     def look() -> None:
@@ -201,13 +201,13 @@ def carried(net: OpenFlowNetwork) -> dict[str, float]:
 
 
 class Connected:
-    """A Multipath TCP connection from a to b that says nothing once it is open."""
+    """A Multipath TCP connection from a to b that stays idle once it is open."""
 
     def __init__(self, net: OpenFlowNetwork) -> None:
         """Open it; the subflows follow on their own."""
         address = (net.address("b"), 4001)
         with entered(net.namespaces["b"]):
-            # It stays: Linux has further subflows come to the socket that listens.
+            # The listening socket stays open: Linux accepts additional subflows through it.
             listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
             listening.bind(address)
             listening.listen()
@@ -215,7 +215,7 @@ class Connected:
             here = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
         here.connect(address)
         there = listening.accept()[0]
-        # Further subflows are opened when the first has carried something.
+        # Additional subflows are opened once the first has carried data.
         here.send(b"hello")
         there.recv(5)
         self._sockets = (listening, here, there)
@@ -231,7 +231,7 @@ class Connected:
 def sockets(
     net: OpenFlowNetwork, family: int, kind: int, address: str, port: int
 ) -> tuple[socket.socket, socket.socket]:
-    """A socket of a that talks to a socket of b, both connected for TCP."""
+    """A socket on a connected to a socket on b, with b's side accepted for TCP."""
     with entered(net.namespaces["b"]):
         there = socket.socket(family, kind)
         there.settimeout(5)
@@ -249,7 +249,7 @@ def sockets(
 
 
 def exchanged(net: OpenFlowNetwork, family: int, kind: int, address: str, port: int) -> bool:
-    """Whether a message of a comes back from b."""
+    """Whether a message reaches b and its reply reaches a."""
     here, there = sockets(net, family, kind, address, port)
     with here, there:
         here.send(b"there")
@@ -259,5 +259,5 @@ def exchanged(net: OpenFlowNetwork, family: int, kind: int, address: str, port: 
 
 
 def tell(**seen: Any) -> None:
-    """Print what was seen, for the test."""
+    """Print the results as JSON for the test."""
     print(json.dumps(seen))

@@ -1,9 +1,8 @@
-"""The yardstick: a plain learning switch on os-ken, as its documentation has beginners write one.
+"""The baseline: a plain learning switch on os-ken, as in its tutorial.
 
-`python -m benches.controller.learning_switch PORT` listens there until it is ended. A miss goes to the controller; it
-remembers where the sender is, and sends the frame where the receiver is, with a rule for those that follow, or to all
-ports if that is not known. It knows no topology, no TCP and no barrier: what it does for a packet is the least that an
-os-ken application does.
+`python -m benches.controller.learning_switch PORT` listens on that port until it is stopped. On a table miss it learns
+the sender's port and forwards the frame to the receiver's port, installing a rule, or floods it if the receiver is
+unknown. It has no topology, no TCP and no barriers: its work per packet is the minimum for an os-ken application.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from os_ken.ofproto import ofproto_v1_3
 
 
 class LearningSwitch(OSKenApp):  # type: ignore[misc] # os-ken has no types
-    """Every switch on its own: which port leads to which station."""
+    """Learns, for each switch separately, which port leads to which station."""
 
-    OFP_VERSIONS = [ofproto_v1_3.OFP_VERSION]  # noqa: RUF012 # os-ken wants it so
+    OFP_VERSIONS = [ofproto_v1_3.OFP_VERSION]  # noqa: RUF012 # required by os-ken
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -38,7 +37,7 @@ class LearningSwitch(OSKenApp):  # type: ignore[misc] # os-ken has no types
 
     @set_ev_cls(ofp_event.EventOFPSwitchFeatures, CONFIG_DISPATCHER)  # type: ignore[untyped-decorator]
     def connected(self, event: Any) -> None:
-        """Send misses up."""
+        """Send table misses to the controller."""
         switch = event.msg.datapath
         up = switch.ofproto_parser.OFPActionOutput(switch.ofproto.OFPP_CONTROLLER, switch.ofproto.OFPCML_NO_BUFFER)
         self.add(switch, 0, {}, [up])
@@ -79,14 +78,14 @@ class LearningSwitch(OSKenApp):  # type: ignore[misc] # os-ken has no types
 
 
 def main() -> None:
-    """Run until ended."""
+    """Run until a signal arrives."""
     logging.basicConfig(level=logging.ERROR)
     cfg.CONF([], project="os_ken", default_config_files=[])
     cfg.CONF.set_override("ofp_listen_host", "127.0.0.1")
     cfg.CONF.set_override("ofp_tcp_listen_port", int(sys.argv[1]))
 
     def end(number: int, frame: types.FrameType | None) -> None:
-        # os-ken's threads cannot be ended.
+        # os-ken's threads cannot be stopped.
         os._exit(0)
 
     for number in (signal.SIGINT, signal.SIGTERM):

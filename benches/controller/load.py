@@ -1,8 +1,7 @@
 """The controller under load: new Multipath TCP connections of four subflows over 64 switches.
 
-Beside it, in the same run and under the same switches, a plain os-ken learning switch: the yardstick of what the
-framework can do at all. Controllers take turns within a round, in an order drawn anew; what else the machine does slows
-each alike.
+The baseline is a plain os-ken learning switch, measured in the same run: the framework's own limit. Controllers take
+turns within a round, in random order, so that other load on the machine slows all alike.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ WEFT = "weft smoc"
 TREE = "weft spanning-tree"
 CONTROLLERS = (YARDSTICK, WEFT, TREE)
 IN_PROGRESS = (1, 16, 64)
-"""Connections in progress at a time: one for latency alone, some, more than the controller can use."""
+"""Connections in progress: one for pure latency, a few, and more than the controller can handle in parallel."""
 OFFERED = (0.25, 0.5, 0.75)
-"""Of an open loop, as parts of what the closed one reached."""
+"""Rates of the open loop, as fractions of the rate reached in the closed loop."""
 SUBFLOWS = 4
 FABRIC = "spine-leaf:8x56x2"
 """64 switches: 56 leaves with two hosts each, 8 spines."""
@@ -33,7 +32,7 @@ def start(name: str) -> Process:
     """Start a controller.
 
     Raises:
-        LoadError: It does not listen.
+        LoadError: It does not start listening.
     """
     port = free_port()
     if name == YARDSTICK:
@@ -45,10 +44,10 @@ def start(name: str) -> Process:
 
 
 def offer(name: str, fabric: str) -> list[str]:
-    """What a controller is loaded with.
+    """The load generator's arguments for a controller.
 
-    A learning switch knows no fabric with circles: each of its switches is alone, and a connection is a SYN from a new
-    address to the other host there, and the answer.
+    A learning switch cannot handle loops: each of its switches stands alone, and a connection is a SYN from a new
+    address to the switch's other host, and the answer.
     """
     if name == YARDSTICK:
         return ["--fabric", "alone:64", "--protocol", "tcp", "--fresh-addresses"]
@@ -61,7 +60,7 @@ def measure(
     """All figures of the load.
 
     Raises:
-        LoadError: A controller is not up to it.
+        LoadError: A controller or the load generator failed.
     """
     closed = closed_loop(names, fabric, rounds, connections, tell)
     result: dict[str, Any] = {"closed": closed}
@@ -76,7 +75,7 @@ def measure(
 def closed_loop(
     names: list[str], fabric: str, rounds: int, connections: int, tell: Callable[[str], None]
 ) -> dict[str, Any]:
-    """Connections a second with so many in progress, round by round."""
+    """Connections per second with fixed numbers in progress, over all rounds."""
     runs: dict[str, dict[int, list[dict[str, Any]]]] = {name: {n: [] for n in IN_PROGRESS} for name in names}
     draw = random.Random(1)
     for turn in range(rounds):
@@ -92,7 +91,7 @@ def closed_loop(
 
 
 def summary(reports: list[dict[str, Any]]) -> dict[str, Any]:
-    """Rounds as one: the spread of rates, the median of percentiles, the sum of what went wrong."""
+    """Summary over rounds: the spread of rates, the median of percentiles, the sum of failures."""
     per_second = spread([report["per_second"] for report in reports])
     cores = [report["controller"]["share_of_a_core"] for report in reports]
     kinds = [kind for kind in reports[0]["latency_ms"] if all(report["latency_ms"][kind] for report in reports)]
@@ -118,13 +117,13 @@ def summary(reports: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def packet_ins(report: dict[str, Any]) -> float:
-    """Packet-ins a second, without LLDP."""
+    """Packet-ins per second, excluding LLDP."""
     messages = report["messages"]
     return float((messages["packet_ins"] - messages["packet_ins_of_lldp"]) / report["seconds"])
 
 
 def wrong(reports: list[dict[str, Any]]) -> dict[str, int]:
-    """What should not be: each is 0, or not said."""
+    """Failures by kind; zero counts are omitted."""
     of: dict[str, int] = {}
     for report in reports:
         counts = {"connections that failed": report["connections"]["failed"], **report["failures"]}
@@ -135,7 +134,7 @@ def wrong(reports: list[dict[str, Any]]) -> dict[str, int]:
 
 
 def compared(runs: dict[str, dict[int, list[dict[str, Any]]]]) -> dict[str, Any]:
-    """Rates over those of the yardstick, round by round."""
+    """Rates relative to the baseline's, paired by round."""
     if YARDSTICK not in runs:
         return {}
     most = IN_PROGRESS[-1]
@@ -153,11 +152,11 @@ def compared(runs: dict[str, dict[int, list[dict[str, Any]]]]) -> dict[str, Any]
 
 
 def open_loop(fabric: str, reached: float, connections: int, tell: Callable[[str], None]) -> dict[str, Any]:
-    """Latencies at rates that do not wait for the controller."""
+    """Latencies at fixed arrival rates."""
     result = {}
     for part in OFFERED:
         rate = part * reached
-        tell(f"open loop: {rate:.0f} connections a second")
+        tell(f"open loop: {rate:.0f} connections/s")
         arguments = ["--rate", f"{rate:.3f}", "--connections", str(connections), "--warm-up", str(connections // 10)]
         with start(WEFT) as controller:
             report = load(controller, *offer(WEFT, fabric), *arguments)
@@ -166,8 +165,8 @@ def open_loop(fabric: str, reached: float, connections: int, tell: Callable[[str
 
 
 def held(fabric: str, connections: int, tell: Callable[[str], None]) -> dict[str, Any]:
-    """The controller's memory while so many connections are alive, and rates by then."""
-    tell(f"{connections:,} connections at a time")
+    """The controller's memory and rate as the number of live connections grows to `connections`."""
+    tell(f"memory: {connections:,} live connections")
     with start(WEFT) as controller:
         arguments = ["--in-progress", "64", "--connections", str(connections), "--give-up", "60"]
         return load(controller, *offer(WEFT, fabric), *arguments)

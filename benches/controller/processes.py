@@ -1,4 +1,4 @@
-"""The processes of a load, a controller and the switches that load it: each on a core of its own if there are two."""
+"""The processes of a load: the controller and the load generator, each on its own core if there are two."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ ROOT = Path(__file__).parents[2]
 LOAD = ROOT / "target" / "release" / "weft-ofload"
 READY_S = 30.0
 LOAD_S = 1800.0
-"""The longest that a load may take."""
+"""Time limit of a load."""
 
 
 class LoadError(Exception):
-    """Nothing was measured."""
+    """The measurement failed."""
 
 
 class Process:
-    """A controller, ended with the block.
+    """A controller process, ended when the block exits.
 
     Attributes:
-        name: What it is called in figures.
-        port: Where switches connect to.
+        name: Its name in the figures.
+        port: The port that switches connect to.
     """
 
     def __init__(self, name: str, module: Sequence[str], port: int) -> None:
@@ -55,16 +55,16 @@ class Process:
         until = time.monotonic() + READY_S
         while not _listens(self.port):
             if self._process.poll() is not None or time.monotonic() > until:
-                raise LoadError(f"{self.name} does not listen: {self.log()}")
+                raise LoadError(f"{self.name} is not listening on port {self.port}: {self.log()}")
             time.sleep(0.05)
 
     @property
     def pid(self) -> int:
-        """Its process."""
+        """Its process ID."""
         return self._process.pid
 
     def log(self) -> str:
-        """The end of what it has said."""
+        """The end of its log."""
         self._log.seek(0)
         return self._log.read().decode(errors="replace")[-2000:].strip()
 
@@ -87,10 +87,10 @@ class Process:
 
 
 def load(controller: Process, *arguments: str) -> dict[str, Any]:
-    """Load a controller; what was measured.
+    """Load a controller; returns the generator's report.
 
     Raises:
-        LoadError: The controller is not up to it.
+        LoadError: The generator failed or timed out.
     """
     command = [*pinned(1), str(LOAD), "--controller", f"127.0.0.1:{controller.port}", "--process", str(controller.pid)]
     try:
@@ -104,7 +104,7 @@ def load(controller: Process, *arguments: str) -> dict[str, Any]:
 
 
 def free_port() -> int:
-    """A TCP port that nobody has."""
+    """A free TCP port."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port: int = one.getsockname()[1]
@@ -112,7 +112,7 @@ def free_port() -> int:
 
 
 def pinned(core: int) -> list[str]:
-    """What runs a command on one core, where there is another for the rest, and before others where it may."""
+    """The command prefix that pins a command to a core if there are several, at high priority if root."""
     cores = sorted(os.sched_getaffinity(0))
     place = ["taskset", "-c", str(cores[core])] if len(cores) > 1 else []
     return [*(["nice", "-n", "-20"] if os.geteuid() == 0 else []), *place]

@@ -1,8 +1,8 @@
-"""Where a controller spends its time under load: py-spy looks at its stack a hundred times a second.
+"""Where a controller spends its time under load: py-spy samples its stack a hundred times a second.
 
-Only of the thread that runs: the one with Python's lock. What a stack is spent on is the deepest of its frames that
-has a name here; the core is compiled and has no frames, so a line that calls it stands for it. Time in the kernel is
-no frame: it is the process's own account of it.
+Only the thread holding the GIL is sampled. A sample counts for the deepest frame listed in `PLACES`; the core is
+compiled and has no frames, so a line that calls it stands for it. Kernel time is not sampled: it comes from the
+process's own accounting.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ PLACES = (
     ("event loop", ("asyncio/", "selectors.py", "socketserver")),
     ("threads", ("threading.py", "queue.py")),
 )
-"""Names of what time is spent on, and what the path of a frame's file has."""
+"""Categories of time, and the parts of a frame's file path that identify them."""
 
 
 def measure(name: str, fabric: str, connections: int, in_progress: int, tell: Callable[[str], None]) -> dict[str, Any]:
     """Shares of a controller's time.
 
     Raises:
-        LoadError: There is no py-spy, or it may not look.
+        LoadError: py-spy is not installed, or is not permitted to sample.
     """
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     spy = shutil.which("py-spy", path=places)
     if spy is None:
-        raise LoadError("py-spy is not here: pip install py-spy")
+        raise LoadError("py-spy is not installed: pip install py-spy")
     tell(f"profile: {name}")
     with tempfile.TemporaryDirectory() as directory, start(name) as controller:
         stacks = Path(directory) / "stacks"
@@ -77,7 +77,7 @@ def measure(name: str, fabric: str, connections: int, in_progress: int, tell: Ca
 
 
 def shares(stacks: str) -> dict[str, Any]:
-    """Of stacks as py-spy counts them: by what they are spent on, and the functions that most are in."""
+    """Sample shares by category, and the functions with the most samples, from py-spy's raw format."""
     places: Counter[str] = Counter()
     functions: Counter[str] = Counter()
     for line in stacks.splitlines():
@@ -94,7 +94,7 @@ def shares(stacks: str) -> dict[str, Any]:
 
 
 def place(frames: list[str]) -> str:
-    """What a stack is spent on."""
+    """The category of a stack."""
     if frames and calls_core(frames[-1]):
         return "core"
     for frame in reversed(frames):
@@ -105,12 +105,12 @@ def place(frames: list[str]) -> str:
 
 
 def calls_core(frame: str) -> bool:
-    """Whether a frame, `function (file:line)`, is at a line that calls the core."""
+    """Whether a frame, `function (file:line)`, is on a line that calls the core."""
     file, _, line = frame.rpartition(" (")[2].removesuffix(")").rpartition(":")
     return "weft/controller/" in file and line.isdigit() and "core." in linecache.getline(file, int(line))
 
 
 def short(frame: str) -> str:
-    """A frame without the directory of its file."""
+    """A frame with its file path shortened to the last two parts."""
     function, _, file = frame.partition(" (")
     return f"{function} ({'/'.join(file.rsplit('/', 2)[-2:])}"

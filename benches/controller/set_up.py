@@ -1,7 +1,7 @@
-"""How long paths take to set up: a few hundred MPTCP connections of four subflows, one after the other.
+"""How long paths take to set up: a few hundred sequential MPTCP connections of four subflows.
 
-Measures how long a path takes from the first SYN's arrival at the controller until all switches have confirmed, as the
-controller has it, and how long `connect` takes as the host has it: with Open vSwitch and the kernel's Multipath TCP.
+Measures the time from the first SYN's arrival at the controller until all switches have confirmed, as reported by the
+controller, and the duration of `connect` on the host, with Open vSwitch and the kernel's Multipath TCP.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def measure(connections: int, proactive: int, profile: Path | None) -> dict[str,
     """Run it in a jail of its own.
 
     Args:
-        connections: How many are opened.
-        proactive: Paths that are installed when one is wanted.
-        profile: Where to write what cProfile sees of the controller.
+        connections: Number of connections to open.
+        proactive: Paths to install when one is requested.
+        profile: Where to write the controller's cProfile data.
 
     Raises:
-        LoadError: It came to nothing; why is on standard error.
+        LoadError: The run failed; the reason is on standard error.
     """
     inside = [sys.executable, "-m", "benches.controller.inside", str(connections), str(proactive)]
     if profile is not None:
@@ -34,6 +34,6 @@ def measure(connections: int, proactive: int, profile: Path | None) -> dict[str,
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run([*jail, *inside], env=os.environ | {"PYTHONPATH": path}, stdout=subprocess.PIPE, check=False)
     if done.returncode:
-        raise LoadError("path set-up was not measured")
+        raise LoadError("path set-up: the measurement in the jail failed; its error is above")
     figures: dict[str, Any] = json.loads(done.stdout)
     return figures

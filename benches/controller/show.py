@@ -9,7 +9,7 @@ from rich.table import Table
 
 
 def tables(document: dict[str, Any], console: Console) -> None:
-    """Print what was measured."""
+    """Print all figures."""
     machine = document["machine"]
     console.print(f"{machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}")
     if "load" in document:
@@ -33,10 +33,10 @@ def tables(document: dict[str, Any], console: Console) -> None:
 
 
 def closed(figures: dict[str, Any], console: Console) -> None:
-    """Rates with so many connections in progress."""
+    """Rates by number of connections in progress."""
     table = Table(
         "controller", "in progress", "connections/s", "interval", "packet-ins/s", "messages/s", "packet-ins each",
-        "messages each", "a core", "paths", "wrong", title="closed loop",
+        "messages each", "cores used", "paths", "failures", title="closed loop",
     )  # fmt: skip
     for name, of in figures.items():
         if name == "of_the_yardstick":
@@ -59,25 +59,25 @@ def closed(figures: dict[str, Any], console: Console) -> None:
     console.print(table)
     for name, over in figures.get("of_the_yardstick", {}).items():
         for what, of in over.items():
-            console.print(
-                f"{name}, {what} of the yardstick's: {of['median']:.2f} ({of['low']:.2f} to {of['high']:.2f})"
-            )
+            console.print(f"{name}, {what}: {of['median']:.2f} x baseline ({of['low']:.2f} to {of['high']:.2f})")
     latencies({f"{name}, {n} in progress": row for name, of in figures.items() for n, row in rows(of)}, console)
 
 
 def rows(of: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Those that have latencies."""
+    """The rows that have latencies."""
     return [(n, row) for n, row in of.items() if "latency_ms" in row]
 
 
 def opened(figures: dict[str, Any], console: Console) -> None:
-    """Latencies at rates."""
-    latencies({f"{row['rate']:.0f} connections/s ({part} of the most)": row for part, row in figures.items()}, console)
+    """Latencies at fixed rates."""
+    latencies(
+        {f"{row['rate']:.0f} connections/s ({part} x closed loop)": row for part, row in figures.items()}, console
+    )
 
 
 def latencies(of: dict[str, dict[str, Any]], console: Console) -> None:
-    """Percentiles."""
-    table = Table("", "from, to", "p50, ms", "p90", "p99", "p99.9", "longest", title="latency")
+    """Latency percentiles."""
+    table = Table("", "from, to", "p50, ms", "p90", "p99", "p99.9", "max", title="latency")
     for name, row in of.items():
         for kind, spread in row["latency_ms"].items():
             cells = [f"{spread[quantile]:.2f}" for quantile in ("p50", "p90", "p99", "p999", "max")]
@@ -86,24 +86,24 @@ def latencies(of: dict[str, dict[str, Any]], console: Console) -> None:
 
 
 def memory(report: dict[str, Any], console: Console) -> None:
-    """What connections that stay cost."""
+    """Memory per live connection."""
     points = report["controller"]["memory"]
     first, last = points[0], points[-1]
     each = (last["bytes"] - first["bytes"]) / max(last["alive"] - first["alive"], 1)
     wrong = {"failed": report["connections"]["failed"]} if report["connections"]["failed"] else {}
     console.print(
         f"{last['alive']:,} connections of {report['subflows']} subflows: {last['bytes'] / 2**20:.0f} MiB, "
-        f"{first['bytes'] / 2**20:.0f} MiB without; {each:.0f} bytes each; {report['rules']:,} rules, "
-        f"{report['most_rules']:,} at one switch; {report['per_second']:.0f} connections/s on the way; "
-        f"wrong: {said(wrong)}"
+        f"{first['bytes'] / 2**20:.0f} MiB before the first; {each:.0f} bytes each; {report['rules']:,} rules, "
+        f"{report['most_rules']:,} at one switch; {report['per_second']:.0f} connections/s; "
+        f"failures: {said(wrong)}"
     )
 
 
 def profile(figures: dict[str, Any], console: Console) -> None:
-    """Shares of time."""
+    """CPU time by category."""
     for name, of in figures.items():
-        table = Table("spent on", "share", title=f"{name}: {of['per_second']:.0f} connections/s while looked at")
-        table.add_row("in the kernel, of all", f"{of['in_the_kernel']:.0%}")
+        table = Table("spent on", "share", title=f"{name}: {of['per_second']:.0f} connections/s while profiled")
+        table.add_row("kernel, share of all CPU time", f"{of['in_the_kernel']:.0%}")
         for what, share in of["python"]["shares"].items():
             table.add_row(what, f"{share:.0%}")
         for what, share in list(of["python"]["functions"].items())[:12]:
@@ -112,5 +112,5 @@ def profile(figures: dict[str, Any], console: Console) -> None:
 
 
 def said(wrong: dict[str, int]) -> str:
-    """Counts of what should not be."""
-    return ", ".join(f"{count} {name}" for name, count in wrong.items()) or "nothing"
+    """Failure counts as text."""
+    return ", ".join(f"{count} {name}" for name, count in wrong.items()) or "none"

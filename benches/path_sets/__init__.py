@@ -1,1 +1,1 @@
-"""Benchmark of path sets beside what NetworkX offers (docs/path-sets.md)."""
+"""Benchmark of path sets against NetworkX (docs/path-sets.md)."""

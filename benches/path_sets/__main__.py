@@ -1,4 +1,4 @@
-"""`python -m benches.path_sets`: takes the figures, shows them, and writes them down."""
+"""`python -m benches.path_sets`: takes the figures, shows them and writes them to a file."""
 
 import json
 import os
@@ -26,11 +26,11 @@ WALKS = 20_000
 
 
 class BenchError(Exception):
-    """Why no figures can be had."""
+    """The benchmark failed."""
 
 
 def native(case: Case, pairs: list[tuple[int, int]], passes: int, count: int = COUNT) -> dict[str, dict[str, float]]:
-    """Figures of the Rust crate, by order: sets a second, and percentiles of the time of one."""
+    """Figures of the Rust crate, by order: sets per second, and percentiles of the time per set."""
     graph = {"nodes": case.nodes, "edges": case.edges, "pairs": pairs, "passes": passes, "count": count}
     done = subprocess.run([EXAMPLE], input=json.dumps(graph), capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -40,7 +40,7 @@ def native(case: Case, pairs: list[tuple[int, int]], passes: int, count: int = C
 
 
 def seconds_each(work: Callable[[int, int], object], pairs: list[tuple[int, int]]) -> float:
-    """How long work on a pair takes."""
+    """Mean time of `work` per pair."""
     begin = time.perf_counter()
     for start, end in pairs:
         work(start, end)
@@ -48,7 +48,7 @@ def seconds_each(work: Callable[[int, int], object], pairs: list[tuple[int, int]
 
 
 def measure(case: Case, rounds: int, passes: int, sampled: int) -> dict[str, Any]:
-    """Figures of a graph, round by round: all pairs, and some of them beside NetworkX."""
+    """Figures of a graph over all rounds: all pairs, and a sample of them against NetworkX."""
     graph, rng = case.networkx(), random.Random(1)
     sets: dict[str, dict[str, list[float]]] = {order: {} for order in ORDERS}
     weft, python, yen = [], [], []
@@ -71,24 +71,24 @@ def measure(case: Case, rounds: int, passes: int, sampled: int) -> dict[str, Any
 
 
 def ours(case: Case, start: int, end: int, count: int = COUNT) -> list[peers.Nodes]:
-    """The nodes of the paths of a set, from Python."""
+    """The paths of a set as node lists, computed through the Python API."""
     answer = _weft.path_set(case.nodes, case.edges, start, end, "paper", count)
     return [nodes for nodes, _ in json.loads(answer)]
 
 
 def check(case: Case, start: int, end: int, theirs: list[peers.Nodes]) -> None:
-    """Sees to it that others find paths as good: NetworkX breaks ties in an order of its own.
+    """Checks that NetworkX finds equally good paths; it may break ties differently.
 
-    Which shortest path comes first is such a tie, and decides what the others share; so only sets with the same first
-    path can be compared.
+    The choice of the first shortest path is such a tie and determines what the others share with it, so only sets with
+    the same first path can be compared.
     """
     mine = ours(case, start, end, len(theirs))
     if mine[0] == theirs[0] and peers.keys(mine) != peers.keys(theirs):
-        raise BenchError(f"{case.name}, {start} to {end}: {peers.keys(mine)}, NetworkX {peers.keys(theirs)}")
+        raise BenchError(f"{case.name}, {start} to {end}: Weft {peers.keys(mine)}, NetworkX {peers.keys(theirs)}")
 
 
 def small(rounds: int) -> dict[str, Any]:
-    """Algorithm 1 as it is written, where that ends: all paths between two far edge switches of a fat-tree k=4."""
+    """Algorithm 1 as published, where feasible: all paths between two distant edge switches of a fat-tree k=4."""
     case = fat_tree(4)
     graph, (start, end) = case.networkx(), (0, 7)
     paths = peers.all_sorted(graph, start, end)
@@ -102,7 +102,7 @@ def small(rounds: int) -> dict[str, Any]:
 
 
 def given_up(case: Case, seconds: float) -> dict[str, Any]:
-    """How far NetworkX comes with all simple paths of the first pair that is far apart."""
+    """How many simple paths NetworkX lists within `seconds`, for the pair in the middle of the list."""
     start, end = case.pairs[len(case.pairs) // 2]
     paths, took, whole = peers.enumerated(case.networkx(), start, end, seconds)
     return {
@@ -114,26 +114,26 @@ def given_up(case: Case, seconds: float) -> dict[str, Any]:
 
 
 def pin() -> None:
-    """Keeps this process and those it starts on one core, before others where that is allowed."""
+    """Pins this process and its children to one core, at high priority if root."""
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     try:
         os.nice(-20)
     except PermissionError:
-        CONSOLE.print("not root: other processes go before the benchmark as they like")
+        CONSOLE.print("warning: not root, so other processes can preempt the benchmark")
 
 
 def main(
-    rounds: Annotated[int, typer.Option(min=1, help="each with a value of everything")] = 9,
-    seconds: Annotated[float, typer.Option(min=0.1, help="after which NetworkX is given up")] = 60.0,
-    quick: Annotated[bool, typer.Option("--quick", help="two short rounds: does it work at all?")] = False,
-    output: Annotated[Path | None, typer.Option("--json", help="write all figures there")] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="rounds; each measures everything once")] = 9,
+    seconds: Annotated[float, typer.Option(min=0.1, help="time limit for NetworkX's all_simple_paths")] = 60.0,
+    quick: Annotated[bool, typer.Option("--quick", help="smoke test: two short rounds")] = False,
+    output: Annotated[Path | None, typer.Option("--json", help="write all figures to this file")] = None,
 ) -> None:
-    """Path sets, and NetworkX beside them in the same run (docs/path-sets.md)."""
+    """Benchmark path sets against NetworkX in the same run (docs/path-sets.md)."""
     passes, sampled = 10, 20
     if quick:
         rounds, seconds, passes, sampled = 2, min(seconds, 1.0), 1, 2
     if not EXAMPLE.exists():
-        CONSOLE.print(f"{EXAMPLE} is not built: make bench-paths builds it")
+        CONSOLE.print(f"{EXAMPLE} is not built; run `make bench-paths`")
         raise typer.Exit(2)
     pin()
     cases = [fat_tree(8), drawn(200, 600)]
@@ -151,7 +151,7 @@ def main(
             document["cases"][case.name] = measure(case, rounds, passes, sampled)
         document["all_simple_paths"] = {}
         for case in cases:
-            tell(f"{case.name}: all simple paths, given up after {seconds:g} s")
+            tell(f"{case.name}: all simple paths, at most {seconds:g} s")
             document["all_simple_paths"][case.name] = given_up(case, seconds)
         tell("all simple paths of a small fabric")
         document["small"] = small(rounds)

@@ -1,4 +1,4 @@
-"""The graphs that path sets are taken on."""
+"""The benchmark's graphs."""
 
 import random
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Case:
-    """A graph, and the pairs of nodes that paths are wanted for."""
+    """A graph, and the pairs of nodes to find paths for."""
 
     name: str
     nodes: int
@@ -23,7 +23,7 @@ class Case:
     pairs: list[tuple[int, int]]
 
     def networkx(self) -> networkx.Graph:
-        """The same for NetworkX."""
+        """The graph for NetworkX."""
         graph = networkx.Graph()
         graph.add_nodes_from(range(self.nodes))
         graph.add_edges_from(self.edges)
@@ -41,7 +41,7 @@ def fat_tree(k: int) -> Case:
 
 
 def drawn(nodes: int, edges: int) -> Case:
-    """The first connected graph of so many nodes and edges, drawn with seeds from 1 on; a thousand pairs."""
+    """The first connected random graph of this size, with seeds counting from 1; a thousand pairs."""
     graphs: Iterator[networkx.Graph] = (networkx.gnm_random_graph(nodes, edges, seed=seed) for seed in count(1))
     graph = next(graph for graph in graphs if networkx.is_connected(graph))
     rng = random.Random(1)

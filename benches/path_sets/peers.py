@@ -1,4 +1,4 @@
-"""Other ways to a path set, with NetworkX: Algorithm 1 as it is written, and Yen's algorithm with its costs."""
+"""Path sets computed with NetworkX: Algorithm 1 as published, and Yen's algorithm with its costs."""
 
 import random
 import signal
@@ -9,7 +9,7 @@ import networkx
 
 Nodes = list[int]
 SHARED = 1 << 20
-"""What a shared edge costs more than others: no path has as many edges."""
+"""Extra cost of a shared edge; no path has as many edges."""
 
 
 def edges_of(path: Nodes) -> list[tuple[int, int]]:
@@ -18,7 +18,7 @@ def edges_of(path: Nodes) -> list[tuple[int, int]]:
 
 
 def keys(paths: list[Nodes]) -> list[tuple[int, int]]:
-    """What each path shares with the first, and its length: what Algorithm 1 sorts by."""
+    """Algorithm 1's sort key of each path: edges shared with the first path, and length."""
     first = set(edges_of(paths[0]))
     return [(len(first.intersection(edges_of(path))), len(path) - 1) for path in paths]
 
@@ -32,13 +32,13 @@ def all_sorted(graph: networkx.Graph, start: int, end: int) -> list[Nodes]:
 
 
 class _GivenUpError(Exception):
-    """The time is over."""
+    """The time limit was reached."""
 
 
 def enumerated(graph: networkx.Graph, start: int, end: int, seconds: float) -> tuple[int, float, bool]:
-    """How many simple paths were listed, in which time, and whether those were all; given up after `seconds`.
+    """The number of simple paths listed, the time taken, and whether they were all; stops after `seconds`.
 
-    The time is watched from outside: between two paths there may be hours.
+    A signal enforces the limit: hours may pass between two paths.
     """
 
     def give_up(*_: object) -> None:
@@ -60,10 +60,10 @@ def enumerated(graph: networkx.Graph, start: int, end: int, seconds: float) -> t
 
 
 def estimate(graph: networkx.Graph, start: int, end: int, walks: int) -> float:
-    """About how many simple paths there are (Knuth, Mathematics of Computation 29, 1975).
+    """An estimate of the number of simple paths (Knuth, Mathematics of Computation 29, 1975).
 
-    A random walk through the search for all paths, weighed by how many ways it had; the mean over walks is right on
-    average, and mostly too low.
+    Random walks through the search tree of all paths, weighted by the number of choices; the mean over walks is
+    unbiased, but mostly too low.
     """
     rng, total = random.Random(1), 0.0
     for _ in range(walks):

@@ -9,13 +9,13 @@ from weft import quantity
 
 
 def spread(of: dict[str, Any], digits: int = 3) -> str:
-    """A median and the interval of it."""
+    """A median and its interval."""
     median, low, high = (quantity.digits(of[key], digits) for key in ("median", "low", "high"))
     return f"{median} ({low} to {high})"
 
 
 def tables(document: dict[str, Any], console: Console) -> None:
-    """Prints what was measured."""
+    """Prints all figures."""
     machine, noise = document["machine"], document["noise"]
     count, rounds = document["count"], document["rounds"]
     console.print(f"{machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}; one core, {rounds} rounds")
@@ -24,15 +24,15 @@ def tables(document: dict[str, Any], console: Console) -> None:
         for order, row in case["sets"].items():
             table.add_row(name, order, *(spread(row[key]) for key in ("per_second", "p50_us", "p99_us")))
     console.print(table)
-    table = Table("graph", "NetworkX, Yen", "Weft from Python", "ms a set of NetworkX", title="times as long as Weft")
+    table = Table("graph", "NetworkX, Yen", "Weft from Python", "NetworkX, ms per set", title="times Weft (Rust)")
     for name, case in document["cases"].items():
         yen, python = case["beside"]["yen"], case["beside"]["python"]
         table.add_row(name, spread(yen["ratio"]), spread(python["ratio"]), spread(yen["ms"]))
     console.print(table)
-    table = Table("graph", "paths listed", "in, s", "all?", "there are about", title="all_simple_paths")
+    table = Table("graph", "paths listed", "time, s", "all?", "estimated total", title="all_simple_paths")
     for name, row in document["all_simple_paths"].items():
         about = f"{row['paths']:,}" if row["all"] else f"{row['estimate']:.0e}"
-        table.add_row(name, f"{row['paths']:,}", f"{row['seconds']:.1f}", "yes" if row["all"] else "given up", about)
+        table.add_row(name, f"{row['paths']:,}", f"{row['seconds']:.1f}", "yes" if row["all"] else "timed out", about)
     console.print(table)
     small = document["small"]
     console.print(

@@ -1,1 +1,1 @@
-"""Figures of the Linux switch, as ratios to others in the same run; benches/switch/README.md says what they mean."""
+"""Benchmarks of the Linux switch, as ratios to other switches in the same run (benches/switch/README.md)."""

@@ -1,4 +1,4 @@
-"""`python -m benches.switch`: takes the figures, shows them, and writes them down."""
+"""`python -m benches.switch`: takes the figures, shows them and writes them to a file."""
 
 import sys
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def take(
     quick: bool,
     tell: Callable[[str], None],
 ) -> dict[str, Any]:
-    """The figures of the parts asked for."""
+    """The figures of the selected parts."""
     result: dict[str, Any] = {}
     for part in parts:
 
@@ -54,26 +54,26 @@ def take(
 
 def main(
     parts: Annotated[list[str] | None, typer.Argument(help=f"any of {', '.join(PARTS)} [default: all]")] = None,
-    switches: Annotated[str, typer.Option(help="of forward, with commas; a bridge is the base")] = ",".join(FORWARDERS),
-    rounds: Annotated[int, typer.Option(min=1, help="turns of each switch, forward and connect")] = 15,
-    seconds: Annotated[float, typer.Option(min=0.05, help="of one turn")] = 1.0,
-    trials: Annotated[int, typer.Option(min=1, help="of each failure; runs of table")] = 5,
-    quick: Annotated[bool, typer.Option("--quick", help="three short turns, two trials: does it work at all?")] = False,
-    output: Annotated[Path | None, typer.Option("--json", help="write all figures there")] = None,
+    switches: Annotated[str, typer.Option(help="for forward, with commas; must include bridge")] = ",".join(FORWARDERS),
+    rounds: Annotated[int, typer.Option(min=1, help="turns per switch (forward, connect)")] = 15,
+    seconds: Annotated[float, typer.Option(min=0.05, help="length of one turn")] = 1.0,
+    trials: Annotated[int, typer.Option(min=1, help="per kind of failure; runs of table")] = 5,
+    quick: Annotated[bool, typer.Option("--quick", help="smoke test: three short turns, two trials")] = False,
+    output: Annotated[Path | None, typer.Option("--json", help="write all figures to this file")] = None,
 ) -> None:
-    """Figures of the Linux switch, as ratios to others in the same run (benches/switch/README.md)."""
+    """Benchmark the Linux switch, as ratios to other switches in the same run (benches/switch/README.md)."""
     parts = parts or list(PARTS)
     names = switches.split(",")
     refuse("part", parts, PARTS)
     refuse("switch", names, FORWARDERS)
     if forward.BASE not in names:
-        raise typer.BadParameter(f"ratios are to the {forward.BASE}: add it to --switches")
+        raise typer.BadParameter(f"all ratios are to the {forward.BASE}: add it to --switches")
     if quick:
         rounds, seconds, trials = 3, min(seconds, 1.0), 2
     if not jail.is_inside():
         missing = [path for path in (EXAMPLES / "frames", BINARIES / "weft-switchd") if not path.exists()]
         if missing:
-            CONSOLE.print(f"{missing[0]} is not built: make bench-switch builds it")
+            CONSOLE.print(f"{missing[0]} is not built; run `make bench-switch`")
             raise typer.Exit(2)
         raise typer.Exit(jail.run("benches.switch", sys.argv[1:], LIMIT))
     jail.furnish()

@@ -1,7 +1,7 @@
-"""What a new TCP connection costs: how many are opened a second, one at a time and several, and how long each takes.
+"""The cost of new TCP connections: rate and set-up latency, one at a time and eight at once.
 
-Through one switch, where Weft explores nothing, since both hosts are its own; and through two leaves and two spines,
-where each SYN is wrapped, flooded and unwrapped. Bridges have one spine there: a tree of them uses no more.
+Measured through one switch, where Weft does not explore because both hosts are attached to it, and through two leaves
+and two spines, where each SYN is wrapped, flooded and unwrapped. Bridges get one spine: a spanning tree uses no more.
 """
 
 import json
@@ -16,13 +16,13 @@ from benches.switch.peers import Bridge, Switch, Weft
 BASE = "bridge"
 PORT = 5001
 AT_ONCE = (1, 8)
-# Every connection is to be explored: a limit would have some of them go by the default forwarding.
+# Every connection must be explored: a rate limit would leave some to the default forwarding.
 EXPLORE = "[exploration]\nexploration_rate = 1000000\nexploration_burst = 100000\n"
 
 
 @dataclass
 class Path:
-    """Two hosts, and switches between them."""
+    """Two hosts and the switches between them."""
 
     name: str
     shape: str
@@ -45,7 +45,7 @@ def one_switch(lab: Lab, kind: str) -> Path:
 
 
 def leaf_spine(lab: Lab, kind: str) -> Path:
-    """A host at each of two leaves, which two spines connect, or one where there are bridges."""
+    """Two leaves with one host each, connected by two spines (one spine for bridges)."""
     leaves = [create(lab, kind, f"{kind}-leaf{number}") for number in (1, 2)]
     spines = [create(lab, kind, f"{kind}-spine{number}") for number in ((1,) if kind == BASE else (1, 2))]
     hosts = [lab.host(f"{kind}-f{number}", number, leaf.space, "p0") for number, leaf in enumerate(leaves, 1)]
@@ -60,7 +60,7 @@ def leaf_spine(lab: Lab, kind: str) -> Path:
 
 
 def ready(path: Path) -> Path:
-    """Waits until the switches forward, and has the server listen."""
+    """Waits until the switches forward, then starts the server."""
     wait_for(
         f"{path.name}, {path.shape}", lambda: all([path.client.answers(address(2)), path.server.answers(address(1))])
     )
@@ -72,7 +72,7 @@ def measure(modes: list[str], rounds: int, seconds: float, progress: Callable[[s
     """Connections a second and set-up latency, as ratios to the bridge.
 
     Raises:
-        LabError: where connections fail.
+        LabError: Connections fail.
     """
     result: dict[str, Any] = {}
     for shape in (one_switch, leaf_spine):
@@ -83,7 +83,7 @@ def measure(modes: list[str], rounds: int, seconds: float, progress: Callable[[s
 
 
 def compare(paths: list[Path], rounds: int, seconds: float, progress: Callable[[str], None]) -> dict[str, Any]:
-    """Takes turns between switches of the same shape."""
+    """Measures the paths of one shape alternately."""
     taken: dict[int, dict[str, list[dict[str, float]]]] = {n: {path.name: [] for path in paths} for n in AT_ONCE}
     for number in range(rounds):
         progress(f"{paths[0].shape}, round {number + 1} of {rounds}")
@@ -106,19 +106,19 @@ def compare(paths: list[Path], rounds: int, seconds: float, progress: Callable[[
 
 
 def connections(path: Path, at_once: int, seconds: float) -> dict[str, float]:
-    """One round of one switch."""
+    """One round on one path."""
     before = explored(path)
     command = [str(EXAMPLES / "connections"), "open", f"{address(2)}:{PORT}"]
     output = path.client.run(*command, "--seconds", f"{seconds:g}", "--at-once", str(at_once), cpu=0)
     row: dict[str, float] = json.loads(output)
     if not row["opened"]:
-        raise LabError(f"{path.name}, {path.shape}: no connection opened")
+        raise LabError(f"{path.name}, {path.shape}: no connection was opened")
     row["per_second"] = row["opened"] / row["seconds"]
     row["explored"] = explored(path) - before
     return row
 
 
 def explored(path: Path) -> int:
-    """How many explorations have come to the server's switch: the copy that loses is late; bridges have none."""
+    """Explorations that reached the server's switch, counted by their late copies; 0 for bridges."""
     switch = path.switches[min(1, len(path.switches) - 1)]
     return switch.dropped("late_copy") if isinstance(switch, Weft) else 0

@@ -1,8 +1,8 @@
-"""How fast one switch forwards between two hosts: TCP whose segments the kernel joins (GSO), and 60-byte frames.
+"""How fast one switch forwards between two hosts: TCP with GSO, and 60-byte frames.
 
-In a round the switches take turns of milliseconds, in an order drawn anew each time, so that what else the machine does
-slows each alike; Open vSwitch, whose own process would work on in the turns of others, is measured after them. A second
-bridge is one of the switches: what it differs from the first by is what nothing can be told below.
+In a round the switches take turns of milliseconds in random order, so that other load on the machine slows all alike.
+Open vSwitch, whose process would keep working during the others' turns, is measured after them. A second bridge is
+among the switches: its difference from the first is the resolution of the benchmark.
 """
 
 import json
@@ -20,7 +20,7 @@ PORT = 5001
 BULK_PORT = 5002
 CLIENT_PORT = 40_000
 COUNTED = "02:00:00:00:00:99"
-"""Where frames that are counted go: to the receiver's port, but not to its own address, so that it only counts."""
+"""Destination of counted frames: behind the receiver's port, but not its own address, so that it only counts them."""
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Rig:
 
 @dataclass(frozen=True)
 class Flows:
-    """Flows of the sender's, with TCP ports one after the other."""
+    """Flows from the sender, with consecutive TCP ports."""
 
     destination: str
     port: int
@@ -43,7 +43,7 @@ class Flows:
     count: int
 
     def run(self, action: str, rig: Rig) -> int:
-        """Has `flows` put them into the switch's table, or count those that frames have hit since."""
+        """Runs `flows`, which adds them to the switch's table (`fill`) or counts the entries used since (`hit`)."""
         command = [str(EXAMPLES / "flows"), action, str(PINS / rig.switch.name / "maps"), "--source", mac(1)]
         command += ["--destination", self.destination, "--port", str(self.port)]
         return int(run(*command, "--first-port", str(self.first_port), "--flows", str(self.count)))
@@ -54,11 +54,11 @@ BULK = Flows(mac(2), BULK_PORT, CLIENT_PORT, 1)
 MANY = Flows(COUNTED, PORT, FIRST_PORT, 10_000)
 FEW = Flows(COUNTED, PORT, FIRST_PORT, 100)
 KINDS = {"TCP with GSO": BULK, "60-byte frames, 10 000 flows": MANY, "60-byte frames, 100 flows": FEW}
-"""What is forwarded. Where flows have entries, those of all kinds are in the table all the time."""
+"""The kinds of traffic. In tcp-path the entries of all kinds stay in the table throughout."""
 
 
 def build(lab: Lab, number: int, name: str, switch: Switch) -> Rig:
-    """Cables two hosts to the switch, starts it, and waits until it forwards."""
+    """Connects two hosts to the switch, starts it, and waits until it forwards."""
     ports = [f"p{number}a", f"p{number}b"]
     hosts = [lab.host(f"{switch.name}-{end}", end, switch.space, port) for end, port in enumerate(ports, 1)]
     for host, peer in zip(hosts, (2, 1), strict=True):
@@ -66,7 +66,7 @@ def build(lab: Lab, number: int, name: str, switch: Switch) -> Rig:
             host.run("ethtool", "-K", "eth0", "tx", "off")
         run("ip", "-n", host.name, "neigh", "add", address(peer), "lladdr", mac(peer), "dev", "eth0")
     switch.start(ports)
-    # Both are heard, and so known: an address that is not known is asked for by nobody here.
+    # Both hosts must send a frame, so that the switch learns them: static neighbour entries suppress ARP.
     wait_for(
         f"{switch.name} between two hosts", lambda: all([hosts[0].answers(address(2)), hosts[1].answers(address(1))])
     )
@@ -74,13 +74,13 @@ def build(lab: Lab, number: int, name: str, switch: Switch) -> Rig:
 
 
 def routes() -> str:
-    """What ecmp and spray are told: where the stations are."""
+    """The routes for ecmp and spray: which port leads to which station."""
     places = ((mac(1), 0), (mac(2), 1), (COUNTED, 1))
     return "".join(f'[[route]]\nstation = "{station}"\nports = ["@{port}"]\n' for station, port in places)
 
 
 def switches(lab: Lab, names: list[str]) -> list[Rig]:
-    """The rigs of all switches asked for."""
+    """The rigs of all selected switches."""
     rigs = []
     for number, name in enumerate(names):
         switch: Switch
@@ -96,7 +96,7 @@ def switches(lab: Lab, names: list[str]) -> list[Rig]:
 
 
 def tcp(rigs: list[Rig], seconds: float) -> list[float]:
-    """Bits per second that arrive of one TCP connection through each switch; one core does all of the work."""
+    """Received bits per second of one TCP connection through each switch, with all work on one core."""
     command = [*on_cpu(0), str(EXAMPLES / "bulk"), "--address", address(2), "--port", str(BULK_PORT)]
     command += ["--client-port", str(CLIENT_PORT), "--seconds", f"{seconds:g}"]
     pairs = [space.path for rig in rigs for space in (rig.sender, rig.receiver)]
@@ -105,10 +105,10 @@ def tcp(rigs: list[Rig], seconds: float) -> list[float]:
 
 
 def frames(rigs: list[Rig], seconds: float, flows: Flows) -> list[float]:
-    """Frames per second that arrive through each switch, of 60-byte frames over many tuples.
+    """Received 60-byte frames per second through each switch, over many tuples.
 
-    Of seconds of the core's time: what others take of it in between does not count. Open vSwitch works on another core,
-    and its seconds are the clock's.
+    Per second of CPU time, which excludes other processes' share of the core. Open vSwitch works on another core, so
+    its rate is per second of wall-clock time.
     """
     command = [*on_cpu(0), str(EXAMPLES / "frames"), "--source", mac(1), "--destination", COUNTED]
     command += ["--flows", str(flows.count), "--first-port", str(FIRST_PORT), "--port", str(PORT)]
@@ -120,7 +120,7 @@ def frames(rigs: list[Rig], seconds: float, flows: Flows) -> list[float]:
 
 
 def announce(rig: Rig) -> None:
-    """The receiver sends a frame from the address that is to be counted: now the switch knows where it is."""
+    """The receiver sends a frame from the counted address, so that the switch learns its port."""
     command = [str(EXAMPLES / "frames"), "--source", COUNTED, "--destination", mac(1), "--seconds", "0"]
     run(*command, rig.receiver.path)
 
@@ -129,7 +129,7 @@ def measure(names: list[str], rounds: int, seconds: float, progress: Callable[[s
     """Forwarding by each switch, as ratios to the bridge.
 
     Raises:
-        LabError: where a switch does not forward, or frames did not go by the flows' entries.
+        LabError: A switch does not forward, or frames did not use the flows' entries.
     """
     values: dict[str, dict[str, list[float]]] = {kind: {name: [] for name in names} for kind in KINDS}
     with Lab() as lab:
@@ -150,7 +150,7 @@ def measure(names: list[str], rounds: int, seconds: float, progress: Callable[[s
 
 
 def one(rigs: list[Rig], flows: Flows, seconds: float) -> list[float]:
-    """One round of switches that take turns."""
+    """One round, with the switches taking turns."""
     if not rigs:
         return []
     keeping = [rig for rig in rigs if rig.name == "tcp-path"]
@@ -163,7 +163,7 @@ def one(rigs: list[Rig], flows: Flows, seconds: float) -> list[float]:
     for rig in keeping:
         hit = flows.run("hit", rig)
         if hit != flows.count:
-            raise LabError(f"only {hit} of {flows.count} flows were forwarded by their entries")
+            raise LabError(f"{rig.name}: only {hit} of {flows.count} flow entries were used")
     for rig, value in zip(rigs, values, strict=True):
         if value <= 0:
             raise LabError(f"{rig.name} forwarded nothing")
@@ -171,5 +171,5 @@ def one(rigs: list[Rig], flows: Flows, seconds: float) -> list[float]:
 
 
 def present(names: list[str]) -> list[str]:
-    """The switches that can be measured here."""
+    """The selected switches that can be measured on this machine."""
     return [name for name in names if name != "ovs" or is_there("ovs-vswitchd")]

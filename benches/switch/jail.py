@@ -1,8 +1,8 @@
-"""Where figures are taken: network, mount and process namespaces of their own, which nothing outlives.
+"""Private network, mount and PID namespaces for the measurements; nothing outlives them.
 
-The process that was started stays outside and only waits; it starts itself again inside, as the first process of
-the new process namespace. When that one ends, or either is killed, the kernel ends all that was started inside, and
-with the namespaces go their interfaces, programs and pins.
+The original process stays outside and only waits; it starts itself again inside, as PID 1 of the new PID namespace.
+When that process ends, or either is killed, the kernel kills everything started inside, and the interfaces, programs
+and pins disappear with the namespaces.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class JailError(Exception):
-    """The namespaces cannot be made; says what is missing."""
+    """The namespaces cannot be created."""
 
 
 def is_inside() -> bool:
@@ -32,25 +32,25 @@ def _die_with_parent() -> None:
 
 
 def run(module: str, arguments: list[str], limit: float) -> int:
-    """Runs this program, `module`, inside with the same arguments, for at most `limit` seconds.
+    """Runs `module` inside with these arguments, for at most `limit` seconds.
 
     Returns:
-        Its exit status; 124 where it took too long, as timeout(1).
+        Its exit status; 124 after a timeout, like timeout(1).
 
     Raises:
-        JailError: where this is not root.
+        JailError: This process is not root.
     """
     if os.geteuid() != 0:
-        raise JailError("network namespaces and BPF need root: the same command after `sudo`")
+        raise JailError("network namespaces and BPF need root: run the same command with `sudo`")
     command = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--"]
     command += [sys.executable, "-m", module, *arguments]
     process = subprocess.Popen(command, env={**os.environ, INSIDE: "1"}, preexec_fn=_die_with_parent)
-    # SIGTERM as Ctrl-C: both reach the process inside as the end of this one.
+    # Treat SIGTERM like Ctrl-C: both end the process inside through the end of this one.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return process.wait(limit)
     except subprocess.TimeoutExpired:
-        print(f"stopped: not done within {limit:g} s", file=sys.stderr)
+        print(f"stopped: not finished within {limit:g} s", file=sys.stderr)
         return 124
     except KeyboardInterrupt:
         return 130
@@ -60,10 +60,10 @@ def run(module: str, arguments: list[str], limit: float) -> int:
 
 
 def furnish() -> None:
-    """Inside: file systems for pins, for names of namespaces and for sockets, which nobody else sees.
+    """Inside: mounts private file systems for pins, namespace names and sockets.
 
     Raises:
-        JailError: where one cannot be mounted.
+        JailError: A file system cannot be mounted.
     """
     for kind, place in (("tmpfs", "/run"), ("sysfs", "/sys"), ("bpf", "/sys/fs/bpf")):
         done = subprocess.run(["mount", "-t", kind, kind, place], capture_output=True, text=True)

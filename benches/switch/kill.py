@@ -1,4 +1,4 @@
-"""What is lost while daemons die, and while others take their place: nothing should be."""
+"""Frames lost while daemons are killed and restarted, or upgraded; the target is zero."""
 
 import time
 from collections.abc import Callable
@@ -9,11 +9,11 @@ from benches.switch.peers import Switch, Weft
 from benches.switch.ring import Stream, build
 
 AWAY = 2.0
-"""Seconds until a killed daemon is started again."""
+"""Seconds until a killed daemon is restarted."""
 
 
 def measure(trials: int, progress: Callable[[str], None]) -> dict[str, Any]:
-    """Frames lost of a flow over two switches whose daemons are killed, and upgraded, both at the same time."""
+    """Frames lost from a flow over two switches whose daemons are both killed, or both upgraded."""
     result: dict[str, Any] = {}
     with Lab() as lab:
         daemons = [Weft(lab, f"s{number}", "tcp-path") for number in (1, 2, 3)]
@@ -40,7 +40,7 @@ def measure(trials: int, progress: Callable[[str], None]) -> dict[str, Any]:
 
 
 def killed(daemons: list[Weft]) -> None:
-    """Kills daemons, and starts others after a while."""
+    """Kills the daemons and restarts them after `AWAY` seconds."""
     for daemon in daemons:
         daemon.kill()
     time.sleep(AWAY)
@@ -49,7 +49,7 @@ def killed(daemons: list[Weft]) -> None:
 
 
 def upgraded(daemons: list[Weft]) -> None:
-    """Has each daemon end, and the next one adopt what it leaves."""
+    """Stops each daemon and starts a new one, which adopts its data plane."""
     for daemon in daemons:
         daemon.stop()
         daemon.launch()

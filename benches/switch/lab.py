@@ -1,4 +1,4 @@
-"""Namespaces, cables between them, and what runs in them."""
+"""Namespaces, links between them, and processes in them."""
 
 import json
 import os
@@ -15,14 +15,14 @@ BINARIES = ROOT / "target/release"
 
 
 class LabError(Exception):
-    """Something that the figures need did not work; says what."""
+    """A step of a measurement failed."""
 
 
 def run(*command: str, text: str | None = None, limit: float = 60.0) -> str:
     """The output of a command.
 
     Raises:
-        LabError: where it fails, or takes more than `limit` seconds.
+        LabError: It fails, or takes more than `limit` seconds.
     """
     try:
         done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=limit)
@@ -37,7 +37,7 @@ def wait_for(what: str, condition: Callable[[], bool], limit: float = 20.0) -> N
     """Waits until `condition` holds.
 
     Raises:
-        LabError: where it does not within `limit` seconds.
+        LabError: It does not within `limit` seconds.
     """
     end = time.monotonic() + limit
     while not condition():
@@ -47,7 +47,7 @@ def wait_for(what: str, condition: Callable[[], bool], limit: float = 20.0) -> N
 
 
 def on_cpu(cpu: int | None) -> list[str]:
-    """What pins a command to a core of this machine; nothing where it has not that many."""
+    """The command prefix that pins a command to a core; empty if the machine has fewer cores."""
     cores = sorted(os.sched_getaffinity(0))
     return [] if cpu is None or cpu >= len(cores) else ["taskset", "--cpu-list", str(cores[cpu]), "nice", "-n", "-20"]
 
@@ -61,22 +61,22 @@ class Space:
 
     @property
     def path(self) -> str:
-        """Where it has a name."""
+        """The file that names it."""
         return f"/run/netns/{self.name}"
 
     def enter(self, *command: str, cpu: int | None = None) -> list[str]:
-        """The command, to be run in here."""
+        """The command line that runs `command` in this namespace."""
         # `ip netns exec` would hide the BPF file system.
         return ["nsenter", f"--net={self.path}", *on_cpu(cpu), *command]
 
     def run(self, *command: str, cpu: int | None = None, limit: float = 60.0) -> str:
-        """The output of a command that is run in here."""
+        """The output of a command run in this namespace."""
         return run(*self.enter(*command, cpu=cpu), limit=limit)
 
     def start(
         self, *command: str, cpu: int | None = None, log: Path | None = None, **extra: Any
     ) -> subprocess.Popen[str]:
-        """Starts a command in here; it ends with the lab, if not before."""
+        """Starts a command in this namespace; it ends with the lab, if not before."""
         sink = log.open("w") if log else subprocess.DEVNULL
         extra = {"stdout": sink, "stderr": sink} | extra
         process = subprocess.Popen(self.enter(*command, cpu=cpu), text=True, stdin=subprocess.DEVNULL, **extra)
@@ -88,18 +88,18 @@ class Space:
         self.run("sysctl", "-q", "-w", f"{key}={value}")
 
     def received(self, interface: str) -> int:
-        """Frames that have come in on an interface."""
+        """Frames received on an interface."""
         links = json.loads(run("ip", "-n", self.name, "-j", "-s", "link", "show", "dev", interface))
         return int(links[0]["stats64"]["rx"]["packets"])
 
     def answers(self, address: str) -> bool:
-        """Whether a ping to `address` comes back."""
+        """Whether a ping to `address` is answered."""
         command = self.enter("ping", "-q", "-c", "1", "-W", "1", address)
         return subprocess.run(command, capture_output=True).returncode == 0
 
 
 class Lab:
-    """All namespaces of a figure; what runs in them ends with it."""
+    """The namespaces of one measurement; ends their processes on exit."""
 
     def __init__(self) -> None:
         self.spaces: list[Space] = []
@@ -119,15 +119,15 @@ class Lab:
         run("ip", "netns", "add", name)
         space = Space(name)
         self.spaces.append(space)
-        # No segments of neighbour discovery's while frames are counted.
+        # No IPv6 neighbour discovery while frames are counted.
         space.run("sysctl", "-q", "-w", "net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.default.disable_ipv6=1")
         run("ip", "-n", name, "link", "set", "lo", "up")
         return space
 
     def cable(self, a: Space, a_end: str, b: Space, b_end: str) -> None:
-        """A cable between two namespaces; both its ends are up."""
-        # Of ends that have the same number Linux says up to a second late that the carrier is gone, as of network
-        # cards soon after a change of another (linkwatch_urgent_event).
+        """A veth pair between two namespaces, with both ends up."""
+        # For ends with the same interface index, Linux reports carrier loss up to a second late, as for network cards
+        # soon after another change (linkwatch_urgent_event).
         self.cables += 1
         end = ["name", b_end, "index", str(1000 + self.cables), "netns", b.name]
         run("ip", "link", "add", a_end, "netns", a.name, "type", "veth", "peer", *end)
@@ -135,12 +135,12 @@ class Lab:
             run("ip", "-n", space.name, "link", "set", "dev", interface, "up")
 
     def host(self, name: str, number: int, switch: Space, port: str) -> Space:
-        """A host, cabled to a port of a switch. Its address is `address(number)`, its MAC `mac(number)`."""
+        """A host connected to a port of a switch. Its address is `address(number)`, its MAC `mac(number)`."""
         host = self.space(name)
         self.cable(host, "eth0", switch, port)
         run("ip", "-n", name, "link", "set", "eth0", "address", mac(number))
         run("ip", "-n", name, "address", "add", f"{address(number)}/24", "dev", "eth0")
-        # A connection whose turn it was not goes on as it was.
+        # A connection keeps its congestion window between its turns.
         host.set("net.ipv4.tcp_slow_start_after_idle", "0")
         return host
 
@@ -156,7 +156,7 @@ def mac(number: int) -> str:
 
 
 def end(processes: Iterable[subprocess.Popen[str]]) -> None:
-    """Ends processes that were started here, gently at first."""
+    """Ends these processes: SIGTERM first, SIGKILL after 3 s."""
     processes = [process for process in processes if process.poll() is None]
     for process in processes:
         process.terminate()

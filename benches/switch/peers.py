@@ -1,4 +1,4 @@
-"""The switches that are compared: the Linux bridge, Open vSwitch, and Weft in each of its modes."""
+"""The switches under comparison: the Linux bridge, Open vSwitch, and Weft in each of its modes."""
 
 import json
 import os
@@ -20,7 +20,7 @@ class Switch(ABC):
     """A switch in a namespace of its own."""
 
     finishes_checksums = True
-    """Whether hosts may leave checksums, and with them the cutting of segments, to the interface."""
+    """Whether hosts may offload checksums, and thus segmentation, to the interface."""
 
     def __init__(self, lab: Lab, name: str) -> None:
         self.name = name
@@ -43,7 +43,7 @@ class Bridge(Switch):
         self.priority = priority
 
     def start(self, ports: list[str]) -> None:
-        """Also turns off what would make it slower than it can be: netfilter and multicast snooping."""
+        """Also turns off netfilter and multicast snooping, which would slow it down."""
         bridge = ["ip", "-n", self.space.name, "link"]
         run(*bridge, "add", "br0", "type", "bridge", "mcast_snooping", "0")
         for family in ("ip", "ip6", "arp"):
@@ -60,7 +60,7 @@ class Bridge(Switch):
 
 
 class OpenVSwitch(Switch):
-    """Open vSwitch with the datapath in its own process, and a database of its own."""
+    """Open vSwitch with the userspace datapath and a private database."""
 
     finishes_checksums = False
 
@@ -97,7 +97,7 @@ class Weft(Switch):
 
     @property
     def maps(self) -> Path:
-        """Where its maps are pinned."""
+        """The directory where its maps are pinned."""
         return PINS / self.name / "maps"
 
     @property
@@ -114,7 +114,7 @@ class Weft(Switch):
         self.launch()
 
     def launch(self) -> None:
-        """Starts the daemon, and waits until it serves."""
+        """Starts the daemon and waits for its control socket."""
         command = [str(BINARIES / "weft-switchd"), "--config", str(RUN / f"{self.name}.toml")]
         command += ["--run-dir", str(RUN), "--pin-dir", str(PINS)]
         daemon = self.space.start(*command, log=RUN / f"{self.name}.log")
@@ -124,7 +124,7 @@ class Weft(Switch):
             raise LabError(f"weft-switchd {self.name} ended: {(RUN / f'{self.name}.log').read_text().strip()}")
 
     def serves(self) -> bool:
-        """Whether the control socket takes a connection."""
+        """Whether the control socket accepts a connection."""
         with socket.socket(socket.AF_UNIX) as client:
             try:
                 client.connect(str(self.socket))
@@ -139,12 +139,12 @@ class Weft(Switch):
             self.daemon.wait()
 
     def stop(self) -> None:
-        """Has the daemon end as an administrator would; the data plane stays."""
+        """Stops the daemon with SIGTERM, as an administrator would; the data plane stays."""
         if self.daemon:
             end([self.daemon])
 
     def dropped(self, reason: str) -> int:
-        """Frames that the data plane has dropped for a reason."""
+        """Frames that the data plane has dropped for `reason`."""
         shown = run(str(BINARIES / "weftctl"), "--socket", str(self.socket), "--json", "show", "counters")
         return int(json.loads(shown)["dropped"].get(reason, 0))
 

@@ -1,4 +1,4 @@
-"""How long a flow stands still when the cable it uses fails, and what is lost: by carrier loss, and in silence."""
+"""How long a flow stalls and how many frames it loses when its link fails, by carrier loss or silently."""
 
 import time
 from collections.abc import Callable
@@ -13,15 +13,15 @@ from benches.switch.ring import INTERVAL_US, Stream, build
 
 @dataclass(frozen=True)
 class Peer:
-    """What recovers."""
+    """A kind of switch, with its settings and limits."""
 
     name: str
     settle: float
-    """Seconds until a ring that was just built, or mended, is as it stays."""
+    """Seconds until a ring converges after it is built or repaired."""
     cut: float
-    """Seconds within which it recovers from carrier loss, at worst."""
+    """Worst-case recovery time from carrier loss, in seconds."""
     silent: float
-    """Seconds within which it recovers in silence, at worst."""
+    """Worst-case recovery time from silent loss, in seconds."""
     target_cut_ms: float | None = None
     target_silent_ms: float | None = None
     hello: str | None = None
@@ -38,7 +38,7 @@ PEERS = (
 
 
 def switches(lab: Lab, peer: Peer) -> list[Switch]:
-    """Three of them; the first bridge is the root, so that the flow uses the cable that will fail."""
+    """Three switches; the first bridge is the root, so that the flow uses the link that will fail."""
     if peer.hello:
         hello = f'[hello]\ninterval = "{peer.hello}"\n'
         return [Weft(lab, f"s{number}", "tcp-path", hello) for number in (1, 2, 3)]
@@ -46,7 +46,7 @@ def switches(lab: Lab, peer: Peer) -> list[Switch]:
 
 
 def measure(trials: int, slow: bool, progress: Callable[[str], None]) -> dict[str, Any]:
-    """Outages of each peer; with `slow` those of STP with its default timers too, once."""
+    """Outages of each peer; `slow` adds one trial of STP with its default timers."""
     result: dict[str, Any] = {}
     for peer in PEERS:
         if peer.name == "bridge, STP" and not slow:
@@ -86,10 +86,10 @@ def measure(trials: int, slow: bool, progress: Callable[[str], None]) -> dict[st
 
 
 def outage(peer: Peer, way: str, received: dict[str, Any]) -> dict[str, float]:
-    """The outage of a trial: from the last frame before that arrived to the first after it, by when they were sent."""
+    """The outage of a trial: time between sending the last frame that arrived before it and the first after it."""
     gaps = [gap for gap in received["gaps"] if gap["lost"]]
     if any(gap["sent_ns"] is None for gap in gaps):
-        raise LabError(f"{peer.name}, {way}: the flow did not come back")
+        raise LabError(f"{peer.name}, {way}: the flow did not resume")
     sent = sum(gap["sent_ns"] - INTERVAL_US * 1000 for gap in gaps) / 1e6
     still = max((gap["still_ns"] for gap in gaps), default=0) / 1e6
     return {

@@ -1,4 +1,4 @@
-"""Three switches in a ring with a host at two of them, a cable that can fail, and a flow of numbered frames across."""
+"""Three switches in a ring, hosts at two of them, links that can fail, and a flow of numbered frames."""
 
 import json
 import subprocess
@@ -10,12 +10,12 @@ from benches.switch.peers import Switch
 
 SENDER = "02:00:00:00:01:01"
 RECEIVER = "02:00:00:00:01:02"
-"""Stations that no kernel answers for: both ends of the flow are packet sockets."""
+"""Addresses that no kernel answers for: both ends of the flow are packet sockets."""
 INTERVAL_US = 200
 
 
 class Cable:
-    """A cable whose middle is ours: it can lose its carrier at both ends, or only swallow frames."""
+    """A link through a middle namespace: it can lose its carrier at both ends, or silently drop frames."""
 
     def __init__(self, lab: Lab, name: str, a: Switch, a_port: str, b: Switch, b_port: str) -> None:
         self.middle = lab.space(name)
@@ -26,7 +26,7 @@ class Cable:
         self.carry()
 
     def carry(self) -> None:
-        """Frames go from end to end."""
+        """Forwards frames in both directions."""
         place = "filter add dev {} ingress protocol all prio 1 u32 match u32 0 0 action mirred egress redirect dev {}\n"
         run("tc", "-n", self.middle.name, "-batch", "-", text=place.format("a", "b") + place.format("b", "a"))
 
@@ -35,12 +35,12 @@ class Cable:
         run("ip", "-n", self.middle.name, "-batch", "-", text="link set dev a down\nlink set dev b down\n")
 
     def swallow(self) -> None:
-        """Frames of both directions are lost; both carriers stay."""
+        """Drops frames in both directions; both carriers stay."""
         place = "filter delete dev {} ingress prio 1 protocol all\n"
         run("tc", "-n", self.middle.name, "-batch", "-", text=place.format("a") + place.format("b"))
 
     def mend(self, was_cut: bool) -> None:
-        """Whole again."""
+        """Repairs the link."""
         if was_cut:
             run("ip", "-n", self.middle.name, "-batch", "-", text="link set dev a up\nlink set dev b up\n")
         else:
@@ -58,7 +58,7 @@ class Ring:
 
 
 def build(lab: Lab, switches: list[Switch]) -> Ring:
-    """Cables three switches to a ring, and two hosts; starts them."""
+    """Connects three switches in a ring and two hosts, and starts the switches."""
     cables = {}
     for a, b in ((1, 2), (2, 3), (1, 3)):
         first, second = switches[a - 1], switches[b - 1]
@@ -70,7 +70,7 @@ def build(lab: Lab, switches: list[Switch]) -> Ring:
 
 
 class Stream:
-    """A flow of numbered frames from the sender of a ring to its receiver, for so many seconds."""
+    """A flow of numbered frames from the sender of a ring to its receiver, for `seconds`."""
 
     def __init__(self, ring: Ring, port: int, seconds: float) -> None:
         self.port = port
@@ -85,25 +85,25 @@ class Stream:
 
     @staticmethod
     def launch(host: Space, role: str, arguments: list[str], cpu: int) -> subprocess.Popen[str]:
-        """Starts an end."""
+        """Starts the sender or the receiver."""
         command = [str(EXAMPLES / "stream"), role, "eth0", *arguments]
         return host.start(*command, cpu=cpu, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     @staticmethod
     def expect(process: subprocess.Popen[str], word: str) -> None:
-        """Waits for the line that an end prints when it has come so far."""
+        """Waits for the line that an end prints when it is ready."""
         line = process.stdout.readline().strip() if process.stdout else ""
         if line != word:
             raise LabError(f"stream: {process.communicate()[1].strip() or 'ended early'}")
 
     def result(self) -> dict[str, Any]:
-        """What arrived and what did not."""
+        """Received and lost frames, from the receiver's report."""
         sent, _ = self.sender.communicate(timeout=self.seconds + 30)
         try:
             received, error = self.receiver.communicate(timeout=5)
         except subprocess.TimeoutExpired as late:
             end([self.receiver])
-            raise LabError("the end of the flow never arrived") from late
+            raise LabError("the flow's last frame never arrived") from late
         if not received:
             raise LabError(f"stream: {error.strip()}")
         result: dict[str, Any] = json.loads(received)

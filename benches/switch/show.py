@@ -9,7 +9,7 @@ TARGETS = {"tcp-path": 0.95}
 
 
 def tables(document: dict[str, Any], console: Console) -> None:
-    """Prints what was measured."""
+    """Prints all figures."""
     machine = document["machine"]
     console.print(f"{machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}")
     for part, how in (
@@ -25,26 +25,26 @@ def tables(document: dict[str, Any], console: Console) -> None:
 
 
 def ratio(of: dict[str, Any]) -> list[str]:
-    """A ratio's cells."""
+    """The cells of a ratio."""
     interval = f"{of['low']:.3f} to {of['high']:.3f} ({of['confidence']:.0%})"
     return [f"{of['median']:.3f}", interval, f"{of['min']:.3f}", f"{of['max']:.3f}"]
 
 
 def forward(figures: dict[str, Any], console: Console) -> None:
-    """Forwarding, a table a kind of traffic."""
+    """Forwarding, one table per kind of traffic."""
     for kind, of in figures.items():
         unit, scale = ("Gbit/s", 1e9) if kind.startswith("TCP") else ("kframes/s", 1e3)
-        table = Table("switch", "of the bridge", "interval of the median", "min", "max", f"here, {unit}", title=kind)
+        table = Table("switch", "x bridge", "interval of the median", "min", "max", f"median, {unit}", title=kind)
         for name, row in of.items():
             table.add_row(name, *ratio(row["ratio"]), f"{row['absolute']['median'] / scale:.3g}")
         console.print(table)
 
 
 def connect(figures: dict[str, Any], console: Console) -> None:
-    """New connections, a table a shape."""
+    """New connections, one table per shape."""
     for shape, of in figures.items():
         table = Table(
-            "switch", "", "per second", "of the bridge", "interval", "p50, us", "of the bridge", "p99, us", "late",
+            "switch", "", "per second", "x bridge", "interval", "p50, us", "x bridge", "p99, us", "late",
             "explored", title=shape,
         )  # fmt: skip
         for name, rows in of.items():
@@ -68,7 +68,16 @@ def connect(figures: dict[str, Any], console: Console) -> None:
 def recover(figures: dict[str, Any], console: Console) -> None:
     """Outages."""
     table = Table(
-        "", "link fails by", "outage, ms", "min", "max", "target", "frames lost", "trials", "not back", title="recovery"
+        "",
+        "failure",
+        "outage, ms",
+        "min",
+        "max",
+        "target",
+        "frames lost",
+        "trials",
+        "not recovered",
+        title="recovery",
     )
     for name, ways in figures.items():
         for way, row in ways.items():
@@ -82,20 +91,20 @@ def recover(figures: dict[str, Any], console: Console) -> None:
 
 
 def kill(figures: dict[str, Any], console: Console) -> None:
-    """What killing and upgrading costs."""
-    table = Table("", "frames", "lost", "target", "trials", title="daemons die under load")
+    """Frames lost while daemons are killed or upgraded."""
+    table = Table("", "frames", "lost", "target", "trials", title="daemons killed and upgraded under load")
     for way, row in figures.items():
         table.add_row(way, str(row["frames"]), str(row["lost"]), str(row["target"]), str(len(row["trials"])))
     console.print(table)
 
 
 def lookup(figures: dict[str, Any], console: Console) -> None:
-    """The table of flows."""
-    table = Table("entries", "ns a frame", "10th", "90th", "same flow again", title="a frame forwarded by its entry")
+    """The flow table."""
+    table = Table("entries", "ns per frame", "p10", "p90", "same flow again", title="forwarding by flow entry")
     for entries, row in figures["frame"].items():
         cells = [f"{row[key]['median']:.0f}" for key in ("p50_ns", "p10_ns", "p90_ns", "same_flow_ns")]
         table.add_row(f"{int(entries):,}", *cells)
     console.print(table)
     sizes = ", ".join(f"{name} {size / 2**20:.0f} MiB" for name, size in figures["bytes"].items())
     console.print(f"memory: {sizes}")
-    console.print(f"a sweep over {figures['held']:,} flows: {figures['sweep_s']['median']:.2f} s")
+    console.print(f"sweep over {figures['held']:,} flows: {figures['sweep_s']['median']:.2f} s")

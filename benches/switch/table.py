@@ -1,4 +1,4 @@
-"""A table of a million flows: its memory, and what a frame costs by how many entries there are."""
+"""A table of a million flows: its memory, and the time per frame by number of entries."""
 
 import json
 from collections.abc import Callable
@@ -11,7 +11,7 @@ PINS = "/sys/fs/bpf/table"
 
 
 def measure(trials: int, entries: list[int], progress: Callable[[str], None]) -> dict[str, Any]:
-    """What `lookup` finds, in several runs that begin anew."""
+    """The figures of `lookup`, over several independent runs."""
     runs = []
     for trial in range(trials):
         progress(f"run {trial + 1} of {trials}")

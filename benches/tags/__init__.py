@@ -1,1 +1,1 @@
-"""What a frame costs with tags and with a flow table at every switch, by what the table is like."""
+"""The cost of a frame with tags and with a flow table at every switch, by size and kind of table."""

@@ -1,4 +1,4 @@
-"""`python -m benches.tags`: takes the figures, shows them, and writes them down."""
+"""`python -m benches.tags`: takes the figures, shows them and writes them to a file."""
 
 import json
 import sys
@@ -19,20 +19,20 @@ LIMIT = 1800.0
 
 
 def main(
-    frames: Annotated[int, typer.Option(min=1, help="that are timed for each figure")] = 20_000,
-    rules: Annotated[str, typer.Option(help="in a table, with commas")] = "100,2000,40000,200000",
-    kinds: Annotated[str, typer.Option(help="of rules, with commas; at most 64")] = "1,8,64",
-    quick: Annotated[bool, typer.Option("--quick", help="small tables, few frames: does it work at all?")] = False,
-    output: Annotated[Path | None, typer.Option("--json", help="write all figures there")] = None,
+    frames: Annotated[int, typer.Option(min=1, help="frames timed per figure")] = 20_000,
+    rules: Annotated[str, typer.Option(help="table sizes, comma-separated")] = "100,2000,40000,200000",
+    kinds: Annotated[str, typer.Option(help="kinds of rules, comma-separated; at most 64")] = "1,8,64",
+    quick: Annotated[bool, typer.Option("--quick", help="smoke test: small tables, few frames")] = False,
+    output: Annotated[Path | None, typer.Option("--json", help="write all figures to this file")] = None,
     drawing: Annotated[Path | None, typer.Option("--draw", help="write lookups.png into this directory")] = None,
 ) -> None:
-    """What programs take for a frame with tags and with a table at every switch (docs/tag-forward-study.md)."""
+    """Benchmark the eBPF programs with tags and with a flow table at every switch (docs/tag-forward-study.md)."""
     if quick:
         frames, rules, kinds = 200, "10,1000", "1,8"
     if not jail.is_inside():
         program = EXAMPLES / "tags"
         if not program.exists():
-            CONSOLE.print(f"{program} is not built: make bench-tags builds it")
+            CONSOLE.print(f"{program} is not built; run `make bench-tags`")
             raise typer.Exit(2)
         raise typer.Exit(jail.run("benches.tags", sys.argv[1:], LIMIT))
     jail.furnish()

@@ -10,11 +10,11 @@ from benches.tags.ways import HOPS, Costs, Table
 
 
 def tables(document: dict[str, Any], console: Console) -> None:
-    """Prints what was measured."""
+    """Prints all figures."""
     machine, noise = document["machine"], document["noise"]
     console.print(f"{machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}")
     costs = Costs.read(document["figures"])
-    sheet = Sheet("bytes", "push", "forward", "pop", title="ns at a switch: a tag is put on, followed, taken off")
+    sheet = Sheet("bytes", "push", "forward", "pop", title="ns per switch to push, follow and pop a tag")
     for size in sorted({size for _, size in costs.steps}):
         sheet.add_row(str(size), *(f"{costs.steps[what, size]:.0f}" for what in ("push", "forward", "pop")))
     console.print(sheet)
@@ -22,20 +22,20 @@ def tables(document: dict[str, Any], console: Console) -> None:
         "rules",
         "kinds",
         "match",
-        "a look-up",
-        f"{HOPS} look-ups",
+        "one lookup",
+        f"{HOPS} lookups",
         "tags",
         "saved",
-        title=f"ns on a way of {HOPS} switches",
+        title=f"ns on a path of {HOPS} switches",
     )
     for table in sorted(costs.lookups["flow-table"], key=_order):
         way = costs.way(table)
         cells = (f"{value:.0f}" for value in (way.lookup, way.tables, way.tags, way.saved))
         sheet.add_row(f"{table.rules:,}", str(table.kinds), table.matches, *cells)
     console.print(sheet)
-    console.print(f"tags cost as much as they save where a look-up takes {costs.even:.0f} ns")
+    console.print(f"break-even: tags cost as much as they save where a lookup takes {costs.even:.0f} ns")
     console.print(
-        f"medians without the {costs.nothing:.0f} ns of a run that does nothing; took {document['took_s']:g} s; load"
+        f"medians, less the {costs.nothing:.0f} ns of an empty run; took {document['took_s']:g} s; load"
         f" {noise['load_before']:.1f} before, {noise['load_after']:.1f} after; {noise['stolen_s']:g} s stolen"
     )
 
@@ -45,7 +45,7 @@ def _order(table: Table) -> tuple[Any, ...]:
 
 
 def draw(document: dict[str, Any], out: Path) -> list[Path]:
-    """Writes `lookups.png`: time on a way by rules of a table, with tags and without; a panel a number of kinds."""
+    """Writes `lookups.png`: time on a path by table size, with and without tags; one panel per number of kinds."""
     from weft.figures.style import legend, panels, save
     from weft.palette import styles
 

@@ -1,13 +1,13 @@
-"""What the programs take for a whole way, from what they take at each switch."""
+"""Program time over a whole path, from the time at each switch."""
 
 from dataclasses import dataclass
 from typing import Any
 
 HOPS = 5
-"""Switches between servers of different pods."""
+"""Switches on a path between servers in different pods."""
 TAGS, TABLE = "tag-forward", "flow-table"
 LENGTH = 64
-"""Bytes of the frames that tags are put on, in the sum over a way: others take as long."""
+"""Frame size used for the sum over a path; other sizes take as long."""
 
 
 @dataclass(frozen=True)
@@ -15,10 +15,10 @@ class Table:
     """A flow table.
 
     Attributes:
-        rules: How many it has.
-        kinds: How many kinds of them: of one priority and one pair of prefix lengths.
-        v6: Whether they are of IPv6.
-        prefix: Whether they match networks, not addresses.
+        rules: Number of rules.
+        kinds: Number of kinds: rules of one priority and one pair of prefix lengths.
+        v6: Whether they are IPv6 rules.
+        prefix: Whether they match prefixes instead of addresses.
     """
 
     rules: int
@@ -28,13 +28,13 @@ class Table:
 
     @property
     def matches(self) -> str:
-        """What its rules look at, for people."""
+        """What its rules match, for display."""
         return f"IPv{6 if self.v6 else 4} {'prefix' if self.prefix else 'exact'}"
 
 
 @dataclass(frozen=True)
 class Way:
-    """What programs take for a frame over five switches, in nanoseconds, and for one look-up of it."""
+    """Program time of a frame over five switches, and of one lookup, in nanoseconds."""
 
     lookup: float
     tables: float
@@ -42,19 +42,19 @@ class Way:
 
     @property
     def saved(self) -> float:
-        """By tags; below zero where they cost more than they save."""
+        """Time saved by tags; negative where they cost more than they save."""
         return self.tables - self.tags
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Medians of what `examples/tags` found, without what a run takes that does nothing; nanoseconds.
+    """Medians from `examples/tags`, less the time of an empty run; nanoseconds.
 
     Attributes:
-        nothing: What that is.
-        steps: Of putting a tag on (`push`, with a look-up in a table of one rule), forwarding by it (`forward`) and
-            taking it off (`pop`), by bytes of the frame; of IPv4.
-        lookups: At a source with tags, and at a switch with a table, by what the table is like.
+        nothing: The time of an empty run.
+        steps: Pushing a tag (`push`, with a lookup in a table of one rule), forwarding by it (`forward`) and removing
+            it (`pop`), by frame size; IPv4.
+        lookups: At a source with tags, and at a switch with a flow table, by table.
     """
 
     nothing: float
@@ -63,7 +63,7 @@ class Costs:
 
     @classmethod
     def read(cls, found: dict[str, Any], part: str = "p50") -> "Costs":
-        """From the example's JSON; `part` says which percentile."""
+        """From the example's JSON; `part` is the percentile."""
         nothing = float(found["nothing"][part])
         steps = {(row["what"], row["bytes"]): row["ns"][part] - nothing for row in found["tags"] if not row["v6"]}
         lookups: dict[str, dict[Table, float]] = {TAGS: {}, TABLE: {}}
@@ -74,19 +74,19 @@ class Costs:
 
     @property
     def behind_the_source(self) -> float:
-        """What tags take at the other switches of a way: forwarding at all but the last, which takes the tag off."""
+        """Time with tags at the switches after the source: forwarding at all but the last, which pops the tag."""
         return (HOPS - 2) * self.steps["forward", LENGTH] + self.steps["pop", LENGTH]
 
     def way(self, table: Table) -> Way:
-        """Over switches that all have such a table, and over the same with tags."""
+        """The path through switches with this table, and the same path with tags."""
         lookup = self.lookups[TABLE][table]
         return Way(lookup, HOPS * lookup, self.lookups[TAGS][table] + self.behind_the_source)
 
     @property
     def even(self) -> float:
-        """How long a look-up takes that costs as much at every switch as tags do.
+        """The break-even lookup time: lookups at every switch then cost as much as tags.
 
-        What pushing takes beside its look-up is the difference of the two programs at the smallest table.
+        The cost of pushing besides its lookup is the difference of the two programs with the smallest table.
         """
         smallest = min(self.lookups[TABLE], key=lambda table: (table.rules, table.kinds, table.v6, table.prefix))
         push = self.lookups[TAGS][smallest] - self.lookups[TABLE][smallest]

@@ -1,4 +1,4 @@
-"""A page in headless Chromium, with what the browser had to say about it."""
+"""A page in headless Chromium, with the browser's complaints."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FLAGS = (
 
 
 def opened(browser: Any, path: Path, width: int = 1280, **context: Any) -> Any:
-    """A page, drawn; `complaints` are what its console and scripts said, `requests` what it asked for."""
+    """A rendered page; `complaints` are its console messages and script errors, `requests` its network requests."""
     page = browser.new_page(viewport={"width": width, "height": 900}, **context)
     page.complaints, page.requests = [], []
     page.on("console", lambda message: page.complaints.append(f"{message.type}: {message.text}"))

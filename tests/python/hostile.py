@@ -1,4 +1,4 @@
-"""Names that somebody chose to break a page or a terminal with, and results and fabrics full of them."""
+"""Names chosen to break a page or a terminal, and results and fabrics that contain them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES = {
 
 
 def write_results(directory: Path, name: str) -> Path:
-    """The sample with this name in whatever may have one: scenario, schemes, points, classes, nodes, notes."""
+    """The sample with this name wherever one is allowed: scenario, schemes, points, classes, nodes, notes."""
     sweep = {"scheme.name": [f"{name}1", f"{name}2"], "traffic.note": [name, "plain"]}
     sample.write_results(directory, sweep, seeds=2, flows=60, samples=4)
     (directory / "scenario.toml").write_text(f"# {name}\n", encoding="utf-8")
@@ -36,7 +36,7 @@ def write_results(directory: Path, name: str) -> Path:
 
 
 def _rename(run: Path, name: str) -> None:
-    """Put the name before that of every node, and in place of one class."""
+    """Prefix every node's name with it, and replace one class by it."""
     summary = json.loads((run / "summary.json").read_text())
     for node in summary["nodes"]:
         node["name"] = f"{name}{node['name']}"
@@ -61,7 +61,7 @@ def _rename(run: Path, name: str) -> None:
 
 
 def fabric_file(directory: Path, name: str) -> Path:
-    """Two leaves, two spines and four hosts as node-link JSON, each with the name before its own."""
+    """Two leaves, two spines and four hosts as node-link JSON, each name prefixed with this one."""
     tiers = {"h": 0, "l": 1, "s": 2}
     nodes = ["h0", "h1", "h2", "h3", "l0", "l1", "s0", "s1"]
     cables = [

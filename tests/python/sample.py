@@ -1,7 +1,7 @@
 """Result directories as `weft run` writes them, with invented but plausible numbers.
 
-Statistics, report and figures are tested on these, so that they need no simulation and see what a simulation seldom
-gives: unfinished flows, missing runs, one seed, many points.
+Tests of statistics, report and figures use these, so that they need no simulation and cover what a simulation rarely
+produces: unfinished flows, missing runs, one seed, many points.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ RATE = 1e9
 
 
 def fat_tree(k: int) -> tuple[list[dict[str, Any]], list[tuple[str, str]]]:
-    """Nodes with places, and cables, of a k-ary fat-tree in the order of the builders."""
+    """Nodes with positions, and links, of a k-ary fat-tree in the order of the builders."""
     half = k // 2
     hosts, edges, cores = k**3 // 4, k * half, half**2
     nodes = [
@@ -76,7 +76,7 @@ def fat_tree(k: int) -> tuple[list[dict[str, Any]], list[tuple[str, str]]]:
 
 
 def flow_table(scheme: str, load: float, seed: int, flows: int, hosts: int) -> pl.DataFrame:
-    """Flows that are the same for every scheme of a seed, with completion times that depend on the scheme."""
+    """Flows that are equal for all schemes of a seed, with completion times that depend on the scheme."""
     common = np.random.default_rng([seed, int(load * 1000)])
     own = np.random.default_rng([seed, int(load * 1000), *scheme.encode()])
     names = list(CLASSES)

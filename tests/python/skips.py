@@ -1,6 +1,6 @@
-"""A pytest plugin: in continuous integration, where `CI` is set, a test that could not run has failed.
+"""A pytest plugin: in continuous integration, where `CI` is set, skipped tests fail.
 
-What was not tried is not known to work. Elsewhere a machine may lack what a test needs, and the test is skipped.
+Untested code is not known to work. Elsewhere a machine may lack a test's requirements, and the test is skipped.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def _refuse(report: pytest.TestReport | pytest.CollectReport) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport() -> Iterator[None]:
-    """Of a test."""
+    """Handle the report of a test."""
     report = yield
     _refuse(report)
     return report
@@ -28,7 +28,7 @@ def pytest_runtest_makereport() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_make_collect_report() -> Iterator[None]:
-    """Of a whole module."""
+    """Handle the report of a whole module."""
     report = yield
     _refuse(report)
     return report

@@ -1,4 +1,4 @@
-"""Forgets the terminal of 80 columns that pytest-xdist gives its processes, before Weft's console is made."""
+"""Removes pytest-xdist's 80-column terminal from the environment before Weft creates its console."""
 
 import os
 

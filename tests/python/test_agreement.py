@@ -1,4 +1,4 @@
-"""Simulation against emulation: the ratio of means over pairs, and what the claims make of it."""
+"""Simulation against emulation: the ratio of means over pairs, and its use in the claims."""
 
 import numpy as np
 import polars as pl
@@ -28,7 +28,7 @@ def test_a_ratio_needs_pairs_and_one_pair_has_no_interval():
 
 
 def table(effect):
-    """Pairs of 60 flows a class, emulated ones slower by a factor a class; one flow never ended in the emulation."""
+    """Pairs of 60 flows per class, emulated ones slower by a factor per class; one emulated flow is unfinished."""
     rng = np.random.default_rng(2)
     rows = []
     for klass, factor in effect.items():

@@ -1,4 +1,4 @@
-"""The benchmark's numbers, and its ratio to a reference program (here a stand-in that answers at once)."""
+"""The benchmark's numbers, and its ratio to a reference program (here a fake that answers at once)."""
 
 from __future__ import annotations
 

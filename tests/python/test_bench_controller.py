@@ -1,4 +1,4 @@
-"""The load of the controller: that it runs and what it finds; how much a controller can be asked, it says itself."""
+"""The controller's load benchmark: that it runs, and its results except for speed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from benches.controller.profile import shares
 
 pytest.importorskip("os_ken")
 PROGRAMS = [program for program in (LOAD, ROOT / "target/debug" / LOAD.name) if program.exists()]
-"""That of `make bench-controller`, and that of the Rust tests: what is tried here is not how fast it is."""
+"""The release build of `make bench-controller` and the Rust tests' debug build: speed is not tested here."""
 needs_load = pytest.mark.skipif(not PROGRAMS, reason=f"{LOAD.name} is not built (make bench-controller)")
 
 
 @pytest.fixture(autouse=True)
 def newest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Load with the program that was built last."""
+    """Use the most recently built program."""
     if PROGRAMS:
         monkeypatch.setattr(processes, "LOAD", max(PROGRAMS, key=lambda program: program.stat().st_mtime))
 
@@ -38,7 +38,7 @@ def test_a_learning_switch_answers_every_new_address_with_a_rule_and_the_packet(
     assert report["connections"] == {"opened": 100, "completed": 100, "failed": 0, "alive": 100}
     assert report["latency_ms"]["connection_syn"]["count"] == 100
     messages = report["messages"]
-    # The SYN and its answer; the ACK goes by the rule.
+    # The SYN and its answer; the ACK matches the rule.
     assert messages["packet_ins"] == messages["packet_outs"] == messages["flow_mods"] == 200
     assert messages["packet_ins_of_lldp"] == messages["barriers"] == messages["refused"] == 0
     assert load.wrong([report]) == {}

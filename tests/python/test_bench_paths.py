@@ -1,4 +1,4 @@
-"""The benchmark of path sets: that its peers find what it compares, that it runs, and what it writes."""
+"""The benchmark of path sets: that NetworkX's results are comparable, that it runs, and its output."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""The benchmark of the Linux switch: that it runs and what it writes; how fast the switch is, it says itself."""
+"""The benchmark of the Linux switch: that it runs, and its output except for speed."""
 
 import json
 import os
@@ -16,12 +16,12 @@ BUILT = [ROOT / "target/release/weft-switchd", ROOT / "target/release/examples/f
 
 
 def unable() -> str | None:
-    """Why the benchmark cannot run here."""
+    """Why the benchmark cannot run on this machine; None if it can."""
     if os.geteuid() != 0:
         return "namespaces and BPF need root"
     missing = [tool for tool in ("unshare", "nsenter", "ping", "tc") if not shutil.which(tool)]
     missing += [str(path) for path in BUILT if not path.exists()]
-    return f"not there: {', '.join(missing)} (make bench-switch)" if missing else None
+    return f"missing: {', '.join(missing)} (make bench-switch)" if missing else None
 
 
 def test_the_interval_of_a_median_has_the_confidence_that_it_states() -> None:
@@ -64,6 +64,6 @@ def test_a_quick_run_measures_the_switch_beside_the_bridge_and_leaves_nothing(tm
         row = of["tcp-path"]
         assert row["ratio"]["rounds"] == len(row["rounds"]) == 3
         assert row["ratio"]["min"] <= row["ratio"]["low"] <= row["ratio"]["median"] <= row["ratio"]["high"]
-        # Neither ten times slower nor faster: that would not be the switch.
+        # Ten times slower or faster would indicate a broken measurement.
         assert 0.1 < row["ratio"]["median"] < 10
     assert left() == before

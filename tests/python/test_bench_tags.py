@@ -1,4 +1,4 @@
-"""What frames cost with tags and with tables: sums over ways from what a switch takes, and a small real run."""
+"""The cost of frames with tags and with tables: sums over paths from times per switch, and a small real run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def spread(median: float) -> dict:
 
 
 def document() -> dict:
-    """Figures with 100 ns of nothing: look-ups of 100 ns in a small table and 500 in a large one, pushing 120 more."""
+    """An empty run takes 100 ns, lookups 100 ns in a small table and 500 in a large one, pushing 120 more."""
     lookups = [
         {"mode": mode, "rules": rules, "kinds": 1, "v6": v6, "prefix": False, "ns": spread(100 + took + more)}
         for v6 in (False, True)
@@ -45,10 +45,10 @@ def document() -> dict:
 def test_a_way_with_tags_has_one_look_up_and_four_switches_that_follow_the_tag():
     costs = Costs.read(document()["figures"])
     small, large = (costs.way(Table(rules, 1, False, False)) for rules in (100, 40_000))
-    # 100 + 120 at the source, three times 40, 300 to take the tag off.
+    # 100 + 120 at the source, three times 40, 300 to pop the tag.
     assert (small.lookup, small.tables, small.tags, small.saved) == (100, 500, 640, -140)
     assert (large.tables, large.tags, large.saved) == (2500, 1040, 1460)
-    # 120 + 3 * 40 + 300 are saved by four look-ups of so long.
+    # Four lookups of this length take 120 + 3 * 40 + 300.
     assert costs.even == 135
 
 
@@ -56,7 +56,7 @@ def test_the_figures_are_shown_and_drawn(tmp_path):
     shown = StringIO()
     show.tables(document(), Console(file=shown, width=120))
     assert "40,000" in shown.getvalue()
-    assert "where a look-up takes 135 ns" in shown.getvalue()
+    assert "where a lookup takes 135 ns" in shown.getvalue()
     (drawn,) = show.draw(document(), tmp_path)
     assert drawn.name == "lookups.png"
     assert drawn.read_bytes().startswith(b"\x89PNG")
@@ -67,7 +67,7 @@ def test_a_small_run_measures_every_step_and_table(tmp_path):
     reason = unable()
     program = ROOT / "target/release/examples/tags"
     if reason is None and not program.exists():
-        reason = f"not there: {program} (make bench-tags)"
+        reason = f"missing: {program} (make bench-tags)"
     if reason:
         pytest.skip(reason)
     file = tmp_path / "figures.json"

@@ -1,4 +1,4 @@
-"""The report in headless Chromium: it draws, complains about nothing and asks the network for nothing."""
+"""The report in headless Chromium: it renders, without errors and without network requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from weft import Results, report
 
 @pytest.fixture(scope="module")
 def page(browser, results: Results, tmp_path_factory: pytest.TempPathFactory):
-    """The report of the sample."""
+    """The sample's report."""
     return opened(browser, report(results, tmp_path_factory.mktemp("page") / "report.html"))
 
 
@@ -33,7 +33,7 @@ OVERLAPS = """() => [...document.querySelectorAll('.chart svg')].flatMap(svg => 
   return texts.flatMap(([name, box], i) =>
     texts.slice(i + 1).filter(([, other]) => !apart(box, other)).map(([other]) => `${name} / ${other}`));
 })"""
-"""Pairs of texts of a chart whose boxes, turned as they are, overlap: by the theorem of separating axes."""
+"""Pairs of texts of a chart whose rotated boxes overlap, by the separating axis theorem."""
 
 
 def count(page, selector):
@@ -81,7 +81,7 @@ def test_no_window_is_too_narrow_for_the_page(browser, results, tmp_path, width)
     ],
 )
 def test_every_chart_has_tooltips_with_units(page, mark, values):
-    # The second last point of the first line: neither zero nor under the first of another line.
+    # The second to last point of the first line: neither zero nor below the first of another line.
     page.locator(mark).nth(1).dispatch_event("pointermove", {"bubbles": True})
     page.locator(mark).nth(1).dispatch_event("mousemove", {"bubbles": True})
     text = page.locator("#vg-tooltip-element").inner_text()

@@ -1,4 +1,4 @@
-"""What a user sees of the commands that read results: tables, errors, exit codes."""
+"""The output of commands that read results: tables, errors, exit codes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_summary_shows_means_intervals_and_differences(weft, sample_dir):
     assert title == "load 0.2"
     assert head.split("  ")[0] == "Class"
     parts = [text.partition(" per ") for text in ("Flows per run", *(metric.title for metric in METRICS))]
-    assert above.split() == [what for what, per, _ in parts if per], "two lines where it is a count per run"
+    assert above.split() == [what for what, per, _ in parts if per], "a count per run has two header lines"
     assert [h.strip() for h in head.split("  ") if h][2:] == [f"per {run}" if per else what for what, per, run in parts]
     text = result.stdout
     assert "single_path" in text
@@ -191,7 +191,7 @@ def test_after_ctrl_c_the_command_is_repeated_with_every_option(weft, tiny, monk
 
     monkeypatch.chdir(tiny.parent)
     monkeypatch.setattr(Scenario, "execute", interrupted)
-    # Whether this machine can emulate is asked before anything is run.
+    # Whether this machine can emulate is checked before anything runs.
     monkeypatch.setattr(sweep, "check", lambda _: [])
     result = weft(*line.split())
     assert result.exit_code == 130

@@ -1,4 +1,4 @@
-"""What commands delete: only what Weft has made."""
+"""Commands delete only files that Weft created."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_purging_the_package_leaves_what_others_put_into_its_directory(tmp_path)
     for name in ("s1.hellos", "diary"):
         (state / name).write_text("x")
     script = (ROOT / "packaging/debian/postrm").read_text().replace("/var/lib/weft", str(state))
-    # A service manager is not to be told of a test.
+    # A test must not notify a service manager.
     script = script.replace("/run/systemd/system", str(tmp_path / "nowhere"))
     for left in (["diary"], []):
         subprocess.run(["sh", "-c", script, "postrm", "purge"], check=True)
@@ -46,7 +46,7 @@ def test_making_the_package_keeps_a_directory_root_that_was_there(tmp_path):
     (tmp_path / "root" / "diary").write_text("dear diary")
     tools = tmp_path / "tools"
     tools.mkdir()
-    # Nothing is built: it ends when it finds no programs to put into the package.
+    # Nothing is built: it stops when it finds no programs to package.
     (tools / "cargo").write_text("#!/bin/sh\n")
     (tools / "cargo").chmod(0o755)
     environment = os.environ | {"PATH": f"{tools}:{os.environ['PATH']}", "CARGO_TARGET_DIR": str(tmp_path / "none")}

@@ -1,4 +1,4 @@
-"""The documentation says what is true: its Python runs, its tables name every key there is."""
+"""The documentation is correct: its Python runs, its tables are complete."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_results_page_names_every_column(file, title, engine_results):
 
 
 def keys(value, named=frozenset()):
-    """All keys of JSON, nested ones too, without those below the keys in `named`, which are names and not keys."""
+    """All keys of JSON, including nested ones, except those below the keys in `named`, which are names."""
     if isinstance(value, list):
         return set().union(*(keys(part, named) for part in value))
     if not isinstance(value, dict):
@@ -90,14 +90,14 @@ PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md")])
 
 
 def rows(page, first):
-    """The cells of the table whose first head is `first`, without marks of code."""
+    """The cells of the table with the header `first`, without backticks."""
     tables = re.findall(r"^\|.*\n\|[-|]+\|\n(?:\|.*\n)+", (DOCS / page).read_text(), re.M)
     table = next(t for t in tables if [c.strip() for c in t.splitlines()[0].strip("|").split("|")] == first)
     return [tuple(c.strip().strip("`") for c in line.strip("|").split("|")) for line in table.splitlines()[2:]]
 
 
 def meaning(param):
-    """What the page says of a parameter: its description, and its choices where it has some."""
+    """A parameter's text on the page: its description, and its choices if it has any."""
     choices = param["kind"].split(" | ")
     return f"{param['doc']} ({', '.join(choices)})" if len(choices) > 1 else param["doc"]
 
@@ -154,7 +154,7 @@ def test_every_command_line_of_the_pages_is_one(page, line):
         assert name in options, f"{page}: {line}"
         return
     assert name in group.commands, f"{page}: {line}"
-    # A name in capitals stands for something; a bare command or option only names itself.
+    # A name in capitals is a placeholder; a bare command or option only names itself.
     if len(arguments) > 1 or (arguments and not arguments[0].startswith("-")):
         given = ["packet-spraying" if argument == "STUDY" else argument for argument in arguments]
         if given[0].startswith("-"):

@@ -1,4 +1,4 @@
-"""Results that were measured on a real network, from hand-made records: table, report, figures as of a simulation."""
+"""Results measured on a real network, from handwritten records: table, report and figures as for a simulation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def given(point_id: str) -> tuple[str, str, str, list[str], str]:
 
 
 def records(point_id: str, factor: float = 1.0) -> list[dict]:
-    """Of flows that all took a millisecond times `factor`, the first with a loss, the last without an end."""
+    """Records of flows that all took 1 ms times `factor`, the first with a loss, the last unfinished."""
     lines = []
     for flow in json.loads(_weft.plan(*given(point_id)))["flows"]:
         start = flow["start_ps"] + 2_000_000
@@ -82,8 +82,8 @@ def test_the_table_has_what_is_known_and_nothing_for_what_is_not(emulated):
     assert rows["tcp_path"].estimates["mean_fct_s"].mean == pytest.approx(0.002)
     assert rows["ecmp"].estimates["retransmissions"].mean == 1
     assert rows["ecmp"].estimates["out_of_order_share"] is None
-    assert rows["ecmp"].estimates["drops"] is None, "the flow that did not end may have lost any number"
-    assert rows["ecmp"].finished == rows["ecmp"].flows - 2, "one of each seed"
+    assert rows["ecmp"].estimates["drops"] is None, "the unfinished flow may have lost any number"
+    assert rows["ecmp"].finished == rows["ecmp"].flows - 2, "one per seed"
 
 
 def test_flows_are_those_of_a_simulation(emulated, tmp_path):
@@ -130,7 +130,7 @@ def test_explorations_that_switches_saw_are_shown_without_floods(tmp_path):
     assert row.estimates["exploration_s"].mean == pytest.approx(5e-4)
     assert row.estimates["explored"].mean == len(flows)
     assert row.estimates["exploration_share"] is None
-    assert row.estimates["flow_entries"].mean == pytest.approx(8 / 4), "at the two times that have samples, of four"
+    assert row.estimates["flow_entries"].mean == pytest.approx(8 / 4), "at the two of four times that have samples"
 
 
 def test_a_sweep_that_was_stopped_goes_on_with_what_is_missing(tmp_path):

@@ -1,4 +1,4 @@
-"""The command line with the engine behind it: a scenario to results, stopped and continued, refused and explained."""
+"""The command line with the real engine: from scenario to results, interrupted and resumed, rejected with a reason."""
 
 from __future__ import annotations
 

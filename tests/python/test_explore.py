@@ -1,4 +1,4 @@
-"""`weft explore`: which flow it follows, what it refuses, and the page it writes."""
+"""`weft explore`: the flow it follows, rejected arguments, and the page it writes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def race(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def traces() -> dict[str, Trace]:
-    """An exploration of each scheme that has any."""
+    """An exploration by each exploring scheme."""
     plan = Scenario.from_text(SCENARIO)
     tfe = Scenario.from_text(
         SCENARIO.replace('"tcp_path"]', '"tfe"]') + '\n[scheme]\nname = "tfe"\nclassifier = "auto"\n'
@@ -116,7 +116,7 @@ def test_copies_of_floods_that_began_before_the_scene_are_not_counted():
     plan = Scenario.from_file(Path(__file__).parents[2] / "scenarios" / "tcp-path.toml")
     points = [point for point in plan.points() if point.overrides["scheme.name"] == "tcp_path"]
     scene = follow(plan, points=points).scenes[0]
-    # Copies of the ARP Request of before are still on their way when the SYN is sent.
+    # Copies of the preceding ARP Request are still in transit when the SYN is sent.
     assert {hop["what"] for _, hop in scene.hops()} == {"syn", "path_request", "syn_ack", "path_reply", "ack", "data"}
     assert scene.copies == [hop["what"] for _, hop in scene.hops()].count("path_request")
 

@@ -1,4 +1,4 @@
-"""The page of `weft explore` in headless Chromium: it plays, steps, and shows what the data says."""
+"""The page of `weft explore` in headless Chromium: it plays, steps, and shows the data."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def test_every_figure_is_written_in_every_format(small, tmp_path):
 
 @pytest.fixture
 def drawn(monkeypatch):
-    """The figures that are saved, by the name of the file: what a test wants to know of each is asked when it is."""
+    """Properties of each saved figure, recorded when it is saved."""
     seen = []
     plain = Figure.savefig
 

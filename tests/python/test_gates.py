@@ -1,4 +1,4 @@
-"""Gate plans as Python sees them: the paper's example, mistakes in the wiring, gates of somebody else."""
+"""Gate plans as Python sees them: the paper's example, wiring errors, foreign gates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ QUICKSTART = Path(__file__).parents[2] / "scenarios" / "quickstart.toml"
 
 
 def fat_tree(k: int, cores: dict[tuple[int, int], int] | None = None) -> str:
-    """A fabric file of switches called as in the paper; `cores` sends the cable of a switch and place elsewhere."""
+    """A fabric file with switches named as in the paper; `cores` redirects the link of a switch and position."""
     half = k // 2
     cables = [(f"h{host}", f"es{host // half + 1}") for host in range(k * half * half)]
     for pod in range(k):

@@ -1,4 +1,4 @@
-"""Names that look like markup, hold control characters or are very long: pages show them as text and obey none."""
+"""Names that look like markup, contain control characters or are very long: pages show them as plain text."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def fits(page, width: int) -> bool:
 
 @pytest.fixture(scope="module", params=hostile.NAMES.values(), ids=hostile.NAMES.keys())
 def reported(browser, request, tmp_path_factory):
-    """A name, and the page of a report in which everything is called so."""
+    """A name, and the page of a report in which everything has this name."""
     page = opened(browser, report(hostile.write_results(tmp_path_factory.mktemp("hostile") / "r", request.param)))
     yield request.param, page
     page.close()
@@ -167,7 +167,7 @@ for words in json.loads(sys.argv[1]):
 
 
 def printed(*commands: list[object]) -> list[tuple[int, str, str]]:
-    """What `weft` prints, in a process of its own: what it thinks of its terminal is its own, too."""
+    """The output of `weft` in a separate process, with its own terminal detection."""
     told = json.dumps([[str(word) for word in words] for words in commands])
     done = subprocess.run(
         [sys.executable, "-c", ONE_AFTER_ANOTHER, told],
@@ -181,12 +181,12 @@ def printed(*commands: list[object]) -> list[tuple[int, str, str]]:
 
 
 def squeezed(text: str) -> str:
-    """Without what tables fold lines at."""
+    """The text without whitespace, where tables wrap lines."""
     return "".join(text.split())
 
 
 def obeyed(text: str) -> list[str]:
-    """What a terminal would not show."""
+    """Characters that a terminal interprets instead of showing."""
     return UNSEEN.findall(text)
 
 

@@ -1,6 +1,6 @@
 """What ``make build`` and ``scripts/install-system.sh`` do on machines that are not ready.
 
-apt-get, sudo, curl, pip and maturin are stand-ins here.
+apt-get, sudo, curl, pip and maturin are fakes here.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ LOCKED = "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 4
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine whose PATH holds a few real tools and stand-ins, each of which logs how it was called."""
+    """A machine whose PATH holds a few real tools and fakes that log their calls."""
 
     root: Path
 
     def has(self, name: str, script: str = "exit 0") -> None:
-        """A program of that name, in shell."""
+        """Add a fake program, a shell script."""
         path = self.root / "bin" / name
         path.write_text(f'#!/bin/sh\necho "{name} $*" >>"{self.root}/log"\n{script}\n')
         path.chmod(0o755)
 
     def install(self, what: str = "build") -> subprocess.CompletedProcess[str]:
-        """Runs the script."""
+        """Run the script."""
         return self.run(["sh", str(SCRIPT), what], self.root)
 
     def run(self, command: list[str], directory: Path) -> subprocess.CompletedProcess[str]:
-        """Runs a command there."""
+        """Run a command on the machine."""
         return subprocess.run(
             command,
             cwd=directory,
@@ -69,13 +69,13 @@ class Machine:
         return path.read_text().splitlines() if path.is_file() else []
 
     def calls(self, name: str) -> list[str]:
-        """Those of one program."""
+        """The calls of one program."""
         return [call for call in self.log if call.split()[0] == name]
 
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """An unprivileged user's machine with a compiler, Python and Rust, where apt-get works at once."""
+    """An unprivileged user's machine with a compiler, Python and Rust, where apt-get succeeds at once."""
     for directory in ("bin", "home", "tmp"):
         (tmp_path / directory).mkdir()
     for tool in TOOLS:
@@ -179,7 +179,7 @@ def test_rust_that_cannot_be_downloaded_is_an_error(machine: Machine) -> None:
 )
 def test_rust_is_installed_from_the_download(machine: Machine, version: str, error: str) -> None:
     machine.has("cargo", "echo cargo 1.60.0")
-    # Writes to the file after -o a script that installs a cargo of this version.
+    # Writes an installer of this cargo version to the file given by -o.
     cargo = f'printf "#!/bin/sh\\necho cargo {version}\\n" >"$HOME/.cargo/bin/cargo"; chmod +x "$HOME/.cargo/bin/cargo"'
     (machine.root / "bin" / "chmod").symlink_to(str(shutil.which("chmod")))
     machine.has(
@@ -194,7 +194,7 @@ def test_rust_is_installed_from_the_download(machine: Machine, version: str, err
 
 @pytest.fixture
 def clone(machine: Machine) -> Path:
-    """A clone of Weft without any crate, in a path with spaces; its maturin logs which environment it was given."""
+    """A clone of Weft without crates, in a path with spaces; its maturin logs its environment."""
     clone = machine.root / "a path with spaces" / "weft"
     (clone / "scripts").mkdir(parents=True)
     (clone / "crates").mkdir()

@@ -1,4 +1,4 @@
-"""Path sets against NetworkX: all simple paths listed and sorted; and as the API and the command line show them."""
+"""Path sets against NetworkX: all simple paths, sorted; and their output by the API and the command line."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ KINDS = (connected, disconnected, tree, dense, parallel, leaf_spine, ring, grid)
 
 
 def drawn(rng, kind):
-    """A graph of a kind with its nodes and edges in any order: how many nodes, edges, and two nodes."""
+    """A random graph of a kind, with shuffled nodes and edges: number of nodes, edges, and two nodes."""
     graph = kind(rng)
     names = list(range(len(graph)))
     rng.shuffle(names)
@@ -87,7 +87,7 @@ def drawn(rng, kind):
 
 
 def simple_paths(nodes, edges, start, end):
-    """All there are, as pairs of nodes and edges."""
+    """All simple paths, as pairs of nodes and edges."""
     if start == end:
         return [((start,), ())]
     graph = networkx.MultiGraph()
@@ -99,7 +99,7 @@ def simple_paths(nodes, edges, start, end):
 
 
 def by_definition(paths, order, count):
-    """The order as docs/path-sets.md defines it."""
+    """The order defined in docs/path-sets.md."""
     left, given, used = list(paths), [], Counter()
 
     def key(path):
@@ -128,7 +128,7 @@ def test_the_order_is_that_of_all_simple_paths_sorted(kind):
         paths = simple_paths(*case)
         most = max(most, len(paths))
         assert path_set(*case, "paper", 10_000) == by_definition(paths, "paper", 10_000), (seed, case)
-        # The definition of the other order takes the square of the number of paths.
+        # The definition of the other order takes quadratic time in the number of paths.
         assert path_set(*case, "disjoint", 40) == by_definition(paths, "disjoint", 40), (seed, case)
     assert most >= (1 if kind is tree else 2)
 
@@ -150,7 +150,7 @@ def test_what_is_no_graph_is_refused(arguments, message):
 
 
 def test_no_graph_is_too_large_to_begin_with():
-    """More simple paths than atoms in the universe; the first eight are there at once."""
+    """More simple paths than atoms in the universe; the first eight are found at once."""
     graph = networkx.gnp_random_graph(200, 0.05, seed=1)
     paths = path_set(200, list(graph.edges()), 0, 199, "paper", 8)
     assert len(paths[0][1]) == networkx.shortest_path_length(graph, 0, 199)

@@ -1,4 +1,4 @@
-"""How paths were chosen and what events cost, from a real sweep: tables, JSON, and the report."""
+"""Path choices and the cost of events, from a real sweep: tables, JSON and report."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_events_are_in_order_with_what_each_cost(results):
     assert failed["tcp_path"]["paths_recovered"].mean == failed["tcp_path"]["paths_broken"].mean > 0
     assert failed["tcp_path"]["mean_path_recovery_s"].mean < 5e-3
     assert failed["ecmp"]["paths_recovered"].mean == 0
-    assert failed["ecmp"]["recovery_s"].mean == 0, "routes follow at once: only what was on the link is lost"
+    assert failed["ecmp"]["recovery_s"].mean == 0, "routes change at once: only frames on the link are lost"
 
 
 def test_every_flow_has_its_path_and_what_it_waited_for(results):
@@ -97,7 +97,7 @@ def test_every_flow_has_its_path_and_what_it_waited_for(results):
     seen = flows.filter(pl.col("path").is_not_null())
     assert len(seen) > 0.9 * len(flows)
     hops = seen["path"].cast(pl.String).str.split(" ").list.len()
-    # With a cable down, three switches or, over another leaf, five.
+    # With a link down, three switches or, via another leaf, five.
     assert set(hops) <= {3, 5}
     assert (hops == 3).mean() > 0.9
     asked = flows.group_by("scheme").agg(pl.col("resolution_ps").max()).rows_by_key("scheme", unique=True)

@@ -1,4 +1,4 @@
-"""A run spelt out for who carries it out elsewhere: the same hosts, cables and flows as the simulation has."""
+"""A run's plan for execution elsewhere: the same hosts, links and flows as in the simulation."""
 
 from __future__ import annotations
 

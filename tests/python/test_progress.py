@@ -1,4 +1,4 @@
-"""Events of the engine to rates and time left."""
+"""From engine events to rates and remaining time."""
 
 from __future__ import annotations
 

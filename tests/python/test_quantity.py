@@ -1,4 +1,4 @@
-"""How numbers are spelled."""
+"""The format of numbers."""
 
 from __future__ import annotations
 

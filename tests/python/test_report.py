@@ -1,4 +1,4 @@
-"""The report's structure; `test_browser` has it drawn."""
+"""The report's structure; `test_browser` renders it."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_queue_occupancy_is_of_the_samples_in_the_window_however_long_the_run(tm
     shares = extracts.queue_exceedance(Results(directory))["share"]
     (run,) = directory.glob("runs/*")
     series = pl.read_parquet(run / "series.parquet")
-    # What comes after the window: a straggler's minute in which every queue is empty, but one.
+    # After the window: a straggler's minute in which every queue but one is empty.
     late = series.filter(pl.col("metric") == "active_flows").tail(1)
     idle = [late.with_columns(pl.lit(10**12 + t * 10**11).alias("time_ps")) for t in range(1, 600)]
     full = series.filter(pl.col("metric") == "queue_bytes").tail(1).with_columns(pl.lit(2 * 10**12).alias("time_ps"))

@@ -1,4 +1,4 @@
-"""Result directories as frames, and the summary over seeds."""
+"""Result directories as data frames, and the summary over seeds."""
 
 from __future__ import annotations
 

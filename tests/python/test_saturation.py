@@ -1,4 +1,4 @@
-"""Studies of emulations on a machine without processor time left: what simulation and emulation are compared by."""
+"""Studies of emulations on a saturated machine: which runs are compared with the simulation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCHEMES = ["single_path", "spray"]
 
 
 def results(directory: Path, factor: float, saturated: set[int], seeds: int = 3) -> Results:
-    """Runs whose flows take `factor` times the sample's, on a machine that is saturated in those of some seeds."""
+    """Runs whose flows take `factor` times the sample's, on a machine that is saturated for some seeds."""
     sample.write_results(directory, {"scheme.name": SCHEMES}, seeds=seeds, flows=120, samples=4)
     part = Results(directory)
     for run in part.finished:

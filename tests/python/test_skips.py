@@ -1,4 +1,4 @@
-"""A test that could not run is skipped on a user's machine, and has failed where `CI` is set."""
+"""A test that cannot run is skipped on a user's machine, and fails where `CI` is set."""
 
 from __future__ import annotations
 

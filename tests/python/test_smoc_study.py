@@ -1,4 +1,4 @@
-"""The smoc study: decision rules on data made to fit and to break them; results from what a jail leaves."""
+"""The smoc study: decision rules on data made to fit or break them; results from a jail's output files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PACE = 0.1
 
 
 def run(setup: Setup, share: float, *, slow_s: float = 0.0, took=(0.003,) * 8, use=0.95) -> Measured:
-    """A run that gets this share of all paths once `slow_s` have passed, and half of it before."""
+    """A run that gets this share of all paths after `slow_s`, and half of it before."""
     times = [round(PACE * (number + 1), 1) for number in range(round(setup.seconds / PACE))]
     full = share * setup.capacity_bps
     values = [full / 2 if time <= slow_s + 1e-6 else full for time in times]
@@ -46,7 +46,7 @@ def run(setup: Setup, share: float, *, slow_s: float = 0.0, took=(0.003,) * 8, u
 
 
 def world(seeds=5, **changes) -> list[Measured]:
-    """Runs in which every claim holds, unless `changes` say otherwise."""
+    """Runs in which every claim holds, unless `changes` breaks it."""
     effect = {"share": 0.94, "link": 0.94, "slow_s": 0.3, "took": (0.003,) * 100, "use": 0.95, "noise": 0.002} | changes
     runs = []
     for topology in LOCAL:
@@ -95,7 +95,7 @@ def test_a_claim_does_not_hold_where_the_data_say_so(changes, broken):
 
 
 BUSY = {"link": 0.5, "share": 0.92, "took": (0.003,) * 49 + (0.011,) * 51}
-"""What a busy machine makes of the claims: none of them holds."""
+"""Figures of a busy machine: no claim holds."""
 
 
 def test_on_a_saturated_machine_no_claim_is_said_not_to_hold():
@@ -119,7 +119,7 @@ UNDER_HOGS = {
     "saturated": True,
     "own_share": 0.5169475750808988,
 }
-"""What a run of topology 1 recorded beside three processes that took all time they got, at the highest priority."""
+"""Recorded in a run of topology 1, next to three CPU-bound processes at the highest priority."""
 
 
 def test_a_run_beside_processes_that_took_all_time_counts_as_saturated(monkeypatch, tmp_path, jail):
@@ -147,7 +147,7 @@ def test_runs_on_a_quiet_machine_are_judged_alone_where_they_suffice():
     assert {row.verdict for row in rows} == {Verdict.held}
     left_out = f"the machine was saturated in {len(busy)} of {len(busy) + len(quiet)} runs, which are left out"
     assert all(row.note.endswith(left_out) for row in rows)
-    # The other way round, what does not hold does so without the machine's help.
+    # Conversely, claims that fail on an idle machine are not excused.
     quiet = [run for run in world(**BUSY) if run.setup.seed > 2]
     busy = [replace(run, saturated=True) for run in world() if run.setup.seed <= 2]
     assert {row.verdict for row in settled(claims.judge, [*busy, *quiet])} == {Verdict.did_not_hold}
@@ -172,7 +172,7 @@ def test_all_of_it_is_reached_when_the_first_second_with_that_mean_begins():
 
 
 def wide(scheme: str, seed: int, early: float, opens_s: float, final: float = 0.9) -> Measured:
-    """A run in the wide area whose throughput grows evenly from a share of all paths to another."""
+    """A wide-area run whose throughput grows linearly from one share of all paths to another."""
     setup = Setup(Topology.wide, scheme, 4, seed, RATE, 200, 12)
     found = run(setup, final)
     values = [
@@ -199,7 +199,7 @@ def test_the_wide_area_is_judged_by_the_start_and_by_how_long_it_grows(smoc, tre
 def test_the_growth_of_the_wide_area_is_measured_in_seconds():
     grown = [wide(scheme, seed, 0.3, 160.0) for scheme in SCHEMES for seed in (1, 2, 3)]
     row = claims.wide_area(grown)[1]
-    # From 150 s on it still grows for 10 s; 0.002 is the seeds' mean.
+    # From 150 s on it still grows for 10 s; 0.002 is the mean over seeds.
     final = (10 * (0.3 + 0.6 * 155 / 160) + 40 * 0.9) / 50 + 0.002
     assert row.measured == pytest.approx(160 * (claims.GROWN * final - 0.002 - 0.3) / 0.6, abs=0.1)
     assert f"{50 * final:.1f} Mbps" in row.note
@@ -256,7 +256,7 @@ def test_the_scenario_to_start_from_shows_what_the_documentation_says(weft, tmp_
 
 
 def observed(setup: Setup, **changes) -> dict:
-    """What a jail leaves of a run."""
+    """The output files of a run in a jail."""
     capacity = setup.capacity_bps
     intervals = [
         {"begin_s": PACE * n, "end_s": PACE * (n + 1), "bytes": round(0.94 * capacity / 8 * PACE)} for n in range(60)
@@ -300,7 +300,7 @@ OBSERVED = observed
 
 @pytest.fixture
 def jail(monkeypatch):
-    """Runs that end at once; gives the ids of those that were carried out."""
+    """Runs that end at once; yields the ids of the executed ones."""
     carried_out = []
 
     def follow(module, directory, told):
@@ -331,14 +331,14 @@ def test_a_run_becomes_a_result_that_others_can_read(jail, tmp_path):
     assert [event["event"] for event in events[:3]] == ["progress", "progress", "run_done"]
     assert [round(event["fraction"], 2) for event in events[:3]] == [0.0, 0.65, 1.0]
     flows = results.flows(measured=False).filter(pl.col("run") == f"{SMOC}-subflows-4-seed1")
-    # The control connection carried less, and is none of the transfer.
+    # The control connection carried less, and is not part of the transfer.
     assert flows["bytes"].to_list() == [1_000_000, 1_000_001, 1_000_002, 1_000_003]
     assert flows["path"].to_list() == [f"s1 {middle} s2" for middle in ("s3", "s4", "s5", "s6")]
     assert flows["sport"].to_list() == [4010, 4011, 4012, 4013]
     assert flows["hops"].to_list() == [4, 4, 4, 4]
     assert flows["throughput_bps"].is_null().all()
     throughput = results.series("throughput_bps").filter(pl.col("run") == f"{SMOC}-subflows-4-seed1")
-    assert len(throughput) == 60  # what arrived after the end is no throughput of the transfer
+    assert len(throughput) == 60  # bytes that arrived after the end do not count for the transfer
     assert throughput["value"].to_list() == pytest.approx([0.94 * 4 * RATE] * 60)
     assert results.series("link_utilisation")["entity"].unique().to_list() == ["s1->s3"]
     between = results.links().filter((pl.col("from") == "s1") & (pl.col("to") == "s3"))
@@ -423,7 +423,7 @@ def test_a_run_has_the_columns_and_keys_of_any_other(jail, tmp_path, engine_resu
     for file in ("flows.parquet", "series.parquet"):
         assert pl.read_parquet_schema(own.path / file) == pl.read_parquet_schema(other.path / file), file
     there, wanted = results.summaries()[0], engine_results.summaries()[0]
-    # What schemes chose and cost is a simulation's to know; a study's setup stands for the scenario.
+    # Only simulations know the schemes' choices and costs; a study's setup replaces the scenario.
     assert set(wanted) - set(there) == {"path_evenness"}
     assert set(there) - set(wanted) == {"setup", "emulated"}
     assert set(there["classes"]["transfer"]) == set(next(iter(wanted["classes"].values())))
@@ -454,7 +454,7 @@ def test_links_that_are_sampled_less_often_are_not_shown_idle_between(jail, tmp_
     assert set(extracts.largest_queue(results)["bytes"]) == {1000.0}
     share = extracts.queue_exceedance(results)["share"]
     ports = sum(link["from"].startswith("s") for link in results.summaries()[0]["links"])
-    assert share.max() == pytest.approx(1 / ports)  # that much and more: in every sample of this one port
+    assert share.max() == pytest.approx(1 / ports)  # this size or more: in every sample of this one port
 
 
 def test_the_emulated_study_names_a_report_that_can_be_made(jail, monkeypatch, weft, browser, tmp_path):
@@ -566,7 +566,7 @@ SHORT = simulated.Extent(2, 6, 2, 160)
 
 @pytest.fixture(scope="module")
 def study_dir(tmp_path_factory) -> Path:
-    """The simulated study, shorter; not to be changed but by what a user types."""
+    """The simulated study, shortened; only command-line arguments may change it."""
     directory = tmp_path_factory.mktemp("study") / "smoc"
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(simulated.EXTENTS, Size.quick, SHORT)

@@ -76,7 +76,7 @@ def test_a_common_seed_effect_does_not_widen_the_paired_interval():
 def test_the_paired_ratio_is_not_moved_by_rounds_that_are_slow_for_both():
     got = paired_ratio({1: 1.0, 2: 20.0, 3: 300.0, 4: 5.0}, {1: 2.0, 2: 40.0, 3: 600.0})
     assert (got.mean, got.low, got.high, got.n) == pytest.approx((0.5, 0.5, 0.5, 3))
-    # Logarithms of 2 and 8: their mean is log 4, and t(0.95, 1) = 6.313752 times half their distance, log 2.
+    # The logarithms of 2 and 8 have the mean log 4; the half width is t(0.95, 1) = 6.313752 times log 2.
     wide = paired_ratio({1: 2.0, 2: 8.0}, {1: 1.0, 2: 1.0}, 0.90)
     assert (wide.mean, wide.low, wide.high) == pytest.approx((4.0, 4 / 2**6.313752, 4 * 2**6.313752), rel=1e-5)
     assert paired_ratio({1: 0.0}, {1: 1.0}) is None

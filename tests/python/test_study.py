@@ -1,4 +1,4 @@
-"""The study's decision rules on data made to fit them, to break them, and to leave them open."""
+"""The study's decision rules on data that fits them, breaks them, or leaves them undecided."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ FAIR = 1e9 * scenarios.SEGMENT / scenarios.PACKET_ON_WIRE
 
 
 def world(seeds=10, transports=scenarios.TRANSPORTS, **changes):
-    """Data in which every claim holds, unless `changes` say otherwise."""
+    """Data in which every claim holds, unless `changes` breaks it."""
     effect = {
         "static_gain": 1.05,  # spraying's static long-flow throughput over single path's
-        "share": 0.9,  # single path's part of the fair share
+        "share": 0.9,  # single path's fraction of the fair share
         "fct_gain": 0.9,  # spraying's static short FCT over single path's, with one long flow
-        "fct_growth": 0.05,  # how much lower it gets with each further one
+        "fct_growth": 0.05,  # its decrease with each additional one
         "disorder": 0.12,
         "disorder_growth": 0.0,
         "random_gain": 1.3,

@@ -1,4 +1,4 @@
-"""The study tag-and-forward: decision rules on data made to fit and to break them, its flows, results and figures."""
+"""The study tag-and-forward: decision rules on data made to fit or break them, its flows, results and figures."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SEEN = [
 
 
 def emulated(peer: str, settings_s=0.008, state=TAGGED, seen=SEEN, datapath="system", busy=0.2) -> dict:
-    """What a run's summary says of how it came about."""
+    """The `emulated` section of a run's summary."""
     versions = {"openvswitch": "3.1.0", "datapath": datapath, "kernel": "6.1"}
     processors = {"mean_busy": busy, "saturated": busy >= 0.9}
     common = {"versions": versions, "state": state, "loads": {}, "processors": processors}
@@ -50,7 +50,7 @@ def emulated(peer: str, settings_s=0.008, state=TAGGED, seen=SEEN, datapath="sys
 
 
 def world(rounds=6, **changes) -> list[Measured]:
-    """Runs in which every claim holds, unless `changes` say otherwise."""
+    """Runs in which every claim holds, unless `changes` breaks it."""
     effect = {"ovs": 900e-6, "table": 40e-6, "tags": 36e-6, "ovs_pps": 50e3, "table_pps": 190e3, "tags_pps": 220e3}
     effect |= changes
     runs = []
@@ -116,7 +116,7 @@ def test_open_vswitch_in_user_space_is_not_what_the_paper_compared_and_its_figur
 
 
 SLOW = {"tags": 400e-6, "tags_pps": 60e3, "settings_s": 0.030}
-"""What breaks every claim that depends on how fast something is."""
+"""Changes that break every claim about speed."""
 TIMED = {"G1", "G1-fragments", "G1-tags", "G2", "G2-tags", "G2-few", "G3"}
 
 
@@ -134,7 +134,7 @@ def test_rounds_without_others_are_judged_alone():
     busy, quiet = world(**SLOW, busy=0.97), world()
     runs = [slow if slow.round <= 2 else fast for slow, fast in zip(busy, quiet, strict=True)]
     rows = {row.id: row for row in claims.judge(runs)}
-    # Gates are set once, and the first run of the peer says when.
+    # Gates are set once; the peer's first run records when.
     assert {ident: row.verdict for ident, row in rows.items()} == HELD | {"G3": Verdict.not_measured}
     assert rows["G2-tags"].note.endswith("the machine was saturated in 6 of 18 runs, which are left out")
     assert rows["G1-tags"].measured == pytest.approx(10.0)
@@ -197,13 +197,13 @@ def test_a_tag_is_read_from_a_frame_and_others_are_left():
 
 
 class Fake:
-    """A peer that loses what is beyond `limit` packets a second, or loses nothing (None)."""
+    """A fake peer that drops packets above `limit` per second, or none (None)."""
 
     def __init__(self, name: str, limit: float | None, log: list[tuple]) -> None:
         self.name, self.limit, self.log = name, limit, log
 
     def fill(self, rules: int) -> None:
-        """Remember that tables were filled."""
+        """Record that tables were filled."""
         self.log.append((self.name, "fill", rules))
 
     def ask(self, what: str, **values):
@@ -236,7 +236,7 @@ def test_a_rate_is_looked_for_only_where_the_sender_is_too_fast():
 
 @pytest.fixture(scope="module")
 def part_of_fakes():
-    """The part at a small extent, with peers that are none; and what they were asked."""
+    """The part with few rounds and fake peers, and the log of their requests."""
     log: list[tuple] = []
     extent = Extent(rounds=3, echoes=4, loads=2, trial_s=0.1, settings=3, tables=(200_000,))
     part = Measurements("fabric", extent)
@@ -270,7 +270,7 @@ def test_rounds_become_runs_that_claims_and_figures_are_made_of(part_of_fakes, t
     first = runs[0]
     assert first.round_trip_s[64] == pytest.approx(20_064e-9)
     assert first.lost == len(ECHO_SIZES)
-    # In a round peers take turns, size by size.
+    # In a round peers alternate, size by size.
     echoes = [name for name, what, _ in log if what == "echo"][: 3 * len(ECHO_SIZES)]
     assert all(set(echoes[at : at + 3]) == set(PEERS) for at in range(0, len(echoes), 3))
     rows = {row.id: row for row in claims.judge(runs)}
@@ -283,7 +283,7 @@ def test_rounds_become_runs_that_claims_and_figures_are_made_of(part_of_fakes, t
     written = figures.draw(runs, tmp_path / "figures", ["svg"])
     assert [file.name for file in written] == ["round-trips.svg", "packets.svg", "gates.svg"]
     assert all(file.stat().st_size > 1_000 for file in written)
-    # What is there is not measured again.
+    # Existing results are not measured again.
     log.clear()
     again = part.carry_out(out, None, None)
     assert not log

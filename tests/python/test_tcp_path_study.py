@@ -20,7 +20,7 @@ LINKS = {"gigabit": 1e9, "100mbps": 1e8, "10mbps": 1e7, "three-layer": 1e7}
 
 
 def world(seeds=6, **changes):
-    """Tables in which every claim holds, but Table 2, which contradicts the paper's text; or `changes` break one."""
+    """Tables in which every claim holds, except Table 2 (it contradicts the paper's text); `changes` breaks one."""
     effect = {
         "elephant_40": 1.5,
         "elephant_60": 1.7,
@@ -83,11 +83,11 @@ def gain(effect, key, klass):
 
 
 def elephants(effect, key):
-    """Elephants that are faster until the fabric has filled."""
+    """Elephants that are faster until the fabric has filled up."""
     if key["load"] != 0.4 or key["part"] not in ("gigabit", "10mbps"):
         return []
     until = effect["warm_up"] if key["part"] == "10mbps" else 0.0
-    # The mean of what is still to come falls to its level when the fast ones are over.
+    # The mean of the remaining flows reaches its final level once the fast ones are over.
     starts = np.linspace(0, 1800, 60)
     return [key | {"start_s": start, "throughput_bps": 5e6 if start < until else 1e6} for start in starts]
 
@@ -137,7 +137,7 @@ def test_the_equations_give_the_papers_table_where_its_text_does():
         if sizes == "web-search":
             assert 100 * cells[sizes, n].tcp_path == pytest.approx(tcp_path, rel=0.02)
             assert 100 * cells[sizes, n].tfe == pytest.approx(tfe, rel=0.03)
-    # What the data-mining column was computed with, at every size.
+    # The mean that the data-mining column was computed with, at every size.
     means = [equations.implied_mean(n, n, equations.PRINTED["data-mining", n][0]) for n in (64, 128)]
     assert means == pytest.approx([2.69e6, 2.69e6], rel=0.01)
     assert equations.broadcast_bytes(4, 4, 64, 10) / equations.unicast_bytes(4, 10, 1e6) == pytest.approx(
@@ -151,7 +151,7 @@ def test_the_sizes_have_the_papers_means():
     mean = points[0][0] * points[0][1] + sum((a + b) / 2 * (q - p) for (a, p), (b, q) in pairs)
     assert mean == pytest.approx(2.690e6, rel=0.001)
     above = 0.05 * (100 - 10 / (2.97 / 2.69)) / (100 - 3.16)
-    assert above == pytest.approx(0.047, abs=0.0005), "the share of elephants that the study states"
+    assert above == pytest.approx(0.047, abs=0.0005), "the share of elephants stated in the study"
 
 
 def test_what_is_over_time_settles_when_the_fast_ones_are_over():

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_committed_vectors_are_what_the_script_makes():
-    assert vectors.OUTPUT.read_text() == vectors.text(), "python3 crates/wire/vectors.py writes them anew"
+    assert vectors.OUTPUT.read_text() == vectors.text(), "regenerate them: python3 crates/wire/vectors.py"
 
 
 def test_every_vector_of_a_group_has_a_name_of_its_own():
@@ -35,7 +35,7 @@ def test_seeds_for_a_fuzzer_are_the_frames(tmp_path):
 def test_the_committed_openflow_messages_are_what_os_ken_makes():
     pytest.importorskip("os_ken")
     openflow = importlib.import_module("openflow_vectors")
-    assert openflow.OUTPUT.read_text() == openflow.text(), "python crates/wire/openflow_vectors.py writes them anew"
+    assert openflow.OUTPUT.read_text() == openflow.text(), "regenerate them: python crates/wire/openflow_vectors.py"
 
 
 @pytest.mark.parametrize("vector", vectors.vectors()["option"], ids=lambda vector: vector["name"])

@@ -25,4 +25,4 @@ seeds = 2
 [sweep]
 "scheme.name" = ["ecmp", "spray"]
 """
-"""A scenario that runs in a moment."""
+"""A scenario that takes almost no time to run."""

@@ -1,1 +1,1 @@
-"""The simulated Multipath TCP beside the kernel's: the same cases through both, and a table of what came out."""
+"""Compares the simulated Multipath TCP with the kernel's: the same cases through both, and a table of the results."""

@@ -1,4 +1,4 @@
-"""`python -m validation.mptcp`: runs the cases in both worlds, shows the figures, and writes them down."""
+"""`python -m validation.mptcp`: runs the cases simulated and emulated, and prints and writes the comparison."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ CONSOLE = Console(stderr=True, highlight=False)
 
 
 def main(
-    names: Annotated[list[str] | None, typer.Argument(help="Cases; all of them.", metavar="[CASE]...")] = None,
-    runs: Annotated[int, typer.Option(min=1, help="Emulated runs of each case, and as many seeds.")] = 3,
-    out: Annotated[Path | None, typer.Option(help="Where the page goes; with all cases comparison.md here.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="Cases [default: all].", metavar="[CASE]...")] = None,
+    runs: Annotated[int, typer.Option(min=1, help="Emulated runs per case; also the number of seeds.")] = 3,
+    out: Annotated[Path | None, typer.Option(help="Output page [default: comparison.md if all cases run].")] = None,
 ) -> None:
-    """Hold the simulated Multipath TCP against this machine's kernel's."""
+    """Compare the simulated Multipath TCP with this machine's kernel."""
     known = {case.name: case for case in CASES}
     unknown = sorted(set(names or ()) - set(known))
     if unknown:
-        CONSOLE.print(f"[red]error:[/] there is no case {', '.join(unknown)}: one of {', '.join(known)}")
+        CONSOLE.print(f"[red]error:[/] unknown case {', '.join(unknown)}; choose from {', '.join(known)}")
         raise typer.Exit(2)
     try:
         check()
@@ -45,9 +45,9 @@ def main(
 
 
 def compare(names: list[str], runs: int) -> tuple[list[Row], str]:
-    """Rows of the cases, and what they are from.
+    """Rows of the cases, and a description of the runs and versions.
 
-    What is compared runs one after the other, since what the machine does beside changes slowly.
+    Cases alternate within each run, so that other load on the machine affects all alike.
     """
     known = {case.name: case for case in CASES}
     kernel: dict[str, list[Observed]] = {name: [] for name in names}
@@ -61,7 +61,7 @@ def compare(names: list[str], runs: int) -> tuple[list[Row], str]:
             versions = seen["versions"]
             about = (
                 f"{runs} runs and seeds, 95 % intervals; Linux {versions['kernel'].partition('-')[0]}, Open vSwitch"
-                f" {versions['openvswitch']} (datapath {versions['datapath']}), which with the hosts took at most"
+                f" {versions['openvswitch']} (datapath {versions['datapath']}). Switches and hosts used at most"
                 f" {100 * busy:.0f} % of the processors."
             )
     found = [row for name in names for row in rows(known[name], kernel[name], simulate(known[name], runs))]

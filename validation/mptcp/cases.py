@@ -1,9 +1,9 @@
-"""The cases: which paths the subflows of a connection have, what is beside it, what happens to it.
+"""The cases: the paths of a connection's subflows, competing traffic, and link failures.
 
 A case is one connection from `a` to `b` over switches `s1` (the sender's) to `s2` (the receiver's). Emulated, the
-sender has one link and an alias address for each further subflow, and `s1` sends each address its way. Simulated, it
-has a link for each subflow, for there is no scheme that forwards by alias; where the ways part, each begins at a switch
-of its own in place of `s1`. Links, rates and queues from there on are the same.
+sender has one link and an alias address for each additional subflow, and `s1` forwards by address. Simulated, it has a
+link for each subflow, since no scheme forwards by alias; where paths diverge, each starts at its own switch in place of
+`s1`. Links, rates and queues beyond it are the same.
 """
 
 from __future__ import annotations
@@ -13,36 +13,36 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 RATE_BPS = 25_000_000
-"""Of links between switches: two shared cores forward two or three of them in user space with time to spare."""
+"""Rate of links between switches: two shared cores easily forward two or three of them in user space."""
 HOST_RATE_BPS = 1_000_000_000
 QUEUE = 100
-"""Packets, at links between switches."""
+"""Queue length of links between switches, in packets."""
 FRAME = 1538
-"""Bytes that a full packet of 1500 takes on a link."""
+"""Bytes on the link of a full 1500-byte packet."""
 PAYLOAD = 1420
-"""Of a full segment of a subflow, with timestamps; that of plain TCP has 1448."""
+"""Payload of a subflow's full segment, with timestamps; plain TCP's has 1448."""
 LINK_BPS = RATE_BPS * PAYLOAD / FRAME
-"""Most that a subflow's link can give an application."""
+"""Maximum goodput of a subflow's link."""
 SENDER, RECEIVER = "a", "b"
 TCP_SENDER, TCP_RECEIVER = "c", "d"
-"""Of the plain TCP connection beside it."""
+"""Hosts of the competing plain TCP connection."""
 FIRST, LAST = "s1", "s2"
 WARM_UP_S = 3.0
-"""Until then windows grow, or shares settle: what is measured is measured afterwards."""
+"""Start of the measurement: before that, windows grow and shares settle."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is run in both worlds.
+    """A case, run simulated and emulated.
 
     Attributes:
         name: Unique.
-        paths: Of each subflow, the first one's first: switches from `s1` to `s2`.
+        paths: The switches from `s1` to `s2` of each subflow, initial subflow first.
         beside: Whether a plain TCP connection shares the path.
-        congestion: Congestion control of everything, each subflow by itself.
-        cut_s: When the last subflow's last link stops carrying anything; None: never.
+        congestion: Congestion control of all connections, uncoupled between subflows.
+        cut_s: When the last link of the last subflow fails; None: never.
         stale_loss_count: Linux's `stale_loss_cnt`, our `mptcp_stale_loss_count`.
-        seconds: How long is sent.
+        seconds: Duration of the transfer.
     """
 
     name: str
@@ -55,17 +55,17 @@ class Case:
 
     @property
     def subflows(self) -> int:
-        """Of the connection."""
+        """Number of subflows."""
         return len(self.paths)
 
     @property
     def capacity_bps(self) -> float:
-        """What the paths together can give an application: the links that all of them end in."""
+        """Maximum total goodput of the paths, limited by their distinct last links."""
         return len({path[-2:] for path in self.paths}) * LINK_BPS
 
     @property
     def hosts(self) -> list[str]:
-        """Sender and receiver, then those beside."""
+        """Sender and receiver, then those of the competing connection."""
         return [SENDER, RECEIVER, *((TCP_SENDER, TCP_RECEIVER) if self.beside else ())]
 
     @property
@@ -96,10 +96,10 @@ CASES = (
 
 
 def case(name: str) -> Case:
-    """The case of that name.
+    """The case named `name`.
 
     Raises:
-        KeyError: There is none.
+        KeyError: No case has this name.
     """
     return {one.name: one for one in CASES}[name]
 

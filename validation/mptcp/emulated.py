@@ -1,4 +1,4 @@
-"""A case with the kernel's MPTCP, through Open vSwitches of its own: from outside of the jail."""
+"""Runs a case with the kernel's MPTCP over private Open vSwitches: the part outside the jail."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .cases import Case
 
 
 def check() -> None:
-    """Refuse a machine without what the runs need.
+    """Check that the machine meets the requirements.
 
     Raises:
         weft.emulation.errors.EmulationError: Something is missing.
@@ -26,10 +26,10 @@ def check() -> None:
 
 
 def emulate(case: Case) -> dict[str, Any]:
-    """Run a case once: `series` as simulated, with MPTCP's counters at the sender, versions, and what it took.
+    """Run a case once; returns `series` as simulated, the sender's MPTCP counters, versions and CPU share.
 
     Raises:
-        weft.emulation.errors.EmulationError: It did not work.
+        weft.emulation.errors.EmulationError: The run failed.
     """
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)

@@ -1,6 +1,6 @@
 """One run of a case in its jail: `python -m validation.mptcp.inside DIRECTORY`.
 
-It reads `options.json` and leaves `observed.json`, or `failed.json`.
+It reads `options.json` and writes `observed.json`, or `failed.json`.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from .cases import RECEIVER, SENDER, TCP_RECEIVER, TCP_SENDER, Case, case, fabri
 
 _STALE = "net.mptcp.stale_loss_cnt"
 _LAST_S = 0.5
-"""Before the end, when the sender is asked about its subflows."""
+"""Time before the end at which the sender's subflows are read."""
 
 
 def run(directory: Path, options: dict[str, Any]) -> None:
-    """Build, send, and write down what was seen."""
+    """Build the network, send, and write the observations."""
     one = case(options["case"])
     go_first()
     file = directory / "case.fabric.toml"
@@ -45,7 +45,7 @@ def run(directory: Path, options: dict[str, Any]) -> None:
 
 
 def _ends(network: OpenFlowNetwork, one: Case) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Of each subflow and of the connection beside: sender's address, receiver's, switches."""
+    """Sender's address, receiver's address and switches of each subflow and of the competing connection."""
     own = network.address(SENDER)
     sources = [own, *mptcp.aliases(own, one.subflows)]
     ends = [(source, network.address(RECEIVER), path) for source, path in zip(sources, one.paths, strict=True)]
@@ -55,9 +55,9 @@ def _ends(network: OpenFlowNetwork, one: Case) -> list[tuple[str, str, tuple[str
 
 
 def _introduce(network: OpenFlowNetwork, one: Case) -> None:
-    """Tell hosts each other's addresses, for nothing here floods, their congestion control and what is stale.
+    """Set each host's neighbours (nothing floods here), congestion control and stale loss count.
 
-    The congestion control is the route's: what a program asks for is that of its first subflow only.
+    Congestion control is set on the route: the socket option only affects the first subflow.
     """
     macs = {host.address: host.mac for host in network.plan.hosts}
     names = {host.address: host.name for host in network.plan.hosts}
@@ -68,15 +68,15 @@ def _introduce(network: OpenFlowNetwork, one: Case) -> None:
         others = [address for address, name in names.items() if name != host.name]
         lines = [f"neigh replace {address} lladdr {macs[address]} dev {device} nud permanent" for address in others]
         with entered(network.namespaces[host.name]):
-            ip_batch(lines, f"host {host.name} does not take its neighbours")
+            ip_batch(lines, f"cannot set the neighbours of host {host.name}")
             stack.write({_STALE: str(one.stale_loss_count)})
             route = network.stack.route.replace(f"congctl {network.stack.congestion}", f"congctl {one.congestion}")
-            ip_batch([stack.route_command(device, host.address, route)], f"host {host.name} does not take its route")
+            ip_batch([stack.route_command(device, host.address, route)], f"cannot set the route of host {host.name}")
             stack.route_there(device, route)
 
 
 def _lay_paths(network: OpenFlowNetwork, one: Case) -> None:
-    """Give switches the rules of all paths, there and back."""
+    """Install the rules of all paths on the switches, in both directions."""
     hosts = {host.address: host.name for host in network.plan.hosts}
     own = network.address(SENDER)
     rules: dict[str, set[str]] = {}
@@ -91,7 +91,7 @@ def _lay_paths(network: OpenFlowNetwork, one: Case) -> None:
 
 
 def _send(network: OpenFlowNetwork, one: Case) -> dict[str, Any]:
-    """Send for the time of the case, plain TCP beside it if it has that, and look shortly before the end."""
+    """Send for the duration of the case, with competing TCP if it has any, and read the subflows before the end."""
     seen: dict[str, Any] = {}
     begin, before = time.monotonic(), own_seconds()
 

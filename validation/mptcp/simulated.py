@@ -1,4 +1,4 @@
-"""A case in the simulator."""
+"""Runs a case in the simulator."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ pairs = [["{source}", "{target}"]]
 
 
 def scenario(case: Case, runs: int) -> str:
-    """The text of a case's scenario; a plain TCP connection beside is one of a single subflow, see README.md."""
+    """The text of a case's scenario; a competing TCP connection is one of a single subflow (README.md)."""
     pairs = [("mptcp", SENDER, RECEIVER), *([("tcp", TCP_SENDER, TCP_RECEIVER)] if case.beside else [])]
     cut = "" if case.cut_s is None else f'\n[[event]]\nat = "{case.cut_s} s"\nfail = "{"-".join(case.cut)}"\n'
     return _SCENARIO.format(
@@ -64,10 +64,10 @@ def scenario(case: Case, runs: int) -> str:
 
 
 def simulate(case: Case, runs: int) -> list[Observed]:
-    """Run a case with as many seeds.
+    """Run a case with `runs` seeds.
 
     Raises:
-        weft.WeftError: It cannot be simulated.
+        weft.WeftError: The simulation failed.
     """
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)

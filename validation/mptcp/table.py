@@ -1,4 +1,4 @@
-"""The table: each case's figures, the kernel's beside ours."""
+"""The table: each case's figures from the kernel and from Weft."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .cases import Case
 from .series import Observed, back_s, mean_bps, share, stopped_s
 
 _TAIL_S = 1.0
-"""Before the end, that is left out: of two connections one begins a little later."""
+"""Time excluded at the end, since one of two connections starts slightly later."""
 
 
 @dataclass(frozen=True)
@@ -20,10 +20,10 @@ class Row:
 
     Attributes:
         case: Its name.
-        what: What was measured, with its unit.
-        kernel: Over the emulated runs.
-        ours: Over the simulated ones.
-        runs: Of each; a run in which it never happened is in no mean.
+        what: The quantity, with its unit.
+        kernel: Estimate from the emulated runs.
+        ours: Estimate from the simulated runs.
+        runs: Number of each; a run in which it never happened is excluded from the mean.
     """
 
     case: str
@@ -34,7 +34,7 @@ class Row:
 
     @property
     def apart(self) -> str:
-        """How far ours is from the kernel's."""
+        """The difference of ours from the kernel's."""
         if self.kernel is None or self.ours is None:
             return "–"
         difference = self.ours.mean - self.kernel.mean
@@ -48,12 +48,12 @@ def rows(case: Case, kernel: Sequence[Observed], ours: Sequence[Observed]) -> li
     figures: list[tuple[str, Callable[[Observed], float | None]]] = []
     if case.beside:
         figures.append(("share of the link", lambda run: share(run, case.seconds - _TAIL_S)))
-        figures.append(("both, Mbps", lambda run: sum(_mbps(run, name, case.seconds) for name in run)))
+        figures.append(("total, Mbps", lambda run: sum(_mbps(run, name, case.seconds) for name in run)))
     elif case.cut_s is None:
         figures.append((f"of {case.capacity_bps / 1e6:.1f} Mbps", lambda run: _mbps(run, "mptcp", case.seconds)))
     else:
         cut = case.cut_s
-        figures.append(("nothing arrives, s", lambda run: stopped_s(run["mptcp"], cut)))
+        figures.append(("stall, s", lambda run: stopped_s(run["mptcp"], cut)))
         figures.append(("until the other link is full, s", lambda run: back_s(run["mptcp"], cut)))
     return [
         Row(case.name, what, estimate(map(read, kernel)), estimate(map(read, ours)), len(ours))
@@ -66,13 +66,13 @@ def _mbps(run: Observed, name: str, seconds: float) -> float:
 
 
 def markdown(found: Sequence[Row], about: str) -> str:
-    """The page."""
+    """The page in Markdown."""
     lines = [
         "# Goodput, shares and failures, Weft and Linux",
         "",
-        f"Written by `python -m validation.mptcp`, which [README.md](README.md) explains. {about}",
+        f"Written by `python -m validation.mptcp`; see [README.md](README.md). {about}",
         "",
-        "| case | what | Linux | Weft | apart |",
+        "| case | quantity | Linux | Weft | difference |",
         "|---|---|---|---|---|",
         *(
             f"| {row.case} | {row.what} | {_text(row.kernel, row.runs)} | {_text(row.ours, row.runs)} | {row.apart} |"

@@ -1,4 +1,4 @@
-// Prints the ns-3 attributes in force, read back from the attribute system, so that README.md need not be believed.
+// Prints the ns-3 attributes in force, read back from the attribute system, to verify README.md.
 #pragma once
 
 #include "ns3/core-module.h"
@@ -11,7 +11,7 @@
 namespace weft
 {
 
-/// Lines `class,attribute,value in force,ns-3's own default` for one class and, with `object`, from that very object.
+/// Lines `class,attribute,value in force,ns-3's own default` of a class, read from `object` if given.
 inline void PrintAttributes(std::ostream& out, ns3::TypeId tid, ns3::Ptr<ns3::Object> object = nullptr)
 {
     for (std::size_t i = 0; i < tid.GetAttributeN(); ++i)
@@ -34,7 +34,7 @@ inline void PrintAttributes(std::ostream& out, ns3::TypeId tid, ns3::Ptr<ns3::Ob
     }
 }
 
-/// Everything of the endpoints, links and IP that can move a flow completion time. `socket` is a fresh TCP socket.
+/// All attributes of endpoints, links and IP that affect completion times. `socket` is a new TCP socket.
 inline void PrintAttributesInForce(std::ostream& out,
                                    ns3::Ptr<ns3::Socket> socket,
                                    ns3::Ptr<ns3::PointToPointNetDevice> device)
@@ -49,7 +49,7 @@ inline void PrintAttributesInForce(std::ostream& out,
     const auto congestion = pointer.GetObject();
     PrintAttributes(out, congestion->GetInstanceTypeId(), congestion);
 
-    // Not reachable from a socket: the defaults its parts are built from.
+    // Not reachable from a socket: the defaults of its components.
     PrintAttributes(out, ns3::TcpSocketState::GetTypeId());
     PrintAttributes(out, ns3::TcpPrrRecovery::GetTypeId());
     PrintAttributes(out, ns3::RttEstimator::GetTypeId());

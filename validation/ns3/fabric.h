@@ -1,7 +1,7 @@
-// The fabric as the two CSV files tell it: nodes, links, equal-hop next hops, the ECMP hash.
+// The fabric from its CSV file: nodes, links, equal-cost next hops, the ECMP hash.
 //
-// Apart from ns-3 on purpose: this is the part that must agree with Weft to the bit (numbering of nodes, hosts, ports;
-// the hash), so it is plain C++ that can be read, and checked at compile time, without knowing a simulator.
+// Independent of ns-3 on purpose: this part must agree with Weft bit for bit (numbering of nodes, hosts and ports; the
+// hash), so it is plain C++ that can be reviewed, and checked at compile time, without knowing a simulator.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ constexpr uint32_t FlowHash(uint32_t src, uint32_t dst, uint16_t sport, uint16_t
     return static_cast<uint32_t>(Mix64(Mix64(addresses) ^ ports) >> 32);
 }
 
-/// A switch's own key, so that two tiers do not repeat each other's choice.
+/// A per-switch key, so that two tiers do not make correlated choices.
 constexpr uint64_t NodeKey(uint64_t seed, uint32_t node)
 {
     return Mix64(seed ^ Mix64(uint64_t{node} + 1));
@@ -49,7 +49,7 @@ constexpr uint32_t EcmpIndex(uint32_t flowHash, uint64_t key, uint32_t n)
     return static_cast<uint32_t>(((Mix64(flowHash ^ key) >> 32) * n) >> 32);
 }
 
-// Vectors for whoever writes the other side; also in README.md.
+// Test vectors for other implementations; also in README.md.
 static_assert(FlowHash(0, 15, 10000, 80) == 0xd6fca983u, "flow hash");
 static_assert(FlowHash(15, 0, 80, 10000) == 0x27536af5u, "flow hash of the reverse direction");
 static_assert(NodeKey(1, 16) == 0xf8a9cea276b02ba5ULL, "node key");
@@ -83,7 +83,7 @@ struct Fabric
     std::vector<Link> links;
     std::vector<std::vector<Port>> ports; ///< per node, in the order of its link lines
 
-    /// nextHops[node][host]: ports on shortest paths (by hops) to the host, ascending; hosts carry no one else's packets.
+    /// nextHops[node][host]: ports on shortest paths (by hops) to the host, ascending; hosts forward no transit packets.
     std::vector<std::vector<std::vector<uint32_t>>> nextHops;
 };
 
@@ -112,7 +112,7 @@ inline std::vector<std::vector<uint32_t>> DistancesToHosts(const Fabric& fabric)
             frontier.pop_front();
             if (fabric.hostOf[node] != NOT_A_HOST && fabric.hostOf[node] != host)
             {
-                continue; // reached, but not a way through
+                continue; // reached, but hosts carry no transit
             }
             for (const Port& port : fabric.ports[node])
             {
@@ -155,7 +155,7 @@ inline Fabric ReadFabric(const std::string& path)
     std::ifstream in(path);
     if (!in)
     {
-        throw std::runtime_error("cannot read the fabric " + path);
+        throw std::runtime_error("cannot read fabric file " + path);
     }
     Fabric fabric;
     std::map<std::string, uint32_t> index;
@@ -190,7 +190,7 @@ inline Fabric ReadFabric(const std::string& path)
         }
         else
         {
-            throw std::runtime_error(path + ": neither a node nor a link between known nodes: " + line);
+            throw std::runtime_error(path + ": expected a node line, or a link line between known nodes: " + line);
         }
     }
     FindNextHops(fabric);

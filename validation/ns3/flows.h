@@ -1,8 +1,8 @@
-// The flows: who connects when, and what became of it.
+// The flows: when each connects, and its result.
 //
-// Sockets are driven directly, without ns-3's applications: BulkSend writes in pieces and closes late, so FIN and the
-// last segment would depend on its buffer steps. Here the whole flow is written and closed right after connect(), which
-// makes FIN ride on the last segment.
+// Sockets are driven directly, without ns-3's applications: BulkSend writes in chunks and closes late, so the
+// last segment and FIN would depend on its chunk size. Here the whole flow is written and closed right after connect(),
+// which puts the FIN on the last segment.
 #pragma once
 
 #include "routing.h"
@@ -27,7 +27,7 @@ struct Flow
 
     uint32_t received = 0;
     std::optional<int64_t> endPs = std::nullopt;
-    uint32_t retransmitted = 0; ///< segments sent again, SYN included
+    uint32_t retransmitted = 0; ///< retransmitted segments, SYN included
     uint32_t rtos = 0;          ///< expiries of the data retransmission timer
     uint32_t synsSent = 0;
     ns3::SequenceNumber32 sentUpTo{0};
@@ -53,17 +53,17 @@ inline std::vector<Flow> ReadFlows(const std::string& path, const Fabric& fabric
         const auto f = SplitCsv(line);
         if (f.size() != 8 || !hostByName.count(f[1]) || !hostByName.count(f[2]))
         {
-            throw std::runtime_error(path + ": not a flow between two hosts of the fabric: " + line);
+            throw std::runtime_error(path + ": expected a flow between two hosts of the fabric: " + line);
         }
         Flow flow{std::stoull(f[0]), hostByName[f[1]], hostByName[f[2]], static_cast<uint32_t>(std::stoul(f[3])),
                   std::stoull(f[4]), static_cast<uint16_t>(std::stoul(f[5])), static_cast<uint16_t>(std::stoul(f[6]))};
         if (flow.startPs % 1000 != 0)
         {
-            throw std::runtime_error(path + ": ns-3 counts nanoseconds, start_ps must be a multiple of 1000: " + line);
+            throw std::runtime_error(path + ": ns-3's resolution is 1 ns, start_ps must be a multiple of 1000: " + line);
         }
         if (!used.insert({flow.src, flow.sport}).second)
         {
-            throw std::runtime_error(path + ": a source port may be used once a host: " + line);
+            throw std::runtime_error(path + ": source port already used by another flow of this host: " + line);
         }
         flows.push_back(flow);
     }
@@ -102,7 +102,7 @@ class FlowRunner
         auto socket = ns3::Socket::CreateSocket(node, ns3::TcpSocketFactory::GetTypeId());
         if (socket->Bind(ns3::InetSocketAddress(ns3::Ipv4Address::GetAny(), port)) != 0)
         {
-            throw std::runtime_error("port " + std::to_string(port) + " cannot be bound");
+            throw std::runtime_error("cannot bind port " + std::to_string(port));
         }
         return socket;
     }
@@ -127,7 +127,7 @@ class FlowRunner
         {
             throw std::runtime_error("flow " + std::to_string(flow.id) + " does not fit into the send buffer");
         }
-        socket->Close(); // deferred by ns-3 until the data are out
+        socket->Close(); // deferred by ns-3 until all data are sent
     }
 
     void Accepted(ns3::Ptr<ns3::Socket> socket, const ns3::Address& from)
@@ -190,7 +190,7 @@ class FlowRunner
         }
     }
 
-    /// The handler of an expired timer doubles the value; nothing else makes it exactly twice what it was.
+    /// Only the expiry handler doubles the RTO exactly (or caps it at 60 s).
     void RtoChanged(uint32_t i, ns3::Time before, ns3::Time after)
     {
         if (before.IsStrictlyPositive() && (after == before + before || after == ns3::Seconds(60)))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Write cases/: the fabrics, the flow lists and the table of runs (cases/runs.csv) of the ns-3 reference.
 
-Standard library and fixed seeds, and of `random` only what Python promises to keep between versions (`Random.random`),
-so the files come out the same everywhere. Run it after changing something here; the files are committed.
+Standard library only, fixed seeds, and from `random` only `Random.random`, which Python keeps stable across versions:
+the files are the same everywhere. Run it after changing something here; the files are committed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NS = 1_000
 SECOND = 1_000_000_000_000
 DPORT = 80
 
-# Web search (DCTCP) flow sizes: bytes and cumulative probability, cut at 10 MB; the 3 % beyond lie between 5 and 10 MB.
+# Web search (DCTCP) flow sizes: bytes and cumulative probability, cut at 10 MB; the 3 % above lie between 5 and 10 MB.
 WEB_SEARCH = [
     (0, 0.0), (10_000, 0.15), (20_000, 0.2), (30_000, 0.3), (50_000, 0.4), (80_000, 0.53),
     (200_000, 0.6), (1_000_000, 0.7), (2_000_000, 0.8), (5_000_000, 0.9), (10_000_000, 1.0),
@@ -58,7 +58,7 @@ def size_class(size: int) -> str:
 def fat_tree(k: int, rate_bps: int, delay_ps: int, queue_packets: int) -> tuple[list[str], list[str], list[Link]]:
     """Hosts, switches and links of a k-ary fat-tree.
 
-    Host i hangs on edge i / (k/2); aggregation j of a pod on the cores j * k/2 to (j + 1) * k/2 - 1.
+    Host i is attached to edge i / (k/2); aggregation j of a pod to the cores j * k/2 to (j + 1) * k/2 - 1.
     """
     half = k // 2
     hosts = [f"h{i}" for i in range(k * half * half)]
@@ -77,7 +77,7 @@ def fat_tree(k: int, rate_bps: int, delay_ps: int, queue_packets: int) -> tuple[
 def spine_leaf(
     spines: int, leaves: int, hosts_per_leaf: int, rate_bps: int, delay_ps: int, queue_packets: int
 ) -> tuple[list[str], list[str], list[Link]]:
-    """Hosts, switches and links of a two-tier fabric; host i hangs on leaf i / hosts_per_leaf."""
+    """Hosts, switches and links of a two-tier fabric; host i is attached to leaf i / hosts_per_leaf."""
     hosts = [f"h{i}" for i in range(leaves * hosts_per_leaf)]
     leaf_names = [f"l{i}" for i in range(leaves)]
     spine_names = [f"s{i}" for i in range(spines)]
@@ -124,13 +124,13 @@ def web_search(
 
 
 def permutation(hosts: list[str], seed: int) -> list[Flow]:
-    """Each host sends 2 MB to another and receives 2 MB; meanwhile 20 flows of 200 kB start at random moments."""
+    """Each host sends 2 MB to another and receives 2 MB, while 20 flows of 200 kB start at random times."""
     rng = random.Random(seed)
     while True:
         order = sorted(hosts, key=lambda _: rng.random())
         if all(a != b for a, b in zip(hosts, order, strict=True)):
             break
-    # A first microsecond of jitter: hosts in lockstep would make the order of equal times decide the drops.
+    # Up to 1 us of jitter: with hosts in lockstep, the order of simultaneous events would decide the drops.
     flows = [Flow(a, b, 2_000_000, int(rng.random() * 1000) * NS) for a, b in zip(hosts, order, strict=True)]
     for _ in range(20):
         src = int(rng.random() * len(hosts))
@@ -149,7 +149,7 @@ def write_fabric(name: str, hosts: list[str], switches: list[str], links: list[L
 
 
 def write_flows(name: str, flows: list[Flow]) -> None:
-    """Write a flow list. A source port is used once a host, counting up from 10000: ECMP sees each flow apart."""
+    """Write a flow list. Each host's source ports count up from 10000, so that ECMP can tell its flows apart."""
     next_port: dict[str, int] = {}
     with (CASES / f"{name}.flows.csv").open("w", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
@@ -161,7 +161,7 @@ def write_flows(name: str, flows: list[Flow]) -> None:
 
 
 def main() -> None:
-    """Write everything."""
+    """Write all fabrics, flow lists and runs.csv."""
     CASES.mkdir(exist_ok=True)
     tcps = ["newreno", "newreno-sack", "cubic"]
     schemes = ["single_path", "ecmp", "spray"]
@@ -172,14 +172,14 @@ def main() -> None:
     leaves, hosts_per_leaf, spines = 4, 5, 4
     leaf = spine_leaf(spines, leaves, hosts_per_leaf, GBPS, 5 * US, 100)
     write_fabric("spine-leaf-4x4x5", *leaf)
-    # The same with queues that seldom fill under spraying: what is left is how each TCP takes reordering.
+    # The same with queues that rarely fill under spraying: isolates how each TCP handles reordering.
     write_fabric("spine-leaf-4x4x5-deep", *spine_leaf(spines, leaves, hosts_per_leaf, GBPS, 5 * US, 1000))
 
     write_flows("lone", lone_flows("h0", "h15"))
     for fabric in ("fat-tree-4", "spine-leaf-4x4x5"):
         runs += [("lone", fabric, "single_path", tcp, 1) for tcp in tcps]
 
-    # 40 % of all uplinks for the schemes that use them; for the one that uses one spine of four, 40 % of that.
+    # 40 % of all uplinks for the schemes that use them all; 10 % for single_path, which uses one spine of four.
     uplinks = leaves * spines * GBPS
     for seed in (1, 2, 3):
         for load in (10, 40):

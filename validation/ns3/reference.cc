@@ -1,4 +1,4 @@
-// Runs one fabric and one list of flows in ns-3 and writes what became of each flow: the reference Weft is held against.
+// Runs a fabric and a list of flows in ns-3 and writes each flow's result: the reference that Weft is compared with.
 //
 //   reference --fabric=F.csv --flows=F.csv --scheme=ecmp --tcp=cubic --seed=1 --out=OUT.csv
 //
@@ -29,7 +29,7 @@ struct Options
     uint64_t seed = 1;
     uint32_t mss = 1448;
     uint32_t iw = 10;
-    uint32_t rcvbuf = 16 << 20; // above the largest flow: a full window crashes ns-3.37, see README.md
+    uint32_t rcvbuf = 16 << 20; // above the largest flow: a full receive window crashes ns-3.37, see README.md
     double stopSeconds = 1000;
 };
 
@@ -47,7 +47,7 @@ Options ParseOptions(int argc, char** argv)
     cmd.AddValue("mss", "TCP payload of a full segment, bytes", o.mss);
     cmd.AddValue("iw", "initial window, segments", o.iw);
     cmd.AddValue("rcvbuf", "receive buffer, bytes", o.rcvbuf);
-    cmd.AddValue("stop", "give up at this simulated second", o.stopSeconds);
+    cmd.AddValue("stop", "stop at this simulated second", o.stopSeconds);
     cmd.Parse(argc, argv);
     return o;
 }
@@ -69,7 +69,7 @@ void SetTcpDefaults(const Options& o, const std::vector<weft::Flow>& flows)
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(o.mss));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(o.iw));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(o.rcvbuf));
-    // A flow is written in one go, so it must fit; the send buffer does not limit the window.
+    // A flow is written in a single call, so it must fit; the send buffer does not limit the window.
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(std::max<uint32_t>(largest, 131072)));
 }
 
@@ -83,11 +83,11 @@ std::vector<Ptr<PointToPointNetDevice>> ConnectDevices(const weft::Fabric& fabri
     {
         if (link.delayPs % 1000 != 0)
         {
-            throw std::runtime_error("ns-3 counts nanoseconds: a link's delay must be a multiple of 1000 ps");
+            throw std::runtime_error("ns-3's resolution is 1 ns: link delays must be multiples of 1000 ps");
         }
         PointToPointHelper helper;
-        // Without this the device tells the layer above when its queue is full, and that layer drops packets on its own
-        // account, where no queue counts them.
+        // With flow control, the device signals a full queue to the layer above, which then drops packets itself, where
+        // no queue counts them.
         helper.DisableFlowControl();
         helper.SetDeviceAttribute("DataRate", DataRateValue(DataRate(link.rateBps)));
         helper.SetDeviceAttribute("Mtu", UintegerValue(std::max<uint32_t>(1500, o.mss + 52)));
@@ -102,7 +102,7 @@ std::vector<Ptr<PointToPointNetDevice>> ConnectDevices(const weft::Fabric& fabri
     return devices;
 }
 
-/// Puts IP on every node by hand: Ipv4AddressHelper would install a queue disc on every device.
+/// Installs IP on every node without Ipv4AddressHelper, which would install a queue disc on every device.
 void InstallStacks(const weft::Fabric& fabric,
                    const NodeContainer& nodes,
                    const std::vector<Ptr<PointToPointNetDevice>>& devices,
@@ -137,7 +137,7 @@ void InstallStacks(const weft::Fabric& fabric,
             if (nodes.Get(node)->GetObject<TrafficControlLayer>()->GetRootQueueDiscOnDevice(device) ||
                 device->GetObject<NetDeviceQueueInterface>())
             {
-                throw std::logic_error("a queue disc or flow control found its way onto a device");
+                throw std::logic_error("a device has a queue disc or flow control, which must be off");
             }
         }
     }
@@ -205,8 +205,8 @@ void Run(const Options& o)
     const double cpu = CpuSeconds() - before;
     const double simulated = Simulator::Now().GetSeconds();
 
-    // The queues count anyway, so this costs nothing while the simulation runs. What has left a queue has been, or is
-    // being, sent: the difference to PhyTxEnd is at most one packet a device.
+    // The queues count anyway, so this adds no run time. A packet that has left its queue has been, or is being, sent:
+    // the difference from PhyTxEnd is at most one packet per device.
     uint64_t hops = 0;
     uint64_t drops = 0;
     for (const auto& device : devices)

@@ -1,7 +1,7 @@
-// Forwarding inside ns-3: one object a node that answers from the next hops computed in fabric.h.
+// Forwarding inside ns-3: one object per node, using the next hops computed in fabric.h.
 //
-// ns-3 brings its own routing, but none that sprays by packet and hashes as Weft does; the comparison needs the same
-// choices. Routes are made once and handed out by pointer, so routing is not what this program's CPU time measures.
+// None of ns-3's own routing protocols sprays per packet or hashes like Weft, and the comparison needs identical
+// choices. Routes are created once and returned by pointer, so that routing adds little to the measured CPU time.
 #pragma once
 
 #include "fabric.h"
@@ -68,7 +68,7 @@ class FabricRouting : public ns3::Ipv4RoutingProtocol
     {
     }
 
-    /// Tells the device of the next port; call in port order, after the device's interface is up.
+    /// Registers the next port's device; call in port order, after its interface is up.
     void AddPort(ns3::Ptr<ns3::NetDevice> device)
     {
         auto route = ns3::Create<ns3::Ipv4Route>();
@@ -87,7 +87,7 @@ class FabricRouting : public ns3::Ipv4RoutingProtocol
                                          ns3::Socket::SocketErrno& error) override
     {
         error = ns3::Socket::ERROR_NOTERROR;
-        return m_routes.at(0); // a host has one link, see BuildNetwork
+        return m_routes.at(0); // a host has one link, see InstallStacks
     }
 
     bool RouteInput(ns3::Ptr<const ns3::Packet> packet,
@@ -118,7 +118,7 @@ class FabricRouting : public ns3::Ipv4RoutingProtocol
         m_ipv4 = ipv4;
     }
 
-    // The fabric does not change while a reference runs.
+    // The fabric does not change during a run.
     void NotifyInterfaceUp(uint32_t) override
     {
     }
@@ -160,7 +160,7 @@ class FabricRouting : public ns3::Ipv4RoutingProtocol
         case Scheme::Ecmp:
             break;
         }
-        uint8_t tcp[4]; // the TCP header is first here: both ports, in network order
+        uint8_t tcp[4]; // the packet starts with the TCP header: both ports, in network order
         packet->CopyData(tcp, sizeof tcp);
         const uint32_t hash = FlowHash(HostOf(header.GetSource()),
                                        HostOf(header.GetDestination()),
@@ -173,7 +173,7 @@ class FabricRouting : public ns3::Ipv4RoutingProtocol
     const uint32_t m_node;
     const Scheme m_scheme;
     const uint64_t m_key;
-    std::mt19937_64& m_random; ///< one stream for all switches: the order of events is fixed, so its use is too
+    std::mt19937_64& m_random; ///< one stream for all switches: deterministic, as the order of events is fixed
     ns3::Ptr<ns3::Ipv4> m_ipv4;
     std::vector<ns3::Ptr<ns3::Ipv4Route>> m_routes;
 };

@@ -3,11 +3,11 @@
 #
 #   ./run.sh                 every case; results to reference/
 #   ./run.sh --case GLOB     only the cases whose name matches, e.g. --case 'web40-1.*.ecmp.*'
-#   ./run.sh --check         run, but compare with what is stored instead of replacing it
-#   ./run.sh --no-install    never call apt-get
+#   ./run.sh --check         run, but compare with the stored results instead of replacing them
+#   ./run.sh --no-install    do not run apt-get
 #
-# The same input gives the same bytes, so running it again changes nothing but reference/performance.csv.
-# The program and temporary files go to $BUILD (default: target/ns3-reference at the top of the repository).
+# Output is deterministic: running it again changes only reference/performance.csv.
+# The program and temporary files go to $BUILD (default: target/ns3-reference in the repository).
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -34,20 +34,20 @@ install_ns3() {
     local version
     version=$(dpkg-query -W -f '${Version}' libns3-dev 2>/dev/null || true)
     if [[ $version != 3.37* ]]; then
-        echo "run.sh: the stored results are of ns-3.37, found libns3-dev '${version:-none}' (Debian 12 has 3.37)" >&2
+        echo "run.sh: the stored results need ns-3.37 (Debian 12), but libns3-dev is '${version:-not installed}'" >&2
         exit 1
     fi
 }
 
 build_reference() {
     mkdir -p "$build"
-    # NS3_LOG_ENABLE as Debian's libraries were built: it adds members to Queue<Packet>, so without it program and
-    # libraries disagree on the layout. Debian's pkg-config files do not say so (and name libraries that need not be installed).
+    # NS3_LOG_ENABLE, as in Debian's libraries: it adds members to Queue<Packet>, so without it program and libraries
+    # disagree on the layout. Debian's pkg-config files omit it (and require libraries that may not be installed).
     g++ -std=c++17 -O2 -DNS3_LOG_ENABLE -Wall -Wextra -o "$build/reference" "$here/reference.cc" \
         -lns3-point-to-point -lns3-traffic-control -lns3-internet -lns3-network -lns3-core
 }
 
-# The attributes in force, one file a TCP; README.md quotes them.
+# The attributes in force, one file per TCP; README.md quotes them.
 store_attributes() {
     local tcp
     for tcp in newreno newreno-sack cubic; do
@@ -61,7 +61,7 @@ run_cases() {
     local name fabric flows scheme tcp seed line out ran=0 failed=0
     : >"$build/performance.csv"
     while IFS=, read -r name fabric flows scheme tcp seed; do
-        # shellcheck disable=SC2254 # the pattern is meant to be one
+        # shellcheck disable=SC2254 # the pattern is unquoted on purpose
         case $name in case) continue ;; $pattern) ;; *) continue ;; esac
         out=$build/$name.csv
         line=$("$build/reference" --fabric="$here/cases/$fabric.fabric.csv" --flows="$here/cases/$flows.flows.csv" \

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Means per class over the workload seeds, of the stored ns-3 results or of those beside another simulator's.
+"""Means per class over the workload seeds: of the stored ns-3 results, or compared with another simulator's.
 
     summarise.py                 writes reference/summary.csv
     summarise.py DIR [PATTERN]   compares DIR/<case>.csv (columns flow and fct_ps at least) with reference/<case>.csv
     summarise.py --markdown DIR DIR   writes comparison.md: the engine's results, and those in ns-3's order of events
 
-Standard library only. A flow without an FCT counts as unfinished and enters no mean. `sd` is the standard deviation of
-the seeds' own means: two simulators that agree may differ by about that much for the order of packets alone.
+Standard library only. Flows without an FCT are unfinished and excluded from means. `sd` is the standard deviation of
+the per-seed means: two equivalent simulators may differ by about that much due to packet order alone.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def group_of(run: dict[str, str]) -> tuple[str, ...]:
 
 
 def means(directory: Path, runs: list[dict[str, str]]) -> dict[tuple[str, ...], dict[str, float]]:
-    """Numbers of each (group, class), the class `all` included."""
+    """Statistics of each (group, class), including the class `all`."""
     seeds: dict[tuple[str, ...], list[list[float]]] = defaultdict(list)
     with_rto: dict[tuple[str, ...], int] = defaultdict(int)
     retransmitted: dict[tuple[str, ...], int] = defaultdict(int)
@@ -80,7 +80,7 @@ def write_summary(runs: list[dict[str, str]]) -> None:
 
 
 def compare(directory: Path, runs: list[dict[str, str]]) -> None:
-    """Print the means of `directory` beside the stored ones, for the runs it has."""
+    """Print the means of `directory` and the stored ones, for the runs that it contains."""
     present = [run for run in runs if (directory / f"{run['case']}.csv").exists()]
     ours, theirs = means(directory, present), means(HERE / "reference", present)
     print(
@@ -102,9 +102,9 @@ def write_comparison(engine: Path, in_order: Path, runs: list[dict[str, str]]) -
     with (HERE / "comparison.md").open("w") as out:
         out.write("# Mean completion times by class, Weft and ns-3.37\n\n")
         out.write(
-            "Written by `summarise.py --markdown`. `in order`: with simultaneous events in ns-3's order. `sd`: of the\n"
+            "Written by `summarise.py --markdown`. `in order`: with simultaneous events in ns-3's order. `sd`: standard\n"
         )
-        out.write("means of the workload seeds. `RTO`: flows that met a timeout in ns-3.\n\n")
+        out.write("deviation of the per-seed means. `RTO`: flows with a timeout in ns-3.\n\n")
         out.write("| case | class | flows | RTO | ns-3, us | sd, us | Weft, us | ratio | in order, us | ratio |\n")
         out.write("|---|---|---|---|---|---|---|---|---|---|\n")
         for key, row in ns3.items():

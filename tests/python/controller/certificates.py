@@ -1,4 +1,4 @@
-"""Authorities, keys and certificates that a test needs, made with the openssl program."""
+"""Authorities, keys and certificates for tests, created with the openssl program."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def openssl(*words: str | Path) -> None:
 
 
 class Authority:
-    """Signs certificates.
+    """A certificate authority.
 
     Attributes:
         certificate: Its own, PEM.
     """
 
     def __init__(self, directory: Path, name: str) -> None:
-        """Make its key and its certificate."""
+        """Create its key and certificate."""
         self._directory, self._name = directory, name
         self._key, self.certificate = directory / f"{name}.key", directory / f"{name}.pem"
         subject = ("-subj", f"/CN={name}", "-days", DAYS)
@@ -31,7 +31,7 @@ class Authority:
         )
 
     def issue(self, name: str) -> tuple[Path, Path]:
-        """A key and a certificate for somebody."""
+        """Issue a key and a certificate for a name."""
         key, request, certificate = (self._directory / f"{self._name}-{name}.{end}" for end in ("key", "csr", "pem"))
         openssl("req", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", request, "-subj", f"/CN={name}")
         own = ("-CA", self.certificate, "-CAkey", self._key, "-CAcreateserial", "-days", DAYS)

@@ -1,4 +1,4 @@
-"""What tests of the controller with real switches need, or why they are skipped."""
+"""Requirements of controller tests with real switches; tests are skipped if they are missing."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ HERE = Path(__file__).parent
 
 @pytest.fixture(scope="session")
 def lab():
-    """Runs Python in a jail beside `lab`, whose names it has."""
+    """Runs Python in a jail, with `lab`'s names imported."""
     if sys.platform != "linux":
-        pytest.skip("network namespaces are Linux's")
+        pytest.skip("network namespaces need Linux")
     if os.geteuid() != 0:
         pytest.skip("network namespaces need root")
     pytest.importorskip("h11", reason="the Python package h11 is not installed (`make controller`)")
     if subprocess.run(["unshare", "--net", "true"], check=False, capture_output=True).returncode != 0:
-        pytest.skip("this system gives no network namespaces")
+        pytest.skip("this system does not allow network namespaces")
     missing = [name for name in requirements.SYSTEM_PROGRAMS if requirements.program(name) is None]
     if missing:
-        pytest.skip(f"not on this machine: {', '.join(missing)}; `make emulation` installs them")
+        pytest.skip(f"not installed: {', '.join(missing)}; run `make emulation`")
     for module in (openvswitch, mptcp, iperf):
         try:
             module.check()

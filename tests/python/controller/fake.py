@@ -1,4 +1,4 @@
-"""A switch and a core of the tests' own, and a controller between them on loopback."""
+"""A fake switch and a fake core, with a controller between them on loopback."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ LLDP = b"\x88\xcc"
 
 
 def packet_out(port, frame=FRAME):
-    """A message of the core's that has a frame sent."""
+    """A message of the core that requests sending a frame."""
     body = struct.pack("!IIH6xHHIH6x", 0xFFFFFFFF, 0xFFFFFFFD, 16, 0, 16, port, 0) + frame
     return HEADER.pack(4, PACKET_OUT, HEADER.size + len(body), 2**31) + body
 
 
 class Core:
-    """Says what a test has it say, and remembers what it was told.
+    """A core that gives scripted answers and records its calls.
 
-    `answers` are what is to be sent on a call, once each, by its name: of a method, or `packet_in`, `confirmed` and
-    `rule_removed` of what it reads itself.
+    `answers` are sent on a call, once each, by its name: a method's, or `packet_in`, `confirmed` and `rule_removed` for
+    messages that it parses itself.
     """
 
     def __init__(self):
@@ -57,7 +57,7 @@ class Core:
         return lambda now, *arguments: self._call(name, *arguments)
 
     def received(self, now, dpid, data, place):
-        """Reads packets, answers to barrier requests, and its own rules that are gone."""
+        """Parses packet-ins, barrier replies and removals of its own rules."""
         sends = []
         while len(data) >= place + HEADER.size:
             _, kind, length, xid = HEADER.unpack_from(data, place)
@@ -82,53 +82,53 @@ class Core:
         return place, sends, None
 
     def switch_down(self, now, dpid, left_alone):
-        """Remembers which are left alone."""
+        """Records which switches are left alone."""
         (self.left_alone.add if left_alone else self.left_alone.discard)(dpid)
         return self._call("switch_down", dpid)
 
     def frames(self, frames):
-        """Sends them."""
+        """The packet-outs that send these frames."""
         return [(dpid, packet_out(port, frame)) for dpid, port, frame in frames]
 
     def set_ups(self):
-        """What a test says, once."""
+        """The scripted answer, once."""
         took, self.took = self.took, []
         return took
 
     def troubles(self):
-        """What a test says, once."""
+        """The scripted answer, once."""
         trouble, self.trouble = self.trouble, []
         return trouble
 
     def offences(self):
-        """What a test says, once."""
+        """The scripted answer, once."""
         offended, self.offended = self.offended, []
         return offended
 
     def installing(self):
-        """As many as a test reads in figures."""
+        """A fixed number."""
         return 4
 
     def next_deadline(self):
-        """Never, unless a test says so."""
+        """Never, unless scripted."""
         return self.deadline
 
     def counters(self):
-        """A few."""
+        """A few counters."""
         return {"packets": 3, "frames_without_path": 2, "connections_now": 1}
 
     def show(self, what, limit=1000):
-        """One switch, and nothing else."""
+        """A snapshot with one switch."""
         rows = {"switches": [{"dpid": 1, "name": "s1", "up": True, "ports": [], "stations": 0}]}.get(what, [])
         return json.dumps({what: rows[:limit], "total": len(rows), "differences": self.differences})
 
     def calls(self, name):
-        """With what a method was called."""
+        """The arguments of a method's calls."""
         return [call[1:] for call in self.told if call[0] == name]
 
 
 class Switch:
-    """A datapath on one TCP connection. What it is sent is in `got`, as pairs of a type and a message."""
+    """A datapath on one TCP connection. Received messages are in `got`, as pairs of type and message."""
 
     def __init__(self, dpid, ports=(1, 2, 3), cookies=(), *, version=4, barriers=True, slave=False):
         self.dpid, self.ports, self.cookies, self.version = dpid, ports, cookies, version
@@ -137,7 +137,7 @@ class Switch:
         self.open = False
 
     async def connect(self, address):
-        """Begin."""
+        """Connect."""
         host, _, port = address.rpartition(":")
         self.reader, self.writer = await asyncio.open_connection(host, int(port))
         self.open = True
@@ -151,11 +151,11 @@ class Switch:
         self.writer.write(HEADER.pack(self.version if version is None else version, kind, length, xid) + body)
 
     def kinds(self, *wanted):
-        """Types of messages that came, those of `wanted` only."""
+        """Types of received messages, restricted to `wanted`."""
         return [kind for kind, _ in self.got if kind in wanted]
 
     def bodies(self, kind):
-        """Messages of a type that came, without their headers."""
+        """Received messages of a type, without their headers."""
         return [data[HEADER.size :] for what, data in self.got if what == kind]
 
     def xids(self, kind):
@@ -163,7 +163,7 @@ class Switch:
         return [HEADER.unpack_from(data)[3] for what, data in self.got if what == kind]
 
     def packet_outs(self):
-        """Frames that came to be sent out, as (in_port, port, frame)."""
+        """Frames received in packet-outs, as (in_port, port, frame)."""
         found = []
         for body in self.bodies(PACKET_OUT):
             _, in_port, length = struct.unpack_from("!IIH", body)
@@ -171,26 +171,26 @@ class Switch:
         return found
 
     def packet_in(self, in_port=3, frame=FRAME, cookie=0x5745_0000_0000_0002):
-        """Send a frame up."""
+        """Send a frame in a packet-in."""
         match = struct.pack("!HHHBBI", 1, 12, 0x8000, 0, 4, in_port) + bytes(4)
         head = struct.pack("!IHBBQ", 0xFFFFFFFF, len(frame), 0, 0, cookie)
         self.send(10, head + match + bytes(2) + frame)
 
     def port_status(self, number, *, up, gone=False):
-        """Say that a port has changed."""
+        """Report a port change."""
         self.send(12, struct.pack("!B7x", 1 if gone else 2) + self._port(number, up))
 
     def error(self, kind, code, xid, data=b""):
-        """Refuse a message."""
+        """Reject a message with an error."""
         self.send(ERROR, struct.pack("!HH", kind, code) + data.ljust(64, b"\0"), xid)
 
     def rule_removed(self, cookie, reason=0):
-        """Say that a rule is no more."""
+        """Report the removal of a rule."""
         body = struct.pack("!QHBBIIHHQQ", cookie, 1, reason, 0, 1, 0, 10, 0, 5, 500)
         self.send(11, body + struct.pack("!HH4x", 1, 4))
 
     async def close(self):
-        """End."""
+        """Disconnect."""
         self.writer.close()
         await self.task
 
@@ -256,7 +256,7 @@ class Switch:
 
 
 class Running:
-    """A controller on loopback with a core of the test's own."""
+    """A controller on loopback with a fake core."""
 
     def __init__(self, service, core, address):
         self.service, self.core, self.address = service, core, address
@@ -272,7 +272,7 @@ class Running:
 
 
 async def until(condition, patience_s=PATIENCE_S):
-    """Wait until something is so."""
+    """Wait until a condition holds."""
     async with asyncio.timeout(patience_s):
         while not condition():
             await asyncio.sleep(0.005)

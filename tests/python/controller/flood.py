@@ -1,4 +1,4 @@
-"""A host that opens connections as fast as it can, and others that want to work meanwhile; to be used in a jail.
+"""A host that opens connections as fast as it can, and other hosts with normal traffic; for use in a jail.
 
 m - s1 - {s3, s4, s5, s6} - s2 - b
 a, c -'
@@ -27,17 +27,17 @@ HOSTILE = "m"
 MORE = (HOSTILE, "c")
 SENDER = Path(__file__).parent / "sender.py"
 CAPABLE = bytes.fromhex("1e040181")
-"""MP_CAPABLE of version 1, as in a SYN."""
+"""MP_CAPABLE, version 1, as in a SYN."""
 DISTINCT = 30_000
-"""Frames that one attack repeats, each of another flow."""
+"""Number of distinct frames of an attack, each of a different flow."""
 EVERY_S = 0.05
-"""Between two pings, and between two connections."""
+"""Interval of pings, and of connections."""
 IN_TIME_S = 0.9
-"""A connection that takes longer has lost its SYN, or the answer."""
+"""A connection that takes longer has lost its SYN or SYN+ACK."""
 
 
 def crowded_fabric(path: Path, rate_bps: int) -> None:
-    """Write the paper's first topology with two more hosts at s1."""
+    """Write the paper's topology 1 with two more hosts at s1."""
     lines = [fabric(Topology.isolated, rate_bps)]
     for name in MORE:
         lines += ["[[node]]", f'name = "{name}"', 'role = "host"', ""]
@@ -52,7 +52,7 @@ def crowded_network(path: Path) -> OpenFlowNetwork:
 
 
 def hostile_port(net: OpenFlowNetwork) -> str:
-    """How the log names the port of the hostile host."""
+    """The hostile host's port, as named in the log."""
     return f"switch s1 port {net.port('s1', HOSTILE)} "
 
 
@@ -66,7 +66,7 @@ def option(kind: str, draw: random.Random) -> bytes:
 
 
 def frames(net: OpenFlowNetwork, kind: str) -> list[bytes]:
-    """SYNs to b, each from and to other ports; or LLDP frames that no controller has made."""
+    """SYNs to b, each with different ports; or forged LLDP frames."""
     draw = random.Random(7)
     macs = [net.hosts[host].MAC() for host in (HOSTILE, "b")]
     if kind == "lldp":
@@ -80,10 +80,10 @@ def frames(net: OpenFlowNetwork, kind: str) -> list[bytes]:
 
 
 class Attack:
-    """SYNs at a rate from a process of its own, for as long as the block lasts."""
+    """Sends SYNs at a fixed rate from a separate process while the block runs."""
 
     def __init__(self, net: OpenFlowNetwork, made: list[bytes], rate: int) -> None:
-        """Frames are sent in turn."""
+        """Frames are sent round-robin."""
         self.path = Path("/run/attack.frames")
         self.path.write_bytes(b"".join(struct.pack("!H", len(frame)) + frame for frame in made))
         self.device, self.namespace, self.rate = net.interface(HOSTILE), net.namespaces[HOSTILE], rate
@@ -104,7 +104,7 @@ class Attack:
 
 
 class Connecting:
-    """Has a host open connections to b, and counts those that were there in time."""
+    """Has a host open connections to b, and counts those established in time."""
 
     def __init__(self, net: OpenFlowNetwork, host: str) -> None:
         self.net, self.host = net, host
@@ -112,12 +112,12 @@ class Connecting:
         self.slowest = 0.0
 
     def run(self, seconds: float) -> None:
-        """One after another, for this long."""
+        """Open connections in sequence for this long."""
         address = (self.net.address("b"), 4000)
         end = time.monotonic() + seconds
         with entered(self.net.namespaces[self.host]):
             while time.monotonic() < end:
-                # Every other one is plain TCP.
+                # Every second one is plain TCP.
                 protocol = (IPPROTO_MPTCP, socket.IPPROTO_TCP)[self.tried % 2]
                 began = time.monotonic()
                 self.tried += 1
@@ -134,12 +134,12 @@ class Connecting:
 
     @property
     def share(self) -> float:
-        """Of them that were there."""
+        """Share of connections established in time."""
         return self.there / max(self.tried, 1)
 
 
 def accepting(net: OpenFlowNetwork) -> None:
-    """Have b take connections."""
+    """Have b accept connections."""
     with entered(net.namespaces["b"]):
         server = socket.create_server((net.address("b"), 4000), backlog=500)
 
@@ -151,7 +151,7 @@ def accepting(net: OpenFlowNetwork) -> None:
 
 
 def others(net: OpenFlowNetwork, seconds: float) -> dict[str, float]:
-    """The shares of pings and connections of a and c that come to be, for a while."""
+    """The shares of successful pings and connections of a and c, over a period."""
     count = int(seconds / EVERY_S)
     pings = {}
     for host in "ac":

@@ -1,4 +1,4 @@
-"""Hosts that ask for each other's addresses often, what they say meanwhile, and one that lies; to be used in a jail."""
+"""Hosts that often resolve each other's addresses, their traffic, and a lying host; for use in a jail."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ ADDRESSES = {
     "four": ("10.0.0.{}{}", 24),
     "six": ("fd00::{}{}", 64),
 }
-"""By family, with the numbers of a pair and of a host in it."""
+"""Addresses by family, with the numbers of the pair and of the host in it."""
 OPENERS = {1: "a", 2: "b"}
-"""Of each pair who pings: Linux takes what comes back for a sign that the other is there, and the other has to ask.
+"""The pinging host of each pair: Linux treats its replies as proof of reachability; the other host must probe.
 
-No pair is that of TCP, which tells both.
+No pair uses TCP, which confirms reachability to both.
 """
 
 
@@ -29,7 +29,7 @@ def address(family, pair, host):
 
 
 def ask_often(net):
-    """Give both hosts their addresses, and have them ask after two seconds or so whether the other is there."""
+    """Give both hosts their addresses, and have them probe each other after about 2 s."""
     for host in "ab":
         device = net.interface(host)
         for setting in ("all", device):
@@ -47,7 +47,7 @@ class Talking:
     """Pings of each family both ways while a block runs: `sent` and `lost` by family and source."""
 
     def __init__(self, net):
-        """The network, whose hosts have their addresses."""
+        """Use a network whose hosts have their addresses."""
         self._net = net
 
     def __enter__(self):
@@ -72,18 +72,18 @@ class Talking:
             said = process.communicate(timeout=10)[0]
             self.sent[name] = int(re.search(r"(\d+) packets transmitted", said)[1])
             came = set(map(int, re.findall(r"icmp_seq=(\d+) ttl", said)))
-            # The last may still be under way.
+            # The last ones may still be in transit.
             self.lost[name] = sorted(set(range(1, self.sent[name] - 5)) - came)
 
 
 class Trickle:
-    """A connection of Multipath TCP on which a says a little all the time; `stall_s` is b's longest wait for it."""
+    """An MPTCP connection on which a keeps sending small messages; `stall_s` is b's longest wait for one."""
 
     def __init__(self, net):
-        """The network."""
+        """Use a network."""
         address = (net.address("b"), 4002)
         with entered(net.namespaces["b"]):
-            # It stays: Linux has further subflows come to the socket that listens.
+            # The listening socket stays open: Linux accepts additional subflows through it.
             self._listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
             self._listening.bind(address)
             self._listening.listen()
@@ -123,7 +123,7 @@ class Trickle:
 
 
 class Liar:
-    """A third host, at s1: it has an address of its own, and says what it is told to."""
+    """A third host, at s1, with its own address, which sends arbitrary frames."""
 
     ADDRESS, SIX, MAC = "10.0.0.66", "fd00::66", "02:66:66:66:66:66"
 
@@ -143,12 +143,12 @@ class Liar:
             sh(f"nsenter --net={self.namespace} {command}")
 
     def ping(self, address):
-        """How many of three pings come back."""
+        """How many of three pings are answered."""
         said = sh(f"nsenter --net={self.namespace} ping -n -i 0.2 -c 3 -w 5 {address}", check=False)
         return int(re.search(r"(\d+) received", said)[1])
 
     def say(self, frames):
-        """Send frames, a tenth of a second apart."""
+        """Send frames, 0.1 s apart."""
         with entered(self.namespace):
             sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
         with sender:
@@ -162,7 +162,7 @@ class Hearing:
     """The ARP packets and Neighbour Advertisements that reach b while a block runs, as `frames`."""
 
     def __init__(self, net):
-        """The network."""
+        """Use a network."""
         with entered(net.namespaces["b"]):
             self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
         self._socket.bind((net.interface("b"), 3))

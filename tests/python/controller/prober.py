@@ -1,4 +1,4 @@
-"""Sends probes and sees them pass and arrive: a program of its own, so that nobody waits for it."""
+"""Sends probes and observes them in transit and on arrival; a separate program, so that it blocks nobody."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ MARK = b"weft probe "
 """The first bytes of a probe's payload; its subflow and number follow."""
 _ETH_P_IP = 0x0800
 _LAST_S = 1.5
-"""After the last probe, until those under way count as lost."""
+"""Time after the last probe until probes in transit count as lost."""
 
 
 def opened(device: str) -> socket.socket:
-    """All IPv4 frames of an interface of this namespace."""
+    """A socket for all IPv4 frames of an interface in this namespace."""
     found = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_IP))
     found.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
     found.bind((device, _ETH_P_IP))
@@ -29,7 +29,7 @@ def opened(device: str) -> socket.socket:
 
 
 def head(macs: list[str], source: str, destination: str) -> bytes:
-    """A segment with an acknowledgement and nothing else, whose TCP checksum is wrong, up to its payload."""
+    """A pure ACK with a wrong TCP checksum, up to its payload."""
     (here, from_port), (there, to_port) = (end.rsplit(":", 1) for end in (source, destination))
     ends = b"".join(bytes.fromhex(mac.replace(":", "")) for mac in macs)
     length = 20 + 20 + len(MARK) + 8
@@ -43,10 +43,10 @@ def head(macs: list[str], source: str, destination: str) -> bytes:
 
 
 class Prober:
-    """Sockets, and what was seen on them; times are seconds since the beginning."""
+    """Sockets and observations; times are seconds since the start."""
 
     def __init__(self, told: dict) -> None:
-        """Open everything."""
+        """Open all sockets."""
         self.heads: list[tuple[socket.socket, bytes]] = []
         self.selector = selectors.DefaultSelector()
         for host in told["hosts"].values():
@@ -64,7 +64,7 @@ class Prober:
         self.began = time.monotonic()
 
     def send(self) -> None:
-        """One probe in every direction of every subflow."""
+        """Send one probe in each direction of every subflow."""
         for number, (own, head_) in enumerate(self.heads):
             times = self.sent[number]
             payload = struct.pack("!II", number, len(times))
@@ -73,19 +73,19 @@ class Prober:
                 times.append(time.monotonic() - self.began)
 
     def look(self, wait_s: float) -> None:
-        """Take in what has come, for so long."""
+        """Receive for this long."""
         end = time.monotonic() + wait_s
         while (left := end - time.monotonic()) > 0:
             for key, _ in self.selector.select(left):
                 self.take(key.fileobj, key.data)
 
     def take(self, source: socket.socket, middle: str | None) -> None:
-        """Frames have come by a socket: of a middle switch, or of a host, where they have arrived."""
+        """Read frames from a socket: of a middle switch in transit, or of a host on arrival."""
         for _ in range(256):
             try:
                 frame, (_, _, kind, *_) = source.recvfrom(200)
             except OSError:
-                # Nothing has come, or the interface is down, which is said once.
+                # Nothing pending, or the interface is down, which is reported once.
                 return
             place = frame.find(MARK)
             if kind == socket.PACKET_OUTGOING or place < 0:
@@ -98,7 +98,7 @@ class Prober:
 
 
 def main() -> None:
-    """Probe until a line comes in; print what was seen."""
+    """Probe until a line arrives on stdin; print the observations."""
     told = json.loads(sys.argv[1])
     prober = Prober(told)
     prober.selector.register(sys.stdin, selectors.EVENT_READ, "stop")

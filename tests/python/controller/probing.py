@@ -1,8 +1,8 @@
-"""Frames that take the rules of a connection's subflows, numbered and counted on the way; to be used in a jail.
+"""Numbered frames that match the rules of a connection's subflows, counted in transit; for use in a jail.
 
 A probe has the addresses and ports of a subflow, so that switches treat it as one of its segments, and a wrong TCP
-checksum, so that no TCP takes it in. TCP's own losses, timeouts and pauses have no part in what is seen: a probe that
-is missing was dropped by a switch or sent to the controller.
+checksum, so that hosts discard it. TCP's own losses, timeouts and pauses thus do not affect the results: a missing
+probe was dropped by a switch or sent to the controller.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from pathlib import Path
 from benches.controller.lab import MIDDLE, interface
 
 EVERY_S = 0.02
-"""Between two probes of a direction of a subflow."""
+"""Interval between probes, per subflow and direction."""
 
 
 class Probing:
-    """Probes on every subflow of a connection, both ways, while a block runs; then there is what was seen.
+    """Probes every subflow of a connection, in both directions, while a block runs; results are set afterwards.
 
     Attributes:
-        sent: Probes that were sent.
-        lost: Of these, such as did not arrive, by subflow.
-        copies: Probes that arrived more than once.
+        sent: Number of probes sent.
+        lost: Number of lost probes, by subflow.
+        copies: Number of probes that arrived more than once.
         latest_s: The longest time from sending a probe to its arrival, by subflow.
-        middles: The middle switches that the probes of each subflow came through.
+        middles: The middle switches that the probes of each subflow passed.
     """
 
     def __init__(self, net, subflows):
@@ -69,7 +69,7 @@ class Probing:
         return sum(map(len, self.lost.values()))
 
     def row(self):
-        """All of it, for `tell`."""
+        """All results, for `tell`."""
         return {
             "sent": self.sent,
             "losses": self.losses,
@@ -82,6 +82,6 @@ class Probing:
 
 
 def subflows_of(controller):
-    """The subflows of the connection that has most, as `Probing` takes them."""
+    """The subflows of the connection with the most, in the form that `Probing` takes."""
     found = max((one["subflows"] for one in controller.show("connections")["connections"]), key=len)
     return [(flow["source"], flow["destination"]) for flow in found]

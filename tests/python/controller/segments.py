@@ -1,4 +1,4 @@
-"""SYNs with options of one's own, as Ethernet frames."""
+"""SYNs with arbitrary options, as Ethernet frames."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import struct
 
 
 def syn(macs, addresses, ports, option):
-    """A SYN from the first to the second of each pair; `option` is the TCP options, padded here."""
+    """A SYN from the first to the second of each pair; `option` holds the TCP options, which are padded here."""
     option += b"\x01" * (-len(option) % 4)
     source, destination = (socket.inet_aton(address) for address in addresses)
     tcp = struct.pack("!HHIIBBHHH", *ports, 7, 0, (20 + len(option)) // 4 << 4, 2, 8192, 0, 0) + option
@@ -20,7 +20,7 @@ def syn(macs, addresses, ports, option):
 
 
 def checksum(data):
-    """RFC 1071."""
+    """The Internet checksum (RFC 1071)."""
     data += bytes(len(data) % 2)
     words = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while words >> 16:

@@ -1,4 +1,4 @@
-"""Sends the frames of a file again and again at a rate: a program of its own, so that nobody waits for it."""
+"""Sends the frames of a file repeatedly at a fixed rate; a separate program, so that it blocks nobody."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Send what a file holds again and again at a rate, until a line comes in; prints how many were sent."""
+    """Send the frames of a file repeatedly at a fixed rate until a line arrives on stdin; print how many were sent."""
     path, device, rate = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     data, place, made = path.read_bytes(), 0, []
     while place < len(data):
@@ -26,7 +26,7 @@ def main() -> None:
     sent, began = 0, time.monotonic()
     while not stop.is_set():
         due = int((time.monotonic() - began) * rate)
-        # What was missed is not made up for: the rate is never above the one that was asked for.
+        # No catching up after a delay: the rate never exceeds the requested one.
         if due - sent > rate // 20:
             began += (due - sent - rate // 20) / rate
             due = sent + rate // 20

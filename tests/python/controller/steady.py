@@ -1,4 +1,4 @@
-"""What tests of steadiness do in a jail: a connection of four subflows, and management connections that can be lost."""
+"""Helpers for stability tests in a jail: a connection of four subflows, and control connections that can be cut."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Pinging", "Probing", "Relay", "known", "re", "rules", "steady", "sub
 
 @contextlib.contextmanager
 def known(controller, **settings):
-    """The network when the controller knows it and its hosts."""
+    """The network, once the controller knows it and its hosts."""
     with network(**settings) as net:
         controller.ready()
         pings(net)
@@ -27,22 +27,22 @@ def known(controller, **settings):
 
 @contextlib.contextmanager
 def steady(controller, controllers=(PORT,)):
-    """The network and a connection of a that says nothing, when its four subflows have a path each.
+    """The network and an idle connection from a, once its four subflows have a path each.
 
-    Hosts ask each other again now and then (ARP), as always.
+    Hosts still exchange ARP now and then, as usual.
     """
     with known(controller, controllers=controllers) as net, Connected(net):
         until("four subflows have four paths", lambda: controller.middles() == list(MIDDLE))
-        # Rules for the handshake's segments are replaced when all is known.
+        # Rules for the handshake's segments are replaced once the path is complete.
         time.sleep(1)
         yield net
 
 
 class Relay:
-    """Carries the connection of a switch to its controller, until it is told to lose everything."""
+    """A TCP proxy between a switch and its controller that can drop all traffic."""
 
     def __init__(self, port, to):
-        """Listen on a port of loopback, and connect to another."""
+        """Listen on a loopback port, and forward to another."""
         self._to = to
         self._lost = threading.Event()
         self._pairs = []
@@ -50,11 +50,11 @@ class Relay:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def lose(self):
-        """Carry nothing from now on; neither side is told."""
+        """Forward nothing from now on, without closing either side."""
         self._lost.set()
 
     def find(self):
-        """Carry new connections again; old ones end."""
+        """Forward new connections again; close the old ones."""
         pairs, self._pairs = self._pairs, []
         for one in pairs:
             with contextlib.suppress(OSError):
@@ -89,9 +89,9 @@ class Relay:
 
 
 class Pinging:
-    """Pings every tenth of a second while a block runs: `sent` so many, and `row` of them in a row were lost.
+    """Pings every 0.1 s while a block runs: `sent` is their number, `row` the longest run of lost ones.
 
-    Single ones are lost where a path is full.
+    Single pings may be lost on a congested path.
     """
 
     def __init__(self, net, source="a", target="b"):
@@ -106,7 +106,7 @@ class Pinging:
         self._process.send_signal(2)
         said = self._process.communicate(timeout=10)[0]
         self.sent = int(re.search(r"(\d+) packets transmitted", said)[1])
-        # The last are still under way: a full queue holds more than half a second.
+        # The last ones are still in transit: a full queue delays by more than 0.5 s.
         came = [0, *map(int, re.findall(r"icmp_seq=(\d+)", said))]
         self.row = max(after - before - 1 for before, after in itertools.pairwise(sorted(came)))
         self.missing = sorted(set(range(1, max(came))) - set(came))

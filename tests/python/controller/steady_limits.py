@@ -1,16 +1,16 @@
-"""What tests of steadiness hold against what was seen."""
+"""Limits of the stability tests."""
 
 from __future__ import annotations
 
 BUSY = 1.2e6
-"""Bits a second that say that a link of 2 Mbps is used; LLDP is a thousand."""
+"""Bit/s above which a link of 2 Mbps counts as used; LLDP takes 1000."""
 LATEST_S = 2.0
-"""From sending a probe to its arrival: on a machine with ten processes to a core, switches in user space may wait."""
+"""Maximum transit time of a probe: with ten processes per core, userspace switches may be delayed."""
 MIDDLES = ["s3", "s4", "s5", "s6"]
 
 
 def uninterrupted(probes):
-    """Every probe has arrived, once and in time, by the one path that its subflow has."""
+    """Every probe arrived exactly once and in time, on its subflow's only path."""
     assert probes["sent"] > 1000, probes
     assert (probes["losses"], probes["copies"], probes["strays"]) == (0, 0, 0), probes
     assert probes["latest_s"] < LATEST_S, probes

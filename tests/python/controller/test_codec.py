@@ -1,4 +1,4 @@
-"""What the controller makes and reads, held against os-ken."""
+"""The controller's encoder and parser, compared with os-ken."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MP_CAPABLE = bytes.fromhex("1e0c0081") + bytes(range(8))
 
 
 class Line:
-    """Three switches in a line with a host at port 1 of the first and the last, and all that they are sent."""
+    """Three switches in a line with a host at port 1 of the first and the last, and all messages sent to them."""
 
     def __init__(self, forwarding):
         self.core = Controller(json.dumps({"controller": forwarding, "settle_s": 0.1}))
@@ -43,7 +43,7 @@ class Line:
         self.passes(1.0)
 
     def does(self, method, *arguments):
-        """Call it, keep what is to be sent, and answer every barrier request."""
+        """Call the core, keep its output, and answer every barrier request."""
         found = getattr(self.core, method)(self.now, *arguments)
         for dpid, data in found[1] if method == "received" else found:
             asked = []
@@ -55,12 +55,12 @@ class Line:
         return found
 
     def passes(self, seconds):
-        """Let time pass."""
+        """Advance the time."""
         self.now += seconds
         self.does("on_deadline")
 
     def frame(self, host, *layers):
-        """A host sends a frame, which its switch sends up."""
+        """A host sends a frame, which its switch sends in a packet-in."""
         made = packet.Packet(protocols=layers)
         made.serialize()
         message = packet_in(1, 2**64 - 1, bytes(made.data))
@@ -68,7 +68,7 @@ class Line:
 
 
 def packet_in(in_port, cookie, frame):
-    """A frame on its way up; os-ken makes its match."""
+    """A packet-in; os-ken encodes its match."""
     match = bytearray()
     parser.OFPMatch(in_port=in_port).serialize(match, 0)
     body = b"\xff" * 4 + len(frame).to_bytes(2, "big") + b"\x01\x00" + cookie.to_bytes(8, "big")
@@ -77,7 +77,7 @@ def packet_in(in_port, cookie, frame):
 
 
 def messages(data):
-    """One by one."""
+    """Split into messages."""
     while data:
         length = codec.HEADER.unpack_from(data)[2]
         yield data[:length]
@@ -85,7 +85,7 @@ def messages(data):
 
 
 def talk(line):
-    """Hosts that look for each other and open connections over both versions of IP."""
+    """Hosts that resolve each other and open connections over IPv4 and IPv6."""
     ends = {1: ("10.0.0.1", "fd00::1"), 2: ("10.0.0.2", "fd00::2")}
     for one, other in ((1, 2), (2, 1)):
         ether = ethernet.ethernet("ff:ff:ff:ff:ff:ff", MACS[one], 0x806)
@@ -111,7 +111,7 @@ def talk(line):
 
 
 def remade(data):
-    """The bytes that os-ken makes of a message: of a rule as it has read it, of a packet-out as it is read here."""
+    """os-ken's encoding of a message: of a rule as parsed by os-ken, of a packet-out as parsed here."""
     _, kind, _, xid = codec.HEADER.unpack_from(data)
     if kind == FLOW_MOD:
         message = read(DESCRIBED, 4, kind, len(data), xid, data)

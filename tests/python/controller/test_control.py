@@ -1,4 +1,4 @@
-"""Looking at a controller from outside: the control socket, the metrics, the tables."""
+"""The controller's external interfaces: control socket, metrics, tables."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ STATIONS = {
 
 
 async def fetch(address, request):
-    """What a server answers to a request, taken as it is."""
+    """A server's raw answer to a request."""
     host, _, port = address.rpartition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(request)
@@ -74,7 +74,7 @@ async def fetch(address, request):
 
 
 async def asked(path, what, limit=10):
-    """`client.ask` from another thread, as another process would."""
+    """`client.ask` from another thread, as from another process."""
     return await asyncio.to_thread(client.ask, path, what, limit)
 
 

@@ -1,4 +1,4 @@
-"""`weft controller` at the prompt: what is refused and with what advice, and that Ctrl-C ends it well."""
+"""The `weft controller` command line: rejected arguments with advice, and a clean exit on Ctrl-C."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from weft.controller import client
 
 @pytest.fixture
 def core(monkeypatch):
-    """A core of the test's own in place of the real one."""
+    """A fake core in place of the real one."""
     monkeypatch.setattr(_weft, "Controller", lambda settings, **limits: Core(), raising=False)
     sys.modules.pop("weft.controller.run", None)
 
 
 def listening():
-    """A port that somebody listens on."""
+    """A port that is already in use."""
     server = socket.create_server(("127.0.0.1", 0))
     return server, f"127.0.0.1:{server.getsockname()[1]}"
 

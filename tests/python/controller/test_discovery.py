@@ -1,4 +1,4 @@
-"""Which port leads where, without a network: a few cables, and a clock that the test moves."""
+"""Link discovery without a network: a few links, and a clock that the test advances."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ A, B, C = (1, 1), (2, 1), (3, 1)
 
 
 class Cables:
-    """Ports joined by cables, each of which carries frames to the ports at its other end."""
+    """Ports joined by links, each of which delivers frames to the ports at its other end."""
 
     def __init__(self, *ends, interval_s=1.0, misses=3):
         self.discovery = Discovery(interval_s, misses)
@@ -27,12 +27,12 @@ class Cables:
             self.discovery.port_up(self.now, end, ADDRESS)
 
     def join(self, *ends):
-        """Lay a cable, or a shared medium where there are more than two ends."""
+        """Add a link, or a shared medium if there are more than two ends."""
         for end in ends:
             self.to[end] = [other for other in ends if other != end]
 
     def run(self, seconds):
-        """Let time pass; returns what discovery said."""
+        """Advance the time; returns discovery's reports."""
         until, before = self.now + seconds, len(self.said)
         while self.discovery.next_due() <= until:
             self.now = max(self.now, self.discovery.next_due())
@@ -101,7 +101,7 @@ def test_links_of_a_switch_that_does_not_answer_or_is_not_connected_stay_as_they
     cables.discovery.switch_down(1)
     assert cables.run(20) == []
     assert cables.discovery.links == 4
-    # It is back, and one of its cables is gone: now it can tell.
+    # The switch is back, without one of its links: discovery detects it now.
     cables.silent = set()
     cables.to.pop(A)
     cables.to.pop(B)

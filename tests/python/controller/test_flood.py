@@ -7,13 +7,13 @@ import json
 import pytest
 
 KEPT = 0.95
-"""Of their pings and connections, others keep at least this share."""
+"""Minimum share of other hosts' pings and connections that succeed."""
 RATE = 20_000
 """Frames a second."""
 
 
 LONG = [pytest.param(kind, marks=pytest.mark.long) for kind in ("plain", "join")]
-"""What goes the same way as `capable`."""
+"""Packets handled the same way as `capable`."""
 
 
 @pytest.mark.parametrize("kind", ["capable", "lldp", *LONG])
@@ -50,12 +50,12 @@ def test_others_at_the_switch_keep_their_pings_and_connections_while_a_host_floo
         assert all(share >= KEPT for share in seen[when].values()), (when, seen)
     assert seen["per_s"] > RATE / 2
     assert "is down" not in seen["log"], seen["log"]
-    # Whoever reads the log is told which port it is, and of no other.
+    # The log names this port, and no other.
     named = [line for line in seen["log"].splitlines() if " than a port may; " in line or " than its switches " in line]
     assert named and all(seen["hostile"] in line for line in named), (seen["hostile"], seen["log"])
     assert len(named) <= 3 * 3, named
     assert seen["rise"]["transactions_late"] == 0
-    # Connections of the others, and what switches confirm of the attacker until it is crowded; up to six changes each.
+    # Connections of the others, and the attacker's confirmed ones until it is limited; up to six changes each.
     assert seen["rise"]["flow_mods"] < 6000, seen["rise"]
     if kind == "lldp":
         assert seen["rise"]["lldp_over_limit"] > 10 * seen["rise"]["lldp_foreign"] > 0, seen["rise"]

@@ -1,4 +1,4 @@
-"""How rules of others are looked for: which cookies are asked for, and what becomes of questions without an answer."""
+"""Searching for foreign rules: which cookies are queried, and how unanswered queries are handled."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_every_cookie_that_is_not_weft_s_is_asked_for_once_and_weft_s_are_not():
 
 
 def looks(count, *, every, others, cookies):
-    """So many looks at a switch that has these rules; how many questions each is, and what is new at each."""
+    """Scan a switch with these rules several times; returns the queries and the new cookies of each scan."""
     numbers = iter(range(1, 10_000, 20))
     look = Foreign(cookies, lambda count: next(numbers), 0.0)
     questions, new = [], []
@@ -66,7 +66,7 @@ def test_a_look_that_is_never_answered_does_not_end_all_looks():
     due = 2 * foreign.PERIOD_S
     assert look.ask(due + foreign._PATIENCE_S - 1) == b""
     assert look.ask(due + foreign._PATIENCE_S) != b""
-    # Its answers count, and those to the first look do not.
+    # Answers to this scan count, those to the first do not.
     assert look.counted(1, 7) == b"" and look.counted(2, 5) == b""
     assert look.counted(21, 7) == b"" and look.counted(22, 5) != b""
     assert [look.told(41 + part, [part] if part < 2 else [], more=False) for part in range(16)][-1] == [0, 1]

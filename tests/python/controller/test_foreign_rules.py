@@ -1,11 +1,11 @@
-"""Rules that somebody adds by hand while the controller runs, with Open vSwitch."""
+"""Rules added by hand while the controller runs, with Open vSwitch."""
 
 from __future__ import annotations
 
 import json
 
 LIMIT_S = 10
-"""Within this time the log says so."""
+"""Time limit for the log message."""
 
 
 def test_a_rule_that_is_added_by_hand_at_run_time_is_reported_within_ten_seconds_and_weft_s_own_are_not(lab):

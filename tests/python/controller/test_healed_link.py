@@ -1,4 +1,4 @@
-"""A link that is cut and comes back, with Open vSwitch: subflows that had to share a path are spread again."""
+"""A link fails and recovers, with Open vSwitch: subflows that shared a path are spread again."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_subflow_that_had_to_share_a_path_moves_back_when_the_link_is_healed_a
     )
     assert len(seen["shared"]) == 4 and "s4" not in seen["shared"], seen["log"]
     assert seen["spread"] == 1
-    # One subflow has taken two paths meanwhile, there and back, and nothing else has changed.
+    # One subflow moved to another path and back; nothing else changed.
     moving = seen["moving"]
     assert (moving["losses"], moving["copies"], moving["strays"]) == (0, 0, 2), (moving, seen["log"])
     assert moving["middles"] == MIDDLES

@@ -1,11 +1,11 @@
-"""Hosts that ask each other for addresses, with Open vSwitch: without a controller, and with a liar among them."""
+"""Address resolution between hosts, with Open vSwitch: without a controller, and with a lying host."""
 
 from __future__ import annotations
 
 import json
 
 STALL_S = 2.0
-"""On a busy machine a segment may wait; hosts that do not find each other wait for ten seconds and more."""
+"""A busy machine may delay a segment; failed address resolution delays it by ten seconds or more."""
 
 
 def test_hosts_of_a_switch_without_its_management_connection_go_on_finding_each_other(lab):
@@ -94,7 +94,7 @@ def test_a_host_that_has_rules_for_its_own_address_cannot_claim_anothers(lab):
         )
     )
     assert (seen["six"], seen["known"]) == (3, [5, 5]), seen["log"]
-    # What it says of itself goes by rules.
+    # Announcements of its own address are forwarded by rules.
     assert set(seen["true"]) <= set(seen["honest"]), (seen["honest"], seen["counters"])
     assert any("arp_spa=10.0.0.66" in rule for rule in seen["own"]), seen["own"]
     assert any("nd_target=fd00::66" in rule for rule in seen["own"]), seen["own"]

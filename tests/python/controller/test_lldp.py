@@ -1,4 +1,4 @@
-"""LLDP frames of the controller's own: what they say, and that nobody else can make them."""
+"""The controller's LLDP frames: their content, and that they cannot be forged."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_no_number_of_a_frame_can_be_changed_without_the_key():
         seen = lldp.read(bytes(changed))
         if isinstance(seen, lldp.Seen) and seen.controller == SIGNER.controller and SIGNER.knows(seen):
             proven += 1
-            # Life time and the like are not proven; where and which are.
+            # The lifetime and similar fields are not authenticated; switch and port are.
             assert (seen.dpid, seen.port, seen.number) == (1, 2, 3)
     assert proven < 8
 

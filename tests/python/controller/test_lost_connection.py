@@ -1,4 +1,4 @@
-"""A switch that loses its connection to the controller, and nothing else, with Open vSwitch: nothing changes."""
+"""A switch loses only its connection to the controller, with Open vSwitch: forwarding does not change."""
 
 from __future__ import annotations
 

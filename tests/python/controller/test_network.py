@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 BUSY = 1.2e6
-"""Bits a second that say that a link of 2 Mbps is used; LLDP is a thousand."""
+"""Bit/s above which a link of 2 Mbps counts as used; LLDP takes 1000."""
 
 
 def test_everything_goes_through_and_nothing_storms(lab):
@@ -42,9 +42,9 @@ def test_everything_goes_through_and_nothing_storms(lab):
     assert (seen["first"], seen["back"], seen["ping6"], seen["nobody"]) == (5, 5, 5, 0), seen["log"]
     assert seen["through"] == [True] * 4, seen["log"]
     assert seen["differences"] == []
-    # 16 ports hear an LLDP frame a second.
+    # 16 ports receive one LLDP frame per second.
     assert seen["idle"] < 60
-    # Eight pings of four hops there and back, the questions and answers before them, two or three seconds of LLDP.
+    # Eight pings over four hops and back, ARP before them, two or three seconds of LLDP.
     assert seen["asked"] < 200
     assert seen["ended"] == 0
     assert "error" not in seen["log"].lower(), seen["log"]
@@ -86,7 +86,7 @@ def test_four_subflows_take_four_paths_and_move_when_a_cable_is_cut(lab):
     (took, middles), rates = seen["moved"]
     assert took < 1.0
     assert len(middles) == 4 and "s4" not in middles
-    # A second later the three links that are left have all that they carry.
+    # A second later the three remaining links are fully used.
     assert rates["s4"] == 0
     assert all(rates[name] > BUSY for name in ("s3", "s5", "s6")), rates
     assert seen["went_on"] > 2e6
@@ -211,7 +211,7 @@ def test_ports_that_vanish_while_paths_are_installed_fail_those_and_nothing_else
         )
     )
     assert seen["alive"] and seen["after"] == 5, seen["log"]
-    # A connection whose SYN met the missing port is tried again by the kernel.
+    # The kernel retries a connection whose SYN went to the missing port.
     assert seen["failed"] == [], (seen["took"], seen["log"])
     assert seen["took"][0] > 20
     assert all(seen["rates"][name] > BUSY for name in ("s5", "s6")), seen["rates"]

@@ -1,4 +1,4 @@
-"""Hosts that a limit or a check stops are named in the log, by their ports, and do not fill it."""
+"""Hosts stopped by a limit or a check are named in the log by their ports, without filling it."""
 
 from __future__ import annotations
 

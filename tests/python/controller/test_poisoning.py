@@ -1,4 +1,4 @@
-"""A host that says it has another's address, with Open vSwitch: nobody who hears of it believes it."""
+"""A host claims another's address, with Open vSwitch: nobody accepts the claim."""
 
 from __future__ import annotations
 

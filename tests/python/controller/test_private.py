@@ -1,4 +1,4 @@
-"""The directory of the control socket below /tmp, which somebody else may have made first."""
+"""The directory of the control socket below /tmp, which another user may have created first."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_symbolic_link_is_refused_though_it_leads_to_a_directory_of_ones_own(f
         private.check(folder)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory away")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change a directory's owner")
 def test_a_directory_of_somebody_elses_is_refused(folder: Path) -> None:
     os.chown(folder, 12345, 12345)
     with pytest.raises(ControllerError, match="belongs to user 12345, not to you"):

@@ -1,4 +1,4 @@
-"""A controller that ends and another in its place, with Open vSwitch and the kernel's MPTCP: nothing stops."""
+"""A controller is replaced by another, with Open vSwitch and the kernel's MPTCP: traffic continues."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ with steady(controller) as net:
         )
     )
     uninterrupted(seen["probes"])
-    assert seen["kept"] == seen["before"], "rules are as they were, but for their cookies"
+    assert seen["kept"] == seen["before"], "rules are unchanged except for their cookies"
     assert all(rate > BUSY for rate in seen["after"].values()), seen["after"]
-    # What cookies of the first layout do not tell is which flows are of one connection; each keeps its path.
+    # Cookies of the first layout do not identify the connection of a flow; each flow keeps its path.
     assert seen["middles"] == ([] if how == "upgraded" else MIDDLES), seen["log"]
     counters = seen["counters"]
     assert counters["flows_resumed"] >= 4
@@ -124,7 +124,7 @@ def test_a_controller_that_stands_by_takes_over_within_three_seconds(lab):
     for rates, middles in seen["used"]:
         assert all(rate > BUSY for rate in rates.values()), rates
         assert middles == MIDDLES, seen["log"]
-    # Who was stopped for a while finds another in its place, and leaves the switches to it.
+    # A controller that was stopped for a while finds another one active, and leaves the switches to it.
     assert seen["stood_by"] == 0, seen["log"]
     assert seen["after"] == 5
 

@@ -1,4 +1,4 @@
-"""Two controllers that agree by generation ids, without switches: a clock that the test moves."""
+"""Two controllers that coordinate by generation ids, without switches: a clock that the test advances."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_silence_at_the_switches_that_answer_is_that_of_the_master():
     for beat in range(10):
         for dpid in (1, 2):
             ours.saw(101.0 + 0.25 * beat, dpid, 5)
-    # Switch 3 has not answered for long: what it said last is no sign of a master.
+    # Switch 3 has not answered for long: its last report does not prove that there is a master.
     assert ours.silent_s(103.3) > SILENCE_S
     ours.forget(1)
     ours.forget(2)
@@ -50,7 +50,7 @@ def test_a_switch_that_names_an_id_far_ahead_shuts_nobody_out_of_the_others(name
     ours.saw(1.0, 1, named)
     ours.saw(1.0, 2, ours.of(2) + 3)
     ours.rise()
-    # It is led itself as well: ids are compared in a circle, as switches do it.
+    # Switch 1 itself follows too: ids are compared modulo 2^64, as switches do.
     assert 0 < (ours.of(1) - named) % 2**64 < 2**63
     # A controller that starts later wins by its clock.
     assert ours.of(2) < int(time.time() * 1000) + 10**6

@@ -1,4 +1,4 @@
-"""The controller between switches and a core that are the tests' own: what each is told, and in which order."""
+"""The controller between fake switches and a fake core: which messages each receives, and in which order."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FOREIGN = 0x1
 
 @pytest.fixture
 def network(tmp_path):
-    """Runs a test that is a coroutine with a controller of its own."""
+    """Runs a coroutine test with its own controller."""
 
     def run(test, **settings):
         async def whole():
@@ -76,11 +76,11 @@ def test_a_rule_that_somebody_adds_at_run_time_is_reported_once_and_again_with_t
         asked = len(switch.xids(MULTIPART))
         await until(lambda: len(switch.xids(MULTIPART)) > asked + 3 * 18)
         assert caplog.text.count("not Weft's") == 2
-        # One rule of a cookie that is known is another rule all the same.
+        # One rule with a known cookie is still a new rule.
         switch.cookies += (0x77,)
         await until(lambda: "(1, cookies 0x77)" in caplog.text)
         assert network.service.counts["foreign_rules"] == 4
-        # Where there are none, two short answers are enough.
+        # If there are none, two short answers suffice.
         switch.cookies = (OWN,)
         await asyncio.sleep(0.1)
         switch.got.clear()
@@ -164,7 +164,7 @@ def test_a_port_whose_host_is_stopped_is_named_with_its_switch(network, caplog):
         caplog.set_level(logging.INFO)
         await network.switch(1)
         await network.switch(2)
-        assert "switch s\\u202e2 is ready" in caplog.text, "what reverses text is spelled"
+        assert "switch s\\u202e2 is ready" in caplog.text, "characters that reverse text are escaped"
         network.core.offended = [("lldp", 1, 3, None, None, 7), ("lldp", 1, 99, None, None, 1)]
         network.service.collect()
         assert (
@@ -200,7 +200,7 @@ def test_a_switch_that_offers_1_3_among_others_is_taken(network):
     async def test(network):
         switch = await network.switch(1, version=6, ready=False)
         await until(lambda: not switch.open or switch.kinds(5))
-        # Its hello has no bitmap: all versions up to its own.
+        # A hello without a bitmap: all versions up to its own.
         switch.version = 4
         switch.send(6, bytes(7) + b"\x01" + bytes(16), 2)
         await until(lambda: network.core.calls("switch_up"))
@@ -253,16 +253,16 @@ def test_who_claims_the_datapath_id_of_a_switch_that_answers_is_refused(network,
         first = await network.switch(1)
         second = await network.switch(1, (4, 5), ready=False)
         await until(lambda: not second.open)
-        # Whatever comes of the claim, the switch goes on as it was.
+        # Whatever the outcome of the claim, the switch continues unchanged.
         await asyncio.sleep(0.5)
         first.port_status(2, up=False)
         await until(lambda: network.core.calls("port_changed"))
         assert first.open and not network.core.calls("switch_down")
         assert len(network.core.calls("switch_up")) == 1
-        assert second.kinds(ROLE) == [], "nobody asks a rival to obey"
+        assert second.kinds(ROLE) == [], "no role request is sent while a rival is master"
         assert "which is connected from" in caplog.text and "it is refused" in caplog.text
         assert network.service.counts["datapath_ids_disputed"] == 1
-        # When the one that was connected goes, another one may come.
+        # When the connected one leaves, another may connect.
         await first.close()
         await network.switch(1, (7,), ready=False)
         await until(lambda: len(network.core.calls("switch_up")) == 2)
@@ -306,7 +306,7 @@ def test_a_switch_that_is_not_ready_in_time_is_given_up_however_much_it_says(net
         switch._answer = lambda *_: None
         began = asyncio.get_running_loop().time()
         while switch.open and asyncio.get_running_loop().time() - began < 5:
-            # An error of no message, byte by byte of a longer one: it is never silent.
+            # Errors that answer no request: the switch is never silent.
             switch.error(1, 1, 7)
             await asyncio.sleep(0.05)
         assert not switch.open
@@ -354,7 +354,7 @@ def test_one_address_has_so_many_connections_and_others_still_come_in(network, c
 
         async def is_open(one):
             try:
-                # The hello, and then nothing, or the end.
+                # The hello, then nothing, or end of stream.
                 await one[0].readexactly(16)
                 return await asyncio.wait_for(one[0].read(1), 0.3) != b""
             except TimeoutError:
@@ -371,7 +371,7 @@ def test_one_address_has_so_many_connections_and_others_still_come_in(network, c
         for _, writer in (*waiting, other):
             writer.close()
         await until(lambda: len(network.service._connections) == 1)
-        # What has ended does not count, and what is ready counts only as a connection.
+        # Closed connections do not count, and ready ones count only as connections.
         more = [await network.switch(2 + number) for number in range(4)]
         assert ready.open and all(one.open for one in more)
         sixth = await silent("127.0.0.1")
@@ -393,7 +393,7 @@ def test_a_switch_that_speaks_tls_is_told_of(network, caplog):
         await until(lambda: "speaks TLS" in caplog.text)
         assert "--tls-key, --tls-cert and --tls-ca" in caplog.text
         assert "ovs-vsctl set-controller BRIDGE tcp:127.0.0.1:0" in caplog.text
-        assert (await reader.read(100))[1:2] == b"\0", "a hello, and the end"
+        assert (await reader.read(100))[1:2] == b"\0", "a hello, then end of stream"
         writer.close()
         assert network.service.counts["switches_with_tls"] == 1
 
@@ -430,7 +430,7 @@ def test_links_are_found_over_switches_and_lost_with_a_port(network):
         one, two = await network.switch(1), await network.switch(2)
 
         async def carry():
-            """A cable from port 3 of the one to port 1 of the other."""
+            """A link from port 3 of the first to port 1 of the second."""
             seen = {id(one): 0, id(two): 0}
             ends = {id(one): (3, two, 1), id(two): (1, one, 3)}
             while True:
@@ -448,7 +448,7 @@ def test_links_are_found_over_switches_and_lost_with_a_port(network):
         two.port_status(1, up=False)
         await until(lambda: len(network.core.calls("link_down")) == 2)
         cable.cancel()
-        # LLDP is the shell's own: the core never sees it.
+        # LLDP is handled by the shell: the core never sees it.
         assert network.core.calls("packet_in") == []
 
     network(test)

@@ -1,4 +1,4 @@
-"""What a controller is told when it starts, and what is refused of it."""
+"""The controller's settings at start, and the rejected ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `weft controller show` prints: a row a line, however wide the terminal."""
+"""What `weft controller show` prints: one row per line, whatever the terminal width."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenFlow over TLS: with Open vSwitch, and what is wrong with files and switches."""
+"""OpenFlow over TLS: with Open vSwitch, and errors in files and switches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from weft.controller.tls import Tls
 
 
 def client(authority, files=None):
-    """What a switch has that trusts an authority."""
+    """The TLS context of a switch that trusts an authority."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.load_verify_locations(authority.certificate)
@@ -32,7 +32,7 @@ class SecureSwitch(Switch):
         self.context = context
 
     async def connect(self, address):
-        """Begin."""
+        """Connect."""
         host, _, port = address.rpartition(":")
         self.reader, self.writer = await asyncio.open_connection(host, int(port), ssl=self.context)
         self.open = True
@@ -43,7 +43,7 @@ class SecureSwitch(Switch):
 
 @pytest.fixture(scope="module")
 def authorities(tmp_path_factory):
-    """One that the controller's and the switches' certificates are of, and another."""
+    """The authority of the controller's and switches' certificates, and another one."""
     directory = tmp_path_factory.mktemp("certificates")
     return Authority(directory, "ours"), Authority(directory, "theirs")
 
@@ -71,7 +71,7 @@ def test_switches_with_a_certificate_of_the_authority_are_let_in_and_no_others(a
             await until(lambda: network.service.counts["handshakes_refused"] == 4)
             writer.close()
             assert good.open and len(network.core.calls("switch_up")) == 1
-            # Who does not agree upon TLS at all is counted, and does not keep the controller from ending.
+            # Failed TLS handshakes are counted, and do not keep the controller from stopping.
             await asyncio.open_connection(host, int(port))
 
     asyncio.run(test())

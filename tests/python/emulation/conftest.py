@@ -1,4 +1,4 @@
-"""What tests of emulations need, or why they are skipped."""
+"""Requirements of emulation tests; tests are skipped if they are missing."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from weft.emulation.errors import EmulationError
 
 @pytest.fixture(scope="session")
 def root() -> None:
-    """Root on Linux, with the programs of the system."""
+    """Root on Linux, with the required system programs."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("network namespaces need root on Linux")
     missing = [name for name in requirements.SYSTEM_PROGRAMS if requirements.program(name) is None]
     if missing:
-        pytest.skip(f"not on this machine: {', '.join(missing)}; `make emulation` installs them")
+        pytest.skip(f"not installed: {', '.join(missing)}; run `make emulation`")
     if subprocess.run(["unshare", "--net", "true"], check=False, capture_output=True).returncode != 0:
-        pytest.skip("this system gives no network namespaces")
+        pytest.skip("this system does not allow network namespaces")
 
 
 @pytest.fixture(scope="session")
 def switches(root: None) -> None:
-    """All that `weft emulate` needs, and a kernel that takes the switch's programs."""
+    """All requirements of `weft emulate`, and a kernel that loads the switch's programs."""
     try:
         requirements.check()
     except EmulationError as error:

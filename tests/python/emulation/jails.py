@@ -1,4 +1,4 @@
-"""Python in a jail of its own, for tests that make networks."""
+"""Runs Python in a jail, for tests that create networks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ jail.furnish()
 
 
 def in_jail(*blocks: str, limit_s: float = 60.0) -> str:
-    """What blocks of Python print, run as process 1 of a furnished jail beside these modules; they have to end well."""
+    """The output of Python code run as PID 1 of a furnished jail, with access to these modules; it must succeed."""
     code = "".join(map(textwrap.dedent, (_PROLOGUE, *blocks)))
     done = subprocess.run(
         [

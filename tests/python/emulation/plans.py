@@ -1,4 +1,4 @@
-"""Plans written by hand."""
+"""Handwritten plans."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ END = {
 
 
 def plan_of(**changes: Any) -> Plan:
-    """Two hosts at one switch, with a flow; `changes` replace parts of the plan, `end` properties of all links."""
+    """Two hosts at one switch, with a flow; `changes` replaces parts of the plan, `end` properties of all links."""
     end = END | changes.pop("end", {})
     data = {
         "id": "run",

@@ -1,6 +1,6 @@
-"""The three-server ring of docs/deploy.md, to be run in a jail: namespaces for servers, virtual cables, its file.
+"""The three-server ring of docs/deploy.md, for use in a jail: namespaces as servers, veth links, the page's file.
 
-Prints what was seen as JSON: how many pings of each kind came back, and what ports were before and after the end.
+Prints JSON: the number of answered pings of each kind, and the port states before and after the daemons stop.
 """
 
 import json
@@ -23,7 +23,7 @@ def sh(command, check=True):
 
 
 def configuration():
-    """The file of the page's ring."""
+    """The configuration file of the page's ring."""
     blocks = re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
     return next(block for block in blocks if 'name = "ring"' in block)
 

@@ -1,4 +1,4 @@
-"""A fat-tree of real daemons in mode tag-forward, not provisioned; to be used in a jail."""
+"""A fat-tree of real daemons in tag-forward mode, not provisioned; for use in a jail."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FABRIC = Path("/run/fabric.toml")
 
 
 def build(scheme: str = "") -> Network:
-    """The network, its daemons started; the scenario is at `FABRIC`."""
+    """The network, with its daemons running; writes the scenario to `FABRIC`."""
     FABRIC.write_text(SCENARIO + scheme, encoding="utf-8")
     (point,) = json.loads(_weft.check(FABRIC.read_text(), "fabric.toml", "/run", []))["points"]
     prepared = prepare(Plan.from_json(_weft.plan(FABRIC.read_text(), "fabric.toml", "/run", [], point["id"])))
@@ -47,7 +47,7 @@ def build(scheme: str = "") -> Network:
     hosts = prepared.plan.hosts
     network.configure(lambda _: None)
     for host in hosts:
-        # All know all, not only those that they have flows with.
+        # Every host knows all others, not only those that it has flows with.
         for other in hosts:
             network.hosts[host.name].cmd(f"ip neigh replace {other.address} lladdr {other.mac} dev {host.name}-eth0")
     network.start()
@@ -55,19 +55,19 @@ def build(scheme: str = "") -> Network:
 
 
 def command(*words: object) -> list[str]:
-    """`weft tag-forward` with these words."""
+    """The command line of `weft tag-forward` with these arguments."""
     return [sys.executable, "-m", "weft", "tag-forward", *map(str, words), "--sockets", str(RUN_DIR)]
 
 
 def tag_forward(*words: object, code: int = 0) -> tuple[str, str]:
-    """What the command says on standard output and error; it has to end with `code`."""
+    """The command's standard output and error; it must exit with `code`."""
     done = subprocess.run(command(*words), capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
     return done.stdout, done.stderr
 
 
 class Staying:
-    """A `provision` that stays."""
+    """A `provision` that keeps running."""
 
     def __init__(self, *words: object) -> None:
         self.log = Path("/run/staying.log")
@@ -77,24 +77,24 @@ class Staying:
 
     @property
     def said(self) -> str:
-        """What it has said."""
+        """Its output so far."""
         return self.log.read_text()
 
     def until(self, what: str, limit_s: float = 20.0) -> None:
-        """Wait until it says something."""
+        """Wait until it prints a text."""
         end = time.monotonic() + limit_s
         while what not in self.said:
             assert time.monotonic() < end and self.process.poll() is None, self.said
             time.sleep(0.02)
 
     def stop(self) -> None:
-        """Ctrl-C."""
+        """Stop it with Ctrl-C."""
         self.process.send_signal(signal.SIGINT)
         assert self.process.wait(20) == 0, self.said
 
 
 def pings(network: Network, source: str, destination: str, words: str = "-c 3 -i 0.05 -W 1") -> int:
-    """How many pings came back."""
+    """The number of answered pings."""
     address = next(host.address for host in network.plan.hosts if host.name == destination)
     said = network.hosts[source].cmd(f"ping -n {words} {address}")
     found = re.search(r"(\d+) received", said)
@@ -103,7 +103,7 @@ def pings(network: Network, source: str, destination: str, words: str = "-c 3 -i
 
 
 class Stream:
-    """Pings every 2 ms; how long none came back."""
+    """Pings every 2 ms; measures the longest gap in answers."""
 
     def __init__(self, network: Network, source: str, destination: str) -> None:
         address = next(host.address for host in network.plan.hosts if host.name == destination)
@@ -111,7 +111,7 @@ class Stream:
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
 
     def gap_s(self) -> float:
-        """Ends them; the longest time between two that came back."""
+        """Stop pinging; returns the longest time between two answers."""
         self.process.send_signal(signal.SIGINT)
         said, _ = self.process.communicate(timeout=10)
         times = [float(found) for found in re.findall(r"^\[([\d.]+)\] \d+ bytes from", said, re.M)]
@@ -119,7 +119,7 @@ class Stream:
 
 
 def sent(network: Network, switch: str, port: int) -> int:
-    """Frames that left a port of a switch."""
+    """Frames sent by a port of a switch."""
     return int(next(one for one in network.ask(switch, "ports") if one["port"] == port)["sent_frames"])
 
 
@@ -132,14 +132,14 @@ def restart(network: Network, switch: str) -> None:
 
 
 def begin(network: Network, switch: str) -> None:
-    """Start a daemon that was killed."""
+    """Restart a killed daemon."""
     daemon = network.switches[switch]
     daemon.start(None)
     daemon.wait()
 
 
 def heard(network: Network) -> None:
-    """Wait until every switch hears all its neighbours again."""
+    """Wait until every switch receives all its neighbours' Hello messages again."""
     end = time.monotonic() + 20
     for name in network.switches:
         while any(one["role"] not in ("fabric", "host") for one in network.ask(name, "ports")):
@@ -148,12 +148,12 @@ def heard(network: Network) -> None:
 
 
 def tell(**values: Any) -> None:
-    """Print what a test looks at."""
+    """Print values for a test."""
     print(json.dumps(values))
 
 
 def swapped() -> Path:
-    """A fabric file in which two cores have each other's names."""
+    """A fabric file in which two cores have swapped names."""
     plan = _weft.GatePlan.of_scenario(FABRIC.read_text(), "fabric.toml", "/run", [])
     names = {"c0": "c1", "c1": "c0"}
     hosts, cables = plan.hosts(), plan.cables()

@@ -1,4 +1,4 @@
-"""What a run asks of the machine is known before, and what the machine did is known after."""
+"""A run's demand on the machine is estimated before it, and the machine's load is known afterwards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from weft.studies.tag_and_forward.measurements import pause
 
 
 def test_work_is_frames_times_links_of_the_busiest_tenth():
-    # 1.25 MB asked for in the first tenth of a second are 100 Mbps, of which the source's link carries 10.
+    # 1.25 MB offered in the first 0.1 s is 100 Mbps, of which the source's link carries 10.
     estimate = capacity.estimate(plan_of(flows=[flow(0, "h0", "h1", 0.0, 1_250_000)]), cores=1)
     assert estimate.goodput_bps == 10e6
     assert estimate.frame_hops == pytest.approx(10e6 / 8 / 1448 * 1.5 * 2)
@@ -55,7 +55,7 @@ def test_a_machine_without_time_left_is_found_out(monkeypatch):
 
 @contextmanager
 def hogs(number: int) -> Iterator[None]:
-    """Processes that take all the processor time they get."""
+    """Processes that use all the CPU time they get."""
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(number)]
     try:
         yield

@@ -1,4 +1,4 @@
-"""The script that makes `captures.json` has this machine's kernel do again what is stored."""
+"""The script that creates `captures.json` reproduces the stored captures with this machine's kernel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ print(json.dumps(scenes.{}()))
 
 
 def shape(capture):
-    """What is the same in every run: how many joins, by whom, and whether they were proved."""
+    """The properties that are equal in all runs: joins, by which side, and whether they were confirmed."""
     joins = [[(one["by"], one["confirmed"]) for one in each["subflows"]] for each in capture["connections"]]
     agreed = [(each["mptcp"], each["version"]) for each in capture["connections"]]
     return capture["name"], agreed, joins, len(capture["strays"])

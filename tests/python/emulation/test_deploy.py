@@ -1,4 +1,4 @@
-"""docs/deploy.md: the ring of three servers does what the page says."""
+"""docs/deploy.md: the ring of three servers behaves as described."""
 
 import json
 import os
@@ -13,7 +13,9 @@ PROGRAMS = Path(sys.executable).parent
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="namespaces and eBPF programs need root")
-@pytest.mark.skipif(not (PROGRAMS / "weft-switchd").exists(), reason="`make emulation` has not installed weft-switchd")
+@pytest.mark.skipif(
+    not (PROGRAMS / "weft-switchd").exists(), reason="weft-switchd is not installed; run `make emulation`"
+)
 @pytest.mark.skipif(shutil.which("ping") is None, reason="ping is not installed")
 def test_the_ring_of_three_servers_survives_a_cut_cable_and_goes_back():
     jail = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"]
@@ -29,7 +31,7 @@ def test_the_ring_of_three_servers_survives_a_cut_cable_and_goes_back():
     seen = json.loads(done.stdout)
     assert seen["settled"]
     assert seen["whole"] == 10
-    # Pings that met the cut cable may be lost, until the host is found over the third server.
+    # Pings over the failed link may be lost, until the host is found via the third server.
     assert seen["cut"] >= 6
     assert seen["down"] == "down"
     assert seen["ended"] == [0, 0, 0]

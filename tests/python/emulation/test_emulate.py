@@ -1,4 +1,4 @@
-"""`weft emulate` from a scenario to a result, with real hosts and switches; and what it refuses."""
+"""`weft emulate` from a scenario to a result, with real hosts and switches; and rejected scenarios."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def emulate(*words: object, **popen: object) -> subprocess.Popen[str]:
 
 
 def finish(process: subprocess.Popen[str], code: int = 0) -> str:
-    """Wait for it; what it wrote to standard error."""
+    """Wait until it ends; returns its standard error."""
     _, said = process.communicate(timeout=120)
     assert process.returncode == code, said
     return said
@@ -95,8 +95,8 @@ def test_all_flows_come_through_under_every_scheme(emulated, scheme):
     flows = emulated.flows().filter(pl.col("scheme") == scheme)
     assert flows.height > 3
     assert flows["end_ps"].null_count() == 0
-    # No flow is faster than the fabric, but that each emulated link delivers a frame up to its own sending time early:
-    # the last full one, and before it SYN and SYN+ACK, 98 bytes with their framing.
+    # No flow is faster than the fabric, except that each emulated link may deliver a frame early by its transmission
+    # time: the last full one, and before it SYN and SYN+ACK, 98 bytes with their framing.
     early_ps = (1538 + 2 * 98) * 8 * 10**12 // 10_000_000
     assert (flows["fct_ps"] >= flows["ideal_fct_ps"] - flows["hops"].cast(pl.Int64) * early_ps).all()
 
@@ -121,13 +121,13 @@ def test_the_result_says_what_it_was_measured_with(emulated, scheme):
 def test_flows_of_tcp_path_have_paths_over_the_fabric_and_exploration_times(emulated):
     flows = emulated.flows().filter(pl.col("scheme") == "tcp_path")
     explored = flows.filter(pl.col("exploration_ps").is_not_null())
-    # A flow to a host of the same switch is not explored for.
+    # A flow to a host on the same switch triggers no exploration.
     assert explored.height > flows.height / 3
     assert (explored["exploration_ps"] > 0).all()
     assert (explored["exploration_ps"] < explored["fct_ps"]).all()
     cables = {(link["from"], link["to"]) for link in run_of(emulated, "tcp_path")["links"]}
     for path, src, dst, hops in explored.select("path", "src", "dst", "hops").iter_rows():
-        # The race may be won by a detour, never by a path with fewer links than the shortest.
+        # A detour may win the race, but never a path with fewer links than the shortest.
         way = [src, *path.split(), dst]
         assert len(way) > hops
         assert set(pairwise(way)) <= cables, way
@@ -177,7 +177,7 @@ def test_flows_go_on_over_another_path_when_theirs_is_cut(switches, tmp_path):
     results = Results(tmp_path / "results")
     for row in results.flows().to_dicts():
         assert row["end_ps"] is not None, row
-        # 3 MB take 2.55 s at 9.41 Mbps; one retransmission timeout or two come on top.
+        # 3 MB take 2.55 s at 9.41 Mbps, plus one or two retransmission timeouts.
         assert 2.5e12 < row["fct_ps"] < 8e12, row
     for scheme in ("tcp_path", "ecmp"):
         summary = run_of(results, scheme)
@@ -186,7 +186,7 @@ def test_flows_go_on_over_another_path_when_theirs_is_cut(switches, tmp_path):
         for event in events:
             assert 0 <= event["happened_ps"] - event["at_ps"] < 0.2e12
         up = {(link["from"], link["to"]): link["bytes"] for link in summary["links"]}
-        # By the first spine until the first event or after the last, by the second between or before.
+        # Via the first spine until the first event or after the last, via the second between or before.
         assert up["l0", "s0"] > 300_000
         assert up["l0", "s1"] > 300_000
 
@@ -205,7 +205,7 @@ limit = "40 s"
 
 
 def descendants(process: int) -> list[int]:
-    """The processes that a process has started, and those that these have."""
+    """The descendants of a process."""
     parents: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -238,7 +238,7 @@ def named(process: int) -> str:
 
 @pytest.fixture
 def under_way(switches, tmp_path):
-    """A long emulation, with its load generator at work; its processes."""
+    """A long emulation whose load generator is running."""
     scenario = tmp_path / "long.toml"
     scenario.write_text(SPINE_LEAF + LONG)
     process = emulate(scenario, "-o", tmp_path / "results")
@@ -254,7 +254,7 @@ def under_way(switches, tmp_path):
 
 
 def what_there_is() -> tuple[set[str], set[str]]:
-    """Interfaces and pins of this machine, without those that daemon tests of crates/switchd make beside this."""
+    """Interfaces and pins of this machine, except those of daemon tests of crates/switchd that run in parallel."""
     pins = [str(pin) for pin in Path("/sys/fs/bpf").rglob("*weft*")]
     interfaces = {entry.name for entry in Path("/sys/class/net").iterdir()}
     return interfaces, {pin for pin in pins if not pin.startswith("/sys/fs/bpf/weft-test-")}
@@ -262,7 +262,7 @@ def what_there_is() -> tuple[set[str], set[str]]:
 
 @pytest.fixture
 def before() -> set[str]:
-    """Pins of this machine that are not this test's: of switches that run here, or that others have left."""
+    """Pins that existed before this test: of running switches, or left over."""
     return what_there_is()[1]
 
 
@@ -325,7 +325,7 @@ def test_the_prompt_opens_in_the_network_and_sends_no_flows(switches, tmp_path):
 
 @pytest.fixture
 def refused(weft, tmp_path, monkeypatch):
-    """What `weft emulate` says to a scenario that it refuses, on a machine that has all programs."""
+    """The error message of `weft emulate` for a rejected scenario, on a machine with all programs."""
     monkeypatch.setattr(requirements.os, "geteuid", lambda: 0)
     monkeypatch.setattr(requirements, "program", lambda name: f"/bin/{name}")
     monkeypatch.setattr(requirements, "find_mininet", lambda: None)

@@ -1,4 +1,4 @@
-"""iperf3's reports are read as what arrived when, and what goes wrong is said by whose iperf3 it was."""
+"""iperf3's reports are parsed into received bytes over time; errors name the end whose iperf3 failed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever becomes of an emulation, nothing of it is left: namespaces, interfaces, mounts, processes, pins."""
+"""However an emulation ends, nothing is left behind: namespaces, interfaces, mounts, processes, pins."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ finally:
 
 @pytest.fixture
 def warden(root, tmp_path):
-    """Starts a process with a jail, waits until that is furnished; gives the process and what the jail is known by."""
+    """Starts a process with a jail and waits until it is furnished; returns the process and the jail's token."""
     (tmp_path / "prisoner.py").write_text(PRISONER)
     started = []
 
@@ -70,7 +70,7 @@ def warden(root, tmp_path):
 
 
 def of_jail(token: str) -> list[str]:
-    """Processes that have `token` on their command line, this one apart."""
+    """Processes other than this one with `token` on their command line."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():

@@ -1,4 +1,4 @@
-"""The switch in anybody's Mininet, started by `mn` itself."""
+"""The switch in an ordinary Mininet, started by `mn` itself."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ sys.exit(subprocess.run(sys.argv[1:], stdout=2).returncode)
 @pytest.mark.parametrize("mode", ["arp-path", "tcp-path"])
 def test_mn_pings_across_a_tree_of_our_switches(switches, tmp_path, mode):
     if shutil.which("mn") is None:
-        pytest.skip("there is no `mn`: `make emulation` installs Mininet")
+        pytest.skip("`mn` is not installed; run `make emulation`")
     (tmp_path / "mnjail.py").write_text(IN_A_JAIL)
     switch = f"weft,mode={mode},hello=100 ms,hold=3"
     words = ["mn", "--custom", CUSTOM, "--switch", switch, "--topo", "tree,depth=2", "--controller", "none"]

@@ -1,4 +1,4 @@
-"""The kernel's MPTCP on hosts: addresses for subflows, what `ss` says of them, refusals."""
+"""The kernel's MPTCP on hosts: addresses for subflows, parsing of `ss`, rejected settings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from weft.emulation import mptcp
 from weft.emulation.errors import EmulationError
 
-# Of Linux 6.18 and iproute2 6.1: the first subflow of a connection, a joined one, and a connection of plain TCP.
+# From Linux 6.18 and iproute2 6.1: the initial subflow of a connection, a joined one, and a plain TCP connection.
 FIRST = (
     "0      544696        10.0.0.1:47626 10.0.0.2:5201 cubic wscale:10,10 rto:240 rtt:36.089/0.27 mss:1448 cwnd:75"
     " bytes_sent:6452181 bytes_retrans:183800 bytes_acked:6165390 retrans:0/131 dsack_dups:93 minrtt:0.483"

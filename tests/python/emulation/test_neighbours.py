@@ -1,4 +1,4 @@
-"""Hosts ask for addresses when hosts of the simulator do."""
+"""Emulated hosts resolve addresses when the simulator's hosts do."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FLOWS = [
     ("lifetime", "forgotten"),
     [
         (60.0, []),
-        # Who is asked remembers who asked, so flow 1 needs no question; flow 4 comes too late for that of flow 2.
+        # The target learns the requester's address, so flow 1 needs no request; flow 4 is too late to use flow 2's.
         (1.0, [(1.5, "h0", "h1"), (4.0, "h0", "h1")]),
         (2.0, [(4.0, "h0", "h1")]),
         (0.0, [(0.5, "h1", "h0"), (1.5, "h0", "h1"), (4.0, "h0", "h1")]),
@@ -81,10 +81,10 @@ def test_a_host_forgets_the_address_it_is_told_to_and_no_other(root):
         memories.change(forget)
         wait_until(lambda: known_to(holder.pid) == {"10.0.0.3"})
         memories.change(forget)
-        # What is known is kept by somebody from now on; what is not known stays unknown.
+        # From now on, known entries are maintained and unknown ones stay unknown.
         memories.change(neighbours.Change(0.0, True, "h0", "h2"))
         memories.change(neighbours.Change(0.0, True, "h0", "h3"))
-        # The kernel carries out a change while it is sent: that for h3 is done as well.
+        # The kernel applies a change while it is sent: h3's is done as well.
         wait_until(lambda: "extern_learn" in said_of(holder.pid))
         assert known_to(holder.pid) == {"10.0.0.3"}
         memories.close()
@@ -104,11 +104,11 @@ echo ready; exec sleep 60
 
 
 def said_of(process: int) -> str:
-    """What `ip` says of the addresses that a namespace knows."""
+    """The output of `ip neigh` in a namespace."""
     command = ["nsenter", f"--net={path_of(process)}", "ip", "neigh", "show"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def known_to(process: int) -> set[str]:
-    """The addresses that a namespace knows."""
+    """The addresses with a neighbour entry in a namespace."""
     return {line.split()[0] for line in said_of(process).splitlines() if "lladdr" in line}

@@ -1,4 +1,4 @@
-"""A fabric of Open vSwitches with MPTCP hosts: as the plan says, and its subflows go where rules send them."""
+"""A fabric of Open vSwitches with MPTCP hosts: it matches the plan, and subflows follow the installed rules."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ def test_four_subflows_of_the_kernel_use_four_links_and_all_is_taken_down(instal
             """,
         )
     )
-    # One link carries at most 23.9 Mbit/s of TCP's data; a busy machine may not carry all of four. In a part of the
-    # transfer more may be read than arrives: what had waited for a subflow.
+    # One link carries at most 23.9 Mbit/s of TCP's data; a busy machine may not carry all of four. During part
+    # of the transfer, more may be read than arrives: data that was waiting for a subflow.
     assert seen["bps"] > 60e6, seen
     assert seen["whole"] < 4 * 24e6, seen
     assert seen["joins"] == 6  # three of the data connection, three of iperf3's control connection

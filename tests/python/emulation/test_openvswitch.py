@@ -1,4 +1,4 @@
-"""Open vSwitch of an emulation's own: bridges as they were asked for, or an error that says what is wrong."""
+"""An emulation's private Open vSwitch: bridges as requested, or an error with the cause."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_bridge_forwards_by_its_rules_alone_and_nothing_is_left_of_it(installe
     assert (seen["before_rules"], seen["rules"]) == ([], 2)
     assert "dpid:0000000000005701" in seen["shown"]
     if openvswitch.datapath() == openvswitch.USER_SPACE:
-        # Linux doubles what it is asked for; beside those of the ports there is the socket that sends.
+        # Linux doubles the requested size; besides the ports' sockets there is the sending one.
         wanted = [2 * openvswitch.SEND_BUFFER, 2 * openvswitch.RECEIVE_BUFFER]
         assert len(seen["buffers"]) >= 3
         assert all(found == wanted for found in seen["buffers"])

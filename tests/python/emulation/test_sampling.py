@@ -1,4 +1,4 @@
-"""Links' counters mean what they do in a simulation."""
+"""Link counters have the same meaning as in a simulation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_bytes_of_the_window_are_those_between_the_readings_at_its_ends():
     links = Read(plan_of(measure=window), {})
     links.begin()
     links.mark(iter([100, 300]).__next__)
-    assert links.window_ps() == (200, 10**12), "the run may be over before the end of the window"
+    assert links.window_ps() == (200, 10**12), "the run may end before the window does"
     assert {row["window_bytes"] for row in links.totals()} == {1_000}
     links.mark(iter([900, 1_300]).__next__)
     assert links.window_ps() == (200, 1_100)

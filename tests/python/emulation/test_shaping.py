@@ -1,4 +1,4 @@
-"""Links are what was asked for, or nothing goes on."""
+"""Links have the requested properties, or the run stops."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_link_that_delays_holds_what_is_under_way_beside_its_queue():
 
 
 def test_delays_far_below_a_frames_time_are_left_out_with_a_warning():
-    # A full frame takes 1538 * 8 / 10 Mbps = 1230.4 us; two cables delay by 2 us, 0.2 % of that.
+    # A full frame takes 1538 * 8 / 10 Mbps = 1230.4 us; two links delay by 2 us, 0.2 % of that.
     matters, warnings = shaping.delay_matters(plan_of(end={"delay_ps": 10**6}))
     assert not matters
     assert "2 us on a whole path are 0.2 %" in warnings[0]
@@ -105,7 +105,7 @@ def test_framing_that_ethernet_cannot_have_is_warned_of():
 
 @pytest.fixture
 def veth(root):
-    """Two namespaces with a veth pair; gives the processes that hold them."""
+    """Two namespaces with a veth pair; yields the processes that hold them."""
     holders = [subprocess.Popen(["unshare", "--net", "sleep", "60"]) for _ in (0, 1)]
     try:
         for holder in holders:
@@ -145,7 +145,7 @@ def test_the_kernels_own_report_is_read_and_compared(veth):
 
 @pytest.mark.parametrize("megabits", [10, 100])
 def test_a_link_carries_what_its_rate_leaves_after_headers(veth, megabits):
-    """Of a frame's 1538 bytes on the wire 1448 are the application's: 94.15 %, within 1.5 % either way."""
+    """1448 of a frame's 1538 bytes on the wire are payload: 94.15 %, within 1.5 %."""
     for number, holder in enumerate(veth):
         with entered(path_of(holder.pid)):
             stack.offloads(f"h{number}-eth0")
@@ -162,7 +162,7 @@ def test_a_link_carries_what_its_rate_leaves_after_headers(veth, megabits):
 
 
 def received_bps() -> float:
-    """What iperf3 says the receiver got in two seconds, the first left out; it may have to wait for the server."""
+    """The receiver's rate from iperf3 over 2 s, after omitting the first second; retries until the server listens."""
     command = ["iperf3", "-c", "10.0.0.2", "-t", "2", "-O", "1", "-J"]
     for _ in range(20):
         report = json.loads(subprocess.run(command, capture_output=True, check=False).stdout)

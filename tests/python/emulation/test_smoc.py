@@ -1,4 +1,4 @@
-"""One run of the smoc study under each way of forwarding, as `weft reproduce smoc --emulated` does them."""
+"""One run of the smoc study with each kind of forwarding, as in `weft reproduce smoc --emulated`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECONDS = 3.0
 
 @pytest.fixture(scope="module")
 def runs(root, tmp_path_factory):
-    """By scheme, on topology 1 with four subflows; and the result directory."""
+    """Runs by scheme, on topology 1 with four subflows, and the result directory."""
     part = Transfers("topology-1", [Setup(Topology.isolated, scheme, 4, 1, RATE, SECONDS) for scheme in SCHEMES])
     try:
         part.check()
@@ -56,7 +56,7 @@ def test_the_result_says_how_it_came_about(runs):
     between = results.links()
     assert set(between["rate_bps"].to_list()) == {1e9, RATE}
     assert results.series("throughput_bps").group_by("run").len()["len"].to_list() == pytest.approx([30, 30], abs=1)
-    # The handshake was seen whole: data is not copied to the controller.
+    # The controller saw the whole handshake; data is not copied to it.
     smoc = next(summary for summary in results.summaries() if summary["scheme"]["name"] == SMOC)
     assert smoc["emulated"]["controller"]["counters"]["packet_ins_copied"] < 1_000
 

@@ -1,4 +1,4 @@
-"""Hosts have the TCP that the scenario's transport asks for, as far as Linux can."""
+"""Hosts have the TCP settings of the scenario's transport, as far as Linux supports them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`weft tag-forward` with real daemons, real frames and cables that are cut; and emulations of the scheme."""
+"""`weft tag-forward` with real daemons, real frames and failing links; and emulations of the scheme."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ network = build()
 
 @pytest.fixture(scope="module")
 def provisioned(switches):
-    """What was seen of a fat-tree that is provisioned, loses daemons, and is provisioned again."""
+    """The observations of a fat-tree that is provisioned, loses daemons, and is provisioned again."""
     return json.loads(
         in_jail(
             PROLOGUE,
@@ -77,7 +77,7 @@ def test_without_two_daemons_the_rest_is_provisioned_frames_go_on_and_a_second_r
     assert "2 switches of 20 not provisioned: e0, c0" in provisioned["without"]
     assert provisioned["headless"] == 3
     assert provisioned["completed"]["failed"] == {}
-    # They have taken over gates and rules from the programs that went on.
+    # They adopted gates and rules from the programs that kept running.
     assert provisioned["completed"]["rules"]["added"] == 0
 
 
@@ -216,7 +216,7 @@ def test_a_scenario_is_emulated_and_its_flows_survive_a_switch(switches, tmp_pat
         down = [one for one in control["reactions"] if " is down " in one["what"]]
         assert {word for one in down for word in one["what"].split()[1].split("-")} == {"a6", "e6", "e7", "c0", "c1"}
         assert all(one["took_s"] < 1 for one in down)
-        # What the aggregation switch carried before, the other carries after.
+        # The other aggregation switch now carries this one's traffic.
         links = {(link["from"], link["to"]): link["bytes"] for link in summary["links"]}
         assert links["a7", "e7"] > 500_000
     flows = results.flows().filter(pl.col("bytes") == 2_000_000)

@@ -12,7 +12,7 @@ from weft.studies.tag_and_forward.setup import ECHO_SIZES, FLOW_TABLE, LOAD_SIZE
 from weft.studies.tag_and_forward.table import gather
 
 RULES = 2_500
-"""More than any switch needs for the flows of the study."""
+"""More rules than any switch needs for the study's flows."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Paths and exploration times follow from what the switches tell."""
+"""Paths and exploration times are derived from the switches' traces."""
 
 from __future__ import annotations
 

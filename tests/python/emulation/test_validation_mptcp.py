@@ -1,4 +1,4 @@
-"""The simulated Multipath TCP against this machine's kernel's, on two of the cases of `validation/mptcp`."""
+"""The simulated Multipath TCP compared with this machine's kernel, on two cases of `validation/mptcp`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def both(root, monkeypatch):
-    """A run of a case with the kernel, and one simulated."""
+    """Runs a case with the kernel and in the simulator."""
     try:
         check()
     except EmulationError as error:
@@ -31,7 +31,7 @@ def both(root, monkeypatch):
 def test_two_subflows_on_two_paths_have_both_links(both):
     kernel, ours = (mean_bps(series, end_s=9.0) for series in both("disjoint-2"))
     assert ours == pytest.approx(2 * LINK_BPS, rel=0.01)
-    # A busy machine may not forward all of it.
+    # A busy machine may not reach the full rate.
     assert kernel == pytest.approx(ours, rel=0.1)
 
 
@@ -40,7 +40,7 @@ def test_a_path_that_dies_is_left_after_the_same_time(both):
     kernel, ours = (back_s(series, one.cut_s) for series in both("cut-stale-4"))
     assert kernel is not None and ours is not None
     assert 0.3 < ours < 1.0
-    # The kernel's depends on when its timer was set before the cut, and on who has how much to send.
+    # The kernel's time depends on when its timer was set before the cut, and on the subflows' queued data.
     assert abs(kernel - ours) < 0.5
 
 

@@ -1,1 +1,1 @@
-"""Bridge parity: the same table of cases, over Linux bridges and over `weft-switchd` in each mode."""
+"""Bridge parity: the same cases over Linux bridges and over `weft-switchd` in each mode."""

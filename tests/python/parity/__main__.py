@@ -1,4 +1,4 @@
-"""`make parity`: the whole table with the defaults of the Linux switch, printed, and written to a file if asked."""
+"""`make parity`: prints the whole table with the Linux switch's defaults, and optionally writes it to a file."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def _say(line: str) -> None:
 
 
 def main() -> int:
-    """Make the table; 1 if a cell is worse than the bridge's."""
+    """Make the table; returns 1 if a cell is worse than the bridge's."""
     parser = argparse.ArgumentParser(prog="parity", description=__doc__)
-    parser.add_argument("--short", action="store_true", help="with short lifetimes and intervals, in a minute")
-    parser.add_argument("-o", "--output", type=Path, help="write the table here, in Markdown")
+    parser.add_argument("--short", action="store_true", help="use short lifetimes and intervals (1 minute)")
+    parser.add_argument("-o", "--output", type=Path, help="write the table to this file, as Markdown")
     parser.add_argument("--columns", nargs="+", choices=COLUMNS, default=COLUMNS)
     parser.add_argument("--groups", nargs="+", choices=tuple(GROUPS), default=tuple(GROUPS))
     chosen = parser.parse_args()
@@ -42,7 +42,7 @@ def main() -> int:
     missing = sum(column not in cells for cells in outcome.cells.values() for column in chosen.columns)
     cells = len(outcome.cells) * len(chosen.columns)
     print(
-        f"{len(outcome.cells)} rows, {cells} cells: {wrong} fail, {missing} missing; {time.monotonic() - began:.0f} s"
+        f"{len(outcome.cells)} rows, {cells} cells: {wrong} failed, {missing} missing; {time.monotonic() - began:.0f} s"
     )
     return int(wrong + missing > 0 or not outcome.cells)
 

@@ -38,7 +38,7 @@ _A, _B = address(1), address(2)
 _A6, _B6 = "fd00:aa::1", "fd00:aa::2"
 _REPEATS = 3
 Kind = Callable[[bytes], bytes]
-"""From what tells one frame from another, 18 bytes, to the frame."""
+"""From an 18-byte mark, which identifies a frame, to the frame."""
 
 
 def _to(to: str, kind: int, head: bytes = b"", tags: tuple[tuple[int, int], ...] = ()) -> Kind:
@@ -116,7 +116,7 @@ KNOWN: dict[str, dict[str, Kind]] = {
         "ESP": _ip6(50, lambda mark: struct.pack("!II", 1, 1) + mark + bytes(16)),
         "no next header": _ip6(59, lambda mark: mark),
         "unknown protocol": _ip6(253, lambda mark: mark),
-        "a header that is cut": _ip6(0, lambda mark: b"\x06\x09" + mark),
+        "truncated header": _ip6(0, lambda mark: b"\x06\x09" + mark),
     },
     "fragments": {
         "IPv4, first": _ip(UDP, udp, flags=0x2000),
@@ -157,12 +157,12 @@ KNOWN: dict[str, dict[str, Kind]] = {
             for length in (14, 15, 20, 34, 46, 59)
             for name, kind in (("IPv4", IPV4), ("IPv6", IPV6), ("ARP", ARP), ("unknown EtherType", 0x88B5))
         },
-        "IPv4 header and no more": _cut(_ip(UDP, udp), 34),
-        "UDP header that is cut": _cut(_ip(UDP, udp), 38),
-        "TCP header that is cut": _cut(_ip(TCP, syn), 40),
-        "IPv6 header and no more": _cut(_ip6(TCP, syn), 54),
+        "IPv4 header only": _cut(_ip(UDP, udp), 34),
+        "truncated UDP header": _cut(_ip(UDP, udp), 38),
+        "truncated TCP header": _cut(_ip(TCP, syn), 40),
+        "IPv6 header only": _cut(_ip6(TCP, syn), 54),
     },
-    "wrong IP packets": {
+    "invalid IP packets": {
         "IPv4, version 5": lambda mark: ether(_B[0], _A[0], IPV4, b"\x55" + ipv4(_A[1], _B[1], UDP, udp(mark))[1:]),
         "IPv4, short header length": lambda mark: ether(
             _B[0], _A[0], IPV4, b"\x43" + ipv4(_A[1], _B[1], UDP, udp(mark))[1:]
@@ -170,7 +170,7 @@ KNOWN: dict[str, dict[str, Kind]] = {
         "IPv4, longer than the frame": lambda mark: ether(
             _B[0], _A[0], IPV4, ipv4(_A[1], _B[1], UDP, udp(mark + bytes(500)))[:60]
         ),
-        "IPv4, SYN that is cut": lambda mark: ether(_B[0], _A[0], IPV4, ipv4(_A[1], _B[1], TCP, syn(mark))[:30] + mark),
+        "IPv4, truncated SYN": lambda mark: ether(_B[0], _A[0], IPV4, ipv4(_A[1], _B[1], TCP, syn(mark))[:30] + mark),
         "IPv4, wrong checksum": lambda mark: ether(
             _B[0], _A[0], IPV4, ipv4(_A[1], _B[1], UDP, udp(mark)).replace(b"\x40\x11", b"\x3f\x11", 1)
         ),
@@ -261,7 +261,7 @@ GROUPS: dict[str, dict[str, Kind]] = {
         "RS": lambda mark: ether("33:33:00:00:00:02", _A[0], IPV6, icmp6("fe80::1", "ff02::2", 133, bytes(4)) + mark),
         "RA": lambda mark: ether(_ALL_NODES, _A[0], IPV6, icmp6("fe80::1", "ff02::1", 134, bytes(12)) + mark),
     },
-    "unicast to a station that nobody has heard": {
+    "unicast to an unknown station": {
         "IPv4": lambda mark: ether("02:bb:00:00:00:01", _A[0], IPV4, ipv4(_A[1], "10.0.99.1", UDP, udp(mark))),
         "IPv6": lambda mark: ether("02:bb:00:00:00:02", _A[0], IPV6, ipv6(_A6, "fd00:aa::99", UDP, udp(mark))),
         "one tag": lambda mark: ether(
@@ -274,17 +274,17 @@ GROUPS: dict[str, dict[str, Kind]] = {
 NOWHERE: dict[str, dict[str, Kind]] = {
     # The receiving machine's kernel drops them before any switch sees them.
     "runts of a VLAN tag": {
-        "tag and no more": _cut(_to(_B[0], 0x88B5, tags=(_C,)), 18),
-        "tag that is cut": _cut(_to(_B[0], 0x88B5, tags=(_C,)), 16),
+        "tag only": _cut(_to(_B[0], 0x88B5, tags=(_C,)), 18),
+        "truncated tag": _cut(_to(_B[0], 0x88B5, tags=(_C,)), 16),
     },
-    "wrong addresses": {
+    "invalid addresses": {
         "group source": lambda mark: ether(_B[0], "03:00:00:00:00:01", 0x88B5, mark),
         "broadcast source": lambda mark: ether(_B[0], BROADCAST, 0x88B5, mark),
         "broadcast source, broadcast": lambda mark: ether(BROADCAST, BROADCAST, 0x88B5, mark),
         "no source": lambda mark: ether(_B[0], "00:00:00:00:00:00", 0x88B5, mark),
         "to itself": lambda mark: ether(_A[0], _A[0], 0x88B5, mark),
     },
-    "LLDP and other frames for the nearest bridge": {
+    "LLDP and other link-local frames": {
         "pause": _to("01:80:c2:00:00:01", 0x8808),
         "LACP": _to("01:80:c2:00:00:02", 0x8809),
         "802.1X": _to("01:80:c2:00:00:03", 0x888E),
@@ -313,7 +313,7 @@ _TO_B, _TO_ALL, _TO_NONE = [0, 0, 1, 0], [0, 1, 1, 1], [0, 0, 0, 0]
 
 
 def measure(fabric: Fabric) -> dict[str, Cell]:
-    """A row for each group of kinds."""
+    """One row per group of kinds."""
     taps = {host: Tap(fabric.spaces[host]) for host in _HOSTS}
     cells = {}
     for kinds, should in ((KNOWN, _TO_B), (GROUPS, _TO_ALL), (NOWHERE, _TO_NONE)):
@@ -337,7 +337,7 @@ def _row(taps: dict[str, Tap], should: dict[str, list[int]], kinds: dict[str, Ki
     sent: dict[str, list[bytes]] = {}
     arrived: dict[str, Counter[bytes]] = {host: Counter() for host in _HOSTS}
     for name, kind in kinds.items():
-        # Both stations have just been heard, so that only what is sent to a group or to nobody known is flooded.
+        # Refresh both stations, so that only frames to groups or unknown stations are flooded.
         introduce((taps["h1"], _A), (taps["h3"], _B), patience=0.5)
         for tap in taps.values():
             tap.listen(0.01)

@@ -1,4 +1,4 @@
-"""What a case has found in one network: facts, each beside what it should be, and times, each beside its bound."""
+"""The results of a case in one network: facts with their expected values, and times with their bounds."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ class Cell:
     """A cell of the table.
 
     Attributes:
-        facts: By name, what was found and what should have been.
-        times: By name, milliseconds and the most that may be.
-        stalled: The longest time for which the machine kept a ready process waiting meanwhile, in milliseconds.
+        facts: By name, the found and the expected value.
+        times: By name, milliseconds and the upper bound.
+        stalled: The longest scheduling delay of a ready process during the case, in milliseconds.
     """
 
     facts: dict[str, tuple[object, object]] = field(default_factory=dict)
@@ -21,20 +21,20 @@ class Cell:
     stalled: float = 0.0
 
     def fact(self, name: str, found: object, should: object) -> None:
-        """Note a fact."""
+        """Record a fact."""
         self.facts[name] = (found, should)
 
     def time(self, name: str, milliseconds: float | None, bound: float) -> None:
-        """Note a time; None if it never came to that."""
+        """Record a time; None if the event never happened."""
         self.times[name] = (None if milliseconds is None else round(milliseconds, 3), bound)
 
     def to_json(self) -> str:
-        """As a line."""
+        """The cell as a line of JSON."""
         return json.dumps({"facts": self.facts, "times": self.times, "stalled": self.stalled})
 
     @staticmethod
     def from_json(text: str) -> Cell:
-        """From a line."""
+        """Parse a line of JSON."""
         read = json.loads(text)
         return Cell(
             {name: (found, should) for name, (found, should) in read["facts"].items()},

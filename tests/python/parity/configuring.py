@@ -19,10 +19,10 @@ _DISCOVER, _OFFER, _REQUEST, _ACK = 1, 2, 3, 5
 _SERVER = ("02:dd:00:00:00:01", "10.0.200.1")
 _DHCP_BOUND_MS = 200.0
 _RESEND = 3.0
-"""Seconds after which a client asks again; RFC 2131 has 4, with a second more or less."""
+"""Seconds after which a client retransmits; RFC 2131 has 4, plus or minus one."""
 _SLAAC_BOUND_MS = 5000.0
-"""RFC 4861 and 4862: up to a second before the solicitation, and for each of two addresses Duplicate Address Detection,
-which takes a second and is begun within one."""
+"""RFC 4861 and 4862: up to 1 s before the solicitation, and for each of two addresses Duplicate Address Detection,
+which takes 1 s and starts within 1 s."""
 _numbers = itertools.count(1)
 
 
@@ -34,7 +34,7 @@ def measure(fabric: Fabric) -> dict[str, Cell]:
             ("DHCP, server behind another leaf", "h4", False, False),
             ("DHCP, server at the same leaf", "h2", False, False),
             ("DHCP, broadcast flag", "h4", True, False),
-            ("DHCP, server looks for the address first", "h4", False, True),
+            ("DHCP, server probes the address first", "h4", False, True),
         ):
             server.checks = check
             cells[row] = _dhcp(fabric, host, broadcast, 1000.0 if check else 0.0)
@@ -45,7 +45,7 @@ def measure(fabric: Fabric) -> dict[str, Cell]:
 
 
 def _message(kind: int, client: str, number: int, address: str, *, broadcast: bool, answer: bool) -> bytes:
-    """A DHCP message (RFC 2131, section 2) with the options that an exchange needs."""
+    """A DHCP message (RFC 2131, section 2) with the options needed for an exchange."""
     body = struct.pack("!BBBBIHH", 2 if answer else 1, 1, 6, 0, number, 0, 0x8000 if broadcast else 0)
     body += v4("0.0.0.0") + v4(address if answer else "0.0.0.0") + v4(_SERVER[1] if answer else "0.0.0.0") + bytes(4)
     body += mac(client) + bytes(10) + bytes(192) + b"\x63\x82\x53\x63" + bytes([53, 1, kind])
@@ -59,7 +59,7 @@ def _message(kind: int, client: str, number: int, address: str, *, broadcast: bo
 
 
 class _Server:
-    """Answers on a thread of its own, from a station beside a host's own."""
+    """A DHCP server on its own thread and station, at a host's interface."""
 
     def __init__(self, netns: Netns) -> None:
         self._tap = Tap(netns)
@@ -90,7 +90,7 @@ class _Server:
     def _answer(self, kind: int, client: str, number: int, broadcast: bool) -> None:
         address = f"10.0.201.{number & 255}"
         if kind == _DISCOVER and self.checks:
-            # ISC's server pings the address and waits a second: who has it would answer.
+            # ISC's server pings the address and waits 1 s for an answer from its owner.
             self._tap.send(arp(REQUEST, _SERVER, ("00:00:00:00:00:00", address)))
             time.sleep(1.0)
         answer = _message(
@@ -102,7 +102,7 @@ class _Server:
 
 
 def _dhcp(fabric: Fabric, host: str, broadcast: bool, more_ms: float) -> Cell:
-    """Three clients, one after another, that nobody has heard of."""
+    """Three new clients in sequence."""
     cell, times, resent = Cell(), [], 0
     for _ in range(3):
         number = next(_numbers)
@@ -122,13 +122,13 @@ def _dhcp(fabric: Fabric, host: str, broadcast: bool, more_ms: float) -> Cell:
                     break
             times.append((time.monotonic() - began) * 1000 if address else None)
     cell.fact("clients without an address", times.count(None), 0)
-    cell.fact("asked again", resent, 0)
+    cell.fact("retransmissions", resent, 0)
     cell.time("slowest", None if None in times else max(filter(None, times)), _DHCP_BOUND_MS + more_ms)
     return cell
 
 
 def _given(tap: Tap, client: str, number: int, kind: int) -> str:
-    """The address in the answer; none where there is no answer in time."""
+    """The offered address; empty if there is no answer in time."""
     end = time.monotonic() + _RESEND
     while time.monotonic() < end:
         for heard in tap.listen(0.005):
@@ -150,7 +150,7 @@ def _addresses(netns: Netns) -> str:
 
 
 def _fresh(netns: Netns, address: str) -> None:
-    """A host that has just been switched on, with Duplicate Address Detection as the kernel has it."""
+    """A freshly started host, with the kernel's Duplicate Address Detection."""
     netns.ip("link set dev eth0 down", "addr flush dev eth0", f"link set dev eth0 address {address}")
     netns.set(
         [
@@ -164,7 +164,7 @@ def _fresh(netns: Netns, address: str) -> None:
 
 
 def _slaac(fabric: Fabric) -> Cell:
-    """The kernel finds a router, and makes itself an address of the prefix that it hears."""
+    """The kernel finds a router and configures an address from the advertised prefix."""
     cell, host = Cell(), fabric.spaces["newcomer"]
     router = ("02:dd:00:00:00:02", "fe80::d2")
     prefix = struct.pack("!BBBBIII", 3, 4, 64, 0xC0, 3600, 3600, 0) + v6("fd00:5:1ac::")
@@ -177,20 +177,20 @@ def _slaac(fabric: Fabric) -> Cell:
             for heard in tap.listen(0.02):
                 if heard.frame[12:14] == b"\x86\xdd" and heard.frame[54:55] == bytes([133]):
                     solicited = True
-                    # A router may answer the one that asked alone (RFC 4861, 6.2.6).
+                    # A router may answer the soliciting host by unicast (RFC 4861, 6.2.6).
                     asker = socket.inet_ntop(socket.AF_INET6, heard.frame[22:38])
                     to = heard.frame[6:12].hex(":")
                     tap.send(ether(to, router[0], IPV6, icmp6(router[1], asker, 134, body)))
             for line in _addresses(host).splitlines():
                 if "fd00:5:1ac" in line and "tentative" not in line:
                     took = (time.monotonic() - began) * 1000
-        cell.fact("solicitation heard", solicited, True)
+        cell.fact("solicitation received", solicited, True)
         cell.time("address", took, _SLAAC_BOUND_MS)
     return cell
 
 
 def _duplicate(fabric: Fabric) -> Cell:
-    """A kernel finds that another host has its address, and does not use it."""
+    """A kernel detects that another host has its address, and does not use it."""
     cell, host = Cell(), fabric.spaces["newcomer"]
     _fresh(host, "02:55:00:00:00:02")
     host.ip("link set dev eth0 up", "addr add fd00::1/64 dev eth0", "addr add fd00::77/64 dev eth0")
@@ -204,7 +204,7 @@ def _duplicate(fabric: Fabric) -> Cell:
 
 
 def _probe(fabric: Fabric) -> Cell:
-    """RFC 5227: the owner of an address answers the probe of a host that nobody has heard of."""
+    """RFC 5227: the owner of an address answers the probe of a new host."""
     cell, times = Cell(), []
     for at in range(3):
         prober = f"02:55:00:00:01:{at:02x}"

@@ -1,10 +1,10 @@
 """Two leaves, two spines and their hosts, in one jail: switched by Linux bridges or by `weft-switchd`.
 
-Each leaf has its uplinks `u1` and `u2`, hosts at `p1` and `p2`, one of the two places of a host that moves at `p3`,
-many stations at `p5`, and ends of links that are down until a case makes a loop of them: `w1` to `w2` of one leaf, `x`
-from leaf to leaf, and `y` to a small unmanaged switch. `p4` of the second leaf is for a host that comes later.
+Each leaf has its uplinks `u1` and `u2`, hosts at `p1` and `p2`, one of the two places of a moving host at `p3`, many
+stations at `p5`, and ends of links that are down until a case forms a loop with them: `w1` to `w2` of one leaf, `x`
+from leaf to leaf, and `y` to a small unmanaged switch. `p4` of the second leaf is for a host added later.
 
-The bridges are free of loops without STP, as one side of the second spine stays down; so their ports forward as soon as
+The bridges are loop-free without STP, since one side of the second spine stays down, so their ports forward as soon as
 they are up.
 """
 
@@ -25,25 +25,25 @@ BRIDGE = "bridge"
 EXPLORING = ("arp-path", "tcp-path", "tfe")
 ROUTED = ("ecmp", "spray")
 MODES = (*EXPLORING, *ROUTED)
-"""`tag-forward` and `flow-table` are out: they forward what a controller has given them rules for, and nothing else."""
+"""Excludes `tag-forward` and `flow-table`, which only forward traffic that a controller has installed rules for."""
 LEAVES = ("leaf1", "leaf2")
 SPINES = ("spine1", "spine2")
 OTHERS = ("left", "right", "roamer", "newcomer", "small")
-"""Many stations (left, right), the two places of one station, a host that comes later, an unmanaged switch."""
+"""Many stations (left, right), the two places of one station, a host added later, an unmanaged switch."""
 HOSTS = {"h1": ("leaf1", "p1"), "h2": ("leaf1", "p2"), "h3": ("leaf2", "p1"), "h4": ("leaf2", "p2")}
 MTU = 9000
-"""Of hosts' packets, for the case of jumbo frames; the hosts' own interfaces have 1500 in all others."""
+"""MTU of all links, for the jumbo-frame cases; hosts' own interfaces have 1500 in all others."""
 _PATH_HEADER = 20
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast time goes: 1 with the defaults of the Linux switch, more where lifetimes are divided by it.
+    """The time scale: the Linux switch's defaults, or shorter lifetimes and intervals.
 
     Attributes:
-        idle: Divisor of the intervals of hosts that fall idle.
-        hello: Milliseconds between two Hello messages.
-        lifetimes: Keys of `[exploration]`, where the defaults are not meant.
+        idle: Divisor of the silence intervals of idle hosts.
+        hello: Hello interval in milliseconds.
+        lifetimes: Keys of `[exploration]` that override the defaults.
     """
 
     idle: float
@@ -55,8 +55,8 @@ FULL = Pace(1, 1000, {})
 SHORT = Pace(
     25,
     100,
-    # Below the third interval, so that the last three outlive them all. A lock has to outlive what the machine's
-    # scheduler does to a frame on its way.
+    # Below the third interval, so that the last three exceed all lifetimes. A lock must survive the scheduling
+    # delays of a frame in transit.
     {
         "learnt": "400 ms",
         "attached": "800 ms",
@@ -80,12 +80,12 @@ class Fabric:
     """The network of one column of the table."""
 
     def __init__(self, kind: str, pace: Pace, switchd: str) -> None:
-        """Make it; the switches do not run yet.
+        """Create the network; the switches are not started yet.
 
         Args:
             kind: `BRIDGE`, or the mode of `weft-switchd`.
-            pace: Its lifetimes.
-            switchd: The program.
+            pace: Its time scale.
+            switchd: The `weft-switchd` program.
         """
         self.kind, self.pace = kind, pace
         self.spaces = {name: Netns(name) for name in (*LEAVES, *SPINES, *HOSTS, *OTHERS)}
@@ -102,7 +102,7 @@ class Fabric:
         return self.kind == BRIDGE
 
     def _wires(self) -> None:
-        # Never in the way of a case, whatever order interfaces are configured in.
+        # Does not affect cases, whatever order interfaces are configured in.
         quiet = [("ipv6/conf/default/disable_ipv6", 1)]
         for name in (*LEAVES, *SPINES, "small"):
             self.spaces[name].set(quiet)
@@ -148,10 +148,10 @@ class Fabric:
                 self.ports[name].append(port)
 
     def start(self) -> None:
-        """Have all switches forward, and wait until they do."""
+        """Start all switches, and wait until they forward."""
         if self.bridged:
             for name, ports in self.ports.items():
-                # The trial is of a bridge, not of a firewall on one (br_netfilter checks and trims IP packets).
+                # Test the bridge, not a firewall on it (br_netfilter checks and trims IP packets).
                 if Path("/proc/sys/net/bridge").is_dir():
                     self.spaces[name].set(
                         (f"bridge/bridge-nf-call-{of}", 0) for of in ("arptables", "iptables", "ip6tables")
@@ -170,7 +170,7 @@ class Fabric:
         self.settle()
 
     def settle(self) -> None:
-        """Wait until ports know who is behind them: Hello holds three intervals."""
+        """Wait until port roles settle: the Hello hold time is three intervals."""
         if not self.bridged:
             time.sleep(4 * self.pace.hello / 1000 + 0.3)
 
@@ -179,7 +179,7 @@ class Fabric:
 
         Args:
             name: The switch.
-            guarded: Name its fabric ports, so that no Hello makes another port one.
+            guarded: Configure its fabric ports, so that Hello messages do not make another port one.
         """
         ports = self.ports[name]
         lines = [f'name = "{name}"', f'mode = "{self.kind}"', f"ports = {_list(ports)}", f"mtu = {MTU}"]
@@ -194,7 +194,7 @@ class Fabric:
         (self._run / f"{name}.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     def begin(self, name: str) -> None:
-        """Start the daemon of a switch, again if need be."""
+        """Start or restart the daemon of a switch."""
         if not (self._run / f"{name}.toml").exists():
             self.configure(name)
         words = self.spaces[name].command(
@@ -209,24 +209,24 @@ class Fabric:
         while not (self._run / f"{name}.sock").exists():
             code = self._daemons[name].poll()
             if code is not None or time.monotonic() > end:
-                raise RuntimeError(f"{name} does not forward (status {code}): {self.log(name)}")
+                raise RuntimeError(f"{name} is not forwarding (status {code}): {self.log(name)}")
             time.sleep(0.02)
 
     def log_path(self, name: str) -> Path:
-        """Where a daemon logs."""
+        """A daemon's log file."""
         return self._run / f"{name}.log"
 
     def log(self, name: str) -> str:
-        """What a daemon has logged."""
+        """A daemon's log."""
         return self.log_path(name).read_text(encoding="utf-8", errors="replace")
 
     def signal(self, name: str, number: int) -> None:
-        """Send a signal to the daemon of a switch; a bridge has none. `nsenter` has become the daemon."""
+        """Send a signal to the daemon of a switch (`nsenter` has become the daemon); no effect on a bridge."""
         if not self.bridged:
             os.kill(self._daemons[name].pid, number)
 
     def restart(self, name: str, number: int) -> None:
-        """End the daemon of a switch by a signal, and start it again; a bridge has none."""
+        """End the daemon of a switch by a signal, and restart it; no effect on a bridge."""
         if self.bridged:
             return
         self.signal(name, number)
@@ -237,7 +237,7 @@ class Fabric:
 
     @contextlib.contextmanager
     def hung(self, name: str) -> Iterator[None]:
-        """A daemon that is stopped meanwhile."""
+        """Stop a daemon (SIGSTOP) for the duration of the block."""
         self.signal(name, signal.SIGSTOP)
         try:
             yield
@@ -245,16 +245,16 @@ class Fabric:
             self.signal(name, signal.SIGCONT)
 
     def guard(self) -> None:
-        """Name the fabric ports of every switch from now on."""
+        """Configure the fabric ports of every switch from now on."""
         for name in self.ports if not self.bridged else ():
             self.configure(name, guarded=True)
             self.signal(name, signal.SIGHUP)
         self.settle()
 
     def with_stp(self) -> None:
-        """Have bridges find loops with STP, as fast as it goes, and wait until they forward again."""
+        """Turn on STP on bridges, with the shortest timers, and wait until they forward again."""
         if self.bridged:
-            # With a spine as its root the tree is what is there already, and every link that is added is left out.
+            # With a spine as root, the tree equals the existing topology, and every added link is blocked.
             self.spaces["spine1"].ip("link set dev br0 type bridge priority 0")
             for name in self.ports:
                 self.spaces[name].ip(
@@ -263,7 +263,7 @@ class Fabric:
             time.sleep(6)
 
     def small_switch(self) -> None:
-        """Plug both leaves into a small unmanaged switch, which passes on no Hello."""
+        """Plug both leaves into a small unmanaged switch, which drops Hello messages."""
         ports = ("eth1", "eth2")
         self.spaces["small"].ip(
             "link add name br0 type bridge",
@@ -275,17 +275,17 @@ class Fabric:
             self.spaces[leaf].ip("link set dev y up")
 
     def unplug_small_switch(self) -> None:
-        """Take it away again."""
+        """Unplug the unmanaged switch."""
         for leaf in LEAVES:
             self.spaces[leaf].ip("link set dev y down")
 
     def remove_pins(self, name: str) -> None:
-        """Delete all that a switch has pinned; a bridge has nothing of the kind."""
+        """Delete all pins of a switch; no effect on a bridge."""
         if not self.bridged:
             run("rm", "-r", f"/sys/fs/bpf/weft/{name}")
 
     def end(self) -> None:
-        """End the daemons."""
+        """Stop the daemons."""
         for daemon in self._daemons.values():
             daemon.kill()
             daemon.wait()

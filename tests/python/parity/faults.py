@@ -1,4 +1,4 @@
-"""What goes wrong beside the hosts: daemons that restart or hang, pins that are removed, loops on host ports."""
+"""Faults in the network: daemons that restart or hang, deleted pins, loops on host ports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _base = iter(range(0x600, 0xF000, 0x20))
 
 
 def restarts(fabric: Fabric) -> dict[str, Cell]:
-    """A row for each switch and way to end its daemon."""
+    """One row per switch and way of ending its daemon."""
     cells = {}
     for name in ("leaf1", "spine1"):
         for what, number in (("restarts", signal.SIGTERM), ("is killed and starts", signal.SIGKILL)):
@@ -28,7 +28,7 @@ def restarts(fabric: Fabric) -> dict[str, Cell]:
 
 
 def hangs(fabric: Fabric) -> dict[str, Cell]:
-    """A row for each switch whose daemon stands still for ten times as long as its Hello holds."""
+    """One row per switch whose daemon hangs for ten times the Hello hold time."""
     cells = {}
     for name in ("leaf1", "spine1"):
         met = []
@@ -40,13 +40,13 @@ def hangs(fabric: Fabric) -> dict[str, Cell]:
                 time.sleep(5 * fabric.pace.hello / 1000)
 
         cell = _while(fabric, hang)
-        cell.fact("new hosts find each other meanwhile", met, [True])
+        cell.fact("new hosts find each other during it", met, [True])
         cells[f"daemon of {name} hangs"] = cell
     return cells
 
 
 def pins(fabric: Fabric) -> dict[str, Cell]:
-    """A row for each switch whose pins somebody deletes."""
+    """One row per switch whose pins are deleted."""
     cells = {}
     for name in ("leaf1", "spine1"):
         hold = 3.0 * fabric.pace.hello
@@ -57,7 +57,7 @@ def pins(fabric: Fabric) -> dict[str, Cell]:
 
 
 def _while(fabric: Fabric, happens: Callable[[], None], hold_ms: float | None = None) -> Cell:
-    """What it costs those that talk, and whether two that have never been heard find each other afterwards."""
+    """Losses of running streams during a fault, and whether two new stations find each other afterwards."""
     cell, base = Cell(), next(_base)
     with others(fabric, base) as streams:
         time.sleep(0.3)
@@ -66,7 +66,7 @@ def _while(fabric: Fabric, happens: Callable[[], None], hold_ms: float | None = 
         met = _meet(fabric, base + 16)
     cell.fact("others found each other", [stream.known for stream in streams], [True] * 4)
     cell.fact("new hosts find each other afterwards", met, True)
-    cell.fact("doubled", [stream.doubled for stream in streams], [0] * 4)
+    cell.fact("duplicated", [stream.doubled for stream in streams], [0] * 4)
     if hold_ms is None:
         cell.fact("lost", [stream.lost for stream in streams], [0] * 4)
     else:
@@ -75,13 +75,13 @@ def _while(fabric: Fabric, happens: Callable[[], None], hold_ms: float | None = 
 
 
 def _meet(fabric: Fabric, base: int) -> bool:
-    """Whether two stations that have never been heard find each other."""
+    """Whether two new stations find each other."""
     with Tap(fabric.spaces["h2"]) as a, Tap(fabric.spaces["h3"]) as b:
         return introduce((a, address(base)), (b, address(base + 1)), patience=1.0)
 
 
 def loops(fabric: Fabric) -> dict[str, Cell]:
-    """Loops on host ports: told to the switches by Hello, and not told because fabric ports are named."""
+    """Loops on host ports: detected by Hello messages, or not, if fabric ports are configured."""
     fabric.with_stp()
     cells = {}
 
@@ -103,10 +103,10 @@ def loops(fabric: Fabric) -> dict[str, Cell]:
         if guarded:
             fabric.guard()
         if guarded and fabric.bridged:
-            # A bridge has no such list: it is what it was.
-            cells |= {f"{row}, fabric ports named": cell for row, cell in cells.items()}
+            # A bridge has no such list: the results are the same.
+            cells |= {f"{row}, fabric ports configured": cell for row, cell in cells.items()}
             break
-        known = ", fabric ports named" if guarded else ""
+        known = ", fabric ports configured" if guarded else ""
         cells[f"loop: two host ports of a leaf joined{known}"] = _loop(fabric, same_leaf)
         cells[f"loop: host ports of two leaves joined{known}"] = _loop(fabric, across)
     cells["loop: two leaves joined by an unmanaged switch"] = _loop(fabric, small)
@@ -118,7 +118,7 @@ def _loop(fabric: Fabric, switch: Callable[[bool], None]) -> Cell:
     with others(fabric, base) as streams:
         time.sleep(0.3)
         switch(True)
-        # Until STP, or Hello, knows what has been plugged in.
+        # Time for STP or Hello messages to detect the new link.
         time.sleep(5.0 if fabric.bridged else 4 * fabric.pace.hello / 1000 + 0.5)
         storm = _broadcasts(cell, fabric, base + 16)
         met = _meet(fabric, base + 18)
@@ -128,13 +128,13 @@ def _loop(fabric: Fabric, switch: Callable[[bool], None]) -> Cell:
     cell.fact("others found each other", [stream.known for stream in streams], [True] * 4)
     cell.fact("new hosts find each other", met, True)
     cell.fact("lost", [stream.lost for stream in streams], [0] * 4)
-    cell.fact("doubled", [stream.doubled for stream in streams], [0] * 4)
-    cell.fact("frames of others at h3 in a second, more than 200", storm > 200, False)
+    cell.fact("duplicated", [stream.doubled for stream in streams], [0] * 4)
+    cell.fact("more than 200 other frames at h3 in a second", storm > 200, False)
     return cell
 
 
 def _broadcasts(cell: Cell, fabric: Fabric, base: int) -> int:
-    """Ten broadcasts a second: their copies at each host, and how much else floods the network."""
+    """Ten broadcasts in a second: records their copies at each host; returns the number of other frames at h3."""
     hosts = ("h1", "h2", "h3", "h4")
     taps = {host: Tap(fabric.spaces[host]) for host in hosts}
     source, copies, total = address(base), {host: Counter() for host in hosts}, 0

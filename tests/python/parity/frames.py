@@ -1,4 +1,4 @@
-"""Frames as bytes: what hosts send, right and wrong."""
+"""Frames as bytes: valid and invalid ones, as sent by hosts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def v6(text: str) -> bytes:
 
 
 def ether(to: str, source: str, kind: int, payload: bytes, tags: tuple[tuple[int, int], ...] = ()) -> bytes:
-    """A frame, with VLAN tags as pairs of TPID and TCI. Nothing is padded: what is short stays short."""
+    """A frame, with VLAN tags as pairs of TPID and TCI, without padding."""
     between = b"".join(struct.pack("!HH", tpid, tci) for tpid, tci in tags)
     return mac(to) + mac(source) + between + struct.pack("!H", kind) + payload
 
@@ -55,7 +55,7 @@ def gratuitous(operation: int, address: tuple[str, str]) -> bytes:
 
 
 def ipv4(source: str, to: str, protocol: int, payload: bytes, *, options: bytes = b"", flags: int = 0) -> bytes:
-    """A packet; `flags` is the field of the flags and the offset of fragments."""
+    """A packet; `flags` is the field with flags and fragment offset."""
     words = 5 + len(options) // 4
     head = struct.pack("!BBHHHBBH", 0x40 | words, 0, words * 4 + len(payload), 7, flags, 64, protocol, 0)
     head += v4(source) + v4(to) + options
@@ -68,12 +68,12 @@ def ipv6(source: str, to: str, following: int, payload: bytes, *, hops: int = 64
 
 
 def udp(data: bytes, *, source: int = 4000, to: int = 4001) -> bytes:
-    """A datagram without a checksum, which nobody looks at on the way."""
+    """A datagram without a checksum, which is not checked on the way."""
     return struct.pack("!HHHH", source, to, 8 + len(data), 0) + data
 
 
 def syn(data: bytes, *, source: int = 4000, to: int = 80) -> bytes:
-    """A SYN that carries data, with no checksum."""
+    """A SYN with data and without a checksum."""
     return struct.pack("!HHIIBBHHH", source, to, 1, 0, 0x50, 2, 64240, 0, 0) + data
 
 
@@ -86,7 +86,7 @@ def icmp6(source: str, to: str, kind: int, body: bytes) -> bytes:
 
 
 def solicited_group(address: str) -> tuple[str, str]:
-    """The group in which a Neighbour Solicitation finds an address: MAC and IPv6 address (RFC 4291, 2.7.1)."""
+    """The solicited-node group of an address: MAC and IPv6 address (RFC 4291, 2.7.1)."""
     low = v6(address)[13:]
     group = ipaddress.IPv6Address(v6("ff02::1:ff00:0")[:13] + low)
     return "33:33:ff:" + ":".join(f"{byte:02x}" for byte in low), str(group)

@@ -1,8 +1,8 @@
-"""Hosts that fall idle: after how long a silence the next frame still arrives, and how soon.
+"""Idle hosts: whether, and how soon, the next frame arrives after a silence.
 
-Every row has a pair of stations of its own, so that no other traffic keeps them known. The stations of one side are
-interfaces of one namespace behind an access switch, each with a subnet of its own; the kernel's stack does ARP and
-Neighbour Discovery for them.
+Every row has its own pair of stations, so that no other traffic refreshes their entries. The stations of one side are
+interfaces of one namespace behind an access switch, each in its own subnet; the kernel does their ARP and Neighbour
+Discovery.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from .fabric import Fabric
 from .frames import checksum
 
 INTERVALS = {5: 10, 11: 10, 30: 6, 61: 5, 301: 2}
-"""Seconds of silence, and how many frames follow one each."""
+"""Seconds of silence, and the number of frames sent after such a silence."""
 BOUND_MS = 5.0
 _TIMESTAMPNS = 35
 _BINDTODEVICE = 25
 _MESSAGE = 32
 _PATIENCE = 3.0
-"""Seconds for which a frame may be under way."""
+"""Seconds for which a frame may be in transit."""
 
 
 @dataclass
 class Pair:
-    """Two stations, one at each leaf, that have something to say once in an interval.
+    """Two stations, one at each leaf, that exchange a frame once per interval.
 
     Attributes:
         what: `udp`, `ping` or `tcp`.
         family: 4 or 6.
-        static: Whether both know each other's address by configuration.
-        interval: Seconds between two frames, before they are scaled.
+        static: Whether both have static neighbour entries.
+        interval: Seconds between two frames, before scaling.
     """
 
     what: str
@@ -52,7 +52,7 @@ class Pair:
 
     @property
     def name(self) -> str:
-        """The row."""
+        """The row's name."""
         what = {"udp": "one-way UDP", "ping": "ping", "tcp": "idle TCP session"}[self.what]
         known = (
             ""
@@ -68,11 +68,11 @@ class Pair:
         return f"10.1.{self.number}.{side}" if self.family == 4 else f"fd01:{self.number:x}::{side}"
 
     def mac(self, side: int) -> str:
-        """The same, its MAC address."""
+        """The MAC address of a station."""
         return f"02:0{side}:00:00:00:{self.number:02x}"
 
     def cell(self) -> Cell:
-        """What came of it."""
+        """The resulting cell."""
         cell = Cell()
         cell.fact("lost", len(self.sent) - len(self.took), 0)
         cell.fact("sent", len(self.sent), INTERVALS[self.interval] + 1)
@@ -89,7 +89,7 @@ def pairs() -> list[Pair]:
 
 
 def measure(fabric: Fabric) -> dict[str, Cell]:
-    """All rows, at once."""
+    """All rows, measured at the same time."""
     all_pairs = pairs()
     for side, name in ((1, "left"), (2, "right")):
         _stations(fabric, name, side, all_pairs)
@@ -130,7 +130,7 @@ def _stations(fabric: Fabric, name: str, side: int, all_pairs: list[Pair]) -> No
 
 
 class _Clock:
-    """Sends what is due, and takes what comes in."""
+    """Sends due frames and receives."""
 
     def __init__(self, fabric: Fabric) -> None:
         self._fabric = fabric
@@ -141,7 +141,7 @@ class _Clock:
         self._kept: list[socket.socket] = []
 
     def run(self, all_pairs: list[Pair]) -> dict[str, Cell]:
-        # What the stations said when their interfaces came up has to be forgotten where it can be.
+        # Wait until entries from the stations' start-up frames have expired, where they can.
         time.sleep(1.0)
         begin = {"udp": self._udp, "ping": self._ping, "tcp": self._tcp}
         sending = [(pair, begin[pair.what](pair)) for pair in all_pairs]
@@ -238,7 +238,7 @@ class _Clock:
         def answered() -> None:
             with contextlib.suppress(OSError):
                 for data, at in _datagrams(client):
-                    # What was lost comes again together with what followed.
+                    # A retransmission arrives together with later messages.
                     for number in range(0, len(data), _MESSAGE):
                         _note(pair, struct.unpack_from("!I", data, number)[0], at)
 
@@ -258,7 +258,7 @@ def _note(pair: Pair, number: int, at: float) -> None:
 
 
 def _datagrams(connection: socket.socket, most: int = 100) -> list[tuple[bytes, float]]:
-    """What is there to be read, each with the time when the kernel had it."""
+    """The pending datagrams, each with its kernel receive time."""
     found = []
     for _ in range(most):
         try:

@@ -20,19 +20,19 @@ from .stalls import Stalls
 
 
 def main(kind: str, group: str, form: str, switchd: str, turn: str, *names: str) -> None:
-    """Run the cases of a group, or those of them that are named.
+    """Run the cases of a group, or only the named ones.
 
     Args:
         kind: The column.
         group: The group.
         form: `full` or `short`.
         switchd: The program of the Linux switch.
-        turn: A file; who has locked it may make a network.
-        names: Cases; all where there are none.
+        turn: A lock file, held while creating a network.
+        names: Cases; empty for all.
     """
     jail.furnish()
     with contextlib.suppress(PermissionError):
-        # Times of this process are the network's, not those of its turn on a busy machine.
+        # Raise the priority, so that times reflect the network and not scheduling on a busy machine.
         os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
     with Path(turn).open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""What kernels send to each other: large datagrams, groups that sockets have joined, TCP in bulk."""
+"""Traffic between kernels: large datagrams, multicast groups joined by sockets, bulk TCP."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IP_MULTICAST_IF, _IP_ADD_MEMBERSHIP = 32, 35
 
 def measure(fabric: Fabric) -> dict[str, Cell]:
     """All rows."""
-    cells = {"large datagrams, in fragments": _datagrams(fabric), "groups that sockets have joined": _groups(fabric)}
+    cells = {"large datagrams, fragmented": _datagrams(fabric), "multicast groups joined by sockets": _groups(fabric)}
     cells["TCP, 20 MB"] = _bulk(fabric)
     hosts = ("h1", "h3")
     for host in hosts:
@@ -108,7 +108,7 @@ def _all(listener: socket.socket) -> list[int]:
 
 
 def _bulk(fabric: Fabric) -> Cell:
-    """With the offloads that virtual interfaces have when they are new."""
+    """Bulk TCP with the default offloads of virtual interfaces."""
     cell = Cell()
     data = os.urandom(_BULK)
     for family, name in ((socket.AF_INET, "IPv4"), (socket.AF_INET6, "IPv6")):

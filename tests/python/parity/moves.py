@@ -1,4 +1,4 @@
-"""Hosts that move, and hosts that have one address between them."""
+"""Hosts that move, and hosts that share an address."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .tap import Tap
 _ANNOUNCED_MS, _SILENT_MS = 100.0, 1000.0
 _GAP = 0.005
 _AWAY = 1.2
-"""Seconds for which a host that has moved is waited for."""
+"""Seconds to wait for a host that has moved."""
 _BEFORE = 0.2
-"""Seconds for which its callers send before it moves."""
+"""Seconds for which its peers send before it moves."""
 _ENDS = ("eth0", "eth1")
 _numbers = itertools.count(1)
 
@@ -35,7 +35,7 @@ def measure(fabric: Fabric) -> dict[str, Cell]:
 
 
 def _moves(fabric: Fabric, how: str, *, replugged: bool, bound: float) -> Cell:
-    """There and back, while a host at either leaf talks to it: when it has first heard from each at its new place."""
+    """Moves a host there and back while a host at each leaf sends to it: the time until frames from each arrive."""
     cell, roamer = Cell(), fabric.spaces["roamer"]
     for end, leaf in zip(_ENDS, LEAVES, strict=True):
         _carrier(fabric, end, leaf, up=True)
@@ -89,7 +89,7 @@ def _one_move(
                 time.sleep(0.05)
                 _carrier(fabric, _ENDS[new], LEAVES[new], up=True)
             ends[new].read()
-            # From now on, however long a busy machine took to plug it in.
+            # The clock starts here, however long plugging in took on a busy machine.
             moved, until = time.time(), time.monotonic() + _AWAY
             _speak(how, ends[new], mover, callers["h2"][1])
         time.sleep(_GAP)
@@ -103,7 +103,7 @@ def _one_move(
                 and heard.at >= moved
             ):
                 first.setdefault(source, (heard.at - moved) * 1000)
-    # At its new place the host answers, as hosts do; the next move is from there.
+    # The host answers from its new place, as real hosts do; the next move starts there.
     for _, at in callers.values():
         ends[new].send(datagram(mover, at, 0))
     time.sleep(0.3)
@@ -122,12 +122,12 @@ def _speak(how: str, tap: Tap, mover: Address, caller: Address) -> None:
 
 
 def _carrier(fabric: Fabric, end: str, leaf: str, *, up: bool) -> None:
-    """Plug one end of the roamer in, or pull it out; the port at the leaf has a carrier with it."""
+    """Plug one end of the roamer in or out; the leaf's port gains or loses its carrier."""
     fabric.spaces["roamer"].ip(f"link set dev {end} {'up' if up else 'down'}")
 
 
 def _duplicates(fabric: Fabric) -> Cell:
-    """Two stations with one MAC address, at either leaf, talk to two others while everybody else goes on."""
+    """Two stations with the same MAC address, one at each leaf, send to two others while other streams run."""
     cell = Cell()
     twin = address(0x501)
     partners = address(0x502), address(0x503)
@@ -143,9 +143,9 @@ def _duplicates(fabric: Fabric) -> Cell:
             time.sleep(0.02)
     cell.fact("others found each other", [stream.known for stream in streams], [True] * 4)
     cell.fact("others lost", [stream.lost for stream in streams], [0] * 4)
-    cell.fact("others doubled", [stream.doubled for stream in streams], [0] * 4)
+    cell.fact("others duplicated", [stream.doubled for stream in streams], [0] * 4)
     time.sleep(1.5)
     logged = [name for name in LEAVES if not fabric.bridged and twin[0] in fabric.log(name)]
-    # A bridge says nothing at all.
+    # A bridge logs nothing.
     cell.fact("named in the log", bool(logged), not fabric.bridged)
     return cell

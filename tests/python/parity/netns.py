@@ -1,4 +1,4 @@
-"""Network namespaces of a laboratory: commands, sockets and settings inside them. Python 3.11 has no `os.setns`."""
+"""Network namespaces of a test network: commands, sockets and settings inside them. Python 3.11 has no `os.setns`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CLONE_NEWNET = 0x40000000
 
 
 def run(*words: str, text: str | None = None) -> str:
-    """The standard output of a command that has to succeed."""
+    """The standard output of a command, which must succeed."""
     done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(words)}: {done.stderr.strip()}\n{text or ''}")
@@ -26,7 +26,7 @@ class Netns:
     """A network namespace, by its name under /run/netns."""
 
     def __init__(self, name: str) -> None:
-        """Make it, with nothing but its loopback interface, and that up."""
+        """Create it, with only the loopback interface, which is up."""
         self.name = name
         run("ip", "netns", "add", name)
         self._fd = os.open(f"/run/netns/{name}", os.O_RDONLY)
@@ -34,12 +34,12 @@ class Netns:
 
     @property
     def path(self) -> str:
-        """The file by which other programs enter it."""
+        """The file that other programs enter it by."""
         return f"/run/netns/{self.name}"
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
-        """Within this block the calling thread is in the namespace; sockets made there stay there."""
+        """Within this block the calling thread is in the namespace; sockets created there stay in it."""
         home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
         try:
             _enter(self._fd)
@@ -64,7 +64,7 @@ class Netns:
                 Path("/proc/sys/net", name).write_text(str(value), encoding="ascii")
 
     def command(self, *words: str) -> list[str]:
-        """The words that run a command in it; mounts stay those of the caller."""
+        """The command line that runs a command in it, with the caller's mounts."""
         return ["nsenter", f"--net={self.path}", "--", *words]
 
 
@@ -75,7 +75,7 @@ def _enter(fd: int) -> None:
 
 
 def wire(a: tuple[Netns, str], b: tuple[Netns, str], *, mtu: int = 1500, up: bool = True) -> None:
-    """A link between two namespaces; both ends are up unless told otherwise."""
+    """A link between two namespaces, by default with both ends up."""
     a[0].ip(f"link add name {a[1]} mtu {mtu} type veth peer name {b[1]} mtu {mtu} netns {b[0].name}")
     if up:
         a[0].ip(f"link set dev {a[1]} up")

@@ -1,4 +1,4 @@
-"""How long the machine keeps processes waiting that are ready to run."""
+"""Scheduling delays of processes that are ready to run."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ _NAP_S = 0.01
 
 
 class Stalls:
-    """Watches, until it is left, how late an ordinary thread wakes: the daemons wake as late.
+    """Measures how late an ordinary thread wakes during the block; daemons wake as late.
 
     Attributes:
         longest_ms: The longest delay, in milliseconds.
     """
 
     def __init__(self) -> None:
-        """Nothing is watched yet."""
+        """Nothing is measured yet."""
         self.longest_ms = 0.0
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def __enter__(self) -> Stalls:
-        """Begin."""
+        """Start measuring."""
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End."""
+        """Stop measuring."""
         self._done.set()
         self._thread.join()
 

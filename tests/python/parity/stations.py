@@ -1,4 +1,4 @@
-"""Stations of raw frames, and streams between them, which show what is lost or doubled meanwhile."""
+"""Stations that send raw frames, and streams between them that count lost and duplicated datagrams."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ GAP = 0.01
 
 
 def address(number: int) -> Address:
-    """A station that no kernel knows."""
+    """The address of a station that no kernel has."""
     return f"02:aa:00:00:{number >> 8:02x}:{number & 255:02x}", f"10.0.{100 + (number >> 8)}.{number & 255}"
 
 
 def introduce(a: tuple[Tap, Address], b: tuple[Tap, Address], patience: float = 2.0) -> bool:
-    """Have two stations find each other by ARP; whether they do."""
+    """Have two stations resolve each other by ARP; returns whether they succeed."""
     (tap_a, at_a), (tap_b, at_b) = a, b
     tap_a.send(arp(REQUEST, at_a, ("00:00:00:00:00:00", at_b[1])))
     if not _wait(tap_b, mac(at_a[0]), patience):
@@ -49,7 +49,7 @@ def datagram(source: Address, to: Address, number: int, mark: bytes = b"weft") -
 
 
 def number_of(heard: Heard, mark: bytes = b"weft") -> int | None:
-    """The number of such a datagram; None if it is none."""
+    """The number of such a datagram; None for other frames."""
     if heard.frame[12:14] == b"\x08\x00" and heard.frame[42:46] == mark:
         return int(struct.unpack_from("!I", heard.frame, 46)[0])
     return None
@@ -64,7 +64,7 @@ class Stream:
     """
 
     def __init__(self, fabric: Fabric, source: tuple[str, Address], to: tuple[str, Address], gap: float = GAP) -> None:
-        """Begin; hosts and their stations."""
+        """Start sending between two stations at these hosts."""
         self._gap, self._addresses = gap, (source[1], to[1])
         self._out, self._in = Tap(fabric.spaces[source[0]]), Tap(fabric.spaces[to[0]])
         self.sent: list[float] = []
@@ -76,8 +76,8 @@ class Stream:
 
     def _run(self) -> None:
         with contextlib.suppress(PermissionError):
-            # Threads do not inherit it. A sender that waits for its turn makes its leaf quiet, and a leaf that is quiet
-            # while its daemon restarts is cut off, as it should be.
+            # Threads do not inherit it. A sender that waits for the CPU makes its leaf silent, and a silent leaf is
+            # cut off while its daemon restarts, by design.
             os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
         due = time.monotonic()
         while not self._stop.is_set():
@@ -99,7 +99,7 @@ class Stream:
                 self.heard.append((number, heard.at))
 
     def end(self) -> None:
-        """Stop sending, and take what is still under way."""
+        """Stop sending, and receive what is still in transit."""
         self._stop.set()
         self._thread.join()
         time.sleep(0.2)
@@ -126,8 +126,8 @@ class Stream:
 def longest_outage(sent: Sequence[float], heard: Collection[int]) -> float:
     """The longest time, in seconds, for which every datagram was lost; `sent` is when each was sent.
 
-    Each stands for the time until the next one, and for no more than two gaps: a sender that waits for its turn on a
-    busy machine says nothing of the network.
+    Each counts for the time until the next one, but at most two gaps: a sender that waits for the CPU on a busy
+    machine indicates nothing about the network.
     """
     longest = lasts = 0.0
     for number, at in enumerate(sent):
@@ -139,7 +139,7 @@ def longest_outage(sent: Sequence[float], heard: Collection[int]) -> float:
 
 @contextlib.contextmanager
 def others(fabric: Fabric, base: int) -> Iterator[list[Stream]]:
-    """Streams between stations that have nothing to do with what happens: across leaves both ways, and within one."""
+    """Streams between uninvolved stations: across leaves in both directions, and within one."""
     ways = (("h1", "h3"), ("h3", "h1"), ("h1", "h2"), ("h4", "h2"))
     streams = [
         Stream(fabric, (source, address(base + 2 * at)), (to, address(base + 2 * at + 1)))

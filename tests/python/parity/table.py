@@ -1,4 +1,4 @@
-"""The table's rows: one list of cases, and for each what is meant to differ from the bridge."""
+"""The table's rows: the list of cases, and their intended differences from the bridge."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Case:
     """A case: one row, or several that are measured together.
 
     Attributes:
-        name: What it is called.
-        run: Tries it in a network; cells by row.
+        name: Its name.
+        run: Runs it in a network; returns cells by row.
     """
 
     name: str
@@ -33,16 +33,16 @@ GROUPS: dict[str, tuple[Case, ...]] = {
     "moves": (Case("moves", moves.measure), Case("loops", faults.loops)),
     "faults": (Case("restarts", faults.restarts), Case("hangs", faults.hangs), Case("pins", faults.pins)),
 }
-"""What is tried in one network, one case after another; networks run side by side."""
+"""The cases of one network, run sequentially; networks run in parallel."""
 
 
 @dataclass(frozen=True)
 class Meant:
-    """A difference from the bridge that is meant: then this is how it has to be, exactly.
+    """An intended difference from the bridge, with its exact value.
 
     Attributes:
         found: The fact's value in every mode.
-        why: The reason, as docs/linux-switch.md has it.
+        why: The reason, as in docs/linux-switch.md.
     """
 
     found: object
@@ -50,10 +50,10 @@ class Meant:
 
 
 _NOWHERE = [0, 0, 0, 0]
-_OF_SWITCHES = "EtherTypes of Weft are the switches' own: a host that sends them is not trusted"
+_OF_SWITCHES = "Weft's EtherTypes are reserved for switches: frames from hosts are untrusted"
 MEANT: dict[tuple[str, str], Meant] = {
     ("STP", "STP"): Meant(
-        _NOWHERE, "a fabric has loops and no spanning tree: BPDUs of others would be about a tree that is not there"
+        _NOWHERE, "a fabric has loops and no spanning tree: foreign BPDUs would describe a tree that does not exist"
     ),
     ("Weft's own EtherTypes, from hosts", "Hello to a station"): Meant(_NOWHERE, _OF_SWITCHES),
     ("Weft's own EtherTypes, from hosts", "Path frame to a station"): Meant(_NOWHERE, _OF_SWITCHES),
@@ -61,8 +61,8 @@ MEANT: dict[tuple[str, str], Meant] = {
 }
 """By row and fact."""
 
-_LEARNS = "a bridge learns where a host is only from frames that come by it"
-_CARRIER = "a bridge's port forwards when the kernel tells of its carrier, up to a second after the host's first frame"
+_LEARNS = "a bridge learns a host's location only from frames that pass through it"
+_CARRIER = "a bridge port forwards once the kernel reports its carrier, up to 1 s after the host's first frame"
 _HOSTS = ("from h2", "from h4")
 BRIDGE_FALLS_SHORT: dict[tuple[str, str], str] = {
     ("host moves between live ports, then sends a datagram", "from h4"): _LEARNS,
@@ -70,4 +70,4 @@ BRIDGE_FALLS_SHORT: dict[tuple[str, str], str] = {
     **{("host is plugged into another leaf, sends a datagram", name): f"{_CARRIER}; {_LEARNS}" for name in _HOSTS},
     **{("host is plugged into another leaf, sends nothing", name): _LEARNS for name in _HOSTS},
 }
-"""By row and name: where Weft has to do what a bridge does not, and why the bridge does not."""
+"""By row and name: where Weft must do better than a bridge, and the bridge's limitation."""

@@ -1,4 +1,4 @@
-"""A raw socket on a host's interface: what arrives there, byte for byte, and what stations without a kernel send."""
+"""A raw socket on a host's interface: receives frames byte for byte, and sends for stations without a kernel."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _VLAN_VALID, _VLAN_TPID_VALID = 0x10, 0x40
 
 @dataclass(frozen=True)
 class Heard:
-    """A frame that came in.
+    """A received frame.
 
     Attributes:
         frame: Its bytes, VLAN tags included.
-        at: When the kernel took it, in seconds since 1970.
+        at: Kernel receive time, in seconds since 1970.
     """
 
     frame: bytes
@@ -31,10 +31,10 @@ class Heard:
 
 
 class Tap:
-    """All frames that come in at an interface from now on, and a way to send any."""
+    """Receives all frames of an interface from now on, and sends arbitrary ones."""
 
     def __init__(self, netns: Netns, interface: str = "eth0") -> None:
-        """Open it."""
+        """Open the socket."""
         self._socket = netns.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL))
         self._socket.setsockopt(_SOL_PACKET, _IGNORE_OUTGOING, 1)
         self._socket.setsockopt(_SOL_PACKET, _AUXDATA, 1)
@@ -45,27 +45,27 @@ class Tap:
         self._socket.setblocking(False)
 
     def fileno(self) -> int:
-        """For `select`."""
+        """The file descriptor, for `select`."""
         return self._socket.fileno()
 
     def send(self, frame: bytes) -> None:
-        """Send a frame as it is."""
+        """Send a frame unchanged."""
         self._socket.send(frame)
 
     def read(self) -> list[Heard]:
-        """What is there, without waiting."""
+        """The pending frames, without waiting."""
         heard = []
         while True:
             try:
                 frame, notes, _, _ = self._socket.recvmsg(65536, 256)
             except BlockingIOError:
                 return heard
-            except OSError:  # the interface has gone down; the next call reads on
+            except OSError:  # the interface is down; the next call continues reading
                 continue
             heard.append(_heard(frame, notes))
 
     def listen(self, seconds: float) -> list[Heard]:
-        """What comes in during this time."""
+        """The frames received during this time."""
         heard, end = [], time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             select.select([self], [], [], left)
@@ -73,7 +73,7 @@ class Tap:
         return heard
 
     def close(self) -> None:
-        """Stop."""
+        """Close the socket."""
         self._socket.close()
 
     def __enter__(self) -> Tap:

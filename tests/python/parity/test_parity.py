@@ -69,21 +69,21 @@ def test_an_outage_is_what_is_lost_and_not_what_a_sender_did_not_send() -> None:
     assert longest_outage(steady, set(range(100)) - set(range(20, 50))) == pytest.approx(0.3)
     assert longest_outage(steady, set(range(60))) == pytest.approx(0.4)
     assert longest_outage(steady, set()) == pytest.approx(1)
-    # It waited for two seconds; before and after that one datagram was lost.
+    # The sender paused for 2 s; one datagram was lost before and one after the pause.
     late = [*steady[:50], *(at + 2 for at in steady[50:])]
     assert longest_outage(late, set(range(100))) == 0
     assert longest_outage(late, set(range(100)) - {49, 50}) == pytest.approx(0.03)
 
 
 class _Hub:
-    """Where all taps are: the places of the host that moves, and its callers."""
+    """The hub that connects all taps: both places of the moving host, and its callers."""
 
     def __init__(self) -> None:
         self.taps: list[_HubTap] = []
 
 
 class _HubTap:
-    """A tap at a hub, which delivers at once what is sent to where there is a carrier."""
+    """A tap at a hub, which delivers frames at once to all taps with a carrier."""
 
     def __init__(self, hub: _Hub, *, carrier: bool = True) -> None:
         self.hub, self.carrier = hub, carrier

@@ -1,4 +1,4 @@
-"""Whether a cell is as good as the bridge's, and the table as people read it."""
+"""Whether a cell is as good as the bridge's, and the table as Markdown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Table = Mapping[str, Mapping[str, Cell]]
 
 
 def wrong_facts(row: str, column: str, cell: Cell) -> list[str]:
-    """What differs from what should be, a sentence each."""
+    """Facts that differ from the expected ones, one sentence each."""
     wrong = []
     for name, (found, should) in cell.facts.items():
         if column == BRIDGE and (row, name) in BRIDGE_FALLS_SHORT:
@@ -26,7 +26,7 @@ def wrong_facts(row: str, column: str, cell: Cell) -> list[str]:
 
 
 def late_times(row: str, column: str, cell: Cell, bridge: Cell | None) -> list[str]:
-    """What took longer than its bound and than with the bridge, a sentence each."""
+    """Times above both their bound and the bridge's time, one sentence each."""
     late = []
     for name, (value, bound) in cell.times.items():
         if column == BRIDGE and (row, name) in BRIDGE_FALLS_SHORT:
@@ -38,7 +38,7 @@ def late_times(row: str, column: str, cell: Cell, bridge: Cell | None) -> list[s
 
 
 def failures(row: str, column: str, cell: Cell, bridge: Cell | None) -> list[str]:
-    """All that is wrong with a cell."""
+    """All failures of a cell."""
     return wrong_facts(row, column, cell) + late_times(row, column, cell, bridge)
 
 
@@ -49,7 +49,7 @@ def _text(found: object) -> str:
 
 
 def markdown(table: Table, columns: list[str]) -> str:
-    """The table."""
+    """The table in Markdown."""
     lines = [f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
     for row, cells in table.items():
         texts = [_cell(row, column, cells.get(column), cells.get(BRIDGE)) for column in columns]
@@ -65,7 +65,7 @@ def _cell(row: str, column: str, cell: Cell | None, bridge: Cell | None) -> str:
     text = "ok"
     times = [value for value, _ in cell.times.values() if value is not None]
     if column == BRIDGE and any((row, name) in BRIDGE_FALLS_SHORT for name in (*cell.facts, *cell.times)):
-        text = "falls short"
+        text = "known limitation"
     elif column != BRIDGE and any((row, name) in MEANT for name in cell.facts):
-        text = "differs, as meant"
+        text = "differs as intended"
     return f"{text}, {max(times):.1f} ms" if times and text == "ok" else text

@@ -14,7 +14,7 @@ from weft.tag_forward.fabric import FatTree
 
 
 def fat_tree(k: int) -> str:
-    """A fabric file of switches called as in the paper (es1, as1, cs1), with a router on each core."""
+    """A fabric file with switches named as in the paper (es1, as1, cs1), with a router on each core."""
     half = k // 2
     cables = [(f"h{host}", f"es{host // half + 1}") for host in range(k * half * half)]
     for pod in range(k):

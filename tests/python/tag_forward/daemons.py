@@ -1,7 +1,7 @@
-"""Stand-ins for daemons: a fat-tree's control sockets as docs/switchd.md has them, without any data plane.
+"""Fake daemons: a fat-tree's control sockets as in docs/switchd.md, without a data plane.
 
-They keep what they are told and say what a test has them say, so that everything that can go wrong between a control
-plane and its switches can be had without root. What real daemons do is in `tests/python/emulation`.
+They store requests and answer as a test wants, so that every failure between a control plane and its switches can be
+produced without root. Tests with real daemons are in `tests/python/emulation`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _key(rule: dict[str, Any]) -> tuple[str, str]:
 
 
 def _told(heard: dict[str, Any] | None) -> dict[str, Any] | None:
-    """A neighbour as a notice has it."""
+    """A neighbour as in a notice."""
     return None if heard is None else {"switch": heard["switch_id"], "port": heard["port"]}
 
 
@@ -53,7 +53,7 @@ class Daemon:
         return port
 
     def answer(self, method: str, what: str, body: Any) -> tuple[int, Any]:
-        """What is answered to a request."""
+        """The answer to a request."""
         self.asked.append(f"{method} {what}")
         if self.refuses is not None and method != "GET":
             return 409, {"error": self.refuses}
@@ -154,7 +154,7 @@ class Daemon:
 
 
 class Daemons:
-    """Those of a whole fat-tree, on sockets in a directory; a thread of their own answers."""
+    """The daemons of a whole fat-tree, on sockets in a directory, answering on their own thread."""
 
     def __init__(self, tree: FatTree, directory: Path) -> None:
         self.tree, self.directory = tree, directory
@@ -170,7 +170,7 @@ class Daemons:
         return self.by_name[switch]
 
     def start(self, switch: str) -> None:
-        """Have a daemon answer."""
+        """Start a daemon."""
 
         async def start() -> None:
             tasks = self._tasks.setdefault(switch, set())
@@ -186,7 +186,7 @@ class Daemons:
         self._run(start())
 
     def stop(self, switch: str) -> None:
-        """Have a daemon end, its connections with it; it keeps what it was told."""
+        """Stop a daemon and close its connections; it keeps its state."""
 
         async def stop() -> None:
             self._servers.pop(switch).close()
@@ -198,7 +198,7 @@ class Daemons:
         self._run(stop())
 
     def notice(self, switch: str, **values: Any) -> None:
-        """Have a daemon tell something."""
+        """Have a daemon send a notice."""
 
         async def tell() -> None:
             if values["what"] == "port":
@@ -210,14 +210,14 @@ class Daemons:
         self._run(tell())
 
     def tell(self, follower: asyncio.Queue[dict[str, Any]], line: dict[str, Any]) -> None:
-        """Have one who follows a daemon read a line."""
+        """Send a line to one follower."""
         self._loop.call_soon_threadsafe(follower.put_nowait, line)
 
     def _run(self, work: Any) -> None:
         asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
 
     def close(self) -> None:
-        """End all."""
+        """Stop all daemons."""
         for switch in list(self._servers):
             self.stop(switch)
         self._loop.call_soon_threadsafe(self._loop.stop)

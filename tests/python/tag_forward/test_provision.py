@@ -1,4 +1,4 @@
-"""`weft tag-forward provision`: to all switches at once, whatever some of them do."""
+"""`weft tag-forward provision`: provisions all switches at once, even if some fail."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_all_switches_have_their_gates_and_edges_and_cores_their_rules(weft, fab
     assert "20 switches: 84 gates in " in done.output
     for switch, gates in tree.gates.items():
         assert daemons[switch].gates == gates | {"width": "narrow"}
-        # An edge: a rule for each of 20 hosts, a group for each other edge and router. A core reaches servers alone.
+        # An edge: a rule for each of 20 hosts, a group for each other edge and router. A core only reaches servers.
         expected = {"edge": (20, 7 + 4), "aggregation": (0, 0), "core": (16, 8)}[gates["layer"]]
         assert (len(daemons[switch].rules), len(daemons[switch].groups)) == expected, switch
     rule = daemons["es1"].rules["0.0.0.0/0", "10.0.0.15/32"]

@@ -1,4 +1,4 @@
-"""`weft tag-forward plan` and what people give: fabrics, gates, addresses."""
+"""`weft tag-forward plan` and its input: fabrics, gates, addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`weft tag-forward show`: every way of differing from the plan is named."""
+"""`weft tag-forward show`: every kind of difference from the plan is named."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_what_differs_is_named(weft, fabric, provisioned):
         "es1: the gate of es1-eth3 is 56 up ass, expected 56 up",
         "es1: 1 rule is missing",
         "es1: 1 rule is other than planned",
-        # All that lead over the cable that is down: to seven edges and two routers; one of them is spoilt above.
+        # All groups over the failed link: to seven edges and two routers; one of them was corrupted above.
         "es1: 9 groups are other than planned",
         "cs4 does not answer on ",
         "as1-eth0 is down, expected es1",

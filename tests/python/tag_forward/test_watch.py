@@ -1,4 +1,4 @@
-"""`weft tag-forward provision --watch` and `--on-demand`: cables that fail, daemons that restart, first packets."""
+"""`weft tag-forward provision --watch` and `--on-demand`: failing links, restarting daemons, first packets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATIENCE_S = 20.0
 
 
 class Watching:
-    """A command that stays, and what it has said."""
+    """A long-running command and its output."""
 
     def __init__(self, fabric: Path, *arguments: str) -> None:
         command = [sys.executable, "-m", "weft", "tag-forward", "provision", str(fabric)]
@@ -42,14 +42,14 @@ class Watching:
             self.said += line
 
     def until(self, what: str | Callable[[], bool]) -> None:
-        """Wait until it has said something, or something holds."""
+        """Wait until it has printed a text, or a condition holds."""
         end = time.monotonic() + PATIENCE_S
         while not (what in self.said if isinstance(what, str) else what()):
             assert time.monotonic() < end and self.process.poll() is None, f"{what}\n{self.said}"
             time.sleep(0.01)
 
     def stop(self) -> int:
-        """Ctrl-C; the exit code."""
+        """Press Ctrl-C; returns the exit code."""
         self.process.send_signal(signal.SIGINT)
         code = self.process.wait(PATIENCE_S)
         self._reader.join(PATIENCE_S)
@@ -82,12 +82,12 @@ def test_a_cable_that_fails_is_led_around_and_comes_back(fabric, daemons):
         now = {switch: daemon.asked.count("POST flows") for switch, daemon in daemons.by_name.items()}
         told = {switch for switch, before in posts.items() if now[switch] > before}
         assert told == {*(f"es{number}" for number in range(1, 9)), "cs1"}
-        # The other end says the same: that is no news.
+        # The other end reports the same: nothing new.
         daemons.notice("cs1", what="port", port=0, interface="cs1-eth0", role="down", up=False, neighbour=None)
         heard = {"switch_id": daemons["cs1"].id, "port": 0}
         daemons.notice("as1", what="port", port=2, interface="as1-eth2", role="fabric", up=True, neighbour=heard)
         time.sleep(0.2)
-        assert daemons["es1"].groups[7] == ALL[1:], "both directions have to work"
+        assert daemons["es1"].groups[7] == ALL[1:], "both directions must work"
         heard = {"switch_id": daemons["as1"].id, "port": 2}
         daemons.notice("cs1", what="port", port=0, interface="cs1-eth0", role="fabric", up=True, neighbour=heard)
         watch.until("cable as1-cs1 is up: ")
@@ -164,7 +164,7 @@ def test_on_demand_the_first_packet_of_a_pair_has_a_rule_made_for_it(fabric, dae
         watch.until("10.0.0.16 is the address of a host on another switch")
         assert watch.stop() == 0
         assert "stopped after 1 rule on demand" in watch.said
-    # The next one finds that rule and keeps it.
+    # The next run finds that rule and keeps it.
     with watching(fabric, "--on-demand"):
         assert list(daemons["es1"].rules) == [("10.0.0.1/32", "10.0.0.15/32")]
 
