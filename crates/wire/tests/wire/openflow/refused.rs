@@ -55,7 +55,7 @@ fn what_only_other_uses_of_openflow_have_is_refused_by_name() {
         (port, 54, 1 << 1, "match field", 1),
         (port, 54, 1, "mask of a match field", 1),
         (port, 54, 10 << 1, "length of match field", 10),
-        (masked, 57, 1, "bits of a match field that do not count", 1),
+        (masked, 57, 1, "match field bits outside its mask", 1),
         (port, 65, 1, "instruction", 1),
         (port, 73, 22, "action", 22),
         (port, 89, 22, "action", 22),
