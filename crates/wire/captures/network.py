@@ -1,7 +1,7 @@
 """Two hosts with two interfaces each, in their own network namespaces, and the wire between them, which records frames.
 
 The namespaces are private and end with the process (`enter_jail`), so that nothing is left behind and the machine's own
-network is not touched. The wire is this program: it receives a host's frames from an AF_PACKET socket, records and
+network is not touched. The wire is this program: it receives a host's frames from an AF_PACKET socket, records them and
 forwards them to the port of their destination address, unless a meddler drops or changes them.
 """
 
