@@ -726,7 +726,7 @@ fn many_rules_are_taken_in_seconds_and_hold_nothing_else_up() {
         let one_more = json!({"changes": [{"add": rule("10.99.0.1/32", 4, 100)}]});
         let (status, answer) = pair.http("l", "POST", "/v1/flows", &one_more);
         assert_eq!(status, 409);
-        assert!(answer["error"].as_str().is_some_and(|text| text.contains("holds no more")), "{answer}");
+        assert!(answer["error"].as_str().is_some_and(|text| text.contains("table is full")), "{answer}");
         let text = lines(&left, &["dump-flows"]);
         assert_eq!(text.len(), 200_000);
         assert_eq!(right.role("a"), "fabric", "{}", right.log());

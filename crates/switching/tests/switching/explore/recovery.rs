@@ -23,7 +23,7 @@ fn opened(config: &Exploration, seed: u64, isn: u32) -> (Net<TcpPathSwitch>, Vec
 }
 
 fn link(net: &Net<TcpPathSwitch>, from: NodeId, to: NodeId) -> LinkId {
-    *net.fabric.ports(from).iter().find(|link| net.fabric.link(**link).to == to).expect("a cable")
+    *net.fabric.ports(from).iter().find(|link| net.fabric.link(**link).to == to).expect("a link")
 }
 
 fn both_ways(net: &mut Net<TcpPathSwitch>) -> Vec<NodeId> {
