@@ -1,8 +1,8 @@
-"""Makes `openflow_vectors.json`: messages of every kind that `weft_wire::openflow` has, with what they say.
+"""Makes `openflow_vectors.json`: messages of every kind in `weft_wire::openflow`, with their content.
 
-os-ken is the second implementation. What a controller sends is written by os-ken. What a switch sends, which os-ken
-cannot write, is packed here from the specification, and what the vector says is what os-ken reads in it. Run it
-to write the file anew.
+os-ken is the second implementation. It writes the messages of controllers. Those of switches, which os-ken cannot
+write, are packed here from the specification, and the vector has what os-ken reads from them. Run this script to
+recreate the file.
 """
 
 from __future__ import annotations
@@ -79,17 +79,17 @@ PACKET = bytes.fromhex("ffffffffffff 020000000009 0806 0001080006040001") + byte
 
 
 def match(fields: dict[str, Any]) -> Any:
-    """A match of os-ken's."""
+    """An os-ken match."""
     return parser.OFPMatch(**{name: tuple(of) if isinstance(of, list) else of for name, of in fields.items()})
 
 
 def fields_of(matching: Any) -> dict[str, Any]:
-    """What a match of os-ken's says."""
+    """The fields of an os-ken match."""
     return {name: list(of) if isinstance(of, tuple) else of for name, of in matching.items()}
 
 
 def actions(of: list[list[Any]]) -> list[Any]:
-    """Actions of os-ken's."""
+    """os-ken actions."""
     return [
         parser.OFPActionOutput(*rest) if kind == "output" else parser.OFPActionSetField(eth_dst=rest[0])
         for kind, *rest in of
@@ -97,7 +97,7 @@ def actions(of: list[list[Any]]) -> list[Any]:
 
 
 def actions_of(of: list[Any]) -> list[list[Any]]:
-    """What actions of os-ken's say."""
+    """The content of os-ken actions."""
     return [
         ["output", action.port, action.max_len]
         if isinstance(action, parser.OFPActionOutput)
@@ -107,23 +107,23 @@ def actions_of(of: list[Any]) -> list[list[Any]]:
 
 
 def sent(name: str, kind: str, xid: int, message: Any, **says: Any) -> Vector:
-    """What a controller sends, by os-ken."""
+    """A controller's message, written by os-ken."""
     message.set_xid(xid)
     message.serialize()
     return {"name": name, "kind": kind, "xid": xid, "message": bytes(message.buf).hex(), **says}
 
 
 def read(name: str, kind: str, number: int, xid: int, body: bytes, says: dict[str, str], version: int = 4) -> Vector:
-    """What a switch sends; `says` are names and the attributes in which os-ken has what was read."""
+    """A switch's message; `says` maps names to the attributes of the message that os-ken reads."""
     message = struct.pack("!BBHI", version, number, 8 + len(body), xid) + body
     found = ofproto_parser.msg(SWITCH, ofp.OFP_VERSION, number, len(message), xid, bytearray(message))
-    assert found is not None, f"os-ken does not read {name}"
+    assert found is not None, f"os-ken cannot read {name}"
     known = {ours: getattr(found, theirs) for ours, theirs in says.items()}
     return {"name": name, "kind": kind, "xid": xid, "message": message.hex(), **{k: plain(v) for k, v in known.items()}}
 
 
 def plain(value: Any) -> Any:
-    """A value that os-ken read, as JSON has it."""
+    """A value read by os-ken, for JSON."""
     if isinstance(value, bytes | bytearray):
         return bytes(value).hex()
     if isinstance(value, parser.OFPMatch):
@@ -136,7 +136,7 @@ def plain(value: Any) -> Any:
 
 
 def flow(stats: Any) -> Vector:
-    """What os-ken read of a rule."""
+    """A rule read by os-ken."""
     names = ("table_id", "duration_sec", "duration_nsec", "priority", "idle_timeout", "hard_timeout", "flags", "cookie")
     counted = {name: getattr(stats, name) for name in (*names, "packet_count", "byte_count")}
     done = [action for instruction in stats.instructions for action in instruction.actions]
@@ -151,7 +151,7 @@ def packed_match(fields: dict[str, Any]) -> bytes:
 
 
 def packed_actions(of: list[list[Any]]) -> bytes:
-    """The instruction that has actions done, or none for none."""
+    """The instruction that applies actions; empty if there are none."""
     if not of:
         return b""
     buffer = bytearray()
@@ -160,7 +160,7 @@ def packed_actions(of: list[list[Any]]) -> bytes:
 
 
 def hellos() -> list[Vector]:
-    """Hellos with and without versions, in elements that are known or not."""
+    """Hello messages with and without versions, in known and unknown elements."""
     vectors = [{**sent("Hello of os-ken", "hello", 1, parser.OFPHello(SWITCH)), "version": 4, "bitmap": None}]
     for name, version, body, bitmap in (
         ("Hello of Open vSwitch", 6, struct.pack("!HHI", 1, 8, 0x72), 0x72),
@@ -178,7 +178,7 @@ def hellos() -> list[Vector]:
 
 
 def controllers() -> list[Vector]:
-    """What a controller sends, but rules."""
+    """A controller's messages, except rules."""
     packets = [
         ("PacketOut of a packet to a table", None, 4, [["output", ofp.OFPP_TABLE, 0]], PACKET),
         ("PacketOut to several ports", None, ofp.OFPP_CONTROLLER, [["output", port, 0] for port in (1, 2, 3)], PACKET),
@@ -233,7 +233,7 @@ def controllers() -> list[Vector]:
 
 
 def flow_mods() -> list[Vector]:
-    """Rules of every match, with every list of actions and every command."""
+    """Rules for every match, with every list of actions and every command."""
     vectors = []
     for number, (of_match, fields) in enumerate(MATCHES.items()):
         for command, (of_actions, done) in enumerate(ACTIONS.items()):
@@ -259,7 +259,7 @@ def flow_mods() -> list[Vector]:
 
 
 def packet_ins() -> list[Vector]:
-    """Packets that switches send up."""
+    """Packets that switches send to the controller."""
     says = {"buffer_id": "buffer_id", "total_len": "total_len", "reason": "reason", "table_id": "table_id"}
     says |= {"cookie": "cookie", "data": "data", "match": "match"}
     vectors = []
@@ -285,7 +285,7 @@ def port(number: int, name: str, state: int) -> bytes:
 
 
 def switches() -> list[Vector]:
-    """What a switch sends, but packets."""
+    """A switch's messages, except packets."""
     features = struct.pack("!QIBBxxII", 0x0123456789ABCDEF, 256, 254, 0, 0x4F, 0)
     says = {"datapath_id": "datapath_id", "n_buffers": "n_buffers", "n_tables": "n_tables"}
     says |= {"auxiliary_id": "auxiliary_id", "capabilities": "capabilities"}
@@ -312,7 +312,7 @@ def switches() -> list[Vector]:
 
 
 def answers() -> list[Vector]:
-    """What a switch answers in several messages."""
+    """A switch's replies in several messages."""
     number = ofp.OFPT_MULTIPART_REPLY
     ports = [port(at, f"s1-eth{at}", 0) for at in range(1, 5)] + [port(ofp.OFPP_LOCAL, "a name of 15 ch", 1)]
     vectors = []
@@ -342,7 +342,7 @@ def answers() -> list[Vector]:
 
 
 def vectors() -> list[Vector]:
-    """All vectors. Written again, each gives the same bytes, unless `as_sent` is false."""
+    """All vectors. Rewriting one gives the same bytes, unless `as_sent` is false."""
     return [*hellos(), *controllers(), *flow_mods(), *packet_ins(), *switches()]
 
 

@@ -1,7 +1,7 @@
-"""The lists of `vectors.json` about TCP options: every form, malformed ones, and what follows from keys.
+"""The TCP option lists of `vectors.json`: every form, malformed ones, and values derived from keys.
 
-The forms of Multipath TCP's version 0 are from the layouts of RFC 6824: no kernel here speaks it. Those of version 1
-are from RFC 8684; `captures.json` has them as Linux sends them.
+The forms of Multipath TCP version 0 follow the layouts of RFC 6824, since no kernel here supports it. Those of
+version 1 follow RFC 8684; `captures.json` has them as sent by Linux.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ SCALE: Option = {"option": "window_scale", "shift": 7}
 
 
 def malformed_options() -> list[Vector]:
-    """Lists of options, with what is found in them; a window scale stands behind what is malformed."""
+    """Lists of options with the expected results; a window scale follows the malformed option."""
     made: list[Vector] = []
 
     def add(name: str, before: str, bad: str, counter: str, *values: int, ends: bool = False) -> None:
@@ -152,7 +152,7 @@ def malformed_options() -> list[Vector]:
 
 
 def keys() -> list[Vector]:
-    """Keys, and what names a connection and begins its data."""
+    """Keys with their tokens and initial data sequence numbers."""
     made = []
     for version in (0, 1):
         for key in (CLIENT_KEY, SERVER_KEY, "0" * 16, "f" * 16):

@@ -1,8 +1,8 @@
-"""The options of a TCP header, those of both versions of Multipath TCP among them, to JSON and back.
+"""Converts TCP options, including both versions of Multipath TCP, to JSON and back.
 
-Written from the RFCs with nothing but Python's library, so that it and the crate beside it check each other:
-`vectors.py` writes options with it, `captures.py` reads with it what the kernel wrote. Keys, tokens, random numbers
-and HMACs stand as hexadecimal digits, other numbers as such.
+Written from the RFCs with the Python standard library only, so that it and this crate check each other: `vectors.py`
+writes options with it, `captures` reads those of the kernel. Keys, tokens, random numbers and HMACs are hexadecimal
+digits, other numbers are numbers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def initial_data_sequence(key: str, version: int) -> int:
 
 
 def join_hmac(version: int, keys: tuple[str, str], nonces: tuple[str, str]) -> str:
-    """The HMAC of a join; the SYN+ACK carries 8 bytes of it, the third ACK 20. What is the sender's comes first."""
+    """The HMAC of a join; the SYN+ACK carries 8 bytes of it, the third ACK 20. The sender's values come first."""
     return hmac.new(bytes.fromhex("".join(keys)), bytes.fromhex("".join(nonces)), HASHES[version]).hexdigest()
 
 
@@ -42,7 +42,7 @@ def add_addr_hmac(keys: tuple[str, str], address_id: int, address: str, port: in
 
 
 def write(options: list[Option]) -> bytes:
-    """The options one after another, filled up with zeros to whole words."""
+    """The encoded options, padded with zeros to whole words."""
     whole = b"".join(map(write_one, options))
     return whole + b"\0" * (-len(whole) % 4)
 
@@ -54,7 +54,7 @@ def write_one(option: Option) -> bytes:
 
 
 def content(option: Option) -> tuple[int, bytes]:
-    """An option's kind, and what follows its length."""
+    """An option's kind, and the bytes after its length."""
     match option["option"]:
         case "maximum_segment_size":
             return 2, struct.pack("!H", option["bytes"])
@@ -72,7 +72,7 @@ def content(option: Option) -> tuple[int, bytes]:
 
 
 def mptcp_content(option: Option) -> bytes:
-    """What follows the length of an option of Multipath TCP."""
+    """The bytes after the length of a Multipath TCP option."""
     match option["option"]:
         case "mp_capable":
             numbers = [option["data_length"], option["checksum"]]
@@ -104,11 +104,11 @@ def mptcp_content(option: Option) -> bytes:
             return bytes([0x80 | option["transient"], option["reason"]])
         case "unknown_mptcp":
             return bytes.fromhex(option["data"])
-    raise ValueError(f"no option is called {option['option']}")
+    raise ValueError(f"unknown option {option['option']}")
 
 
 def dss_content(option: Option) -> bytes:
-    """What follows the length of a DSS option."""
+    """The bytes after the length of a DSS option."""
     flags, data = 0x10 * option["data_fin"], b""
     if option["ack"] is not None:
         flags |= 0x01 | 0x02 * option["ack_is_long"]
@@ -123,7 +123,7 @@ def dss_content(option: Option) -> bytes:
 
 
 def read(options: bytes) -> list[Option]:
-    """The options of a header that are more than filling; ValueError where one is malformed."""
+    """The options of a header, without padding; ValueError if one is malformed."""
     found = []
     while options and options[0] != 0:
         if options[0] == 1:
@@ -131,14 +131,14 @@ def read(options: bytes) -> list[Option]:
             continue
         kind, length = options[0], options[1] if len(options) > 1 else 0
         if not 2 <= length <= len(options):
-            raise ValueError(f"option {kind} has length {length}, {len(options)} bytes are there")
+            raise ValueError(f"option {kind} has length {length}, but only {len(options)} bytes are available")
         found.append(read_one(kind, options[2:length]))
         options = options[length:]
     return found
 
 
 def read_one(kind: int, data: bytes) -> Option:
-    """The option of this kind with this behind its length."""
+    """The option of this kind with these bytes after its length."""
     match kind, len(data):
         case 2, 2:
             return {"option": "maximum_segment_size", "bytes": int.from_bytes(data, "big")}
@@ -151,16 +151,16 @@ def read_one(kind: int, data: bytes) -> Option:
         case 8, 8:
             return dict(zip(("option", "value", "echo"), ("timestamps", *struct.unpack("!II", data)), strict=True))
         case ((2 | 3 | 4 | 5 | 8), length):
-            raise ValueError(f"option {kind} with {length} bytes behind its length")
+            raise ValueError(f"option {kind} with {length} bytes after its length")
         case 30, _:
             return read_mptcp(data)
     return {"option": "unknown", "kind": kind, "data": data.hex()}
 
 
 def read_mptcp(data: bytes) -> Option:
-    """The option of Multipath TCP with this behind its length."""
+    """The Multipath TCP option with these bytes after its length."""
     if not data:
-        raise ValueError("an option of Multipath TCP without subtype")
+        raise ValueError("a Multipath TCP option without subtype")
     subtype, low, rest = data[0] >> 4, data[0] & 15, data[1:]
     match subtype, len(data):
         case 0, 2 | 10 | 18 | 20 | 22 if low in HASHES and (low == 1 or len(data) in (10, 18)):
@@ -192,16 +192,16 @@ def read_mptcp(data: bytes) -> Option:
             return {"option": "mp_tcprst", "transient": bool(low & 1), "reason": rest[0]}
         case ((9 | 10 | 11 | 12 | 13 | 14 | 15), _):
             return {"option": "unknown_mptcp", "subtype": subtype, "data": data.hex()}
-    raise ValueError(f"subtype {subtype} of Multipath TCP in {len(data)} bytes")
+    raise ValueError(f"Multipath TCP subtype {subtype} with {len(data)} bytes")
 
 
 def read_dss(flags: int, rest: bytes) -> Option:
-    """A DSS option from its flags and what follows them."""
+    """A DSS option from its flags and the bytes after them."""
 
     def take(count: int) -> int:
         nonlocal rest
         if len(rest) < count:
-            raise ValueError("a DSS option is shorter than its flags say")
+            raise ValueError("a DSS option is shorter than its flags require")
         number, rest = int.from_bytes(rest[:count], "big"), rest[count:]
         return number
 
@@ -215,24 +215,24 @@ def read_dss(flags: int, rest: bytes) -> Option:
         mapping["checksum"] = take(2) if rest else None
         option["mapping"] = mapping
     if rest:
-        raise ValueError("a DSS option is longer than its flags say")
+        raise ValueError("a DSS option is longer than its flags require")
     return option
 
 
 def read_add_addr(low: int, address_id: int, rest: bytes) -> Option:
-    """An ADD_ADDR option from the lower half of its first byte, its number and what follows."""
-    forms = {  # version 0 says the version of IP where version 1 has flags; (bytes of address, has port, has HMAC)
+    """An ADD_ADDR option from the lower half of its first byte, its address id and the bytes after it."""
+    forms = {  # version 0 has the IP version where version 1 has flags; (bytes of address, has port, has HMAC)
         4: (4, False, False), 6: (4, True, False), 12: (4, False, True), 14: (4, True, True),
         16: (16, False, False), 18: (16, True, False), 24: (16, False, True), 26: (16, True, True),
     }  # fmt: skip
     if len(rest) not in forms:
-        raise ValueError(f"ADD_ADDR in {len(rest) + 4} bytes")
+        raise ValueError(f"ADD_ADDR with {len(rest) + 4} bytes")
     size, has_port, has_hmac = forms[len(rest)]
     address = IPv4Address(rest[:4]) if size == 4 else IPv6Address(rest[:16])
     version = 0 if not has_hmac and low == address.version else 1
     echo = version == 1 and bool(low & 1)
     if version == 1 and echo == has_hmac:
-        raise ValueError(f"ADD_ADDR of version 1 in {len(rest) + 4} bytes with flags {low}")
+        raise ValueError(f"ADD_ADDR of version 1 with {len(rest) + 4} bytes and flags {low}")
     known = {"option": "add_addr", "version": version, "echo": echo, "address_id": address_id, "address": str(address)}
     port = int.from_bytes(rest[size : size + 2], "big") if has_port else None
     return {**known, "port": port, "hmac": rest[-8:].hex() if has_hmac else None}

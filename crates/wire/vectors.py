@@ -1,7 +1,7 @@
-"""Makes `vectors.json`: frames of every kind that `weft-wire` reads, with what they say, or why they are refused.
+"""Makes `vectors.json`: frames of every kind that `weft-wire` parses, with their content or the reason of rejection.
 
-Written from docs/wire-format.md and the RFCs with nothing but Python's library, so that two implementations check each
-other. Run without arguments to write the file anew, with `--seeds DIR` to write the frames as files for a fuzzer.
+Written from docs/wire-format.md and the RFCs with the Python standard library only, so that two implementations check
+each other. Run without arguments to recreate the file, with `--seeds DIR` to write the frames as files for a fuzzer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ OUTPUT = Path(__file__).with_name("vectors.json")
 
 HELLO, PATH = 0xFF70, 0xFFAF
 TAGS = {"narrow": (0xFF1F, 13), "wide": (0xFF2F, 22)}
-"""Of each width of a tag the EtherType, and the bits of DOWN."""
+"""EtherType and number of DOWN bits, by tag width."""
 IPV4, ARP, VLAN, IPV6, SERVICE_VLAN = 0x0800, 0x0806, 0x8100, 0x86DD, 0x88A8
 TYPES = {"request": 1, "reply": 2, "fail": 3, "recovery_request": 4, "recovery_reply": 5}
 FLOODED = {"request", "recovery_request"}
@@ -36,7 +36,7 @@ CLIENT4, SERVER4 = IPv4Address("10.0.0.1"), IPv4Address("10.0.0.2")
 CLIENT6, SERVER6 = IPv6Address("2001:db8::1"), IPv6Address("2001:db8::2")
 ISN = 0x1A2B3C4D
 SYN_OPTIONS = bytes.fromhex("020405b4 0402080a 00000001 00000000 01030307")
-"""Maximum segment size 1460, SACK permitted, timestamps, window scale 7: what Linux sends."""
+"""Maximum segment size 1460, SACK permitted, timestamps, window scale 7, as sent by Linux."""
 
 MIN_FRAME = 60
 
@@ -47,7 +47,7 @@ def mac(address: str) -> bytes:
 
 
 def pad(frame: bytes) -> bytes:
-    """The frame as long as Ethernet wants it, without frame check sequence."""
+    """The frame padded to the Ethernet minimum, without frame check sequence."""
     return frame.ljust(MIN_FRAME, b"\0")
 
 
@@ -110,12 +110,12 @@ def hello_payload(fields: Vector, flags: int, reserved: tuple[int, int] = (0, 0)
 
 
 def sign(key: bytes, message: bytes) -> bytes:
-    """HMAC-SHA-256 cut to 16 bytes."""
+    """HMAC-SHA-256 truncated to 16 bytes."""
     return hmac.new(key, message, hashlib.sha256).digest()[:16]
 
 
 def hello(name: str, fields: Vector, key: bytes | None = None, ethertype: int = HELLO) -> Vector:
-    """A Hello as it is sent."""
+    """A Hello as sent."""
     payload = hello_payload(fields, 0 if key is None else 1)
     payload += b"" if key is None else sign(key, payload)
     frame = pad(ethernet(NEAREST_BRIDGE, SWITCH, ethertype, payload, []))
@@ -131,13 +131,13 @@ def path_header(fields: Vector, original: int, flags: int = 0) -> bytes:
 
 
 def path_fields(kind: str, identity: int, tuple_: tuple[str, int, str, int], hops: int = 0) -> Vector:
-    """What a Path frame says; the tuple is {S, pS, D, pD}."""
+    """The content of a Path frame; the tuple is {S, pS, D, pD}."""
     keys = ("source", "source_port", "destination", "destination_port")
     return {"type": kind, "hops": hops, "id": identity, **dict(zip(keys, tuple_, strict=True))}
 
 
 def path(name: str, fields: Vector, tags: list[tuple[int, int]], ethertype: int = PATH, **spoilt: Any) -> Vector:
-    """A Path frame without original; `spoilt` are flags, original and rest, which a reader ignores."""
+    """A Path frame without original; `spoilt` are flags, original and rest, which readers ignore."""
     to = BROADCAST if fields["type"] in FLOODED else fields["destination"]
     header = path_header(fields, spoilt.get("original", 0), spoilt.get("flags", 0)) + spoilt.get("rest", b"")
     frame = pad(ethernet(to, fields["source"], ethertype, header, tags))
@@ -146,12 +146,12 @@ def path(name: str, fields: Vector, tags: list[tuple[int, int]], ethertype: int 
 
 
 def tag_fields(tags: list[tuple[int, int]]) -> list[Vector]:
-    """VLAN tags as they stand in the file."""
+    """VLAN tags in the file's format."""
     return [{"tpid": f"{tpid:04x}", "tci": tci} for tpid, tci in tags]
 
 
 def wrap(name: str, kind: str, identity: int, original: bytes, ethertype: int = PATH) -> Vector:
-    """A frame with a TCP segment and the Path frame that carries it, made from the bytes alone."""
+    """A frame with a TCP segment and the Path frame that carries it, built from the bytes alone."""
     at = 12
     while original[at : at + 2].hex() in ("8100", "88a8"):
         at += 4
@@ -168,7 +168,7 @@ def wrap(name: str, kind: str, identity: int, original: bytes, ethertype: int = 
 
 
 def segments() -> dict[str, tuple[bytes, Vector]]:
-    """Frames with TCP segments, by name, with what they say."""
+    """Frames with TCP segments and their content, by name."""
     made: dict[str, tuple[bytes, Vector]] = {}
 
     def add(name: str, version: int, back: bool, numbers: tuple[int, int, int], **more: Any) -> None:
@@ -212,7 +212,7 @@ def segments() -> dict[str, tuple[bytes, Vector]]:
 
 
 def hellos() -> list[Vector]:
-    """Hellos."""
+    """Hello messages."""
     plain = {"tier": 2, "hold_ms": 3000, "switch": "0123456789abcdef", "port": 7, "sequence": 1700000000000000000}
     greatest = {"tier": 255, "hold_ms": 2**32 - 1, "switch": "f" * 16, "port": 65535, "sequence": 2**64 - 1}
     least = {"tier": 0, "hold_ms": 0, "switch": "0" * 16, "port": 0, "sequence": 0}
@@ -268,7 +268,7 @@ def wraps(frames: dict[str, tuple[bytes, Vector]]) -> list[Vector]:
 
 
 def push(original: bytes, fields: Vector, ethertype: int | None = None) -> bytes:
-    """The frame with a tag that says `fields`."""
+    """The frame with a tag of `fields`."""
     default, bits = TAGS[fields["width"]]
     number: int = fields["queue"] << 45 | fields["up"] << bits | fields["down"]
     tag = struct.pack("!H", ethertype or default) + number.to_bytes(6, "big")
@@ -362,7 +362,7 @@ def neighbors() -> list[Vector]:
 
 
 def signatures() -> list[Vector]:
-    """HMAC-SHA-256 of RFC 4231 cut to 16 bytes; case 5 is published so."""
+    """HMAC-SHA-256 of RFC 4231, truncated to 16 bytes; case 5 is published in this form."""
     made = []
     for case, key, message in [
         (1, b"\x0b" * 20, b"Hi There"),
@@ -379,7 +379,7 @@ def signatures() -> list[Vector]:
 
 
 def invalid(frames: dict[str, tuple[bytes, Vector]]) -> list[Vector]:
-    """Frames that are refused, by the reader that refuses them: the counter, and the values that the error has."""
+    """Frames rejected by a reader: the counter, and the values of the error."""
     made: list[Vector] = []
 
     def add(name: str, reader: str, frame: bytes, counter: str, *values: int, **more: str) -> None:
@@ -498,7 +498,7 @@ def invalid(frames: dict[str, tuple[bytes, Vector]]) -> list[Vector]:
 
 
 def vectors() -> dict[str, list[Vector]]:
-    """Everything that stands in the file."""
+    """The content of the file."""
     frames = segments()
     return {
         "hello": hellos(),
@@ -525,7 +525,7 @@ def text() -> str:
 
 
 def seeds() -> list[bytes]:
-    """Every frame, those of `captures.json` too, and every list of options behind a byte of flags."""
+    """Every frame, including those of `captures.json`, and every list of options after a byte of flags."""
     made = []
     for group in vectors().values():
         for vector in group:
@@ -537,7 +537,7 @@ def seeds() -> list[bytes]:
 
 
 def write_seeds(directory: Path) -> None:
-    """Write every seed as a file of its bytes, named by what they are."""
+    """Write every seed to a file named by its hash."""
     directory.mkdir(parents=True, exist_ok=True)
     for seed in seeds():
         (directory / hashlib.sha256(seed).hexdigest()[:16]).write_bytes(seed)

@@ -1,4 +1,4 @@
-//! A file of flow sizes is refused with a message or has a mean that a flow can have.
+//! A flow size file is rejected with a message, or its mean is a valid flow size.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! A line about a rule or a group that is read is shown as a line that is read as the same.
+//! The text form of every parsed rule or group parses to the same change.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Two sides of a multipath connection talk; some segments are lost, and after each exchange one arrives whose numbers and
-//! option are near those of a real one, on any subflow. Nothing panics, and no side sends without end.
+//! Two MPTCP endpoints exchange segments; some are lost, and after each exchange one with slightly altered numbers and
+//! option arrives on any subflow. No panic, no endless transmission.
 
 #![no_main]
 
@@ -11,7 +11,7 @@ use weft_transport::{Config, Flags, Mptcp, MptcpCongestion, MptcpScheduler, Segm
 use weft_units::{Duration, Time};
 use weft_wire::mptcp::{Key, Version};
 
-/// More segments than any window holds.
+/// More segments than any window allows.
 const TOO_MANY: u32 = 1 << 20;
 
 #[derive(Arbitrary, Debug)]
@@ -32,7 +32,7 @@ struct Step {
     /// Which of the other side's segments are lost.
     lost: u32,
     pause_us: u16,
-    /// The subflow that the spoilt segment comes on; beyond those there are: none.
+    /// The subflow on which the altered segment arrives; may not exist.
     subflow: u8,
     seq: i16,
     ack: i16,
@@ -40,14 +40,14 @@ struct Step {
     window: u32,
     flags: u8,
     option: Option,
-    /// A subflow to take away, if there is one of that number.
+    /// A subflow to remove, if it exists.
     remove: std::option::Option<u8>,
-    /// Whether the receiver's application finishes.
+    /// Whether the receiver's application closes.
     close: bool,
 }
 
 impl Step {
-    /// The segment, moved away from a real one.
+    /// An altered copy of a segment.
     fn spoil(&self, real: &Segment) -> Segment {
         let moved = |number: u32, by: i16| number.wrapping_add_signed(i32::from(by));
         Segment {
@@ -61,7 +61,7 @@ impl Step {
         }
     }
 
-    /// The option, of keys that are 1 and 2.
+    /// An altered option; the keys are 1 and 2.
     fn spoil_option(&self, version: Version, real: &Options) -> Options {
         let key = |key: u8| (key < 4).then_some(u64::from(key));
         match self.option {
@@ -103,15 +103,15 @@ fuzz_target!(|input: (u8, u8, u32, Vec<Step>)| {
         mptcp_version: kind & 1,
         mptcp_scheduler: schedulers[usize::from(kind >> 1 & 1)],
         mptcp_congestion: controllers[usize::from(kind >> 2 & 3)],
-        ..Config::profile(name).expect("the profile exists")
+        ..Config::profile(name).expect("known profile")
     };
-    let cfg = mptcp::Config::new(&plain).expect("it is multipath");
+    let cfg = mptcp::Config::new(&plain).expect("valid multipath configuration");
     let version = Version::from_number(plain.mptcp_version).expect("0 or 1");
     let mut now = Time::ZERO;
     let client = Connection::connect(&cfg, now, 1, isn, Addresses::default());
     let mut sides = [client, Connection::listen(&cfg, 2, !isn)];
     sides.iter_mut().for_each(|side| side.write(1 << 20));
-    // The numbers of a pair of subflows are the same at both sides: only the client opens them.
+    // Both ends number subflow pairs alike: only the client opens them.
     let (mut segment, mut options) = (Segment::default(), Options::None);
     for step in &steps {
         now += Duration::from_us(u64::from(step.pause_us) * 64);
@@ -121,7 +121,7 @@ fuzz_target!(|input: (u8, u8, u32, Vec<Step>)| {
                 sides[to].on_segment(&cfg, subflow, now, &segment, &options);
             }
             sent += 1;
-            assert!(sent < TOO_MANY, "{name} sends without end");
+            assert!(sent < TOO_MANY, "{name} sends forever");
         }
         while sides[0].poll_open(&cfg, now, u64::from(sent) << 32 | u64::from(isn)).is_some() {
             sides[1].accept(&cfg, 0, u64::from(!isn));

@@ -1,4 +1,4 @@
-//! A stream is cut into messages; what is read of one can be written, and is read again.
+//! A stream is split into messages; a message that parses survives a round trip.
 
 #![no_main]
 
@@ -9,7 +9,7 @@ fuzz_target!(|stream: &[u8]| {
     let mut out = vec![0; usize::from(u16::MAX)];
     for bytes in Messages::new(stream).map_while(Result::ok) {
         if let Ok((xid, message)) = Message::parse(bytes) {
-            let len = message.write(xid, &mut out).expect("there is room");
+            let len = message.write(xid, &mut out).expect("large enough buffer");
             assert_eq!(Message::parse(&out[..len]), Ok((xid, message)));
         }
     }

@@ -1,5 +1,5 @@
-//! Path sets of any graph, between any ends: each simple path comes once, and none before one that the order
-//! puts first. Whether all come is seen where so few edges are there that they can be counted by trying.
+//! Path sets of any graph between any ends: each simple path comes once, and in the required order.
+//! Completeness is checked on graphs small enough to enumerate all paths.
 
 #![no_main]
 
@@ -9,9 +9,9 @@ use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use weft_fabric::path_set::{Graph, Order, Path};
 
-/// More edges than this have more paths than can be counted.
+/// Graphs with more edges have too many paths to enumerate.
 const FEW: usize = 14;
-/// Paths asked for of larger graphs.
+/// Paths requested of larger graphs.
 const MOST: usize = 40;
 
 #[derive(Arbitrary, Debug)]
@@ -24,7 +24,7 @@ struct Input {
     disjoint: bool,
 }
 
-/// How many simple paths there are over the edges that are up.
+/// The number of simple paths over the edges that are up.
 fn count(graph: &Graph, edges: &[(u32, u32)], seen: &mut Vec<u32>, to: u32) -> usize {
     let last = seen[seen.len() - 1];
     if last == to {
@@ -62,7 +62,7 @@ fuzz_target!(|input: Input| {
     if few && (from as usize) < nodes && (to as usize) < nodes {
         assert_eq!(paths.len(), count(&graph, &edges, &mut vec![from], to));
     }
-    assert_eq!(paths.iter().collect::<HashSet<_>>().len(), paths.len(), "a path comes twice");
+    assert_eq!(paths.iter().collect::<HashSet<_>>().len(), paths.len(), "duplicate path");
     let mut shares = vec![0_usize; edges.len()];
     for (number, path) in paths.iter().enumerate() {
         assert_eq!((path.nodes[0], path.nodes[path.hops()]), (from, to));

@@ -1,4 +1,4 @@
-//! A scenario, whatever it says, is refused with a message or read; files that it names are not there.
+//! Any scenario is rejected with a message or parsed; files that it names do not exist.
 
 #![no_main]
 

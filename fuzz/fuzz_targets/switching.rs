@@ -1,4 +1,4 @@
-//! Arbitrary frames at one switch of any scheme: it decides about each, keeps its tables within their limits and never panics.
+//! Arbitrary frames at one switch of any scheme: each gets a decision, tables stay within their limits, no panic.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Two endpoints talk; some segments are lost, and after each exchange one that is near a real one arrives.
-//! Nothing panics, and no side sends without end.
+//! Two TCP endpoints exchange segments; some are lost, and after each exchange a slightly altered one
+//! arrives. No panic, no endless transmission.
 
 #![no_main]
 
@@ -9,7 +9,7 @@ use weft_transport::profile::PROFILES;
 use weft_transport::{Config, Ecn, Endpoint, Flags, Segment};
 use weft_units::{Duration, Time};
 
-/// More segments than any window holds.
+/// More segments than any window allows.
 const TOO_MANY: u32 = 1 << 20;
 
 #[derive(Arbitrary, Debug)]
@@ -30,7 +30,7 @@ struct Step {
 }
 
 impl Step {
-    /// The segment, moved away from a real one.
+    /// An altered copy of a segment.
     fn spoil(&self, real: &Segment) -> Segment {
         let moved = |number: u32, by: i16| number.wrapping_add_signed(i32::from(by));
         let mut segment = Segment {
@@ -55,7 +55,7 @@ impl Step {
 fuzz_target!(|input: (u8, u32, Vec<Step>)| {
     let (profile, isn, steps) = input;
     let (name, _) = PROFILES[usize::from(profile) % PROFILES.len()];
-    let cfg = Config::profile(name).expect("the profile exists");
+    let cfg = Config::profile(name).expect("known profile");
     let mut now = Time::ZERO;
     let mut sides = [Endpoint::connect(&cfg, now, isn), Endpoint::listen(&cfg, !isn)];
     sides.iter_mut().for_each(|side| side.write(1 << 20));
@@ -68,7 +68,7 @@ fuzz_target!(|input: (u8, u32, Vec<Step>)| {
                 sides[to].on_segment(&cfg, now, &segment);
             }
             sent += 1;
-            assert!(sent < TOO_MANY, "{name} sends without end");
+            assert!(sent < TOO_MANY, "{name} sends forever");
         }
         sides[to].on_segment(&cfg, now, &step.spoil(&segment));
         for side in &mut sides {

@@ -1,5 +1,5 @@
-//! The options of a segment are read to their end whatever they are; what is read is written and read again
-//! as the same, and a handshake is one of them.
+//! Any options of a segment are parsed to their end; each parsed option survives a round trip, and a
+//! handshake is one of them.
 
 #![no_main]
 
@@ -13,7 +13,7 @@ fn check(tcp: &Tcp) {
     for option in options.by_ref().take(TcpOption::MAX_LEN / 2) {
         let Ok(option) = option else { continue };
         let mut out = [0; TcpOption::MAX_LEN];
-        let len = TcpOption::write_all(&[option], &mut out).expect("what is read can be written");
+        let len = TcpOption::write_all(&[option], &mut out).expect("a parsed option can be written");
         assert_eq!(TcpOptions::new(&out[..len]).next(), Some(Ok(option)));
         match option {
             TcpOption::Mptcp(mptcp::Option::Join(join)) => {
@@ -30,7 +30,7 @@ fn check(tcp: &Tcp) {
             _ => {}
         }
     }
-    assert!(options.next().is_none(), "more options than there is room for");
+    assert!(options.next().is_none(), "more options than fit the header");
     match Handshake::read(tcp) {
         Ok(found) => assert_eq!(handshakes, usize::from(found.is_some())),
         Err(wrong) => assert!(wrong.at < TcpOption::MAX_LEN),
@@ -44,7 +44,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(tcp) = Tcp::parse(bytes) {
         check(&tcp);
     }
-    // The same bytes as options alone, behind a byte of flags: what a fuzzer finds its way through soonest.
+    // The same bytes as options alone, after a byte of flags: the fastest way for a fuzzer to reach them.
     if let Some((&flags, options)) =
         bytes.split_first().filter(|(_, options)| options.len() <= TcpOption::MAX_LEN)
     {
@@ -52,7 +52,7 @@ fuzz_target!(|bytes: &[u8]| {
         let mut header = [0; 20];
         (header[12], header[13]) = ((5 + words as u8) << 4, flags);
         let segment = [&header, &options[..words * 4]].concat();
-        check(&Tcp::parse(&segment).expect("the data offset is right"));
+        check(&Tcp::parse(&segment).expect("valid data offset"));
     }
     let _ = Udp::parse(bytes).map(|udp| udp.payload());
 });

@@ -1,4 +1,4 @@
-//! A trace in CSV is refused with its place or read, whatever its bytes.
+//! Any CSV trace is rejected with its position or parsed.
 
 #![no_main]
 
@@ -9,7 +9,7 @@ use weft_units::HostId;
 fuzz_target!(|bytes: &[u8]| {
     let find = |name: &str| match name.strip_prefix('h').and_then(|id| id.parse().ok()) {
         Some(id) => Ok(HostId(id)),
-        None => Err("there is no such host".to_owned()),
+        None => Err("no such host".to_owned()),
     };
     let _ = read_csv(bytes, &find);
 });

@@ -68,7 +68,7 @@ def test_what_is_too_large_or_unknown_is_refused_with_what_to_do():
     with pytest.raises(ValueError, match="enough for k up to 24: take the wide tag"):
         GatePlan.fat_tree(26)
     assert GatePlan.fat_tree(26, width="wide").choices("h0", "h4000") == 169
-    with pytest.raises(ValueError, match="a tag is `narrow` or `wide`, not `broad`"):
+    with pytest.raises(ValueError, match="expected `narrow` or `wide`, not `broad`"):
         GatePlan.fat_tree(4, width="broad")
     with pytest.raises(ValueError, match="did you mean `h9`"):
         GatePlan.fat_tree(4).choices("h0", "h99")

@@ -247,8 +247,8 @@ mod tests {
             assert!(error.contains("1000 packets") && error.contains("150 kB"), "{text}: {error}");
         }
         for (text, why) in [
-            ("10 foo", "the unit `foo` is none of packets, B, byte,"),
-            ("10 npackets", "the unit `npackets` is none of packets, B, byte,"),
+            ("10 foo", "unknown unit `foo`, expected one of packets, B, byte,"),
+            ("10 npackets", "unknown unit `npackets`, expected one of packets, B, byte,"),
             ("10", "the unit is missing (one of packets, B, byte,"),
         ] {
             let error = text.parse::<Limit>().unwrap_err();

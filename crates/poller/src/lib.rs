@@ -1,4 +1,4 @@
-//! [`Poller`]: waits until sockets can be read or written, or until a time, with one epoll instance.
+//! [`Poller`]: waits for socket readiness or a deadline with one epoll instance.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -9,22 +9,22 @@ use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
 };
 
-/// Events taken at once.
+/// Events taken per call.
 const BATCH: usize = 256;
 /// The timer's token.
 const TIMER: u64 = u64::MAX;
 const ZERO: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
-/// What a socket is waited for.
+/// The events to wait for on a socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Interest {
-    /// As long as there is something to read, or the end.
+    /// Level-triggered: readable, or end of stream.
     Read,
-    /// As long as there is room to write.
+    /// Level-triggered: writable.
     Write,
     /// Errors only.
     Nothing,
-    /// Each time that there is something more to read, or room to write again.
+    /// Edge-triggered: new data to read, or new room to write.
     Changes,
 }
 
@@ -39,7 +39,7 @@ impl Interest {
     }
 }
 
-/// One epoll instance with a timer: epoll's own timeout counts in milliseconds.
+/// One epoll instance with a timer, since epoll's own timeout has a resolution of milliseconds.
 pub struct Poller {
     epoll: OwnedFd,
     timer: OwnedFd,
@@ -47,7 +47,7 @@ pub struct Poller {
 }
 
 impl Poller {
-    /// A poller that waits for no socket yet.
+    /// A poller without sockets.
     ///
     /// # Errors
     /// The error of the system call.
@@ -59,7 +59,7 @@ impl Poller {
         Ok(Self { epoll, timer, events: Vec::with_capacity(BATCH) })
     }
 
-    /// Waits for a socket too. `token` names it; `u64::MAX` is taken.
+    /// Adds a socket. `token` identifies it; `u64::MAX` is reserved.
     ///
     /// # Errors
     /// The error of the system call.
@@ -67,7 +67,7 @@ impl Poller {
         Ok(epoll::add(&self.epoll, source, epoll::EventData::new_u64(token.into()), interest.flags())?)
     }
 
-    /// Waits for something else of a socket.
+    /// Changes the events that a socket is waited for.
     ///
     /// # Errors
     /// The error of the system call.
@@ -75,7 +75,7 @@ impl Poller {
         Ok(epoll::modify(&self.epoll, source, epoll::EventData::new_u64(token.into()), interest.flags())?)
     }
 
-    /// Has waiting end at this time of the monotonic clock.
+    /// Sets the timer to this time of the monotonic clock.
     ///
     /// # Errors
     /// The error of the system call.
@@ -84,15 +84,15 @@ impl Poller {
     }
 
     fn arm(&self, time: Duration, flags: TimerfdTimerFlags) -> io::Result<()> {
-        // All zero would stop the timer.
+        // An all-zero value would disarm the timer.
         let time = time.max(Duration::from_nanos(1));
         let it_value = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) };
         timerfd_settime(&self.timer, flags, &Itimerspec { it_interval: ZERO, it_value })?;
         Ok(())
     }
 
-    /// Waits until something happens to sockets, until a signal is caught, or for `most`; zero does not wait, `None` waits
-    /// for the timer. Gives the tokens of these sockets.
+    /// Waits for socket events, a signal or the timer, for `most` at most; zero does not wait, `None` waits for the
+    /// timer only. Stores the tokens of ready sockets in `happened`.
     ///
     /// # Errors
     /// The error of the system call.
@@ -134,12 +134,12 @@ mod tests {
         one.write_all(b"x").unwrap();
         for most in [None, Some(Duration::ZERO), Some(Duration::from_secs(1000))] {
             poller.wait(most, &mut happened).unwrap();
-            assert_eq!(happened, [7], "still there to be read");
+            assert_eq!(happened, [7], "still readable");
         }
         poller.change(&other, 7_u64, Interest::Changes).unwrap();
         for expected in [&[7][..], &[]] {
             poller.wait(Some(Duration::ZERO), &mut happened).unwrap();
-            assert_eq!(happened, expected, "nothing more has come");
+            assert_eq!(happened, expected, "no new data");
         }
     }
 }

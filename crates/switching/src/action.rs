@@ -1,4 +1,4 @@
-//! What a switch wants done with a frame, as data.
+//! The actions that a switch takes on a frame, as data.
 
 use weft_units::PortId;
 use weft_wire::{EtherType, Mac, TAG_LEN};
@@ -17,34 +17,34 @@ pub enum DropReason {
     NoRoute,
     /// A host received a frame that is not addressed to it (a flooded copy).
     NotForMe,
-    /// The frame would leave by the port that it came in on, and only by that one.
+    /// The only egress port is the ingress port.
     SamePort,
-    /// A copy of a flooded frame, of which another copy had come first by another port.
+    /// A later copy of a flooded frame whose first copy arrived on another port.
     LateCopy,
-    /// A host sent what only switches may send.
+    /// A host sent a control frame reserved for switches.
     Untrusted,
-    /// A path to the destination is being looked for.
+    /// A search for a path to the destination is in progress.
     Repairing,
-    /// A frame about a path that is no more, or has been replaced.
+    /// A frame about a path that no longer exists or has been replaced.
     Stale,
-    /// A flooded frame has been sent on too often.
+    /// A flooded frame exceeded its hop limit.
     TooManyHops,
-    /// A flooded frame had no port to go out of.
+    /// A flooded frame had no egress port.
     DeadEnd,
-    /// It is not known yet what the port leads to, or not any more.
+    /// The role of the port is not known yet, or no longer.
     UnknownPort,
-    /// It would start a flood, and the frames from its port have started as many as they may for now.
+    /// It would start a flood, and its port's flood limit is reached.
     RateLimited,
-    /// The frame came back to the switch that its source hangs on.
+    /// The frame came back to the switch to which its source is attached.
     Returned,
-    /// A rule of the switch says so.
+    /// By a rule of the switch.
     Rule,
-    /// The central controller, where the frame waited, had no way for it.
+    /// The frame waited at the central controller, which had no path for it.
     NotReleased,
 }
 
 impl DropReason {
-    /// Every reason, in order of its number.
+    /// Every reason, by number.
     pub const ALL: [Self; 16] = [
         Self::QueueFull,
         Self::LinkDown,
@@ -64,7 +64,7 @@ impl DropReason {
         Self::NotReleased,
     ];
 
-    /// The name by which results count the reason.
+    /// The name of the reason in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::QueueFull => "queue_full",
@@ -87,48 +87,48 @@ impl DropReason {
     }
 }
 
-/// One thing that a switch wants done with a frame.
+/// One action on a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// Send the frame out of a port, in the form that it has between switches.
+    /// Send the frame out of a port in its form between switches.
     Send(PortId),
-    /// Send the frame out of a host port, in the form in which its host sent it ([`Header::as_sent`]).
+    /// Send the frame out of a host port as its host sent it ([`Header::as_sent`]).
     Deliver(PortId),
-    /// Do not forward it.
+    /// Drop it.
     Drop(DropReason),
-    /// The frame was for the switch itself and has reached its end.
+    /// The frame was addressed to the switch itself.
     Consume,
 }
 
-/// How a frame is changed before it is sent; all copies alike.
+/// A change of a frame before it is sent, the same for all copies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Rewrite {
-    /// Not at all.
+    /// None.
     #[default]
     Keep,
-    /// It becomes the payload of a frame about a path, of this kind and exploration.
+    /// Wrap it in a frame about a path, of this kind and exploration.
     Wrap(Kind, u32),
-    /// What the frame about a path wraps becomes the frame.
+    /// Replace a frame about a path by the frame that it wraps.
     Unwrap,
-    /// A frame about a path counts one more hop.
+    /// Increment the hop count of a frame about a path.
     Hop,
-    /// Its source address gets the mark of a frame that is flooded because its destination is not known.
+    /// Mark its source address: the frame is flooded because its destination is unknown.
     Mark,
-    /// What the frame about a path wraps becomes the frame, and gets that mark.
+    /// Unwrap the frame and mark its source address.
     UnwrapAndMark,
-    /// It carries a label in place of its destination's address, or, where the label is that address, none any more.
+    /// Replace its destination address by a label, or remove the label if it equals that address.
     Label(Mac),
-    /// It gets the tag of Tag-and-Forward with this EtherType and these bytes behind it.
+    /// Push a Tag-and-Forward tag: this EtherType, followed by these bytes.
     PushTag(EtherType, [u8; 6]),
-    /// Its tag is taken off.
+    /// Pop its tag.
     PopTag,
 }
 
-/// Bytes that a frame about a path has before what it wraps, its EtherType not counted.
+/// Bytes of the header of a frame about a path, without its EtherType.
 const PATH_HEADER_BYTES: u16 = 20;
 
 impl Rewrite {
-    /// Changes `header` so.
+    /// Applies the change to `header`.
     pub fn apply(self, header: &mut Header) {
         match self {
             Self::Keep => {}
@@ -161,23 +161,23 @@ impl Rewrite {
     }
 }
 
-/// What a switch tells its central controller.
+/// A message of a switch to its central controller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Report {
-    /// The frame, because the rule of this cookie says so; one of which nothing else becomes waits there.
+    /// The frame, sent by the rule with this cookie; without another action it waits at the controller.
     Frame(u64),
-    /// A rule of which it wants to know has idled out.
+    /// A rule with removal notification idled out.
     RuleRemoved {
-        /// The rule's.
+        /// The rule's cookie.
         cookie: u64,
-        /// Frames that it was applied to.
+        /// Frames that matched it.
         packets: u64,
         /// Their bytes.
         bytes: u64,
     },
 }
 
-/// The actions that a switch asks for, reused from frame to frame.
+/// The actions of a switch on a frame, reused from frame to frame.
 #[derive(Clone, Debug, Default)]
 pub struct Actions {
     first: Option<Action>,
@@ -185,10 +185,10 @@ pub struct Actions {
     rewrite: Rewrite,
     queue: u8,
     emitted: Vec<(PortId, Header)>,
-    /// Whether those leave before the frame does.
+    /// Whether emitted frames leave before the frame itself.
     ahead: bool,
     reports: Vec<Report>,
-    /// Whether there is more than sending or dropping the frame as it is.
+    /// Whether there is more than a single send or drop of the unchanged frame.
     more: bool,
 }
 
@@ -199,8 +199,7 @@ impl Actions {
         self.push(Action::Send(port));
     }
 
-    /// Sends the frame (a copy of it, after the first) out of the host port `port`, in the form in which its host
-    /// sent it.
+    /// Sends the frame (a copy of it, after the first) out of the host port `port` as its host sent it.
     pub fn deliver(&mut self, port: PortId) {
         self.push(Action::Deliver(port));
         self.more = true;
@@ -212,20 +211,19 @@ impl Actions {
         self.push(Action::Drop(reason));
     }
 
-    /// The frame was for the switch.
+    /// Ends the frame here: it was addressed to the switch.
     pub fn consume(&mut self) {
         self.push(Action::Consume);
         self.more = true;
     }
 
-    /// Has the frame changed before it is sent.
+    /// Changes the frame before it is sent.
     pub fn rewrite(&mut self, rewrite: Rewrite) {
         self.rewrite = rewrite;
         self.more = true;
     }
 
-    /// Has the frame wait in this queue of the ports that it leaves by, as QID of a tag counts them. 0, which needs no
-    /// word: in the one that the port gives it.
+    /// Sends the frame through this egress queue, numbered like a tag's QID. With 0, the port chooses.
     #[inline]
     pub fn queue(&mut self, queue: u8) {
         if queue != 0 {
@@ -234,23 +232,23 @@ impl Actions {
         }
     }
 
-    /// Sends a frame of the switch's own out of `port`.
+    /// Sends a frame made by the switch out of `port`.
     pub fn emit(&mut self, port: PortId, header: Header) {
         self.emitted.push((port, header));
         self.more = true;
     }
 
-    /// Has the frames of the switch's own leave before the frame itself, so that they are first at every neighbour.
+    /// Sends emitted frames before the frame itself, so that every neighbour receives them first.
     pub fn emit_ahead(&mut self) {
         self.ahead = true;
     }
 
-    /// Whether the switch's own frames leave before the frame itself.
+    /// Whether emitted frames leave before the frame itself.
     pub const fn emits_ahead(&self) -> bool {
         self.ahead
     }
 
-    /// Tells the central controller.
+    /// Sends a report to the central controller.
     pub fn report(&mut self, report: Report) {
         self.reports.push(report);
         self.more = true;
@@ -266,8 +264,7 @@ impl Actions {
         }
     }
 
-    /// The action, where it is the only one, taken out: the frame goes on as it is or is dropped, and
-    /// the switch sends nothing of its own.
+    /// Takes the action if it is the only one: the unchanged frame is sent or dropped, and the switch emits nothing.
     #[inline]
     pub fn take_only(&mut self) -> Option<Action> {
         if self.more { None } else { self.first.take() }
@@ -278,27 +275,27 @@ impl Actions {
         self.first.into_iter().chain(self.rest.iter().copied())
     }
 
-    /// How the frame is to be changed.
+    /// How to change the frame.
     pub const fn rewriting(&self) -> Rewrite {
         self.rewrite
     }
 
-    /// The queue in which the frame is to wait.
+    /// The egress queue of the frame.
     pub const fn queued(&self) -> u8 {
         self.queue
     }
 
-    /// The switch's own frames, in order.
+    /// The frames made by the switch, in order.
     pub fn emitted(&self) -> &[(PortId, Header)] {
         &self.emitted
     }
 
-    /// What the central controller is told, in order.
+    /// The reports to the central controller, in order.
     pub fn reports(&self) -> &[Report] {
         &self.reports
     }
 
-    /// Forgets all actions.
+    /// Removes all actions.
     pub fn clear(&mut self) {
         self.first = None;
         self.rest.clear();

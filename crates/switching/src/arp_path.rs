@@ -1,10 +1,9 @@
-//! ARP-Path: stations are found by racing their ARP Requests through the fabric.
+//! ARP-Path: stations are located by racing their ARP Requests through the fabric.
 //!
-//! The first copy of a request locks its source to the port it came in on; copies on other ports
-//! are late. The reply comes back over the locks and makes them last. Other broadcasts follow the same
-//! rule, apart from the requests. A frame to a station that is not known starts a repair: Path Fail
-//! is flooded, the source's edge answers with a flooded Path Request for the two stations, the
-//! destination's edge with a Path Reply (Ibáñez et al., IEEE Communications Letters 15(7), 2011).
+//! The first copy of a request locks its source to the ingress port; copies on other ports are late. The reply follows
+//! the locks back and confirms them. Other broadcasts follow the same rule, separately from requests. A frame to an
+//! unknown station starts a repair: Path Fail is flooded, the source's edge answers with a flooded Path Request for the
+//! two stations, the destination's edge with a Path Reply (Ibáñez et al., IEEE Communications Letters 15(7), 2011).
 
 use rand_core::RngCore;
 use weft_fabric::Fabric;
@@ -29,11 +28,11 @@ pub const INFO: SchemeInfo = SchemeInfo {
     params: &PARAMS,
 };
 
-/// Makes the switches.
+/// Builds the switches.
 pub struct ArpPath(Maker);
 
 impl ArpPath {
-    /// The scheme with the parameters of `spec`; `seed` is the run's.
+    /// The scheme with the parameters of `spec`; `seed` is that of the run.
     pub fn new(seed: u64, spec: &SchemeSpec) -> Self {
         Self(Maker::new(seed, spec))
     }
@@ -51,12 +50,12 @@ impl Blueprint for ArpPath {
     }
 }
 
-/// Class of a station that a request has locked to a port.
+/// Class of a station that a request locked to a port.
 pub const LOCKED: u8 = 0;
-/// Class of a station that has answered, or that a reply has come back to.
+/// Class of a station confirmed by a reply from or to it.
 pub const LEARNT: u8 = 1;
-/// Class of a station on a host port of this switch: only the switch itself can tell the others of
-/// it, so it is known for as long as other hosts may remember its address, and longer.
+/// Class of a station on a host port of this switch. Only this switch can announce it to the others, so the entry
+/// outlives the ARP caches of other hosts.
 pub const ATTACHED: u8 = 2;
 
 impl SoftKey for Mac {
@@ -70,22 +69,22 @@ impl SoftKey for Mac {
 pub struct ArpPathSwitch {
     pub(crate) config: Exploration,
     pub(crate) ports: Ports,
-    /// Where stations are.
+    /// The port of each station.
     stations: SoftTable<Mac, PortId>,
     pub(crate) floods: Floods,
     limits: PortLimits,
-    /// Stations that are being looked for.
+    /// Stations with a repair in progress.
     repairs: SoftTable<Mac, ()>,
-    /// Until then flows may have entries for host ports that their stations have left.
+    /// Until then, flow entries may still point to host ports that their stations have left.
     left_until: Time,
-    /// Time of the last look at silent neighbours.
+    /// Time of the last check for silent neighbours.
     looked: Time,
-    /// Ports that went down, and when what was behind them is to be swept up.
+    /// Ports that went down, and when to remove the entries on them.
     dead: Vec<(PortId, Time)>,
 }
 
 impl ArpPathSwitch {
-    /// A switch whose ports lead as `ways` says; `secret` is unknown to outsiders.
+    /// A switch with ports of these roles; `secret` must be unknown to outsiders.
     pub fn new(config: &Exploration, ways: Vec<Way>, secret: u64) -> Self {
         let size = config.stations;
         Self {
@@ -101,28 +100,28 @@ impl ArpPathSwitch {
         }
     }
 
-    /// What the ports lead to.
+    /// The roles of the ports.
     pub const fn ports(&self) -> &Ports {
         &self.ports
     }
 
-    /// The stations known at `now`: port, class and time of expiry of each, in no promised order.
+    /// The stations known at `now`: port, class and expiry time of each, in no particular order.
     pub fn stations(&self, now: Time) -> impl Iterator<Item = (Mac, PortId, u8, Time)> {
         self.stations.entries(now).map(|(station, port, class, expiry)| (*station, *port, class, expiry))
     }
 
-    /// The stations that are being looked for at `now`, and until when.
+    /// The stations with a repair in progress at `now`, and its end.
     pub fn repairs(&self, now: Time) -> impl Iterator<Item = (Mac, Time)> {
         self.repairs.entries(now).map(|(station, .., expiry)| (*station, expiry))
     }
 
-    /// The floods remembered at `now`: the port of the first copy (65535 for a flood that started here),
-    /// and until when.
+    /// The floods remembered at `now`: the port of the first copy (65535 for a flood that started here) and the expiry
+    /// time.
     pub fn floods(&self, now: Time) -> impl Iterator<Item = (Flood, PortId, Time)> {
         self.floods.entries(now)
     }
 
-    /// The port of `station`, if that is a host port of this switch.
+    /// The port of `station`, if it is a host port of this switch.
     pub(crate) fn attached(&self, station: Mac, now: Time) -> Option<PortId> {
         self.port_of(station, now).filter(|&port| self.ports.is_host(port, now))
     }
@@ -133,7 +132,7 @@ impl ArpPathSwitch {
         self.config.on_unknown == OnUnknown::Flood && !known
     }
 
-    /// Whether a frame on its way from switch to switch has been here before: it came from here.
+    /// Whether a frame between switches has looped: its source is attached to this switch.
     #[inline(always)]
     pub(crate) fn has_returned(&self, ingress: PortId, egress: PortId, header: &Header, now: Time) -> bool {
         self.ports.may_have_hosts()
@@ -147,17 +146,17 @@ impl ArpPathSwitch {
         self.stations.get(&station, now).copied()
     }
 
-    /// A request of `station` came in on `port`.
+    /// A request of `station` arrived on `port`.
     fn lock(&mut self, station: Mac, port: PortId, now: Time) {
         self.put(station, port, LOCKED, now);
     }
 
-    /// `station` itself, or a frame for it, shows that it is behind `port`.
+    /// A frame from `station`, or a reply, shows that it is behind `port`.
     fn learn(&mut self, station: Mac, port: PortId, now: Time) {
         self.put(station, port, LEARNT, now);
     }
 
-    /// Puts `station` in; in `class`, unless it is on a port of its own.
+    /// Stores `station` in `class`, or as attached if `port` is a host port.
     fn put(&mut self, station: Mac, port: PortId, class: u8, now: Time) {
         if self.ports.may_have_hosts() && self.attached(station, now).is_some_and(|known| known != port) {
             self.has_left(now);
@@ -166,21 +165,21 @@ impl ArpPathSwitch {
         self.stations.insert(station, port, class, now);
     }
 
-    /// A reply has come back to `station`, or goes there.
+    /// A reply to `station` confirms its entry.
     fn confirm_station(&mut self, station: Mac, now: Time) {
         if let Some(port) = self.port_of(station, now) {
             self.learn(station, port, now);
         }
     }
 
-    /// Why a frame is not to be taken from a port, if it is not: a Hello is taken from every port,
-    /// what only switches may send from those with a switch behind.
+    /// Why a port must not accept a frame, if so: every port accepts a Hello, only fabric ports accept other control
+    /// frames.
     #[inline]
     pub(crate) fn refuses(&self, ingress: PortId, header: &Header, now: Time) -> Option<DropReason> {
         if header.kind == Kind::Hello || self.ports.is_fabric(ingress, now) {
             return None;
         }
-        // No station has a group's address or none (IEEE 802, 8.2): a bridge takes no such frame either.
+        // A group address or zero is not a valid source (IEEE 802, 8.2): bridges drop such frames too.
         let is_no_station = header.src.is_group() || header.src == Mac([0; 6]);
         match (header.kind.is_control() || is_no_station, self.ports.is_host(ingress, now)) {
             (true, _) => Some(DropReason::Untrusted),
@@ -189,7 +188,7 @@ impl ArpPathSwitch {
         }
     }
 
-    /// Whether a frame of a host is taken from a port; the host on a port of its own is heard.
+    /// Whether a port accepts a frame; refreshes or learns the sender on a host port.
     #[inline(always)]
     pub(crate) fn takes<C: Context>(
         &mut self,
@@ -216,16 +215,15 @@ impl ArpPathSwitch {
         false
     }
 
-    /// Whether a host is known at the port where it sends, as a station is at its own edge while it sends.
+    /// Whether a host is known at the port on which it sends; refreshes its entry.
     #[inline]
     fn is_at_home(&mut self, ingress: PortId, header: &Header, now: Time) -> bool {
         self.stations.refresh(&header.src, now).is_some_and(|port| *port == ingress)
     }
 
-    /// A station is new at a host port, or has moved there: the other switches are told, unless it asks them
-    /// itself. Where the port may add no station or start no flood at the moment, the station is not learned, and
-    /// its next frame tries again: a station that is known here and announced to nobody would be looked for at its
-    /// old port.
+    /// A station is new at a host port, or moved there. The switch announces it to the others, unless its own request
+    /// does. If the port's limit of new stations or floods is reached, the station is not learnt and its next frame
+    /// tries again: a station known here but not announced would be sought at its old port.
     #[cold]
     fn appears<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let (now, station) = (ctx.now(), header.src);
@@ -246,8 +244,8 @@ impl ArpPathSwitch {
         }
     }
 
-    /// A frame for a host of this switch has come from another one: its source is not on a port of ours,
-    /// whoever has sent in its name there.
+    /// A frame to a host of this switch came from another switch, so its source is not on a local host port, whoever
+    /// used its address there.
     #[inline]
     pub(crate) fn hear_from_afar(&mut self, ingress: PortId, source: Mac, now: Time) {
         if self.ports.is_fabric(ingress, now) && self.attached(source, now).is_some() {
@@ -256,12 +254,12 @@ impl ArpPathSwitch {
         }
     }
 
-    /// A station has left a host port: entries of its flows that are used are met within their life.
+    /// A station left a host port: its stale flow entries are checked for as long as they may live.
     fn has_left(&mut self, now: Time) {
         self.left_until = now + self.config.confirmed;
     }
 
-    /// Whether `station` was on the host port `port` when a flow to it got its entry, and is not there any more.
+    /// Whether `station` left the host port `port` since the entry of a flow to it was made.
     #[inline(always)]
     pub(crate) fn has_moved_from(&self, station: Mac, port: PortId, now: Time) -> bool {
         now < self.left_until
@@ -269,8 +267,7 @@ impl ArpPathSwitch {
             && self.port_of(station, now).is_some_and(|known| known != port)
     }
 
-    /// Takes note of a copy of a host's broadcast, or says why it goes no further. The host on a port of its own
-    /// is heard.
+    /// Records a copy of a host's broadcast, or returns the reason to drop it. Learns the sender on a host port.
     fn admit_of_host<C: Context>(
         &mut self,
         ctx: &mut C,
@@ -301,7 +298,7 @@ impl ArpPathSwitch {
         self.forward(ctx, ingress, header, out);
     }
 
-    /// A frame to a group. Where it asks for a station, its source is at the port of its first copy.
+    /// A frame to a group. If it is a request, its source is locked to the port of the first copy.
     #[cold]
     fn on_broadcast<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         if let Err(reason) = self.admit_of_host(ctx, ingress, header, out) {
@@ -314,8 +311,8 @@ impl ArpPathSwitch {
         self.ports.flood(ctx, &self.config, ingress, true, out);
     }
 
-    /// A frame that another switch floods because it does not know the destination. It teaches nothing: its flood
-    /// may have started anywhere on the way, and entries turned towards there could close a circle.
+    /// A frame that another switch floods because its destination is unknown. Nothing is learnt from it: its flood may
+    /// have started anywhere on the path, and entries pointing there could form a loop.
     #[cold]
     pub(crate) fn on_marked<C: Context>(
         &mut self,
@@ -341,7 +338,7 @@ impl ArpPathSwitch {
         self.ports.flood_unknown(ctx, &self.config, Some(ingress), own, out);
     }
 
-    /// A frame to one station; whether it is sent on.
+    /// A frame to one station; returns whether it was forwarded.
     #[inline]
     pub(crate) fn forward<C: Context>(
         &mut self,
@@ -358,14 +355,14 @@ impl ArpPathSwitch {
                 false
             }
             Some(port) if port == ingress => {
-                // A flood and a reply that crossed each other can leave two switches pointing at each
-                // other: what is known here is not true.
+                // A flood and a reply that crossed each other can leave two switches pointing at each other: this entry
+                // is wrong.
                 self.stations.remove(&header.dst);
                 self.miss(ctx, ingress, header, out);
                 false
             }
             Some(port) if self.has_returned(ingress, port, header, now) => {
-                // Entries of several floods, of which some copies were lost, can close a circle.
+                // Entries of several floods with lost copies can form a loop.
                 self.stations.remove(&header.dst);
                 match self.config.on_unknown {
                     OnUnknown::Flood => self.miss(ctx, ingress, header, out),
@@ -387,7 +384,7 @@ impl ArpPathSwitch {
         }
     }
 
-    /// Nobody here knows the destination.
+    /// The destination is unknown here.
     #[cold]
     fn miss<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let now = ctx.now();
@@ -399,7 +396,7 @@ impl ArpPathSwitch {
         if !self.limits.may_flood(ingress, now) {
             return out.drop(DropReason::RateLimited);
         }
-        // A repair that another sender started has told other switches of its own pair only, not that floods of this pair
+        // A repair started by another sender announced its own pair to other switches, not that floods of this pair
         // start here.
         let is_new = floods && self.flood_unknown(ctx, ingress, header, out);
         if !floods {
@@ -417,8 +414,8 @@ impl ArpPathSwitch {
         }
     }
 
-    /// Floods a frame to a station that is not known here. One from another switch goes back there too: that
-    /// switch may have sent it the wrong way. Returns whether floods of the same two did not start here before.
+    /// Floods a frame to an unknown station. A frame from another switch also goes back there: that switch may have
+    /// misdirected it. Returns whether this is the first such flood of the two stations here.
     fn flood_unknown<C: Context>(
         &mut self,
         ctx: &mut C,
@@ -438,11 +435,11 @@ impl ArpPathSwitch {
         is_new
     }
 
-    /// The source's edge looks for a path between two stations.
+    /// The source's edge searches for a path between two stations.
     #[cold]
     fn look_for<C: Context>(&mut self, ctx: &mut C, from: Mac, to: Mac, out: &mut Actions) {
         if let Some(port) = self.attached(from, ctx.now()) {
-            // Copies that come back are late.
+            // This makes returning copies late.
             self.lock(from, port, ctx.now());
             self.flood_own(ctx, Kind::PathRequest, from, to, out);
         }
@@ -456,7 +453,7 @@ impl ArpPathSwitch {
         }
     }
 
-    /// Takes note of a copy of a flooded frame about a path, or says why it goes no further.
+    /// Records a copy of a flooded frame about a path, or returns the reason to drop it.
     pub(crate) fn admit(&mut self, ingress: PortId, header: &Header, now: Time) -> Result<(), DropReason> {
         if header.hops() >= self.config.hops {
             return Err(DropReason::TooManyHops);
@@ -464,7 +461,7 @@ impl ArpPathSwitch {
         self.floods.note(&self.ports, ingress, header, now)
     }
 
-    /// Floods such a frame on.
+    /// Floods such a frame further.
     pub(crate) fn pass_on<C: Context>(&mut self, ctx: &mut C, ingress: PortId, out: &mut Actions) {
         out.rewrite(Rewrite::Hop);
         self.ports.flood(ctx, &self.config, ingress, false, out);
@@ -529,7 +526,7 @@ impl ArpPathSwitch {
         }
     }
 
-    /// A frame for a group, about addresses or from a switch.
+    /// A frame to a group, about addresses, or from a switch.
     #[cold]
     fn on_rare<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let now = ctx.now();
@@ -559,8 +556,8 @@ impl ArpPathSwitch {
         }
     }
 
-    /// Sweeps tables, says Hello, and tells which ports are newly dead: their neighbour has fallen
-    /// silent, or they went down a while ago. What was behind them is forgotten.
+    /// Sweeps tables, sends Hello messages, and returns newly dead ports: those with a silent neighbour, and those down
+    /// for `sweep`. Removes the stations behind them.
     pub(crate) fn tend<C: Context>(&mut self, ctx: &mut C, out: &mut Actions) -> Vec<PortId> {
         let now = ctx.now();
         let mut dead = self.ports.silent(self.looked, now);
@@ -578,7 +575,7 @@ impl ArpPathSwitch {
         dead
     }
 
-    /// What is known of a port that is down is not true any more.
+    /// Removes the stations behind a dead port.
     fn forget(&mut self, port: PortId) {
         self.stations.retain(|_, &at| at != port);
     }

@@ -23,7 +23,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     }],
 };
 
-/// Makes the switches of an ECMP fabric.
+/// Builds the switches of an ECMP fabric.
 pub struct Ecmp {
     routes: Arc<Forwarding>,
     seed: u64,
@@ -47,7 +47,7 @@ impl Blueprint for Ecmp {
     }
 }
 
-/// The number that a switch's hash key is made of: a Linux switch with this id sends flows the same ways.
+/// The number from which a switch's hash key is derived: a Linux switch with this id hashes flows alike.
 pub const fn hash_id(seed: u64, node: NodeId) -> u64 {
     seed ^ mix64(node.0 as u64 + 1)
 }

@@ -1,10 +1,10 @@
 //! [`ExpiryOrder`]: which entry of a class of a [`crate::SoftTable`] expires first.
 //!
-//! Entries are used far more often than anybody asks for the first, so a use writes the new expiry
-//! into the entry and no more. The order is a radix heap (Ahuja et al., Journal of the ACM 37(2),
-//! 1990): entries are in lists by the highest bit in which their expiry differs from a base, which
-//! none is below and which only grows. Later expiries belong into the same list or a higher one, so
-//! an entry that was used is at most too low, and is put right when its list becomes the lowest.
+//! Entries are used far more often than the first to expire is needed, so a use only writes the new
+//! expiry into the entry. The order is a radix heap (Ahuja et al., Journal of the ACM 37(2), 1990):
+//! entries are in lists by the highest bit in which their expiry differs from a base, a lower bound
+//! that only grows. A later expiry belongs in the same list or a higher one, so a used entry is at
+//! most in too low a list, and is moved when that list becomes the lowest.
 
 use weft_units::Time;
 
@@ -13,7 +13,7 @@ use crate::soft_table::Slot;
 /// No slot.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Lists of a class.
+/// Lists per class.
 const LISTS: usize = 64;
 
 /// A slot's neighbours in its list.
@@ -33,9 +33,9 @@ impl Default for Links {
 #[derive(Clone)]
 pub(crate) struct ExpiryOrder {
     base: Time,
-    /// The lists that are not empty, a bit each.
+    /// The non-empty lists, one bit each.
     filled: u64,
-    /// The first slot of each list, and the last.
+    /// The first and the last slot of each list.
     firsts: [u32; LISTS],
     lasts: [u32; LISTS],
 }
@@ -47,7 +47,7 @@ impl Default for ExpiryOrder {
 }
 
 impl ExpiryOrder {
-    /// The list of an entry: 0 where it expires at the base.
+    /// The list of an entry: 0 if it expires at the base.
     fn list_of(&self, expiry: Time) -> usize {
         if expiry <= self.base {
             return 0;
@@ -56,7 +56,7 @@ impl ExpiryOrder {
         (highest + 1).min(LISTS - 1)
     }
 
-    /// Puts in a slot that is in no list, behind those that were put in with the same expiry.
+    /// Adds a slot that is in no list, after those added with the same expiry.
     pub(crate) fn link<K, V>(&mut self, slots: &mut [Slot<K, V>], at: usize) {
         let list = self.list_of(slots[at].expiry);
         let before = std::mem::replace(&mut self.lasts[list], at as u32);
@@ -69,7 +69,7 @@ impl ExpiryOrder {
         slots[at].list = list as u8;
     }
 
-    /// Takes a slot out.
+    /// Removes a slot.
     pub(crate) fn unlink<K, V>(&mut self, slots: &mut [Slot<K, V>], at: usize) {
         let Links { before, after } = slots[at].links;
         let list = usize::from(slots[at].list);
@@ -86,7 +86,7 @@ impl ExpiryOrder {
         }
     }
 
-    /// The slot that expires first, if there is one.
+    /// The slot that expires first, if any.
     pub(crate) fn first<K, V>(&mut self, slots: &mut [Slot<K, V>]) -> Option<usize> {
         while self.filled != 0 {
             let list = self.filled.trailing_zeros() as usize;
@@ -99,8 +99,8 @@ impl ExpiryOrder {
         None
     }
 
-    /// Puts the slots of the lowest list where they belong, the base at the first of them that
-    /// belongs there: that one then is in list 0, and the others are below where they were.
+    /// Distributes the slots of the lowest list. The earliest expiry becomes the base, so that slot
+    /// moves to list 0 and the others to lower lists.
     fn spread<K, V>(&mut self, slots: &mut [Slot<K, V>], list: usize) {
         let mut at = std::mem::replace(&mut self.firsts[list], NONE);
         self.lasts[list] = NONE;

@@ -1,4 +1,4 @@
-//! What ARP-Path, TCP-Path and TFE have in common: their settings.
+//! Settings shared by ARP-Path, TCP-Path and TFE.
 
 use weft_fabric::Fabric;
 use weft_units::{Duration, NodeId};
@@ -7,116 +7,116 @@ use crate::hash::mix64;
 use crate::hello::Way;
 use crate::registry::{Contradiction, ParamInfo, ParamKind, ParamValue, SchemeSpec};
 
-/// How far a flood reaches.
+/// How far a flood extends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scope {
-    /// Every fabric port but the one it came in on.
+    /// Every fabric port except the ingress.
     #[default]
     Full,
-    /// The same, but a copy that came down a tier only goes down.
+    /// The same, but a copy that came down a tier only goes further down.
     ValleyFree,
 }
 
-/// In what order the copies of a flood leave.
+/// The order in which the copies of a flood leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FloodOrder {
-    /// Drawn anew for every flood.
+    /// Random for every flood.
     #[default]
     Random,
-    /// By number of the port.
+    /// By port number.
     Fixed,
 }
 
-/// What becomes of a frame to a station that a switch does not know.
+/// The treatment of frames to an unknown station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum OnUnknown {
-    /// It is flooded, and so arrives, while a path to the station is looked for.
+    /// Flooded, and so delivered, during the search for a path.
     #[default]
     Flood,
-    /// It is lost, and a path to the station is looked for: the rule of the ARP-Path paper.
+    /// Dropped during the search for a path: the rule of the ARP-Path paper.
     Repair,
 }
 
-/// What becomes of a data frame of a flow without an entry.
+/// The treatment of data frames of a flow without an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum OnMiss {
-    /// The default forwarding takes it.
+    /// Default forwarding.
     #[default]
     DefaultForwarding,
-    /// The source edge looks for a path, and the default forwarding takes it meanwhile.
+    /// Default forwarding, while the source edge searches for a path.
     Recover,
 }
 
-/// What becomes of a data frame that meets a dead port.
+/// The treatment of data frames whose egress port is dead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum WhileBroken {
-    /// It is lost.
+    /// Dropped.
     #[default]
     Drop,
-    /// The default forwarding takes it.
+    /// Default forwarding.
     Detour,
 }
 
-/// The settings of a switch that explores.
+/// The settings of an exploring switch.
 #[derive(Clone, Debug)]
 pub struct Exploration {
-    /// How long a station or a flow stays locked to a port without confirmation.
+    /// Lifetime of an unconfirmed lock of a station or a flow to a port.
     pub lock: Duration,
-    /// How long a station stays known without use.
+    /// Lifetime of an unused station entry.
     pub learnt: Duration,
-    /// How long a host stays known at its own switch without sending (IEEE 802.1Q, 8.8.3: ageing time).
+    /// Lifetime of a silent host's entry at its own switch (IEEE 802.1Q, 8.8.3: ageing time).
     pub attached: Duration,
-    /// How long a confirmed flow stays known without use.
+    /// Lifetime of an unused confirmed flow entry.
     pub confirmed: Duration,
-    /// How long a flow stays known once FIN or RST was seen.
+    /// Lifetime of a flow entry after FIN or RST.
     pub closing: Duration,
-    /// How long other broadcasts of a source stay locked to a port.
+    /// Lifetime of the lock of a source's other broadcasts to a port.
     pub broadcast_lock: Duration,
-    /// How long a repair goes on before the next is started.
+    /// Time until a repair may be repeated.
     pub repair: Duration,
-    /// Stations that a switch knows at most.
+    /// Maximum number of stations.
     pub stations: usize,
-    /// Entries of flows that a switch has at most, two a flow.
+    /// Maximum number of flow entries, two per flow.
     pub flows: usize,
-    /// Floods that a switch remembers at most.
+    /// Maximum number of remembered floods.
     pub floods: usize,
-    /// How far floods reach.
+    /// The extent of floods.
     pub scope: Scope,
     /// The order of their copies.
     pub order: FloodOrder,
-    /// How often a switch says Hello.
+    /// Interval of Hello messages.
     pub hello: Duration,
-    /// How long a neighbour is deemed there after its last Hello.
+    /// Hold time of a neighbour after its last Hello.
     pub hold: Duration,
-    /// How long after a port went down its flows are told; a frame that meets the port does not wait.
+    /// Delay from a port going down until its flows are broken; an arriving frame does not wait.
     pub sweep: Duration,
-    /// New explorations a second that a host port may start, in the long run.
+    /// New explorations per second that a host port may start, on average.
     pub rate: u64,
     /// New explorations that a host port may start at once.
     pub burst: u64,
-    /// Frames to a station that is not known.
+    /// Treatment of frames to an unknown station.
     pub on_unknown: OnUnknown,
-    /// Whether a switch tells the others of a station that is new at a host port, or has moved there.
+    /// Whether a switch announces stations that are new at a host port or moved there.
     pub announce: bool,
-    /// Floods a second that the frames from one port may start, in the long run.
+    /// Floods per second that frames from one port may start, on average.
     pub flood_rate: u64,
-    /// Floods that they may start at once.
+    /// Floods that frames from one port may start at once.
     pub flood_burst: u64,
-    /// Stations a second that may be new on a host port, or move there, in the long run.
+    /// Stations per second that may appear on or move to a host port, on average.
     pub station_rate: u64,
-    /// Stations that may be new there at once.
+    /// Stations that may appear there at once.
     pub station_burst: u64,
-    /// Data without an entry.
+    /// Treatment of data without a flow entry.
     pub on_miss: OnMiss,
-    /// Data before a dead port.
+    /// Treatment of data whose egress port is dead.
     pub while_broken: WhileBroken,
-    /// How long a source edge keeps a flow's path before it looks for a better one; zero for ever.
+    /// Time after which a source edge searches for a better path; zero for never.
     pub refresh_after: Duration,
-    /// How often a flooded frame may be sent on.
+    /// Maximum number of hops of a flooded frame.
     pub hops: u8,
 }
 
-/// The settings as parameters of a scheme.
+/// The settings as scheme parameters.
 pub const PARAMS: [ParamInfo; 22] = [
     ParamInfo {
         name: "lock",
@@ -247,7 +247,7 @@ pub const PARAMS: [ParamInfo; 22] = [
     },
 ];
 
-/// What the makers of all exploring switches have.
+/// State shared by the builders of all exploring switches.
 pub(crate) struct Maker {
     pub(crate) config: Exploration,
     pub(crate) arp_cache: Duration,
@@ -255,19 +255,19 @@ pub(crate) struct Maker {
 }
 
 impl Maker {
-    /// With the parameters of `spec`; `seed` is the run's.
+    /// With the parameters of `spec`; `seed` is that of the run.
     pub(crate) fn new(seed: u64, spec: &SchemeSpec) -> Self {
         let (config, arp_cache) = Exploration::from_spec(spec);
         Self { config, arp_cache, seed }
     }
 
-    /// What the tables of the switch `node` hash under.
+    /// The hash secret of the tables of switch `node`.
     pub(crate) fn secret(&self, node: NodeId) -> u64 {
         mix64(self.seed ^ mix64(u64::from(node.0) + 1))
     }
 }
 
-/// What is wrong with timers that contradict each other.
+/// The first contradiction among the timers.
 pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
     let (config, arp_cache) = Exploration::from_spec(spec);
     let timers = [
@@ -286,11 +286,11 @@ pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
         Some(Contradiction { param, message: format!("`scheme.{param}` is {time}"), expected })
     };
     if config.hello < least {
-        let expected = format!("expected at least {least}: a neighbour's frames take time too");
+        let expected = format!("expected at least {least}: Hello messages take time to arrive");
         return short("hello", config.hello, expected);
     }
     if config.refresh_after > Duration::ZERO && config.refresh_after < least {
-        let expected = format!("expected 0 s for never, or at least {least}, in which a path's age is kept");
+        let expected = format!("expected 0 s (never) or at least {least}, the resolution of a path's age");
         return short("refresh_after", config.refresh_after, expected);
     }
     let longer = |param, time: Duration, name: &str, life: Duration, why: &str| Contradiction {
@@ -300,17 +300,17 @@ pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
     };
     let lives = [("learnt", config.learnt), ("confirmed", config.confirmed)];
     if let Some((name, life)) = lives.into_iter().find(|(_, life)| *life < config.lock) {
-        return Some(longer("lock", config.lock, name, life, "a lock ends before what it locks"));
+        return Some(longer("lock", config.lock, name, life, "a lock must not outlive the confirmed entry"));
     }
     if config.closing > config.confirmed {
-        let why = "a flow that ends is known no longer than one that goes on";
+        let why = "a closing flow must not outlive an active one";
         return Some(longer("closing", config.closing, "confirmed", config.confirmed, why));
     }
-    let why = "a host is known at its switch while others remember its address";
+    let why = "a switch must keep its hosts as long as others cache their addresses";
     (arp_cache > config.attached).then(|| longer("arp_cache", arp_cache, "attached", config.attached, why))
 }
 
-/// Where the ports of `node` lead.
+/// The roles of the ports of `node`.
 pub fn ways(fabric: &Fabric, node: NodeId) -> Vec<Way> {
     let tier = fabric.node(node).tier;
     let way = |&link| {
@@ -326,7 +326,7 @@ pub fn ways(fabric: &Fabric, node: NodeId) -> Vec<Way> {
 }
 
 impl Exploration {
-    /// The settings that `spec` gives, and how long hosts remember addresses.
+    /// The settings of `spec`, and the lifetime of hosts' ARP entries.
     pub fn from_spec(spec: &SchemeSpec) -> (Self, Duration) {
         let mut config = Self::default();
         let mut arp_cache = Duration::from_secs(60);

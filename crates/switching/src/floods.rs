@@ -1,8 +1,8 @@
-//! [`Floods`]: which flooded frames have been here, so that only the first copy goes on.
+//! [`Floods`]: remembers flooded frames, so that only the first copy is forwarded.
 //!
-//! This memory is apart from the tables that forward: nothing that is learnt, evicted or replaced
-//! there lets a copy pass a second time. Where it is full, the flood that was noted longest ago is
-//! forgotten: the limits of [`crate::port_limits`] keep one port from filling it within a flood's life.
+//! This table is separate from the forwarding tables: nothing learnt, evicted or replaced there lets a copy pass a
+//! second time. A full table evicts the oldest flood: the limits of [`crate::port_limits`] keep one port from filling
+//! it within a flood's lifetime.
 
 use weft_units::{Duration, PortId, Time};
 use weft_wire::Mac;
@@ -13,41 +13,41 @@ use crate::header::{Header, Kind};
 use crate::hello::Ports;
 use crate::soft_table::{SoftKey, SoftTable};
 
-/// What a remembered flood is.
+/// The kind of a remembered flood.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum FloodKind {
-    /// Broadcasts and multicasts that explore nothing.
+    /// Broadcasts and multicasts that do not explore.
     Broadcast = Kind::Other as u8,
     /// ARP Requests and Neighbour Solicitations.
     Request = Kind::ArpRequest as u8,
-    /// Path Requests, of a flow or of two stations.
+    /// Path Requests, for a flow or two stations.
     PathRequest = Kind::PathRequest as u8,
     /// Path Fails about two stations.
     PathFail = Kind::PathFail as u8,
     /// Recovery Requests.
     RecoveryRequest = Kind::RecoveryRequest as u8,
-    /// Frames to one station that nobody knew.
+    /// Unicast frames to an unknown station.
     Unknown = 16,
 }
 
-/// What the copies of a flooded frame have in common.
+/// The key shared by the copies of a flooded frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flood {
-    /// What the frame is.
+    /// The kind of the frame.
     pub kind: FloodKind,
     /// Its source.
     pub from: Mac,
-    /// Its destination, of a frame about a path or to one station; else broadcast.
+    /// Its destination, if it is about a path or unicast; broadcast otherwise.
     pub to: Mac,
-    /// TCP ports of the source and of the destination, of a frame about the path of a flow.
+    /// TCP ports of source and destination, if it is about a flow's path.
     pub ports: [u16; 2],
-    /// The exploration, of a frame about a path.
+    /// The exploration, if it is about a path.
     pub id: u32,
 }
 
 impl Flood {
-    /// The flood that a frame belongs to.
+    /// The flood of a frame.
     fn of(header: &Header) -> Self {
         let about_path = |kind| Self {
             kind,
@@ -62,7 +62,7 @@ impl Flood {
             Kind::RecoveryRequest => about_path(FloodKind::RecoveryRequest),
             _ if !header.dst.is_group() => Self::unknown(header),
             Kind::ArpRequest => Self::of_source(FloodKind::Request, header.src),
-            // One memory for all other broadcasts of a source, whatever they carry.
+            // One entry for all other broadcasts of a source, whatever they carry.
             _ => Self::of_source(FloodKind::Broadcast, header.src),
         }
     }
@@ -76,7 +76,7 @@ impl Flood {
         Self { kind: FloodKind::Unknown, from, to, ports: [0; 2], id: 0 }
     }
 
-    /// Its class in the memory.
+    /// Its class in the table.
     const fn class(&self) -> u8 {
         match self.kind {
             FloodKind::Broadcast | FloodKind::Unknown => BROADCAST,
@@ -93,35 +93,34 @@ impl SoftKey for Flood {
     }
 }
 
-/// No port: the flood started here, and every copy that comes back is late.
+/// Not a port: the flood started here, and every returning copy is late.
 const HERE: PortId = PortId(u16::MAX);
 
-/// How long copies of one frame are under way at most. A copy that comes in on another port, later than that after the
-/// last one, belongs to a new frame if the first port cannot be right any more; otherwise it is late all the same, in
-/// case a copy took longer.
+/// Maximum time in flight of a frame's copies. A copy on another port, this long after the last one, belongs to a new
+/// frame if the first port is certainly no longer right; otherwise it is late, in case a copy took longer.
 pub const SETTLE: Duration = Duration::from_ms(50);
 
-/// The memory.
+/// The table.
 pub(crate) struct Floods {
     first: SoftTable<Flood, PortId>,
     lives: [Duration; 3],
 }
 
-/// Classes: what is about a station or a flow, other frames, and those of a station that has moved away.
+/// Classes: floods about a station or a flow, other frames, and floods of a station that moved away.
 const EXPLORATION: u8 = 0;
 const BROADCAST: u8 = 1;
 const LEFT: u8 = 2;
 
 impl Floods {
-    /// A memory of `size` floods that lasts `lock` for explorations and `broadcast` for other frames.
+    /// A table of `size` floods with lifetimes `lock` for explorations and `broadcast` for other frames.
     pub(crate) fn new(size: usize, lock: Duration, broadcast: Duration, secret: u64) -> Self {
         let lives = [lock, broadcast, SETTLE];
         Self { first: SoftTable::new(size, &lives, secret), lives }
     }
 
-    /// Takes note of a copy that came in on `ingress`, or says why it goes no further. A copy on the
-    /// port of the first one is the frame sent again, and goes on. Where its source has left, it holds that
-    /// port only as long as other copies of the same frame may be under way.
+    /// Records a copy that arrived on `ingress`, or returns the reason to drop it. A copy on the first copy's port is
+    /// a new frame, and is forwarded. If its source moved away, it holds that port only while other copies may be in
+    /// flight.
     pub(crate) fn note(
         &mut self,
         ports: &Ports,
@@ -140,26 +139,26 @@ impl Floods {
 
     fn is_late(&self, ports: &Ports, ingress: PortId, flood: &Flood, now: Time) -> bool {
         let Some(&port) = self.first.get(flood, now).filter(|port| **port != ingress) else { return false };
-        // The port of the first copy has gone, or a host has moved to a port of this switch.
+        // The first copy's port is down, or a host moved to a port of this switch.
         let has_gone = port != HERE && !ports.is_known(port, now);
         !self.has_settled(flood, now) || !(has_gone || ports.is_host(ingress, now))
     }
 
-    /// Whether no copy of a flood has been here for so long that none is under way.
+    /// Whether no copy of a flood can be in flight any more.
     fn has_settled(&self, flood: &Flood, now: Time) -> bool {
         let life =
             self.first.class(flood, now).map_or(Duration::ZERO, |class| self.lives[usize::from(class)]);
         self.first.expiry(flood, now).is_none_or(|expiry| now + life >= expiry + SETTLE)
     }
 
-    /// Takes note of a flood that starts here.
+    /// Records a flood that starts here.
     pub(crate) fn note_own(&mut self, ports: &Ports, header: &Header, now: Time) -> Result<(), DropReason> {
         self.note(ports, HERE, header, now)
     }
 
-    /// Takes note of a frame to a station that is not known: its flood starts here, wherever that of another
-    /// one started. Returns whether floods of the same two stations did not start here before: other switches may
-    /// still expect their copies from elsewhere, also where this switch has lost its memory.
+    /// Records a frame to an unknown station: its flood starts here, wherever an earlier one started. Returns whether
+    /// this is the first flood of the two stations here: other switches may still expect copies from elsewhere, even
+    /// if this switch lost its memory.
     pub(crate) fn note_unknown(
         &mut self,
         ports: &Ports,
@@ -169,34 +168,32 @@ impl Floods {
     ) -> bool {
         let port = if ports.is_host(ingress, now) { ingress } else { HERE };
         let flood = Flood::unknown(header);
-        // With LEFT it starts elsewhere since.
+        // With LEFT, it has started elsewhere since.
         let is_new = self.first.get(&flood, now).is_none_or(|known| *known != port)
             || self.first.class(&flood, now) == Some(LEFT);
         self.first.insert(flood, port, BROADCAST, now);
         is_new
     }
 
-    /// Whether a frame to one station is a copy of one that was flooded, which a wire between two host ports has
-    /// brought back.
+    /// Whether a unicast frame is a copy of a flooded one, returned by a link between two host ports.
     pub(crate) fn has_come_round(&self, ports: &Ports, ingress: PortId, header: &Header, now: Time) -> bool {
         !header.dst.is_group() && self.is_late(ports, ingress, &Flood::unknown(header), now)
     }
 
-    /// `station` is found behind `port` from now on: its broadcasts are taken from there.
+    /// `station` is behind `port` from now on: its broadcasts are accepted from there.
     pub(crate) fn reroot(&mut self, station: Mac, port: PortId, now: Time) {
         for kind in [FloodKind::Request, FloodKind::Broadcast] {
             self.reroot_flood(Flood::of_source(kind, station), port, now);
         }
     }
 
-    /// A path from `from` to `to` is looked for behind `port`, since frames between them are flooded there: copies
-    /// of those are taken from there.
+    /// A search for a path from `from` to `to` arrived on `port`, so frames between them are flooded there: their
+    /// copies are accepted from `port`.
     pub(crate) fn reroot_unknown(&mut self, [from, to]: [Mac; 2], port: PortId, now: Time) {
         self.reroot_flood(Flood { kind: FloodKind::Unknown, from, to, ports: [0; 2], id: 0 }, port, now);
     }
 
-    /// The next copy of `flood` comes from `port`. Where copies of one before may be under way yet, they are late
-    /// for as long.
+    /// The next copy of `flood` arrives on `port`. While earlier copies may be in flight, they stay late.
     fn reroot_flood(&mut self, flood: Flood, port: PortId, now: Time) {
         let known = self.first.get(&flood, now).copied();
         if known.is_none_or(|known| known == port) {
@@ -209,7 +206,7 @@ impl Floods {
         }
     }
 
-    /// What is remembered, where each first copy came in ([`HERE`] for what started here), until when.
+    /// The remembered floods, the port of each first copy ([`HERE`] if it started here), and the expiry time.
     pub(crate) fn entries(&self, now: Time) -> impl Iterator<Item = (Flood, PortId, Time)> {
         self.first.entries(now).map(|(flood, port, _, expiry)| (*flood, *port, expiry))
     }
@@ -295,13 +292,17 @@ mod tests {
         let note = |floods: &mut Floods, port, ms| floods.note(&ports, PortId(port), &header, at(ms));
         assert_eq!(note(&mut floods, 0, 0), Ok(()));
         floods.reroot_unknown([header.src, to], PortId(1), at(1));
-        assert_eq!(note(&mut floods, 0, 2), Ok(()), "an old copy, from the same port as the one before");
-        assert_eq!(note(&mut floods, 1, 51), Err(DropReason::LateCopy), "others of the same frame are late");
+        assert_eq!(note(&mut floods, 0, 2), Ok(()), "an old copy, from the same port as before");
+        assert_eq!(
+            note(&mut floods, 1, 51),
+            Err(DropReason::LateCopy),
+            "other copies of the same frame are late"
+        );
         assert_eq!(note(&mut floods, 1, 52), Ok(()), "a frame from the other side");
         assert_eq!(
             note(&mut floods, 0, 1_051),
             Err(DropReason::LateCopy),
-            "which holds its port for all its life"
+            "it holds its port for its whole lifetime"
         );
     }
 }

@@ -1,10 +1,10 @@
-//! [`Forwarding`]: the equal-cost next hops of a fabric in the shape that a packet asks for them.
+//! [`Forwarding`]: the equal-cost next hops of a fabric, laid out for per-packet lookup.
 //!
-//! [`EqualCost`] answers with a slice, which costs a packet several branches that a processor
-//! cannot foresee: is the host local, is there a choice? Here every answer is one addition: a
-//! switch's row gives, for the class of the destination, a place in a pool of ports and the number
-//! of ports from there on, and a draw from that number is added. For hosts of the switch itself the
-//! place is the start of a list by host, and the host's number is added instead.
+//! [`EqualCost`] returns a slice, which costs a packet several unpredictable branches: is the host local,
+//! is there a choice? Here every lookup is one addition: a switch's row gives, for the class of the
+//! destination, an offset into a pool of ports and a number of ports, from which a random draw is added.
+//! For the switch's own hosts the offset is the start of a list by host, and the host's number is added
+//! instead.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use weft_units::{HostId, LinkId, NodeId, PortId};
 
 use crate::hash::pick;
 
-/// In the pool: no port leads there.
+/// In the pool: unreachable.
 const NOWHERE: u16 = u16::MAX;
 
-/// A place in the pool and the number of ports there, 0 for "one port for each host".
+/// An offset into the pool and the number of ports there, 0 for "one port per host".
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Choice {
     first: u32,
@@ -36,12 +36,12 @@ pub struct Forwarding {
 }
 
 impl Forwarding {
-    /// The next hops and the tree of `fabric` over the cables of which both directions are `up`.
+    /// The next hops and the tree of `fabric` over the links whose directions are both `up`.
     pub fn new(fabric: &Fabric, up: impl Fn(LinkId) -> bool) -> Self {
         let routes = EqualCost::compute_where(fabric, &up);
         let tree = SpanningTree::compute_where(fabric, &up);
         let hosts = fabric.host_count();
-        // The nodes that each host hangs on, as often as cables lead there.
+        // The nodes to which each host is attached, once per link.
         let attached = fabric.hosts().iter().map(|&host| {
             let working = fabric.ports(host).iter().filter(|link| up(**link) && up(link.reverse()));
             let mut nodes: Vec<NodeId> = working.map(|&link| fabric.link(link).to).collect();
@@ -50,7 +50,7 @@ impl Forwarding {
         });
         let attached: Vec<Vec<NodeId>> = attached.collect();
         let bundled = |host: HostId| attached[host.index()].windows(2).any(|pair| pair[0] == pair[1]);
-        // A host with several cables to one node is a class of its own: there is a choice at its last hop.
+        // A host with several links to one node is a class of its own: its last hop is a choice.
         let mut member = vec![HostId(0); routes.class_count()];
         let class_of = (0..hosts as u32).map(HostId).map(|host| {
             let class = if bundled(host) { member.len() } else { routes.class_of(host) as usize };
@@ -65,7 +65,7 @@ impl Forwarding {
         let nowhere = Choice { first: 0, count: 1 };
         let mut groups = HashMap::new();
         let mut known_rows: HashMap<Vec<Choice>, Arc<[Choice]>> = HashMap::new();
-        // One list by host for each place that a switch may have among those a host hangs on.
+        // One list by host for each index that a switch may have among a host's attachment nodes.
         let mut by_host: Vec<u32> = Vec::new();
         let mut rows = Vec::with_capacity(fabric.nodes().len());
         for node in (0..fabric.nodes().len() as u32).map(NodeId) {
@@ -104,12 +104,12 @@ impl Forwarding {
         Self { routes, tree, class_of, pool: pool.into(), rows }
     }
 
-    /// The paths behind it.
+    /// The underlying paths.
     pub const fn routes(&self) -> &EqualCost {
         &self.routes
     }
 
-    /// The spanning tree of the same cables.
+    /// The spanning tree of the same links.
     pub const fn tree(&self) -> &SpanningTree {
         &self.tree
     }
@@ -129,7 +129,7 @@ pub struct NextHops {
 }
 
 impl NextHops {
-    /// One of the next hops to `host`, chosen by 64 uniform bits; `None` where there is none.
+    /// One of the next hops to `host`, chosen by 64 uniform bits; `None` if there is none.
     #[inline(always)]
     pub fn choose(&self, host: HostId, random: u64) -> Option<PortId> {
         let class = *self.shared.class_of.get(host.index())?;
@@ -145,7 +145,7 @@ impl NextHops {
         self.shared.routes.next_hops(self.node, host)
     }
 
-    /// The same switch after the paths have changed.
+    /// Updates the switch after a path change.
     pub fn renew(&mut self, shared: &Arc<Forwarding>) {
         *self = shared.at(self.node);
     }
@@ -170,7 +170,7 @@ mod tests {
         }
     }
 
-    /// Three hosts on two switches: h0 on one, the others on both, h2 by two cables to the first.
+    /// Three hosts on two switches: h0 on one, the others on both, h2 with two links to the first.
     fn two_homed() -> Fabric {
         let mut builder = FabricBuilder::new("two-homed");
         let link = LinkSpec::default();

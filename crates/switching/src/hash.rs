@@ -1,12 +1,12 @@
 //! Hashing of flows onto paths.
 //!
-//! The functions are part of a result's meaning (they decide which flows collide) and of the
-//! validation against other simulators, which compute the same; they must not change silently.
+//! Results depend on these functions (they decide which flows collide), and so does the validation
+//! against other simulators, which compute the same hashes: they must not change silently.
 
 use weft_units::HostId;
 
 /// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): a bijection on 64 bits in which every
-/// input bit moves every output bit.
+/// input bit affects every output bit.
 #[inline]
 pub const fn mix64(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -14,8 +14,8 @@ pub const fn mix64(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Both halves of a product: every bit of either factor moves the middle of the result, at the
-/// price of one multiplication. Uniform only where the factors hold something secret.
+/// Both halves of a product: every bit of either factor affects the middle of the result, for one
+/// multiplication. Uniform only if the factors contain a secret.
 #[inline]
 pub(crate) const fn fold_product(a: u64, b: u64) -> u64 {
     let product = a as u128 * b as u128;
@@ -28,7 +28,7 @@ pub const fn flow_hash(src: HostId, dst: HostId, sport: u16, dport: u16) -> u32 
     tuple_hash(src.0, dst.0, sport, dport, TCP)
 }
 
-/// The same of any protocol, by its number in IP; of what has no ports, all three are 0.
+/// The same for any IP protocol number; the ports of protocols without ports are 0.
 pub const fn tuple_hash(src: u32, dst: u32, sport: u16, dport: u16, protocol: u8) -> u32 {
     let stations = (src as u64) << 32 | dst as u64;
     let ports = (sport as u64) << 24 | (dport as u64) << 8 | protocol as u64;

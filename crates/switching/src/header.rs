@@ -1,14 +1,14 @@
-//! [`Header`], what a switch may look at.
+//! [`Header`]: the fields of a frame that a switch may read.
 //!
-//! 40 bytes that are made from a real frame by a parser or by a simulated host, and carried as
-//! they are in simulation, so that a packet with its transport fields fits one cache line.
+//! 40 bytes, filled by a parser from a real frame or by a simulated host, and carried as they are in simulation: a
+//! packet with its transport fields fits one cache line.
 
 use weft_units::HostId;
 use weft_wire::{EtherType, Mac};
 
 use crate::Rewrite;
 
-/// What a frame carries, as far as switches tell frames apart.
+/// The kinds of frames that switches distinguish.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[repr(u8)]
 pub enum Kind {
@@ -17,26 +17,26 @@ pub enum Kind {
     Tcp,
     /// Anything else.
     Other,
-    /// Asks for a station: ARP Request, Neighbour Solicitation.
+    /// Requests an address: ARP Request, Neighbour Solicitation.
     ArpRequest,
-    /// Answers, to the one that asked: ARP Reply, Neighbour Advertisement.
+    /// Answers a request: ARP Reply, Neighbour Advertisement.
     ArpReply,
-    /// A switch tells its neighbour that it is there.
+    /// A switch announces itself to its neighbour.
     Hello,
-    /// Explores the fabric with the SYN that it wraps; without TCP ports, for a pair of stations.
+    /// Explores the fabric with the SYN that it wraps, or, without TCP ports, for a pair of stations.
     PathRequest,
-    /// Comes back over the path found, with the SYN+ACK that it wraps.
+    /// Follows the path found back, with the SYN+ACK that it wraps.
     PathReply,
-    /// Tells that the source cannot be reached any more.
+    /// Reports that the source has become unreachable.
     PathFail,
-    /// Explores the fabric for a flow that is under way.
+    /// Explores the fabric for an established flow.
     RecoveryRequest,
-    /// Comes back over the path found.
+    /// Follows the path found back.
     RecoveryReply,
 }
 
 impl Kind {
-    /// Whether switches alone send such frames, to each other.
+    /// Whether only switches send such frames, to each other.
     pub const fn is_control(self) -> bool {
         matches!(
             self,
@@ -62,21 +62,20 @@ pub struct Header {
     pub sport: u16,
     /// Destination port of TCP or UDP, 0 otherwise.
     pub dport: u16,
-    /// Hash of the 5-tuple ([`crate::flow_hash`]), the same for every packet of one direction of a
-    /// connection.
+    /// Hash of the 5-tuple ([`crate::flow_hash`]), the same for every packet of one direction of a connection.
     pub flow_hash: u32,
-    /// A field that the sending host may change to ask for another path (IPv6 flow label).
+    /// Entropy that the sending host may change to get another path (IPv6 flow label).
     pub entropy: u32,
-    /// Room for a scheme's own header. Of a SYN, and of a frame about a path, the first four bytes
-    /// are [`Header::exploration_id`], the fifth counts hops.
+    /// Room for a scheme's own header. In a SYN and a frame about a path, the first four bytes are
+    /// [`Header::exploration_id`], the fifth counts hops.
     pub overlay: [u8; 8],
-    /// What the frame carries.
+    /// Kind of the frame.
     pub kind: Kind,
-    /// Flags of the TCP header as on the wire, 0 where the frame has none.
+    /// Flags of the TCP header as on the wire, 0 if the frame has none.
     pub tcp_flags: u8,
     /// DSCP (upper six bits) and ECN (lower two) of the IP header.
     pub traffic_class: u8,
-    /// Bytes of transport options that the packet has room for, in units of four.
+    /// Room for transport options, in units of four bytes.
     pub option_words: u8,
     /// Length of the IP packet in bytes.
     pub ip_bytes: u16,
@@ -104,7 +103,7 @@ impl Header {
         header
     }
 
-    /// What tells one exploration for a tuple from the next: a SYN's initial sequence number.
+    /// Distinguishes explorations for the same tuple: a SYN's initial sequence number.
     pub const fn exploration_id(&self) -> u32 {
         let [a, b, c, d, ..] = self.overlay;
         u32::from_be_bytes([a, b, c, d])
@@ -115,33 +114,33 @@ impl Header {
         self.overlay[..4].copy_from_slice(&id.to_be_bytes());
     }
 
-    /// The simulated host that the frame is from; `None` if its source address is no simulated host's.
+    /// The simulated sending host; `None` if the source address is not a simulated host's.
     #[inline]
     pub fn source(&self) -> Option<HostId> {
         self.src.host().map(HostId)
     }
 
-    /// The simulated host that the frame is for; `None` if its destination address is no simulated host's.
+    /// The simulated receiving host; `None` if the destination address is not a simulated host's.
     #[inline]
     pub fn destination(&self) -> Option<HostId> {
         self.dst.host().map(HostId)
     }
 
-    /// The destination address that the frame carries on its way: a label that a switch has put into its place
-    /// (`06:57` and four bytes), or the destination's own.
+    /// The destination address that the frame carries between switches: a label set by a switch (`06:57` and four
+    /// bytes), or the destination's own address.
     pub const fn label(&self) -> Mac {
         let [.., a, b, c, d] = self.overlay;
         if let [0, 0, 0, 0] = [a, b, c, d] { self.dst } else { Mac([0x06, 0x57, a, b, c, d]) }
     }
 
-    /// Puts a label into the place of the destination address, or, where it is that address, takes it away.
+    /// Replaces the destination address by a label, or removes the label if it equals that address.
     pub fn set_label(&mut self, label: Mac) {
         let [.., a, b, c, d] = label.0;
         self.overlay[4..].copy_from_slice(&if label == self.dst { [0; 4] } else { [a, b, c, d] });
     }
 
-    /// The tag of Tag-and-Forward that the frame carries, as on the wire: its EtherType and the six bytes behind it
-    /// ([`weft_wire::Tag::from_bytes`]). In the overlay the EtherType stands last, 0 where there is no tag.
+    /// The frame's Tag-and-Forward tag as on the wire: its EtherType and the six bytes after it
+    /// ([`weft_wire::Tag::from_bytes`]). In the overlay the EtherType is last, 0 without a tag.
     #[inline]
     pub const fn tag(&self) -> Option<(EtherType, [u8; 6])> {
         let [tag @ .., a, b] = self.overlay;
@@ -151,13 +150,13 @@ impl Header {
         }
     }
 
-    /// Puts a tag on, or another in its place.
+    /// Pushes a tag, or replaces the present one.
     pub fn set_tag(&mut self, ethertype: EtherType, tag: [u8; 6]) {
         self.overlay[..6].copy_from_slice(&tag);
         self.overlay[6..].copy_from_slice(&ethertype.0.to_be_bytes());
     }
 
-    /// The frame as its host sent it: without the mark of an unknown destination, and not wrapped.
+    /// The frame as its host sent it: unwrapped, without the mark of an unknown destination.
     pub fn as_sent(mut self) -> Self {
         self.src = self.src.unmarked();
         if self.is_about_flow() && matches!(self.kind, Kind::PathRequest | Kind::PathReply) {
@@ -166,17 +165,17 @@ impl Header {
         self
     }
 
-    /// Whether a frame about a path is about that of a flow, not of two stations.
+    /// Whether a frame about a path is about a flow's path, not that of two stations.
     pub const fn is_about_flow(&self) -> bool {
         self.sport != 0 || self.dport != 0
     }
 
-    /// Switches that have sent a frame about a path on.
+    /// Switches that have forwarded a frame about a path.
     pub const fn hops(&self) -> u8 {
         self.overlay[4]
     }
 
-    /// Whether the packet's sender understands ECN marks.
+    /// Whether the packet's sender supports ECN.
     #[inline]
     pub const fn is_ecn_capable(&self) -> bool {
         self.traffic_class & 0b11 != 0

@@ -1,14 +1,13 @@
-//! Hello: how a switch learns which of its ports lead to other switches.
+//! Hello messages: how a switch learns which of its ports lead to other switches.
 //!
-//! A port that heard a Hello within the hold time is a *fabric port*; one that has been up for that
-//! long and heard none is a *host port*. Between the two, and where a neighbour has fallen silent,
-//! it carries nothing: a switch taken for a host would loop what is sent to it. Hosts are not
-//! trusted: on a host port nothing counts that only switches may send.
+//! A port that received a Hello within the hold time is a *fabric port*; one that has been up for that long without
+//! a Hello is a *host port*. In between, and when a neighbour falls silent, it carries nothing: frames sent to a
+//! switch mistaken for a host would loop. Hosts are not trusted: a host port accepts no control frames.
 //!
-//! A neighbour whose Hello messages stop while its frames still come in is a switch whose daemon hangs and
-//! whose data plane works: Hello messages and frames travel the same direction, so a link that fails takes
-//! both away. Such a port stays a fabric port as a *last resort* ([`Ports::keep`]): its entries stay valid,
-//! floods leave by it after all other copies, and routes use it where no other next hop is left.
+//! A neighbour whose Hello messages stop while its frames still arrive is a switch whose daemon hangs but whose data
+//! plane works: both travel the same direction, so a link failure stops both. Such a port stays a fabric port as a
+//! *last resort* ([`Ports::keep`]): its entries stay valid, floods use it after all other ports, and routes use it
+//! when no other next hop is left.
 
 use weft_units::{Duration, PortId, Time};
 use weft_wire::Mac;
@@ -20,18 +19,18 @@ use crate::{Actions, Context, DropReason};
 
 use rand_core::RngCore;
 
-/// Which way a port leads, as far as is known before anything is heard.
+/// Where a port leads, as far as known before the first Hello.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Way {
     /// To a switch of a higher tier.
     Up,
     /// To a switch of a lower tier.
     Down,
-    /// To a switch of the same tier, or of one not known.
+    /// To a switch of the same or an unknown tier.
     Level,
     /// To a host.
     Host,
-    /// Nothing is known.
+    /// Unknown.
     #[default]
     Unknown,
 }
@@ -56,11 +55,11 @@ const HELLO: Header = Header {
 struct Port {
     up: bool,
     way: Way,
-    /// A neighbour was heard, and is deemed there until then.
+    /// The neighbour is considered up until then.
     neighbour_until: Time,
-    /// A host port from then on, unless a neighbour is heard before.
+    /// A host port from then on, unless a Hello arrives before.
     host_from: Time,
-    /// Whether the neighbour is not heard any more, and still delivers frames.
+    /// Whether the neighbour's Hello messages stopped but its frames still arrive.
     last_resort: bool,
 }
 
@@ -74,7 +73,7 @@ impl Port {
 #[derive(Clone, Debug)]
 pub struct Ports {
     ports: Vec<Port>,
-    /// Whether any port leads to a host, or may yet turn out to.
+    /// Whether any port is or may become a host port.
     may_have_hosts: bool,
     hold: Duration,
     interval: Duration,
@@ -83,7 +82,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// The ports of a switch, all up; `ways` tells where each leads.
+    /// The ports of a switch, all up, in the roles `ways`.
     pub fn new(ways: Vec<Way>, config: &Exploration) -> Self {
         let hold = Time::ZERO + config.hold;
         let port = |way| {
@@ -105,7 +104,7 @@ impl Ports {
         }
     }
 
-    /// A Hello came in on `port`.
+    /// A Hello arrived on `port`.
     pub fn heard(&mut self, port: PortId, now: Time) {
         if let Some(port) = self.ports.get_mut(port.index()) {
             port.neighbour_until = now + self.hold;
@@ -115,8 +114,8 @@ impl Ports {
         }
     }
 
-    /// The neighbour of `port` is not heard any more, and its frames still come in: the port stays a fabric
-    /// port until [`Ports::lose`], as a last resort. A Hello ends that, and so does the loss of the carrier.
+    /// Hello messages on `port` stopped, but frames still arrive: it stays a fabric port, as a last resort, until
+    /// [`Ports::lose`], the next Hello or loss of carrier.
     pub fn keep(&mut self, port: PortId) {
         if let Some(port) = self.ports.get_mut(port.index()) {
             port.neighbour_until = Time::MAX;
@@ -124,7 +123,7 @@ impl Ports {
         }
     }
 
-    /// Nothing came in on `port` for a hold time while it was a last resort: its neighbour is dead.
+    /// Nothing arrived on a last-resort `port` for a hold time: its neighbour is dead.
     pub fn lose(&mut self, port: PortId, now: Time) {
         if let Some(port) = self.ports.get_mut(port.index()).filter(|port| port.last_resort) {
             port.neighbour_until = now;
@@ -132,7 +131,7 @@ impl Ports {
         }
     }
 
-    /// Whether `port` is used only where no other is left.
+    /// Whether `port` is only used if no other is left.
     pub fn is_last_resort(&self, port: PortId) -> bool {
         self.ports.get(port.index()).is_some_and(|port| port.last_resort)
     }
@@ -153,13 +152,13 @@ impl Ports {
         self.ports.get(port.index()).is_some_and(|port| port.up && port.host_from <= now)
     }
 
-    /// Whether any port leads to a host, or may yet turn out to.
+    /// Whether any port is or may become a host port.
     #[inline]
     pub fn may_have_hosts(&self) -> bool {
         self.may_have_hosts
     }
 
-    /// Whether it is known what `port` leads to.
+    /// Whether the role of `port` is known.
     #[inline]
     pub fn is_known(&self, port: PortId, now: Time) -> bool {
         self.is_fabric(port, now) || self.is_host(port, now)
@@ -170,8 +169,8 @@ impl Ports {
         self.ports.get(port.index()).is_some_and(|port| port.up)
     }
 
-    /// `port` went down or came up: what is behind it has to be heard anew, and told who is here; of a port that is
-    /// known to lead to a host nothing more is to be heard.
+    /// `port` went down or came up: its role is unknown until Hello messages are exchanged again, unless it is
+    /// configured as a host port.
     pub fn set_up(&mut self, port: PortId, up: bool, now: Time, out: &mut Actions) {
         let Some(state) = self.ports.get_mut(port.index()) else { return };
         state.up = up;
@@ -188,8 +187,8 @@ impl Ports {
         }
     }
 
-    /// Floods the frame, or says why not: out of every fabric port that `scope` allows, and with
-    /// `to_hosts` out of every host port, but for `ingress`.
+    /// Floods the frame out of every fabric port that `scope` allows, and with `to_hosts` every host port, except
+    /// `ingress`; drops it if there is none.
     pub fn flood<C: Context>(
         &mut self,
         ctx: &mut C,
@@ -205,8 +204,8 @@ impl Ports {
         self.chosen.iter().for_each(|&port| out.send(port));
     }
 
-    /// Floods a frame to a station that is not known, or says why not: as a frame between switches out of the fabric
-    /// ports, as its host sent it out of the host ports; not out of `ingress` nor of `spared`.
+    /// Floods a frame to an unknown station: marked out of fabric ports, as its host sent it out of host ports,
+    /// except `ingress` and `spared`; drops it if there is none.
     pub fn flood_unknown<C: Context>(
         &mut self,
         ctx: &mut C,
@@ -231,7 +230,7 @@ impl Ports {
         }
     }
 
-    /// Floods a frame of the switch's own out of the fabric ports.
+    /// Floods a frame made by the switch out of the fabric ports.
     pub fn flood_own<C: Context>(
         &mut self,
         ctx: &mut C,
@@ -243,8 +242,8 @@ impl Ports {
         self.chosen.iter().for_each(|&port| out.emit(port, *header));
     }
 
-    /// Which ports a flood goes out of, and in what order: an idle fabric decides the race by it. Ports of the
-    /// last resort come behind all others.
+    /// The ports of a flood in order, which decides the race in an idle fabric. Last-resort ports come after all
+    /// others.
     fn choose<C: Context>(
         &mut self,
         ctx: &mut C,
@@ -254,7 +253,7 @@ impl Ports {
     ) {
         let now = ctx.now();
         let from = ingress.and_then(|port| self.ports.get(port.index()));
-        // What came down a tier only goes down.
+        // A copy that came down a tier only goes further down.
         let falls = config.scope == Scope::ValleyFree && from.is_some_and(|port| port.way == Way::Up);
         self.chosen.clear();
         for (number, port) in self.ports.iter().enumerate() {
@@ -276,7 +275,7 @@ impl Ports {
         }
     }
 
-    /// How many ports there are.
+    /// The number of ports.
     pub fn count(&self) -> usize {
         self.ports.len()
     }
@@ -286,7 +285,7 @@ impl Ports {
         self.next_hello
     }
 
-    /// Sends a Hello out of every port that is up, if it is time to.
+    /// Sends a Hello out of every port that is up, if it is due.
     pub fn greet(&mut self, now: Time, out: &mut Actions) {
         if now < self.next_hello {
             return;
@@ -297,7 +296,7 @@ impl Ports {
         }
     }
 
-    /// Ports whose neighbour has fallen silent between `before` and `now`.
+    /// Ports whose neighbour's hold time ended between `before` and `now`.
     pub fn silent(&self, before: Time, now: Time) -> Vec<PortId> {
         let lost = |port: &Port| port.neighbour_until > before && port.neighbour_until <= now;
         let ports = (0..).map(PortId).zip(&self.ports);
@@ -349,19 +348,19 @@ mod tests {
         assert!(ports.is_fabric(PortId(2), later) && ports.is_last_resort(PortId(2)));
         for at in 0..50 {
             let now = later + Duration::from_ps(at);
-            assert_eq!(flooded(&mut ports, now).last(), Some(&2), "whatever is drawn");
+            assert_eq!(flooded(&mut ports, now).last(), Some(&2), "in any random order");
         }
-        assert!(ports.silent(Time::ZERO, later).is_empty(), "it is not dead");
+        assert!(ports.silent(Time::ZERO, later).is_empty(), "not dead yet");
         ports.lose(PortId(2), later);
         assert!(!ports.is_fabric(PortId(2), later));
         assert_eq!(ports.silent(Time::ZERO, later), [PortId(2)]);
         ports.lose(PortId(1), later);
-        assert!(ports.is_fabric(PortId(1), later), "only a last resort is lost so");
+        assert!(ports.is_fabric(PortId(1), later), "applies to last-resort ports only");
         ports.keep(PortId(2));
         ports.heard(PortId(2), later);
-        assert!(!ports.is_last_resort(PortId(2)), "a Hello makes it a port like any other");
+        assert!(!ports.is_last_resort(PortId(2)), "a Hello makes it a normal port");
         ports.keep(PortId(2));
         ports.set_up(PortId(2), false, later, &mut Actions::default());
-        assert!(!ports.is_fabric(PortId(2), later), "without a carrier nothing comes in");
+        assert!(!ports.is_fabric(PortId(2), later), "no carrier");
     }
 }

@@ -1,20 +1,20 @@
-//! [`Index`]: in which slot of a table a key is, by its hash.
+//! [`Index`]: maps the hash of a key to its slot in a table.
 //!
-//! Open addressing with linear probing in cells of four bytes, at most half of them in use, a quarter
-//! where they are few: a look-up seldom needs more than the first cell, nor another cache line to
-//! learn the number of the slot.
+//! Open addressing with linear probing in four-byte cells, at most half of them in use, a quarter if
+//! they are few: a lookup seldom needs more than the first cell, and the slot number costs no further
+//! cache line.
 
-/// Bits of a cell for the number of a slot; above them are bits of the hash, so that the slots of
-/// other keys are seldom looked at.
+/// Bits of a cell for the slot number; the bits above are from the hash, so that slots of other keys
+/// are seldom read.
 const SLOT_BITS: u32 = 26;
 const SLOT: u32 = (1 << SLOT_BITS) - 1;
 const EMPTY: u32 = u32::MAX;
 const FEW_CELLS: usize = 1 << 16;
 
-/// Most slots that an index can tell apart.
+/// Maximum number of slots.
 pub(crate) const MOST_SLOTS: usize = SLOT as usize;
 
-/// The index. Its cells are a power of two.
+/// The index. The number of cells is a power of two.
 pub(crate) struct Index {
     cells: Vec<u32>,
     len: usize,
@@ -29,22 +29,22 @@ impl Index {
         Self { cells: vec![EMPTY; 16], len: 0 }
     }
 
-    /// Slots that are in.
+    /// Number of slots in the index.
     pub(crate) const fn len(&self) -> usize {
         self.len
     }
 
-    /// The slots that are in, in no promised order.
+    /// The slots in the index, in no particular order.
     pub(crate) fn slots(&self) -> impl Iterator<Item = usize> {
         self.cells.iter().filter(|&&cell| cell != EMPTY).map(|cell| (cell & SLOT) as usize)
     }
 
-    /// Bytes of memory held.
+    /// Bytes of memory used.
     pub(crate) fn memory(&self) -> usize {
         self.cells.capacity() * size_of::<u32>()
     }
 
-    /// The slot under `hash` of which `is` says yes.
+    /// The slot under `hash` for which `is` returns true.
     #[inline]
     pub(crate) fn find(&self, hash: u64, is: impl Fn(usize) -> bool) -> Option<usize> {
         let mask = self.cells.len() - 1;
@@ -61,7 +61,7 @@ impl Index {
         }
     }
 
-    /// Puts in a slot that is not in; `hash_of` tells the hash of any.
+    /// Adds a slot that is not in the index; `hash_of` returns the hash of any slot.
     pub(crate) fn insert(&mut self, slot: usize, hash_of: impl Fn(usize) -> u64) {
         self.len += 1;
         let share = if self.cells.len() <= FEW_CELLS { 4 } else { 2 };
@@ -85,14 +85,14 @@ impl Index {
         self.cells[place] = cell;
     }
 
-    /// Takes out a slot that is in; `hash_of` tells the hash of any.
+    /// Removes a slot that is in the index; `hash_of` returns the hash of any slot.
     pub(crate) fn remove(&mut self, slot: usize, hash_of: impl Fn(usize) -> u64) {
         let mask = self.cells.len() - 1;
         let mut hole = hash_of(slot) as usize & mask;
         while self.cells[hole] & SLOT != slot as u32 {
             hole = (hole + 1) & mask;
         }
-        // Cells behind the hole that a look-up would not find any more move into it.
+        // Cells after the hole that a lookup would no longer find move into it.
         let mut place = hole;
         loop {
             place = (place + 1) & mask;
@@ -119,7 +119,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_slot_is_found_from_when_it_is_put_in_until_it_is_taken_out(
-            // Few hashes, so that runs of cells grow, meet and wrap around.
+            // Few distinct hashes, so that runs of cells grow, meet and wrap around.
             hashes in prop::collection::vec((0_u64..40, 0_u64..3), 64),
             steps in prop::collection::vec(0_usize..64, 1..300),
         ) {

@@ -1,15 +1,14 @@
-//! What a switch decides, sans-IO.
+//! Forwarding decisions of a switch, sans-IO.
 //!
-//! A scheme is a [`Switch`]: a frame's [`Header`] goes in with the time, the queues and a random
-//! stream ([`Context`]), and [`Actions`] come out as data. Nothing here owns a clock, a socket or
-//! a packet, so the same state machine runs in the simulator, in a property test and beside a
-//! kernel data plane that is held against it.
+//! A scheme is a [`Switch`]: a frame's [`Header`] goes in with the time, the queues and a random stream
+//! ([`Context`]), and [`Actions`] come out as data. Nothing here owns a clock, a socket or a packet, so the same
+//! state machine runs in the simulator, in property tests and as the reference for a kernel data plane.
 //!
-//! One file a scheme: [`ecmp`], [`single_path`], [`spray`], [`spanning_tree`], [`smoc`] with its [`rule_table`],
-//! [`tag_forward`] in a directory of its own, and the exploration
-//! family [`arp_path`], [`tcp_path`], [`tfe`], which shares [`exploration`], [`hello`] and the
-//! [`path_table`]. A scheme that a simulation can run is known by its entry in [`registry`], from
-//! which the command line, the scenario schema and the documentation take names and parameters.
+//! One file per scheme: [`ecmp`], [`single_path`], [`spray`], [`spanning_tree`], [`smoc`] with its
+//! [`rule_table`], [`tag_forward`] in its own directory, and the exploration family [`arp_path`], [`tcp_path`],
+//! [`tfe`], which shares [`exploration`], [`hello`] and the [`path_table`]. [`registry`] lists the schemes that
+//! a simulation can run; the command line, the scenario schema and the documentation take names and parameters
+//! from it.
 
 mod action;
 pub mod arp_path;

@@ -1,4 +1,4 @@
-//! The table of TCP-Path: for each direction of a flow, the port towards one of its ends.
+//! TCP-Path's table: for each direction of a flow, the port towards one of its ends.
 
 use weft_units::{PortId, Time};
 use weft_wire::Mac;
@@ -8,15 +8,15 @@ use crate::hash::fold_product;
 use crate::header::Header;
 use crate::soft_table::{SoftKey, SoftTable};
 
-/// Class of an entry that a request has made and no reply has confirmed.
+/// Class of an entry made by a request and not confirmed by a reply.
 pub const LOCKED: u8 = 0;
-/// Class of an entry of a connection that ends.
+/// Class of an entry of a closing connection.
 pub const CLOSING: u8 = 1;
-/// Class of an entry that a reply has confirmed.
+/// Class of an entry confirmed by a reply.
 pub const CONFIRMED: u8 = 2;
 
-/// An end of a TCP connection: a station and its TCP port, in one word, which compares and hashes at
-/// once and orders as the two do.
+/// An end of a TCP connection: a station and its TCP port in one word, compared and hashed at once,
+/// in the order of the two.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct End(u64);
 
@@ -42,20 +42,20 @@ impl End {
 /// One direction of a TCP connection: the entry of `{host, peer}` leads to `host`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct FlowKey {
-    /// The end that the entry leads to.
+    /// The end towards which the entry leads.
     pub host: End,
     /// The other end.
     pub peer: End,
 }
 
 impl FlowKey {
-    /// The entry that leads back to where the frame comes from.
+    /// The entry that leads back to the frame's source.
     #[inline]
     pub const fn to_source(header: &Header) -> Self {
         Self::to_destination(header).reversed()
     }
 
-    /// The entry that leads on to where the frame goes.
+    /// The entry that leads to the frame's destination.
     #[inline]
     pub const fn to_destination(header: &Header) -> Self {
         Self { host: End::new(header.dst, header.dport), peer: End::new(header.src, header.sport) }
@@ -79,15 +79,15 @@ impl SoftKey for FlowKey {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct PathEntry {
-    /// Where it leads.
+    /// The egress port.
     pub port: PortId,
-    /// Whether the end that it leads to started the exploration.
+    /// Whether the end towards which it leads started the exploration.
     pub initiator: bool,
-    /// Whether the next SYN of the tuple goes by the default forwarding, since the last explored.
+    /// Whether the last SYN explored, so that the next one takes the default forwarding.
     pub explored: bool,
-    /// The exploration that made it.
+    /// The exploration that created it.
     pub id: u32,
-    /// When it was made, in milliseconds of the run modulo 2^32.
+    /// Creation time, in milliseconds of the run modulo 2^32.
     pub made: u32,
 }
 

@@ -1,4 +1,4 @@
-//! [`PortLimits`]: what the frames that come in on one port may cause, a token bucket each.
+//! [`PortLimits`]: limits what frames from one port may cause, with token buckets.
 
 use weft_units::{PortId, Time};
 
@@ -18,12 +18,12 @@ impl PortLimits {
         Self { ports: vec![[floods, stations]; count] }
     }
 
-    /// Takes one of the floods that frames from `port` may start, if any is left.
+    /// Takes a token of the floods that frames from `port` may start, if any is left.
     pub(crate) fn may_flood(&mut self, port: PortId, now: Time) -> bool {
         self.ports.get_mut(port.index()).is_some_and(|[floods, _]| floods.take(now))
     }
 
-    /// Takes one of the stations that may be new on `port`, or move there, if any is left.
+    /// Takes a token of the stations that may appear on or move to `port`, if any is left.
     pub(crate) fn may_add_station(&mut self, port: PortId, now: Time) -> bool {
         self.ports.get_mut(port.index()).is_some_and(|[_, stations]| stations.take(now))
     }

@@ -1,8 +1,8 @@
-//! [`RateLimit`]: a token bucket, kept as the one moment when it will be full again.
+//! [`RateLimit`]: a token bucket, stored as the time when it will be full again.
 
 use weft_units::{Duration, Time};
 
-/// Lets `rate` events a second through in the long run, and up to `burst` at once.
+/// Allows `rate` events per second on average, and up to `burst` at once.
 #[derive(Clone, Debug)]
 pub struct RateLimit {
     gap: Duration,
@@ -11,7 +11,7 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// A full bucket of `burst` tokens that gains `rate` a second; a rate of zero lets only the burst through.
+    /// A full bucket of `burst` tokens that gains `rate` per second; a rate of zero allows only the burst.
     pub fn new(rate: u64, burst: u64) -> Self {
         let never = u64::MAX / 4 / burst.max(1);
         let gap = Duration::from_ps(1_000_000_000_000_u64.checked_div(rate).unwrap_or(never));
@@ -19,7 +19,7 @@ impl RateLimit {
         Self { gap, slack, full_at: Time::ZERO }
     }
 
-    /// Takes a token, if there is one.
+    /// Takes a token, if any is left.
     pub fn take(&mut self, now: Time) -> bool {
         let full_at = self.full_at.max(now) + self.gap;
         let allowed = full_at <= now + self.slack;

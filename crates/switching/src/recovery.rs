@@ -1,9 +1,9 @@
-//! What TCP-Path does when a path breaks.
+//! Path recovery of TCP-Path.
 //!
-//! The switches on both sides of the break send Path Fail towards the ends that they still reach;
-//! each hop forgets the flow. The edge where the flow was explored from then explores again with a
-//! Path Recovery Request, which the other edge answers with a Path Recovery Reply (section III-D
-//! of the paper). The same exchange moves a flow that works to a better path.
+//! The switches on both sides of a failure send Path Fail towards the ends that they still reach; each hop removes
+//! the flow. The edge from which the flow was explored then explores again with a Path Recovery Request, which the
+//! other edge answers with a Path Recovery Reply (section III-D of the paper). The same exchange moves a working
+//! flow to a better path.
 
 use rand_core::RngCore;
 use weft_units::{PortId, Time};
@@ -13,29 +13,29 @@ use crate::path_table::{CONFIRMED, FlowKey, LOCKED, PathEntry, milliseconds};
 use crate::tcp_path::{TcpPathSwitch, about};
 use crate::{Actions, Context, DropReason, Rewrite};
 
-/// How old an entry is at least that a Path Fail without an exploration erases, in milliseconds: such a frame comes
-/// from a switch without an entry, and so can be older than a path that has been found meanwhile.
+/// Minimum age of an entry that a Path Fail without an exploration id removes, in milliseconds: such a frame comes
+/// from a switch without an entry, and may be older than a path found since.
 const UNNAMED_AGE: u32 = 1_000;
 
-/// Whether a Path Fail about the path of the exploration `id` is about `entry`; 0, which may be that of a SYN too,
-/// where its sender knew of none.
+/// Whether a Path Fail about exploration `id` applies to `entry`. Id 0 means that its sender had no entry, but may
+/// also be a SYN's sequence number.
 const fn is_named(entry: &PathEntry, id: u32, now: Time) -> bool {
     entry.id == id || id == 0 && milliseconds(now).wrapping_sub(entry.made) >= UNNAMED_AGE
 }
 
 impl TcpPathSwitch {
-    /// `port` is dead: every flow that has an entry on it is broken.
+    /// `port` is dead: every flow with an entry on it is broken.
     pub(crate) fn break_port<C: Context>(&mut self, ctx: &mut C, port: PortId, out: &mut Actions) {
         let entries = self.paths.iter(ctx.now()).filter(|(_, entry)| entry.port == port);
         let mut broken: Vec<FlowKey> = entries.map(|(key, _)| *key).collect();
-        // The table's order is its own.
+        // The table's own order is arbitrary.
         broken.sort_unstable();
         for key in broken {
             self.break_path(ctx, key, out);
         }
     }
 
-    /// The entry of `key` leads nowhere: tells the other end's edge.
+    /// The entry of `key` leads nowhere: removes the flow and notifies the other end's edge.
     pub(crate) fn break_path<C: Context>(&mut self, ctx: &mut C, key: FlowKey, out: &mut Actions) {
         let now = ctx.now();
         let other = self.paths.get(&key.reversed(), now).copied();
@@ -53,7 +53,7 @@ impl TcpPathSwitch {
         }
     }
 
-    /// Path Fail: the source cannot be reached the way it came.
+    /// Path Fail: the source can no longer be reached over the ingress port.
     pub(crate) fn on_path_fail<C: Context>(
         &mut self,
         ctx: &mut C,
@@ -68,7 +68,7 @@ impl TcpPathSwitch {
             return out.drop(DropReason::Stale);
         }
         self.paths.remove(&broken);
-        // An entry that another exploration has made since leads over a path that stands.
+        // A newer exploration's entry belongs to a path that still works.
         let Some(entry) = self.paths.get(&reached, now).copied().filter(named) else {
             return out.consume();
         };
@@ -83,15 +83,14 @@ impl TcpPathSwitch {
         }
     }
 
-    /// Looks for a path for the flow of `key.host`, which is on the host port `port`, where there is one
-    /// to look for.
+    /// Searches for a path for the flow of `key.host`, which is on the host port `port`, if possible.
     pub(crate) fn recover<C: Context>(&mut self, ctx: &mut C, key: FlowKey, port: PortId, out: &mut Actions) {
         if self.may_recover(key, ctx.now()) {
             self.look_for_path(ctx, key, port, out);
         }
     }
 
-    /// The same where a host's frames are the cause: no more often than its port may explore.
+    /// The same if caused by a host's frames: subject to its port's exploration limit.
     pub(crate) fn recover_for_host<C: Context>(
         &mut self,
         ctx: &mut C,
@@ -104,7 +103,7 @@ impl TcpPathSwitch {
         }
     }
 
-    /// Whether a flow's other end is elsewhere, and nobody looks for a path to it yet.
+    /// Whether a flow's other end is on another switch, and no search for it is in progress.
     fn may_recover(&self, key: FlowKey, now: Time) -> bool {
         self.base.attached(key.peer.station(), now).is_none() && self.paths.class(&key, now) != Some(LOCKED)
     }
@@ -120,7 +119,7 @@ impl TcpPathSwitch {
         self.base.ports.flood_own(ctx, &self.base.config, &header, out);
     }
 
-    /// At the edge of the flow of `key.host`: looks for a better path once the one it has is old.
+    /// At the edge of the flow of `key.host`: searches for a better path if the present one is old.
     pub(crate) fn refresh_path<C: Context>(
         &mut self,
         ctx: &mut C,

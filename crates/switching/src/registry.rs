@@ -1,5 +1,5 @@
-//! The schemes there are: names, parameters, constructors. The one list from which the command
-//! line, the scenario's schema and the documentation are made.
+//! The available schemes: names, parameters, constructors. The command line, the scenario schema and the documentation
+//! are derived from this list.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use crate::{
     tcp_path, tfe,
 };
 
-/// What may stand for a parameter.
+/// The type of a parameter's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ParamKind {
-    /// One of a few words.
+    /// One of several words.
     Choice(&'static [&'static str]),
-    /// A span of time with its unit.
+    /// A duration with its unit.
     Duration,
     /// A size with its unit.
     Bytes,
-    /// A whole number, at least 1.
+    /// A positive integer.
     Count,
     /// `true` or `false`.
     Switch,
@@ -35,9 +35,9 @@ pub enum ParamKind {
 pub struct ParamInfo {
     /// The key in the scenario's `[scheme]`.
     pub name: &'static str,
-    /// What values it takes.
+    /// Its type.
     pub kind: ParamKind,
-    /// The value where none is given, as text.
+    /// The default, as text.
     pub default: &'static str,
     /// What it means.
     pub doc: &'static str,
@@ -48,7 +48,7 @@ pub struct ParamInfo {
 pub struct SchemeInfo {
     /// The name in scenarios.
     pub name: &'static str,
-    /// One line of what it does.
+    /// One-line description.
     pub summary: &'static str,
     /// Its parameters.
     pub params: &'static [ParamInfo],
@@ -60,17 +60,17 @@ pub struct SchemeInfo {
 pub enum ParamValue {
     /// `true` or `false`.
     Switch(bool),
-    /// A whole number.
+    /// An integer.
     Count(u64),
-    /// A span of time.
+    /// A duration.
     Duration(Duration),
     /// A size.
     Bytes(Bytes),
-    /// One of a few words.
+    /// One of several words.
     Text(String),
 }
 
-/// A scheme with the parameters that a scenario gives it; what is not given has its default.
+/// A scheme with the parameters given in a scenario; others have their defaults.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SchemeSpec {
     /// The name in the registry.
@@ -79,23 +79,23 @@ pub struct SchemeSpec {
     pub params: BTreeMap<String, ParamValue>,
 }
 
-/// Why a [`SchemeSpec`] does not describe a scheme.
+/// Why a [`SchemeSpec`] is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum SchemeError {
-    /// The name is in no registry.
-    #[error("unknown scheme `{name}`; there are {}", known.join(", "))]
+    /// The registry does not have the name.
+    #[error("unknown scheme `{name}`; available: {}", known.join(", "))]
     UnknownScheme {
-        /// What was given.
+        /// The given name.
         name: String,
-        /// What there is.
+        /// The available names.
         known: Vec<&'static str>,
     },
-    /// The scheme cannot be had on this fabric.
+    /// The scheme does not support this fabric.
     #[error("`{name}` does not run on this fabric: {reason}")]
     Fabric {
         /// The scheme.
         name: &'static str,
-        /// Why not.
+        /// Why.
         reason: String,
     },
 }
@@ -117,31 +117,31 @@ pub fn registry() -> &'static [SchemeInfo] {
     SCHEMES
 }
 
-/// Whether the scheme `name` looks for paths by racing copies of a frame.
+/// Whether the scheme `name` finds paths by racing copies of a frame.
 pub fn explores(name: &str) -> bool {
     matches!(name, "arp_path" | "tcp_path" | "tfe")
 }
 
-/// The central controller of a scheme.
+/// A scheme's central controller.
 pub struct Central {
-    /// What it decides.
+    /// Its decisions.
     pub controller: Box<dyn weft_control::Controller>,
-    /// How long its words take.
+    /// Its delays.
     pub timing: Timing,
 }
 
-/// How long it takes until what a central controller wants is so.
+/// The delays from a controller's decision until it takes effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timing {
-    /// Between a switch and the controller, one way.
+    /// One-way delay between a switch and the controller.
     pub control_delay: Duration,
-    /// What the controller takes before what it has decided leaves it.
+    /// Time from a decision of the controller until it is sent.
     pub install_delay: Duration,
-    /// What a switch takes for a rule; it does one at a time.
+    /// Time a switch needs to install a rule, one at a time.
     pub rule_latency: Duration,
 }
 
-/// As with Open vSwitch and a controller on one machine.
+/// Values of Open vSwitch with a controller on the same machine.
 impl Default for Timing {
     fn default() -> Self {
         Self {
@@ -160,14 +160,14 @@ impl Timing {
         default: "100 us",
         doc: "one-way delay between a switch and the controller",
     };
-    /// That of [`Timing::install_delay`].
+    /// The parameter of [`Timing::install_delay`].
     pub(crate) const INSTALL_DELAY: ParamInfo = ParamInfo {
         name: "install_delay",
         kind: ParamKind::Duration,
         default: "0 s",
         doc: "time from a decision of the controller until it is sent",
     };
-    /// That of [`Timing::rule_latency`].
+    /// The parameter of [`Timing::rule_latency`].
     pub(crate) const RULE_LATENCY: ParamInfo = ParamInfo {
         name: "rule_latency",
         kind: ParamKind::Duration,
@@ -175,7 +175,7 @@ impl Timing {
         doc: "time a switch needs to install a rule, one at a time",
     };
 
-    /// As the parameters of `spec` say.
+    /// The delays given in `spec`.
     pub(crate) fn from_spec(spec: &SchemeSpec) -> Self {
         let given = |param: ParamInfo, otherwise| match spec.params.get(param.name) {
             Some(ParamValue::Duration(time)) => *time,
@@ -190,7 +190,7 @@ impl Timing {
     }
 }
 
-/// A scheme ready to make its switches.
+/// A scheme ready to build its switches.
 pub trait Blueprint {
     /// The state machine of one switch.
     type Switch: Switch;
@@ -198,25 +198,25 @@ pub trait Blueprint {
     /// The switch at `node`.
     fn switch(&self, fabric: &Fabric, node: NodeId) -> Self::Switch;
 
-    /// The controller that tells the switches what to do, where there is one.
+    /// The central controller, if any.
     fn central(&self) -> Option<Central> {
         None
     }
 
-    /// Where hosts have to ask for addresses: how long they remember them.
+    /// Lifetime of ARP entries, if hosts send ARP Requests.
     fn arp_cache(&self) -> Option<Duration> {
         None
     }
 }
 
-/// Parameters that are right one by one and wrong together, or beyond their range.
+/// Parameters that contradict each other or are out of range.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Contradiction {
     /// The parameter to change.
     pub param: &'static str,
     /// What is wrong.
     pub message: String,
-    /// What was expected.
+    /// The expected value.
     pub expected: String,
 }
 
@@ -232,31 +232,30 @@ pub fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
     exploration::contradiction(spec).or_else(of_classifier)
 }
 
-/// Why the scheme of `spec` cannot be had on `fabric`; the parameter to change is `name` where none would help.
+/// Why `fabric` does not support the scheme of `spec`. The parameter to change is `name` if no other helps.
 pub fn misfit(spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction> {
     if needs_shape(&spec.name) { tag_forward::misfit(spec, fabric) } else { None }
 }
 
-/// Whether the scheme `name` is for fabrics of one shape only.
+/// Whether the scheme `name` requires a certain topology.
 pub fn needs_shape(name: &str) -> bool {
     name == tag_forward::INFO.name
 }
 
-/// Something to be done with a scheme whose type is known only at run time: the visitor is
-/// compiled for each scheme, so that no packet pays for dynamic dispatch.
+/// An operation on a scheme whose type is known only at run time. The visitor is compiled for each scheme, so that no
+/// packet pays for dynamic dispatch.
 pub trait SchemeVisitor {
-    /// What comes of it.
+    /// Its result.
     type Output;
 
-    /// Called with the scheme that was asked for.
+    /// Called with the requested scheme.
     fn visit<B: Blueprint>(self, blueprint: B) -> Self::Output;
 }
 
-/// Builds the scheme that `spec` names over `routes`, those of `fabric`, and hands it to `visitor`. `seed` is the run's.
+/// Builds the scheme of `spec` over `routes`, those of `fabric`, and passes it to `visitor`. `seed` is that of the run.
 ///
 /// # Errors
-/// [`SchemeError::UnknownScheme`] where the registry does not have the name, [`SchemeError::Fabric`] where
-/// [`misfit`] says why.
+/// [`SchemeError::UnknownScheme`] if the registry does not have the name, [`SchemeError::Fabric`] for a [`misfit`].
 pub fn visit_scheme<V: SchemeVisitor>(
     spec: &SchemeSpec,
     fabric: &Fabric,

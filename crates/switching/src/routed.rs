@@ -1,8 +1,8 @@
-//! [`RoutedSwitch`]: routes for the stations that have one, ARP-Path for all others.
+//! [`RoutedSwitch`]: routes for stations that have one, ARP-Path for all others.
 //!
-//! So do Linux switches with routes (modes `ecmp` and `spray`): hosts that nobody has configured are learned at their
-//! own switch, announced and explored for, and have one path; what is known of them by routes has many. Simulated
-//! fabrics have a route to every host, and no need of this.
+//! Used by Linux switches with routes (modes `ecmp` and `spray`): unconfigured hosts are learnt at their own switch,
+//! announced and explored, and have one path; hosts with routes have many. Simulated fabrics have a route to every
+//! host and do not need this.
 
 use weft_units::{PortId, Time};
 
@@ -10,20 +10,20 @@ use crate::arp_path::ArpPathSwitch;
 use crate::header::{Header, Kind};
 use crate::{Actions, Context, DropReason, Switch, TableEntries};
 
-/// Where a route leads.
+/// The result of a route lookup.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hop {
-    /// The station has none.
+    /// The station has no route.
     Unrouted,
     /// None of its ports is usable.
     Gone,
-    /// Out of this port.
+    /// Forward by this port.
     Port(PortId),
 }
 
-/// Chooses among the next hops of stations.
+/// Selects the next hops of stations.
 pub trait Routes {
-    /// The next hop of a frame to one station.
+    /// The next hop of a unicast frame.
     fn hop<C: Context>(&mut self, ctx: &mut C, header: &Header) -> Hop;
 }
 
@@ -34,12 +34,12 @@ pub struct RoutedSwitch<R> {
 }
 
 impl<R: Routes> RoutedSwitch<R> {
-    /// A switch that has `routes`; `base` does the rest.
+    /// A switch with `routes`, and `base` for everything else.
     pub const fn new(base: ArpPathSwitch, routes: R) -> Self {
         Self { base, routes }
     }
 
-    /// What forwards to stations without a route.
+    /// The forwarding for stations without a route.
     pub const fn base(&self) -> &ArpPathSwitch {
         &self.base
     }

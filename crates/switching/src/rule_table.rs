@@ -1,7 +1,7 @@
-//! [`RuleTable`]: the table of an OpenFlow switch, filled by a [`weft_control::Controller`].
+//! [`RuleTable`]: the flow table of an OpenFlow switch, filled by a [`weft_control::Controller`].
 //!
-//! What a frame has found in the [`RuleSet`] is remembered until the table changes, so that a flow's frames cost one
-//! look.
+//! The result of a lookup in the [`RuleSet`] is cached until the table changes, so that a flow's frames cost one
+//! lookup.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -9,19 +9,19 @@ use weft_control::{Match, Rule, RuleChange, RuleSet, Shape};
 use weft_units::{Duration, Time};
 use weft_wire::Mac;
 
-/// Frames of different kinds that are remembered at most.
+/// Maximum number of cached lookups.
 const REMEMBERED: usize = 1 << 16;
 
-/// A rule, and what became of it.
+/// A rule and its counters.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The rule.
     pub rule: Rule,
-    /// Frames that it was applied to.
+    /// Frames that matched it.
     pub packets: u64,
-    /// Their bytes, as IP counts them.
+    /// Their IP bytes.
     pub bytes: u64,
-    /// When the last one came, or the rule itself.
+    /// Time of the last match, or of insertion.
     used: Time,
 }
 
@@ -36,7 +36,7 @@ impl Entry {
 
 macro_rules! fields {
     ($($field:ident)*) => {
-        /// Which fields the rules of a group look at: those that are given, and the mask of the destination.
+        /// The fields that a group of rules matches, and the mask of the destination.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         struct Fields {
             eth_dst: Option<Mac>,
@@ -53,7 +53,7 @@ macro_rules! fields {
             type Packet = Match;
             type Key = Match;
 
-            /// What a rule of this shape has to say to match a frame with these fields.
+            /// The match that a rule of this shape needs for a frame with these fields.
             #[inline]
             fn key(&self, frame: &Match) -> Option<Match> {
                 let address = frame.eth_dst.map_or_else(Mac::default, |(address, _)| address);
@@ -69,7 +69,7 @@ fn and(Mac(address): Mac, Mac(mask): Mac) -> Mac {
     Mac(std::array::from_fn(|at| address[at] & mask[at]))
 }
 
-/// What is matched, with the bits that do not count cleared.
+/// The match with don't-care bits cleared.
 fn canonical(matches: &Match) -> Match {
     Match { eth_dst: matches.eth_dst.map(|(value, mask)| (and(value, mask), mask)), ..*matches }
 }
@@ -78,26 +78,26 @@ fn canonical(matches: &Match) -> Match {
 #[derive(Default)]
 pub struct RuleTable {
     set: RuleSet<Fields, Entry>,
-    /// The slots of rules by their cookies.
+    /// The slots of rules by cookie.
     by_cookie: HashMap<u64, u32, FxBuildHasher>,
-    /// The slot of the rule by what frames say, `None` where there is none.
+    /// Cached lookups: the slot of the matching rule, `None` if there is none.
     found: HashMap<Match, Option<u32>, FxBuildHasher>,
-    /// No rule idles out before.
+    /// Lower bound of the next idle timeout.
     first_expiry: Option<Time>,
 }
 
 impl RuleTable {
-    /// How many rules there are.
+    /// The number of rules.
     pub fn len(&self) -> usize {
         self.set.len()
     }
 
-    /// The rules, in no promised order.
+    /// The rules, in no particular order.
     pub fn rules(&self) -> impl Iterator<Item = &Entry> {
         self.set.iter().map(|(_, entry)| entry)
     }
 
-    /// Carries a change out at `now`.
+    /// Applies a change at `now`.
     pub fn apply(&mut self, now: Time, change: &RuleChange) {
         self.found.clear();
         match change {
@@ -114,7 +114,7 @@ impl RuleTable {
                 let slot = self.by_cookie.get(cookie).copied();
                 slot.and_then(|slot| self.take_out(slot));
             }
-            // Of a switch that forwards by tags.
+            // For Tag-and-Forward switches only.
             RuleChange::Flow(_) => {}
         }
     }
@@ -134,15 +134,15 @@ impl RuleTable {
         }
     }
 
-    /// Takes out the rule in a slot.
+    /// Removes the rule in a slot.
     fn take_out(&mut self, slot: u32) -> Option<Entry> {
         let Rule { priority, matches, cookie, .. } = &self.set.get(slot)?.rule;
         self.by_cookie.remove(cookie);
         self.set.remove(*priority, Fields::of(matches), &canonical(matches))
     }
 
-    /// The rule for a frame of `bytes` with these fields (each that it has is set, its address with a mask of
-    /// ones), which takes note of it; `None` where none matches.
+    /// The rule that matches a frame of `bytes` with these fields (all that it has, the address with a mask of
+    /// ones), or `None`; counts the frame.
     pub fn find(&mut self, now: Time, frame: &Match, bytes: u16) -> Option<&Rule> {
         let slot = match self.found.get(frame) {
             Some(slot) => *slot,
@@ -164,12 +164,12 @@ impl RuleTable {
         slot
     }
 
-    /// No rule idles out before this.
+    /// Lower bound of the next idle timeout.
     pub fn next_expiry(&self) -> Time {
         self.first_expiry.unwrap_or(Time::MAX)
     }
 
-    /// Takes out the rules that have idled out by `now`, in order of their cookies.
+    /// Removes the rules that idled out by `now`, in order of their cookies.
     pub fn expire(&mut self, now: Time) -> Vec<Entry> {
         if self.next_expiry() > now {
             return Vec::new();
@@ -232,7 +232,7 @@ mod tests {
         table.apply(Time::ZERO, &RuleChange::Modify(rule(2, 5, to, 7)));
         assert_eq!(table.rules().next().map(|entry| entry.rule.clone()), Some(rule(2, 5, to, 7)));
         table.apply(Time::ZERO, &RuleChange::Remove { cookie: 1, matches: Match::ALL });
-        assert_eq!(table.len(), 1, "cookie 1 went with the rule that was replaced");
+        assert_eq!(table.len(), 1, "cookie 1 belonged to the replaced rule");
         table.apply(Time::ZERO, &RuleChange::Remove { cookie: 2, matches: Match::ALL });
         assert_eq!((table.len(), found(&mut table, frame(1, LABEL))), (0, None));
     }

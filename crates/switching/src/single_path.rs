@@ -17,7 +17,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     params: &[],
 };
 
-/// Makes the switches of a single-path fabric.
+/// Builds the switches of a single-path fabric.
 pub struct SinglePath {
     routes: Arc<Forwarding>,
 }

@@ -1,11 +1,11 @@
-//! smoc: a central controller gives each subflow of a Multipath TCP connection a path of its own.
+//! smoc: a central controller places each subflow of a Multipath TCP connection on its own path.
 //!
-//! The switches know nothing but rules (OpenFlow 1.3); what the rules are is decided by [`weft_control::Smoc`], the same
-//! that sits behind real switches (Nakasan et al., "A simple multipath OpenFlow controller using topology-based
-//! algorithm for Multipath TCP", Concurrency and Computation 2017).
+//! The switches only apply rules (OpenFlow 1.3). [`weft_control::Smoc`] decides the rules, as it does for real switches
+//! (Nakasan et al., "A simple multipath OpenFlow controller using topology-based algorithm for Multipath TCP",
+//! Concurrency and Computation 2017).
 //!
-//! Where a frame carries a label, it stands in the frame's overlay ([`Header::label`]): hosts keep their place in
-//! `dst`, where a real frame has the label too. A host's IPv4 address is 10.0.0.1 plus its number.
+//! A frame's label is in its overlay ([`Header::label`]): `dst` still identifies the host, unlike in a real frame,
+//! where the label replaces it. A host's IPv4 address is 10.0.0.1 plus its number.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -57,7 +57,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     ],
 };
 
-/// Makes the switches and the controller.
+/// Builds the switches and the controller.
 pub struct Smoc {
     settings: Settings,
     timing: Timing,
@@ -87,7 +87,7 @@ impl Smoc {
     }
 }
 
-/// The first parameter beyond its range.
+/// The first parameter out of range.
 pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
     let count = |name, default| match spec.params.get(name) {
         Some(ParamValue::Count(value)) => *value,
@@ -100,20 +100,20 @@ pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
     };
     let (paths, proactive) = (count("paths", 8), count("proactive_paths", 4));
     if paths > 64 {
-        return Some(wrong("paths", paths.to_string(), "1 to 64".to_owned()));
+        return Some(wrong("paths", paths.to_string(), "expected 1 to 64".to_owned()));
     }
     if proactive > paths && spec.params.contains_key("proactive_paths") {
         return Some(wrong(
             "proactive_paths",
             proactive.to_string(),
-            format!("1 to {paths}, which is `paths` (or `paths = {proactive}`)"),
+            format!("expected at most {paths}, the value of `paths` (or `paths = {proactive}`)"),
         ));
     }
     match spec.params.get("idle_timeout") {
         Some(ParamValue::Duration(time))
             if !(1.0..=3600.0).contains(&time.as_secs_f64()) || time.as_secs_f64().fract() != 0.0 =>
         {
-            Some(wrong("idle_timeout", time.to_string(), "whole seconds, 1 s to 3600 s".to_owned()))
+            Some(wrong("idle_timeout", time.to_string(), "expected whole seconds, 1 s to 3600 s".to_owned()))
         }
         _ => None,
     }
@@ -127,23 +127,23 @@ impl Blueprint for Smoc {
     }
 
     fn central(&self) -> Option<Central> {
-        // The settings were brought into their ranges.
+        // The settings are already clamped to their ranges.
         let controller = weft_control::Smoc::new(self.settings.clone()).ok()?;
         Some(Central { controller: Box::new(controller), timing: self.timing })
     }
 }
 
-/// What the controller calls the switch at `node`.
+/// The controller's id of the switch at `node`.
 pub const fn switch_id(node: NodeId) -> SwitchId {
     SwitchId(node.0 as u64 + 1)
 }
 
-/// What the controller calls a port.
+/// The controller's number of a port.
 pub const fn port_no(port: PortId) -> PortNo {
     PortNo(port.0 as u32 + 1)
 }
 
-/// The port that the controller calls so.
+/// The port with this number.
 pub const fn port_id(port: PortNo) -> PortId {
     PortId(port.0.saturating_sub(1) as u16)
 }
@@ -159,7 +159,7 @@ pub struct SmocSwitch {
     table: RuleTable,
 }
 
-/// What rules can look at in a frame.
+/// The fields of a frame that rules can match.
 fn fields(ingress: PortId, header: &Header) -> Match {
     let ip = |mac: Mac| mac.host().map(HostId).map(address);
     let is_tcp = header.kind == Kind::Tcp;
@@ -194,7 +194,7 @@ impl Switch for SmocSwitch {
                     out.rewrite(Rewrite::Label(label));
                     continue;
                 }
-                // OpenFlow never sends a frame back out of the port by which it came.
+                // OpenFlow never sends a frame out of its ingress port.
                 RuleAction::Output(port) if port_id(port) == ingress => {
                     back = true;
                     continue;
@@ -282,7 +282,7 @@ mod tests {
         };
         let wrong = contradiction(&spec(&[("paths", 2), ("proactive_paths", 3)])).unwrap();
         assert_eq!(wrong.param, "proactive_paths");
-        assert_eq!(wrong.expected, "1 to 2, which is `paths` (or `paths = 3`)");
+        assert_eq!(wrong.expected, "expected at most 2, the value of `paths` (or `paths = 3`)");
         for (given, at_once) in
             [(&[("paths", 2)][..], 2), (&[], 4), (&[("paths", 6), ("proactive_paths", 6)], 6)]
         {

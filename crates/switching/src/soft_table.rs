@@ -1,9 +1,9 @@
 //! [`SoftTable`]: a bounded table of entries that expire unless they are used.
 //!
-//! Entries are in one of a few classes (locked, confirmed, ...), each with a life of its own. A use
-//! gives an entry its class's whole life again, so in a class the order of last use is that of
-//! expiry ([`crate::expiry_order`]). A full table evicts from the lowest class that has an entry,
-//! the least recently used first; of two put in at the same instant, the one put in first.
+//! Entries are in one of several classes (locked, confirmed, ...), each with its own lifetime. A
+//! use restarts an entry's lifetime, so within a class the order of last use is that of expiry
+//! ([`crate::expiry_order`]). A full table evicts from the lowest non-empty class, the least
+//! recently used first; of two inserted at the same time, the one inserted first.
 
 use weft_units::{Duration, Time};
 
@@ -13,18 +13,18 @@ use crate::index::{Index, MOST_SLOTS};
 
 /// A key of the table.
 pub trait SoftKey: Copy + Eq {
-    /// 64 bits that look random; under secrets of the table, so that no outsider can choose keys
-    /// that collide.
+    /// 64 random-looking bits, keyed with secrets of the table, so that outsiders cannot choose
+    /// colliding keys.
     fn hash(&self, secrets: [u64; 2]) -> u64;
 }
 
-/// What a use needs comes first, so that it is seldom in two cache lines.
+/// The fields of a lookup come first, so that they are seldom in two cache lines.
 #[repr(C)]
 pub(crate) struct Slot<K, V> {
     pub(crate) expiry: Time,
     key: K,
     class: u8,
-    /// Its list in the order of its class.
+    /// Its list in the expiry order of its class.
     pub(crate) list: u8,
     value: V,
     pub(crate) links: Links,
@@ -36,27 +36,27 @@ pub struct SoftTable<K, V> {
     slots: Vec<Slot<K, V>>,
     secrets: [u64; 2],
     lives: [Duration; CLASSES],
-    /// Slots free, linked by [`Links::after`].
+    /// Free slots, linked by [`Links::after`].
     free: u32,
     classes: Box<[ExpiryOrder]>,
     size: usize,
 }
 
-/// Most classes.
+/// Maximum number of classes.
 const CLASSES: usize = 4;
 
-/// What became of an insertion.
+/// The result of an insertion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Inserted<K> {
-    /// There was room, or the key was there.
+    /// There was room, or the key was present.
     Kept,
-    /// The table was full: this entry had to go.
+    /// The table was full: this entry was evicted.
     Evicted(K),
 }
 
 impl<K: SoftKey, V> SoftTable<K, V> {
-    /// An empty table of at most `size` entries (at least one), whose class `i`, of at most four,
-    /// lasts `lives[i]` without use.
+    /// An empty table of at most `size` entries (at least one). Class `i`, of at most four, has the
+    /// lifetime `lives[i]` without use.
     pub fn new(size: usize, lives: &[Duration], secret: u64) -> Self {
         Self {
             index: Index::new(),
@@ -69,12 +69,12 @@ impl<K: SoftKey, V> SoftTable<K, V> {
         }
     }
 
-    /// Entries held, expired ones that no sweep has met included.
+    /// Number of entries, including expired ones not yet swept.
     pub fn len(&self) -> usize {
         self.index.len()
     }
 
-    /// Whether the table holds nothing.
+    /// Whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.index.len() == 0
     }
@@ -89,13 +89,13 @@ impl<K: SoftKey, V> SoftTable<K, V> {
         self.find(key).filter(|&at| self.slots[at].expiry > now)
     }
 
-    /// The value of `key`; an expired entry is no entry.
+    /// The value of `key`, unless expired.
     #[inline]
     pub fn get(&self, key: &K, now: Time) -> Option<&V> {
         self.find_live(key, now).map(|at| &self.slots[at].value)
     }
 
-    /// The value of `key`, whose life starts anew.
+    /// The value of `key`; restarts its lifetime.
     #[inline]
     pub fn refresh(&mut self, key: &K, now: Time) -> Option<&mut V> {
         let at = self.find_live(key, now)?;
@@ -104,7 +104,7 @@ impl<K: SoftKey, V> SoftTable<K, V> {
         Some(&mut slot.value)
     }
 
-    /// Sets the value of `key` and starts its life in `class`.
+    /// Sets the value of `key` and starts its lifetime in `class`.
     pub fn insert(&mut self, key: K, value: V, class: u8, now: Time) -> Inserted<K> {
         if let Some(at) = self.find(&key) {
             self.slots[at].value = value;
@@ -120,7 +120,7 @@ impl<K: SoftKey, V> SoftTable<K, V> {
         evicted.map_or(Inserted::Kept, Inserted::Evicted)
     }
 
-    /// Moves `key` to another class and starts its life there.
+    /// Moves `key` to another class and starts its lifetime there.
     pub fn reclass(&mut self, key: &K, class: u8, now: Time) -> Option<&mut V> {
         let at = self.find_live(key, now)?;
         self.unlink(at);
@@ -138,7 +138,7 @@ impl<K: SoftKey, V> SoftTable<K, V> {
         self.find_live(key, now).map(|at| self.slots[at].class)
     }
 
-    /// Takes out the entry of `key`.
+    /// Removes the entry of `key`.
     pub fn remove(&mut self, key: &K) -> bool {
         let found = self.find(key);
         if let Some(at) = found {
@@ -155,7 +155,7 @@ impl<K: SoftKey, V> SoftTable<K, V> {
         self.free = at as u32;
     }
 
-    /// Takes out what has expired by `now`.
+    /// Removes the entries that expired by `now`.
     pub fn sweep(&mut self, now: Time) {
         for class in 0..self.classes.len() {
             while let Some(at) = self.classes[class].first(&mut self.slots) {
@@ -167,30 +167,30 @@ impl<K: SoftKey, V> SoftTable<K, V> {
         }
     }
 
-    /// Takes out the entries of which `keep` says no.
+    /// Removes the entries for which `keep` returns false.
     pub fn retain(&mut self, keep: impl Fn(&K, &V) -> bool) {
         let gone = |&at: &usize| !keep(&self.slots[at].key, &self.slots[at].value);
         let gone: Vec<usize> = self.index.slots().filter(gone).collect();
         gone.into_iter().for_each(|at| self.take_out(at));
     }
 
-    /// Keys and values of what has not expired, in no promised order.
+    /// Keys and values of unexpired entries, in no particular order.
     pub fn iter(&self, now: Time) -> impl Iterator<Item = (&K, &V)> {
         self.entries(now).map(|(key, value, ..)| (key, value))
     }
 
-    /// The same with the class of each entry and the time when it expires.
+    /// The same with the class and expiry time of each entry.
     pub fn entries(&self, now: Time) -> impl Iterator<Item = (&K, &V, u8, Time)> {
         let live = self.index.slots().map(|at| &self.slots[at]).filter(move |slot| slot.expiry > now);
         live.map(|slot| (&slot.key, &slot.value, slot.class, slot.expiry))
     }
 
-    /// Bytes of memory held.
+    /// Bytes of memory used.
     pub fn memory(&self) -> usize {
         self.slots.capacity() * size_of::<Slot<K, V>>() + self.index.memory() + size_of_val(&*self.classes)
     }
 
-    /// Makes room for one entry; the entry that had to go, if it had not expired.
+    /// Makes room for one entry; returns the evicted entry, if it had not expired.
     fn make_room(&mut self, now: Time) -> Option<K> {
         self.sweep(now);
         if self.index.len() < self.size {
@@ -210,7 +210,7 @@ impl<K: SoftKey, V> SoftTable<K, V> {
             return at;
         }
         if self.slots.len() == self.slots.capacity() {
-            // An eighth at a time: a large table is not to hold twice what it needs.
+            // By an eighth at a time: a large table must not allocate twice what it needs.
             self.slots.reserve_exact((self.slots.len() / 8).max(16));
         }
         self.slots.push(slot);
@@ -222,7 +222,7 @@ impl<K: SoftKey, V> SoftTable<K, V> {
         self.classes[usize::from(class)].unlink(&mut self.slots, at);
     }
 
-    /// Has the life of a slot that is in no class start in `class`.
+    /// Starts the lifetime of a slot that is in no class in `class`.
     fn link(&mut self, at: usize, class: u8, now: Time) {
         let slot = &mut self.slots[at];
         slot.class = class;
@@ -244,7 +244,7 @@ mod tests {
 
     const LIVES: [Duration; 2] = [Duration::from_ps(30), Duration::from_ps(100)];
 
-    /// The same by the book: a list of keys, values, classes and times of last use.
+    /// Reference model: a list of keys, values, classes and times of last use.
     #[derive(Default)]
     struct Model(Vec<(u16, u32, u8, u64)>);
 
@@ -333,7 +333,7 @@ mod tests {
         for key in 0..SIZE {
             table.insert(key, 0, 0, Time::ZERO);
         }
-        // A tenth stays unused, and goes as it came.
+        // A tenth is never used and expires in insertion order.
         let mut used = vec![Time::ZERO; usize::from(SIZE)];
         for step in 1..200_000_u64 {
             let key = mix64(step) % u64::from(SIZE / 10 * 9);

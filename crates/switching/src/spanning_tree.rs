@@ -1,8 +1,8 @@
 //! Ordinary Ethernet switching: learning and flooding on one spanning tree.
 //!
-//! The tree is the one that IEEE 802.1D settles on (root: lowest id, cost by rate); its protocol
-//! is not simulated, its result is, after a failure at once. Addresses are learnt from source fields
-//! and age (IEEE 802.1Q, 8.8).
+//! The tree is the one that IEEE 802.1D converges to (root: lowest id, cost by rate). The protocol
+//! itself is not simulated; after a failure its result applies at once. Addresses are learnt from
+//! source fields and age out (IEEE 802.1Q, 8.8).
 
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     ],
 };
 
-/// Makes the switches of a spanning-tree fabric.
+/// Builds the switches of a spanning-tree fabric.
 pub struct SpanningTreeScheme {
     routes: Arc<Forwarding>,
     ageing: Duration,
@@ -74,7 +74,7 @@ impl Blueprint for SpanningTreeScheme {
 
 /// One switch.
 pub struct SpanningTreeSwitch {
-    /// Ports of the tree, host ports among them.
+    /// Ports of the tree, including host ports.
     ports: Box<[PortId]>,
     routes: Arc<Forwarding>,
     node: NodeId,
@@ -124,7 +124,7 @@ impl Switch for SpanningTreeSwitch {
         }
     }
 
-    /// What was learnt on another tree is forgotten (IEEE 802.1D-2004, 17.11).
+    /// Addresses learnt on another tree are flushed (IEEE 802.1D-2004, 17.11).
     fn routes_changed(&mut self, routes: &Arc<Forwarding>) {
         if self.routes.tree() != routes.tree() {
             self.learnt.clear();

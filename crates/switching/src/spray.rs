@@ -18,7 +18,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     params: &[],
 };
 
-/// Makes the switches of a spraying fabric.
+/// Builds the switches of a spraying fabric.
 pub struct Spray {
     routes: Arc<Forwarding>,
 }

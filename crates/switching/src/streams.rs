@@ -1,7 +1,7 @@
-//! Named random streams, all derived from the one seed of a run.
+//! Named random streams, all derived from a run's seed.
 //!
-//! A stream belongs to a thing (`("switch", 7)`, `("traffic", 0)`), so that a scheme that draws
-//! more numbers does not change what another thing draws: two schemes see the same traffic.
+//! Each consumer has its own stream (`("switch", 7)`, `("traffic", 0)`), so that a scheme that
+//! draws more numbers does not affect the others: two schemes see the same traffic.
 
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -11,7 +11,7 @@ use crate::hash::mix64;
 /// The generator of a stream.
 pub type Stream = Xoshiro256PlusPlus;
 
-/// The stream called `name` and `index` of the run with `seed`.
+/// The stream `name`, `index` of the run with `seed`.
 pub fn stream(seed: u64, name: &str, index: u64) -> Stream {
     let name = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| mix64(hash ^ u64::from(byte)));
     Stream::seed_from_u64(mix64(seed ^ mix64(name ^ mix64(index.wrapping_add(1)))))

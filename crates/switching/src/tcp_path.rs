@@ -1,11 +1,11 @@
-//! TCP-Path: each TCP connection on the path that a copy of its SYN found fastest.
+//! TCP-Path: each TCP connection takes the path that a copy of its SYN found fastest.
 //!
-//! The source's edge wraps the SYN in a Path Request and floods it; every switch locks the flow to
-//! the port of the first copy, the destination's edge unwraps it. The SYN+ACK comes back as a Path
-//! Reply over the locks, confirms them and makes the entries of the other direction, so both use
-//! one path (Alvarez-Horcajo et al., "Improving multipath routing of TCP flows by network
-//! exploration", IEEE Access 2019, section III). Everything else, and flows without an entry, are
-//! the default forwarding's: ARP-Path. What happens when a path breaks is in [`crate::recovery`].
+//! The source's edge wraps the SYN in a Path Request and floods it; every switch locks the flow to the port
+//! of the first copy; the destination's edge unwraps it. The SYN+ACK returns as a Path Reply over the locks,
+//! confirms them and creates the entries of the other direction, so that both use one path (Alvarez-Horcajo
+//! et al., "Improving multipath routing of TCP flows by network exploration", IEEE Access 2019, section III).
+//! Everything else, including flows without an entry, uses the default forwarding: ARP-Path.
+//! [`crate::recovery`] handles broken paths.
 
 use weft_fabric::Fabric;
 use weft_units::{Duration, NodeId, PortId, Time};
@@ -28,11 +28,11 @@ pub const INFO: SchemeInfo = SchemeInfo {
     params: &PARAMS,
 };
 
-/// Makes the switches.
+/// Builds the switches.
 pub struct TcpPath(Maker);
 
 impl TcpPath {
-    /// The scheme with the parameters of `spec`; `seed` is the run's.
+    /// The scheme with the parameters of `spec`; `seed` is that of the run.
     pub fn new(seed: u64, spec: &SchemeSpec) -> Self {
         Self(Maker::new(seed, spec))
     }
@@ -58,7 +58,7 @@ pub struct TcpPathSwitch {
 }
 
 impl TcpPathSwitch {
-    /// A switch whose ports lead as `ways` says; `secret` is unknown to outsiders.
+    /// A switch with ports of these roles; `secret` must be unknown to outsiders.
     pub fn new(config: &Exploration, ways: Vec<Way>, secret: u64) -> Self {
         Self {
             limits: vec![RateLimit::new(config.rate, config.burst); ways.len()],
@@ -67,17 +67,17 @@ impl TcpPathSwitch {
         }
     }
 
-    /// Takes one of the explorations that the hosts of `port` may start, if any is left.
+    /// Takes a token of the explorations that the hosts of `port` may start, if any is left.
     pub(crate) fn may_explore(&mut self, port: PortId, now: Time) -> bool {
         self.limits.get_mut(port.index()).is_some_and(|limit| limit.take(now))
     }
 
-    /// What does the default forwarding.
+    /// The default forwarding.
     pub const fn base(&self) -> &ArpPathSwitch {
         &self.base
     }
 
-    /// The flows known at `now`: entry, class and time of expiry of each, in no promised order.
+    /// The flows known at `now`: entry, class and expiry time of each, in no particular order.
     pub fn paths(&self, now: Time) -> impl Iterator<Item = (FlowKey, PathEntry, u8, Time)> {
         self.paths.entries(now).map(|(key, entry, class, expiry)| (*key, *entry, class, expiry))
     }
@@ -87,8 +87,8 @@ impl TcpPathSwitch {
     fn on_syn<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let (now, id) = (ctx.now(), header.exploration_id());
         let key = FlowKey::to_source(header);
-        // Of a station on a port of this switch no path is explored. A frame to one that nobody here knows is
-        // flooded as it is: it reaches the station even if its own switch has forgotten it.
+        // No exploration for a station on this switch. A frame to an unknown station is flooded unwrapped: it
+        // reaches the station even if its own switch has forgotten it.
         if self.base.attached(header.dst, now).is_some() || self.base.is_to_be_flooded(header.dst, now) {
             self.base.forward(ctx, ingress, header, out);
             return;
@@ -96,12 +96,12 @@ impl TcpPathSwitch {
         let known = self.paths.get(&key, now).copied();
         let locked = self.paths.class(&key, now) == Some(LOCKED);
         match known {
-            // Sent again, on a path that stands.
+            // A retransmission, on a path that works.
             Some(entry) if entry.id == id && entry.port == ingress && !locked => {
                 return self.on_data(ctx, ingress, header, out);
             }
-            // Sent again, since nothing came back: perhaps no switch knows the destination. The
-            // default forwarding finds out, every other time.
+            // A retransmission, since no reply came: perhaps no switch knows the destination. Every other
+            // time, try the default forwarding.
             Some(entry) if entry.id == id && entry.port == ingress && entry.explored => {
                 if let Some(entry) = self.paths.refresh(&key, now) {
                     entry.explored = false;
@@ -151,10 +151,10 @@ impl TcpPathSwitch {
         out.emit(ingress, about(Kind::RecoveryReply, key.reversed(), id));
     }
 
-    /// Confirms the entry of `key` and makes that of the other direction, which leads to `port`.
+    /// Confirms the entry of `key` and creates that of the other direction, which leads to `port`.
     ///
-    /// Where both ends have opened at once (RFC 9293, section 3.5) each has explored, and one path has
-    /// to give way: that of the end with the higher address stays only where the other has none.
+    /// After a simultaneous open (RFC 9293, section 3.5) both ends have explored, and one path must yield:
+    /// that of the end with the higher address is kept only if the other has none.
     fn confirm(&mut self, key: FlowKey, port: PortId, id: u32, now: Time) {
         let Some(entry) = self.paths.reclass(&key, CONFIRMED, now) else { return };
         let initiator = entry.initiator;
@@ -210,7 +210,7 @@ impl TcpPathSwitch {
                     out.consume();
                 }
             }
-            // The path is gone, or another exploration has taken its place: what is wrapped still arrives.
+            // The path is gone or was replaced by another exploration: the wrapped frame is still forwarded.
             _ if wraps => {
                 out.rewrite(Rewrite::Unwrap);
                 self.base.forward(ctx, ingress, header, out);
@@ -272,8 +272,8 @@ impl TcpPathSwitch {
         }
         let sent = self.base.forward(ctx, ingress, header, out);
         if fabric && !sent {
-            // The entry was evicted here, and the default forwarding does not come this way: whoever
-            // still sends the flow here is told not to.
+            // The entry was evicted here, and the default forwarding uses another path: stop the previous hop
+            // from sending the flow here.
             out.emit(ingress, about(Kind::PathFail, key, 0));
         }
     }
@@ -330,7 +330,7 @@ impl TcpPathSwitch {
     }
 }
 
-/// A frame of a switch's own about the flow from `key.host` to its peer.
+/// A frame made by a switch about the flow from `key.host` to its peer.
 pub(crate) fn about(kind: Kind, key: FlowKey, id: u32) -> Header {
     let (from, to) = (key.host, key.peer);
     let header = Header::about_path(kind, from.station(), to.station(), id);

@@ -1,8 +1,8 @@
 //! TFE: TCP-Path for elephant flows, the default forwarding for the rest.
 //!
-//! Which flows are elephants is told by a range of TCP ports, by a DSCP, or found out (section IV of
-//! the TCP-Path paper has the first): a flow starts on the default forwarding and its source's edge
-//! moves it to the path that is then fastest, once it has carried enough.
+//! Elephants are recognised by a range of TCP ports, by DSCP, or by size (section IV of the TCP-Path
+//! paper has the first): a flow starts on the default forwarding, and once it has carried enough bytes
+//! its source's edge moves it to the fastest path.
 
 use weft_fabric::Fabric;
 use weft_units::{Bytes, Duration, NodeId, PortId, Time};
@@ -16,19 +16,19 @@ use crate::soft_table::SoftTable;
 use crate::tcp_path::TcpPathSwitch;
 use crate::{Actions, Context, Kept, Switch, TableEntries};
 
-/// How elephants are told.
+/// How elephants are recognised.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Classifier {
-    /// A TCP port of either side is in the range, ends included.
+    /// A TCP port of either end is in this inclusive range.
     Ports(u16, u16),
     /// The DSCP of the IP header.
     Dscp(u8),
-    /// The flow has carried this much.
+    /// The flow has carried this many bytes.
     Auto(Bytes),
 }
 
 impl Classifier {
-    /// Whether a flow with these ports and this DSCP is explored from its SYN on.
+    /// Whether a flow with these ports and this DSCP is explored from its SYN.
     pub fn selects(&self, sport: u16, dport: u16, dscp: u8) -> bool {
         match self {
             Self::Ports(first, last) => {
@@ -76,7 +76,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     params: &ALL_PARAMS,
 };
 
-/// The whole number that `spec` gives for a parameter.
+/// The integer value of a parameter in `spec`.
 fn count(spec: &SchemeSpec, param: &str) -> Option<u64> {
     match spec.params.get(param) {
         Some(ParamValue::Count(count)) => Some(*count),
@@ -84,7 +84,7 @@ fn count(spec: &SchemeSpec, param: &str) -> Option<u64> {
     }
 }
 
-/// What is wrong with a classifier that no flow can meet.
+/// The first contradiction that keeps the classifier from matching any flow.
 pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
     let most = [("first_port", 65_535), ("last_port", 65_535), ("dscp", 63)];
     let beyond = most.into_iter().find_map(|(param, most)| {
@@ -95,15 +95,15 @@ pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
     beyond.or_else(|| match Classifier::from_spec(spec) {
         Classifier::Ports(first, last) if first > last => Some(Contradiction {
             param: if count(spec, "last_port").is_some() { "last_port" } else { "first_port" },
-            message: format!("the ports {first} to {last} of `tfe` are none"),
-            expected: "the range's first port is above its last: no flow would be explored".to_owned(),
+            message: format!("the port range {first} to {last} of `tfe` is empty"),
+            expected: "the first port is above the last: no flow would be explored".to_owned(),
         }),
         _ => None,
     })
 }
 
 impl Classifier {
-    /// The classifier that `spec` gives.
+    /// The classifier of `spec`.
     pub fn from_spec(spec: &SchemeSpec) -> Self {
         let count = |name, default| count(spec, name).unwrap_or(default);
         let port = |name, default| count(name, default).min(u64::from(u16::MAX)) as u16;
@@ -120,14 +120,14 @@ impl Classifier {
     }
 }
 
-/// Makes the switches.
+/// Builds the switches.
 pub struct Tfe {
     maker: Maker,
     classifier: Classifier,
 }
 
 impl Tfe {
-    /// The scheme with the parameters of `spec`; `seed` is the run's.
+    /// The scheme with the parameters of `spec`; `seed` is that of the run.
     pub fn new(seed: u64, spec: &SchemeSpec) -> Self {
         Self { maker: Maker::new(seed, spec), classifier: Classifier::from_spec(spec) }
     }
@@ -154,22 +154,22 @@ impl Blueprint for Tfe {
 pub struct TfeSwitch {
     paths: TcpPathSwitch,
     classifier: Classifier,
-    /// Bytes that flows from host ports have carried, until they are moved.
+    /// Bytes carried by flows from host ports, until they are moved.
     carried: SoftTable<FlowKey, u64>,
 }
 
 impl TfeSwitch {
-    /// What finds paths.
+    /// The path-finding part.
     pub const fn paths(&self) -> &TcpPathSwitch {
         &self.paths
     }
 
-    /// What flows have carried at `now` until they are moved, in bytes, and when that is forgotten.
+    /// The bytes carried by flows not yet moved at `now`, and the expiry time of each count.
     pub fn carried(&self, now: Time) -> impl Iterator<Item = (FlowKey, u64, Time)> {
         self.carried.entries(now).map(|(key, bytes, _, expiry)| (*key, *bytes, expiry))
     }
 
-    /// A switch whose ports lead as `ways` says; `secret` is unknown to outsiders.
+    /// A switch with ports of these roles; `secret` must be unknown to outsiders.
     pub fn new(config: &Exploration, ways: Vec<Way>, classifier: Classifier, secret: u64) -> Self {
         Self {
             carried: SoftTable::new(config.flows, &[config.confirmed], secret),
@@ -178,14 +178,14 @@ impl TfeSwitch {
         }
     }
 
-    /// Counts a segment that comes from a host port, and has its flow moved once it has carried enough.
+    /// Counts a segment from a host port, and moves its flow once it has carried enough.
     fn count<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let (now, key) = (ctx.now(), FlowKey::to_source(header));
         let Classifier::Auto(enough) = self.classifier else { return };
         if self.paths.base.ports.is_fabric(ingress, now) || header.payload == 0 {
             return;
         }
-        // It has been moved, in one direction at least.
+        // Already moved, in at least one direction.
         if [key, key.reversed()].iter().any(|key| self.paths.paths.get(key, now).is_some()) {
             return;
         }
@@ -245,7 +245,7 @@ impl Switch for TfeSwitch {
         self.paths.kept(header, now)
     }
 
-    /// What counts a flow's bytes is an entry for it too.
+    /// A flow's byte count is an entry too.
     fn table_entries(&mut self, now: Time) -> TableEntries {
         self.carried.sweep(now);
         let paths = self.paths.table_entries(now);

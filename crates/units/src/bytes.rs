@@ -26,7 +26,7 @@ const UNITS: &[(&str, u64)] = &[
 pub struct Bytes(pub u64);
 
 impl Bytes {
-    /// The difference, zero where `other` is larger.
+    /// The difference, or zero if `other` is larger.
     #[inline]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
@@ -96,7 +96,7 @@ mod tests {
             assert_eq!(text.parse::<Bytes>(), Ok(Bytes(bytes)), "{text}");
             assert_eq!(Bytes(bytes).to_string().parse::<Bytes>(), Ok(Bytes(bytes)));
         }
-        assert!("10 mb".parse::<Bytes>().is_err(), "milli-bits are not bytes");
+        assert!("10 mb".parse::<Bytes>().is_err(), "units are case-sensitive");
         assert!("10 Mbps".parse::<Bytes>().is_err(), "a rate is not a size");
     }
 }

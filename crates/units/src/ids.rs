@@ -1,4 +1,4 @@
-//! Ids: dense indexes of the things a fabric and a run are made of.
+//! Ids: dense indexes of nodes, hosts, links, ports and flows.
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $int:ty) => {
@@ -14,7 +14,7 @@ macro_rules! id {
                 self.0 as usize
             }
 
-            /// The id of an index; `None` where the index does not fit.
+            /// The id of an index; `None` if the index does not fit.
             pub fn from_index(index: usize) -> Option<Self> {
                 <$int>::try_from(index).ok().map(Self)
             }
@@ -29,22 +29,22 @@ macro_rules! id {
 }
 
 id!(
-    /// A node of the fabric, host or switch, in the order in which they were added.
+    /// A node of the fabric, host or switch, in the order of addition.
     NodeId,
     u32
 );
 id!(
-    /// A host, counted among hosts only.
+    /// A host, numbered among hosts only.
     HostId,
     u32
 );
 id!(
-    /// One direction of a cable: cable `i` is the links `2 i` and `2 i + 1`.
+    /// One direction of a link: link `i` has the directions `2 i` and `2 i + 1`.
     LinkId,
     u32
 );
 id!(
-    /// An interface of a node, counted from 0 on that node.
+    /// An interface of a node, numbered from 0 on that node.
     PortId,
     u16
 );
@@ -55,7 +55,7 @@ id!(
 );
 
 impl LinkId {
-    /// The other direction of the same cable.
+    /// The other direction of the same link.
     #[inline]
     pub const fn reverse(self) -> Self {
         Self(self.0 ^ 1)

@@ -1,23 +1,23 @@
 //! The grammar of a quantity in text: a decimal number, optional white space, a unit.
 //!
-//! Numbers are read exactly (`"0.25 ns"` is 250 ps): the digits are scaled as integers and a value
-//! that is not whole in the smallest unit is rounded down.
+//! Numbers are parsed exactly (`"0.25 ns"` is 250 ps): the digits are scaled as integers, and a
+//! value that is not a whole number of the smallest unit is rounded down.
 
 use thiserror::Error;
 
-/// Why a text is no quantity.
+/// Why a text is not a valid quantity.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("`{text}` is not {expected}: {why}")]
 pub struct QuantityError {
-    /// What was given.
+    /// The given text.
     pub text: String,
-    /// What was expected, with an example.
+    /// The expected format, with an example.
     pub expected: &'static str,
-    /// What is wrong with it.
+    /// What is wrong.
     pub why: String,
 }
 
-/// Reads `text` as a number times one of `units`.
+/// Parses `text` as a number times one of `units`.
 pub(crate) fn parse_scaled(
     text: &str,
     expected: &'static str,
@@ -39,7 +39,7 @@ pub(crate) fn parse_scaled(
         return Err(error(format!("the unit is missing (one of {})", names())));
     }
     let Some(&(_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
-        return Err(error(format!("the unit `{unit}` is none of {}", names())));
+        return Err(error(format!("unknown unit `{unit}`, expected one of {}", names())));
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits = |part: &str| part.chars().filter(|c| *c != '_').collect::<String>();
@@ -59,7 +59,7 @@ pub(crate) fn parse_scaled(
     u64::try_from(value).map_err(|_| too_large())
 }
 
-/// Serde for a quantity: written and read as its text.
+/// Serde for a quantity, in its text form.
 macro_rules! serde_as_text {
     ($name:ty, $expected:literal) => {
         impl serde::Serialize for $name {

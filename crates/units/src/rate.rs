@@ -1,4 +1,4 @@
-//! [`Rate`], bits per second, and [`TxClock`], the same as time per byte for the hot path.
+//! [`Rate`] in bits per second, and [`TxClock`], its time per byte, for the hot path.
 
 use std::fmt;
 use std::str::FromStr;
@@ -43,7 +43,7 @@ impl Rate {
         self.0
     }
 
-    /// The time that `bytes` take at this rate, rounded down to a picosecond.
+    /// The transmission time of `bytes` at this rate, rounded down to a picosecond.
     /// A rate of zero gives [`Duration::MAX`].
     pub fn tx_time(self, bytes: Bytes) -> Duration {
         match (u128::from(bytes.0) * 8_000_000_000_000).checked_div(u128::from(self.0)) {
@@ -53,20 +53,20 @@ impl Rate {
     }
 }
 
-/// The time one byte takes on a link, in 1/1024 ps, so that sending a packet costs a multiplication
-/// and no division. Exact for every rate whose byte time is a multiple of 1/1024 ps (1, 10, 25,
-/// 40, 100, 400 Gbps and all slower powers of ten among them).
+/// The transmission time of one byte on a link, in 1/1024 ps, so that sending a packet costs a
+/// multiplication and no division. Exact for every rate whose byte time is a multiple of 1/1024 ps
+/// (among them 1, 10, 25, 40, 100, 400 Gbps and all slower powers of ten).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TxClock(u64);
 
 impl TxClock {
-    /// The clock of a link of `rate`; a rate of zero never finishes a byte.
+    /// The clock of a link of `rate`; at rate zero a byte takes forever.
     pub fn new(rate: Rate) -> Self {
         let per_byte = (8_000_000_000_000_u128 << 10).checked_div(u128::from(rate.0));
         Self(per_byte.and_then(|t| u64::try_from(t).ok()).unwrap_or(u64::MAX >> 20))
     }
 
-    /// The time to send `bytes`; `bytes` below 1 MiB.
+    /// The transmission time of `bytes`, which must be below 1 MiB.
     #[inline]
     pub const fn tx_time(self, bytes: u32) -> Duration {
         Duration::from_ps((self.0.wrapping_mul(bytes as u64)) >> 10)

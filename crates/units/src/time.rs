@@ -23,7 +23,7 @@ const UNITS: &[(&str, u64)] = &[
 #[repr(transparent)]
 pub struct Time(u64);
 
-/// A span of time, in picoseconds. Sums and products that are too long for it are [`Duration::MAX`].
+/// A span of time, in picoseconds. Sums and products saturate at [`Duration::MAX`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[repr(transparent)]
 pub struct Duration(u64);
@@ -46,12 +46,12 @@ impl Time {
         self.0
     }
 
-    /// Seconds since the start, for people and plots.
+    /// Seconds since the start, for display and plots.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 * 1e-12
     }
 
-    /// The span since `earlier`, zero where `earlier` is later.
+    /// The span since `earlier`, or zero if `earlier` is later.
     #[inline]
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
@@ -59,7 +59,7 @@ impl Time {
 }
 
 impl Duration {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Self = Self(0);
     /// Longer than any run.
     pub const MAX: Self = Self(u64::MAX);
@@ -94,7 +94,7 @@ impl Duration {
         Self(s.saturating_mul(1_000_000_000_000))
     }
 
-    /// The span nearest to `s` seconds; negative and non-finite values give zero.
+    /// The span nearest to `s` seconds; zero if negative or not finite.
     pub fn from_secs_f64(s: f64) -> Self {
         Self((s * 1e12).round() as u64)
     }
@@ -105,12 +105,12 @@ impl Duration {
         self.0
     }
 
-    /// Seconds, for people and plots.
+    /// Seconds, for display and plots.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 * 1e-12
     }
 
-    /// The difference, zero where `other` is longer.
+    /// The difference, or zero if `other` is longer.
     #[inline]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))

@@ -1,8 +1,7 @@
-"""Makes `captures.json`: connections of Multipath TCP as switches see them, and what follows from them.
+"""Makes `captures.json`: Multipath TCP connections as switches see them, and values derived from them.
 
-Most are what this machine's kernel sends between two namespaces, with joins from either side, losses, refusals and
-forgeries (`scenes.py`); few are put in another order, or made by hand where no kernel here does it (`by_hand.py`).
+Most come from this machine's kernel, between two namespaces, with joins from either side, losses, refusals and
+forgeries (`scenes.py`); a few are reordered, or made by hand if no kernel here sends them (`by_hand.py`).
 
-`make captures`, as root, writes the file anew: keys, ports and times are others then, and all that the tests check
-holds as before.
+`make captures`, as root, recreates the file with new keys, ports and times; the tests must still pass.
 """

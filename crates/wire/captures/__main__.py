@@ -1,4 +1,4 @@
-"""Writes `captures.json` anew, or shows what is in it (`--show`)."""
+"""Recreates `captures.json`, or prints it (`--show`)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def make() -> list[Capture]:
 
 
 def show(capture: Capture) -> None:
-    """Print a capture, a segment a line."""
+    """Print a capture, one line per segment."""
     print(f"\n{capture['name']} ({capture['made']})\n{capture['description']}")
     for number, frame in enumerate(capture["frames"]):
         segment = Segment.read(bytes.fromhex(frame["frame"]))

@@ -1,4 +1,4 @@
-"""What no kernel here sends: the same frames in another order, version 0, tokens that collide, malformed options."""
+"""Captures that no kernel here produces: reordered frames, version 0, colliding tokens, malformed options."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ PSH = 0x08
 def spoken(
     source: Speaker, destination: Speaker, numbers: tuple[int, int, int], options: list[Option], data: bytes = b""
 ) -> bytes:
-    """A frame over IPv4; the numbers are sequence, acknowledgement and flags."""
+    """An IPv4 frame; `numbers` are sequence, acknowledgement and flags."""
     return raw(source, destination, numbers, b"".join(map(tcp_options.write_one, options)), data)
 
 
 def raw(
     source: Speaker, destination: Speaker, numbers: tuple[int, int, int], options: bytes, data: bytes = b""
 ) -> bytes:
-    """The same with options as they stand in it, filled up with NOPs."""
+    """The same with encoded options, padded with NOPs."""
     options += b"\1" * (-len(options) % 4)
     ips = IPv4Address(source[1]), IPv4Address(destination[1])
     segment = vectors.tcp(ips, (source[2], destination[2]), *numbers, options=options, data=data)
@@ -38,7 +38,7 @@ def raw(
 
 
 def moved(original: Capture, name: str, description: str, late: Callable[[Segment], bool]) -> Capture:
-    """A capture in which the segments that are `late` come behind the join's."""
+    """A capture in which the `late` segments come after those of the join."""
     frames = original["frames"]
     segments = [Segment.read(bytes.fromhex(frame["frame"])) for frame in frames]
     last = max(number for number, segment in enumerate(segments) if segment.option("mp_join"))
@@ -54,35 +54,35 @@ def moved(original: Capture, name: str, description: str, late: Callable[[Segmen
 
 
 def confirms(segment: Segment) -> bool:
-    """Whether a segment tells both keys."""
+    """Whether a segment has both keys."""
     option = segment.option("mp_capable")
     return option is not None and option["receiver_key"] is not None
 
 
 def early_join(three_joins: Capture) -> Capture:
-    """A join of the client is seen before the third ACK."""
+    """A join by the client, seen before the third ACK."""
     return moved(
         three_joins,
         "joins before the third ACK",
-        "As three joins by the client, but what tells both keys comes behind the joins, as it may where other switches "
-        "report it. The server's token, from the SYN+ACK, is enough to know whose they are.",
+        "As three joins by the client, but the segments with both keys come after the joins, as they may if other "
+        "switches report them. The server's token, from the SYN+ACK, is enough to identify the connection.",
         confirms,
     )
 
 
 def early_join_by_the_server(joins_by_the_server: Capture) -> Capture:
-    """A join of the server is seen before the third ACK."""
+    """A join by the server, seen before the third ACK."""
     return moved(
         joins_by_the_server,
         "joins by the server before the third ACK",
-        "As joins by the server, but what tells both keys comes behind the joins: until then their token is that of no "
-        "connection.",
+        "As joins by the server, but the segments with both keys come after the joins: until then their token is "
+        "unknown.",
         confirms,
     )
 
 
 class Dialogue:
-    """Frames one after another, a tenth of a millisecond apart, with the sequence numbers of TCP kept."""
+    """Frames 0.1 ms apart, with consistent TCP sequence numbers."""
 
     def __init__(self) -> None:
         self.frames: list[Frame] = []
@@ -91,7 +91,7 @@ class Dialogue:
     def say(
         self, host: str, ends: tuple[Speaker, Speaker], flags: int, options: list[Option], data: bytes = b""
     ) -> None:
-        """A segment of the host's from the first end to the second."""
+        """A segment sent by the host, from the first end to the second."""
         source, destination = ends
         sequence = self._next.setdefault(ends, 1000 * (1 + len(self._next)))
         acknowledgement = self._next.get((destination, source), 0) if flags & ACK else 0
@@ -101,7 +101,7 @@ class Dialogue:
         self.frames.append({"at_us": 100 * len(self.frames), "from": host, "path": path, "frame": frame.hex()})
 
     def open(self, hosts: tuple[str, str], ends: tuple[Speaker, Speaker], handshake: list[Option]) -> None:
-        """SYN, SYN+ACK and third ACK with an option each."""
+        """SYN, SYN+ACK and third ACK with one option each."""
         (one, other), back = hosts, ends[::-1]
         segment_size = {"option": "maximum_segment_size", "bytes": 1460}
         self.say(one, ends, SYN, [segment_size, handshake[0]])
@@ -125,7 +125,7 @@ class Dialogue:
         ids: tuple[int, int],
         nonces: tuple[str, str],
     ) -> None:
-        """A subflow that joins the connection with these keys; what is the joiner's comes first."""
+        """A subflow that joins the connection with these keys; the joiner's values come first."""
         grant = tcp_options.join_hmac(version, keys[::-1], nonces[::-1])[:16]
         confirmation = tcp_options.join_hmac(version, keys, nonces)[:40]
         start = {"option": "mp_join", "backup": False}
@@ -136,7 +136,7 @@ class Dialogue:
 
 
 def mapped(place: int, subflow_sequence: int, data: bytes) -> Option:
-    """The mapping of data with its checksum (RFC 6824, section 3.3.1), its place in the connection in 32 bits."""
+    """The mapping of data with its checksum (RFC 6824, section 3.3.1) and a 32-bit data sequence number."""
     pseudo = struct.pack("!QIHH", place, subflow_sequence, len(data), 0)
     check = vectors.checksum(pseudo + data)
     numbers = {"data_sequence": place & 0xFFFFFFFF, "subflow_sequence": subflow_sequence, "length": len(data)}
@@ -149,7 +149,7 @@ OTHER = ("02:00:00:00:00:03", "10.0.0.3", 8080)
 
 
 def version_0() -> Capture:
-    """A connection of version 0, as multipath-tcp.org's kernel has them."""
+    """A connection of version 0, as by the multipath-tcp.org kernel."""
     talk, keys = Dialogue(), ("c11e47c11e47c11e", "5e47e45e47e45e47")
     both, ends = ("client", "server"), (CLIENT, SERVER)
     talk.connect(both, ends, 0, keys, 0x81)
@@ -176,8 +176,8 @@ def version_0() -> Capture:
     talk.say("client", ends, ACK, [{"option": "mp_fastclose", "receiver_key": keys[1]}])
     return capture(
         "version 0",
-        "A connection of version 0: the client's key stands in the SYN already. Either side announces an address, "
-        "which the other joins; checksums; a subflow made a backup by the number of its address.",
+        "A connection of version 0: the client's key is already in the SYN. Each side announces an address, "
+        "which the other joins; checksums; a subflow made a backup by its address id.",
         talk.frames,
         "by hand",
     )
@@ -191,11 +191,11 @@ def colliding_keys(version: int) -> tuple[str, str]:
         before = known.setdefault(tcp_options.token(key, version), key)
         if before != key:
             return before, key
-    raise AssertionError("there are more keys than tokens")
+    raise AssertionError("unreachable: there are more keys than tokens")
 
 
 def colliding_tokens() -> Capture:
-    """Connections to two servers under the same token."""
+    """Connections to two servers with the same token."""
     talk, servers = Dialogue(), colliding_keys(1)
     clients = ("c11e47c11e47c11e", "c11e47c11e47c12e")
     named = [("server", SERVER, 0), ("other", OTHER, 1)]
@@ -208,14 +208,14 @@ def colliding_tokens() -> Capture:
     return capture(
         "tokens that collide",
         "Connections of one client to two servers whose keys are different and whose tokens are the same; each has a "
-        "join. The address that a join is sent to says whose it is, its HMAC proves it.",
+        "join. A join's destination address identifies its connection, its HMAC proves it.",
         talk.frames,
         "by hand",
     )
 
 
 def malformed() -> Capture:
-    """SYNs whose options a host ignores, or may understand in more than one way."""
+    """SYNs whose options hosts ignore or may interpret differently."""
     capable, join = bytes.fromhex("1e040101"), bytes.fromhex("1e0c1001 00c0ffee 01020304")
     frames: list[Frame] = []
     for number, (flags, options) in enumerate(

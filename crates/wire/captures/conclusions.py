@@ -1,7 +1,7 @@
-"""What follows from the frames of a capture: connections, their keys and tokens, and which subflow is whose.
+"""Derives the connections of a capture from its frames: their keys and tokens, and the subflows of each.
 
-The conclusions of somebody who has seen all of it, so a join may belong to a connection whose keys come later. They are
-drawn from the frames alone, with the reader of `tcp_options.py`.
+All frames are known, so a join may belong to a connection whose keys come later. The frames are parsed with
+`tcp_options.py`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Segment:
     flags: int
     sequence: int
     options: list[Option] | None
-    """None where one of them is malformed."""
+    """None if one of them is malformed."""
 
     @classmethod
     def read(cls, frame: bytes) -> Segment:
@@ -53,7 +53,7 @@ class Segment:
 
     @property
     def handshake(self) -> Option | str | None:
-        """Its MP_CAPABLE or MP_JOIN; "malformed" where a host may understand it otherwise, or not at all."""
+        """Its MP_CAPABLE or MP_JOIN; "malformed" if hosts may ignore it or interpret it differently."""
         if self.options is None:
             return "malformed"
         found = [option for option in self.options if option["option"] in ("mp_capable", "mp_join")]
@@ -64,12 +64,12 @@ class Segment:
 
     @property
     def said(self) -> Option | None:
-        """Its MP_CAPABLE or MP_JOIN, if a host understands it."""
+        """Its MP_CAPABLE or MP_JOIN, if valid."""
         return self.handshake if isinstance(self.handshake, dict) else None
 
     @property
     def opens(self) -> bool:
-        """Whether it asks for a connection or subflow."""
+        """Whether it requests a connection or subflow."""
         return self.flags & (SYN | ACK) == SYN
 
     @property
@@ -79,7 +79,7 @@ class Segment:
 
 
 def kinds(option: Option) -> tuple[str, ...]:
-    """The kinds of segment into which an MP_CAPABLE or MP_JOIN belongs."""
+    """The kinds of segment in which an MP_CAPABLE or MP_JOIN is allowed."""
     if option["option"] == "mp_join":
         return (option["segment"],)
     if option["receiver_key"]:
@@ -91,7 +91,7 @@ def kinds(option: Option) -> tuple[str, ...]:
 
 @dataclass
 class Flow:
-    """A connection's first subflow, or a join: what was said when it was opened."""
+    """The handshake of a connection's first subflow, or of a join."""
 
     source: End
     destination: End
@@ -103,7 +103,7 @@ class Flow:
     frames: list[int] = field(default_factory=list)
 
     def take(self, segment: Segment) -> None:
-        """Keep what a segment of the flow says."""
+        """Record the handshake of a segment of the flow."""
         said = segment.said
         if segment.grants and segment.source == self.destination:
             self.granted, self.grant = True, said or self.grant
@@ -113,7 +113,7 @@ class Flow:
 
 @dataclass
 class Connection:
-    """A connection that a client asked Multipath TCP for."""
+    """A connection for which a client requested Multipath TCP."""
 
     flow: Flow
 
@@ -126,7 +126,7 @@ class Connection:
 
     @property
     def version(self) -> int:
-        """The version spoken, or asked for."""
+        """The version agreed on, or requested."""
         said = self.flow.grant or self.flow.first
         assert said is not None
         return int(said["version"])
@@ -139,7 +139,7 @@ class Connection:
         return self.flow.confirmation["sender_key"], self.flow.confirmation["receiver_key"]
 
     def end(self, which: int) -> dict[str, Any]:
-        """What is known of the client (0) or server (1)."""
+        """The known values of the client (0) or server (1)."""
         keys, (address, port) = self.keys(), (self.flow.source, self.flow.destination)[which]
         known = {"address": address, "port": port, "key": None, "token": None, "initial_data_sequence": None}
         if keys:
@@ -151,17 +151,17 @@ class Connection:
 
 @dataclass
 class Conclusions:
-    """What follows from a capture."""
+    """Values derived from a capture."""
 
     connections: list[dict[str, Any]]
     strays: list[dict[str, Any]]
-    """Joins that belong to no connection of the capture."""
+    """Joins without a connection in the capture."""
     of_frame: list[int | None]
-    """The connection that each frame belongs to."""
+    """The connection of each frame."""
 
 
 def conclude(frames: list[bytes]) -> Conclusions:
-    """Read all frames."""
+    """Evaluate all frames."""
     flows: dict[frozenset[End], Flow] = {}
     every: list[Flow] = []
     for number, frame in enumerate(frames):
@@ -191,9 +191,9 @@ def conclude(frames: list[bytes]) -> Conclusions:
 
 
 def owner(join: Flow, connections: list[Connection]) -> tuple[Connection, int] | None:
-    """The connection that a join names, and at which end it does so: 0 at the client, 1 at the server.
+    """The connection of a join, and the end that it was sent to: 0 for the client, 1 for the server.
 
-    A token names a connection at one host, so where two hosts have the same the address decides.
+    A token identifies a connection at one host; if two hosts have the same token, the address decides.
     """
     assert join.first is not None
     found = [
@@ -209,7 +209,7 @@ def owner(join: Flow, connections: list[Connection]) -> tuple[Connection, int] |
 
 
 def described(join: Flow, connection: Connection | None, to: int) -> dict[str, Any]:
-    """A join as it stands in the file; `to` is the end that it was sent to."""
+    """A join in the file's format; `to` is the end that it was sent to."""
     assert join.first is not None
     (from_address, from_port), (to_address, to_port) = join.source, join.destination
     grant = join.grant or {}
@@ -226,7 +226,7 @@ def described(join: Flow, connection: Connection | None, to: int) -> dict[str, A
 
 
 def is_confirmed(join: Flow, connection: Connection, to: int) -> bool:
-    """Whether both ends have proved in a join that they have the keys."""
+    """Whether both ends proved in a join that they have the keys."""
     keys = connection.keys()
     if not (keys and join.first and join.grant and join.confirmation):
         return False

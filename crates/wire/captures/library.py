@@ -1,4 +1,4 @@
-"""A capture as it stands in `captures.json`, and the file."""
+"""The format of `captures.json`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Scene = Callable[[], Capture]
 
 
 def capture(name: str, description: str, frames: list[Frame], made: str) -> Capture:
-    """Frames (`at_us`, `from`, `path`, `frame`, `lost` if it was) with what they say, and what follows from them."""
+    """Frames (`at_us`, `from`, `path`, `frame`, maybe `lost`) with their content and derived values."""
     raw = [bytes.fromhex(frame["frame"]) for frame in frames]
     conclusions = conclude(raw)
     told = []
@@ -31,7 +31,7 @@ def capture(name: str, description: str, frames: list[Frame], made: str) -> Capt
 
 
 def text(captures: list[Capture]) -> str:
-    """The file; a connection, a frame a line."""
+    """The file, with one line per connection and per frame."""
 
     def block(whole: Capture) -> str:
         values = (

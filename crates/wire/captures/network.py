@@ -1,8 +1,8 @@
-"""Two hosts with two interfaces each, in network namespaces of their own, and the wire between them, which sees all.
+"""Two hosts with two interfaces each, in their own network namespaces, and the wire between them, which records frames.
 
-Everything lives in private namespaces that end with the process (`enter_jail`), so that nothing is left behind and the
-machine's own network is not touched. The wire is this program: what a host sends comes to an AF_PACKET socket, is kept,
-and goes on to the port of its destination address, unless somebody wants it lost or changed.
+The namespaces are private and end with the process (`enter_jail`), so that nothing is left behind and the machine's own
+network is not touched. The wire is this program: it receives a host's frames from an AF_PACKET socket, records them and
+forwards them to the port of their destination address, unless a meddler drops or changes them.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ IPPROTO_MPTCP = 262
 ETH_P_ALL = 3
 PACKET_OUTGOING = 4
 HOSTS = {"client": 1, "server": 2}
-"""The last byte of each host's addresses: 10.0.0.x and 2001:db8::x at eth0, 10.0.1.x and 2001:db8:1::x at eth1."""
+"""The last byte of each host's addresses: 10.0.0.x and 2001:db8::x on eth0, 10.0.1.x and 2001:db8:1::x on eth1."""
 
 Verdict = bytes | None
 Meddler = Callable[["Seen"], Verdict]
-"""Says what becomes of a frame: the same or another one, or None where it is lost."""
+"""Returns the frame to forward, changed or not, or None to drop it."""
 
 
 @dataclass
 class Seen:
-    """A frame as its sender gave it to the wire."""
+    """A frame as its sender sent it."""
 
     at: float
     host: str
@@ -42,19 +42,19 @@ class Seen:
 
 
 def enter_jail() -> None:
-    """Start this program again in namespaces of its own, unless that has happened."""
+    """Restart this program in its own namespaces, unless it already runs in them."""
     if os.environ.get("WEFT_CAPTURE_JAIL") == "1":
         subprocess.run(["mount", "-t", "tmpfs", "none", "/run"], check=True)
         return
     if os.geteuid() != 0:
-        sys.exit("captures are made in network namespaces: run this as root")
+        sys.exit("captures need network namespaces: run this as root")
     jail = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     os.environ["WEFT_CAPTURE_JAIL"] = "1"
     os.execvp(jail[0], [*jail, *sys.orig_argv])
 
 
 def run(*words: str, host: str | None = None) -> None:
-    """Run a command, at a host or at the wire."""
+    """Run a command on a host or on the wire."""
     inside = [] if host is None else ["ip", "netns", "exec", host]
     done = subprocess.run([*inside, *words], check=False, capture_output=True, text=True)
     if done.returncode != 0:
@@ -63,7 +63,7 @@ def run(*words: str, host: str | None = None) -> None:
 
 @contextmanager
 def at(host: str) -> Iterator[None]:
-    """Sockets made meanwhile are the host's."""
+    """Create sockets in the host's namespace."""
     libc = ctypes.CDLL(None, use_errno=True)
 
     def enter(file: Path) -> None:
@@ -96,14 +96,14 @@ class Network:
     """Client, server, and the wire between them."""
 
     sysctls: dict[str, str] = field(default_factory=dict)
-    """Of both hosts, behind `net.`"""
+    """For both hosts, without the prefix `net.`"""
     meddler: Meddler = lambda seen: seen.frame
     seen: list[Seen] = field(default_factory=list)
     ports: dict[socket.socket, tuple[str, int]] = field(default_factory=dict)
     sockets: list[socket.socket] = field(default_factory=list)
 
     def __enter__(self) -> Network:
-        """Make the hosts."""
+        """Create the hosts."""
         for host in HOSTS:
             run("ip", "netns", "add", host)
             settings = {"ipv4.conf.all.rp_filter": "0", "ipv4.conf.default.rp_filter": "0", "mptcp.enabled": "1"}
@@ -121,7 +121,7 @@ class Network:
         return self
 
     def _plug(self, host: str, path: int) -> None:
-        """Give a host an interface whose other end is the wire's."""
+        """Add an interface to a host, connected to the wire."""
         name, port = f"eth{path}", f"{host}{path}"
         run("ip", "link", "add", port, "type", "veth", "peer", "name", name, "netns", host)
         run("ip", "link", "set", name, "address", mac(host, path), host=host)
@@ -136,11 +136,11 @@ class Network:
         self.ports[tap] = host, path
 
     def neighbour(self, host: str, ip: str, other: str, path: int) -> None:
-        """Tell a host where an address is, so that it does not ask."""
+        """Add a static neighbour entry to a host."""
         run("ip", "neigh", "replace", ip, "lladdr", mac(other, path), "dev", f"eth{path}", host=host)
 
     def __exit__(self, *_: object) -> None:
-        """Take the hosts away."""
+        """Remove the hosts."""
         for one in (*self.sockets, *self.ports):
             one.close()
         for host, path in self.ports.values():
@@ -153,7 +153,7 @@ class Network:
         run("ip", "mptcp", "endpoint", *words, host=host)
 
     def listen(self, host: str, port: int, *, mptcp: bool = True, family: int = socket.AF_INET) -> socket.socket:
-        """A socket that takes connections at all of a host's addresses."""
+        """A socket that accepts connections on all of a host's addresses."""
         one = self._socket(host, mptcp, family)
         one.bind(("", port))
         one.listen(8)
@@ -162,7 +162,7 @@ class Network:
     def connect(
         self, host: str, to: tuple[str, int], *, mptcp: bool = True, port: int = 0, family: int = socket.AF_INET
     ) -> socket.socket:
-        """A socket that is being connected, from the host's first address."""
+        """A connecting socket, bound to the host's first address."""
         one = self._socket(host, mptcp, family)
         one.bind((address(host, 0, family), port))
         one.connect_ex(to)
@@ -177,11 +177,11 @@ class Network:
         return one
 
     def inject(self, host: str, path: int, frame: bytes) -> None:
-        """Put a frame on the wire as if the host had sent it."""
+        """Inject a frame as if the host had sent it."""
         self._carry(host, path, frame)
 
     def settle(self, quiet: float = 0.15, limit: float = 20.0) -> None:
-        """Carry frames until none has come for so many seconds."""
+        """Forward frames until none has arrived for `quiet` seconds."""
         end = time.monotonic() + limit
         while time.monotonic() < end:
             ready, _, _ = select.select(list(self.ports), [], [], quiet)
@@ -194,7 +194,7 @@ class Network:
         raise RuntimeError(f"the network was not quiet for {quiet} s within {limit} s")
 
     def _carry(self, host: str, path: int, frame: bytes) -> None:
-        """Keep a frame if it is TCP, and send it to where its destination is."""
+        """Record a frame if it is TCP, and forward it to its destination."""
         carried: Verdict = frame
         if is_tcp(frame):
             seen = Seen(time.monotonic(), host, path, frame)
@@ -208,6 +208,6 @@ class Network:
 
 
 def is_tcp(frame: bytes) -> bool:
-    """Whether a frame carries TCP behind a plain header of IPv4 or IPv6."""
+    """Whether a frame carries TCP after a plain IPv4 or IPv6 header."""
     at_protocol = {b"\x08\x00": 23, b"\x86\xdd": 20}.get(frame[12:14])
     return at_protocol is not None and len(frame) > at_protocol and frame[at_protocol] == socket.IPPROTO_TCP

@@ -1,4 +1,4 @@
-"""What the kernel sends: connections between two namespaces, some of them through a network that loses or changes."""
+"""Kernel connections between two namespaces, some over a network that drops or changes frames."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PORT = 8080
 
 
 def captured(name: str, description: str, network: Network) -> Capture:
-    """What went over a network."""
+    """The capture of a network."""
     start = network.seen[0].at
     frames: list[Frame] = []
     for seen in network.seen:
@@ -40,7 +40,7 @@ def opened(network: Network, **more: Any) -> tuple[socket.socket, socket.socket]
 
 
 def talk(network: Network, client: socket.socket, server: socket.socket, *, quiet: float = 0.15) -> None:
-    """A request and an answer, and whatever they bring about."""
+    """A request and a reply, and the frames that they cause."""
     for one, other, text in ((client, server, b"a request"), (server, client, b"an answer")):
         one.send(text)
         network.settle(quiet)
@@ -56,7 +56,7 @@ def end(network: Network, client: socket.socket, server: socket.socket) -> None:
 
 
 def alias(network: Network, host: str, last: int, *words: str, family: int = socket.AF_INET) -> None:
-    """A further address of a host's first interface, as an endpoint of Multipath TCP."""
+    """Add an address to a host's first interface, as a Multipath TCP endpoint."""
     other = "server" if host == "client" else "client"
     one, prefix, more = (f"10.0.0.{last}", 24, []) if family == socket.AF_INET else (f"2001:db8::{last}", 64, ["nodad"])
     run("ip", "address", "add", f"{one}/{prefix}", "dev", "eth0", *more, host=host)
@@ -65,7 +65,7 @@ def alias(network: Network, host: str, last: int, *words: str, family: int = soc
 
 
 def lose(*wanted: Callable[[Segment], bool]) -> Callable[[Seen], Verdict]:
-    """Loses the first segment of each description."""
+    """Drops the first segment that matches each description."""
     left = list(wanted)
 
     def meddle(seen: Seen) -> Verdict:
@@ -80,7 +80,7 @@ def lose(*wanted: Callable[[Segment], bool]) -> Callable[[Seen], Verdict]:
 
 
 def checksummed(frame: bytes) -> bytes:
-    """A frame of TCP over IPv4 with the right TCP checksum."""
+    """A TCP frame over IPv4 with a corrected checksum."""
     without = frame[:50] + b"\0\0" + frame[52:]
     check = vectors.upper_checksum(frame[26:30], frame[30:34], 6, without[34:])
     return frame[:50] + struct.pack("!H", check) + frame[52:]
@@ -113,13 +113,13 @@ def joins_by_the_server() -> Capture:
         return captured(
             "joins by the server",
             "The client announces an address and port (ADD_ADDR, echoed), then another; the server joins a subflow to "
-            "each, under the client's token: only the third ACK of the connection tells the key that it follows from.",
+            "each, under the client's token: only the connection's third ACK has the key from which it is derived.",
             network,
         )
 
 
 def announced_address() -> Capture:
-    """All that is said of addresses, and an end at once."""
+    """Every option about addresses, and a fast close."""
     with Network() as network:
         network.endpoint("server", "add", address("server", 1), "dev", "eth1", "signal")
         client, server = opened(network)
@@ -134,7 +134,7 @@ def announced_address() -> Capture:
         return captured(
             "an address announced, made a backup and removed, and a connection closed at once",
             "The server announces its second interface (ADD_ADDR, echoed); the client joins over the second path; the "
-            "server makes that subflow a backup (MP_PRIO) and removes the address (REMOVE_ADDR); the client gives up "
+            "server makes that subflow a backup (MP_PRIO) and removes the address (REMOVE_ADDR); the client aborts "
             "the connection (MP_FASTCLOSE and MP_TCPRST in a reset).",
             network,
         )
@@ -168,8 +168,8 @@ def two_connections() -> Capture:
         listener.close()
         return captured(
             "two connections at the same time",
-            "Two connections between the same hosts to the same port, each with a join: only tokens say which join is "
-            "whose.",
+            "Two connections between the same hosts to the same port, each with a join: only tokens tell the joins "
+            "apart.",
             network,
         )
 
@@ -186,7 +186,7 @@ def lost_syns() -> Capture:
         talk(network, client, server, quiet=1.3)
         return captured(
             "lost and repeated SYNs",
-            "The network loses the first SYN of the connection and that of its join; both come again after a second, "
+            "The network loses the first SYN of the connection and that of its join; both are repeated after a second, "
             "with the same sequence number (the join with the same random number): one connection with one join.",
             network,
         )
@@ -206,8 +206,8 @@ def lost_answers() -> Capture:
         talk(network, client, server, quiet=1.3)
         return captured(
             "lost and repeated SYN+ACKs and third ACKs",
-            "The network loses the first SYN+ACK and the first third ACK, of the connection and of its join. They come "
-            "again with the same keys and HMACs: one connection with one join.",
+            "The network loses the first SYN+ACK and the first third ACK, of the connection and of its join. They are "
+            "repeated with the same keys and HMACs: one connection with one join.",
             network,
         )
 
@@ -220,7 +220,7 @@ def given_up() -> Capture:
         talk(network, client, server)
         return captured(
             "Multipath TCP given up by the client",
-            "The network loses every SYN with MP_CAPABLE; the client repeats it, and at last without the option but "
+            "The network loses every SYN with MP_CAPABLE; the client repeats it, and finally without the option but "
             "with the same sequence number: the connection is one of plain TCP.",
             network,
         )
@@ -240,7 +240,7 @@ def opened_by_data(network: Network) -> tuple[socket.socket, socket.socket]:
 
 
 def unknown_token() -> Capture:
-    """A join of nothing."""
+    """A join without a connection."""
     with Network() as network:
         client, server = opened(network)
         talk(network, client, server)
@@ -250,14 +250,14 @@ def unknown_token() -> Capture:
         network.settle()
         return captured(
             "a join with an unknown token",
-            "Beside an ordinary connection, a SYN (by hand) from another address joins under a token that the server "
+            "Besides an ordinary connection, a SYN (by hand) from another address joins under a token that the server "
             "does not know; the server resets it (MP_TCPRST).",
             network,
         )
 
 
 def forged_join() -> Capture:
-    """A join by somebody who has heard the token and not the keys."""
+    """A join by a host that knows the token but not the keys."""
     with Network() as network:
         client, server = opened(network)
         talk(network, client, server)
@@ -277,7 +277,7 @@ def forged_join() -> Capture:
         return captured(
             "a forged join",
             "A stranger (by hand) joins under the token of a connection; the server answers, and resets the subflow "
-            "when the third ACK has the wrong HMAC. The connection is not the stranger's, and goes on.",
+            "when the third ACK has the wrong HMAC. The connection is not affected.",
             network,
         )
 
@@ -297,7 +297,7 @@ def refused() -> Capture:
 
 
 def taken_out() -> Capture:
-    """A middlebox that knows no such option."""
+    """A middlebox that does not support the option."""
     with Network() as network:
 
         def meddle(seen: Seen) -> Verdict:
@@ -336,7 +336,7 @@ def version_0() -> Capture:
 
 
 def ports_again() -> Capture:
-    """The same addresses and ports, twice."""
+    """The same addresses and ports twice."""
     with Network() as network:
         alias(network, "client", 11, "subflow")
         listener = network.listen("server", PORT)
@@ -351,14 +351,14 @@ def ports_again() -> Capture:
             network.settle()
         return captured(
             "addresses and ports used again",
-            "A connection is given up at once (MP_FASTCLOSE), and the next has the same addresses and ports: it has "
-            "other keys, its join another token, and the old token is nobody's.",
+            "A connection is aborted (MP_FASTCLOSE), and the next has the same addresses and ports: it has "
+            "other keys, its join another token, and the old token is unused.",
             network,
         )
 
 
 def ipv6() -> Capture:
-    """Over IPv6; no header has room for timestamps beside an announcement with a port."""
+    """Over IPv6; no header has room for both timestamps and an announcement with a port."""
     with Network(sysctls={"ipv4.tcp_timestamps": "0"}) as network:
         family = socket.AF_INET6
         alias(network, "client", 11, "port", "9001", "signal", family=family)
@@ -409,7 +409,7 @@ def checksums() -> Capture:
 
 
 def wrong_checksum_alone() -> Capture:
-    """A wrong checksum where there is no other subflow."""
+    """A wrong checksum without another subflow."""
     with Network(sysctls={"mptcp.checksum_enabled": "1"}) as network:
         client, server = opened(network)
         talk(network, client, server)
@@ -420,8 +420,8 @@ def wrong_checksum_alone() -> Capture:
         network.settle()
         return captured(
             "a wrong checksum on the only subflow",
-            "As before without a join: the receiver says so (MP_FAIL) and goes on with plain TCP, and so does the "
-            "sender, after a mapping without end.",
+            "As before without a join: the receiver reports it (MP_FAIL) and continues with plain TCP, and so does the "
+            "sender, after an infinite mapping.",
             network,
         )
 
@@ -441,7 +441,7 @@ def plain() -> Capture:
 
 SERVER = (mac("server", 0), address("server", 0), PORT)
 STRANGER = (mac("client", 0), "10.0.0.66", 50000)
-"""An address of which the client's kernel knows nothing, so that it does not answer for it."""
+"""An address unknown to the client's kernel, so that the kernel does not reply."""
 STRANGER_SEQUENCE = 0x1A2B3C4D
 MP_CAPABLE_SYN = dict.fromkeys(("sender_key", "receiver_key", "data_length", "checksum")) | {"version": 1, "flags": 1}
 
@@ -472,4 +472,4 @@ SCENES = (
     wrong_checksum_alone,
     plain,
 )
-"""All of them, in the order of the file."""
+"""All scenes, in the order of the file."""

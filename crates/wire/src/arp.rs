@@ -1,21 +1,21 @@
-//! ARP for IPv4 over Ethernet (RFC 826): who asks for whom.
+//! ARP for IPv4 over Ethernet (RFC 826).
 
 use core::net::Ipv4Addr;
 
 use crate::writer::Writer;
 use crate::{Error, EtherType, Ethernet, Mac};
 
-/// What an ARP packet does.
+/// The operation of an ARP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u16)]
 pub enum ArpOperation {
-    /// Asks for the target's MAC address; also a host's announcement of its own.
+    /// Requests the target's MAC address, or announces the host's own.
     Request = 1,
     /// Answers with the sender's MAC address.
     Reply = 2,
 }
 
-/// An ARP packet, checked.
+/// A validated ARP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arp<'a> {
     packet: &'a [u8; Arp::LEN],
@@ -23,13 +23,13 @@ pub struct Arp<'a> {
 }
 
 impl<'a> Arp<'a> {
-    /// The bytes of a packet. What follows is padding.
+    /// Length of a packet in bytes, without padding.
     pub const LEN: usize = 28;
 
-    /// Reads the packet in `ethernet`.
+    /// Parses the packet in `ethernet`.
     ///
     /// # Errors
-    /// [`Error::EtherType`], [`Error::Short`], and [`Error::Unsupported`] where it is not a request or reply
+    /// [`Error::EtherType`], [`Error::Short`], and [`Error::Unsupported`] if it is not a request or reply
     /// for IPv4 over Ethernet.
     pub fn parse(ethernet: &Ethernet<'a>) -> Result<Self, Error> {
         let payload = ethernet.require(EtherType::ARP)?.payload();
@@ -57,10 +57,10 @@ impl<'a> Arp<'a> {
         Ok(Self { packet, operation })
     }
 
-    /// The bytes of a frame with a packet, without padding.
+    /// Length of a frame with a packet, without padding.
     pub const FRAME_LEN: usize = Ethernet::HEADER_LEN + Self::LEN;
 
-    /// The frame by which `sender` asks `target`, or answers it; sent to `destination`.
+    /// A request or reply of `sender` about `target`, sent to `destination`.
     pub fn frame(
         operation: ArpOperation,
         destination: Mac,
@@ -72,7 +72,7 @@ impl<'a> Arp<'a> {
             writer.put(&destination.0);
             writer.put(&sender.0.0);
             writer.put(&EtherType::ARP.0.to_be_bytes());
-            // Ethernet, IPv4, the lengths of their addresses.
+            // Hardware type Ethernet, protocol type IPv4, and the lengths of their addresses.
             writer.put(&[0, 1, 8, 0, 6, 4]);
             writer.put(&(operation as u16).to_be_bytes());
             for (mac, ip) in [sender, target] {
@@ -83,7 +83,7 @@ impl<'a> Arp<'a> {
         frame
     }
 
-    /// What it does.
+    /// The operation.
     pub const fn operation(&self) -> ArpOperation {
         self.operation
     }
@@ -100,7 +100,7 @@ impl<'a> Arp<'a> {
         Ipv4Addr::new(p[14], p[15], p[16], p[17])
     }
 
-    /// The target's MAC address; without meaning in a request.
+    /// The target's MAC address; meaningless in a request.
     pub const fn target(&self) -> Mac {
         let p = self.packet;
         Mac([p[18], p[19], p[20], p[21], p[22], p[23]])

@@ -1,107 +1,106 @@
-//! [`Error`]: why bytes are not the header that was asked for, and the counter which that reaches.
+//! [`Error`]: why bytes are not a valid header, and the name of its counter.
 
 use core::fmt;
 
 use crate::{EtherType, IpProtocol, Mac, PathType};
 
-/// Why bytes were refused. A reader checks in the order of the header's bytes, after its length: the first
-/// thing that is wrong is what is said.
+/// Why bytes were rejected. After the length, parsers check fields in the order of their bytes and report
+/// the first error.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Error {
-    /// The header is longer than what is there. Both count bytes from the header's first.
+    /// The header is longer than the available bytes. Both lengths count from the header's first byte.
     Short {
-        /// The bytes that the header has.
+        /// Length of the header.
         need: usize,
-        /// The bytes that are there.
+        /// Available bytes.
         have: usize,
     },
-    /// The caller's buffer is too small for what would be written; nothing was.
+    /// The caller's buffer is too small; nothing was written.
     Buffer {
-        /// The bytes that would be written.
+        /// Required bytes.
         need: usize,
-        /// The bytes of the buffer.
+        /// Length of the buffer.
         have: usize,
     },
-    /// The frame is of another protocol.
+    /// The frame carries another protocol.
     EtherType(EtherType),
-    /// A Hello to another address than [`Mac::HELLO`]: it may come from further than the other end of the
-    /// cable.
+    /// A Hello to another address than [`Mac::HELLO`]: it may come from beyond the other end of the link.
     Destination(Mac),
-    /// A version of Hello, Path, IP or OpenFlow that is not the one read here.
+    /// An unsupported version of Hello, Path, IP or OpenFlow.
     Version(u8),
-    /// A type of Path frame, ICMPv6 or OpenFlow message that is not among those read here.
+    /// An unsupported type of Path frame, ICMPv6 or OpenFlow message.
     Type(u8),
-    /// A header whose length field is less than the header has.
+    /// A length field below the minimum of its header.
     HeaderLength {
-        /// The least that the header has, in bytes.
+        /// The minimum length, in bytes.
         least: usize,
-        /// What its length field says, in bytes.
+        /// The length field, in bytes.
         given: usize,
     },
-    /// A TCP option of a length that it does not come in.
+    /// A TCP option of an invalid length.
     OptionLength {
         /// The option's name.
         option: &'static str,
-        /// The bytes that it says it has, kind and length included.
+        /// Its length, including kind and length.
         given: usize,
     },
-    /// A TCP option that does not belong into this segment, or not a second time.
+    /// A TCP option that is not allowed in this segment, or not twice.
     Misplaced {
         /// The option's name.
         option: &'static str,
     },
-    /// A TCP option that would not be read as it is to be written: a form that its version does not have, no
-    /// address in a list of them, the number of another option.
+    /// A TCP option that would parse differently once written: a form that its version does not have, an
+    /// empty list of addresses, the number of another option.
     Unwritable {
-        /// Its number at IANA.
+        /// Its IANA number.
         kind: u8,
     },
     /// The IP packet carries another protocol.
     Protocol(IpProtocol),
-    /// A fragment of an IP packet: the others do not show their ports, so none is asked for them.
+    /// A fragment of an IP packet: only the first has ports, so none are read.
     Fragment,
     /// More IPv6 extension headers than [`Ipv6::MAX_EXTENSIONS`](crate::Ipv6::MAX_EXTENSIONS).
     Extensions,
-    /// A field with a value that only other uses of the header have.
+    /// An unsupported value of a field.
     Unsupported {
         /// The field's name.
         field: &'static str,
         /// Its value.
         value: u16,
     },
-    /// A number that its field does not hold, to be written.
+    /// A number too large for its field, when writing.
     Range {
         /// The field's name.
         field: &'static str,
         /// The number.
         value: u32,
-        /// The greatest that the field holds.
+        /// The maximum of the field.
         most: u32,
     },
-    /// A field without which the others have no meaning is not there.
+    /// A field required by other fields is absent.
     Missing {
         /// The field's name.
         field: &'static str,
     },
-    /// A field that is there once at most is there again.
+    /// A field that is allowed only once is repeated.
     Repeated {
         /// The field's name.
         field: &'static str,
     },
-    /// More VLAN tags than [`Ethernet::MAX_TAGS`](crate::Ethernet::MAX_TAGS) to be written.
+    /// More VLAN tags than [`Ethernet::MAX_TAGS`](crate::Ethernet::MAX_TAGS), when writing.
     Tags(usize),
     /// Path frames of this type carry no original frame.
     NoOriginal(PathType),
-    /// Path frames of this type carry an original frame, and are made with [`wrap`](crate::wrap) only.
+    /// Path frames of this type carry an original frame; only [`wrap`](crate::wrap) makes them.
     NeedsOriginal(PathType),
-    /// A Hello without authentication, where a key is set.
+    /// A Hello without authentication, although a key is configured.
     Unsigned,
-    /// A Hello whose authentication was not made with the key.
+    /// A Hello whose signature does not match the key.
     Signature,
 }
 
 impl Error {
-    /// The name of the counter to which a frame refused for this reason is added.
+    /// The name of the counter of frames rejected for this reason.
     pub const fn counter(&self) -> &'static str {
         match self {
             Self::Short { .. } => "short",
@@ -133,22 +132,24 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Short { need, have } => write!(f, "the header has {need} bytes, and {have} are there"),
-            Self::Buffer { need, have } => write!(f, "{need} bytes do not fit a buffer of {have}"),
+            Self::Short { need, have } => {
+                write!(f, "the header needs {need} bytes, but only {have} are available")
+            }
+            Self::Buffer { need, have } => write!(f, "{need} bytes do not fit a buffer of {have} bytes"),
             Self::EtherType(ethertype) => {
-                write!(f, "the frame is of another protocol: its EtherType is {ethertype}")
+                write!(f, "the frame carries another protocol: EtherType {ethertype}")
             }
             Self::Destination(address) => write!(f, "a Hello to {address} instead of {}", Mac::HELLO),
-            Self::Version(version) => write!(f, "version {version} is not known"),
-            Self::Type(number) => write!(f, "type {number} is not known"),
+            Self::Version(version) => write!(f, "version {version} is not supported"),
+            Self::Type(number) => write!(f, "type {number} is not supported"),
             Self::HeaderLength { least, given } => {
-                write!(f, "the header says that it has {given} bytes; it has at least {least}")
+                write!(f, "the header's length field is {given} bytes, below the minimum of {least}")
             }
             Self::OptionLength { option, given } => {
-                write!(f, "the TCP option {option} does not come in {given} bytes")
+                write!(f, "the TCP option {option} has an invalid length of {given} bytes")
             }
-            Self::Misplaced { option } => write!(f, "the TCP option {option} does not belong there"),
-            Self::Unwritable { kind } => write!(f, "no TCP option of kind {kind} says this"),
+            Self::Misplaced { option } => write!(f, "the TCP option {option} is not allowed here"),
+            Self::Unwritable { kind } => write!(f, "a TCP option of kind {kind} cannot have this content"),
             Self::Protocol(protocol) => write!(f, "the packet carries IP protocol {protocol}"),
             Self::Fragment => f.write_str("the packet is a fragment"),
             Self::Extensions => {
@@ -159,12 +160,12 @@ impl fmt::Display for Error {
             Self::Missing { field } => write!(f, "{field} is missing"),
             Self::Repeated { field } => write!(f, "{field} is given twice"),
             Self::Tags(count) => {
-                write!(f, "{count} VLAN tags are more than the {} a frame has", crate::Ethernet::MAX_TAGS)
+                write!(f, "a frame has at most {} VLAN tags, not {count}", crate::Ethernet::MAX_TAGS)
             }
             Self::NoOriginal(path_type) => write!(f, "a {path_type} carries no original frame"),
-            Self::NeedsOriginal(path_type) => write!(f, "a {path_type} is made from an original frame"),
-            Self::Unsigned => f.write_str("the Hello is not authenticated, and a key is set"),
-            Self::Signature => f.write_str("the Hello was not authenticated with the key that is set"),
+            Self::NeedsOriginal(path_type) => write!(f, "a {path_type} needs an original frame"),
+            Self::Unsigned => f.write_str("the Hello is not authenticated, but a key is configured"),
+            Self::Signature => f.write_str("the Hello's signature does not match the configured key"),
         }
     }
 }

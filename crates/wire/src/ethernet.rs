@@ -1,14 +1,14 @@
-//! Ethernet: EtherTypes, VLAN tags and the header of a frame (IEEE 802.3, IEEE 802.1Q), without
-//! the frame check sequence, which interfaces add and take off.
+//! Ethernet: EtherTypes, VLAN tags and the frame header (IEEE 802.3, IEEE 802.1Q), without the frame check
+//! sequence, which interfaces add and remove.
 
 use core::fmt;
 
 use crate::{Error, Mac};
 
-/// The shortest frame that is sent, in bytes without the frame check sequence (IEEE 802.3, clause 4.4.2).
+/// Minimum frame length in bytes, without the frame check sequence (IEEE 802.3, clause 4.4.2).
 pub const MIN_FRAME: usize = 60;
 
-/// What a frame carries. Below 1536 it is the length of an IEEE 802.3 frame with an LLC header.
+/// The protocol of a frame. Below 1536 it is the length of an IEEE 802.3 frame with an LLC header.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]
 pub struct EtherType(pub u16);
@@ -33,7 +33,7 @@ impl EtherType {
     /// Frames with a wide tag, unless configured otherwise.
     pub const WIDE_TAG: Self = Self(0xff2f);
 
-    /// Whether a VLAN tag follows instead of the payload.
+    /// Whether it introduces a VLAN tag instead of the payload.
     pub const fn is_tag(self) -> bool {
         matches!(self, Self::VLAN | Self::SERVICE_VLAN)
     }
@@ -55,7 +55,7 @@ pub struct VlanTag {
 }
 
 impl VlanTag {
-    /// The bytes of a tag.
+    /// Length of a tag in bytes.
     pub const LEN: usize = 4;
 
     /// The VLAN's id, 0 to 4095.
@@ -63,14 +63,14 @@ impl VlanTag {
         self.tci & 0x0fff
     }
 
-    /// The tag as it stands in a frame.
+    /// The tag's bytes on the wire.
     pub const fn to_bytes(self) -> [u8; Self::LEN] {
         let ([a, b], [c, d]) = (self.tpid.0.to_be_bytes(), self.tci.to_be_bytes());
         [a, b, c, d]
     }
 }
 
-/// A frame: its header, checked, and its payload.
+/// A frame: its validated header and its payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ethernet<'a> {
     addresses: &'a [u8; 12],
@@ -80,13 +80,13 @@ pub struct Ethernet<'a> {
 }
 
 impl<'a> Ethernet<'a> {
-    /// The bytes of a header without VLAN tags.
+    /// Length of a header without VLAN tags.
     pub const HEADER_LEN: usize = 14;
-    /// The most VLAN tags that are read: an S-tag and a C-tag. The type of a third is taken for the frame's
-    /// EtherType.
+    /// Maximum number of VLAN tags parsed: an S-tag and a C-tag. The type of a third is returned as the
+    /// frame's EtherType.
     pub const MAX_TAGS: usize = 2;
 
-    /// Reads the header of `frame`.
+    /// Parses the header of `frame`.
     ///
     /// # Errors
     /// [`Error::Short`].
@@ -105,19 +105,19 @@ impl<'a> Ethernet<'a> {
         }
     }
 
-    /// To whom the frame is sent.
+    /// The destination address.
     pub const fn destination(&self) -> Mac {
         let [a, b, c, d, e, f, ..] = *self.addresses;
         Mac([a, b, c, d, e, f])
     }
 
-    /// Who sent the frame.
+    /// The source address.
     pub const fn source(&self) -> Mac {
         let [.., a, b, c, d, e, f] = *self.addresses;
         Mac([a, b, c, d, e, f])
     }
 
-    /// What the payload is: the EtherType behind all tags.
+    /// The EtherType of the payload, after all tags.
     pub const fn ethertype(&self) -> EtherType {
         self.ethertype
     }
@@ -130,22 +130,22 @@ impl<'a> Ethernet<'a> {
         })
     }
 
-    /// The VLAN tags as they stand in the frame.
+    /// The VLAN tags' bytes on the wire.
     pub const fn tag_bytes(&self) -> &'a [u8] {
         self.tags
     }
 
-    /// The bytes of the header, tags included.
+    /// Length of the header, tags included.
     pub const fn header_len(&self) -> usize {
         Self::HEADER_LEN + self.tags.len()
     }
 
-    /// What follows the header, padding included.
+    /// The bytes after the header, padding included.
     pub const fn payload(&self) -> &'a [u8] {
         self.payload
     }
 
-    /// The frame, if it is of the protocol `ethertype`.
+    /// The frame, if its EtherType is `ethertype`.
     ///
     /// # Errors
     /// [`Error::EtherType`].

@@ -1,4 +1,4 @@
-//! [`TcpFrame`]: a frame read down to TCP, which is what flows are told apart by.
+//! [`TcpFrame`]: a frame parsed down to TCP, which identifies its flow.
 
 use crate::{Error, Ethernet, Ip, IpProtocol, Tcp, Tuple};
 
@@ -11,11 +11,11 @@ pub struct TcpFrame<'a> {
 }
 
 impl<'a> TcpFrame<'a> {
-    /// Reads the headers of `frame`.
+    /// Parses the headers of `frame`.
     ///
     /// # Errors
-    /// [`Error::EtherType`] and [`Error::Protocol`] where it is another protocol; [`Error::Fragment`];
-    /// [`Error::Unsupported`] where both ports are 0; what is wrong in one of the headers.
+    /// [`Error::EtherType`] and [`Error::Protocol`] for other protocols; [`Error::Fragment`];
+    /// [`Error::Unsupported`] if both ports are 0; the errors of each header.
     pub fn parse(frame: &'a [u8]) -> Result<Self, Error> {
         let ethernet = Ethernet::parse(frame)?;
         let ip = Ip::parse(&ethernet)?;
@@ -26,7 +26,7 @@ impl<'a> TcpFrame<'a> {
             return Err(Error::Fragment);
         }
         let tcp = Tcp::parse(ip.payload())?;
-        // A Path frame that has no ports is about no flow. Port 0 is reserved (RFC 6335, section 6).
+        // A Path frame without ports is not about a flow. Port 0 is reserved (RFC 6335, section 6).
         if (tcp.source_port(), tcp.destination_port()) == (0, 0) {
             return Err(Error::Unsupported { field: "TCP ports", value: 0 });
         }
@@ -48,7 +48,7 @@ impl<'a> TcpFrame<'a> {
         &self.tcp
     }
 
-    /// The flow that it belongs to.
+    /// Its flow.
     pub const fn tuple(&self) -> Tuple {
         Tuple {
             source: self.ethernet.source(),

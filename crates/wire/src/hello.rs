@@ -1,5 +1,5 @@
-//! Hello: a switch tells the other end of each cable that it is one, every few seconds, with or without
-//! proof. The format is in `docs/wire-format.md`.
+//! Hello messages: a switch periodically announces itself to the other end of each link, optionally
+//! authenticated. The format is in `docs/wire-format.md`.
 
 use core::fmt;
 
@@ -8,14 +8,14 @@ use crate::key::SIGNATURE_LEN;
 use crate::writer::Writer;
 use crate::{Error, EtherType, Ethernet, Key, Mac};
 
-/// The version of Hello that is written and read.
+/// The supported version of Hello.
 const VERSION: u8 = 1;
-/// The bytes before the signature.
+/// Length before the signature.
 const LEN: usize = 28;
-/// The flag of a Hello with a signature.
+/// The flag of a signed Hello.
 const AUTHENTICATED: u8 = 1;
 
-/// What names a switch, the same on all of its ports and different from every other switch's.
+/// Identifies a switch: the same on all of its ports, unique among switches.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]
 pub struct SwitchId(pub u64);
@@ -26,25 +26,25 @@ impl fmt::Display for SwitchId {
     }
 }
 
-/// What a Hello says.
+/// The content of a Hello.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Hello {
-    /// The switch's tier, 1 where hosts are attached, growing upwards; 0 if it is not known.
+    /// The switch's tier: 1 if hosts are attached, growing upwards; 0 if unknown.
     pub tier: u8,
-    /// For how long the receiving port leads to a switch, in milliseconds from now, unless another Hello
-    /// comes. 0 takes back what was said before.
+    /// Hold time in milliseconds: the receiving port leads to a switch until then, unless another Hello
+    /// arrives. 0 withdraws the last Hello.
     pub hold_ms: u32,
     /// The sending switch.
     pub switch: SwitchId,
     /// The sending port's number on that switch.
     pub port: u16,
-    /// Greater in every Hello than in all before it from the same port, restarts of the switch included.
+    /// Sequence number: increases with every Hello of a port, even across restarts.
     pub sequence: u64,
 }
 
 impl Hello {
-    /// Writes the frame that says this from the port with the address `source`, padded to [`MIN_FRAME`],
-    /// signed if there is a key; gives its length.
+    /// Writes the frame from the port with the address `source`, padded to [`MIN_FRAME`] and signed if
+    /// there is a key; returns its length.
     ///
     /// # Errors
     /// [`Error::Buffer`].
@@ -88,7 +88,7 @@ impl fmt::Display for Hello {
     }
 }
 
-/// A frame that carries a Hello, checked but for the signature.
+/// A frame with a Hello, validated except for the signature.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HelloFrame<'a> {
     ethernet: Ethernet<'a>,
@@ -97,7 +97,7 @@ pub struct HelloFrame<'a> {
 }
 
 impl<'a> HelloFrame<'a> {
-    /// Reads `frame`, in which Hello has the EtherType `ethertype`.
+    /// Parses `frame`, with `ethertype` as the EtherType of Hello.
     ///
     /// # Errors
     /// [`Error::Short`], [`Error::EtherType`], [`Error::Destination`], and [`Error::Version`].
@@ -123,7 +123,7 @@ impl<'a> HelloFrame<'a> {
         &self.ethernet
     }
 
-    /// What it says, be it true or not: see [`HelloFrame::verify`].
+    /// Its content, not necessarily authentic: see [`HelloFrame::verify`].
     pub const fn hello(&self) -> Hello {
         let p = self.payload;
         Hello {
@@ -135,12 +135,12 @@ impl<'a> HelloFrame<'a> {
         }
     }
 
-    /// Whether there is a signature.
+    /// Whether it has a signature.
     pub const fn is_authenticated(&self) -> bool {
         self.signature.is_some()
     }
 
-    /// That whoever made the Hello has `key`. A copy of an old one passes too: the sequence number tells.
+    /// Verifies that the sender has `key`. A replayed Hello passes too: the sequence number reveals it.
     ///
     /// # Errors
     /// [`Error::Unsigned`] and [`Error::Signature`].
@@ -158,7 +158,7 @@ mod tests {
         Hello { tier: 2, hold_ms: 3000, switch: SwitchId(0x0123_4567_89ab_cdef), port: 7, sequence: 1 << 40 };
     const SOURCE: Mac = Mac([2, 0, 0, 0, 0, 7]);
 
-    /// The frame in a buffer that was not empty.
+    /// The frame, written into a nonzero buffer.
     fn frame(key: Option<&Key>) -> [u8; 70] {
         let mut out = [0xa5; 70];
         assert_eq!(HELLO.write(SOURCE, EtherType::HELLO, key, &mut out), Ok(60));

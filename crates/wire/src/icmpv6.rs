@@ -1,4 +1,4 @@
-//! ICMPv6 (RFC 4443), as far as neighbour discovery (RFC 4861) plays the part of ARP in it.
+//! ICMPv6 (RFC 4443), limited to neighbour discovery (RFC 4861), its counterpart of ARP.
 
 use core::net::Ipv6Addr;
 
@@ -6,21 +6,21 @@ use crate::ipv6::address;
 use crate::writer::Writer;
 use crate::{Error, EtherType, Ethernet, IpProtocol, Ipv6, Mac};
 
-/// The options that tell a link-layer address.
+/// The options with a link-layer address.
 const SOURCE_LINK_LAYER: u8 = 1;
 const TARGET_LINK_LAYER: u8 = 2;
 
-/// What a message of neighbour discovery does.
+/// The operation of a neighbour discovery message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum NeighborOperation {
-    /// Asks for the target's MAC address.
+    /// Requests the target's MAC address.
     Solicitation = 135,
     /// Answers with it, or announces it unasked.
     Advertisement = 136,
 }
 
-/// A Neighbor Solicitation or Neighbor Advertisement, checked. Its checksum is left to hosts.
+/// A Neighbor Solicitation or Neighbor Advertisement, validated. Hosts verify the checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Neighbor<'a> {
     message: &'a [u8; Neighbor::MIN_LEN],
@@ -29,15 +29,15 @@ pub struct Neighbor<'a> {
 }
 
 impl<'a> Neighbor<'a> {
-    /// The bytes of a message without options.
+    /// Length of a message without options.
     pub const MIN_LEN: usize = 24;
 
-    /// Reads the message in `ip`.
+    /// Parses the message in `ip`.
     ///
     /// # Errors
-    /// [`Error::Protocol`], [`Error::Fragment`], [`Error::Short`], [`Error::Type`] where it is another
-    /// message, and [`Error::Unsupported`] where its code is not 0 or its hop limit not 255, which shows that
-    /// a router has forwarded it (RFC 4861, section 7.1).
+    /// [`Error::Protocol`], [`Error::Fragment`], [`Error::Short`], [`Error::Type`] for other messages, and
+    /// [`Error::Unsupported`] if its code is not 0 or its hop limit not 255, which shows that a router
+    /// forwarded it (RFC 4861, section 7.1).
     pub fn parse(ip: &Ipv6<'a>) -> Result<Self, Error> {
         if ip.protocol() != IpProtocol::ICMPV6 {
             return Err(Error::Protocol(ip.protocol()));
@@ -46,7 +46,7 @@ impl<'a> Neighbor<'a> {
             return Err(Error::Fragment);
         }
         let short = |need| Error::Short { need, have: ip.payload().len() };
-        // Other messages may be shorter: the type is looked at first.
+        // Other messages may be shorter: check the type first.
         let operation = match ip.payload().first().ok_or(short(Self::MIN_LEN))? {
             135 => NeighborOperation::Solicitation,
             136 => NeighborOperation::Advertisement,
@@ -62,18 +62,18 @@ impl<'a> Neighbor<'a> {
         Ok(Self { message, options, operation })
     }
 
-    /// What it does.
+    /// The operation.
     pub const fn operation(&self) -> NeighborOperation {
         self.operation
     }
 
-    /// The IPv6 address that is asked for, or answered for.
+    /// The IPv6 address that is requested or announced.
     pub fn target(&self) -> Ipv6Addr {
         address(self.message, 8)
     }
 
-    /// The link-layer address that it tells (RFC 4861, section 4.6.1): of its source in a Solicitation, of its
-    /// target in an Advertisement. What cannot be read tells none.
+    /// Its link-layer address option (RFC 4861, section 4.6.1): of the source in a Solicitation, of the target
+    /// in an Advertisement. `None` if absent or malformed.
     pub fn link_layer(&self) -> Option<Mac> {
         let kind = match self.operation {
             NeighborOperation::Solicitation => SOURCE_LINK_LAYER,
@@ -85,19 +85,19 @@ impl<'a> Neighbor<'a> {
             let (option, behind) = rest.split_at_checked(usize::from(words) * 8)?;
             match *option {
                 [_, _, a, b, c, d, e, f] if other == kind => return Some(Mac([a, b, c, d, e, f])),
-                // A length of 0 leads nowhere.
+                // A length of 0 would loop.
                 [] => return None,
                 _ => rest = behind,
             }
         }
     }
 
-    /// The bytes of a frame with a message that tells a link-layer address.
+    /// Length of a frame with a message and a link-layer address.
     pub const FRAME_LEN: usize = Ethernet::HEADER_LEN + Ipv6::HEADER_LEN + Self::MIN_LEN + 8;
 
-    /// The frame by which the host at `source` asks for `target`, or tells that it is there: it is its own
-    /// link-layer address that the message tells, unless its address is `::` (RFC 4862, section 5.4.2). An
-    /// Advertisement replaces what was known, and counts as asked for unless it goes to a group.
+    /// A Solicitation for `target`, or an Advertisement of the host at `source`, with its own link-layer
+    /// address unless its address is `::` (RFC 4862, section 5.4.2). An Advertisement overrides older ones,
+    /// and is marked as solicited unless it goes to a group.
     pub fn frame(
         operation: NeighborOperation,
         source: (Mac, Ipv6Addr),
@@ -108,7 +108,7 @@ impl<'a> Neighbor<'a> {
         let len = Self::MIN_LEN + if tells { 8 } else { 0 };
         let (kind, flags) = match operation {
             NeighborOperation::Solicitation => (SOURCE_LINK_LAYER, 0),
-            // Override, and to one host Solicited (RFC 4861, section 4.4).
+            // Override, and Solicited if sent to one host (RFC 4861, section 4.4).
             NeighborOperation::Advertisement if destination.1.is_multicast() => (TARGET_LINK_LAYER, 0x20),
             NeighborOperation::Advertisement => (TARGET_LINK_LAYER, 0x60),
         };
@@ -139,7 +139,7 @@ impl<'a> Neighbor<'a> {
     }
 }
 
-/// The checksum of an ICMPv6 message (RFC 4443, section 2.3), whose own field is 0.
+/// The checksum of an ICMPv6 message (RFC 4443, section 2.3) whose checksum field is 0.
 fn checksum(source: Ipv6Addr, destination: Ipv6Addr, message: &[u8]) -> u16 {
     let words = |bytes: &[u8]| -> u32 {
         bytes.chunks(2).map(|pair| pair.iter().fold(0, |word, &byte| word << 8 | u32::from(byte))).sum()
@@ -175,7 +175,7 @@ mod tests {
             let message = Neighbor::parse(&ip).unwrap();
             assert_eq!((message.operation(), message.target()), (operation, own));
             assert_eq!(message.link_layer(), told);
-            // Over everything with the checksum in its place the sum is that of no bits missing.
+            // The sum over a message with a valid checksum is 0.
             assert_eq!(checksum(source, asker, ip.payload()), 0);
         }
         // To a group it is not solicited.
@@ -184,7 +184,7 @@ mod tests {
             let (frame, _) = Neighbor::frame(NeighborOperation::Advertisement, (mac, own), (all, to), own);
             assert_eq!(frame[58], flags);
         }
-        // Computed apart, from the pseudo header and the message.
+        // Computed separately from the pseudo header and the message.
         let (frame, _) = Neighbor::frame(kind, (mac, own), (all, own), own);
         assert_eq!(frame[56..58], [0x75, 0x9a]);
     }

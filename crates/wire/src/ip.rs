@@ -1,11 +1,11 @@
-//! What IPv4 and IPv6 have in common for a switch: the protocol carried, fragments, the class of service.
+//! The common part of IPv4 and IPv6: protocol, fragments, traffic class.
 
 use core::fmt;
 use core::net::IpAddr;
 
 use crate::{Error, EtherType, Ethernet, Ipv4, Ipv6};
 
-/// A protocol over IP, by its number at IANA.
+/// A protocol over IP, by its IANA number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]
 pub struct IpProtocol(pub u8);
@@ -35,10 +35,10 @@ pub enum Ip<'a> {
 }
 
 impl<'a> Ip<'a> {
-    /// Reads the packet in `ethernet`.
+    /// Parses the packet in `ethernet`.
     ///
     /// # Errors
-    /// [`Error::EtherType`] where it is not IP, and the errors of [`Ipv4::parse`] and [`Ipv6::parse`].
+    /// [`Error::EtherType`] if it is not IP, and the errors of [`Ipv4::parse`] and [`Ipv6::parse`].
     pub fn parse(ethernet: &Ethernet<'a>) -> Result<Self, Error> {
         match ethernet.ethertype() {
             EtherType::IPV4 => Ipv4::parse(ethernet.payload()).map(Self::V4),
@@ -47,7 +47,7 @@ impl<'a> Ip<'a> {
         }
     }
 
-    /// Who sent the packet.
+    /// The source address.
     pub fn source(&self) -> IpAddr {
         match self {
             Self::V4(ip) => ip.source().into(),
@@ -55,7 +55,7 @@ impl<'a> Ip<'a> {
         }
     }
 
-    /// To whom the packet is sent.
+    /// The destination address.
     pub fn destination(&self) -> IpAddr {
         match self {
             Self::V4(ip) => ip.destination().into(),
@@ -88,7 +88,7 @@ impl<'a> Ip<'a> {
         }
     }
 
-    /// Whether the packet is one of several fragments, the first included.
+    /// Whether the packet is a fragment, including the first.
     pub const fn is_fragment(&self) -> bool {
         match self {
             Self::V4(ip) => ip.is_fragment(),
@@ -96,7 +96,7 @@ impl<'a> Ip<'a> {
         }
     }
 
-    /// What the packet carries, as far as it is there, without Ethernet padding.
+    /// The available payload, without Ethernet padding.
     pub const fn payload(&self) -> &'a [u8] {
         match self {
             Self::V4(ip) => ip.payload(),
@@ -105,8 +105,8 @@ impl<'a> Ip<'a> {
     }
 }
 
-/// `bytes` up to `len`, or all where fewer are there, or where `len` is 0: a packet that a Linux host has
-/// left to its interface to cut (BIG TCP) says no length.
+/// `bytes` up to `len`, or all if fewer are available or `len` is 0: Linux writes no length into packets
+/// left to the interface to segment (BIG TCP).
 pub(crate) fn cut(bytes: &[u8], len: usize) -> &[u8] {
     match bytes.get(..len) {
         Some(cut) if len > 0 => cut,

@@ -1,11 +1,11 @@
-//! IPv4 (RFC 791): the header as far as a switch asks for it. The checksum is left to hosts.
+//! IPv4 (RFC 791): the header fields that switches need. Hosts verify the checksum.
 
 use core::net::Ipv4Addr;
 
 use crate::ip::cut;
 use crate::{Error, IpProtocol};
 
-/// An IPv4 packet: its header, checked, and its payload.
+/// An IPv4 packet: its validated header and its payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ipv4<'a> {
     header: &'a [u8; Ipv4::MIN_HEADER_LEN],
@@ -13,16 +13,16 @@ pub struct Ipv4<'a> {
 }
 
 impl<'a> Ipv4<'a> {
-    /// The bytes of a header without options.
+    /// Length of a header without options.
     pub const MIN_HEADER_LEN: usize = 20;
 
-    /// Reads the packet at the start of `bytes`. Fewer bytes of payload than its total length says are no
-    /// error: a switch decides by headers.
+    /// Parses the packet at the start of `bytes`. A payload shorter than the total length is accepted: a
+    /// switch only needs headers.
     ///
     /// # Errors
-    /// [`Error::Short`], [`Error::Version`], and [`Error::HeaderLength`] where header length or total length
-    /// are less than the header has. A total length of 0 stands for all bytes, as Linux writes it in packets
-    /// longer than 65535 bytes.
+    /// [`Error::Short`], [`Error::Version`], and [`Error::HeaderLength`] if header length or total length
+    /// are below the minimum. A total length of 0 means all bytes, as Linux writes it in packets longer than
+    /// 65535 bytes.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
         let short = |need| Error::Short { need, have: bytes.len() };
         let header: &[u8; Ipv4::MIN_HEADER_LEN] = bytes.first_chunk().ok_or(short(Self::MIN_HEADER_LEN))?;
@@ -40,13 +40,13 @@ impl<'a> Ipv4<'a> {
         Ok(Self { header, payload })
     }
 
-    /// Who sent the packet.
+    /// The source address.
     pub const fn source(&self) -> Ipv4Addr {
         let h = self.header;
         Ipv4Addr::new(h[12], h[13], h[14], h[15])
     }
 
-    /// To whom the packet is sent.
+    /// The destination address.
     pub const fn destination(&self) -> Ipv4Addr {
         let h = self.header;
         Ipv4Addr::new(h[16], h[17], h[18], h[19])
@@ -67,18 +67,17 @@ impl<'a> Ipv4<'a> {
         self.header[1] & 3
     }
 
-    /// Whether the packet is one of several fragments, the first included: more follow, or its offset is not
-    /// 0.
+    /// Whether the packet is a fragment, including the first: more follow, or its offset is not 0.
     pub const fn is_fragment(&self) -> bool {
         u16::from_be_bytes([self.header[6], self.header[7]]) & 0x3fff != 0
     }
 
-    /// The bytes of the header, options included.
+    /// Length of the header, options included.
     pub const fn header_len(&self) -> usize {
         header_len(self.header)
     }
 
-    /// What the packet carries, as far as it is there, without Ethernet padding.
+    /// The available payload, without Ethernet padding.
     pub const fn payload(&self) -> &'a [u8] {
         self.payload
     }
@@ -96,7 +95,7 @@ const fn total_len(header: &[u8; Ipv4::MIN_HEADER_LEN]) -> usize {
 mod tests {
     use super::*;
 
-    /// 64 bytes that begin with these; total length 40.
+    /// 64 bytes that start with these; total length 40.
     fn packet(start: [u8; 8]) -> [u8; 64] {
         let mut packet = [0xa5; 64];
         packet[..8].copy_from_slice(&start);

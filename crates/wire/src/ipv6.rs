@@ -1,12 +1,11 @@
-//! IPv6 (RFC 8200): the header as far as a switch asks for it, and the way through extension headers to what
-//! the packet carries.
+//! IPv6 (RFC 8200): the header fields that switches need, and extension headers up to the payload.
 
 use core::net::Ipv6Addr;
 
 use crate::ip::cut;
 use crate::{Error, IpProtocol};
 
-/// An IPv6 packet: its header, checked, and what follows all extension headers.
+/// An IPv6 packet: its validated header and its payload after all extension headers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ipv6<'a> {
     header: &'a [u8; Ipv6::HEADER_LEN],
@@ -16,18 +15,18 @@ pub struct Ipv6<'a> {
 }
 
 impl<'a> Ipv6<'a> {
-    /// The bytes of a header without extension headers.
+    /// Length of a header without extension headers.
     pub const HEADER_LEN: usize = 40;
-    /// The most extension headers that are read: as many as RFC 8200, section 4.1, puts before what is
-    /// carried, each once and destination options twice (and no ESP, behind which nothing can be read).
+    /// Maximum number of extension headers parsed: as many as RFC 8200, section 4.1, allows before the
+    /// payload, each once and destination options twice (without ESP, which hides everything after it).
     pub const MAX_EXTENSIONS: usize = 6;
 
-    /// Reads the packet at the start of `bytes`. Fewer bytes of payload than its payload length says are no
-    /// error: a switch decides by headers. A payload length of 0 stands for all bytes (jumbograms, RFC 2675).
+    /// Parses the packet at the start of `bytes`. A payload shorter than the payload length is accepted: a
+    /// switch only needs headers. A payload length of 0 means all bytes (jumbograms, RFC 2675).
     ///
-    /// Hop-by-hop options, routing, fragment, authentication and destination options are skipped; a number
-    /// that is none of them is the protocol carried. In a fragment that is not the first nothing is skipped
-    /// behind the fragment header, since what follows is the middle of something.
+    /// Hop-by-hop options, routing, fragment, authentication and destination options are skipped; any other
+    /// number is the protocol carried. In a fragment other than the first, nothing after the fragment header
+    /// is skipped, since arbitrary payload follows.
     ///
     /// # Errors
     /// [`Error::Short`], [`Error::Version`], and [`Error::Extensions`].
@@ -51,7 +50,7 @@ impl<'a> Ipv6<'a> {
         if is_extension(packet.protocol) { Err(Error::Extensions) } else { Ok(packet) }
     }
 
-    /// Goes over one extension header; `false` where there is none, or nothing that could be read behind it.
+    /// Skips one extension header; returns `false` if there is none, or nothing parseable after it.
     fn skip_extension(&mut self) -> Result<bool, Error> {
         if !is_extension(self.protocol) {
             return Ok(false);
@@ -66,7 +65,7 @@ impl<'a> Ipv6<'a> {
         let rest = self.payload.get(len..).ok_or(short(len))?;
         let mut readable = true;
         if self.protocol == FRAGMENT {
-            // Offset in the upper 13 bits, more to come in the lowest. Neither set: a whole packet (RFC
+            // Offset in the upper 13 bits, more fragments in the lowest. Neither set: a whole packet (RFC
             // 6946).
             let place = u16::from_be_bytes([start[2], start[3]]);
             self.fragment |= place & 0xfff9 != 0;
@@ -76,17 +75,17 @@ impl<'a> Ipv6<'a> {
         Ok(readable)
     }
 
-    /// Who sent the packet.
+    /// The source address.
     pub fn source(&self) -> Ipv6Addr {
         address(self.header, 8)
     }
 
-    /// To whom the packet is sent.
+    /// The destination address.
     pub fn destination(&self) -> Ipv6Addr {
         address(self.header, 24)
     }
 
-    /// The protocol carried, behind all extension headers.
+    /// The protocol carried, after all extension headers.
     pub const fn protocol(&self) -> IpProtocol {
         self.protocol
     }
@@ -110,17 +109,17 @@ impl<'a> Ipv6<'a> {
         u32::from_be_bytes([0, self.header[1] & 0x0f, self.header[2], self.header[3]])
     }
 
-    /// The routers that may still forward the packet.
+    /// The hop limit.
     pub const fn hop_limit(&self) -> u8 {
         self.header[7]
     }
 
-    /// Whether the packet is one of several fragments, the first included.
+    /// Whether the packet is a fragment, including the first.
     pub const fn is_fragment(&self) -> bool {
         self.fragment
     }
 
-    /// What the packet carries, as far as it is there, without extension headers and Ethernet padding.
+    /// The available payload, without extension headers and Ethernet padding.
     pub const fn payload(&self) -> &'a [u8] {
         self.payload
     }
@@ -140,7 +139,7 @@ const fn payload_len(header: &[u8; Ipv6::HEADER_LEN]) -> usize {
     u16::from_be_bytes([header[4], header[5]]) as usize
 }
 
-/// The address at byte `at` of a header; the unspecified one where none fits.
+/// The address at byte `at` of a header; `::` if out of range.
 pub(crate) fn address(header: &[u8], at: usize) -> Ipv6Addr {
     let bytes: Option<&[u8; 16]> = header.get(at..).and_then(|rest| rest.first_chunk());
     bytes.map_or(Ipv6Addr::UNSPECIFIED, |bytes| Ipv6Addr::from(*bytes))
@@ -153,7 +152,7 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    /// A packet with these extension headers (own number, bytes), then TCP's number and four bytes.
+    /// A packet with these extension headers (number, bytes), then TCP's number and four bytes.
     fn packet(extensions: &[(u8, &[u8])]) -> Vec<u8> {
         let mut bytes = Vec::from([0xa5; 40]);
         bytes[..4].copy_from_slice(&[0x6b, 0xa9, 0x87, 0x65]);

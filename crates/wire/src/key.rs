@@ -1,4 +1,4 @@
-//! [`Key`]: the secret that switches share, and what it signs: HMAC-SHA-256 (RFC 2104) cut to its first 16
+//! [`Key`]: the shared secret of switches, and its signatures: HMAC-SHA-256 (RFC 2104) truncated to 16
 //! bytes.
 
 use core::fmt;
@@ -6,16 +6,15 @@ use core::fmt;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
-/// The bytes of a signature.
+/// Length of a signature in bytes.
 pub const SIGNATURE_LEN: usize = 16;
 
-/// A shared secret, ready for use.
+/// A shared secret.
 #[derive(Clone)]
 pub struct Key(Hmac<Sha256>);
 
 impl Key {
-    /// The key of these bytes. Any number of them is a key; fewer than 16 are easier to guess than a
-    /// signature.
+    /// The key with these bytes, of any length; fewer than 16 are easier to guess than a signature.
     #[expect(clippy::expect_used, reason = "the constructor can fail for other algorithms only")]
     pub fn new(secret: &[u8]) -> Self {
         Self(Hmac::new_from_slice(secret).expect("HMAC takes keys of any length"))
@@ -29,13 +28,13 @@ impl Key {
         signature
     }
 
-    /// Whether `signature` is that of `message`; how long it takes does not depend on where they differ.
+    /// Whether `signature` is that of `message`, in constant time.
     pub fn verify(&self, message: &[u8], signature: &[u8; SIGNATURE_LEN]) -> bool {
         self.0.clone().chain_update(message).verify_truncated_left(signature).is_ok()
     }
 }
 
-/// Says nothing of the secret.
+/// Does not reveal the secret.
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key(..)")

@@ -1,15 +1,14 @@
-//! Bytes to headers and back.
+//! Parsing and writing of headers.
 //!
-//! What switches read of ordinary frames ([`Ethernet`], [`Arp`], [`Ip`], [`Neighbor`], [`TcpFrame`],
-//! [`Udp`]), what controllers read of TCP's options ([`TcpOption`], [`mptcp`]), and the two protocols that
-//! Weft's switches speak among themselves: [`Hello`] and Path frames ([`PathHeader`], [`wrap`], [`unwrap`]).
-//! `docs/wire-format.md` describes those two so that others can speak them; `vectors.json` beside this crate
-//! has frames to try it with, `captures.json` connections of Multipath TCP. [`openflow`] has the messages between
-//! a controller and its switches.
+//! This crate parses ordinary frames for switches ([`Ethernet`], [`Arp`], [`Ip`], [`Neighbor`], [`TcpFrame`],
+//! [`Udp`]), TCP options for controllers ([`TcpOption`], [`mptcp`]), and the two protocols between Weft's
+//! switches: [`Hello`] and Path frames ([`PathHeader`], [`wrap`], [`unwrap`]). `docs/wire-format.md` specifies
+//! those two for other implementations; `vectors.json` in this crate has test frames, `captures.json` Multipath
+//! TCP connections. [`openflow`] has the messages between a controller and its switches.
 //!
-//! Each file reads in one order: a view of bytes that were checked once, what it says as a value, how that is
-//! written, tests. A view borrows the frame and copies nothing; writing goes into the caller's buffer.
-//! Reading bytes from a network never panics: indexing that could is refused by the lints below.
+//! Each file has the same order: a view of validated bytes, its content as a value, writing, tests. A view
+//! borrows the frame and copies nothing; writing goes into the caller's buffer. Parsing bytes from a network
+//! never panics: the lints below deny indexing that could.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -12,7 +12,7 @@ impl Mac {
     /// The group address of every station.
     pub const BROADCAST: Self = Self([0xff; 6]);
 
-    /// The group address "nearest bridge", which no bridge forwards (IEEE 802.1Q, 8.6.3). Hello messages are sent to it.
+    /// The group address "nearest bridge", never forwarded (IEEE 802.1Q, 8.6.3): destination of Hello messages.
     pub const HELLO: Self = Self([0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e]);
 
     /// The locally administered address of the simulated host with this number: `02:00` and the number.
@@ -22,14 +22,14 @@ impl Mac {
         Self([0x02, 0x00, a, b, c, d])
     }
 
-    /// The number of the simulated host that has this address; `None` if no simulated host can have it.
+    /// The number of the simulated host with this address, if any.
     #[inline]
     pub const fn host(self) -> Option<u32> {
         let [p, q, a, b, c, d] = self.0;
         if u16::from_be_bytes([p, q]) == 0x0200 { Some(u32::from_be_bytes([a, b, c, d])) } else { None }
     }
 
-    /// The address as a number of 48 bits.
+    /// The address as a 48-bit number.
     #[inline]
     pub const fn bits(self) -> u64 {
         let [a, b, c, d, e, f] = self.0;
@@ -43,28 +43,28 @@ impl Mac {
         Self([a, b, c, d, e, f])
     }
 
-    /// Whether frames to this address are for the neighbour on the link, as those of spanning tree, LACP and LLDP:
-    /// switches forward none of them (IEEE 802.1Q, 8.6.3).
+    /// Whether frames to this address are for the neighbour on the link only, such as spanning tree, LACP and LLDP:
+    /// switches do not forward them (IEEE 802.1Q, 8.6.3).
     #[inline]
     pub const fn is_link_local(self) -> bool {
         matches!(self.0, [0x01, 0x80, 0xc2, 0, 0, last] if last < 16)
     }
 
-    /// Whether the address names a group of stations (broadcast included).
+    /// Whether it is a group address (broadcast included).
     #[inline]
     pub const fn is_group(self) -> bool {
         self.0[0] & 1 == 1
     }
 
-    /// The address with the bit of groups set: as a source address it marks a frame that switches flood because
-    /// nobody knew its destination. No station sends from such an address (IEEE 802.3, 3.2.3).
+    /// The address with the group bit set: as a source address it marks a frame that switches flood because its
+    /// destination is unknown. No station sends from such an address (IEEE 802.3, 3.2.3).
     #[inline]
     pub const fn marked(self) -> Self {
         let [first, b, c, d, e, f] = self.0;
         Self([first | 1, b, c, d, e, f])
     }
 
-    /// The address of one station: without the bit that [`Mac::marked`] sets.
+    /// The address without the bit that [`Mac::marked`] sets.
     #[inline]
     pub const fn unmarked(self) -> Self {
         let [first, b, c, d, e, f] = self.0;
@@ -72,7 +72,7 @@ impl Mac {
     }
 }
 
-/// As people write it: `02:00:00:00:00:01`.
+/// The usual notation: `02:00:00:00:00:01`.
 impl fmt::Display for Mac {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [p, q, a, b, c, d] = self.0;
@@ -95,7 +95,7 @@ impl FromStr for Mac {
     }
 }
 
-/// A text that is not a MAC address.
+/// A text is not a valid MAC address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MalformedMac;
 

@@ -1,4 +1,4 @@
-//! Path frames: the five frames by which switches find, confirm and mend the path of a flow (TCP-Path,
+//! Path frames: the five frames by which switches find, confirm and repair the path of a flow (TCP-Path,
 //! section III). The format is in `docs/wire-format.md`.
 
 use core::fmt;
@@ -7,23 +7,23 @@ use crate::ethernet::MIN_FRAME;
 use crate::writer::Writer;
 use crate::{Error, EtherType, Ethernet, Mac, TcpFrame, Tuple, VlanTag};
 
-/// The bytes by which a frame becomes longer when it is wrapped: the Path header.
+/// Bytes that wrapping adds to a frame: the Path header.
 pub const PATH_HEADER_LEN: usize = 20;
 
-/// The version of Path frames that is written and read.
+/// The supported version of Path frames.
 const VERSION: u8 = 1;
 
-/// What a Path frame does.
+/// The type of a Path frame.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub enum PathType {
-    /// Carries a SYN over all paths.
+    /// Floods a SYN over all paths.
     Request = 1,
     /// Carries the SYN+ACK back over the path whose Request came first.
     Reply = 2,
-    /// Tells one edge that the other is not to be reached any more.
+    /// Notifies one edge that the other has become unreachable.
     Fail = 3,
-    /// Looks for a new path of a flow that lives.
+    /// Searches for a new path of an established flow.
     RecoveryRequest = 4,
     /// Confirms the new path.
     RecoveryReply = 5,
@@ -49,12 +49,12 @@ impl PathType {
         }
     }
 
-    /// Whether a host's frame is inside.
+    /// Whether it carries a host's frame.
     pub const fn carries_original(self) -> bool {
         matches!(self, Self::Request | Self::Reply)
     }
 
-    /// Whether the frame is sent to all switches, and not along the path.
+    /// Whether it is flooded instead of following the path.
     pub const fn is_flooded(self) -> bool {
         matches!(self, Self::Request | Self::RecoveryRequest)
     }
@@ -72,14 +72,14 @@ impl fmt::Display for PathType {
     }
 }
 
-/// What a Path frame says, beside the original frame.
+/// The content of a Path frame, apart from the original frame.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PathHeader {
-    /// What it does.
+    /// Its type.
     pub path_type: PathType,
-    /// The switches that have forwarded it; 255 stands for 255 or more.
+    /// Switches that have forwarded it; 255 means 255 or more.
     pub hops: u8,
-    /// The exploration: the SYN's initial sequence number, or a number that the source's edge chose for a
+    /// The exploration: the SYN's initial sequence number, or a random number of the source's edge in a
     /// recovery.
     pub id: u32,
     /// The flow, from the Ethernet source to the original destination.
@@ -87,12 +87,12 @@ pub struct PathHeader {
 }
 
 impl PathHeader {
-    /// To whom the frame is addressed: all, or the host towards which it travels.
+    /// The Ethernet destination: broadcast, or the host towards which it travels.
     pub const fn ethernet_destination(&self) -> Mac {
         if self.path_type.is_flooded() { Mac::BROADCAST } else { self.tuple.destination }
     }
 
-    /// Writes a frame that carries no original, in the VLAN of `tags`, padded to [`MIN_FRAME`]; gives its
+    /// Writes a frame without an original, in the VLAN of `tags`, padded to [`MIN_FRAME`]; returns its
     /// length.
     ///
     /// # Errors
@@ -114,7 +114,7 @@ impl PathHeader {
         Ok(need)
     }
 
-    /// The header, with the EtherType of the original frame or 0.
+    /// The header, with the original frame's EtherType or 0.
     fn bytes(&self, original: u16) -> [u8; PATH_HEADER_LEN] {
         let mut bytes = [0; PATH_HEADER_LEN];
         bytes[0] = VERSION;
@@ -136,7 +136,7 @@ impl fmt::Display for PathHeader {
     }
 }
 
-/// A Path frame, checked.
+/// A validated Path frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathFrame<'a> {
     ethernet: Ethernet<'a>,
@@ -146,8 +146,8 @@ pub struct PathFrame<'a> {
 }
 
 impl<'a> PathFrame<'a> {
-    /// Reads `frame`, in which Path frames have the EtherType `ethertype`. What an original frame's payload
-    /// says is not looked at.
+    /// Parses `frame`, with `ethertype` as the EtherType of Path frames. The original frame's payload is not
+    /// checked.
     ///
     /// # Errors
     /// [`Error::Short`], [`Error::EtherType`], [`Error::Version`], and [`Error::Type`].
@@ -160,7 +160,7 @@ impl<'a> PathFrame<'a> {
             return Err(Error::Version(header[0]));
         }
         let path_type = PathType::from_number(header[1])?;
-        // Without ports it is about two stations, which send no frame that could be inside.
+        // Without ports it is about two stations, and cannot carry a frame of theirs.
         if path_type.carries_original() && header[14..18] == [0; 4] {
             return Err(Error::Type(header[1]));
         }
@@ -172,7 +172,7 @@ impl<'a> PathFrame<'a> {
         &self.ethernet
     }
 
-    /// What it says.
+    /// Its content.
     pub const fn header(&self) -> PathHeader {
         let h = self.header;
         PathHeader {
@@ -188,15 +188,15 @@ impl<'a> PathFrame<'a> {
         }
     }
 
-    /// EtherType and payload of the original frame, padding included; `None` in frames that carry none.
+    /// EtherType and payload of the original frame, padding included; `None` if it carries none.
     pub const fn original(&self) -> Option<(EtherType, &'a [u8])> {
         let ethertype = EtherType(u16::from_be_bytes([self.header[18], self.header[19]]));
         if self.path_type.carries_original() { Some((ethertype, self.behind)) } else { None }
     }
 }
 
-/// Writes the Path frame of type `path_type` and exploration `id` that carries `original`, a frame with a TCP
-/// segment; gives its length, [`PATH_HEADER_LEN`] more than the original's. VLAN tags stay in front.
+/// Writes the Path frame of type `path_type` and exploration `id` that wraps `original`, a frame with a TCP
+/// segment; returns its length, [`PATH_HEADER_LEN`] more than the original's. VLAN tags stay in front.
 ///
 /// # Errors
 /// [`Error::NoOriginal`]; the errors of [`TcpFrame::parse`]; [`Error::Buffer`].
@@ -224,7 +224,7 @@ pub fn wrap(
     Ok(need)
 }
 
-/// Writes the original of a Path frame, byte for byte what was wrapped; gives its length.
+/// Writes the original of a Path frame, byte for byte; returns its length.
 ///
 /// # Errors
 /// The errors of [`PathFrame::parse`]; [`Error::NoOriginal`]; [`Error::Buffer`].
@@ -242,7 +242,7 @@ pub fn unwrap(frame: &[u8], ethertype: EtherType, out: &mut [u8]) -> Result<usiz
     Ok(need)
 }
 
-/// Adds one to the hop count of a Path frame where it stands, up to 255; gives the new count.
+/// Increments the hop count of a Path frame in place, up to 255; returns the new count.
 ///
 /// # Errors
 /// The errors of [`PathFrame::parse`].

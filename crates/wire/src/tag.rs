@@ -1,4 +1,4 @@
-//! The tag of Tag-and-Forward: the numbers by which switches of a fat-tree forward a frame without a table
+//! The tag of Tag-and-Forward: the numbers by which fat-tree switches forward a frame without a table
 //! (Ishimori, Cerqueira and Abelém, section III-E). The format is in `docs/wire-format.md`.
 
 use core::fmt;
@@ -7,19 +7,19 @@ use core::str::FromStr;
 use crate::writer::Writer;
 use crate::{Error, EtherType};
 
-/// The bytes by which a frame becomes longer when it is tagged, of either width.
+/// Bytes that a tag of either width adds to a frame.
 pub const TAG_LEN: usize = 8;
 
-/// Where a tag stands: behind the two addresses.
+/// Offset of a tag: after the two addresses.
 const AT: usize = 12;
 
-/// How the bits of a tag are shared out among its numbers.
+/// The layout of a tag's bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum TagWidth {
-    /// The paper's: UP 32 bits, DOWN 13, for fat-trees up to k = 24.
+    /// The paper's: 32 bits of UP, 13 of DOWN, for fat-trees up to k = 24.
     #[default]
     Narrow,
-    /// Weft's own, in as many bytes: UP 23 bits, DOWN 22, for fat-trees up to k = 202.
+    /// Weft's own, of the same size: 23 bits of UP, 22 of DOWN, for fat-trees up to k = 202.
     Wide,
 }
 
@@ -27,7 +27,7 @@ impl TagWidth {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Narrow, Self::Wide];
 
-    /// The bits of DOWN.
+    /// Number of bits of DOWN.
     pub const fn down_bits(self) -> u32 {
         match self {
             Self::Narrow => 13,
@@ -35,22 +35,22 @@ impl TagWidth {
         }
     }
 
-    /// The bits of UP: what QUEUE, of 3, and DOWN leave of 48.
+    /// Number of bits of UP: 48 minus 3 of QUEUE and those of DOWN.
     pub const fn up_bits(self) -> u32 {
         45 - self.down_bits()
     }
 
-    /// The greatest DOWN.
+    /// The maximum of DOWN.
     pub const fn max_down(self) -> u32 {
         u32::MAX >> (32 - self.down_bits())
     }
 
-    /// The greatest UP.
+    /// The maximum of UP.
     pub const fn max_up(self) -> u32 {
         u32::MAX >> (32 - self.up_bits())
     }
 
-    /// The EtherType of tagged frames, unless configured otherwise.
+    /// The default EtherType of tagged frames.
     pub const fn ethertype(self) -> EtherType {
         match self {
             Self::Narrow => EtherType::TAG,
@@ -80,37 +80,37 @@ impl FromStr for TagWidth {
     }
 }
 
-/// A text that is neither `narrow` nor `wide`.
+/// A text is neither `narrow` nor `wide`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnknownWidth;
 
 impl fmt::Display for UnknownWidth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a tag is `narrow` or `wide`")
+        f.write_str("expected `narrow` or `wide`")
     }
 }
 
 impl core::error::Error for UnknownWidth {}
 
-/// What a tag says.
+/// The content of a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Tag {
-    /// QID: the queue of every gate that the frame leaves through, 0 to [`Tag::MAX_QUEUE`].
+    /// QID: the queue at every gate by which the frame leaves, 0 to [`Tag::MAX_QUEUE`].
     pub queue: u8,
-    /// UP: the gate towards the core, or that of an external link; 0 if the frame only goes down.
+    /// UP: the gate towards the core, or of an external link; 0 if the frame only goes down.
     pub up: u32,
-    /// DOWN: the gate of the server; 0 if the frame leaves the fabric through a core.
+    /// DOWN: the server's gate; 0 if the frame leaves the fabric through a core.
     pub down: u32,
 }
 
 impl Tag {
-    /// The greatest queue.
+    /// The maximum queue.
     pub const MAX_QUEUE: u8 = 7;
 
-    /// The bytes of the tag behind its EtherType.
+    /// The bytes of the tag after its EtherType.
     ///
     /// # Errors
-    /// [`Error::Range`] for a number that its field does not hold, [`Error::Missing`] if there is no gate.
+    /// [`Error::Range`] for a number too large for its field, [`Error::Missing`] without a gate.
     pub const fn to_bytes(self, width: TagWidth) -> Result<[u8; 6], Error> {
         if self.queue > Self::MAX_QUEUE {
             return Err(Error::Range {
@@ -133,10 +133,10 @@ impl Tag {
         Ok([a, b, c, d, e, f])
     }
 
-    /// What these bytes, behind the EtherType, say.
+    /// Parses the bytes after the EtherType.
     ///
     /// # Errors
-    /// [`Error::Missing`] if neither UP nor DOWN names a gate.
+    /// [`Error::Missing`] if neither UP nor DOWN is set.
     pub const fn from_bytes(bytes: [u8; 6], width: TagWidth) -> Result<Self, Error> {
         let [a, b, c, d, e, f] = bytes;
         let bits = u64::from_be_bytes([0, 0, a, b, c, d, e, f]);
@@ -156,7 +156,7 @@ impl fmt::Display for Tag {
     }
 }
 
-/// A tagged frame, checked.
+/// A validated tagged frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TaggedFrame<'a> {
     addresses: &'a [u8; AT],
@@ -165,15 +165,15 @@ pub struct TaggedFrame<'a> {
 }
 
 impl<'a> TaggedFrame<'a> {
-    /// The bytes of addresses, tag, and the EtherType of what is inside.
+    /// Length of addresses, tag, and inner EtherType.
     const LEAST: usize = AT + TAG_LEN + 2;
 
-    /// Reads `frame`, in which tagged frames have the EtherType `ethertype`. A tag stands directly behind the
-    /// addresses; VLAN tags are behind it, and not looked at.
+    /// Parses `frame`, with `ethertype` as the EtherType of tagged frames. A tag directly follows the
+    /// addresses; VLAN tags come after it and are not checked.
     ///
     /// # Errors
-    /// [`Error::EtherType`]; [`Error::Short`]; [`Error::Missing`] if the tag names no gate; [`Error::Repeated`]
-    /// if there is another tag behind it.
+    /// [`Error::EtherType`]; [`Error::Short`]; [`Error::Missing`] if the tag has no gate; [`Error::Repeated`]
+    /// if another tag follows.
     pub fn parse(frame: &'a [u8], width: TagWidth, ethertype: EtherType) -> Result<Self, Error> {
         let short = |need| Error::Short { need, have: frame.len() };
         let (addresses, behind) = frame.split_first_chunk().ok_or(short(AT + 2))?;
@@ -191,21 +191,21 @@ impl<'a> TaggedFrame<'a> {
         Ok(Self { addresses, tag, original })
     }
 
-    /// What the tag says.
+    /// Its tag.
     pub const fn tag(&self) -> Tag {
         self.tag
     }
 
-    /// What followed the addresses before the frame was tagged: VLAN tags, EtherType and payload.
+    /// The bytes after the addresses of the untagged frame: VLAN tags, EtherType and payload.
     pub const fn original(&self) -> &'a [u8] {
         self.original
     }
 }
 
-/// Writes `original` with a tag; gives its length, [`TAG_LEN`] more than the original's.
+/// Writes `original` with a tag; returns its length, [`TAG_LEN`] more than the original's.
 ///
 /// # Errors
-/// [`Error::Short`]; those of [`Tag::to_bytes`]; [`Error::Repeated`] if it has a tag; [`Error::Buffer`].
+/// [`Error::Short`]; those of [`Tag::to_bytes`]; [`Error::Repeated`] if tagged; [`Error::Buffer`].
 pub fn push_tag(
     original: &[u8],
     tag: Tag,
@@ -229,7 +229,7 @@ pub fn push_tag(
     Ok(need)
 }
 
-/// Writes a tagged frame without its tag, byte for byte what was tagged; gives its length.
+/// Writes a tagged frame without its tag, byte for byte as before tagging; returns its length.
 ///
 /// # Errors
 /// Those of [`TaggedFrame::parse`]; [`Error::Buffer`].
@@ -249,7 +249,7 @@ mod tests {
 
     use super::*;
 
-    /// A frame of IPv4 with `len` bytes of payload.
+    /// An IPv4 frame with `len` bytes of payload.
     fn frame(len: usize) -> ([u8; 40], usize) {
         let mut frame = [0xa5; 40];
         frame[12..14].copy_from_slice(&[8, 0]);
@@ -329,7 +329,7 @@ mod tests {
         once[20..22].copy_from_slice(&ethertype.0.to_be_bytes());
         let read = TaggedFrame::parse(&once[..len], TagWidth::Narrow, ethertype);
         assert_eq!(read, Err(Error::Repeated { field: "tag" }));
-        // The other width is another protocol.
+        // The other width is a different protocol.
         let read = TaggedFrame::parse(&once[..len], TagWidth::Wide, EtherType::WIDE_TAG);
         assert_eq!(read, Err(Error::EtherType(ethertype)));
     }

@@ -1,4 +1,4 @@
-//! TCP (RFC 9293): the header as far as a switch asks for it. The checksum is left to hosts.
+//! TCP (RFC 9293): the header fields that switches need. Hosts verify the checksum.
 
 use crate::{Error, TcpOptions};
 
@@ -10,11 +10,11 @@ pub struct TcpFlags(pub u8);
 impl TcpFlags {
     /// The sender has no more data.
     pub const FIN: Self = Self(0x01);
-    /// A connection is opened.
+    /// Opens a connection.
     pub const SYN: Self = Self(0x02);
-    /// The connection is reset.
+    /// Resets the connection.
     pub const RST: Self = Self(0x04);
-    /// The acknowledgement number counts.
+    /// The acknowledgement number is valid.
     pub const ACK: Self = Self(0x10);
 
     /// Whether all bits of `flags` are set.
@@ -23,7 +23,7 @@ impl TcpFlags {
     }
 }
 
-/// A TCP segment: its header, checked, and its data.
+/// A TCP segment: its validated header and its data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tcp<'a> {
     header: &'a [u8; Tcp::MIN_HEADER_LEN],
@@ -32,13 +32,13 @@ pub struct Tcp<'a> {
 }
 
 impl<'a> Tcp<'a> {
-    /// The bytes of a header without options.
+    /// Length of a header without options.
     pub const MIN_HEADER_LEN: usize = 20;
 
-    /// Reads the segment at the start of `bytes`.
+    /// Parses the segment at the start of `bytes`.
     ///
     /// # Errors
-    /// [`Error::Short`], and [`Error::HeaderLength`] where the data offset is less than the header has.
+    /// [`Error::Short`], and [`Error::HeaderLength`] if the data offset is below the minimum.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
         let short = |need| Error::Short { need, have: bytes.len() };
         let header: &[u8; Tcp::MIN_HEADER_LEN] = bytes.first_chunk().ok_or(short(Self::MIN_HEADER_LEN))?;
@@ -51,23 +51,23 @@ impl<'a> Tcp<'a> {
         Ok(Self { header, options, payload })
     }
 
-    /// The sender's port.
+    /// The source port.
     pub const fn source_port(&self) -> u16 {
         u16::from_be_bytes([self.header[0], self.header[1]])
     }
 
-    /// The receiver's port.
+    /// The destination port.
     pub const fn destination_port(&self) -> u16 {
         u16::from_be_bytes([self.header[2], self.header[3]])
     }
 
-    /// The sequence number; of a SYN the initial one.
+    /// The sequence number; in a SYN the initial one.
     pub const fn sequence(&self) -> u32 {
         let h = self.header;
         u32::from_be_bytes([h[4], h[5], h[6], h[7]])
     }
 
-    /// The acknowledgement number; of a SYN+ACK the SYN's sequence number and 1.
+    /// The acknowledgement number; in a SYN+ACK the SYN's sequence number + 1.
     pub const fn acknowledgement(&self) -> u32 {
         let h = self.header;
         u32::from_be_bytes([h[8], h[9], h[10], h[11]])
@@ -78,27 +78,27 @@ impl<'a> Tcp<'a> {
         TcpFlags(self.header[13])
     }
 
-    /// Whether the segment asks for a connection: SYN, and not ACK.
+    /// Whether the segment requests a connection: SYN without ACK.
     pub const fn is_syn(&self) -> bool {
         self.flags().contains(TcpFlags::SYN) && !self.flags().contains(TcpFlags::ACK)
     }
 
-    /// Whether the segment grants a connection: SYN and ACK.
+    /// Whether the segment accepts a connection: SYN and ACK.
     pub const fn is_syn_ack(&self) -> bool {
         self.flags().contains(TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0))
     }
 
-    /// The options, in their order.
+    /// The options, in order.
     pub const fn options(&self) -> TcpOptions<'a> {
         TcpOptions::new(self.options)
     }
 
-    /// The bytes of the header, options included: the data offset.
+    /// Length of the header, options included: the data offset.
     pub const fn header_len(&self) -> usize {
         header_len(self.header)
     }
 
-    /// The data, as far as it is there.
+    /// The available data.
     pub const fn payload(&self) -> &'a [u8] {
         self.payload
     }
@@ -112,7 +112,7 @@ const fn header_len(header: &[u8; Tcp::MIN_HEADER_LEN]) -> usize {
 mod tests {
     use super::*;
 
-    /// A segment with this data offset, in words, and these flags.
+    /// A segment with this data offset (in words) and these flags.
     fn segment(offset: u8, flags: u8) -> [u8; 32] {
         let mut segment = [0xa5; 32];
         segment[12] = offset << 4 | 0x0f;

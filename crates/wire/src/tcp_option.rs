@@ -1,4 +1,4 @@
-//! [`TcpOption`]: the options of a TCP header (RFC 9293, section 3.1), one after another.
+//! [`TcpOption`]: the options of a TCP header (RFC 9293, section 3.1).
 
 use core::iter::FusedIterator;
 
@@ -17,40 +17,39 @@ pub(crate) const MPTCP: u8 = 30;
 /// An option of a TCP header.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TcpOption<'a> {
-    /// The most data that the sender takes in a segment, in bytes (RFC 9293, section 3.7.1).
+    /// The maximum segment size that the sender accepts, in bytes (RFC 9293, section 3.7.1).
     MaximumSegmentSize(u16),
-    /// By how many bits the sender's windows are to be shifted (RFC 7323, section 2); more than 14 stand for
-    /// 14.
+    /// The shift of the sender's windows, in bits (RFC 7323, section 2); values above 14 mean 14.
     WindowScale(u8),
-    /// The sender understands selective acknowledgements (RFC 2018, section 2).
+    /// The sender supports selective acknowledgements (RFC 2018, section 2).
     SackPermitted,
-    /// What the sender has received beyond what it acknowledges (RFC 2018, section 3).
+    /// Data received beyond the cumulative acknowledgement (RFC 2018, section 3).
     Sack(SackBlocks<'a>),
-    /// Times (RFC 7323, section 3).
+    /// Timestamps (RFC 7323, section 3).
     Timestamps {
         /// The sender's clock.
         value: u32,
-        /// The value that it received last.
+        /// The value received last.
         echo: u32,
     },
-    /// An option of Multipath TCP.
+    /// A Multipath TCP option.
     Mptcp(mptcp::Option<'a>),
-    /// Another one.
+    /// An unknown option.
     Unknown {
-        /// Its number at IANA.
+        /// Its IANA number.
         kind: u8,
-        /// What follows its length.
+        /// The bytes after its length.
         data: &'a [u8],
     },
 }
 
 impl<'a> TcpOption<'a> {
-    /// The bytes of kind and length.
+    /// Length of kind and length.
     pub(crate) const START: usize = 2;
-    /// The most bytes that the options of a header have.
+    /// Maximum length of a header's options.
     pub const MAX_LEN: usize = 40;
 
-    /// The option with this kind that has this behind its length.
+    /// Parses the option of this kind from the bytes after its length.
     fn parse(kind: u8, data: &'a [u8]) -> Result<Self, Error> {
         let wrong = |option| Error::OptionLength { option, given: Self::START + data.len() };
         match (kind, data) {
@@ -74,7 +73,7 @@ impl<'a> TcpOption<'a> {
         }
     }
 
-    /// Its number at IANA.
+    /// Its IANA number.
     pub const fn kind(&self) -> u8 {
         match self {
             Self::MaximumSegmentSize(_) => MAXIMUM_SEGMENT_SIZE,
@@ -87,7 +86,7 @@ impl<'a> TcpOption<'a> {
         }
     }
 
-    /// Its bytes, kind and length included.
+    /// Its length, kind and length included.
     #[expect(clippy::len_without_is_empty, reason = "no option is empty")]
     pub fn len(&self) -> usize {
         match self {
@@ -101,12 +100,12 @@ impl<'a> TcpOption<'a> {
         }
     }
 
-    /// Writes `options` one after another and fills up the last word with zeros, which end the list; gives
-    /// the bytes, a multiple of 4.
+    /// Writes `options`, padded to a whole word with zeros, which end the list; returns the length, a
+    /// multiple of 4.
     ///
     /// # Errors
-    /// [`Error::Unwritable`] for the first option that would not be read as it is here, and
-    /// [`Error::Buffer`], also where no header can hold them. Nothing is written then.
+    /// [`Error::Unwritable`] for the first option that would parse differently, and [`Error::Buffer`], also
+    /// if they fit no header. Nothing is written then.
     pub fn write_all(options: &[Self], out: &mut [u8]) -> Result<usize, Error> {
         let need = options.iter().map(Self::len).sum::<usize>().next_multiple_of(4);
         let error = Error::Buffer { need, have: out.len().min(Self::MAX_LEN) };
@@ -145,17 +144,17 @@ impl<'a> TcpOption<'a> {
     }
 }
 
-/// Runs of bytes that were received, in a SACK option.
+/// Received ranges in a SACK option.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SackBlocks<'a>(&'a [[u8; 8]]);
 
 impl<'a> SackBlocks<'a> {
-    /// Runs as they stand in the option.
+    /// Ranges as in the option's bytes.
     pub const fn new(blocks: &'a [[u8; 8]]) -> Self {
         Self(blocks)
     }
 
-    /// The runs: the sequence number of the first byte, and that behind the last.
+    /// The ranges: the first sequence number, and the one after the last.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + use<'a> {
         self.0.iter().map(|&[a, b, c, d, e, f, g, h]| {
             (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]))
@@ -163,20 +162,20 @@ impl<'a> SackBlocks<'a> {
     }
 }
 
-/// An option that could not be read.
+/// A malformed option.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MalformedOption {
-    /// Its number at IANA.
+    /// Its IANA number.
     pub kind: u8,
-    /// Where it begins, in bytes from the first option.
+    /// Its offset from the first option, in bytes.
     pub at: usize,
-    /// What is wrong. With [`Error::Short`] and [`Error::HeaderLength`] nothing behind it can be read.
+    /// The error. After [`Error::Short`] and [`Error::HeaderLength`] no further option can be parsed.
     pub error: Error,
 }
 
-/// Reads the options of a header, without those that only fill up. An option that is malformed is given as
-/// such, and those behind it are read; the reading ends where an option's length is less than the two bytes
-/// that each has ([`Error::HeaderLength`]), or reaches beyond the header ([`Error::Short`]).
+/// Parses the options of a header, without padding. A malformed option is returned as such, and those after
+/// it are parsed; parsing ends at an option length below the minimum of two bytes ([`Error::HeaderLength`])
+/// or beyond the header ([`Error::Short`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TcpOptions<'a> {
     options: &'a [u8],
@@ -184,12 +183,12 @@ pub struct TcpOptions<'a> {
 }
 
 impl<'a> TcpOptions<'a> {
-    /// Reads `options`, which is what a TCP header has behind its first 20 bytes.
+    /// Parses `options`: the bytes of a TCP header after the first 20.
     pub const fn new(options: &'a [u8]) -> Self {
         Self { options, at: 0 }
     }
 
-    /// The next option, told from those around it but not read.
+    /// The next option, delimited but not parsed.
     pub(crate) fn next_raw(&mut self) -> Option<Result<RawOption<'a>, MalformedOption>> {
         let rest = self.options.get(self.at..)?;
         let skipped = rest.iter().take_while(|kind| **kind == NO_OPERATION).count();
@@ -215,13 +214,13 @@ impl<'a> TcpOptions<'a> {
     }
 }
 
-/// An option that was told from those around it.
+/// A delimited option.
 pub(crate) struct RawOption<'a> {
-    /// Where it begins, in bytes from the first option.
+    /// Its offset from the first option, in bytes.
     pub(crate) at: usize,
-    /// Its number at IANA.
+    /// Its IANA number.
     pub(crate) kind: u8,
-    /// What follows its length.
+    /// The bytes after its length.
     pub(crate) data: &'a [u8],
 }
 

@@ -1,10 +1,10 @@
-//! [`Tuple`]: which flow a frame belongs to, and in which direction.
+//! [`Tuple`]: the flow of a frame, and its direction.
 
 use core::fmt;
 
 use crate::Mac;
 
-/// One direction of a TCP flow as a switch knows it: the papers' {S, pS, D, pD}.
+/// One direction of a TCP flow as switches identify it: the papers' {S, pS, D, pD}.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Tuple {
     /// S, the sending host.

@@ -1,9 +1,9 @@
-//! UDP (RFC 768): the header. The checksum is left to hosts.
+//! UDP (RFC 768): the header. Hosts verify the checksum.
 
 use crate::Error;
 use crate::ip::cut;
 
-/// A UDP datagram: its header, checked, and its data.
+/// A UDP datagram: its validated header and its data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Udp<'a> {
     header: &'a [u8; Udp::HEADER_LEN],
@@ -11,14 +11,14 @@ pub struct Udp<'a> {
 }
 
 impl<'a> Udp<'a> {
-    /// The bytes of a header.
+    /// Length of a header.
     pub const HEADER_LEN: usize = 8;
 
-    /// Reads the datagram at the start of `bytes`. Fewer bytes of data than its length says are no error: a
-    /// switch decides by headers. A length of 0 stands for all bytes (jumbograms, RFC 2675, section 4).
+    /// Parses the datagram at the start of `bytes`. Data shorter than the length field is accepted: a
+    /// switch only needs headers. A length of 0 means all bytes (jumbograms, RFC 2675, section 4).
     ///
     /// # Errors
-    /// [`Error::Short`], and [`Error::HeaderLength`] where the length is less than the header has.
+    /// [`Error::Short`], and [`Error::HeaderLength`] if the length is below the minimum.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
         let short = Error::Short { need: Self::HEADER_LEN, have: bytes.len() };
         let header: &[u8; Udp::HEADER_LEN] = bytes.first_chunk().ok_or(short)?;
@@ -30,17 +30,17 @@ impl<'a> Udp<'a> {
         Ok(Self { header, payload })
     }
 
-    /// The sender's port; 0 where the sender wants no answer.
+    /// The source port; 0 if the sender expects no reply.
     pub const fn source_port(&self) -> u16 {
         u16::from_be_bytes([self.header[0], self.header[1]])
     }
 
-    /// The receiver's port.
+    /// The destination port.
     pub const fn destination_port(&self) -> u16 {
         u16::from_be_bytes([self.header[2], self.header[3]])
     }
 
-    /// The data, as far as it is there.
+    /// The available data.
     pub const fn payload(&self) -> &'a [u8] {
         self.payload
     }

@@ -1,14 +1,14 @@
-//! [`Writer`]: fields one after another into a caller's buffer, whose length is checked once.
+//! [`Writer`]: writes fields into a caller's buffer, whose length is checked once.
 
 use crate::Error;
 
-/// What is left to write of a frame.
+/// The rest of a buffer to write.
 pub struct Writer<'a> {
     rest: &'a mut [u8],
 }
 
 impl<'a> Writer<'a> {
-    /// A writer of the first `need` bytes of `out`, all zero until written.
+    /// A writer of the first `need` bytes of `out`, which are zeroed.
     ///
     /// # Errors
     /// [`Error::Buffer`] if `out` is shorter.
@@ -19,7 +19,7 @@ impl<'a> Writer<'a> {
         Ok(Self { rest })
     }
 
-    /// The next bytes. What is more than the writer was made for is left out.
+    /// Writes the next bytes, truncated at the writer's end.
     pub fn put(&mut self, bytes: &[u8]) {
         if let Some((next, rest)) = core::mem::take(&mut self.rest).split_at_mut_checked(bytes.len()) {
             next.copy_from_slice(bytes);

@@ -215,6 +215,6 @@ mod tests {
         };
         assert_eq!(refused(vec![gate(64, 2)]), "gate 2 is port 64's, and the ports of a switch are 0 to 63");
         assert_eq!(refused(vec![gate(1, 0)]), "port 1 has the gate 0, and gates are counted from 1");
-        assert!(refused(vec![gate(1, 2), gate(2, 2)]).starts_with("gate 2 is port 1's and port 2's"));
+        assert!(refused(vec![gate(1, 2), gate(2, 2)]).starts_with("gate 2 is assigned to ports 1 and 2"));
     }
 }

@@ -1,4 +1,4 @@
-//! [`PathChoice`]: which of the ways of a group a packet takes.
+//! [`PathChoice`]: selects a packet's way among those of a group.
 
 use rand_core::RngCore;
 use weft_units::PortId;
@@ -7,24 +7,23 @@ use super::Way;
 use crate::hash::{mix64, pick};
 use crate::{Context, Header};
 
-/// How the switch at the source chooses.
+/// How the source switch selects a way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PathChoice {
-    /// By the hash of the flow with the switch's key, as ECMP.
+    /// By the flow's hash with the switch's key, as ECMP.
     Ecmp {
         /// The key.
         key: u64,
     },
-    /// At random, drawn anew for each packet.
+    /// At random for each packet.
     Spray,
-    /// For each packet one of those through the gate with the shortest queue, drawn at random.
+    /// For each packet at random among the ways through the gates with the shortest queue.
     LeastLoaded,
 }
 
 impl PathChoice {
-    /// The way of a packet among `ways`, and its port; `port` gives that of a way whose cable works. Where the way
-    /// that was drawn has none, the next one behind it that has: nobody waits for the controller there. `None` where
-    /// no way has a port.
+    /// The way of a packet among `ways`, and its port; `port` returns that of a way whose link is up. If the drawn
+    /// way has none, the next one that has: no need to wait for the controller. `None` if no way has a port.
     pub(super) fn choose<C: Context>(
         self,
         ctx: &mut C,
@@ -44,7 +43,7 @@ impl PathChoice {
     }
 }
 
-/// One of the ways through the ports with the shortest queue, by 64 uniform bits.
+/// One of the ways through the ports with the shortest queue, selected by 64 uniform bits.
 fn least_loaded<C: Context>(
     ctx: &C,
     ways: &[Way],

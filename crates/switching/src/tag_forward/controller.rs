@@ -13,12 +13,12 @@ use weft_wire::Mac;
 
 use crate::smoc::{port_id, switch_id};
 
-/// Gives every switch its rules when it connects, and others when a cable fails or heals.
+/// Installs every switch's rules when it connects, and updates them when a link fails or recovers.
 pub(super) struct Provisioning {
     provisioner: Provisioner,
     /// By node and port.
     links: Vec<Vec<LinkId>>,
-    /// Groups that were changed because of a cable.
+    /// Groups changed after link events.
     groups_changed: u64,
 }
 
@@ -35,7 +35,7 @@ impl Provisioning {
     }
 }
 
-/// Nobody waits for these: a frame without a rule is dropped.
+/// No frame waits for these: a frame without a rule is dropped.
 fn install(changes: impl Iterator<Item = (NodeId, FlowChange)>, out: &mut Vec<Command>) {
     let rules: Vec<_> = changes.map(|(node, change)| (switch_id(node), RuleChange::Flow(change))).collect();
     if !rules.is_empty() {
@@ -80,7 +80,7 @@ impl Controller for Provisioning {
         install(changes.into_iter(), out);
     }
 
-    // The cables are the fabric's, and what ports say of them is enough.
+    // The links are known from the fabric, and port status reports suffice.
     fn link_up(&mut self, _now: Time, _from: SwitchPort, _to: SwitchPort, _out: &mut Vec<Command>) {}
 
     fn link_down(&mut self, _now: Time, _from: SwitchPort, _to: SwitchPort, _out: &mut Vec<Command>) {}

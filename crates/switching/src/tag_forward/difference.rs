@@ -1,4 +1,4 @@
-//! [`Difference`]: the fewest changes that make a [`FlowTable`] what somebody wants.
+//! [`Difference`]: the fewest changes that turn a [`FlowTable`] into the wanted one.
 
 use std::sync::Arc;
 
@@ -9,50 +9,50 @@ use weft_control::tag_forward::{FlowAction, FlowChange, FlowMatch, FlowRule, Flo
 
 use super::FlowTable;
 
-/// Why a list of rules is none that a priority can have.
+/// Why a list of rules is invalid for a priority.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum WantedError {
-    /// A rule is of another priority.
-    #[error("rule {at}: priority {}, and this is the list of those of {priority}", .rule.priority)]
+    /// A rule has another priority.
+    #[error("rule {at}: priority {}, but this list is for priority {priority}", .rule.priority)]
     Priority {
-        /// Which rule, from 0.
+        /// The rule's index, from 0.
         at: usize,
         /// The rule.
         rule: FlowRule,
-        /// The priority.
+        /// The list's priority.
         priority: u16,
     },
-    /// Two are for the same packets.
-    #[error("rule {at}: {} is in the list already, as rule {first}", .rule.matches)]
+    /// Two rules have the same match.
+    #[error("rule {at}: {} is already in the list, as rule {first}", .rule.matches)]
     Twice {
-        /// Which rule, from 0.
+        /// The rule's index, from 0.
         at: usize,
         /// The rule.
         rule: FlowRule,
-        /// The one before.
+        /// The index of the earlier one.
         first: usize,
     },
-    /// A group is there twice.
+    /// A group is listed twice.
     #[error("group {0} is in the list twice")]
     Group(GroupId),
 }
 
-/// What leads from the rules of a priority to others.
+/// The changes from a priority's rules to others.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Difference {
-    /// The changes, in an order that a table takes.
+    /// The changes, in an order that the table accepts.
     pub changes: Vec<FlowChange>,
-    /// Rules that come.
+    /// Rules added.
     pub added: usize,
-    /// Rules that get another action.
+    /// Rules with a new action.
     pub replaced: usize,
-    /// Rules that go.
+    /// Rules removed.
     pub removed: usize,
-    /// Rules that stay as they are.
+    /// Unchanged rules.
     pub kept: usize,
 }
 
-/// The group that a rule names.
+/// The group that a rule uses.
 fn group_of(rule: &FlowRule) -> Option<GroupId> {
     match rule.action.to {
         FlowTarget::Group(id) => Some(id),
@@ -61,8 +61,8 @@ fn group_of(rule: &FlowRule) -> Option<GroupId> {
 }
 
 impl FlowTable {
-    /// The fewest changes after which the rules of `priority` are exactly these, and the groups these and those that
-    /// rules name beside. Rules of other priorities stay.
+    /// The fewest changes after which `priority` has exactly these rules, and the table these groups and those used
+    /// by other rules. Rules of other priorities stay.
     ///
     /// # Errors
     /// [`WantedError`].
@@ -107,7 +107,7 @@ impl FlowTable {
         }
         difference.replaced = replaced.len();
         changes.append(&mut replaced);
-        // Those that are left, in the order that they were given in.
+        // The remaining ones, in the given order.
         let new = rules.iter().filter(|rule| wanted.contains_key(&rule.matches));
         difference.added = wanted.len();
         changes.extend(new.map(|rule| FlowChange::Add(*rule)));
@@ -170,16 +170,12 @@ mod tests {
         let difference = table.difference(1000, &rules, &groups).unwrap();
         let Difference { added, replaced, removed, kept, .. } = difference;
         assert_eq!((added, replaced, removed, kept), (1, 1, 0, 1));
-        assert_eq!(difference.changes.len(), 4, "two groups, a rule that is replaced and one that comes");
+        assert_eq!(difference.changes.len(), 4, "two groups, a replaced rule and an added one");
         apply(&mut table, &difference.changes);
         let again = table.difference(1000, &rules, &groups).unwrap();
         assert_eq!(again, Difference { kept: 3, ..Difference::default() });
         let none = table.difference(1000, &[], &groups[1..2]).unwrap();
-        assert_eq!(
-            (none.removed, none.changes.len()),
-            (3, 5),
-            "three rules, and two groups that go with them"
-        );
+        assert_eq!((none.removed, none.changes.len()), (3, 5), "three rules and their two groups");
         apply(&mut table, &none.changes);
         let left: Vec<FlowRule> = table.entries().map(|entry| entry.rule).collect();
         assert_eq!(left, [rule(5, 2, 2, Some(2))], "another priority's rules stay");
@@ -191,26 +187,26 @@ mod tests {
         let none = table.difference(1000, &[], &[]).unwrap();
         apply(&mut table, &none.changes);
         let left: Vec<GroupId> = table.groups().map(|(id, _)| id).collect();
-        assert_eq!(left, [GroupId(2)], "group 1 goes with the rule that named it");
+        assert_eq!(left, [GroupId(2)], "group 1 is removed with the rule that used it");
         let other = table.difference(1000, &[], &[group(2, &[4])]).unwrap();
-        assert_eq!(other.changes, [set(group(2, &[4]))], "who gives it other ways sets it");
+        assert_eq!(other.changes, [set(group(2, &[4]))], "a listed group is set");
         let rules = [rule(1000, 3, 2, Some(2))];
         let named = table.difference(1000, &rules, &[]).unwrap();
         apply(&mut table, &named.changes);
         apply(&mut table, &[FlowChange::Remove { priority: 5, matches: rule(5, 2, 2, None).matches }]);
         let again = table.difference(1000, &rules, &[]).unwrap();
-        assert_eq!(again, Difference { kept: 1, ..Difference::default() }, "a rule of the list names it");
+        assert_eq!(again, Difference { kept: 1, ..Difference::default() }, "a listed rule uses it");
     }
 
     #[test]
     fn a_list_that_no_priority_can_have_is_refused_with_the_rule() {
         let table = filled();
         for (rules, groups, message) in [
-            (vec![rule(7, 1, 2, None)], vec![], "rule 0: priority 7, and this is the list of those of 1000"),
+            (vec![rule(7, 1, 2, None)], vec![], "rule 0: priority 7, but this list is for priority 1000"),
             (
                 vec![rule(1000, 1, 2, None), rule(1000, 1, 4, None)],
                 vec![],
-                "rule 1: 0.0.0.0/0 -> 10.0.0.1/32 is in the list already, as rule 0",
+                "rule 1: 0.0.0.0/0 -> 10.0.0.1/32 is already in the list, as rule 0",
             ),
             (vec![], vec![group(1, &[]), group(1, &[2])], "group 1 is in the list twice"),
         ] {

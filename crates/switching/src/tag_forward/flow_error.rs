@@ -1,28 +1,28 @@
-//! [`FlowError`]: why a flow table does not take a change.
+//! [`FlowError`]: why a flow table rejects a change.
 
 use thiserror::Error;
 use weft_wire::{Error, TagWidth};
 
 use super::{FlowMatch, FlowRule, GroupId};
 
-/// Why a table does not take a change.
+/// Why a table rejects a change.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum FlowError {
-    /// The rule is there already.
-    #[error("priority {}, {}: there already, with the same action", .0.priority, .0.matches)]
+    /// The rule already exists.
+    #[error("priority {}, {}: this rule already exists, with the same action", .0.priority, .0.matches)]
     Duplicate(FlowRule),
-    /// Another rule of the same priority is for some of the same packets.
+    /// Another rule of the same priority matches some of the same packets.
     #[error(
-        "priority {}, {}: conflicts with {} of the same priority, and packets that both are for would go by chance: \
-         give one of them another priority, or replace the other", .rule.priority, .rule.matches, .other.matches
+        "priority {}, {}: conflicts with {} of the same priority, and packets matching both could get either action: \
+         change the priority of one, or replace the other", .rule.priority, .rule.matches, .other.matches
     )]
     Conflict {
-        /// The rule.
+        /// The given rule.
         rule: FlowRule,
-        /// What is there.
+        /// The existing rule.
         other: FlowRule,
     },
-    /// No such rule.
+    /// The rule does not exist.
     #[error("priority {priority}, {matches}: there is no such rule")]
     Absent {
         /// Its priority.
@@ -30,45 +30,44 @@ pub enum FlowError {
         /// Its match.
         matches: FlowMatch,
     },
-    /// All places are taken.
-    #[error("the table has {0} rules, and holds no more")]
+    /// The maximum number of rules is reached.
+    #[error("the table is full ({0} rules)")]
     Full(usize),
-    /// A lookup would have to look at too much.
+    /// A lookup would have to check too many combinations.
     #[error(
-        "the table has rules of {0} different priorities and prefix lengths, and holds no more: use those that \
-         others have"
+        "the table is full ({0} combinations of priority and prefix lengths): reuse one that other rules have"
     )]
     Kinds(usize),
-    /// The tag has no bits for a number.
-    #[error("a {width} tag cannot say this: {error}")]
+    /// A number does not fit its field of the tag.
+    #[error("does not fit a {width} tag: {error}")]
     Tag {
-        /// The tags of the switch.
+        /// The switch's tag format.
         width: TagWidth,
         /// What is wrong.
         error: Error,
     },
-    /// A rule names a group that is not there.
-    #[error("there is no group {0}: set it before the rules that name it")]
+    /// A rule uses a group that does not exist.
+    #[error("there is no group {0}: set the group before the rules that use it")]
     NoGroup(GroupId),
-    /// Rules name the group.
-    #[error("group {id} is named by {rules} rules: take those out first")]
+    /// Rules use the group.
+    #[error("group {id} is used by {rules} rules: remove them first")]
     GroupInUse {
         /// The group.
         id: GroupId,
-        /// How many.
+        /// How many rules.
         rules: u32,
     },
-    /// All places for groups are taken.
-    #[error("the table has {0} groups, and holds no more")]
+    /// The maximum number of groups is reached.
+    #[error("the table is full ({0} groups)")]
     Groups(usize),
     /// Too many ways.
-    #[error("group {id} would have {ways} ways, and a group has at most {most}")]
+    #[error("group {id}: {ways} ways given, but a group has at most {most}")]
     Ways {
         /// The group.
         id: GroupId,
-        /// How many were given.
+        /// The given number.
         ways: usize,
-        /// How many there may be.
+        /// The maximum.
         most: usize,
     },
 }

@@ -1,7 +1,7 @@
-//! [`FlowTable`]: the rules of a switch at the source of flows, and the groups of ways that they name.
+//! [`FlowTable`]: the rules of a switch at the source of flows, and the groups of ways that they use.
 //!
-//! No two rules of one priority are for the same packet, so what a packet gets does not depend on the order in which
-//! rules came.
+//! No two rules of one priority match the same packet, so the result of a lookup does not depend on the order of
+//! insertion.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use weft_wire::{Tag, TagWidth};
 
 use super::{Addresses, FlowAction, FlowChange, FlowError, FlowMatch, FlowRule, FlowTarget, GroupId, Way};
 
-/// How much a table holds.
+/// Capacity of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Rules.
     pub rules: usize,
-    /// Different triples of priority and the two prefix lengths: a lookup looks at each at most once.
+    /// Distinct triples of priority and two prefix lengths: a lookup checks each at most once.
     pub kinds: usize,
     /// Groups.
     pub groups: usize,
-    /// Ways of a group.
+    /// Ways per group.
     pub ways: usize,
 }
 
@@ -34,30 +34,30 @@ impl Default for Limits {
     }
 }
 
-/// A rule, and what it was applied to.
+/// A rule and its counters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
     /// The rule.
     pub rule: FlowRule,
-    /// Packets.
+    /// Packets that matched it.
     pub packets: u64,
-    /// Their bytes, as IP counts them.
+    /// Their IP bytes.
     pub bytes: u64,
 }
 
 /// Source and destination, masked.
 type Key = (u128, u128);
 
-/// What rules of one family and pair of prefix lengths look at.
+/// The fields matched by the rules of one address family and pair of prefix lengths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Bits {
     is_v6: bool,
-    /// Which bits of source and destination count.
+    /// Masks of source and destination.
     masks: Key,
 }
 
 impl Shape for Bits {
-    /// Whether it is IPv6's, its source and its destination.
+    /// Whether it is IPv6, its source and its destination.
     type Packet = (bool, Key);
     type Key = Key;
 
@@ -71,7 +71,7 @@ impl Shape for Bits {
 #[derive(Clone, Debug)]
 struct Group {
     ways: Arc<[Way]>,
-    /// Rules that name it.
+    /// Number of rules that use it.
     rules: u32,
 }
 
@@ -84,7 +84,7 @@ pub struct FlowTable {
     groups: HashMap<GroupId, Group, FxBuildHasher>,
 }
 
-/// An address as a number, and whether it is IPv6's.
+/// An address as a number, and whether it is IPv6.
 fn number(address: IpAddr) -> (u128, bool) {
     match address {
         IpAddr::V4(address) => (address.to_bits().into(), false),
@@ -92,12 +92,12 @@ fn number(address: IpAddr) -> (u128, bool) {
     }
 }
 
-/// The bits of a network's addresses that count.
+/// The mask of a network.
 fn mask(network: IpNet) -> u128 {
     number(network.netmask()).0
 }
 
-/// What a match is found by: the bits that count, and their values.
+/// The lookup key of a match: its masks and their values.
 fn key(matches: &FlowMatch) -> (Bits, Key) {
     let (source, is_v6) = number(matches.source().network());
     let destination = number(matches.destination().network()).0;
@@ -106,33 +106,33 @@ fn key(matches: &FlowMatch) -> (Bits, Key) {
 }
 
 impl FlowTable {
-    /// A table without rules; those that it takes are for tags of `width`.
+    /// An empty table for tags of `width`.
     pub fn new(limits: Limits, width: TagWidth) -> Self {
         Self { limits, width, rules: RuleSet::default(), groups: HashMap::default() }
     }
 
-    /// How many rules there are.
+    /// The number of rules.
     pub fn len(&self) -> usize {
         self.rules.len()
     }
 
-    /// Whether there is no rule.
+    /// Whether there are no rules.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The rules, in no promised order.
+    /// The rules, in no particular order.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.rules.iter().map(|(_, entry)| entry)
     }
 
-    /// The rule of this match and priority.
+    /// The rule with this match and priority.
     pub fn get(&self, priority: u16, matches: &FlowMatch) -> Option<&Entry> {
         let (bits, key) = key(matches);
         self.rules.get(self.rules.slot(priority, bits, &key)?)
     }
 
-    /// The groups and their ways, in no promised order.
+    /// The groups and their ways, in no particular order.
     pub fn groups(&self) -> impl Iterator<Item = (GroupId, &[Way])> {
         self.groups.iter().map(|(id, group)| (*id, &*group.ways))
     }
@@ -142,12 +142,12 @@ impl FlowTable {
         self.groups.get(&id).map(|group| &group.ways)
     }
 
-    /// The ways of a group; none where it is not there.
+    /// The ways of a group; empty if it does not exist.
     pub fn ways(&self, id: GroupId) -> &[Way] {
         self.group(id).map_or(&[], |ways| ways)
     }
 
-    /// Carries a change out, or leaves all as it was.
+    /// Applies a change, or leaves the table unchanged.
     ///
     /// # Errors
     /// [`FlowError`].
@@ -161,7 +161,7 @@ impl FlowTable {
         }
     }
 
-    /// Puts a rule in.
+    /// Adds a rule.
     ///
     /// # Errors
     /// [`FlowError`].
@@ -187,7 +187,7 @@ impl FlowTable {
         Ok(())
     }
 
-    /// Gives the rule of this match and priority another action; its counts go on.
+    /// Replaces the action of the rule with this match and priority; its counters are kept.
     ///
     /// # Errors
     /// [`FlowError::Absent`], [`FlowError::NoGroup`], [`FlowError::Tag`].
@@ -203,7 +203,7 @@ impl FlowTable {
         Ok(())
     }
 
-    /// Takes a rule out.
+    /// Removes a rule.
     ///
     /// # Errors
     /// [`FlowError::Absent`].
@@ -215,7 +215,7 @@ impl FlowTable {
         Ok(entry)
     }
 
-    /// Says which ways a group has.
+    /// Sets the ways of a group.
     ///
     /// # Errors
     /// [`FlowError::Ways`], [`FlowError::Groups`], [`FlowError::Tag`].
@@ -235,7 +235,7 @@ impl FlowTable {
         Ok(())
     }
 
-    /// Takes a group out.
+    /// Removes a group.
     ///
     /// # Errors
     /// [`FlowError::NoGroup`], [`FlowError::GroupInUse`].
@@ -250,7 +250,7 @@ impl FlowTable {
         }
     }
 
-    /// What is done with a packet of `bytes`, of which the rule takes note; `None` where no rule is for it.
+    /// The action for a packet of `bytes`, or `None` if no rule matches; counts the packet.
     #[inline]
     pub fn find(&mut self, addresses: &Addresses, bytes: u16) -> Option<FlowAction> {
         let slot = self.slot_of(addresses)?;
@@ -260,7 +260,7 @@ impl FlowTable {
         Some(entry.rule.action)
     }
 
-    /// The rule for a packet, which takes no note of it.
+    /// The rule for a packet, without counting it.
     pub fn rule_for(&self, addresses: &Addresses) -> Option<FlowRule> {
         self.rules.get(self.slot_of(addresses)?).map(|entry| entry.rule)
     }
@@ -275,8 +275,8 @@ impl FlowTable {
         self.rules.find(&(is_v6, (source, destination)))
     }
 
-    /// A rule of the same priority that is for some of the same packets. One look for rules whose prefixes are no
-    /// longer, a walk through the others.
+    /// A rule of the same priority that matches some of the same packets: one lookup for rules whose prefixes are no
+    /// longer, a scan of the others.
     fn overlapping(&self, rule: &FlowRule) -> Option<FlowRule> {
         let (bits, key) = key(&rule.matches);
         let rule_at = |slot: u32| self.rules.get(slot).map(|entry| entry.rule);
@@ -295,12 +295,12 @@ impl FlowTable {
         })
     }
 
-    /// Whether an action can be done.
+    /// Whether an action is possible.
     fn check(&self, action: &FlowAction) -> Result<(), FlowError> {
         match action.to {
             FlowTarget::Way(way) => self.check_numbers(action.queue, way.up, action.down),
             FlowTarget::Group(id) if !self.groups.contains_key(&id) => Err(FlowError::NoGroup(id)),
-            // Without DOWN, the ways have UP.
+            // Without DOWN, the ways must have UP.
             FlowTarget::Group(_) => self.check_numbers(action.queue, 1, action.down),
         }
     }
@@ -310,7 +310,7 @@ impl FlowTable {
         bytes.map(drop).map_err(|error| FlowError::Tag { width: self.width, error })
     }
 
-    /// A rule more or less names the group of `to`.
+    /// Adjusts the number of rules that use the group of `to`.
     fn name(&mut self, to: FlowTarget, by: i32) {
         if let FlowTarget::Group(id) = to
             && let Some(group) = self.groups.get_mut(&id)
@@ -362,7 +362,7 @@ mod tests {
             ("fd00::1", "fd00::2", Some(10)),
             ("fd00::3", "fd00::2", Some(8)),
             ("fd00::3", "fe80::2", None),
-            // No packet is of two families.
+            // No packet has addresses of both families.
             ("10.0.0.1", "fd00::2", None),
             ("::", "0.0.0.1", None),
         ] {
@@ -395,7 +395,7 @@ mod tests {
         assert_eq!(
             table.add(rule(5, "10.0.0.1/32", "10.1.2.3/32", 4)).unwrap_err().to_string(),
             "priority 5, 10.0.0.1/32 -> 10.1.2.3/32: conflicts with 10.0.0.0/8 -> 10.1.0.0/16 of the same priority, and \
-             packets that both are for would go by chance: give one of them another priority, or replace the other"
+             packets matching both could get either action: change the priority of one, or replace the other"
         );
         let other = FlowRule { action: FlowAction { down: 12, ..first.action }, ..first };
         table.replace(other).unwrap();
@@ -419,7 +419,7 @@ mod tests {
         table.add(to(3)).unwrap();
         assert_eq!(table.add(to(4)), Err(FlowError::Full(5)));
         assert_eq!(table.len(), 5);
-        // A kind goes with its last rule.
+        // A kind is freed with its last rule.
         table.remove(3, &rule(3, "0.0.0.0/0", "10.0.0.0/8", 2).matches).unwrap();
         table.add(rule(4, "0.0.0.0/0", "10.0.0.0/8", 2)).unwrap();
         assert_eq!(table.len(), 5);
@@ -433,10 +433,13 @@ mod tests {
         let with = |action| FlowRule { action, ..good };
         let way = FlowTarget::Way(Way { gate: Gate(2), up: 0 });
         for (action, what) in [
-            (FlowAction { down: 8192, ..good.action }, "a narrow tag cannot say this: DOWN"),
-            (FlowAction { queue: 8, ..good.action }, "a narrow tag cannot say this: QID"),
-            (FlowAction { down: 0, to: way, ..good.action }, "a narrow tag cannot say this: "),
-            (FlowAction { to: FlowTarget::Group(GroupId(7)), ..good.action }, "there is no group 7: set it"),
+            (FlowAction { down: 8192, ..good.action }, "does not fit a narrow tag: DOWN"),
+            (FlowAction { queue: 8, ..good.action }, "does not fit a narrow tag: QID"),
+            (FlowAction { down: 0, to: way, ..good.action }, "does not fit a narrow tag: "),
+            (
+                FlowAction { to: FlowTarget::Group(GroupId(7)), ..good.action },
+                "there is no group 7: set the group",
+            ),
         ] {
             let error = error(with(action), &mut table);
             assert!(error.starts_with(what), "{error}");
@@ -446,7 +449,7 @@ mod tests {
         wide.add(with(FlowAction { down: 8192, ..good.action })).unwrap();
         let ways = Arc::new([Way { gate: Gate(2), up: 1 << 23 }]);
         let refused = wide.set_group(GroupId(1), &(ways as Arc<[Way]>)).unwrap_err();
-        assert!(refused.to_string().starts_with("a wide tag cannot say this: UP"), "{refused}");
+        assert!(refused.to_string().starts_with("does not fit a wide tag: UP"), "{refused}");
     }
 
     #[test]

@@ -1,27 +1,25 @@
-//! [`GateTable`]: the gates of a switch as a frame asks for them. Nothing in it depends on flows.
+//! [`GateTable`]: the gates of a switch, laid out for lookups per frame. Independent of flows.
 
 use thiserror::Error;
 use weft_fabric::gates::{Direction, Gate, GateFlag, SwitchGates, chosen, forward};
 use weft_units::PortId;
 use weft_wire::Tag;
 
-/// Two gates that cannot be on one switch.
+/// Two gates that conflict on one switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum GateClash {
-    /// Two ports with one number: frames would not know which.
-    #[error(
-        "gate {gate} is port {first}'s and port {second}'s: each gate of a switch leads through one port"
-    )]
+    /// Two ports with the same number: the gate of a frame would be ambiguous.
+    #[error("gate {gate} is assigned to ports {first} and {second}: a gate leads through one port")]
     Gate {
         /// The number.
         gate: Gate,
-        /// A port that has it.
+        /// A port with the number.
         first: PortId,
-        /// The other.
+        /// The other port.
         second: PortId,
     },
-    /// One port with two numbers of one direction.
-    #[error("port {port} has the gates {first} and {second}: a port has one")]
+    /// One port with two numbers of the same direction.
+    #[error("port {port} has gates {first} and {second}: a port has only one")]
     Port {
         /// The port.
         port: PortId,
@@ -32,17 +30,17 @@ pub enum GateClash {
     },
 }
 
-/// What a switch knows of a port.
+/// The role of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct PortRole {
-    /// What happens there beside forwarding.
+    /// What happens there besides forwarding.
     pub flag: Option<GateFlag>,
 }
 
 /// The gates of one switch.
 #[derive(Clone, Debug, Default)]
 pub struct GateTable {
-    /// By port; `None` where it has no gate.
+    /// By port; `None` if it has no gate.
     roles: Vec<Option<PortRole>>,
     /// By number.
     ports: Vec<(Gate, PortId, Direction)>,
@@ -76,7 +74,7 @@ impl GateTable {
         Ok(Self { roles, ports: by_number, down_divisor: gates.down_divisor, up_divisor: gates.up_divisor })
     }
 
-    /// What is known of a port; `None` where it has no gate.
+    /// The role of a port; `None` if it has no gate.
     #[inline]
     pub(crate) fn role(&self, port: PortId) -> Option<PortRole> {
         self.roles.get(port.index()).copied().flatten()
@@ -88,8 +86,8 @@ impl GateTable {
         self.find(gate).map(|(_, port, _)| port)
     }
 
-    /// The port through which a frame with this tag leaves that came in by a port with this flag: the one of
-    /// `f(g, d)` (section III-C). `None` where no gate has the number.
+    /// The egress port of a frame with this tag that arrived on a port with this flag: that of gate
+    /// `f(g, d)` (section III-C). `None` if there is no such gate.
     #[inline]
     pub(crate) fn output(&self, from: Option<GateFlag>, tag: &Tag) -> Option<PortId> {
         let direction = chosen(from, tag.up, tag.down);
@@ -146,9 +144,9 @@ mod tests {
             GateTable::new(&gates).map(drop).map_err(|clash| clash.to_string())
         };
         assert_eq!(table(vec![gate(0, 2), gate(1, 4)]), Ok(()));
-        let message = "gate 2 is port 0's and port 1's: each gate of a switch leads through one port";
+        let message = "gate 2 is assigned to ports 0 and 1: a gate leads through one port";
         assert_eq!(table(vec![gate(1, 2), gate(0, 2)]), Err(message.to_owned()));
-        let message = "port 1 has the gates 2 and 4: a port has one";
+        let message = "port 1 has gates 2 and 4: a port has only one";
         assert_eq!(table(vec![gate(1, 2), gate(1, 4)]), Err(message.to_owned()));
     }
 }

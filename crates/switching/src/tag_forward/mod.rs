@@ -1,9 +1,9 @@
-//! Tag-and-Forward: the switch at the source looks a packet up in its flow table and pushes a tag; all others forward by
-//! the tag's numbers alone (Ishimori, Cerqueira and Abelém, *Tag-And-Forward*). Fat-trees only.
+//! Tag-and-Forward: the source switch looks a packet up in its flow table and pushes a tag; all others forward by the
+//! tag's numbers alone (Ishimori, Cerqueira and Abelém, *Tag-And-Forward*). Fat-trees only.
 //!
-//! [`TagForwardSwitch`] is the switch: a tagged frame goes through the gate that `f(g, d)` gives ([`GateTable`]) and never
-//! touches the [`FlowTable`]; an untagged one is looked up there, once. A rule names one way or a group of ways, from
-//! which [`PathChoice`] takes one a packet. [`TagForward`] is the scheme.
+//! [`TagForwardSwitch`] is the switch: a tagged frame leaves by the gate `f(g, d)` ([`GateTable`]) without touching the
+//! [`FlowTable`]; an untagged one is looked up there, once. A rule uses one way or a group of ways, from which
+//! [`PathChoice`] selects one per packet. [`TagForward`] is the scheme.
 
 mod choice;
 mod controller;

@@ -1,28 +1,27 @@
-//! What tags need of the links between switches.
+//! MTU requirements of tags on links between switches.
 
 use thiserror::Error;
 use weft_wire::TAG_LEN;
 
-/// A port between switches that cannot carry what hosts send once it is tagged.
+/// A port between switches with too small an MTU for tagged packets of hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("its MTU is {mtu}, and packets of {hosts} bytes with a tag need {}: set it to at least that", mtu_needed(*hosts))]
+#[error("its MTU is {mtu}, but packets of {hosts} bytes with a tag need at least {}", mtu_needed(*hosts))]
 pub struct MtuTooSmall {
-    /// The port's.
+    /// The port's MTU.
     pub mtu: u32,
-    /// That of the ports to hosts.
+    /// The MTU of host ports.
     pub hosts: u32,
 }
 
-/// The MTU that a port between switches needs where hosts send packets of up to `hosts` bytes: 8 more, in which the
-/// tag is.
+/// The MTU that a port between switches needs for packets of up to `hosts` bytes: 8 more, for the tag.
 pub const fn mtu_needed(hosts: u32) -> u32 {
     hosts.saturating_add(TAG_LEN as u32)
 }
 
-/// Whether a port between switches carries what comes from ports with the MTU `hosts`, tagged.
+/// Checks that a port between switches can carry tagged packets from ports with the MTU `hosts`.
 ///
 /// # Errors
-/// [`MtuTooSmall`], with what it needs.
+/// [`MtuTooSmall`], with the required MTU.
 pub const fn check_mtu(mtu: u32, hosts: u32) -> Result<(), MtuTooSmall> {
     if mtu < mtu_needed(hosts) { Err(MtuTooSmall { mtu, hosts }) } else { Ok(()) }
 }
@@ -37,7 +36,7 @@ mod tests {
         let refused = check_mtu(1507, 1500).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "its MTU is 1507, and packets of 1500 bytes with a tag need 1508: set it to at least that"
+            "its MTU is 1507, but packets of 1500 bytes with a tag need at least 1508"
         );
     }
 }

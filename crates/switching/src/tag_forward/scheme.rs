@@ -38,7 +38,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     ],
 };
 
-/// Makes the switches and the controller of a fat-tree.
+/// Builds the switches and the controller of a fat-tree.
 pub struct TagForward<'a> {
     fabric: &'a Fabric,
     plan: GatePlan,
@@ -48,7 +48,7 @@ pub struct TagForward<'a> {
     timing: Timing,
 }
 
-/// The word that a parameter is.
+/// The value of a parameter that is a word.
 fn word<'a>(spec: &'a SchemeSpec, param: &str) -> Option<&'a str> {
     match spec.params.get(param) {
         Some(ParamValue::Text(word)) => Some(word),
@@ -61,7 +61,7 @@ fn plan(spec: &SchemeSpec, fabric: &Fabric) -> Result<GatePlan, GateError> {
     GatePlan::of(fabric, &Numbering { width, ..Numbering::default() })
 }
 
-/// Why `fabric` has no gates.
+/// Why `fabric` is not supported.
 pub(crate) fn misfit(spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction> {
     let error = plan(spec, fabric).err()?;
     let message = |reason: String| format!("`{}` does not run on this fabric: {reason}", INFO.name);
@@ -69,7 +69,7 @@ pub(crate) fn misfit(spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction
         GateError::Bits { k, needs, width: TagWidth::Narrow } => Contradiction {
             param: "width",
             message: message(format!(
-                "k = {k} needs DOWN numbers up to {needs}, and a narrow tag holds {}",
+                "k = {k} needs DOWN numbers up to {needs}, but a narrow tag holds at most {}",
                 TagWidth::Narrow.max_down()
             )),
             expected: "expected width = \"wide\"".to_owned(),
@@ -86,12 +86,12 @@ impl<'a> TagForward<'a> {
     /// The scheme with the parameters of `spec`.
     ///
     /// # Errors
-    /// [`SchemeError::Fabric`] where the fabric has no gates.
+    /// [`SchemeError::Fabric`] if the fabric has no gates.
     pub fn new(fabric: &'a Fabric, seed: u64, spec: &SchemeSpec) -> Result<Self, SchemeError> {
         let plan = plan(spec, fabric)
             .map_err(|error| SchemeError::Fabric { name: INFO.name, reason: error.to_string() })?;
         let (half, most) = (plan.k() as usize / 2, Limits::default());
-        // A rule a host and a group a place: no simulated switch has too small a table.
+        // One rule per host and one group per location: no simulated switch's table is too small.
         let limits = Limits {
             rules: most.rules.max(fabric.host_count()),
             groups: most.groups.max(fabric.switch_count() + fabric.host_count()),

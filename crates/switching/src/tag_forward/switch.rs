@@ -1,4 +1,4 @@
-//! [`TagForwardSwitch`]: what one switch does with a frame.
+//! [`TagForwardSwitch`]: the decisions of one switch.
 
 use weft_control::RuleChange;
 use weft_fabric::gates::{GateFlag, SwitchGates};
@@ -13,21 +13,20 @@ use crate::action::Rewrite;
 use crate::smoc::address;
 use crate::{Actions, Context, DropReason, Header, Kind, Switch, TableEntries};
 
-/// What a switch has done since its start. Frames that it dropped are counted by their [`DropReason`] by whoever has
-/// the switch.
+/// Counters since the switch started. Dropped frames are counted by [`DropReason`] by the owner of the switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// Frames that were looked up in the flow table: those without a tag, of which the addresses are known.
+    /// Frames looked up in the flow table: untagged frames with known addresses.
     pub lookups: u64,
-    /// Those of them that no rule is for.
+    /// Lookups without a matching rule.
     pub misses: u64,
-    /// Tags put on.
+    /// Tags pushed.
     pub pushed: u64,
-    /// Tags taken off.
+    /// Tags popped.
     pub popped: u64,
-    /// Frames that came with a tag and went on.
+    /// Tagged frames forwarded.
     pub forwarded: u64,
-    /// Frames with a tag that came from a host, and were dropped ([`DropReason::Untrusted`]).
+    /// Tagged frames from hosts, dropped ([`DropReason::Untrusted`]).
     pub tags_of_hosts: u64,
 }
 
@@ -44,14 +43,14 @@ pub struct TagForwardSwitch {
     counters: Counters,
 }
 
-/// The addresses of a simulated frame: hosts have those of [`address`].
+/// The addresses of a simulated frame: those of hosts are given by [`address`].
 pub fn addresses(header: &Header) -> Option<Addresses> {
     let (source, destination) = header.source().zip(header.destination())?;
     Some(Addresses { source: address(source), destination: address(destination) })
 }
 
 impl TagForwardSwitch {
-    /// A switch with these gates and an empty flow table. Tags have the width's own EtherType.
+    /// A switch with these gates and an empty flow table. Tags have the default EtherType of the width.
     ///
     /// # Errors
     /// [`GateClash`].
@@ -72,15 +71,15 @@ impl TagForwardSwitch {
         })
     }
 
-    /// The same switch with tags of another EtherType.
+    /// The same switch with another EtherType for tags.
     pub fn with_ethertype(self, ethertype: EtherType) -> Self {
         Self { ethertype, ..self }
     }
 
-    /// Gives it other gates; rules stay.
+    /// Replaces its gates; rules stay.
     ///
     /// # Errors
-    /// [`GateClash`]; then the gates stay, too.
+    /// [`GateClash`]; the gates are unchanged then.
     pub fn set_gates(&mut self, gates: &SwitchGates) -> Result<(), GateClash> {
         self.gates = GateTable::new(gates)?;
         Ok(())
@@ -94,22 +93,22 @@ impl TagForwardSwitch {
     /// Changes its flow table.
     ///
     /// # Errors
-    /// [`FlowError`]; then nothing has changed.
+    /// [`FlowError`]; the table is unchanged then.
     pub fn change(&mut self, change: &FlowChange) -> Result<(), FlowError> {
         self.flows.apply(change)
     }
 
-    /// Rules with what they were applied to, in no promised order.
+    /// Rules with their counters, in no particular order.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.flows.entries()
     }
 
-    /// What it has done.
+    /// Its counters.
     pub const fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// [`Switch::receive`] of a frame with these `addresses`; `None` for one that has none.
+    /// [`Switch::receive`] for a frame with these `addresses`; `None` if it has none.
     #[inline]
     pub fn receive_from<C: Context>(
         &mut self,
@@ -124,7 +123,7 @@ impl TagForwardSwitch {
         match header.tag() {
             Some((ethertype, tag)) if ethertype == self.ethertype => {
                 if from_host {
-                    // A host must not steer itself past the rules.
+                    // A host must not bypass the rules.
                     self.counters.tags_of_hosts += 1;
                     return out.drop(DropReason::Untrusted);
                 }
@@ -139,7 +138,7 @@ impl TagForwardSwitch {
         }
     }
 
-    /// A frame with a tag goes where its numbers say.
+    /// Forwards a tagged frame by the tag's numbers.
     fn forward(&mut self, ingress: PortId, from: Option<GateFlag>, tag: [u8; 6], out: &mut Actions) {
         let Ok(tag) = Tag::from_bytes(tag, self.width) else { return out.drop(DropReason::NoRoute) };
         let Some(port) = self.gates.output(from, &tag) else { return out.drop(DropReason::NoRoute) };
@@ -155,7 +154,7 @@ impl TagForwardSwitch {
         out.send(port);
     }
 
-    /// A frame without a tag is looked up, and gets one.
+    /// Looks an untagged frame up and tags it.
     fn steer<C: Context>(
         &mut self,
         ctx: &mut C,
@@ -209,7 +208,7 @@ impl TagForwardSwitch {
         })
     }
 
-    /// Why a frame cannot leave by a port.
+    /// Why a frame must not leave by a port.
     #[inline]
     fn refused(&self, ingress: PortId, port: PortId) -> Option<DropReason> {
         match port {
@@ -245,7 +244,7 @@ impl Switch for TagForwardSwitch {
 
     fn apply(&mut self, _now: Time, change: &RuleChange) {
         if let RuleChange::Flow(change) = change {
-            // What the table refuses leaves it as it was.
+            // A change that the table rejects leaves it unchanged.
             self.flows.apply(change).ok();
         }
     }

@@ -1,4 +1,4 @@
-//! A fabric of switches without time and queues: a frame goes in at a host and comes out at hosts.
+//! A fabric of switches without time and queues: a frame enters at a host and comes out at hosts.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use weft_switching::{
 };
 use weft_units::{HostId, LinkId, NodeId, PortId, Time};
 
-/// The seed of every test that does not say otherwise.
+/// The seed of every test unless stated otherwise.
 pub const SEED: u64 = 1;
 
 pub fn scheme(name: &str) -> SchemeSpec {
@@ -20,7 +20,7 @@ pub fn scheme_with(name: &str, key: &str, value: ParamValue) -> SchemeSpec {
     SchemeSpec { name: name.to_owned(), params: [(key.to_owned(), value)].into() }
 }
 
-/// The next hops of `fabric` without the cables of `down`.
+/// The next hops of `fabric` without the links in `down`.
 pub fn routes(fabric: &Fabric, down: &[LinkId]) -> Arc<Forwarding> {
     let up = |link: LinkId| fabric.link(link).up && !down.contains(&link);
     Arc::new(Forwarding::new(fabric, up))
@@ -40,7 +40,7 @@ pub fn frame(src: u32, dst: u32, sport: u16, dport: u16) -> Header {
     }
 }
 
-/// What becomes of a frame, or of one of its copies.
+/// The end of a frame or of one of its copies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum End {
     /// It reached a host over these links.
@@ -49,23 +49,22 @@ pub enum End {
     Dropped(NodeId, DropReason),
 }
 
-/// A frame may be handed on this often before it is in a loop.
+/// A frame that is forwarded more often is in a loop.
 const MOST_HOPS: usize = 64;
 
-/// Something that does with a scheme's switches what a test asks for: the type of the switches
-/// stays inside.
+/// Runs a test on a scheme's switches, hiding their type.
 pub trait Network {
-    /// Sends a frame from its source by the first cable of it, and says what becomes of every copy.
+    /// Sends a frame from its source over its first link, and returns the end of every copy.
     fn send(&mut self, now: Time, header: &Header) -> Vec<End>;
-    /// Has one switch receive a frame, and says what it does.
+    /// Passes a frame to one switch, and returns its actions.
     fn receive(&mut self, now: Time, at: NodeId, ingress: PortId, header: &Header) -> Vec<Action>;
-    /// Tells all switches of other paths.
+    /// Notifies all switches of new paths.
     fn reroute(&mut self, routes: &Arc<Forwarding>);
-    /// Addresses that a switch has learnt.
+    /// Number of addresses that a switch has learnt.
     fn learnt(&mut self, at: NodeId) -> usize;
 }
 
-/// Hands the switches of `scheme` on `fabric` to `test`.
+/// Passes the switches of `scheme` on `fabric` to `test`.
 pub fn network<T>(
     fabric: &Fabric,
     scheme: &SchemeSpec,
@@ -99,7 +98,7 @@ impl<T, F: FnOnce(&mut dyn Network) -> T> SchemeVisitor for Build<'_, F> {
 
 struct Switches<'a, S> {
     fabric: &'a Fabric,
-    /// By node; hosts have none.
+    /// By node; `None` for hosts.
     switches: Vec<(Option<S>, Stream)>,
 }
 
@@ -141,7 +140,7 @@ impl<S: Switch> Network for Switches<'_, S> {
                         under_way.push([&path[..], &[link]].concat());
                     }
                     Action::Drop(reason) => ends.push(End::Dropped(last.to, reason)),
-                    Action::Consume => panic!("a switch took a host's frame for itself"),
+                    Action::Consume => panic!("a switch consumed a host's frame"),
                 }
             }
         }
@@ -154,7 +153,7 @@ impl<S: Switch> Network for Switches<'_, S> {
         let switch = switch.as_mut().expect("a switch");
         switch.receive(&mut World { now, random }, ingress, header, &mut actions);
         let all: Vec<Action> = actions.all().collect();
-        assert!(!all.is_empty(), "a switch has to say what becomes of a frame");
+        assert!(!all.is_empty(), "a switch returned no action");
         all
     }
 
@@ -169,8 +168,8 @@ impl<S: Switch> Network for Switches<'_, S> {
     }
 }
 
-/// Asserts that `counts` may well be draws from equal chances: Pearson's statistic is below what it
-/// exceeds by chance once in a thousand times (Wilson and Hilferty 1931).
+/// Asserts that `counts` are compatible with uniform draws: Pearson's statistic is below its 99.9 %
+/// quantile (Wilson and Hilferty 1931).
 pub fn is_even(what: &str, counts: &[u64]) {
     const Z: f64 = 3.0902;
     let freedom = counts.len() as f64 - 1.0;
@@ -178,6 +177,6 @@ pub fn is_even(what: &str, counts: &[u64]) {
     let limit = freedom * (1.0 - step + Z * step.sqrt()).powi(3);
     let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
     let statistic: f64 = counts.iter().map(|&count| (count as f64 - expected).powi(2) / expected).sum();
-    println!("{what}: chi-square {statistic:.1}, by chance up to {limit:.1}, {counts:?}");
-    assert!(statistic < limit, "{what}: chi-square {statistic:.1} of {limit:.1}, {counts:?}");
+    println!("{what}: chi-square {statistic:.1}, 99.9 % quantile {limit:.1}, {counts:?}");
+    assert!(statistic < limit, "{what}: chi-square {statistic:.1}, limit {limit:.1}, {counts:?}");
 }

@@ -1,5 +1,5 @@
-//! Where the schemes send frames: delivery on every fabric, shortest paths, the spread over them,
-//! and what changes when cables fail.
+//! Where the schemes send frames: delivery on every fabric, shortest paths, their distribution, and changes after link
+//! failures.
 
 use crate::common::{End, Network, SEED, frame, is_even, network, routes, scheme, scheme_with};
 use proptest::prelude::*;
@@ -31,8 +31,8 @@ fn labels(fabric: &Fabric, path: &[LinkId]) -> Vec<String> {
     path.iter().map(|&link| fabric.link_label(link)).collect()
 }
 
-/// The schemes that know the way before anything is asked; those that explore are tested in `explore`, those that ask a
-/// central controller with the simulator.
+/// Schemes with precomputed routes; exploring schemes are tested in `explore`, those with a central controller with the
+/// simulator.
 fn routed() -> Vec<&'static SchemeInfo> {
     let asks = ["arp_cache", "control_delay"];
     registry().iter().filter(|info| info.params.iter().all(|param| !asks.contains(&param.name))).collect()
@@ -87,7 +87,7 @@ fn single_path_takes_the_next_hop_of_the_lowest_node() {
     }
 }
 
-/// Node order and port order differ here: s1 is cabled before s2 to s0, but has the higher number.
+/// Node order and port order differ here: s1 is connected to s0 before s2, but has the higher number.
 #[test]
 fn the_lowest_node_counts_and_not_the_lowest_port() {
     let mut builder = FabricBuilder::new("crossed");
@@ -114,17 +114,17 @@ fn ecmp_keeps_a_flow_on_its_path_whatever_its_packets_look_like() {
                 assert_eq!(net.send(Time::from_ps(u64::from(bytes)), &packet), path, "source port {sport}");
             }
         }
-        // Another flow label may mean another path.
+        // Another flow label may select another path.
         let moved = (0..200).filter(|&entropy| {
             let mut labelled = frame(3, 77, 1, 80);
             labelled.entropy = 0x9e37_79b9_u32.wrapping_mul(entropy);
             net.send(NOW, &labelled) != net.send(NOW, &frame(3, 77, 1, 80))
         });
-        assert!((160..200).contains(&moved.count()), "of 200 labels 15 in 16 lead elsewhere");
+        assert!((160..200).contains(&moved.count()), "15 of 16 labels select another path");
     });
 }
 
-/// Flows by core, of a k = 8 fat-tree with 4 aggregations a pod and 4 cores an aggregation.
+/// Flows by core, in a k = 8 fat-tree with 4 aggregation switches per pod and 4 cores per aggregation switch.
 fn flows_by_core(hash_seed: &str, seed: u64) -> Vec<u64> {
     let fabric = build::fat_tree(8, &LinkSpec::default(), &LinkSpec::default()).unwrap();
     let spec = scheme_with("ecmp", "hash_seed", ParamValue::Text(hash_seed.to_owned()));
@@ -148,8 +148,8 @@ fn ecmp_spreads_flows_evenly_over_all_paths() {
     }
 }
 
-/// With one key for all switches, those flows that the edge sends to its j-th aggregation switch are
-/// those that this one sends to its j-th core: of 16 cores, 4 carry everything.
+/// With one key for all switches, the flows that the edge sends to its j-th aggregation switch are those that this
+/// switch sends to its j-th core: of 16 cores, 4 carry everything.
 #[test]
 fn a_shared_hash_seed_polarizes() {
     for seed in [1, 2, 3, 4, 5] {
@@ -201,8 +201,8 @@ fn two_cables_to_one_host_or_switch_are_both_used() {
                     path.iter().for_each(|link| used[link.index()] += 1);
                 }
             }
-            is_even(&format!("{name}, cables between switches"), &[used[4], used[6]]);
-            is_even(&format!("{name}, cables to the host"), &[used[8], used[10]]);
+            is_even(&format!("{name}, links between switches"), &[used[4], used[6]]);
+            is_even(&format!("{name}, links to the host"), &[used[8], used[10]]);
         });
     }
 }
@@ -250,8 +250,8 @@ fn flows_leave_a_failed_cable_and_come_back_to_their_paths_when_it_heals() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
 
-    /// Any cables down, any flows: what can be reached is, over a shortest path or (spanning tree)
-    /// without a loop; what cannot is dropped, and no switch is at a loss.
+    /// Any links down, any flows: reachable hosts are reached over a shortest path or (spanning tree) without a loop;
+    /// other frames are dropped, and every switch decides.
     #[test]
     fn failures_anywhere_leave_no_loop_and_cut_off_only_what_has_no_path(
         which in 0_usize..6,
@@ -262,7 +262,7 @@ proptest! {
     ) {
         let fabric = fabrics().swap_remove(which);
         network(&fabric, &scheme(routed()[scheme_number].name), seed, |net| {
-        // Hosts keep their cables, so that a frame can set out.
+        // Hosts keep their links, so that a frame can leave.
         let trunks: Vec<LinkId> = (0..fabric.links().len() as u32).map(LinkId).filter(|&id| {
             let is_host = |node: NodeId| fabric.node(node).is_host();
             !is_host(fabric.link(id).from) && !is_host(fabric.link(id).to)

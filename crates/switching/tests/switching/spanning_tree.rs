@@ -1,4 +1,4 @@
-//! What an ordinary Ethernet switch learns, forgets and floods.
+//! Learning, ageing and flooding of an ordinary Ethernet switch.
 
 use crate::common::{End, Network, SEED, frame, network, routes, scheme, scheme_with};
 use weft_fabric::{Fabric, LinkSpec, build};
@@ -18,7 +18,7 @@ fn secs(seconds: u64) -> Time {
     Time::ZERO + Duration::from_secs(seconds)
 }
 
-/// The ports that the switch of a star sends a frame to, in order.
+/// The egress ports of a frame at the switch of a star, in order.
 fn ports(net: &mut dyn Network, at: NodeId, now: Time, ingress: u16, header: &Header) -> Vec<u16> {
     let actions = net.receive(now, at, PortId(ingress), header);
     let mut ports: Vec<u16> = actions
@@ -38,7 +38,7 @@ fn a_switch_floods_until_it_has_heard_of_an_address() {
     let at = leaf(&fabric);
     network(&fabric, &scheme("spanning_tree"), SEED, |net| {
         assert_eq!(ports(net, at, secs(0), 0, &frame(0, 1, 1, 1)), [1, 2, 3, 4, 5]);
-        assert_eq!(ports(net, at, secs(0), 1, &frame(1, 0, 1, 1)), [0], "h0 has been heard of");
+        assert_eq!(ports(net, at, secs(0), 1, &frame(1, 0, 1, 1)), [0], "h0 is known");
         assert_eq!(ports(net, at, secs(0), 0, &frame(0, 1, 1, 1)), [1]);
         assert_eq!(net.learnt(at), 2);
     });
@@ -113,7 +113,7 @@ fn a_frame_for_its_own_side_is_dropped() {
 #[test]
 fn what_comes_in_outside_the_tree_is_dropped() {
     let fabric = build::ring(3, 1, &LinkSpec::default(), &LinkSpec::default()).unwrap();
-    // s0 is the root, so s1-s2 is the cable that is not in the tree.
+    // s0 is the root, so s1-s2 is the link outside the tree.
     let spare = fabric.link(fabric.link_named("s1-s2").unwrap());
     network(&fabric, &scheme("spanning_tree"), SEED, |net| {
         let actions = net.receive(secs(0), spare.to, spare.to_port, &frame(1, 2, 1, 1));
@@ -141,14 +141,17 @@ fn another_tree_takes_over_after_a_failure_and_what_was_learnt_is_forgotten() {
         }
         let down = fabric.link_named("s0-s1").unwrap();
         let path = net.send(secs(0), &frame(0, 1, 1, 1));
-        assert!(path.len() == 1 && delivered(&path, 1).unwrap().contains(&down), "learnt, and straight");
+        assert!(
+            path.len() == 1 && delivered(&path, 1).unwrap().contains(&down),
+            "learnt, on the direct link"
+        );
         net.reroute(&routes(&fabric, &[down, down.reverse()]));
         assert!(fabric.switches().all(|switch| net.learnt(switch) == 0));
         let ends = net.send(secs(1), &frame(0, 1, 1, 1));
         let path = delivered(&ends, 1).expect("the other way round");
         assert_eq!(path.len(), 5);
         assert!((2..4).all(|host| delivered(&ends, host).is_some()), "flooded: {ends:?}");
-        // A change that leaves the tree as it is leaves what was learnt.
+        // A change that leaves the tree unchanged keeps learnt addresses.
         net.send(secs(1), &frame(1, 0, 1, 1));
         let known = net.learnt(fabric.find("s0").unwrap());
         net.reroute(&routes(&fabric, &[down, down.reverse()]));

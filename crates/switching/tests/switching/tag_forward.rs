@@ -1,4 +1,4 @@
-//! Tag-and-Forward: every pair by every way, with one look into one flow table; what is not trusted; failing ports.
+//! Tag-and-Forward: every pair over every way, with one lookup in one flow table; untrusted frames; failing ports.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use weft_switching::{
 use weft_units::{HostId, NodeId, PortId, Time};
 use weft_wire::{EtherType, Tag};
 
-/// A fat-tree with k/2 routers at each core, as the paper's.
+/// A fat-tree with k/2 routers at each core, as in the paper.
 fn paper(k: u32) -> Fabric {
     let link = LinkSpec::default();
     build::fat_tree_with_routers(k, k / 2, &link, &link, &link).unwrap()
@@ -33,7 +33,7 @@ fn frame(from: HostId, to: HostId, sport: u16) -> Header {
     }
 }
 
-/// Queues that a test sets, and draws.
+/// Queues set by a test, and random draws.
 struct World {
     queues: Vec<u64>,
     random: Stream,
@@ -57,7 +57,7 @@ fn world() -> World {
     World { queues: Vec::new(), random: stream(1, "switch", 0) }
 }
 
-/// What a switch did with a frame.
+/// A switch's decision on a frame.
 #[derive(Debug, PartialEq)]
 enum Did {
     Sent(PortId, Rewrite, u8),
@@ -77,7 +77,7 @@ fn receive(switch: &mut TagForwardSwitch, ctx: &mut World, ingress: PortId, head
     }
 }
 
-/// Where a frame came, over which switches and their ports, and what it was then.
+/// The destination of a frame, its switches and ports, and its final form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Arrival {
     hops: Vec<(NodeId, PortId)>,
@@ -115,7 +115,7 @@ impl<'a> Net<'a> {
         self.at(node)
     }
 
-    /// The rule by which the frames of two hosts take a way.
+    /// The rule that sends frames between two hosts over a way.
     fn rule(from: HostId, to: HostId, steering: Steering, queue: u8) -> FlowRule {
         let between = addresses(&frame(from, to, 0)).unwrap();
         let matches = FlowMatch::new(between.source.into(), between.destination.into()).unwrap();
@@ -127,7 +127,7 @@ impl<'a> Net<'a> {
         }
     }
 
-    /// Sends a frame that comes to the switch `at` from its host; the switches and ports, and the frame as it arrives.
+    /// Sends a frame that its host sends to switch `at`; returns the switches and ports, and the frame as it arrives.
     fn send(&mut self, at: NodeId, mut header: Header) -> Result<Arrival, DropReason> {
         let source = self.fabric.host_node(header.source().unwrap());
         let first = self.fabric.link_between(source, at).unwrap();
@@ -144,11 +144,11 @@ impl<'a> Net<'a> {
                     if let Some(host) = self.fabric.node(link.to).host {
                         return Ok(Arrival { hops, frame: header, host });
                     }
-                    assert_eq!(header.ip_bytes, 1508, "between switches there is a tag");
+                    assert_eq!(header.ip_bytes, 1508, "tagged between switches");
                     (node, ingress) = (link.to, link.to_port);
                 }
                 Did::Dropped(reason) => return Err(reason),
-                Did::Consumed => panic!("a switch took a host's frame for itself"),
+                Did::Consumed => panic!("a switch consumed a host's frame"),
             }
         }
     }
@@ -157,7 +157,7 @@ impl<'a> Net<'a> {
         self.switches.iter().flatten().map(|switch| switch.counters().lookups).sum()
     }
 
-    /// Has a pair take a way, and asserts that its frame arrives over exactly its switches, as it was sent, with one
+    /// Sends a pair over a way, and asserts that its frame arrives unchanged over exactly the way's switches, with one
     /// lookup, at the source.
     fn takes(&mut self, from: HostId, to: HostId, choice: usize) {
         let (at, steering) = self.plan.steering(from, to, choice).unwrap();
@@ -266,7 +266,7 @@ fn the_papers_packet_has_the_papers_tag_at_each_switch() {
     assert_eq!(counters(&mut net, "e7"), Counters { forwarded: 1, popped: 1, ..Counters::default() });
 }
 
-/// A frame with a tag.
+/// A tagged frame.
 fn tagged(from: HostId, to: HostId, up: u32, down: u32) -> Header {
     let mut header = frame(from, to, 1);
     let bytes = Tag { queue: 0, up, down }.to_bytes(TagWidth::Narrow).unwrap();
@@ -289,7 +289,7 @@ fn a_host_cannot_steer_itself_by_a_tag_and_is_counted() {
             assert_eq!(net.send(node, header), Err(DropReason::Untrusted));
         }
         let counted = Counters { tags_of_hosts: 3, ..Counters::default() };
-        assert_eq!(net.named(name).counters(), counted, "and looked up nowhere");
+        assert_eq!(net.named(name).counters(), counted, "without a lookup");
         for kind in [Kind::Hello, Kind::PathRequest] {
             let header = Header { kind, ..frame(host, HostId(14), 0) };
             assert_eq!(net.send(node, header), Err(DropReason::Untrusted));
@@ -305,15 +305,15 @@ fn a_tag_that_leads_nowhere_goes_nowhere_and_a_tagged_frame_is_never_looked_up()
     let port = |net: &Net<'_>, name: &str, gate| {
         net.plan.switch_named(name).unwrap().gates.iter().find(|port| port.gate == Gate(gate)).unwrap().port
     };
-    // A rule for the very packet.
+    // A rule for exactly this packet.
     let (_, steering) = net.plan.steering(from, to, 0).unwrap();
     for (name, gate, up, down, expected) in [
-        // DOWN beyond the last server's, UP that is no core's of this switch, a DOWN gate for UP.
+        // DOWN beyond the last server, UP that is not a core of this switch, a DOWN gate as UP.
         ("c0", 8, 0, 34, DropReason::NoRoute),
         ("a0", 4, 56, 30, DropReason::NoRoute),
         ("a0", 4, 8, 30, DropReason::NoRoute),
         ("e7", 48, 0, 2, DropReason::NoRoute),
-        // Back where it came from.
+        // Back to its ingress.
         ("c0", 8, 0, 2, DropReason::SamePort),
         ("a0", 44, 44, 0, DropReason::SamePort),
     ] {
@@ -350,7 +350,7 @@ fn what_no_rule_is_for_is_dropped_and_so_is_what_comes_where_no_gate_is() {
     assert_eq!(path, Did::Dropped(DropReason::Stale));
 }
 
-/// The first edge of a fat-tree of k = 4, whose group 1 has the four ways to other pods.
+/// The first edge of a fat-tree with k = 4, whose group 1 has the four ways to other pods.
 fn edge(choice: PathChoice) -> (TagForwardSwitch, Vec<Way>, [PortId; 2]) {
     let plan = GatePlan::fat_tree(4, &Numbering::default()).unwrap();
     let (at, _) = plan.steering(HostId(0), HostId(14), 0).unwrap();
@@ -376,7 +376,7 @@ fn server_port(switch: &str) -> PortId {
     gates.gates.iter().find(|gate| gate.flag == Some(GateFlag::Srv)).unwrap().port
 }
 
-/// How often each way is taken by `count` packets of as many flows, or of one.
+/// How often each way is used by `count` packets, each of its own flow or all of one.
 fn taken(switch: &mut TagForwardSwitch, ways: &[Way], ctx: &mut World, count: u16, flows: bool) -> Vec<u64> {
     let mut taken = vec![0; ways.len()];
     let ingress = server_port("e0");
@@ -441,8 +441,8 @@ fn a_way_through_a_port_that_is_down_is_not_taken_and_without_any_the_frame_is_d
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
 
-    /// Whatever comes in on whatever port: one action, nothing is sent back, a tagged frame from a host goes nowhere,
-    /// and what leaves for a host has no tag.
+    /// Any frame on any port: one action, never back to the ingress, no tagged frames from hosts, no tags towards
+    /// hosts.
     #[test]
     fn no_frame_makes_a_switch_do_anything_else(
         layer in 0_usize..3,
@@ -480,7 +480,7 @@ proptest! {
 
 #[test]
 fn draws_are_within_their_bounds() {
-    // What an eBPF program has to do likewise: the way of a draw, then those behind it, in a circle.
+    // The same order as in the eBPF program: the drawn way, then those after it, cyclically.
     let (mut switch, ways, _) = edge(PathChoice::Ecmp { key: 0 });
     let header = frame(HostId(0), HostId(14), 5);
     let hash = weft_switching::mix64(u64::from(header.flow_hash));

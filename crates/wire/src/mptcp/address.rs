@@ -1,7 +1,7 @@
-//! ADD_ADDR and REMOVE_ADDR: which other addresses an end may be reached at (RFC 6824 and RFC 8684, section
-//! 3.4).
+//! ADD_ADDR and REMOVE_ADDR: announce and withdraw further addresses of an end (RFC 6824 and RFC 8684,
+//! section 3.4).
 //!
-//! The versions differ in ADD_ADDR, and can be told apart without knowing the connection's: version 0 says 4
+//! ADD_ADDR differs between the versions, but can be parsed without knowing the connection's: version 0 has 4
 //! or 6 where version 1 has flags, of which only the lowest is used, and an announcement of version 1 is
 //! longer by its HMAC.
 
@@ -12,34 +12,33 @@ use super::{Key, proof};
 use crate::Error;
 use crate::writer::Writer;
 
-/// What an ADD_ADDR does, which is what the versions differ in.
+/// The kind of an ADD_ADDR, which depends on the version.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Announcement {
-    /// Announces the address, as version 0 does.
+    /// An announcement of version 0.
     Unsigned,
-    /// Announces the address, as version 1 does: with the last 8 bytes of an HMAC.
+    /// An announcement of version 1, with the last 8 bytes of an HMAC.
     Signed([u8; 8]),
-    /// Says that the receiver's announcement has arrived, in version 1.
+    /// An acknowledgement of the receiver's announcement, in version 1.
     Echo,
 }
 
 /// ADD_ADDR.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AddAddr {
-    /// The number of the address, by which it is removed.
+    /// The id of the address, used to remove it.
     pub address_id: u8,
     /// The address.
     pub address: IpAddr,
-    /// The port, where it is not that of the first subflow.
+    /// The port, if not that of the first subflow.
     pub port: Option<u16>,
-    /// What is done with it.
+    /// The kind of announcement.
     pub announcement: Announcement,
 }
 
 impl AddAddr {
-    /// Whether the HMAC is the one that the end with the key `sender`, which sends the option, makes for the
-    /// one with the key `receiver` ([`add_addr_hmac`](super::add_addr_hmac)). Only announcements of version 1
-    /// have one.
+    /// Whether the HMAC is that of the sending end, with the key `sender`, for the end with the key
+    /// `receiver` ([`add_addr_hmac`](super::add_addr_hmac)). Only announcements of version 1 have one.
     pub fn verify(&self, sender: Key, receiver: Key) -> bool {
         match self.announcement {
             Announcement::Unsigned | Announcement::Echo => false,
@@ -52,7 +51,7 @@ impl AddAddr {
     pub(super) fn parse(data: &[u8]) -> Result<Self, Error> {
         let wrong = || length_error("ADD_ADDR", data.len());
         let (&[first, address_id], rest) = data.split_first_chunk().ok_or(wrong())?;
-        // What each length behind the number holds: an address, perhaps a port, perhaps an HMAC.
+        // The content by length after the id: an address, maybe a port, maybe an HMAC.
         let is_v4 = matches!(rest.len(), 4 | 6 | 12 | 14);
         let (address, rest) = if is_v4 {
             let (&address, rest) = rest.split_first_chunk().ok_or(wrong())?;
@@ -106,10 +105,10 @@ impl AddAddr {
 /// The flag of version 1's echo.
 const ECHO: u8 = 1;
 
-/// REMOVE_ADDR: addresses at which the sender is not to be reached any more, by their numbers.
+/// REMOVE_ADDR: withdraws addresses of the sender by their ids.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RemoveAddr<'a> {
-    /// The numbers; at least one.
+    /// The ids; at least one.
     pub address_ids: &'a [u8],
 }
 

@@ -1,4 +1,4 @@
-//! MP_CAPABLE: the handshake of a connection (RFC 6824 and RFC 8684, section 3.1). Bytes of the option:
+//! MP_CAPABLE: the handshake of a connection (RFC 6824 and RFC 8684, section 3.1). Lengths of the option:
 //!
 //! | segment | version 0 | version 1 |
 //! |---|---|---|
@@ -12,20 +12,20 @@ use super::{Key, Version};
 use crate::writer::Writer;
 use crate::{Error, TcpFlags};
 
-/// What an end asks for when it opens a connection.
+/// The flags that an end sends when it opens a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(transparent)]
 pub struct CapableFlags(pub u8);
 
 impl CapableFlags {
-    /// A: data is to have checksums.
+    /// A: checksums on data are required.
     pub const CHECKSUM: Self = Self(0x80);
-    /// B: what follows is not known; who sees it falls back to TCP.
+    /// B: unknown extension; a receiver that sees it falls back to TCP.
     pub const EXTENSIBILITY: Self = Self(0x40);
-    /// C: no joins to the address and port from which this comes. Only in version 1.
+    /// C: no joins to this source address and port. Only in version 1.
     pub const NO_JOIN_HERE: Self = Self(0x20);
-    /// H: keys are hashed by SHA-1 in version 0, by SHA-256 in version 1. Without it, or one of the bits for
-    /// algorithms yet to come, the ends fall back to TCP.
+    /// H: keys are hashed with SHA-1 in version 0, SHA-256 in version 1. Without H, or with a flag of a
+    /// future algorithm, the ends fall back to TCP.
     pub const HMAC: Self = Self(0x01);
 
     /// Whether all bits of `flags` are set.
@@ -34,12 +34,12 @@ impl CapableFlags {
     }
 }
 
-/// What the option says of the data that comes with it.
+/// The option's description of the segment's data.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FirstData {
-    /// Its bytes.
+    /// Its length in bytes.
     pub length: u16,
-    /// Its checksum, where the ends have agreed on checksums.
+    /// Its checksum, if the ends agreed on checksums.
     pub checksum: Option<u16>,
 }
 
@@ -48,15 +48,15 @@ pub struct FirstData {
 pub enum Keys {
     /// None: the SYN of version 1.
     None,
-    /// That of the segment's sender: SYN+ACK, and the SYN of version 0.
+    /// The sender's: SYN+ACK, and the SYN of version 0.
     Sender(Key),
-    /// Those of both: the third ACK, and the first data in version 1.
+    /// Both: the third ACK, and the first data in version 1.
     Both {
         /// The key of the segment's sender.
         sender: Key,
         /// The key of its receiver.
         receiver: Key,
-        /// Where data comes with it in version 1, what stands for [`Dss`](super::Dss).
+        /// In version 1 with data, replaces [`Dss`](super::Dss).
         data: Option<FirstData>,
     },
 }
@@ -64,16 +64,16 @@ pub enum Keys {
 /// MP_CAPABLE.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Capable {
-    /// The version that the sender speaks; in a SYN the highest.
+    /// The sender's version; in a SYN its highest.
     pub version: Version,
-    /// What the sender asks for.
+    /// The sender's flags.
     pub flags: CapableFlags,
-    /// The keys that it tells.
+    /// The keys in the option.
     pub keys: Keys,
 }
 
 impl Capable {
-    /// The key of the segment's sender, where the option tells it.
+    /// The key of the segment's sender, if present.
     pub const fn sender_key(&self) -> Option<Key> {
         match self.keys {
             Keys::None => None,
@@ -81,7 +81,7 @@ impl Capable {
         }
     }
 
-    /// The key of the segment's receiver, where the option tells it.
+    /// The key of the segment's receiver, if present.
     pub const fn receiver_key(&self) -> Option<Key> {
         match self.keys {
             Keys::None | Keys::Sender(_) => None,

@@ -1,16 +1,16 @@
-//! DSS: which bytes of the connection a subflow's bytes are, and how far the other end has them (RFC 6824 and
-//! RFC 8684, section 3.3), the same in both versions.
+//! DSS: maps a subflow's bytes to the connection's and acknowledges the latter (RFC 6824 and RFC 8684,
+//! section 3.3), the same in both versions.
 
 use super::option::length_error;
 use crate::Error;
 use crate::writer::Writer;
 
-/// The first byte's place in the connection's stream.
+/// A data sequence number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DataSequence {
-    /// The last 32 bits of it.
+    /// The lower 32 bits.
     Short(u32),
-    /// All 64.
+    /// All 64 bits.
     Long(u64),
 }
 
@@ -40,17 +40,17 @@ impl DataSequence {
     }
 }
 
-/// Where a run of a subflow's bytes belongs.
+/// Maps a range of subflow bytes to the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Mapping {
-    /// The first byte's place in the connection.
+    /// The data sequence number of the first byte.
     pub data_sequence: DataSequence,
-    /// Its place in the subflow, the SYN being 0. 0 where there is no data, only the connection's end.
+    /// Its subflow sequence number, relative to the SYN. 0 for a DATA_FIN without data.
     pub subflow_sequence: u32,
-    /// The bytes; the connection's end counts for one. 0: all that follow (an infinite mapping: the subflow
-    /// has fallen back to TCP).
+    /// The length in bytes, a DATA_FIN counting as one. 0: all following bytes (an infinite mapping, after
+    /// fallback to TCP).
     pub length: u16,
-    /// The checksum of the bytes and of this mapping, where the ends have agreed on checksums.
+    /// The checksum of the bytes and this mapping, if the ends agreed on checksums.
     pub checksum: Option<u16>,
 }
 
@@ -59,9 +59,9 @@ pub struct Mapping {
 pub struct Dss {
     /// Whether the connection's data ends with this mapping (DATA_FIN).
     pub data_fin: bool,
-    /// Up to which byte of the connection, that one excluded, the sender has received all (Data ACK).
+    /// The next data sequence number that the sender expects (Data ACK).
     pub acknowledgement: Option<DataSequence>,
-    /// Where the data of this segment, and of some behind it, belongs.
+    /// The mapping of this segment's data, and maybe that of later ones.
     pub mapping: Option<Mapping>,
 }
 

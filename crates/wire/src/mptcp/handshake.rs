@@ -1,4 +1,4 @@
-//! [`Handshake`]: which connection a segment opens or joins, read from all its options.
+//! [`Handshake`]: the connection that a segment opens or joins, from all its options.
 
 use super::option::Option as MptcpOption;
 use super::{Capable, Join};
@@ -15,12 +15,12 @@ pub enum Handshake {
 }
 
 impl Handshake {
-    /// Reads the handshake in the options of `tcp`; `None` where there is none.
+    /// Parses the handshake in the options of `tcp`; `None` if there is none.
     ///
     /// # Errors
-    /// What makes it doubtful how a host understands the segment: an option of Multipath TCP that is
-    /// malformed; options that cannot be read to their end; a handshake that does not belong into a segment
-    /// with these flags, or another one behind the first ([`Error::Misplaced`]).
+    /// If hosts may disagree about the segment: a malformed Multipath TCP option; options that cannot be
+    /// parsed to their end; a handshake that is not allowed with these flags, or a second one
+    /// ([`Error::Misplaced`]).
     pub fn read(tcp: &Tcp) -> Result<Option<Self>, MalformedOption> {
         let (mut found, mut options) = (None, tcp.options());
         while let Some(raw) = options.next_raw() {
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
     use crate::mptcp::{CapableFlags, Key, Keys, Token, Version};
 
-    /// What is read of a segment with these flags and options.
+    /// The handshake in a segment with these flags and options.
     fn read(flags: u8, options: &[u8]) -> Result<Option<Handshake>, MalformedOption> {
         let options = [options, &[1; 3]].concat();
         let words = options.len() / 4;
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_form_belongs_into_one_kind_of_segment() {
-        // Version 0 sends the same form in SYN and SYN+ACK.
+        // Version 0 uses the same form in SYN and SYN+ACK.
         for (name, first, length, belongs) in [
             ("MP_CAPABLE", [0x00, 0x01], 12, &[SYN, SYN_ACK][..]),
             ("MP_CAPABLE", [0x00, 0x01], 20, &[ACK]),
@@ -107,7 +107,7 @@ mod tests {
             (&[&[2, 4, 5, 0xb4][..], &capable][..], Ok(Some(opened))),
             (&[&[1, 1], &join, &[3, 3, 7]], Ok(Some(joined))),
             (&[&[4, 2, 1, 1]], Ok(None)),
-            // Another option may be malformed.
+            // Other options may be malformed.
             (&[&[3, 4, 7, 7], &join], Ok(Some(joined))),
             (&[&capable, &capable], wrong(4, twice("MP_CAPABLE"))),
             (&[&join, &join], wrong(12, twice("MP_JOIN"))),
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn keys_are_those_of_sender_and_receiver() {
         let option = [&[30, 20, 0, 1][..], &1u64.to_be_bytes(), &2u64.to_be_bytes()].concat();
-        let Ok(Some(Handshake::Capable(capable))) = read(ACK, &option) else { panic!("it is one") };
+        let Ok(Some(Handshake::Capable(capable))) = read(ACK, &option) else { panic!("MP_CAPABLE") };
         assert_eq!((capable.sender_key(), capable.receiver_key()), (Some(Key(1)), Some(Key(2))));
     }
 }

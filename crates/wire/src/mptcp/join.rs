@@ -1,5 +1,5 @@
-//! MP_JOIN: the handshake by which a subflow joins a connection (RFC 6824 and RFC 8684, section 3.2), the
-//! same in both versions but for the hash.
+//! MP_JOIN: the handshake of a subflow that joins a connection (RFC 6824 and RFC 8684, section 3.2), the
+//! same in both versions except for the hash.
 
 use super::option::length_error;
 use super::proof::{self, Party};
@@ -12,20 +12,20 @@ use crate::{Error, TcpFlags};
 pub enum Join {
     /// In a SYN.
     Syn {
-        /// Whether the subflow is to carry data only where no other does.
+        /// Whether the subflow is a backup: it carries data only if no other can.
         backup: bool,
-        /// The sender's number for the address that the SYN comes from.
+        /// The sender's id of the SYN's source address.
         address_id: u8,
-        /// The *receiver's* token: the connection to be joined.
+        /// The *receiver's* token of the connection to join.
         token: Token,
         /// The sender's random number.
         nonce: u32,
     },
     /// In the SYN+ACK.
     SynAck {
-        /// Whether the subflow is to carry data only where no other does.
+        /// Whether the subflow is a backup: it carries data only if no other can.
         backup: bool,
-        /// The sender's number for the address that the SYN+ACK comes from.
+        /// The sender's id of the SYN+ACK's source address.
         address_id: u8,
         /// The first 8 bytes of the sender's HMAC.
         hmac: [u8; 8],
@@ -34,14 +34,14 @@ pub enum Join {
     },
     /// In the third ACK.
     Ack {
-        /// The first 20 bytes of the sender's HMAC; of SHA-1's, all.
+        /// The first 20 bytes of the sender's HMAC, which are all of SHA-1's.
         hmac: [u8; 20],
     },
 }
 
 impl Join {
-    /// Whether the option's HMAC is the one that `sender`, who sends it, makes for `receiver`
-    /// ([`join_hmac`](super::join_hmac)). No SYN has one.
+    /// Whether the option's HMAC is that of `sender`, which sends it, for `receiver`
+    /// ([`join_hmac`](super::join_hmac)). A SYN has none.
     pub fn verify(&self, version: Version, sender: Party, receiver: Party) -> bool {
         match self {
             Self::Syn { .. } => false,

@@ -1,4 +1,4 @@
-//! [`Key`]: the secret of one end of a connection, and what is derived from it.
+//! [`Key`]: the secret of one end of a connection, and values derived from it.
 
 use core::fmt;
 
@@ -11,14 +11,14 @@ use crate::Error;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub enum Version {
-    /// RFC 6824, of which multipath-tcp.org's kernel is; SHA-1.
+    /// RFC 6824, implemented by the multipath-tcp.org kernel; SHA-1.
     V0 = 0,
-    /// RFC 8684, of which Linux is since 5.6; SHA-256.
+    /// RFC 8684, in Linux since 5.6; SHA-256.
     V1 = 1,
 }
 
 impl Version {
-    /// The version of this number.
+    /// The version with this number.
     ///
     /// # Errors
     /// [`Error::Version`].
@@ -31,27 +31,27 @@ impl Version {
     }
 }
 
-/// What one end chose for a connection when it was opened, and sent in the clear.
+/// The key that an end chooses when a connection is opened, and sends in the clear.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]
 pub struct Key(pub u64);
 
 impl Key {
-    /// What names the connection at the end that has this key: joins are sent to it under this token. The
-    /// first 32 bits of the key's hash (RFC 6824 and RFC 8684, section 3.2).
+    /// Identifies the connection in joins sent to the end with this key: the first 32 bits of the key's
+    /// hash (RFC 6824 and RFC 8684, section 3.2).
     pub fn token(self, version: Version) -> Token {
         let [a, b, c, d, ..] = self.hash(version);
         Token(u32::from_be_bytes([a, b, c, d]))
     }
 
-    /// The initial data sequence number of the end that has this key: the last 64 bits of the key's hash
-    /// (RFC 6824 and RFC 8684, section 3.1). The first byte of data has the number after it.
+    /// The initial data sequence number of the end with this key: the last 64 bits of the key's hash (RFC
+    /// 6824 and RFC 8684, section 3.1). The first byte of data has the next number.
     pub fn initial_data_sequence(self, version: Version) -> u64 {
         let [.., a, b, c, d, e, f, g, h] = self.hash(version);
         u64::from_be_bytes([a, b, c, d, e, f, g, h])
     }
 
-    /// The hash's first 8 bytes and its last 8.
+    /// The first and last 8 bytes of the hash.
     fn hash(self, version: Version) -> [u8; 16] {
         fn ends<const N: usize>(hash: [u8; N]) -> [u8; 16] {
             let mut ends = [0; 16];
@@ -66,8 +66,7 @@ impl Key {
     }
 }
 
-/// What names a connection at one of its ends: see [`Key::token`]. Two connections of a host have different
-/// tokens; those of different hosts may have the same.
+/// Identifies a connection at one of its ends: see [`Key::token`]. Unique per host only.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]
 pub struct Token(pub u32);

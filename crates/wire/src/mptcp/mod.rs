@@ -1,10 +1,9 @@
-//! Multipath TCP of both versions (RFC 6824, version 0; RFC 8684, version 1): its [`Option`] in each form,
-//! what follows from a connection's keys ([`Key`], [`Token`]), and what proves that a join belongs to it
-//! ([`join_hmac`]).
+//! Multipath TCP, versions 0 (RFC 6824) and 1 (RFC 8684): its [`Option`] in each form, values derived from
+//! a connection's keys ([`Key`], [`Token`]), and the proof that a join belongs to it ([`join_hmac`]).
 //!
-//! Only [`Capable`] says its version. All other options either look the same in both or are told apart by
-//! their bytes, so that none needs to be read with a connection at hand. [`Handshake::read`] is for whoever
-//! only wants to know which connection a segment opens or joins.
+//! Only [`Capable`] has a version. All other options are either the same in both or can be distinguished by
+//! their bytes, so that none needs the connection's state to be parsed. [`Handshake::read`] only returns
+//! the connection that a segment opens or joins.
 
 mod address;
 mod capable;

@@ -1,18 +1,18 @@
-//! What one end tells the other about a subflow or the connection: MP_PRIO (RFC 6824 and RFC 8684, section
-//! 3.3.8), MP_FASTCLOSE (section 3.5), MP_TCPRST (RFC 8684, section 3.6) and MP_FAIL (RFC 6824, section 3.6;
-//! RFC 8684, section 3.7).
+//! Notifications about a subflow or the connection: MP_PRIO (RFC 6824 and RFC 8684, section 3.3.8),
+//! MP_FASTCLOSE (section 3.5), MP_TCPRST (RFC 8684, section 3.6) and MP_FAIL (RFC 6824, section 3.6; RFC
+//! 8684, section 3.7).
 
 use super::Key;
 use super::option::length_error;
 use crate::Error;
 use crate::writer::Writer;
 
-/// MP_PRIO: whether the subflow is one of those that carry data only where no other does.
+/// MP_PRIO: makes the subflow a backup, or a regular one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Priority {
-    /// Whether it is.
+    /// Whether it becomes a backup.
     pub backup: bool,
-    /// The address whose subflows are meant, where it is not the one that this comes over. Only in version 0.
+    /// The id of the address whose subflows are changed, if not this one's. Only in version 0.
     pub address_id: Option<u8>,
 }
 
@@ -36,10 +36,10 @@ impl Priority {
     }
 }
 
-/// MP_FAIL: a checksum was wrong; the subflow's data cannot be relied on.
+/// MP_FAIL: a checksum was wrong; the subflow's data is unreliable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Fail {
-    /// Where the mapping with the wrong checksum begins in the connection.
+    /// Data sequence number of the mapping with the wrong checksum.
     pub data_sequence: u64,
 }
 
@@ -54,7 +54,7 @@ impl Fail {
     }
 }
 
-/// MP_FASTCLOSE: the connection ends at once, all its subflows with it.
+/// MP_FASTCLOSE: closes the connection and all its subflows at once.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FastClose {
     /// The key of the receiver, which proves that the sender is the other end.
@@ -72,13 +72,13 @@ impl FastClose {
     }
 }
 
-/// MP_TCPRST: why this subflow is reset. Only in version 1.
+/// MP_TCPRST: the reason of a subflow's reset. Only in version 1.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Reset {
-    /// T: whether another subflow from here to there may succeed later.
+    /// T: whether a new subflow between these addresses may succeed later.
     pub transient: bool,
-    /// Why: 0 unspecified, 1 an error of Multipath TCP, 2 no resources, 3 prohibited, 4 too much data
-    /// outstanding, 5 bad performance, 6 interference on the way (RFC 8684, section 3.6).
+    /// 0 unspecified, 1 Multipath TCP error, 2 no resources, 3 prohibited, 4 too much outstanding data, 5 bad
+    /// performance, 6 middlebox interference (RFC 8684, section 3.6).
     pub reason: u8,
 }
 
@@ -95,7 +95,7 @@ impl Reset {
     }
 }
 
-/// The 64 bits that follow subtype and reserved bits.
+/// The 64 bits after subtype and reserved bits.
 fn number(option: &'static str, data: &[u8]) -> Result<u64, Error> {
     match data.split_first_chunk::<2>() {
         Some((_, number)) => {

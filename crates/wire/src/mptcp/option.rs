@@ -1,45 +1,45 @@
-//! [`Option`]: an option of Multipath TCP in any of its forms.
+//! [`Option`]: a Multipath TCP option in any of its forms.
 
 use super::{AddAddr, Capable, Dss, Fail, FastClose, Join, Priority, RemoveAddr, Reset};
 use crate::writer::Writer;
 use crate::{Error, TcpFlags, TcpOption};
 
-/// An option of Multipath TCP, kind 30.
+/// A Multipath TCP option, kind 30.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Option<'a> {
     /// MP_CAPABLE, subtype 0: opens a connection.
     Capable(Capable),
-    /// MP_JOIN, subtype 1: joins one.
+    /// MP_JOIN, subtype 1: joins a connection.
     Join(Join),
-    /// DSS, subtype 2: maps data, acknowledges it.
+    /// DSS, subtype 2: maps and acknowledges data.
     Dss(Dss),
     /// ADD_ADDR, subtype 3: announces an address.
     AddAddr(AddAddr),
-    /// REMOVE_ADDR, subtype 4: takes announcements back.
+    /// REMOVE_ADDR, subtype 4: withdraws announcements.
     RemoveAddr(RemoveAddr<'a>),
-    /// MP_PRIO, subtype 5: makes a subflow a backup, or not.
+    /// MP_PRIO, subtype 5: sets or clears a subflow's backup state.
     Priority(Priority),
-    /// MP_FAIL, subtype 6: tells of a wrong checksum.
+    /// MP_FAIL, subtype 6: reports a wrong checksum.
     Fail(Fail),
     /// MP_FASTCLOSE, subtype 7: ends the connection at once.
     FastClose(FastClose),
-    /// MP_TCPRST, subtype 8: tells why a subflow is reset.
+    /// MP_TCPRST, subtype 8: the reason of a subflow's reset.
     Reset(Reset),
-    /// A subtype that is not known; a host ignores it.
+    /// An unknown subtype, which hosts ignore.
     Unknown {
         /// The subtype, 9 to 15. 15 is for experiments.
         subtype: u8,
-        /// What follows kind and length; the subtype is the upper half of its first byte.
+        /// The bytes after kind and length; the subtype is the upper half of the first.
         data: &'a [u8],
     },
 }
 
 impl<'a> Option<'a> {
-    /// Reads the option that has this behind its kind and length.
+    /// Parses the option from the bytes after its kind and length.
     ///
     /// # Errors
-    /// [`Error::OptionLength`] where no form of the subtype has so many bytes, and [`Error::Version`] for
-    /// MP_CAPABLE of another version than 0 and 1. Reserved bits are not looked at.
+    /// [`Error::OptionLength`] if no form of the subtype has this length, and [`Error::Version`] for
+    /// MP_CAPABLE of a version other than 0 and 1. Reserved bits are ignored.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
         let first = data.first().ok_or(length_error("Multipath TCP", 0))?;
         match first >> 4 {
@@ -72,8 +72,8 @@ impl<'a> Option<'a> {
         }
     }
 
-    /// Whether an option of this form belongs into a segment with these flags: a handshake into its own,
-    /// MP_TCPRST into a reset, others into any without SYN.
+    /// Whether an option of this form is allowed in a segment with these flags: a handshake in its own,
+    /// MP_TCPRST in a reset, others in any without SYN.
     pub const fn belongs(&self, flags: TcpFlags) -> bool {
         match self {
             Self::Capable(capable) => capable.belongs(flags),
@@ -84,7 +84,7 @@ impl<'a> Option<'a> {
         }
     }
 
-    /// The bytes of the option, kind and length included.
+    /// Length of the option, kind and length included.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Capable(capable) => capable.len(),
@@ -99,7 +99,7 @@ impl<'a> Option<'a> {
         }
     }
 
-    /// Writes what follows kind and length.
+    /// Writes the bytes after kind and length.
     pub(crate) fn write(&self, writer: &mut Writer) {
         match self {
             Self::Capable(capable) => capable.write(writer),
@@ -116,7 +116,7 @@ impl<'a> Option<'a> {
     }
 }
 
-/// That no form of `option` has so many bytes behind its kind and length.
+/// The error for an option of invalid length; `behind` excludes kind and length.
 pub(super) const fn length_error(option: &'static str, behind: usize) -> Error {
     Error::OptionLength { option, given: TcpOption::START + behind }
 }

@@ -1,5 +1,5 @@
-//! The HMACs by which one end of a connection proves to the other that it has both keys: in a join, and
-//! where it announces an address.
+//! The HMACs by which one end of a connection proves to the other that it has both keys: in a join and in
+//! an address announcement.
 
 use core::net::IpAddr;
 
@@ -10,8 +10,7 @@ use sha2::Sha256;
 
 use super::{Key, Version};
 
-/// What one end brings to the HMAC of a join: its key of the connection, and the number that it drew for
-/// this join.
+/// One end's input to the HMAC of a join: its key of the connection and its random number for this join.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Party {
     /// Its key.
@@ -21,7 +20,7 @@ pub struct Party {
 }
 
 /// The HMAC by which `sender` proves to `receiver` in a join that it has both keys (RFC 6824 and RFC 8684,
-/// section 3.2): the first 20 bytes, as the third ACK carries them; the SYN+ACK carries the first 8.
+/// section 3.2): the first 20 bytes, as in the third ACK; the SYN+ACK has the first 8.
 pub fn join_hmac(version: Version, sender: Party, receiver: Party) -> [u8; 20] {
     match version {
         Version::V0 => of_join::<Hmac<Sha1>>(sender, receiver).finalize().into_bytes().into(),
@@ -34,7 +33,7 @@ pub fn join_hmac(version: Version, sender: Party, receiver: Party) -> [u8; 20] {
     }
 }
 
-/// Whether `left` is where [`join_hmac`] begins; how long it takes does not depend on where they differ.
+/// Whether [`join_hmac`] starts with `left`, in constant time.
 pub(super) fn verify_join(version: Version, sender: Party, receiver: Party, left: &[u8]) -> bool {
     match version {
         Version::V0 => of_join::<Hmac<Sha1>>(sender, receiver).verify_truncated_left(left),
@@ -43,9 +42,8 @@ pub(super) fn verify_join(version: Version, sender: Party, receiver: Party, left
     .is_ok()
 }
 
-/// The HMAC by which `sender` proves to `receiver` that it is the one that announces an address, and a port
-/// if there is one (RFC 8684, section 3.4.1; version 0 has none): the last 8 bytes, as the option carries
-/// them.
+/// The HMAC by which `sender` authenticates the announcement of an address, and maybe a port, to `receiver`
+/// (RFC 8684, section 3.4.1; version 0 has none): the last 8 bytes, as in the option.
 pub fn add_addr_hmac(
     sender: Key,
     receiver: Key,
@@ -59,7 +57,7 @@ pub fn add_addr_hmac(
     [a, b, c, d, e, f, g, h]
 }
 
-/// Whether `right` is [`add_addr_hmac`]; how long it takes does not depend on where they differ.
+/// Whether `right` is [`add_addr_hmac`], in constant time.
 pub(super) fn verify_add_addr(
     sender: Key,
     receiver: Key,
@@ -75,7 +73,7 @@ fn of_join<M: Mac + KeyInit>(sender: Party, receiver: Party) -> M {
         .chain_update(receiver.nonce.to_be_bytes())
 }
 
-/// The port stands there as 0 where none is announced.
+/// The port is 0 if none is announced.
 fn of_address(
     sender: Key,
     receiver: Key,
@@ -91,7 +89,7 @@ fn of_address(
     .chain_update(port.unwrap_or(0).to_be_bytes())
 }
 
-/// An HMAC under the sender's key followed by the receiver's.
+/// An HMAC with the sender's key followed by the receiver's.
 #[expect(clippy::expect_used, reason = "the constructor can fail for other algorithms only")]
 fn keyed<M: Mac + KeyInit>(sender: Key, receiver: Key) -> M {
     let mut keys = [0; 16];

@@ -1,4 +1,4 @@
-//! [`Action`]: what is done with a packet (section 7.2.4), and the instruction that has them done at once
+//! [`Action`]: an action on a packet (section 7.2.4), and the instruction that applies actions at once
 //! (section 7.2.5).
 
 use super::field::{self, FIELD_HEADER_LEN};
@@ -10,33 +10,33 @@ use crate::{Error, Mac};
 
 const OUTPUT: u16 = 0;
 const SET_FIELD: u16 = 25;
-/// The number of the match field `eth_dst`.
+/// The number of match field `eth_dst`.
 const ETH_DST: u8 = 3;
-/// The bytes of either action.
+/// Length of either action.
 const LEN: usize = 16;
 const APPLY_ACTIONS: u16 = 4;
-/// The bytes of an instruction before its actions.
+/// Length of an instruction before its actions.
 const INSTRUCTION_LEN: usize = 8;
 
-/// One thing that is done with a packet.
+/// An action on a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Action {
-    /// Sends it, as it is by then.
+    /// Sends the packet, as modified so far.
     Output {
-        /// By which port.
+        /// The egress port.
         port: PortNumber,
-        /// The bytes of it that the controller is sent, where that is the port; [`Action::WHOLE`] for all.
+        /// Bytes sent to the controller, if that is the port; [`Action::WHOLE`] for all.
         max_len: u16,
     },
-    /// Gives it another Ethernet destination.
+    /// Sets the Ethernet destination.
     SetEthDst(Mac),
 }
 
 impl Action {
-    /// All bytes of a packet, for the controller.
+    /// The whole packet, for the controller.
     pub const WHOLE: u16 = 0xffff;
 
-    /// Sends a packet by a port.
+    /// Sends a packet out of a port.
     pub const fn output(port: PortNumber) -> Self {
         Self::Output { port, max_len: 0 }
     }
@@ -73,7 +73,7 @@ impl Codec<'_> for Action {
         if body.is_empty() {
             Ok(action)
         } else {
-            // It has no more than a message has.
+            // The length field of an action has 16 bits.
             Err(Error::Unsupported { field: "length of action", value: len as u16 })
         }
     }
@@ -97,12 +97,12 @@ impl Codec<'_> for Action {
     }
 }
 
-/// The bytes of the instructions that have `actions` done.
+/// Length of the instructions that apply `actions`.
 pub fn instructions_len(actions: &List<Action>) -> usize {
     if actions.is_empty() { 0 } else { INSTRUCTION_LEN + actions.encoded_len() }
 }
 
-/// Writes the instructions that have `actions` done: none for none, and a packet is dropped.
+/// Writes the instructions that apply `actions`: none for an empty list, which drops the packet.
 pub fn put_instructions(writer: &mut Writer, actions: &List<Action>) {
     if !actions.is_empty() {
         writer.put(&APPLY_ACTIONS.to_be_bytes());
@@ -113,7 +113,7 @@ pub fn put_instructions(writer: &mut Writer, actions: &List<Action>) {
     }
 }
 
-/// The actions of the instructions that `reader` has left.
+/// Reads the actions of the remaining instructions of `reader`.
 pub fn read_instructions<'a>(reader: &mut Reader<'a>) -> Result<List<'a, Action>, Error> {
     let mut actions = None;
     while !reader.is_empty() {

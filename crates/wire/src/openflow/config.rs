@@ -1,15 +1,15 @@
-//! [`SwitchConfig`]: what a switch does of its own with packets (section 7.3.2).
+//! [`SwitchConfig`]: the switch's handling of packets (section 7.3.2).
 
 use super::reader::Reader;
 use crate::Error;
 use crate::writer::Writer;
 
-/// What the controller sets, and may ask for.
+/// The settings that the controller can set and request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SwitchConfig {
-    /// What is done with fragments: 0, as with others; 1, they are dropped; 2, they are put together.
+    /// Handling of fragments: 0, none; 1, they are dropped; 2, they are reassembled.
     pub flags: u16,
-    /// The bytes of a packet that the controller is sent if the switch holds it.
+    /// Bytes of a buffered packet that are sent to the controller.
     pub miss_send_len: u16,
 }
 

@@ -1,4 +1,4 @@
-//! [`ErrorMessage`]: what was refused, and why (section 7.4.4).
+//! [`ErrorMessage`]: what was rejected, and why (section 7.4.4).
 
 use core::fmt;
 
@@ -6,14 +6,14 @@ use super::reader::Reader;
 use crate::Error;
 use crate::writer::Writer;
 
-/// The other side refused something.
+/// The peer rejected a message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ErrorMessage<'a> {
-    /// The kind of error.
+    /// The error type.
     pub kind: u16,
-    /// Which error of that kind.
+    /// The error code within the type.
     pub code: u16,
-    /// The first bytes of the message that was refused; of a failed Hello, a text.
+    /// The first bytes of the rejected message; a text for a failed Hello.
     pub data: &'a [u8],
 }
 
@@ -26,7 +26,7 @@ impl ErrorMessage<'_> {
     pub const BAD_MATCH: u16 = 4;
     pub const FLOW_MOD_FAILED: u16 = 5;
     pub const ROLE_REQUEST_FAILED: u16 = 11;
-    /// The code of a [`Self::BAD_REQUEST`] from a controller that may only look.
+    /// The code of a [`Self::BAD_REQUEST`] from a controller with the secondary role.
     pub const IS_SECONDARY: u16 = 10;
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for ErrorMessage<'_> {
 }
 
 const EXPERIMENTER: u16 = 0xffff;
-/// The kinds of errors, each with its codes, by their numbers.
+/// The error types, each with its codes, by number.
 #[rustfmt::skip]
 const NAMES: [(&str, &[&str]); 14] = [
     ("hello failed", &["incompatible", "eperm"]),

@@ -1,28 +1,28 @@
-//! What a switch says of itself: [`Features`] (section 7.3.1) and [`SwitchDescription`] (section 7.3.5.1).
+//! A switch's [`Features`] (section 7.3.1) and [`SwitchDescription`] (section 7.3.5.1).
 
 use super::reader::Reader;
 use crate::Error;
 use crate::writer::Writer;
 
-/// What a switch can do.
+/// The capabilities of a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Features {
-    /// The switch's name among switches: by convention its MAC address in the lower 48 bits.
+    /// The datapath id, by convention with the switch's MAC address in the lower 48 bits.
     pub datapath: u64,
-    /// The packets that it holds while it asks the controller.
+    /// Packets that it can buffer for the controller.
     pub buffers: u32,
-    /// Its tables.
+    /// Number of tables.
     pub tables: u8,
-    /// 0 for the main connection, others for those beside it.
+    /// 0 for the main connection, others for auxiliary connections.
     pub auxiliary: u8,
-    /// Bits for statistics and the like that it has.
+    /// Bits for the supported statistics and other features.
     pub capabilities: u32,
 }
 
 impl Features {
-    /// In `capabilities`: it counts what rules match.
+    /// In `capabilities`: it counts packets per rule.
     pub const FLOW_STATS: u32 = 1;
-    /// In `capabilities`: it counts what its ports send and receive.
+    /// In `capabilities`: it counts packets per port.
     pub const PORT_STATS: u32 = 4;
 
     pub(crate) const fn encoded_len(&self) -> usize {
@@ -48,18 +48,18 @@ impl Features {
     }
 }
 
-/// Who made a switch and which one it is, as texts without a zero.
+/// Manufacturer, model and names of a switch, without terminating zeros.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SwitchDescription<'a> {
-    /// Who made it; up to 255 bytes.
+    /// Manufacturer; up to 255 bytes.
     pub manufacturer: &'a [u8],
-    /// Its hardware; up to 255 bytes.
+    /// Hardware; up to 255 bytes.
     pub hardware: &'a [u8],
-    /// Its software; up to 255 bytes.
+    /// Software; up to 255 bytes.
     pub software: &'a [u8],
-    /// Its serial number; up to 31 bytes.
+    /// Serial number; up to 31 bytes.
     pub serial: &'a [u8],
-    /// What it is called; up to 255 bytes.
+    /// Datapath name; up to 255 bytes.
     pub datapath: &'a [u8],
 }
 
@@ -73,7 +73,7 @@ impl<'a> SwitchDescription<'a> {
     pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Self, Error> {
         let mut text = |len| {
             let bytes = reader.bytes(len)?;
-            // The last byte is a zero, whatever is sent there.
+            // The last byte is always read as a zero.
             let end = bytes.iter().take(len - 1).position(|byte| *byte == 0).unwrap_or(len - 1);
             Ok(bytes.get(..end).unwrap_or_default())
         };

@@ -1,4 +1,4 @@
-//! The fields of a match (OXM, section 7.2.3.2): how a value of each type stands in one.
+//! The encoding of match fields (OXM, section 7.2.3.2), by type of value.
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 
@@ -7,12 +7,12 @@ use super::reader::Reader;
 use crate::writer::Writer;
 use crate::{Error, EtherType, IpProtocol, Mac};
 
-/// The class of the fields of the specification.
+/// The class of the specification's fields.
 const BASIC: u16 = 0x8000;
-/// The bytes before a field's value.
+/// Length of a field before its value.
 pub const FIELD_HEADER_LEN: usize = 4;
 
-/// A MAC address of which some bits count.
+/// A MAC address with a mask.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Masked {
     value: Mac,
@@ -20,24 +20,24 @@ pub struct Masked {
 }
 
 impl Masked {
-    /// All bits count.
+    /// An exact match.
     pub const fn exact(value: Mac) -> Self {
         Self { value, mask: Mac::BROADCAST }
     }
 
-    /// The bits that are 1 in `mask` count.
+    /// Matches the bits that are 1 in `mask`.
     pub fn new(value: Mac, mask: Mac) -> Self {
         let mut cut = value;
         cut.0.iter_mut().zip(mask.0).for_each(|(byte, mask)| *byte &= mask);
         Self { value: cut, mask }
     }
 
-    /// The bits that count; the others are 0.
+    /// The value; unmasked bits are 0.
     pub const fn value(&self) -> Mac {
         self.value
     }
 
-    /// Which bits count.
+    /// The mask.
     pub const fn mask(&self) -> Mac {
         self.mask
     }
@@ -47,21 +47,21 @@ impl Masked {
     }
 }
 
-/// A type of value that a field has.
+/// A type of value of a field.
 pub trait Value: Copy + PartialEq {
-    /// The bytes of the value, of its mask too where it has one.
+    /// Length of the value, and of its mask if any.
     fn encoded_len(&self) -> usize;
-    /// Whether a mask follows it.
+    /// Whether a mask follows.
     fn has_mask(&self) -> bool {
         false
     }
-    /// Reads it, with its mask where `masked`.
+    /// Reads it, with its mask if `masked`.
     fn read(reader: &mut Reader, masked: bool) -> Result<Self, Error>;
     /// Writes it.
     fn put(&self, writer: &mut Writer);
-    /// What is left of it where only the bits count that do in `shape`; `None` if one of these does not here.
+    /// The value masked to the bits of `shape`; `None` if its own mask lacks some of them.
     fn cut(&self, shape: &Self) -> Option<Self>;
-    /// A value like any other of which the same bits count.
+    /// The mask without the value: equal for all values with the same mask.
     fn shape(&self) -> Self;
 }
 
@@ -119,10 +119,10 @@ impl Value for Masked {
     fn read(reader: &mut Reader, masked: bool) -> Result<Self, Error> {
         let value = Mac(reader.array()?);
         let mask = if masked { Mac(reader.array()?) } else { Mac::BROADCAST };
-        // Section 7.2.3.5: bits of the value that do not count are 0.
+        // Section 7.2.3.5: unmasked bits of the value are 0.
         let read = Self::new(value, mask);
         if read.value != value {
-            return Err(Error::Unsupported { field: "bits of a match field that do not count", value: 1 });
+            return Err(Error::Unsupported { field: "match field bits outside its mask", value: 1 });
         }
         Ok(read)
     }
@@ -144,7 +144,7 @@ impl Value for Masked {
     }
 }
 
-/// The header of a field and what its value has.
+/// Reads a field's header: number, whether it has a mask, and length of its value.
 pub fn read_header(reader: &mut Reader) -> Result<(Option<u8>, bool, usize), Error> {
     let (class, [number, len]) = (reader.u16()?, reader.array()?);
     Ok(((class == BASIC).then_some(number >> 1), number & 1 == 1, len.into()))
@@ -153,7 +153,7 @@ pub fn read_header(reader: &mut Reader) -> Result<(Option<u8>, bool, usize), Err
 /// Writes a field with its header.
 pub fn put<T: Value>(writer: &mut Writer, number: u8, value: &T) {
     writer.put(&BASIC.to_be_bytes());
-    // No value has more than 16 bytes.
+    // No value exceeds 16 bytes.
     writer.put(&[number << 1 | u8::from(value.has_mask()), value.encoded_len() as u8]);
     value.put(writer);
 }

@@ -6,29 +6,29 @@ use super::{Action, List, Match, NO_BUFFER, PortNumber, buffer};
 use crate::Error;
 use crate::writer::Writer;
 
-/// What becomes of rules.
+/// The change.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum FlowCommand {
-    /// There is a new one, instead of one with the same match and priority.
+    /// Adds a rule, replacing one with the same match and priority.
     Add = 0,
-    /// All whose packets the match has too get other actions.
+    /// Changes the actions of all rules within the match.
     Modify = 1,
-    /// The one with this match and priority gets other actions.
+    /// Changes the actions of the rule with this match and priority.
     ModifyStrict = 2,
-    /// All whose packets the match has too go.
+    /// Deletes all rules within the match.
     Delete = 3,
-    /// The one with this match and priority goes.
+    /// Deletes the rule with this match and priority.
     DeleteStrict = 4,
 }
 
-/// How a rule is kept.
+/// Flags of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[repr(transparent)]
 pub struct FlowFlags(pub u16);
 
 impl FlowFlags {
-    /// The controller is told when it is gone.
+    /// The controller is notified of its removal.
     pub const SEND_FLOW_REM: Self = Self(1);
 
     /// Whether all bits of `flags` are set.
@@ -40,41 +40,41 @@ impl FlowFlags {
 /// A change of rules.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowMod<'a> {
-    /// What the controller knows the rule by.
+    /// The controller's id of the rule.
     pub cookie: u64,
-    /// Of rules that are changed or go: the bits of their cookies that must be those of `cookie`.
+    /// For changes and deletions: the bits of `cookie` that must match.
     pub cookie_mask: u64,
-    /// The table; 255 for all, where rules go.
+    /// The table; 255 for all, in deletions.
     pub table: u8,
-    /// What becomes of them.
+    /// The change.
     pub command: FlowCommand,
-    /// The seconds after its last packet that the rule goes; 0 for never.
+    /// Idle timeout in seconds; 0 for none.
     pub idle_timeout: u16,
-    /// The seconds after which it goes in any case; 0 for never.
+    /// Hard timeout in seconds; 0 for none.
     pub hard_timeout: u16,
-    /// Of several rules that match a packet the highest counts.
+    /// The matching rule with the highest priority applies.
     pub priority: u16,
-    /// A packet that the switch holds and that goes by the rules as they then are.
+    /// A buffered packet to process with the changed rules.
     pub buffer: Option<u32>,
-    /// Of rules that go: they must output there, unless it is [`PortNumber::ANY`].
+    /// For deletions: only rules that output there, unless [`PortNumber::ANY`].
     pub out_port: PortNumber,
-    /// Likewise, a group; 0xffff_ffff for any.
+    /// Likewise for a group; 0xffff_ffff for any.
     pub out_group: u32,
-    /// How it is kept.
+    /// Its flags.
     pub flags: FlowFlags,
-    /// Its packets.
+    /// The packets that it matches.
     pub matching: Match,
-    /// What is done with them at once; nothing, to drop them.
+    /// Its actions; none to drop the packets.
     pub actions: List<'a, Action>,
 }
 
 impl<'a> FlowMod<'a> {
-    /// No group, or whatever group.
+    /// No group, or any group.
     pub const ANY_GROUP: u32 = 0xffff_ffff;
-    /// All tables, where rules go.
+    /// All tables, in deletions.
     pub const ALL_TABLES: u8 = 0xff;
 
-    /// A change in table 0 of rules with this match, whatever their cookie and outputs; a rule that it makes stays for good and
+    /// A change in table 0 of rules with this match, whatever their cookie and outputs; an added rule is permanent and
     /// has the lowest priority.
     pub const fn new(command: FlowCommand, matching: Match, actions: &'a [Action]) -> Self {
         Self {

@@ -1,57 +1,57 @@
-//! [`FlowRemoved`]: a rule is gone (section 7.4.2).
+//! [`FlowRemoved`]: a rule was removed (section 7.4.2).
 
 use super::reader::Reader;
 use super::{Header, Match};
 use crate::Error;
 use crate::writer::Writer;
 
-/// Why a rule is gone. Later versions have more reasons, which Open vSwitch gives over this one too.
+/// Why a rule was removed. Open vSwitch also uses reasons of later versions with 1.3.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]
 pub struct RemovedReason(pub u8);
 
 impl RemovedReason {
-    /// It had no packet for its idle timeout.
+    /// Idle timeout.
     pub const IDLE_TIMEOUT: Self = Self(0);
-    /// Its hard timeout is over.
+    /// Hard timeout.
     pub const HARD_TIMEOUT: Self = Self(1);
     /// The controller deleted it.
     pub const DELETE: Self = Self(2);
-    /// A group that it used is gone.
+    /// A group that it used was removed.
     pub const GROUP_DELETE: Self = Self(3);
-    /// Its room was needed (OpenFlow 1.4).
+    /// Evicted to make room (OpenFlow 1.4).
     pub const EVICTION: Self = Self(5);
 }
 
-/// A rule that is gone, and what it counted.
+/// A removed rule and its counters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FlowRemoved {
-    /// What the controller knows it by.
+    /// The controller's id of the rule.
     pub cookie: u64,
     /// Its priority.
     pub priority: u16,
-    /// Why it is gone.
+    /// The reason.
     pub reason: RemovedReason,
     /// Its table.
     pub table: u8,
-    /// For how long it was there: the whole seconds.
+    /// Its age when removed: whole seconds.
     pub duration_s: u32,
-    /// And the nanoseconds above them.
+    /// The remaining nanoseconds of its age.
     pub duration_ns: u32,
     /// Its idle timeout, in seconds.
     pub idle_timeout: u16,
     /// Its hard timeout, in seconds.
     pub hard_timeout: u16,
-    /// The packets that it matched.
+    /// Packets that it matched.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Which packets these were.
+    /// The packets that it matched.
     pub matching: Match,
 }
 
 impl FlowRemoved {
-    /// The cookie in a message of this kind. Its match is not read: that of another controller's rule may be any.
+    /// Reads the cookie of such a message. Its match is not parsed: other controllers' rules may match anything.
     ///
     /// # Errors
     /// [`Error::Short`].

@@ -1,5 +1,5 @@
-//! [`FlowStats`]: a rule of a switch, and what it has counted (section 7.3.5.2).
-//! [`FlowCounts`]: the number of rules, and what they have counted together (section 7.3.5.3).
+//! [`FlowStats`]: a rule of a switch and its counters (section 7.3.5.2).
+//! [`FlowCounts`]: the number of rules and their total counters (section 7.3.5.3).
 
 use super::action::{instructions_len, put_instructions, read_instructions};
 use super::list::{Codec, List};
@@ -8,20 +8,20 @@ use super::{Action, FlowFlags, Header, Match, PortNumber};
 use crate::Error;
 use crate::writer::Writer;
 
-/// Which rules are asked for.
+/// The requested rules.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FlowStatsRequest {
     /// The table; [`FlowMod::ALL_TABLES`](super::FlowMod::ALL_TABLES) for all.
     pub table: u8,
-    /// They output there, unless it is [`PortNumber::ANY`].
+    /// Only rules that output there, unless [`PortNumber::ANY`].
     pub out_port: PortNumber,
-    /// Likewise, a group; [`FlowMod::ANY_GROUP`](super::FlowMod::ANY_GROUP) for any.
+    /// Likewise for a group; [`FlowMod::ANY_GROUP`](super::FlowMod::ANY_GROUP) for any.
     pub out_group: u32,
-    /// What their cookies are,
+    /// The required cookie,
     pub cookie: u64,
     /// in these bits.
     pub cookie_mask: u64,
-    /// Their packets are among these.
+    /// Only rules within this match.
     pub matching: Match,
 }
 
@@ -56,9 +56,9 @@ impl FlowStatsRequest {
 pub struct FlowStats<'a> {
     /// Its table.
     pub table: u8,
-    /// For how long it has been there: the whole seconds.
+    /// Its age: whole seconds.
     pub duration_s: u32,
-    /// And the nanoseconds above them.
+    /// The remaining nanoseconds of its age.
     pub duration_ns: u32,
     /// Its priority.
     pub priority: u16,
@@ -66,17 +66,17 @@ pub struct FlowStats<'a> {
     pub idle_timeout: u16,
     /// Its hard timeout, in seconds.
     pub hard_timeout: u16,
-    /// How it is kept.
+    /// Its flags.
     pub flags: FlowFlags,
-    /// What the controller knows it by.
+    /// The controller's id of the rule.
     pub cookie: u64,
-    /// The packets that it has matched.
+    /// Packets that it matched.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Which packets these are.
+    /// The packets that it matches.
     pub matching: Match,
-    /// What is done with them.
+    /// Its actions.
     pub actions: List<'a, Action>,
 }
 
@@ -133,11 +133,11 @@ impl<'a> Codec<'a> for FlowStats<'a> {
     }
 }
 
-/// Calls `with` for each rule in a multipart reply with its cookie and its bytes. Match and actions are not read: those of
-/// rules of other controllers may be any.
+/// Calls `with` with the cookie and bytes of each rule in a multipart reply. Match and actions are not parsed: other
+/// controllers' rules may have any.
 ///
 /// # Errors
-/// [`Error::Short`], [`Error::HeaderLength`]; `with` has been called for the rules before.
+/// [`Error::Short`], [`Error::HeaderLength`]; `with` has been called for the preceding rules.
 pub fn flow_entries<'a>(message: &'a [u8], mut with: impl FnMut(u64, &'a [u8])) -> Result<(), Error> {
     let mut rest = Reader::new(message);
     rest.skip(Header::LEN + super::multipart::LEN)?;
@@ -152,14 +152,14 @@ pub fn flow_entries<'a>(message: &'a [u8], mut with: impl FnMut(u64, &'a [u8])) 
     Ok(())
 }
 
-/// How many rules there are of those that were asked for, and what they have counted.
+/// The number of requested rules, and their total counters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FlowCounts {
-    /// The packets that they have matched.
+    /// Packets that they matched.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// The rules.
+    /// Number of rules.
     pub flows: u32,
 }
 

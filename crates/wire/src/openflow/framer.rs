@@ -1,10 +1,10 @@
-//! [`Messages`]: the messages in what was received of a stream.
+//! [`Messages`]: splits a received stream into messages.
 
 use super::Header;
 use crate::Error;
 
-/// The whole messages at the start of some bytes of a stream, in order. What comes after them is kept for when
-/// more has been received: [`Messages::rest`].
+/// The complete messages at the start of a stream's bytes, in order. The remainder is kept until more is
+/// received: [`Messages::rest`].
 #[derive(Clone, Debug)]
 pub struct Messages<'a> {
     rest: &'a [u8],
@@ -12,20 +12,20 @@ pub struct Messages<'a> {
 }
 
 impl<'a> Messages<'a> {
-    /// The messages in `bytes`, the first of which is a message's first.
+    /// The messages in `bytes`, which start with a message.
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes, lost: false }
     }
 
-    /// What no message has been made of: nothing, or less than a message.
+    /// The remaining bytes: an incomplete message or nothing.
     pub const fn rest(&self) -> &'a [u8] {
         self.rest
     }
 }
 
 impl<'a> Iterator for Messages<'a> {
-    /// A message's bytes, header included. [`Error::HeaderLength`] where a length is less than a header's: where
-    /// the next message starts is then not known, and none follows.
+    /// A message's bytes, header included. [`Error::HeaderLength`] for a length below that of a header: the
+    /// start of the next message is then unknown, and iteration ends.
     type Item = Result<&'a [u8], Error>;
 
     fn next(&mut self) -> Option<Self::Item> {

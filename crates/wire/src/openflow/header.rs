@@ -6,10 +6,10 @@ use super::reader::Reader;
 use crate::Error;
 use crate::writer::Writer;
 
-/// The version that is written and read: OpenFlow 1.3.
+/// The supported version: OpenFlow 1.3.
 pub const VERSION: u8 = 4;
 
-/// What a message is.
+/// The type of a message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]
 pub struct MessageType(pub u8);
@@ -44,27 +44,27 @@ impl fmt::Display for MessageType {
     }
 }
 
-/// What every message starts with.
+/// The start of every message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Header {
-    /// The version that the rest is of; of a Hello the highest that its sender speaks.
+    /// The message's version; in a Hello the sender's highest.
     pub version: u8,
-    /// What the message is.
+    /// The type.
     pub message_type: MessageType,
-    /// The bytes of the message, these included.
+    /// Length of the message, header included.
     pub length: u16,
-    /// The transaction: an answer has its question's.
+    /// The transaction id: a reply has that of its request.
     pub xid: u32,
 }
 
 impl Header {
-    /// The bytes of a header.
+    /// Length of a header.
     pub const LEN: usize = 8;
 
-    /// Reads the header at the start of `bytes`, of whatever version.
+    /// Reads the header at the start of `bytes`, of any version.
     ///
     /// # Errors
-    /// [`Error::Short`], and [`Error::HeaderLength`] where the length is less than that of a header.
+    /// [`Error::Short`], and [`Error::HeaderLength`] if the length is below that of a header.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let mut reader = Reader::new(bytes);
         let [version, message_type, ..] = reader.array::<2>()?;

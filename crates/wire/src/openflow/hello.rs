@@ -1,21 +1,21 @@
-//! [`Hello`]: which versions each side speaks (section 7.5.1).
+//! [`Hello`]: the supported versions of each side (section 7.5.1).
 
 use super::reader::Reader;
 use super::{VERSION, padding};
 use crate::Error;
 use crate::writer::Writer;
 
-/// The type of the element that has the versions.
+/// The type of the version bitmap element.
 const VERSION_BITMAP: u16 = 1;
-/// The bytes of an element before what it has.
+/// Length of an element before its content.
 const ELEMENT_LEN: usize = 4;
 
-/// The first message of either side.
+/// The first message of each side.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Hello {
-    /// The highest version that the sender speaks, from the header.
+    /// The sender's highest version, from the header.
     pub version: u8,
-    /// The versions 0 to 31 that it speaks, a bit each, where it says so.
+    /// The sender's versions 0 to 31, one bit each, if given.
     pub bitmap: Option<u32>,
 }
 
@@ -23,7 +23,7 @@ impl Hello {
     /// OpenFlow 1.3 and no other.
     pub const ONLY_1_3: Self = Self { version: VERSION, bitmap: Some(1 << VERSION) };
 
-    /// Whether its sender speaks a version: as it says, or every one up to its highest.
+    /// Whether its sender supports a version: by the bitmap, or any up to its highest.
     pub const fn speaks(&self, version: u8) -> bool {
         match self.bitmap {
             Some(bitmap) => version < 32 && bitmap >> version & 1 == 1,
@@ -35,7 +35,7 @@ impl Hello {
         if self.bitmap.is_some() { ELEMENT_LEN + 4 } else { 0 }
     }
 
-    /// Reads what follows the header, in which was `version`.
+    /// Reads the message after its header, which had `version`.
     pub(crate) fn read(version: u8, reader: &mut Reader) -> Result<Self, Error> {
         let mut bitmap = None;
         while !reader.is_empty() {
@@ -82,7 +82,7 @@ mod tests {
         let elements = [0, 9, 0, 6, 1, 2, 0, 0, 0, 1, 0, 12, 0, 0, 0, 0x12, 0, 0, 0, 1, 0, 0, 0, 0];
         let read = |len| Hello::read(4, &mut Reader::new(&elements[..len]));
         assert_eq!(read(24), Ok(Hello { version: 4, bitmap: Some(0x12) }));
-        // The last element's padding may be left out.
+        // The last element's padding may be missing.
         assert_eq!(read(20), read(24));
         assert_eq!(read(6), Ok(Hello { version: 4, bitmap: None }));
         assert_eq!(read(19), Err(Error::Short { need: 20, have: 19 }));

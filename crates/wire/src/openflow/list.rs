@@ -1,4 +1,4 @@
-//! [`List`]: elements one after another in a message.
+//! [`List`]: consecutive elements in a message.
 
 use core::fmt;
 
@@ -6,22 +6,22 @@ use super::reader::Reader;
 use crate::Error;
 use crate::writer::Writer;
 
-/// How an element is read and written. Out of reach elsewhere.
+/// Reading and writing of an element. Sealed.
 pub trait Codec<'a>: Copy + PartialEq + fmt::Debug {
-    /// The bytes that it has.
+    /// Its length.
     fn encoded_len(&self) -> usize;
-    /// Reads the next.
+    /// Reads the next one.
     fn read(reader: &mut Reader<'a>) -> Result<Self, Error>;
     /// Writes it.
     fn put(&self, writer: &mut Writer);
 }
 
-/// What lists are of: actions, ports, statistics of rules.
+/// The types of list elements: actions, ports, rule statistics.
 pub trait Element<'a>: Codec<'a> {}
 
 impl<'a, T: Codec<'a>> Element<'a> for T {}
 
-/// Elements as they stand in a message, all of them checked, or as they are to be written.
+/// The elements of a message, all validated, or elements to write.
 #[derive(Clone, Copy)]
 pub struct List<'a, T> {
     source: Source<'a, T>,
@@ -34,12 +34,12 @@ enum Source<'a, T> {
 }
 
 impl<'a, T: Element<'a>> List<'a, T> {
-    /// A list to be written.
+    /// A list to write.
     pub const fn new(elements: &'a [T]) -> Self {
         Self { source: Source::Given(elements) }
     }
 
-    /// The elements that `reader` has left.
+    /// The remaining elements of `reader`.
     pub(crate) fn read(mut reader: Reader<'a>) -> Result<Self, Error> {
         let bytes = reader.rest();
         while !reader.is_empty() {
@@ -53,7 +53,7 @@ impl<'a, T: Element<'a>> List<'a, T> {
         Elements { source: self.source }
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub const fn is_empty(&self) -> bool {
         match self.source {
             Source::Message(bytes) => bytes.is_empty(),
@@ -90,7 +90,7 @@ impl<'a, T: Element<'a>> Iterator for Elements<'a, T> {
             Source::Message([]) => None,
             Source::Message(bytes) => {
                 let mut reader = Reader::new(bytes);
-                // All were read when the list was.
+                // All were validated with the list.
                 let element = T::read(&mut reader).ok();
                 self.source = Source::Message(reader.rest());
                 element

@@ -1,4 +1,4 @@
-//! [`Match`]: which packets a rule is for (section 7.2.3).
+//! [`Match`]: the packets to which a rule applies (section 7.2.3).
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 
@@ -8,25 +8,25 @@ use super::{PortNumber, padding};
 use crate::writer::Writer;
 use crate::{Error, EtherType, IpProtocol, Mac, NeighborOperation};
 
-/// The type of a match made of fields; the only other one is of old versions.
+/// The type of a match made of fields; the only other one is obsolete.
 const FIELDS: u16 = 1;
-/// The bytes before the fields.
+/// Length of a match before its fields.
 const LEN: usize = 4;
-/// The types of ICMPv6 messages of which there are further fields (RFC 4861).
+/// The types of ICMPv6 messages that have further fields (RFC 4861).
 const SOLICITATION: u8 = NeighborOperation::Solicitation as u8;
 const ADVERTISEMENT: u8 = NeighborOperation::Advertisement as u8;
 
 macro_rules! fields {
     ($($(#[$doc:meta])* $number:literal $name:ident: $type:ty,)*) => {
-        /// Which packets: those in which each field that is given here has this value. Without any, all.
+        /// Packets in which each given field has this value; without fields, all.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
         pub struct Match {
             $($(#[$doc])* pub $name: Option<$type>,)*
         }
 
         impl Match {
-            /// The fields of a packet, or of a narrower match, cut to those that are given in `shape`: equal to
-            /// `shape` if this lies within it. `None` where one of them, or bits of it, is not given here.
+            /// The given fields of a packet, or of a narrower match, masked to `shape`: equal to `shape` if
+            /// this match lies within it. `None` if a field or bits of it are not given here.
             pub fn cut(&self, shape: &Self) -> Option<Self> {
                 let mut cut = Self::default();
                 $(if let Some(by) = &shape.$name {
@@ -35,8 +35,8 @@ macro_rules! fields {
                 Some(cut)
             }
 
-            /// Which fields are given, and which of their bits, whatever their values: the same for all matches
-            /// that look at the same bits.
+            /// The fields and bits that are given, whatever their values: the same for all matches on the same
+            /// bits.
             pub fn shape(&self) -> Self {
                 Self { $($name: self.$name.as_ref().map(Value::shape),)* }
             }
@@ -73,54 +73,54 @@ macro_rules! fields {
     };
 }
 
-// In the order of their numbers, in which they are written: what a field needs comes before it.
+// In order of number, as written: a field's prerequisites come first.
 fields! {
-    /// The port by which the packet came.
+    /// The ingress port.
     0 in_port: PortNumber,
-    /// To whom the frame is sent.
+    /// The Ethernet destination.
     3 eth_dst: Masked,
-    /// Who sent it.
+    /// The Ethernet source.
     4 eth_src: Mac,
-    /// What the frame carries.
+    /// The EtherType.
     5 eth_type: EtherType,
-    /// What the IP packet carries.
+    /// The IP protocol.
     10 ip_proto: IpProtocol,
-    /// The sender's address.
+    /// The IPv4 source.
     11 ipv4_src: Ipv4Addr,
-    /// The receiver's address.
+    /// The IPv4 destination.
     12 ipv4_dst: Ipv4Addr,
-    /// The sender's TCP port.
+    /// The TCP source port.
     13 tcp_src: u16,
-    /// The receiver's TCP port.
+    /// The TCP destination port.
     14 tcp_dst: u16,
-    /// The sender's UDP port.
+    /// The UDP source port.
     15 udp_src: u16,
-    /// The receiver's UDP port.
+    /// The UDP destination port.
     16 udp_dst: u16,
-    /// What an ARP packet does: 1 asks, 2 answers.
+    /// The ARP operation: 1 for a request, 2 for a reply.
     21 arp_op: u16,
-    /// The IP address that the sender of an ARP packet says it has.
+    /// The sender's IP address in ARP.
     22 arp_spa: Ipv4Addr,
-    /// The IP address that an ARP packet asks for, or answers to.
+    /// The target's IP address in ARP.
     23 arp_tpa: Ipv4Addr,
-    /// The MAC address that it says it has.
+    /// The sender's MAC address in ARP.
     24 arp_sha: Mac,
-    /// The sender's address.
+    /// The IPv6 source.
     26 ipv6_src: Ipv6Addr,
-    /// The receiver's address.
+    /// The IPv6 destination.
     27 ipv6_dst: Ipv6Addr,
     /// The type of an ICMPv6 message.
     29 icmpv6_type: u8,
-    /// Whom a message of neighbour discovery asks for, or announces.
+    /// The target of a neighbour discovery message.
     31 ipv6_nd_target: Ipv6Addr,
-    /// The link-layer address of the sender in a Neighbour Solicitation.
+    /// The sender's link-layer address in a Neighbour Solicitation.
     32 ipv6_nd_sll: Mac,
-    /// The link-layer address of the target in a Neighbour Advertisement.
+    /// The target's link-layer address in a Neighbour Advertisement.
     33 ipv6_nd_tll: Mac,
 }
 
 impl Match {
-    /// The bytes of all that matches are given here, padding included.
+    /// Length of the given fields, with header and padding.
     pub(crate) fn encoded_len(&self) -> usize {
         let len = LEN + self.fields_len();
         len + padding(len)
@@ -145,7 +145,7 @@ impl Match {
         Ok(found)
     }
 
-    /// The port in the match of a packet-in, whose other fields may be any.
+    /// Reads the port in the match of a packet-in, which may have any other fields.
     pub(crate) fn read_in_port(reader: &mut Reader) -> Result<PortNumber, Error> {
         let mut found = Self::default();
         each_field(reader, |number, masked, value| match number {
@@ -155,7 +155,7 @@ impl Match {
         found.in_port.ok_or(Error::Missing { field: "in_port" })
     }
 
-    /// That all is given that says which header a field is of (section 7.2.3.8).
+    /// Checks the prerequisites of each field (section 7.2.3.8).
     fn check(&self) -> Result<(), Error> {
         let needs = |given: bool, field, met: bool| {
             if given && !met { Err(Error::Missing { field }) } else { Ok(()) }
@@ -185,7 +185,7 @@ impl Match {
     }
 }
 
-/// Calls `with` for each field of a match: its number, unless it is of another class than the specification's;
+/// Calls `with` for each field of a match: its number, `None` if of another class than the specification's;
 /// whether it has a mask; its value.
 fn each_field<'a>(
     reader: &mut Reader<'a>,

@@ -1,4 +1,4 @@
-//! [`Message`]: any message, read and written.
+//! [`Message`]: reads and writes any message.
 
 use super::reader::Reader;
 use super::{
@@ -8,8 +8,8 @@ use super::{
 use crate::Error;
 use crate::writer::Writer;
 
-/// The messages between a controller and a switch. Requests come from the controller, but for echoes, which
-/// come from either.
+/// The messages between a controller and a switch. Requests come from the controller, except echoes, which come
+/// from either.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[allow(missing_docs, reason = "each has the name of what it holds, or of the specification")]
 pub enum Message<'a> {
@@ -36,11 +36,11 @@ pub enum Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Reads a whole message, as [`Messages`](super::Messages) gives it, and its transaction.
+    /// Parses a complete message, as returned by [`Messages`](super::Messages), and its transaction id.
     ///
     /// # Errors
-    /// [`Error::Short`], [`Error::HeaderLength`]; [`Error::Version`] where it is not OpenFlow 1.3, unless it is a
-    /// Hello; [`Error::Type`]; and of its body [`Error::Unsupported`], [`Error::Missing`], [`Error::Repeated`].
+    /// [`Error::Short`], [`Error::HeaderLength`]; [`Error::Version`] if it is not OpenFlow 1.3, unless it is a
+    /// Hello; [`Error::Type`]; for its body [`Error::Unsupported`], [`Error::Missing`], [`Error::Repeated`].
     pub fn parse(bytes: &'a [u8]) -> Result<(u32, Self), Error> {
         let header = Header::parse(bytes)?;
         let length = usize::from(header.length);
@@ -77,10 +77,10 @@ impl<'a> Message<'a> {
         Ok((header.xid, message))
     }
 
-    /// Writes the message with the transaction `xid`; gives its length.
+    /// Writes the message with transaction id `xid`; returns its length.
     ///
     /// # Errors
-    /// [`Error::Buffer`], of `out` or of the 65535 bytes that a message may have.
+    /// [`Error::Buffer`], for `out` or the maximum of 65535 bytes per message.
     pub fn write(&self, xid: u32, out: &mut [u8]) -> Result<usize, Error> {
         let need = self.encoded_len();
         let length = u16::try_from(need).map_err(|_| Error::Buffer { need, have: u16::MAX.into() })?;
@@ -107,7 +107,7 @@ impl<'a> Message<'a> {
         Ok(need)
     }
 
-    /// The bytes that it has when it is written.
+    /// Its length when written.
     pub fn encoded_len(&self) -> usize {
         Header::LEN
             + match self {
@@ -131,7 +131,7 @@ impl<'a> Message<'a> {
             }
     }
 
-    /// What it is.
+    /// Its type.
     pub const fn message_type(&self) -> MessageType {
         match self {
             Self::Hello(_) => MessageType::HELLO,

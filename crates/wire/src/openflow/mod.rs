@@ -1,13 +1,13 @@
-//! OpenFlow 1.3 (Open Networking Foundation, TS-006 and its later editions 1.3.x): what a controller and a
-//! switch say to each other while connections come and go, read and written in both directions.
+//! OpenFlow 1.3 (Open Networking Foundation, TS-006 and its later editions 1.3.x): the messages between
+//! controllers and switches that Weft needs, read and written in both directions.
 //!
-//! [`Messages`] cuts a stream into messages, [`Message`] reads and writes any of them. There is a message of a
-//! kind for each thing that a path through a fabric needs: switches and their ports, packets up and down, rules
-//! that match up to TCP's ports and output, barriers, roles. What is in none of them (groups, meters, queues,
-//! other tables than by their number) is refused by name, so that the other side can be told.
+//! [`Messages`] splits a stream into messages, [`Message`] reads and writes them. The supported messages cover
+//! switches and their ports, packet-in and packet-out, rules that match up to TCP ports and output, barriers,
+//! roles. Other features (groups, meters, queues, tables except by number) are rejected by name, so that the
+//! peer can be notified.
 //!
-//! Values borrow from the message that they were read from. Lists ([`List`]) are read where they stand, one
-//! element after the other, after all were checked once.
+//! Values borrow from the message from which they were parsed. Lists ([`List`]) are validated once and then
+//! read in place, element by element.
 
 mod action;
 mod config;
@@ -58,7 +58,7 @@ const fn buffer(id: u32) -> Option<u32> {
     if id == NO_BUFFER { None } else { Some(id) }
 }
 
-/// The zeros after `len` bytes that fill them up to a multiple of eight.
+/// The number of zeros that pad `len` bytes to a multiple of eight.
 const fn padding(len: usize) -> usize {
     len.wrapping_neg() % 8
 }

@@ -1,5 +1,5 @@
-//! Questions whose answers may take several messages (section 7.3.5): what a switch is, its ports, its rules
-//! and how many there are.
+//! Requests whose replies may take several messages (section 7.3.5): a switch's description, ports, rules
+//! and number of rules.
 
 use super::list::List;
 use super::reader::Reader;
@@ -11,19 +11,19 @@ const DESCRIPTION: u16 = 0;
 const FLOWS: u16 = 1;
 const COUNTS: u16 = 2;
 const PORTS: u16 = 13;
-/// The flag of all messages of an answer but its last.
+/// The flag of all messages of a reply except the last.
 const MORE: u16 = 1;
-/// The bytes before the body.
+/// Length of the part before the body.
 pub(super) const LEN: usize = 8;
 
-/// What is asked.
+/// A request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MultipartRequest {
-    /// What the switch is.
+    /// The switch's description.
     Description,
     /// Its rules.
     Flows(FlowStatsRequest),
-    /// How many rules it has (section 7.3.5.3).
+    /// The number of rules (section 7.3.5.3).
     Counts(FlowStatsRequest),
     /// Its ports.
     Ports,
@@ -67,25 +67,25 @@ impl MultipartRequest {
     }
 }
 
-/// What is answered.
+/// A reply.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum MultipartReply<'a> {
-    /// What the switch is.
+    /// The switch's description.
     Description(SwitchDescription<'a>),
     /// Some of its rules.
     Flows {
-        /// These.
+        /// The rules.
         flows: List<'a, FlowStats<'a>>,
-        /// Another message has more.
+        /// Whether more messages follow.
         more: bool,
     },
-    /// How many rules it has.
+    /// The number of rules.
     Counts(FlowCounts),
     /// Some of its ports.
     Ports {
-        /// These.
+        /// The ports.
         ports: List<'a, Port>,
-        /// Another message has more.
+        /// Whether more messages follow.
         more: bool,
     },
 }

@@ -1,38 +1,38 @@
-//! [`PacketIn`]: a switch asks what to do with a packet (section 7.4.1).
+//! [`PacketIn`]: a switch sends a packet to the controller (section 7.4.1).
 
 use super::reader::Reader;
 use super::{Match, NO_BUFFER, PortNumber, buffer};
 use crate::Error;
 use crate::writer::Writer;
 
-/// Why a packet is sent up. Later versions have more reasons.
+/// Why a packet is sent to the controller. Later versions have more reasons.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]
 pub struct PacketInReason(pub u8);
 
 impl PacketInReason {
-    /// No rule matched, or only that for misses.
+    /// No rule matched, except the table-miss rule.
     pub const NO_MATCH: Self = Self(0);
-    /// A rule says so.
+    /// An action of a rule.
     pub const ACTION: Self = Self(1);
-    /// It has been forwarded for too long.
+    /// Its TTL is invalid.
     pub const INVALID_TTL: Self = Self(2);
 }
 
-/// A packet on its way up.
+/// A packet sent to the controller.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PacketIn<'a> {
-    /// By what id the switch holds it, if it does.
+    /// Its buffer id, if the switch buffers it.
     pub buffer: Option<u32>,
-    /// The bytes that the packet has; `data` may have fewer.
+    /// Length of the packet; `data` may be shorter.
     pub total_len: u16,
-    /// Why it is sent.
+    /// The reason.
     pub reason: PacketInReason,
     /// The table whose rule matched.
     pub table: u8,
     /// The cookie of that rule.
     pub cookie: u64,
-    /// The port by which it came. The other fields that a switch may add are not read: they are in the packet.
+    /// Its ingress port. Other fields are not parsed: they are in the packet.
     pub in_port: PortNumber,
     /// The packet's first bytes.
     pub data: &'a [u8],

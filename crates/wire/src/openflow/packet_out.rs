@@ -5,16 +5,16 @@ use super::{Action, List, NO_BUFFER, PortNumber, buffer};
 use crate::Error;
 use crate::writer::Writer;
 
-/// A packet on its way down.
+/// A packet sent by the controller.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PacketOut<'a> {
-    /// By what id the switch holds it, if it does.
+    /// Its buffer id, if the switch buffers it.
     pub buffer: Option<u32>,
-    /// The port by which it came, or is to have come; [`PortNumber::CONTROLLER`] for none.
+    /// Its real or assumed ingress port; [`PortNumber::CONTROLLER`] for none.
     pub in_port: PortNumber,
-    /// What is done with it.
+    /// Its actions.
     pub actions: List<'a, Action>,
-    /// The packet, where the switch does not hold it.
+    /// The packet, unless the switch buffers it.
     pub data: &'a [u8],
 }
 

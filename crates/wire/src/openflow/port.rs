@@ -1,4 +1,4 @@
-//! A switch's ports (section 7.2.1), and [`PortStatus`]: what became of one (section 7.4.3).
+//! A switch's ports (section 7.2.1), and [`PortStatus`]: a change of one (section 7.4.3).
 
 use core::fmt;
 
@@ -7,27 +7,27 @@ use super::reader::Reader;
 use crate::writer::Writer;
 use crate::{Error, Mac};
 
-/// A port's number, or one of those that stand for something else.
+/// A port's number, or a reserved number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]
 pub struct PortNumber(pub u32);
 
 impl PortNumber {
-    /// The greatest number of a port that is one.
+    /// The maximum number of a port.
     pub const MAX: Self = Self(0xffff_ff00);
-    /// The port by which the packet came, which no other number sends it back to.
+    /// The packet's ingress port: only this number sends it back there.
     pub const IN_PORT: Self = Self(0xffff_fff8);
-    /// In a packet-out: as if the packet had come by the port given there.
+    /// In a packet-out: process the packet as if it had arrived on the given ingress port.
     pub const TABLE: Self = Self(0xffff_fff9);
-    /// All ports but the one by which the packet came, and those that are closed to floods.
+    /// All ports except the ingress and those with flooding disabled.
     pub const FLOOD: Self = Self(0xffff_fffb);
-    /// All ports but the one by which the packet came.
+    /// All ports except the ingress.
     pub const ALL: Self = Self(0xffff_fffc);
-    /// The controller, as a packet-in.
+    /// The controller, by packet-in.
     pub const CONTROLLER: Self = Self(0xffff_fffd);
     /// The switch itself.
     pub const LOCAL: Self = Self(0xffff_fffe);
-    /// No port, or whatever port.
+    /// No port, or any port.
     pub const ANY: Self = Self(0xffff_ffff);
 }
 
@@ -46,37 +46,37 @@ impl fmt::Display for PortNumber {
     }
 }
 
-/// What a switch says of a port.
+/// A switch's description of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Port {
     /// Its number.
     pub number: PortNumber,
     /// Its MAC address.
     pub address: Mac,
-    /// Its name, filled up with zeros.
+    /// Its name, padded with zeros.
     pub name: [u8; Port::NAME_LEN],
-    /// How it is configured: [`Port::DOWN`] and other bits.
+    /// Its configuration: [`Port::DOWN`] and other bits.
     pub config: u32,
-    /// What state it is in: [`Port::LINK_DOWN`] and other bits.
+    /// Its state: [`Port::LINK_DOWN`] and other bits.
     pub state: u32,
-    /// Bits for rate and medium: as it is, as it offers, as it could, as the other end offers.
+    /// Bits for rate and medium: current, advertised, supported, advertised by the peer.
     pub features: [u32; 4],
     /// Its rate, in kbit/s.
     pub speed: u32,
-    /// The highest rate that it could have, in kbit/s.
+    /// Its maximum rate, in kbit/s.
     pub max_speed: u32,
 }
 
 impl Port {
-    /// The bytes of a name, the zero at its end included.
+    /// Length of a name, terminating zero included.
     pub const NAME_LEN: usize = 16;
-    /// In `config`: taken down by whoever manages the switch.
+    /// In `config`: administratively down.
     pub const DOWN: u32 = 1;
     /// In `state`: there is no link.
     pub const LINK_DOWN: u32 = 1;
     const LEN: usize = 64;
 
-    /// A name as it stands in a port, cut to what fits.
+    /// A port name, truncated to fit.
     pub fn name_of(text: &str) -> [u8; Self::NAME_LEN] {
         let mut name = [0; Self::NAME_LEN];
         let fits = Self::NAME_LEN - 1;
@@ -115,24 +115,24 @@ impl Codec<'_> for Port {
     }
 }
 
-/// Why a switch speaks of a port.
+/// The change of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum PortReason {
-    /// It is new.
+    /// Added.
     Add = 0,
-    /// It is gone.
+    /// Removed.
     Delete = 1,
-    /// Its configuration or state is another.
+    /// Its configuration or state changed.
     Modify = 2,
 }
 
-/// A port is new, gone or changed.
+/// A port was added, removed or changed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PortStatus {
-    /// Which of these.
+    /// The change.
     pub reason: PortReason,
-    /// The port, as it now is or last was.
+    /// The port, in its current or last state.
     pub port: Port,
 }
 

@@ -1,12 +1,12 @@
-//! [`Reader`]: fields one after another out of a message, each there or the message too short.
+//! [`Reader`]: reads the fields of a message; fails if the message is too short.
 
 use crate::Error;
 
-/// What is left to read of a message.
+/// The rest of a message to read.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
     rest: &'a [u8],
-    /// The bytes before `rest`, from the message's first.
+    /// Offset of `rest` in the message.
     before: usize,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// The next bytes, as many as the array has.
+    /// The next bytes, as many as the array's length.
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
         let short = Error::Short { need: self.before + N, have: self.before + self.rest.len() };
         let (array, rest) = self.rest.split_first_chunk().ok_or(short)?;
@@ -54,23 +54,23 @@ impl<'a> Reader<'a> {
         self.array().map(u64::from_be_bytes)
     }
 
-    /// Leaves out bytes that have no meaning.
+    /// Skips bytes.
     pub fn skip(&mut self, len: usize) -> Result<(), Error> {
         self.bytes(len).map(|_| ())
     }
 
-    /// A reader of the next `len` bytes, which are left out here.
+    /// A reader of the next `len` bytes, which are skipped here.
     pub fn part(&mut self, len: usize) -> Result<Self, Error> {
         let before = self.before;
         self.bytes(len).map(|rest| Self { rest, before })
     }
 
-    /// All that is left.
+    /// The remaining bytes.
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// Whether nothing is left.
+    /// Whether no bytes remain.
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }

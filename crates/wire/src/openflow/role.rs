@@ -1,29 +1,29 @@
-//! [`RoleMessage`]: which of several controllers may change a switch (section 7.3.9).
+//! [`RoleMessage`]: which controllers may change a switch (section 7.3.9).
 
 use super::reader::Reader;
 use crate::Error;
 use crate::writer::Writer;
 
-/// What a controller is to a switch.
+/// The role of a controller at a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u32)]
 pub enum Role {
-    /// Asks for the role, and leaves it.
+    /// Queries the role without changing it.
     NoChange = 0,
-    /// As all others.
+    /// Full access, shared with others.
     Equal = 1,
-    /// The only one that may change the switch ("master").
+    /// The only controller that may change the switch ("master").
     Primary = 2,
-    /// May only look ("slave").
+    /// Read-only access ("slave").
     Secondary = 3,
 }
 
-/// A role that is asked for, or held.
+/// A requested or current role.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RoleMessage {
     /// The role.
     pub role: Role,
-    /// Greater at each election of a primary.
+    /// Increases with each election of a primary.
     pub generation: u64,
 }
 

@@ -1,11 +1,11 @@
-//! The frames of `vectors.json` as tshark shows them with `tools/wireshark/weft.lua`, a third implementation.
+//! The frames of `vectors.json` in tshark with `tools/wireshark/weft.lua`, a third implementation.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-/// The value of a vector under a key, and what tshark calls it.
+/// A key of a vector, and its tshark field.
 type Named = (&'static str, &'static str);
 
 const HELLO: [Named; 5] = [
@@ -28,7 +28,7 @@ fn hex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
 }
 
-/// What tshark says of the fields of each frame, where the EtherTypes of `decode_as` are those protocols.
+/// The fields of each frame in tshark, with the EtherTypes of `decode_as` decoded as those protocols.
 fn tshark(name: &str, frames: &[Vec<u8>], decode_as: &[&str], fields: &[&str]) -> Vec<Vec<String>> {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.pcap"));
     crate::pcap::write_pcap(&path, frames);
@@ -42,7 +42,7 @@ fn tshark(name: &str, frames: &[Vec<u8>], decode_as: &[&str], fields: &[&str]) -
     for field in fields {
         command.args(["-e", field]);
     }
-    let output = command.output().expect("tshark is there");
+    let output = command.output().expect("tshark is installed");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && !errors.contains("Lua"), "{errors}");
     let lines = String::from_utf8(output.stdout).unwrap();
@@ -52,7 +52,7 @@ fn tshark(name: &str, frames: &[Vec<u8>], decode_as: &[&str], fields: &[&str]) -
     lines
 }
 
-/// Checks that tshark shows of each frame of `group` what its vector says, and refuses none.
+/// Checks that tshark shows the values of each vector of `group`, and rejects none.
 fn shows(group: &str, frame: &str, protocol: &str, named: &[Named]) {
     let file: Value = serde_json::from_str(include_str!("../../vectors.json")).unwrap();
     let vectors = file[group].as_array().unwrap();
@@ -73,7 +73,7 @@ fn shows(group: &str, frame: &str, protocol: &str, named: &[Named]) {
             })
             .collect();
         assert_eq!(line[..named.len()], expected, "{}", vector["name"]);
-        assert_eq!(line[named.len()], "", "{} is refused", vector["name"]);
+        assert_eq!(line[named.len()], "", "{} is rejected", vector["name"]);
     }
 }
 
@@ -100,7 +100,7 @@ fn tags_are_shown() {
 #[ignore = "needs tshark"]
 fn what_a_switch_refuses_is_marked_with_the_counter_of_the_reason() {
     let file: Value = serde_json::from_str(include_str!("../../vectors.json")).unwrap();
-    // A frame of another protocol is shown as that.
+    // Frames of other protocols are shown as such.
     let vectors = file["invalid"].as_array().unwrap().iter().filter(|vector| {
         let read = ["hello", "path", "tag", "wide_tag"].contains(&vector["reader"].as_str().unwrap());
         let frame = vector["frame"].as_str().unwrap();

@@ -1,4 +1,4 @@
-//! Frames and messages: against vectors, against tshark, and what holds for all of them.
+//! Frames and messages: compared with vectors and tshark, and their general properties.
 
 mod dissector;
 mod openflow;

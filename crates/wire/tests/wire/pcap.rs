@@ -1,4 +1,4 @@
-//! Frames as a file that tshark reads.
+//! Writes frames to a file for tshark.
 
 use std::io::Write;
 

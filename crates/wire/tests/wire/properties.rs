@@ -1,5 +1,5 @@
-//! What holds for all frames: what is written is read again, wrapping is undone exactly, no bytes make a
-//! reader panic, and a frame cut short says nothing else than the whole one.
+//! Properties of all frames: written frames parse to the same, wrapping is undone exactly, no bytes make
+//! a parser panic, and a truncated frame parses to the same or an error.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ fn hello() -> impl Strategy<Value = Hello> {
     })
 }
 
-/// What a Path frame of one of these types says.
+/// The header of a Path frame of one of these types.
 fn path_header(types: &'static [PathType]) -> impl Strategy<Value = PathHeader> {
     let tuple = (mac(), any::<u16>(), mac(), any::<u16>()).prop_map(
         |(source, source_port, destination, destination_port)| Tuple {
@@ -50,10 +50,10 @@ fn path_header(types: &'static [PathType]) -> impl Strategy<Value = PathHeader> 
 /// The types of Path frames that carry no original frame.
 const WITHOUT_ORIGINAL: [PathType; 3] = [PathType::Fail, PathType::RecoveryRequest, PathType::RecoveryReply];
 
-/// Extension headers of IPv6 with their own numbers: options, routing, a whole packet's fragment header.
+/// IPv6 extension headers by number: options, routing, a fragment header of a whole packet.
 const EXTENSIONS: [(u8, [u8; 8]); 4] = [(0, [0; 8]), (60, [0; 8]), (43, [0; 8]), (44, [0; 8])];
 
-/// A frame with a TCP segment: over both versions of IP, with tags, options, extension headers, data and
+/// A frame with a TCP segment: over both IP versions, with tags, options, extension headers, data and
 /// padding.
 fn tcp_frame() -> impl Strategy<Value = Vec<u8>> {
     let ends = (mac(), mac(), tags());
@@ -83,7 +83,7 @@ fn tcp_frame() -> impl Strategy<Value = Vec<u8>> {
                 header[0] = 0x40 | words;
                 let total = (20 + options.len() + segment.len()) as u16;
                 header[2..4].copy_from_slice(&total.to_be_bytes());
-                // May be "do not fragment", never a fragment.
+                // Maybe "do not fragment", never a fragment.
                 (header[6], header[7]) = (header[6] & 0x40, 0);
                 header[9] = 6;
                 frame.extend([0x08, 0x00].iter().chain(&header).chain(options).chain(&segment));
@@ -94,7 +94,7 @@ fn tcp_frame() -> impl Strategy<Value = Vec<u8>> {
     )
 }
 
-/// A Path frame of any type, with an original frame where it carries one.
+/// A Path frame of any type, with an original frame if the type has one.
 fn path_frame() -> impl Strategy<Value = Vec<u8>> {
     (path_header(&PathType::ALL), tags(), tcp_frame()).prop_map(|(header, tags, original)| {
         made(|out| match header.path_type.carries_original() {
@@ -112,13 +112,13 @@ fn hello_frame() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A width, and a tag that it holds.
+/// A width, and a tag that fits it.
 fn tag() -> impl Strategy<Value = (TagWidth, Tag)> {
     (select(&TagWidth::ALL[..]), 0..=Tag::MAX_QUEUE, any::<u32>(), any::<u32>())
         .prop_map(|(width, queue, up, down)| {
             (width, Tag { queue, up: up & width.max_up(), down: down & width.max_down() })
         })
-        .prop_filter("it names a gate", |(_, tag)| (tag.up, tag.down) != (0, 0))
+        .prop_filter("it has a gate", |(_, tag)| (tag.up, tag.down) != (0, 0))
 }
 
 /// A tagged frame.
@@ -128,7 +128,7 @@ fn tagged_frame() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Any frame, and such with a few bytes changed.
+/// Any frame, or one with a few bytes changed.
 fn near_frame() -> impl Strategy<Value = Vec<u8>> {
     let frame =
         prop_oneof![tcp_frame(), path_frame(), hello_frame(), tagged_frame(), vec(any::<u8>(), 0..200)];
@@ -143,7 +143,7 @@ fn near_frame() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// What is written into a buffer that is large enough.
+/// The bytes written into a large enough buffer.
 fn made(write: impl FnOnce(&mut [u8]) -> Result<usize, Error>) -> Vec<u8> {
     let mut out = vec![0xa5; 1024];
     let len = write(&mut out).unwrap();
@@ -151,7 +151,7 @@ fn made(write: impl FnOnce(&mut [u8]) -> Result<usize, Error>) -> Vec<u8> {
     out
 }
 
-/// What each reader reads of `bytes`, as text, but not where the frame ends.
+/// The result of each parser for `bytes`, as text, without the frame's end.
 fn read_all(bytes: &[u8]) -> [Result<String, Error>; 8] {
     let ethernet = Ethernet::parse(bytes);
     let path = |frame: PathFrame| format!("{:?} {:?}", frame.header(), frame.original().map(|(of, _)| of));
@@ -189,7 +189,7 @@ proptest! {
     #[test]
     fn a_hello_that_is_written_is_read(hello in hello(), source in mac(), ethertype: u16, key: Option<[u8; 20]>) {
         let key = key.map(|key| Key::new(&key));
-        // The EtherTypes of tags are not for payloads.
+        // EtherTypes of tags cannot be payloads.
         prop_assume!(!EtherType(ethertype).is_tag());
         let frame = made(|out| hello.write(source, EtherType(ethertype), key.as_ref(), out));
         let read = HelloFrame::parse(&frame, EtherType(ethertype)).unwrap();

@@ -1,5 +1,5 @@
-//! The frames of `vectors.json`, which a second implementation made (`vectors.py`), are read and written as
-//! they stand there.
+//! The frames of `vectors.json`, made by a second implementation (`vectors.py`), are parsed and written
+//! exactly.
 
 use std::fmt::Debug;
 
@@ -77,7 +77,7 @@ impl Vector<'_> {
             "fail" => PathType::Fail,
             "recovery_request" => PathType::RecoveryRequest,
             "recovery_reply" => PathType::RecoveryReply,
-            other => panic!("there is no type {other}"),
+            other => panic!("unknown type {other}"),
         };
         PathHeader { path_type, hops: self.number("hops"), id: self.number("id"), tuple: self.tuple() }
     }
@@ -88,7 +88,7 @@ fn hex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
 }
 
-/// Calls `check` with the name and each vector of a group.
+/// Calls `check` with the name and content of each vector of a group.
 fn each(group: &str, check: impl Fn(&str, Vector)) {
     let file: Value = serde_json::from_str(include_str!("../../vectors.json")).unwrap();
     let vectors = file[group].as_array().unwrap();
@@ -96,7 +96,7 @@ fn each(group: &str, check: impl Fn(&str, Vector)) {
     vectors.iter().for_each(|vector| check(vector["name"].as_str().unwrap(), Vector(vector)));
 }
 
-/// What `write` writes into a buffer that was not empty.
+/// The bytes that `write` writes into a nonzero buffer.
 fn written(write: impl FnOnce(&mut [u8]) -> Result<usize, Error>) -> Result<Vec<u8>, Error> {
     let mut out = vec![0xa5; 2048];
     let len = write(&mut out)?;
@@ -260,7 +260,7 @@ fn messages_are_signed_and_verified() {
     });
 }
 
-/// The numbers that an error has.
+/// The values of an error.
 fn values(error: &Error) -> Vec<usize> {
     match *error {
         Error::Short { need, have } | Error::Buffer { need, have } => vec![need, have],
@@ -311,9 +311,9 @@ fn invalid_frames_are_refused_for_their_reason() {
                 .and_then(|ethernet| Ipv6::parse(ethernet.payload()))
                 .and_then(|ip| Neighbor::parse(&ip).map(|_| ()))
                 .err(),
-            other => panic!("there is no reader {other}"),
+            other => panic!("unknown reader {other}"),
         };
-        let error = refused.unwrap_or_else(|| panic!("{name} was read"));
+        let error = refused.unwrap_or_else(|| panic!("{name} was accepted"));
         let expected = &vector.0["error"];
         assert_eq!(error.counter(), expected["counter"], "{name}");
         assert_eq!(Value::from(values(&error)), expected["values"], "{name}");

@@ -211,15 +211,18 @@ fn weftctl_sets_gates_and_rules_one_at_a_time_and_what_it_dumps_it_reads() {
     assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"));
 
     let text = refusal(&left, &["add-flow", flow]);
-    assert!(text.starts_with("error: priority 1000, 0.0.0.0/0 -> 10.0.0.2/32: there already"), "{text}");
+    assert!(
+        text.starts_with("error: priority 1000, 0.0.0.0/0 -> 10.0.0.2/32: this rule already exists"),
+        "{text}"
+    );
     let text = refusal(&left, &["add-flow", "priority=1000,ip_dst=10.0.0.0/24,actions=down:4,gate:100"]);
     assert!(text.contains("conflicts with 0.0.0.0/0 -> 10.0.0.2/32 of the same priority"), "{text}");
     let text = refusal(&left, &["add-flow", "ip_dst=10.0.0.3,actions=down:9000,gate:100"]);
-    assert!(text.contains("a narrow tag cannot say this: DOWN"), "{text}");
+    assert!(text.contains("does not fit a narrow tag: DOWN"), "{text}");
     let text = refusal(&right, &["del-group", "3"]);
-    assert!(text.contains("group 3 is named by 1 rules"), "{text}");
+    assert!(text.contains("group 3 is used by 1 rules"), "{text}");
     let text = refusal(&left, &["set-gate", "h", "100"]);
-    assert!(text.contains("gate 100 is port 0's and port 1's"), "{text}");
+    assert!(text.contains("gate 100 is assigned to ports 0 and 1"), "{text}");
     assert!(
         refusal(&left, &["set-gate", "eth9", "8"]).contains("`eth9` is no port of this switch: it has h, a")
     );
@@ -297,7 +300,7 @@ fn what_cannot_be_read_or_taken_is_said_and_changes_nothing() {
             400,
             "unknown field `swich`",
         ),
-        ("PUT", "/v1/gates", gates("l", 100).to_string(), 409, "gate 100 is port 0's and port 1's"),
+        ("PUT", "/v1/gates", gates("l", 100).to_string(), 409, "gate 100 is assigned to ports 0 and 1"),
         (
             "PATCH",
             "/v1/gates",
@@ -321,7 +324,7 @@ fn what_cannot_be_read_or_taken_is_said_and_changes_nothing() {
             "/v1/flows",
             json!({"priority": 5, "rules": [far(2, 4)]}).to_string(),
             409,
-            "rule 0: priority 1000, and this",
+            "rule 0: priority 1000, but this",
         ),
         (
             "PUT",
@@ -602,7 +605,7 @@ fn gates_and_rules_outlive_the_daemon_and_frames_go_on() {
     assert!(packets(&left) > counted, "{:?} after {counted:?}", packets(&left));
     left.wait_roles(&[("h", "host"), ("a", "fabric")]);
     let (_, answer) = pair.http("l", "POST", "/v1/flows", &json!({"changes": [{"add": far(2, 4)}]}));
-    assert!(answer["error"].as_str().is_some_and(|text| text.contains("there already")), "{answer}");
+    assert!(answer["error"].as_str().is_some_and(|text| text.contains("already exists")), "{answer}");
     assert_eq!(left.ask("down")["down"], true);
     assert!(!pair.places.run.join("l.gates").exists());
 }
@@ -723,7 +726,7 @@ fn many_rules_are_taken_in_seconds_and_hold_nothing_else_up() {
         let one_more = json!({"changes": [{"add": rule("10.99.0.1/32", 4, 100)}]});
         let (status, answer) = pair.http("l", "POST", "/v1/flows", &one_more);
         assert_eq!(status, 409);
-        assert!(answer["error"].as_str().is_some_and(|text| text.contains("holds no more")), "{answer}");
+        assert!(answer["error"].as_str().is_some_and(|text| text.contains("table is full")), "{answer}");
         let text = lines(&left, &["dump-flows"]);
         assert_eq!(text.len(), 200_000);
         assert_eq!(right.role("a"), "fabric", "{}", right.log());

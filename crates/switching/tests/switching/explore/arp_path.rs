@@ -7,13 +7,13 @@ use weft_units::{Duration, HostId, PortId};
 
 use crate::explore::net::{arp_path, reply, request, segment};
 
-/// The rule of the paper: what cannot be sent on is lost, and nobody is told of stations that have not asked.
+/// The rule of the paper: undeliverable frames are dropped, and silent stations are not announced.
 pub fn papers() -> Exploration {
     let (learnt, attached) = (Duration::from_secs(10), Duration::from_secs(300));
     Exploration { on_unknown: OnUnknown::Repair, announce: false, learnt, attached, ..Exploration::default() }
 }
 
-/// Two spines, two leaves, two hosts a leaf.
+/// Two spines, two leaves, two hosts per leaf.
 pub fn small() -> Fabric {
     let link = LinkSpec::default();
     build::spine_leaf(2, 2, 2, &link, &link).expect("a good fabric")
@@ -49,7 +49,7 @@ fn the_reply_and_data_take_the_path_that_won() {
 #[test]
 fn a_late_copy_is_late_even_after_the_reply() {
     let mut net = arp_path(small(), &Exploration::default(), 1);
-    // The way over the second spine is slow: its copy comes after the reply has passed.
+    // The path over the second spine is slow: its copy arrives after the reply has passed.
     let leaf = net.fabric.switches().find(|&node| net.fabric.node(node).tier == 1).unwrap();
     let uplinks: Vec<_> = net.fabric.ports(leaf).to_vec();
     let slow = uplinks.iter().rfind(|link| !net.fabric.node(net.fabric.link(**link).to).is_host()).unwrap();
@@ -64,18 +64,18 @@ fn a_late_copy_is_late_even_after_the_reply() {
 fn an_address_that_a_host_has_claimed_is_the_owners_again_with_a_frame_of_the_owner() {
     let mut net = arp_path(small(), &papers(), 1);
     net.resolve(0, 2);
-    // Host 1, at the switch of host 0, sends in the name of host 2, which is elsewhere.
+    // Host 1, on the switch of host 0, uses the address of host 2, which is elsewhere.
     let other = net.fabric.host_node(HostId(1));
     let claim = Header { kind: Kind::Other, ..segment(2, 0, 1, 1, 0, 1) };
     net.send_from(other, PortId(0), claim);
     net.run(Duration::from_ms(1));
-    assert!(net.data(0, 2, 1, 1).is_none(), "host 1 gets what is for host 2");
+    assert!(net.data(0, 2, 1, 1).is_none(), "host 1 receives frames for host 2");
     assert_eq!(net.dropped(DropReason::NoRoute), 0);
     assert!(net.data(2, 0, 1, 1).is_some());
     assert!(net.data(0, 2, 1, 1).is_none());
-    assert_eq!(net.dropped(DropReason::NoRoute), 1, "nobody here has the address: a repair begins");
+    assert_eq!(net.dropped(DropReason::NoRoute), 1, "the address is not here: a repair starts");
     net.run(Duration::from_ms(1_100));
-    assert_eq!(net.data(0, 2, 1, 1).unwrap().len(), 3, "found where its frames come from");
+    assert_eq!(net.data(0, 2, 1, 1).unwrap().len(), 3, "found at its real port");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn what_is_for_the_other_end_of_the_cable_goes_no_further() {
     let number = net.send(lacp);
     net.run(Duration::from_ms(10));
     assert_eq!(net.deliveries(number).len(), 0);
-    assert_eq!(net.dropped(DropReason::LateCopy), 0, "no second switch has seen it");
+    assert_eq!(net.dropped(DropReason::LateCopy), 0, "it reached no second switch");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn other_broadcasts_follow_the_same_rule_apart_from_requests() {
     let number = net.send(broadcast);
     net.run(Duration::from_ms(10));
     assert_eq!(net.deliveries(number).len(), 3);
-    // Of the sender itself it teaches its own edge only.
+    // Only the sender's own edge learns the sender.
     assert_eq!(net.entries().stations, 1);
 }
 
@@ -104,16 +104,16 @@ fn other_broadcasts_follow_the_same_rule_apart_from_requests() {
 fn by_the_papers_rule_a_frame_to_a_station_whose_entry_has_gone_is_lost_and_repairs_the_path() {
     let mut net = arp_path(small(), &papers(), 1);
     net.resolve(0, 2);
-    // Both edges still know their hosts, the fabric between has forgotten.
+    // Both edges still know their hosts, but the fabric between has forgotten them.
     for _ in 0..4 {
         net.run(Duration::from_secs(4));
         net.send(segment(0, 0, 1, 1, Header::ACK, 0));
         net.send(segment(2, 2, 1, 1, Header::ACK, 0));
     }
     net.run(Duration::from_ms(10));
-    assert_eq!(net.data(0, 2, 1, 1), None, "the first frame finds no way");
+    assert_eq!(net.data(0, 2, 1, 1), None, "no path for the first frame");
     assert!(net.made(Kind::PathRequest) > 0 && net.made(Kind::PathReply) == 1);
-    assert!(net.data(0, 2, 1, 1).is_some(), "the next one does");
+    assert!(net.data(0, 2, 1, 1).is_some(), "the next one has a path");
     assert!(net.data(2, 0, 1, 1).is_some());
 }
 
@@ -134,14 +134,14 @@ fn a_host_that_moves_is_found_where_it_sends_from() {
     let mut net = arp_path(small(), &Exploration::default(), 1);
     net.resolve(0, 2);
     net.run(Duration::from_secs(4));
-    // Host 2's address now sends from host 1's place.
+    // Host 2's address now sends from host 1's port.
     let node = net.fabric.host_node(HostId(1));
     net.send_from(node, weft_units::PortId(0), request(2));
     net.run(Duration::from_ms(10));
     let number = net.send(segment(0, 2, 1, 1, Header::ACK, 0));
     net.run(Duration::from_ms(10));
-    assert_eq!(net.deliveries(number).len(), 0, "host 2's old place gets nothing");
-    assert_eq!(net.dropped(DropReason::NotForMe), 1, "host 1's place does");
+    assert_eq!(net.deliveries(number).len(), 0, "nothing at host 2's old port");
+    assert_eq!(net.dropped(DropReason::NotForMe), 1, "but at host 1's port");
 }
 
 #[test]
@@ -168,8 +168,8 @@ fn two_switches_that_point_at_each_other_find_the_station_anew() {
     let mut net = arp_path(line, &papers(), 1);
     net.resolve(0, 1);
     assert!(net.data(0, 1, 1, 1).is_some());
-    // As after a flood and a reply of one station that crossed each other: the spine believes it to
-    // be where its frames come from.
+    // As after a crossing flood and reply of one station: the spine's entry for the station points back to
+    // where its frames come from.
     let leaf = net.fabric.find("l0").unwrap();
     let ports = net.fabric.ports(leaf).iter();
     let up = ports.enumerate().find(|(_, link)| !net.fabric.node(net.fabric.link(**link).to).is_host());
@@ -178,9 +178,9 @@ fn two_switches_that_point_at_each_other_find_the_station_anew() {
     net.loss = 1000;
     net.run(Duration::from_ms(10));
     net.loss = 0;
-    assert!(net.data(0, 1, 1, 1).is_none(), "the frame that shows it is lost");
+    assert!(net.data(0, 1, 1, 1).is_none(), "the frame that reveals it is lost");
     net.run(Duration::from_ms(1_100));
-    assert!(net.data(0, 1, 1, 1).is_some(), "the repair has found the way");
+    assert!(net.data(0, 1, 1, 1).is_some(), "the repair found the path");
     assert_eq!(net.dropped(DropReason::SamePort), 0);
 }
 

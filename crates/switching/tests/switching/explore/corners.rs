@@ -1,4 +1,4 @@
-//! Bounds: full tables, bursts of explorations, floods that go round.
+//! Limits: full tables, bursts of explorations, looping floods.
 
 use weft_switching::exploration::Exploration;
 use weft_switching::{DropReason, Header, Kind};
@@ -13,7 +13,7 @@ fn a_full_table_keeps_what_is_confirmed_and_used() {
     let mut net = tcp_path(small(), &config, 1);
     net.resolve(0, 2);
     let kept = net.open(0, 2, 1, 1)[0].clone();
-    // SYNs that nobody answers fill the rest of the tables, over and over.
+    // Unanswered SYNs fill the rest of the tables repeatedly.
     for port in 100..200 {
         net.send(segment(0, 2, port, 80, Header::SYN, 1));
         net.run(Duration::from_us(100));
@@ -22,7 +22,7 @@ fn a_full_table_keeps_what_is_confirmed_and_used() {
     }
     let switches = net.fabric.switches().count();
     assert!(net.entries().flows <= 4 * switches, "{} entries", net.entries().flows);
-    // With more connections than entries all still get through.
+    // More connections than entries: all still get through.
     for port in 300..310 {
         net.open(0, 2, port, 1);
     }
@@ -44,9 +44,9 @@ fn beyond_the_burst_a_host_port_explores_at_its_rate() {
         (0..100).map(|port| net.send(segment(0, 2, port + 1, 80, Header::SYN, 1))).collect();
     net.run(Duration::from_ms(5));
     for syn in syns {
-        assert_eq!(net.deliveries(syn).len(), 1, "explored or not, it arrives");
+        assert_eq!(net.deliveries(syn).len(), 1, "it arrives, explored or not");
     }
-    // Of two spines one copy is late at the far leaf, and it bounces off the near one.
+    // With two spines, one copy is late at the far leaf, and it bounces off the near one.
     let explorations = net.dropped(DropReason::LateCopy) - before;
     assert!((5..=15).contains(&explorations), "{explorations} late copies");
 }
@@ -61,7 +61,7 @@ fn where_no_more_floods_can_be_remembered_the_oldest_is_forgotten_and_each_frame
         let syn = net.send(segment(0, 2, 1, 80, Header::SYN, isn));
         net.run(Duration::from_ms(1));
         assert_eq!(net.deliveries(syn).len(), 1);
-        assert!(net.dropped(DropReason::LateCopy) > before, "it is explored");
+        assert!(net.dropped(DropReason::LateCopy) > before, "explored");
     }
     assert_eq!(net.loops, 0);
 }
@@ -75,7 +75,7 @@ fn a_flood_that_has_gone_too_far_ends() {
     let spine = net.fabric.switches().max_by_key(|&node| net.fabric.node(node).tier).unwrap();
     let towards = |from: NodeId, to: NodeId| {
         let port = net.fabric.ports(from).iter().position(|link| net.fabric.link(*link).to == to);
-        PortId(port.expect("a cable") as u16)
+        PortId(port.expect("a link") as u16)
     };
     let port = towards(leaf, spine);
     let mut request = Header { kind: Kind::PathRequest, ..segment(0, 3, 5, 80, Header::SYN, 9) };

@@ -1,4 +1,4 @@
-//! Stations that are new or have moved: they are announced, and found where they are.
+//! Stations that are new or moved: they are announced, and reached at their new port.
 
 use weft_switching::exploration::Exploration;
 use weft_switching::tfe::Classifier;
@@ -12,7 +12,7 @@ fn broadcast(from: u32) -> Header {
     Header { kind: Kind::Other, ..request(from) }
 }
 
-/// A frame from one host to another that is no TCP segment.
+/// A non-TCP frame from one host to another.
 fn datagram(from: u32, to: u32) -> Header {
     Header { kind: Kind::Other, ..segment(from, to, 0, 0, 0, 0) }
 }
@@ -27,7 +27,7 @@ fn a_station_that_is_heard_for_the_first_time_is_announced_once() {
     net.send(broadcast(0));
     net.run(Duration::from_ms(1));
     assert_eq!(net.made(Kind::PathRequest), announced);
-    // An answer to its broadcast, as a DHCP server's, has a path at once.
+    // A reply to its broadcast, such as a DHCP server's, has a path at once.
     assert_eq!(net.data(2, 0, 1, 1).map(|path| path.len()), Some(3));
     assert_eq!(net.dropped(DropReason::NotForMe), 0);
 }
@@ -59,7 +59,7 @@ fn a_host_that_moved_is_reached_with_its_first_frame_whatever_that_is() {
             }
             net.run(Duration::from_ms(100));
             assert!(net.data(0, 2, 1000, 80).is_some());
-            // To the other leaf, where host 0 is.
+            // To the other leaf, that of host 0.
             net.swap(1, 2);
             let number = net.send(first);
             net.run(Duration::from_ms(5));
@@ -72,8 +72,8 @@ fn a_host_that_moved_is_reached_with_its_first_frame_whatever_that_is() {
     }
 }
 
-/// Host 2 is moved between two leaves and says nothing there until `callers` have reached it, each with the first of
-/// its frames, which `frame` makes.
+/// Host 2 moves between two leaves and stays silent until `callers` have reached it, each with its first frame, made
+/// by `frame`.
 fn reaches_a_silent_host<S: Switch>(
     mut net: Net<S>,
     callers: [u32; 2],
@@ -81,13 +81,13 @@ fn reaches_a_silent_host<S: Switch>(
     what: &str,
 ) {
     callers.iter().for_each(|&caller| net.resolve(caller, 2));
-    // Host 2 goes to the leaf of host 0 and comes back, twice; only one of its two places has a carrier.
+    // Host 2 moves to the leaf of host 0 and back, twice; only one of its two ports has a carrier.
     let places = [2, 1].map(|host| net.fabric.ports(net.fabric.host_node(HostId(host)))[0]);
     net.set_up(places[1], false);
     for (old, new) in [(0, 1), (1, 0), (0, 1), (1, 0)] {
         net.set_up(places[old], false);
         net.swap(1, 2);
-        // Each frame that is sent meanwhile is flooded, by the old leaf or by that of the sender.
+        // Every frame sent in between is flooded, by the old leaf or by the sender's.
         for _ in 0..10 {
             callers.iter().for_each(|&caller| _ = net.send(frame(caller, 2)));
             net.run(Duration::from_ms(5));
@@ -97,9 +97,9 @@ fn reaches_a_silent_host<S: Switch>(
             let number = net.send(frame(caller, 2));
             net.run(Duration::from_ms(5));
             let reached = net.deliveries(number).len();
-            assert_eq!(reached, 1, "from host {caller}, {callers:?}, to place {new}, {what}");
+            assert_eq!(reached, 1, "from host {caller}, {callers:?}, to port {new}, {what}");
         }
-        // It has heard them, and answers.
+        // It has received their frames, and replies.
         callers.iter().for_each(|&caller| _ = net.send(frame(2, caller)));
         net.run(Duration::from_ms(300));
     }
@@ -149,7 +149,7 @@ fn the_connections_of_a_host_that_moved_go_on_though_its_old_port_is_up() {
     net.open(0, 3, 1000, 7);
     net.run(Duration::from_ms(100));
     assert!(net.data(0, 3, 1000, 80).is_some());
-    // Host 3 moves to the leaf of host 0, host 1 away from there.
+    // Host 3 moves to the leaf of host 0, and host 1 away from it.
     net.swap(1, 3);
     net.send(request(3));
     net.run(Duration::from_ms(5));
@@ -160,7 +160,7 @@ fn the_connections_of_a_host_that_moved_go_on_though_its_old_port_is_up() {
 
 #[test]
 fn a_wire_between_two_host_ports_carries_a_broadcast_once() {
-    // What the wire does: all that reaches hosts 1 and 3 comes in again where the other is.
+    // The link between hosts 1 and 3: each frame to one comes back from the other.
     let mut net = arp_path(small(), &Exploration::default(), 1);
     net.send(broadcast(0));
     net.run(Duration::from_us(300));
@@ -174,7 +174,7 @@ fn a_wire_between_two_host_ports_carries_a_broadcast_once() {
         }
         carried += loops;
         rounds += 1;
-        assert!(rounds < 10, "it goes on and on");
+        assert!(rounds < 10, "endless loop");
         for delivered in came {
             if let Some(other) = [(1, 3), (3, 1)].into_iter().find(|pair| pair.0 == delivered.host.0) {
                 net.send_from(net.fabric.host_node(HostId(other.1)), PortId(0), delivered.header);
@@ -198,9 +198,9 @@ fn a_port_adds_stations_no_faster_than_it_may_and_the_frames_of_the_others_arriv
         net.run(Duration::from_us(500));
         assert_eq!(net.deliveries(number).len(), 1);
     }
-    // Four switches, one entry each and not more than the burst.
+    // Four switches, with one entry each and at most the burst.
     assert!(net.entries().stations - before <= 4 * 5 + 4, "{:?}", net.entries());
-    // A host of another port is learnt as ever.
+    // A host on another port is still learnt.
     net.send(broadcast(1));
     net.run(Duration::from_ms(1));
     assert_eq!(net.data(2, 1, 1, 1).map(|path| path.len()), Some(3));
@@ -229,7 +229,7 @@ fn a_host_that_moved_to_a_port_that_may_flood_nothing_at_the_moment_is_announced
     net.resolve(0, 2);
     net.run(Duration::from_ms(1_000));
     assert!(net.data(0, 2, 1000, 80).is_some());
-    // To the other leaf, to a port whose hosts have used up its floods.
+    // To the other leaf, to a port whose flood limit is used up.
     net.swap(1, 2);
     let port = net.fabric.host_node(HostId(1));
     for _ in 0..20 {

@@ -1,5 +1,5 @@
-//! A fabric of exploring switches with delays, losses and failures, but without queues: every frame is
-//! followed from its host to its ends.
+//! A fabric of exploring switches with delays, losses and failures, but without queues: every frame is followed
+//! from its host to its ends.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -16,7 +16,7 @@ use weft_switching::{
 };
 use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Time};
 
-/// A frame as it travels: which one, and which switches it has been at.
+/// A frame in flight, with the switches that it visited.
 #[derive(Clone, Debug)]
 struct Frame {
     number: usize,
@@ -33,7 +33,7 @@ pub struct Delivered {
     pub visited: Vec<NodeId>,
 }
 
-/// How often frames were made and ended.
+/// Number of frames created and ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
     pub made: u64,
@@ -66,24 +66,24 @@ pub struct Net<S> {
     pub now: Time,
     switches: BTreeMap<NodeId, (S, Stream)>,
     delays: Vec<u64>,
-    /// The addresses of the hosts.
+    /// The hosts' addresses.
     addresses: Vec<Mac>,
     up: Vec<bool>,
     events: BinaryHeap<Reverse<(u64, u64, u32)>>,
     waiting: BTreeMap<u64, Frame>,
     sequence: u64,
     frames: usize,
-    /// Of 1000 frames on a cable so many are lost.
+    /// Losses per 1000 frames on a link.
     pub loss: u64,
     random: Stream,
     pub delivered: Vec<Delivered>,
     pub drops: BTreeMap<DropReason, u64>,
-    /// Flooded frames sent on by a switch that had sent them on before.
+    /// Flooded frames that a switch forwarded a second time.
     pub loops: u64,
-    /// The same of frames for one station.
+    /// The same for unicast frames.
     pub circles: u64,
     pub balance: Balance,
-    /// Frames that switches made, by kind.
+    /// Frames made by switches, by kind.
     pub control: BTreeMap<u8, u64>,
 }
 
@@ -126,13 +126,13 @@ impl<S: Switch> Net<S> {
             now: Time::ZERO,
             fabric,
         };
-        // The first Hellos arrive.
+        // The first Hello messages arrive.
         net.run(Duration::from_ms(100));
         net
     }
 
-    /// A switch restarts: `fresh`, whose tables are empty, takes its place. Its neighbours are considered up, and
-    /// it knows which ports are down.
+    /// A switch restarts: replaced by `fresh`, which has empty tables. Its neighbours are considered up, and it
+    /// knows which ports are down.
     pub fn restart(&mut self, node: NodeId, fresh: S) {
         let now = self.now;
         let (switch, _) = self.switches.get_mut(&node).expect("a switch");
@@ -160,8 +160,8 @@ impl<S: Switch> Net<S> {
         self.send_from(node, PortId(0), header)
     }
 
-    /// The hosts exchange their addresses, as if each had moved to where the other was. What the fabric knows of
-    /// them is as old.
+    /// Swaps the addresses of two hosts, as if each had moved to the other's port. The fabric's entries are now
+    /// outdated.
     pub fn swap(&mut self, a: u32, b: u32) {
         self.addresses.swap(a as usize, b as usize);
     }
@@ -188,7 +188,7 @@ impl<S: Switch> Net<S> {
         self.events.push(Reverse((at, self.sequence, link.0)));
     }
 
-    /// Lets `span` go by.
+    /// Advances time by `span`.
     pub fn run(&mut self, span: Duration) {
         let end = self.now + span;
         loop {
@@ -210,7 +210,7 @@ impl<S: Switch> Net<S> {
         self.now = end;
     }
 
-    /// Calls a switch for something that is not a frame, and sends the frames that it makes.
+    /// Calls a switch without a frame, and sends the frames that it makes.
     fn on_switch(&mut self, node: NodeId, call: impl FnOnce(&mut S, &mut Ctx<'_>, &mut Actions)) {
         let mut out = Actions::default();
         let (switch, random) = self.switches.get_mut(&node).expect("a switch");
@@ -254,17 +254,17 @@ impl<S: Switch> Net<S> {
         let (switch, random) = self.switches.get_mut(&node).expect("a switch");
         switch.receive(&mut Ctx { now: self.now, random }, port, &frame.header, &mut out);
         let actions: Vec<Action> = out.all().collect();
-        assert!(!actions.is_empty(), "a switch has to say what becomes of {:?}", frame.header);
+        assert!(!actions.is_empty(), "no action for {:?}", frame.header);
         let sends =
             actions.iter().filter(|action| matches!(action, Action::Send(_) | Action::Deliver(_))).count();
         if out.emits_ahead() {
             self.emit(node, &out);
         }
         if matches!(out.rewriting(), Rewrite::Mark | Rewrite::UnwrapAndMark) {
-            // A flood starts here, wherever the frame has been before.
+            // A flood starts here, wherever the frame was before.
             frame.visited.clear();
         }
-        assert!(sends == 0 || sends == actions.len(), "sent and dropped alike");
+        assert!(sends == 0 || sends == actions.len(), "both sent and dropped");
         if sends > 0 && frame.visited.contains(&node) {
             let flooded = matches!(frame.header.kind, Kind::PathRequest | Kind::RecoveryRequest)
                 || frame.header.kind == Kind::PathFail && frame.header.sport == 0 && frame.header.dport == 0
@@ -304,12 +304,12 @@ impl<S: Switch> Net<S> {
         self.drops.get(&reason).copied().unwrap_or(0)
     }
 
-    /// Frames of a kind that switches have made.
+    /// Number of frames of a kind made by switches.
     pub fn made(&self, kind: Kind) -> u64 {
         self.control.get(&(kind as u8)).copied().unwrap_or(0)
     }
 
-    /// Takes a cable down or up, both directions, and tells both ends.
+    /// Takes both directions of a link down or up, and notifies both ends.
     pub fn set_up(&mut self, link: LinkId, up: bool) {
         for link in [link, link.reverse()] {
             self.up[link.index()] = up;
@@ -322,9 +322,9 @@ impl<S: Switch> Net<S> {
         }
     }
 
-    /// Entries for flows and for stations that all switches together hold, expired or not.
+    /// Entries for flows and stations on all switches, expired or not.
     pub fn entries(&mut self) -> TableEntries {
-        // Nothing has expired at time zero: what is held is counted, not what is valid.
+        // Nothing has expired at time zero: entries are counted, valid or not.
         let each = self.switches.values_mut().map(|(switch, _)| switch.table_entries(Time::ZERO));
         each.fold(TableEntries::default(), |sum, one| TableEntries {
             flows: sum.flows + one.flows,
@@ -332,17 +332,17 @@ impl<S: Switch> Net<S> {
         })
     }
 
-    /// Frames on cables.
+    /// Frames in flight on links.
     pub fn in_flight(&self) -> u64 {
         self.waiting.len() as u64
     }
 
-    /// Which deliveries a frame had.
+    /// The deliveries of a frame.
     pub fn deliveries(&self, number: usize) -> Vec<&Delivered> {
         self.delivered.iter().filter(|delivered| delivered.number == number).collect()
     }
 
-    /// A host asks for another, which answers; both are known in the fabric then.
+    /// A host resolves another, so that both are known in the fabric.
     pub fn resolve(&mut self, from: u32, to: u32) {
         self.send(request(from));
         self.run(Duration::from_ms(50));

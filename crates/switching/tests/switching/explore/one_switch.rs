@@ -1,4 +1,4 @@
-//! One switch of any scheme, fed with arbitrary frames, while ports change, rules come and go and time passes. A fuzz target
+//! One switch of any scheme receives arbitrary frames while ports and rules change and time passes. A fuzz target
 //! (`fuzz/fuzz_targets/switching.rs`) and a property test drive it with arbitrary bytes.
 
 use std::collections::BTreeMap;
@@ -12,12 +12,12 @@ use weft_switching::{
 };
 use weft_units::{Bytes, Duration, NodeId, PortId, Time};
 
-/// What every table of flows and of stations is limited to.
+/// The limit of every table of flows and stations.
 const ENTRIES: u64 = 12;
-/// Rules that a central controller has in the switch at most.
+/// Maximum number of rules in the switch.
 const RULES: u64 = 8;
 
-/// Bytes as the choices of a test; zeros behind the last.
+/// Bytes as a test's choices, followed by zeros.
 struct Choices<'a>(&'a [u8]);
 
 impl Choices<'_> {
@@ -35,7 +35,7 @@ impl Choices<'_> {
         u16::from_be_bytes([self.byte(), self.byte()])
     }
 
-    /// One of a few numbers, or any.
+    /// One of a few numbers, or any number.
     fn number(&mut self, usual: &[u16]) -> u16 {
         match self.below(usual.len() + 1) {
             place if place < usual.len() => usual[place],
@@ -73,7 +73,7 @@ impl Choices<'_> {
         if self.below(4) == 0 {
             overlay.fill_with(|| self.byte());
         } else {
-            // Few explorations and few hops: most frames are about what the switch has seen.
+            // Few explorations and hops: most frames refer to earlier ones.
             (overlay[3], overlay[4]) = (self.byte() % 4, self.byte() % 4);
         }
         Header {
@@ -94,7 +94,7 @@ impl Choices<'_> {
     }
 }
 
-/// A scheme with parameters that make its tables small, and others at choice.
+/// A scheme with small tables and random other parameters.
 fn spec(choices: &mut Choices<'_>) -> SchemeSpec {
     let info = registry()[choices.below(registry().len())];
     let mut params = BTreeMap::new();
@@ -114,7 +114,7 @@ fn spec(choices: &mut Choices<'_>) -> SchemeSpec {
         params.insert(param.name.to_owned(), value);
     }
     let spec = SchemeSpec { name: info.name.to_owned(), params };
-    // A scenario with such parameters is refused.
+    // A scenario rejects such parameters.
     if contradiction(&spec).is_none() { spec } else { SchemeSpec { params: BTreeMap::new(), ..spec } }
 }
 
@@ -138,11 +138,11 @@ impl Context for World {
     }
 }
 
-/// Runs one switch through what `bytes` choose.
+/// Runs one switch with the choices in `bytes`.
 ///
 /// # Panics
-/// Where the switch breaks a rule: an action that cannot be done, a frame of which nothing becomes, a table beyond its limit, a
-/// deadline that does not pass.
+/// If the switch breaks a rule: an invalid action, a frame without an action, a table beyond its limit, or an overdue
+/// deadline that does not advance.
 pub fn run(bytes: &[u8]) {
     let mut choices = Choices(bytes);
     let link = LinkSpec::default();
@@ -161,7 +161,7 @@ struct Driver<'a> {
     fabric: &'a Fabric,
     node: NodeId,
     routes: &'a Arc<Forwarding>,
-    /// Whether the scheme's tables were given a limit.
+    /// Whether the scheme's tables have a limit.
     bounded: bool,
 }
 
@@ -197,14 +197,14 @@ impl SchemeVisitor for Driver<'_> {
             }
             let entries = switch.table_entries(world.now);
             let limit = if self.bounded { ENTRIES } else { RULES.max(hosts.into()) } as usize;
-            // Under TFE, flows that have no path yet are counted beside those that have.
+            // Under TFE, flows without a path are counted in addition to those with one.
             assert!(entries.stations <= limit && entries.flows <= 2 * limit, "{entries:?} of {limit}");
         }
     }
 }
 
 impl Driver<'_> {
-    /// Lets time pass, and has the switch do what is due.
+    /// Advances time, and runs the switch's due timers.
     fn pass<S: Switch>(&mut self, switch: &mut S, world: &mut World, out: &mut Actions, ports: usize) {
         let span = Duration::from_us(1) * (1_u64 << (self.choices.byte() % 24));
         let end = world.now + span;
@@ -222,7 +222,7 @@ impl Driver<'_> {
         world.now = end;
     }
 
-    /// A change by the central controller: rules of few cookies, whose ports exist.
+    /// A rule change by the central controller: few cookies, existing ports.
     fn rule(&mut self, ports: usize, hosts: u32) -> RuleChange {
         let choices = &mut self.choices;
         let cookie = 1 + choices.below(RULES as usize) as u64;
@@ -247,31 +247,31 @@ impl Driver<'_> {
             notify_removed: choices.below(2) == 0,
         };
         match choices.below(3) {
-            // The controller gives a cookie to one rule at a time.
+            // The controller uses each cookie for one rule at a time.
             0 => RuleChange::Remove { cookie, matches: Match::ALL },
             1 => RuleChange::Modify(rule),
             _ => RuleChange::Add(Rule { priority: cookie as u16, matches: Match::ALL, ..rule }),
         }
     }
 
-    /// Looks at what a switch wants done of its own accord.
+    /// Checks the frames that a switch makes by itself.
     fn told(&self, out: &mut Actions, ports: usize) {
-        assert!(out.all().next().is_none(), "there is no frame to forward");
+        assert!(out.all().next().is_none(), "no frame to forward");
         assert!(out.emitted().iter().all(|(port, _)| port.index() < ports));
         assert!(out.emitted().len() <= 4 * ENTRIES as usize * ports, "{} frames", out.emitted().len());
         out.clear();
     }
 
-    /// Looks at what a switch wants done with a frame: it goes on, ends here, or waits at the controller.
+    /// Checks a switch's actions on a frame: forward, end, or wait at the controller.
     fn decided(&self, out: &mut Actions, ports: usize, mut header: Header) {
         let actions: Vec<Action> = out.all().collect();
         let waits = out.reports().iter().any(|report| matches!(report, Report::Frame(_)));
-        assert!(waits || !actions.is_empty(), "nothing becomes of {header:?}");
+        assert!(waits || !actions.is_empty(), "no action for {header:?}");
         let ends = actions.iter().any(|action| matches!(action, Action::Drop(_) | Action::Consume));
-        assert!(!ends || actions.len() == 1, "{actions:?}: the frame goes on and does not");
+        assert!(!ends || actions.len() == 1, "{actions:?}: both forwarded and ended");
         for action in &actions {
             if let Action::Send(port) | Action::Deliver(port) = action {
-                assert!(port.index() < ports, "there is no {port}");
+                assert!(port.index() < ports, "no port {port}");
             }
         }
         assert!(out.emitted().iter().all(|(port, _)| port.index() < ports));

@@ -1,4 +1,4 @@
-//! What holds on every fabric, with frames lost and cables failing.
+//! Properties of every fabric, under frame losses and link failures.
 
 use proptest::prelude::*;
 use weft_fabric::{Fabric, FabricBuilder, LinkSpec};
@@ -11,8 +11,7 @@ use weft_units::{Bytes, Duration, LinkId, NodeId};
 
 use crate::explore::net::{Net, arp_path, below, reply, request, segment, tcp_path, tfe};
 
-/// A connected fabric of `switches` with `extra` more cables and delays of all lengths; two hosts on
-/// every switch.
+/// A connected fabric of `switches` with `extra` more links and random delays; two hosts per switch.
 fn random_fabric(seed: u64, switches: u32, extra: u32) -> Fabric {
     let mut random = stream(seed, "fabric", 0);
     let mut builder = FabricBuilder::new("random");
@@ -42,8 +41,8 @@ fn random_fabric(seed: u64, switches: u32, extra: u32) -> Fabric {
     builder.build().unwrap()
 }
 
-/// Frames of all kinds between hosts that know each other or do not, honest and not, while frames
-/// are lost and cables fail and heal.
+/// Frames of all kinds between hosts that know each other or not, honest or not, with frame losses and link failures
+/// and recoveries.
 fn disturb<S: Switch>(net: &mut Net<S>, seed: u64, steps: usize) {
     let mut random = stream(seed, "disturb", 0);
     let hosts = net.fabric.host_count();
@@ -94,7 +93,7 @@ fn disturb<S: Switch>(net: &mut Net<S>, seed: u64, steps: usize) {
     }
 }
 
-/// What holds after anything has happened.
+/// Invariants after any disturbance.
 fn holds<S: Switch>(net: &mut Net<S>) -> Result<(), TestCaseError> {
     net.run(Duration::from_ms(100));
     prop_assert_eq!(net.loops, 0, "a frame was sent on twice by a switch");
@@ -115,8 +114,8 @@ fn holds<S: Switch>(net: &mut Net<S>) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Frames to one station between any two hosts that have both been heard once, after silences of any length: each
-/// arrives, once.
+/// Unicast frames between any two hosts that have both sent once, after silences of any length: each arrives exactly
+/// once.
 fn all_arrive<S: Switch>(mut net: Net<S>, seed: u64) -> Result<(), TestCaseError> {
     let hosts = net.fabric.host_count();
     let mut random = stream(seed, "silences", 0);
@@ -141,7 +140,7 @@ fn all_arrive<S: Switch>(mut net: Net<S>, seed: u64) -> Result<(), TestCaseError
         net.run(Duration::from_ms(20));
         let arrived = net.deliveries(number).len();
         prop_assert_eq!(arrived, 1, "from h{} to h{} after {}: {:?}", from, to, net.now, frame);
-        // Within lives of entries, at their ends, beyond all.
+        // Within entry lifetimes, at their ends, beyond all of them.
         let silence = [0, 40, 900, 1_100, 2_990, 3_100, 9_990, 10_100, 16_000, 310_000, 3_700_000]
             [below(&mut random, 11)];
         net.run(Duration::from_ms(silence));
@@ -150,8 +149,8 @@ fn all_arrive<S: Switch>(mut net: Net<S>, seed: u64) -> Result<(), TestCaseError
     Ok(())
 }
 
-/// Switches restart with empty tables between frames that follow each other after `gap`: none arrives twice, and of
-/// two to the same station at least the second one arrives. What a SYN explores for itself is left out.
+/// Switches restart with empty tables between frames `gap` apart: no frame arrives twice, and of two to the same
+/// station at least the second arrives. Explorations by SYNs are not covered.
 fn arrives_after_restarts<S: Switch>(
     mut net: Net<S>,
     fresh: impl Fn(&Fabric, NodeId) -> S,
@@ -160,7 +159,7 @@ fn arrives_after_restarts<S: Switch>(
 ) -> Result<(), TestCaseError> {
     let (hosts, nodes) = (net.fabric.host_count(), net.fabric.switches().collect::<Vec<_>>());
     let mut random = stream(seed, "restarts", 0);
-    // Few, so that pairs meet again what they have left behind.
+    // Few pairs, so that they meet their own old entries.
     let talking = [0; 3].map(|_| below(&mut random, hosts) as u32);
     for _ in 0..40 {
         for _ in 0..below(&mut random, 3) {
@@ -197,8 +196,7 @@ fn arrives_after_restarts<S: Switch>(
 fn one_of_two_frames_arrives_where_an_old_copy_or_the_repair_of_another_sender_once_cost_both()
 -> Result<(), TestCaseError> {
     let config = Exploration::default();
-    // An old copy behind a Path Request; a restarted switch on the way while a repair that it started for another pair
-    // was under way.
+    // An old copy after a Path Request; a transit switch that restarted during its own repair for another pair.
     for (seed, switches, extra) in [(754_303_346_611, 7, 0), (227_162_464_709, 4, 1)] {
         let net = arp_path(random_fabric(seed, switches, extra), &config, seed);
         let fresh = |fabric: &_, node| ArpPathSwitch::new(&config, ways(fabric, node), seed);
@@ -207,8 +205,8 @@ fn one_of_two_frames_arrives_where_an_old_copy_or_the_repair_of_another_sender_o
     Ok(())
 }
 
-/// A connected part fails between frames; what can be reached is reached, each frame once or, where the failure is
-/// met, not at all.
+/// A connected part fails between frames; reachable hosts get each frame once, or never if the frame meets the
+/// failure.
 fn one_copy_whatever_fails<S: Switch>(mut net: Net<S>, seed: u64) -> Result<(), TestCaseError> {
     let hosts = net.fabric.host_count() as u32;
     for host in 0..hosts {
@@ -232,7 +230,7 @@ fn one_copy_whatever_fails<S: Switch>(mut net: Net<S>, seed: u64) -> Result<(), 
             }
         }
     }
-    // All is whole again; entries of floods that started elsewhere last a second.
+    // Everything is up again; flood entries with another origin last a second.
     net.run(Duration::from_ms(1_100));
     for host in 0..hosts {
         let number = net.send(segment(host, (host + 1) % hosts, 1, 80, Header::ACK, 0));
@@ -243,8 +241,7 @@ fn one_copy_whatever_fails<S: Switch>(mut net: Net<S>, seed: u64) -> Result<(), 
     Ok(())
 }
 
-/// After a disturbance, segments between hosts that need not ask for each other arrive, sooner or
-/// later: whatever the tables hold, it is put right.
+/// After a disturbance, segments between hosts that need no ARP eventually arrive, whatever the tables contain.
 fn can_talk<S: Switch>(mut net: Net<S>, seed: u64, loss: u64) -> Result<(), TestCaseError> {
     let hosts = net.fabric.host_count();
     for host in 0..hosts as u32 {
@@ -260,7 +257,7 @@ fn can_talk<S: Switch>(mut net: Net<S>, seed: u64, loss: u64) -> Result<(), Test
         if from == to {
             continue;
         }
-        // A host whose cable healed is heard when no Hello has come from there for 15 s, and it sends.
+        // A recovered host port counts once no Hello has arrived for 15 s and the host sends.
         let arrives = (0..20).any(|_| {
             let back = net.data(to, from, 80, 7_000).is_some();
             let arrived = net.data(from, to, 7_000, 80).is_some() && back;
@@ -339,7 +336,7 @@ proptest! {
     fn every_frame_to_one_station_arrives_once_whatever_has_expired(
         seed in 0_u64..1 << 40, switches in 2_u32..8, extra in 0_u32..8, flows in 0_u8..3, recover: bool,
     ) {
-        // Where tiers are as they come, valley-free floods do not reach everything.
+        // With arbitrary tiers, valley-free floods do not reach everything.
         let (learnt, attached) = (Duration::from_secs(10), Duration::from_secs(3_600));
         let config = Exploration { learnt, attached, ..config(2 * u8::from(recover)) };
         let fabric = random_fabric(seed, switches, extra);

@@ -1,4 +1,4 @@
-//! Failures: Path Fail, exploration anew, data that meets a dead port, and paths that have become old.
+//! Failures: Path Fail, repeated exploration, data at a dead port, and refresh of old paths.
 
 use weft_fabric::{LinkSpec, build};
 use weft_switching::exploration::{Exploration, OnMiss, WhileBroken};
@@ -8,12 +8,12 @@ use weft_units::{Duration, LinkId, NodeId};
 
 use crate::explore::net::{Net, segment, tcp_path};
 
-/// Three spines, three leaves, one host a leaf; hosts 0 and 1 have a connection.
+/// Three spines, three leaves, one host per leaf; hosts 0 and 1 have a connection.
 fn connected(config: &Exploration, seed: u64) -> (Net<TcpPathSwitch>, Vec<NodeId>) {
     opened(config, seed, 7)
 }
 
-/// The same with this sequence number of the SYN.
+/// The same with a given SYN sequence number.
 fn opened(config: &Exploration, seed: u64, isn: u32) -> (Net<TcpPathSwitch>, Vec<NodeId>) {
     let link = LinkSpec::default();
     let mut net = tcp_path(build::spine_leaf(3, 3, 1, &link, &link).unwrap(), config, seed);
@@ -23,7 +23,7 @@ fn opened(config: &Exploration, seed: u64, isn: u32) -> (Net<TcpPathSwitch>, Vec
 }
 
 fn link(net: &Net<TcpPathSwitch>, from: NodeId, to: NodeId) -> LinkId {
-    *net.fabric.ports(from).iter().find(|link| net.fabric.link(**link).to == to).expect("a cable")
+    *net.fabric.ports(from).iter().find(|link| net.fabric.link(**link).to == to).expect("a link")
 }
 
 fn both_ways(net: &mut Net<TcpPathSwitch>) -> Vec<NodeId> {
@@ -66,7 +66,7 @@ fn a_silent_neighbour_is_as_good_as_a_dead_port() {
         Exploration { hello: Duration::from_ms(10), hold: Duration::from_ms(30), ..Exploration::default() };
     let (mut net, there) = connected(&config, 1);
     let spine = there[1];
-    // Every frame from and to the spine is lost, though its cables stay up.
+    // Every frame from and to the spine is lost, though its links stay up.
     for cable in net.fabric.ports(spine).to_vec() {
         for cable in [cable, cable.reverse()] {
             net.set_delay(cable, Duration::from_secs(1_000));
@@ -86,7 +86,7 @@ fn a_flow_without_another_path_stops_and_nothing_loops() {
     assert_eq!(net.data(0, 1, 1000, 80), None);
     assert_eq!(net.loops, 0);
     net.set_up(host_cable, true);
-    assert!(net.data(0, 1, 1000, 80).is_some(), "nobody knows where the host is, and it has said nothing");
+    assert!(net.data(0, 1, 1000, 80).is_some(), "the host's port is unknown, and it is silent");
     net.resolve(1, 0);
     assert_eq!(net.data(0, 1, 1000, 80).map(|path| path.len()), Some(there.len()));
 }
@@ -99,7 +99,7 @@ fn data_without_an_entry_finds_a_path_where_it_may() {
     net.resolve(0, 1);
     net.run(Duration::from_secs(8));
     assert_eq!(net.entries().flows, 0, "the flow is forgotten, the stations are not");
-    assert!(net.data(0, 1, 1000, 80).is_some(), "the default forwarding takes it meanwhile");
+    assert!(net.data(0, 1, 1000, 80).is_some(), "by default forwarding in the meantime");
     assert_eq!(net.made(Kind::RecoveryReply), 1);
     both_ways(&mut net);
     assert!(net.entries().flows > 0);
@@ -131,7 +131,7 @@ fn an_old_path_is_left_for_a_better_one() {
             net.set_delay(cable, Duration::from_ms(1));
         }
     }
-    assert_eq!(both_ways(&mut net), there, "it is not old yet");
+    assert_eq!(both_ways(&mut net), there, "not old yet");
     net.run(Duration::from_secs(2));
     net.data(0, 1, 1000, 80);
     assert_ne!(both_ways(&mut net)[1], there[1]);
@@ -143,7 +143,7 @@ fn an_old_path_is_left_for_a_better_one() {
 fn a_flow_in_full_swing_moves_to_another_path_before_a_second_has_passed() {
     for seed in 1..20 {
         for hop in 0..2 {
-            // 0 is a sequence number too.
+            // 0 is a valid sequence number.
             let (mut net, there) = opened(&Exploration::default(), seed, 0);
             let broken = link(&net, there[hop], there[hop + 1]);
             for number in 0..400 {
@@ -163,7 +163,7 @@ fn a_flow_in_full_swing_moves_to_another_path_before_a_second_has_passed() {
     }
 }
 
-/// A Path Fail about the flow from host 1 to host 0, as the spine of its path sends it to the leaf of host 0.
+/// A Path Fail about the flow from host 1 to host 0, from the spine of its path to the leaf of host 0.
 fn fail(net: &mut Net<TcpPathSwitch>, there: &[NodeId], id: u32) {
     let cable = link(net, there[1], there[0]);
     let port = net.fabric.link(cable).from_port;
@@ -174,7 +174,7 @@ fn fail(net: &mut Net<TcpPathSwitch>, there: &[NodeId], id: u32) {
 
 #[test]
 fn a_path_fail_about_an_exploration_that_is_over_leaves_the_new_path_alone() {
-    // The connection was opened with the sequence number 7.
+    // The connection was opened with sequence number 7.
     for (id, after, erased) in [
         (7, Duration::from_ms(1), true),
         (8, Duration::from_secs(2), false),

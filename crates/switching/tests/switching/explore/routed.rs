@@ -1,4 +1,4 @@
-//! Switches with routes for some hosts: the others are found as under ARP-Path.
+//! Switches with routes for some hosts: the others are found by ARP-Path.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use weft_units::Duration;
 use crate::explore::arp_path::small;
 use crate::explore::net::{Net, reply, request, segment};
 
-/// Routes for the hosts below `configured`, chosen by the ports of a flow.
+/// Routes for the hosts below `configured`, selected by a flow's ports.
 struct Known {
     next_hops: NextHops,
     configured: u32,
@@ -52,7 +52,7 @@ fn flows_to_configured_hosts_take_all_their_paths() {
 fn hosts_that_nobody_configured_find_each_other_and_are_found() {
     for configured in 0..4 {
         let mut net = net(configured);
-        // As a client that asks for an address: a broadcast, and an answer to it alone.
+        // Like a client without an address: a broadcast, and a reply to it alone.
         for client in 0..4 {
             let discover = net.send(Header { kind: Kind::Other, ..request(client) });
             net.run(Duration::from_ms(5));

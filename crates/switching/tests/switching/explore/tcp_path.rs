@@ -8,7 +8,7 @@ use crate::explore::arp_path::{papers, small};
 use crate::explore::net::{Net, segment, tcp_path};
 use weft_switching::tcp_path::TcpPathSwitch;
 
-/// Hosts 0 and 2 know each other; the cables of all spines but one are slow.
+/// Hosts 0 and 2 know each other; the links of all spines but one are slow.
 fn fast_over(spine: usize, config: &Exploration) -> (Net<TcpPathSwitch>, NodeId) {
     let mut net = tcp_path(small(), config, 1);
     net.resolve(0, 2);
@@ -38,7 +38,7 @@ fn both_directions_take_the_path_that_was_fastest_when_the_flow_opened() {
         assert_eq!(there, back);
         assert_eq!(net.data(0, 2, 1000, 80), Some(there.clone()));
         assert_eq!(net.loops, 0);
-        // Another flow takes another path once that is the faster one; the first one stays.
+        // A new flow takes another path once it is faster; the first flow stays.
         let other =
             net.fabric.switches().find(|&node| net.fabric.node(node).tier > 1 && node != fast).unwrap();
         slow_but(&mut net, other);
@@ -53,7 +53,7 @@ fn what_the_hosts_receive_is_what_was_sent() {
     net.open(0, 2, 1000, 7);
     let syn = net.delivered.iter().find(|delivered| delivered.header.tcp_flags == Header::SYN).unwrap();
     let sent = segment(0, 2, 1000, 80, Header::SYN, 7);
-    // The room for a scheme's own header is not on the wire then.
+    // The overlay is not on the wire then.
     assert_eq!(Header { overlay: sent.overlay, ..syn.header }, sent);
 }
 
@@ -92,21 +92,21 @@ fn a_host_that_was_silent_for_minutes_is_found_at_once() {
     net.run(Duration::from_secs(120));
     let syn = net.send(segment(0, 2, 1000, 80, Header::SYN, 7));
     net.run(Duration::from_ms(20));
-    assert_eq!(net.deliveries(syn).len(), 1, "its own switch knows it for as long as others may ask for it");
+    assert_eq!(net.deliveries(syn).len(), 1, "its own switch knows it as long as others may address it");
 }
 
 #[test]
 fn by_the_papers_rule_a_destination_that_no_switch_knows_is_found_once_it_is_asked_for() {
     let mut net = tcp_path(small(), &papers(), 1);
     net.resolve(0, 2);
-    // Everything but the source's edge forgets the destination.
+    // Everything except the source's edge forgets the destination.
     net.run(Duration::from_secs(301));
     net.send(segment(0, 0, 1, 1, Header::ACK, 0));
     net.run(Duration::from_ms(1));
     let first = net.send(segment(0, 2, 1000, 80, Header::SYN, 7));
     net.run(Duration::from_ms(20));
     assert_eq!(net.deliveries(first).len(), 0, "the request dies");
-    // By now no host remembers the address: the source asks.
+    // By now the ARP entries have expired: the source sends a request.
     net.resolve(0, 2);
     let second = net.send(segment(0, 2, 1000, 80, Header::SYN, 7));
     net.run(Duration::from_ms(20));
@@ -158,7 +158,7 @@ fn hosts_of_one_switch_need_no_exploration() {
 
 #[test]
 fn entries_last_ten_seconds_without_use_and_one_after_the_end() {
-    // Tables are swept with every Hello, all five seconds.
+    // Tables are swept with every Hello, every five seconds.
     for (flags, there_at, gone_at) in
         [(Header::ACK, 9_900, 15_100), (Header::ACK | Header::FIN, 900, 6_100), (Header::RST, 900, 6_100)]
     {
@@ -167,7 +167,7 @@ fn entries_last_ten_seconds_without_use_and_one_after_the_end() {
         net.send(segment(2, 0, 80, 1000, Header::ACK, 0));
         net.send(segment(0, 2, 1000, 80, flags, 0));
         net.run(Duration::from_ms(there_at));
-        assert!(net.entries().flows >= 6, "two of each switch on the path after {there_at} ms");
+        assert!(net.entries().flows >= 6, "two per switch on the path after {there_at} ms");
         net.run(Duration::from_ms(gone_at - there_at));
         assert_eq!(net.entries().flows, 0, "after {gone_at} ms");
     }

@@ -1,4 +1,4 @@
-//! TFE: which flows are explored.
+//! TFE: which flows explore.
 
 use weft_switching::exploration::Exploration;
 use weft_switching::tfe::Classifier;

@@ -1,4 +1,4 @@
-//! Frames to stations that a switch does not know: they are flooded with a mark, and arrive once.
+//! Frames to unknown stations: they are marked, flooded, and arrive once.
 
 use weft_fabric::{LinkSpec, build};
 use weft_switching::exploration::Exploration;
@@ -8,12 +8,12 @@ use weft_units::{Duration, HostId, LinkId, PortId};
 use crate::explore::arp_path::small;
 use crate::explore::net::{Net, arp_path, reply, segment, tcp_path};
 
-/// A frame from one host to another that is no TCP segment.
+/// A non-TCP frame from one host to another.
 fn datagram(from: u32, to: u32) -> Header {
     Header { kind: Kind::Other, ..segment(from, to, 0, 0, 0, 0) }
 }
 
-/// Which hosts had a copy of a frame, its addressee or not.
+/// How many copies of a frame its destination and other hosts received.
 fn copies<S: Switch>(net: &mut Net<S>, header: Header) -> (usize, u64) {
     let before = net.dropped(DropReason::NotForMe);
     let number = net.send(header);
@@ -35,11 +35,11 @@ fn a_frame_to_a_station_that_nobody_knows_reaches_every_host_once_as_it_was_sent
 fn a_station_known_at_its_own_switch_alone_gets_it_and_no_other_host_there_does() {
     let mut net = arp_path(small(), &Exploration { announce: false, ..Exploration::default() }, 1);
     net.send(datagram(2, 3));
-    // The others have heard of host 2 by its switch's search for host 3, and forget it.
+    // The others know host 2 from its switch's search for host 3, and forget it.
     net.run(Duration::from_secs(4));
     let (delivered, others) = copies(&mut net, datagram(0, 2));
-    assert_eq!((delivered, others), (1, 1), "host 1, at the switch of host 0, and not host 3");
-    // The repair has found the way meanwhile.
+    assert_eq!((delivered, others), (1, 1), "host 1, on the switch of host 0, but not host 3");
+    // The repair has found the path by now.
     assert_eq!(net.made(Kind::PathReply), 1);
     assert_eq!(copies(&mut net, datagram(0, 2)), (1, 0));
 }
@@ -124,7 +124,7 @@ fn frames_to_unknown_stations_are_flooded_no_more_often_than_their_port_may() {
         net.run(Duration::from_us(100));
     }
     assert_eq!(net.dropped(DropReason::RateLimited), 95);
-    // Another port is not concerned.
+    // Other ports are not affected.
     assert_eq!(copies(&mut net, datagram(1, 3)).0, 1);
 }
 
@@ -137,7 +137,7 @@ fn switches_that_point_at_each_other_do_not_lose_the_frame_that_shows_it() {
     let leaf = net.fabric.find("l0").unwrap();
     let ports = net.fabric.ports(leaf).iter();
     let up = ports.enumerate().find(|(_, link)| !net.fabric.node(net.fabric.link(**link).to).is_host());
-    // The spine believes host 1 to be where host 0 is.
+    // The spine's entry for host 1 points to host 0's leaf.
     net.send_from(leaf, PortId(up.unwrap().0 as u16), crate::explore::net::request(1));
     net.loss = 1000;
     net.run(Duration::from_ms(10));

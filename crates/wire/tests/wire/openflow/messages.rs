@@ -1,4 +1,4 @@
-//! Messages of all kinds, drawn at random.
+//! Random messages of all kinds.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -29,7 +29,7 @@ fn text(most: usize) -> impl Strategy<Value = &'static [u8]> {
     vec(1..=255_u8, 0..most).prop_map(|bytes| &*bytes.leak())
 }
 
-/// A match that has what its fields need.
+/// A match with the prerequisites of its fields.
 pub fn matching() -> impl Strategy<Value = Match> {
     let ethernet = (
         proptest::option::of(port_number()),

@@ -1,4 +1,4 @@
-//! OpenFlow 1.3: messages that another implementation made, and what holds for all messages.
+//! OpenFlow 1.3: messages made by another implementation, and general properties of messages.
 
 mod messages;
 mod properties;

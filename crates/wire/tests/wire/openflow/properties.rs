@@ -1,5 +1,5 @@
-//! What holds for all messages: what is written is read again, no bytes make a reader panic, a stream gives the
-//! same messages however it is cut.
+//! Properties of all messages: written messages parse to the same, no bytes make a parser panic, a stream gives
+//! the same messages however it is split.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ proptest! {
     fn what_is_written_is_read_again(message in message(), xid: u32) {
         let bytes = written(&message, xid);
         prop_assert_eq!(Message::parse(&bytes), Ok((xid, message)));
-        // And again, from where it stands in the message.
+        // And again, from its position in the message.
         let (_, read) = Message::parse(&bytes).unwrap();
         prop_assert_eq!(written(&read, xid), bytes);
     }
@@ -71,7 +71,7 @@ proptest! {
 
     #[test]
     fn a_match_cut_to_the_shape_of_another_is_that_match_if_it_lies_within(a in matching(), b in matching()) {
-        // Cut to its own shape it is itself, and to no fields it is the match of all packets.
+        // Cut to its own shape it is unchanged, and cut to no fields it matches all packets.
         prop_assert_eq!(a.cut(&a), Some(a));
         prop_assert_eq!(a.cut(&Match::default()), Some(Match::default()));
         prop_assert_eq!(a.cut(&b.shape()), a.cut(&b));

@@ -1,4 +1,4 @@
-//! Messages that are refused, and for what reason.
+//! Rejected messages, and the reasons.
 
 use weft_wire::openflow::{Action, FlowCommand, FlowMod, Masked, Match, Message, PortNumber};
 use weft_wire::{Error, EtherType, IpProtocol, Mac};
@@ -12,7 +12,7 @@ fn flow_mod(matching: Match, actions: &[Action]) -> Vec<u8> {
 }
 
 fn refused(bytes: &[u8]) -> Error {
-    Message::parse(bytes).expect_err("it is refused")
+    Message::parse(bytes).expect_err("rejected")
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn what_only_other_uses_of_openflow_have_is_refused_by_name() {
     let mask = Mac([0xff, 0, 0, 0, 0, 0]);
     let masked = Match { eth_dst: Some(Masked::new(Mac::default(), mask)), ..Match::default() };
     let output = [Action::output(PortNumber(1)), Action::SetEthDst(Mac::default())];
-    // The match is at 48, its first field at 52; instructions follow, here at 64, actions at 72 and 88.
+    // The match is at 48, its first field at 52; here instructions are at 64, actions at 72 and 88.
     for (matching, at, value, field, said) in [
         (port, 25, 9, "command of a flow-mod", 9),
         (port, 49, 0, "type of match", 0),
@@ -55,7 +55,7 @@ fn what_only_other_uses_of_openflow_have_is_refused_by_name() {
         (port, 54, 1 << 1, "match field", 1),
         (port, 54, 1, "mask of a match field", 1),
         (port, 54, 10 << 1, "length of match field", 10),
-        (masked, 57, 1, "bits of a match field that do not count", 1),
+        (masked, 57, 1, "match field bits outside its mask", 1),
         (port, 65, 1, "instruction", 1),
         (port, 73, 22, "action", 22),
         (port, 89, 22, "action", 22),
@@ -74,7 +74,7 @@ fn what_only_other_uses_of_openflow_have_is_refused_by_name() {
 fn what_stands_twice_is_refused() {
     let port = Match { in_port: Some(PortNumber(1)), eth_type: Some(EtherType::IPV4), ..Match::default() };
     let mut bytes = flow_mod(port, &[]);
-    // Of eth_type, at 60, another in_port is made.
+    // The eth_type at offset 60 becomes a second in_port.
     bytes.truncate(60);
     bytes.extend([0x80, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 0]);
     let len = bytes.len() as u8;
@@ -103,7 +103,7 @@ fn lengths_that_do_not_fit_are_refused() {
         let mut spoilt = bytes.clone();
         spoilt[at] = value;
         let said = refused(&spoilt);
-        // Where within the message it ends is the reader's affair.
+        // The offset at which it ends within the message is not compared.
         match (error, said) {
             (Error::Short { .. }, Error::Short { need, have }) => assert!(need > have, "{at}: {said:?}"),
             _ => assert_eq!(said, error, "byte {at}"),

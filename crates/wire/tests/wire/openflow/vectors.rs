@@ -1,5 +1,5 @@
-//! The messages of `openflow_vectors.json`, which os-ken wrote or read (`openflow_vectors.py`), are read and written
-//! as they stand there.
+//! The messages of `openflow_vectors.json`, written or read by os-ken (`openflow_vectors.py`), are parsed and
+//! written exactly.
 
 use serde_json::Value;
 use weft_wire::openflow::{
@@ -10,7 +10,7 @@ use weft_wire::openflow::{
 };
 use weft_wire::{EtherType, IpProtocol, Mac};
 
-/// What a vector says, or a part of it.
+/// The content of a vector, or a part of it.
 #[derive(Clone, Copy)]
 struct Says<'a>(&'a Value);
 
@@ -80,7 +80,7 @@ impl Says<'_> {
                 "ipv6_nd_sll" => matching.ipv6_nd_sll = Some(mac(of)),
                 "ipv6_nd_tll" => matching.ipv6_nd_tll = Some(mac(of)),
                 "icmpv6_type" => matching.icmpv6_type = Some(of.as_u64().unwrap() as u8),
-                other => panic!("no match field {other}"),
+                other => panic!("unknown match field {other}"),
             }
         }
         matching
@@ -263,7 +263,7 @@ impl Says<'_> {
             "barrier_reply" => Message::BarrierReply,
             "role_request" => Message::RoleRequest(self.role()),
             "role_reply" => Message::RoleReply(self.role()),
-            other => panic!("there is no message {other}"),
+            other => panic!("unknown message {other}"),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The connections of `captures.json`, most of them the kernel's: every option is read as the second
-//! implementation reads it, and keys, tokens, sequence numbers and HMACs fit together.
+//! The connections of `captures.json`, most of them from the kernel: every option is parsed as by the
+//! second implementation, and keys, tokens, sequence numbers and HMACs are consistent.
 
 use serde_json::Value;
 use weft_wire::mptcp::{
@@ -21,7 +21,7 @@ fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value[key].as_array().unwrap_or_else(|| panic!("no {key} in {value}"))
 }
 
-/// The frame and what it is called in a message.
+/// The frame and its name in messages.
 fn frame(capture: &Value, at: usize) -> (Vec<u8>, String) {
     let bytes = bytes(capture["frames"][at]["frame"].as_str().unwrap());
     (bytes, format!("{}, frame {at}", capture["name"]))
@@ -67,7 +67,7 @@ fn options_are_written_as_they_were_sent() {
     });
 }
 
-/// What `captures.json` says of a connection.
+/// A connection in `captures.json`.
 struct Connection {
     version: Version,
     /// The client's key and the server's.
@@ -75,8 +75,8 @@ struct Connection {
 }
 
 impl Connection {
-    /// The connection if both ends agreed on it; its tokens and initial data sequence numbers are those of
-    /// its keys.
+    /// The connection if both ends agreed on it; checks its tokens and initial data sequence numbers
+    /// against its keys.
     fn read(said: &Value, name: &Value) -> Option<Self> {
         let version = Version::from_number(said["version"].as_u64().unwrap() as u8).unwrap();
         if said["mptcp"] == false {
@@ -95,13 +95,13 @@ impl Connection {
         Some(Self { version, keys })
     }
 
-    /// The key of the end that a frame comes from, and that of the other.
+    /// The key of a frame's sender, and that of the receiver.
     fn keys_from(&self, host: &Value) -> (Key, Key) {
         let [client, server] = self.keys;
         if host == "client" { (client, server) } else { (server, client) }
     }
 
-    /// How far a place in the data of the end with `key` is from its beginning.
+    /// Offset of a data sequence number in the data of the end with `key`.
     fn distance(&self, key: Key, place: DataSequence) -> u64 {
         let initial = key.initial_data_sequence(self.version);
         match place {
@@ -140,7 +140,7 @@ fn what_the_options_of_a_connection_say_follows_from_its_keys() {
                             (sender, dss.mapping.map(|mapping| mapping.data_sequence)),
                         ] {
                             let distance = place.map_or(1, |place| connection.distance(key, place));
-                            assert!((1..100).contains(&distance), "{name}: {distance} from the beginning");
+                            assert!((1..100).contains(&distance), "{name}: {distance} bytes from the start");
                         }
                         mappings += 1;
                     }

@@ -1,5 +1,5 @@
-//! TCP options, those of Multipath TCP above all: against a second implementation, against what the kernel
-//! sends, against tshark, and what holds for all of them.
+//! TCP options, mainly those of Multipath TCP: compared with a second implementation, the kernel and
+//! tshark, and their general properties.
 
 mod captures;
 mod notation;

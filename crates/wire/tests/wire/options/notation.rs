@@ -1,4 +1,4 @@
-//! What is read of TCP options in the JSON of `tcp_options.py`, for tests that compare both.
+//! Parsed TCP options in the JSON format of `tcp_options.py`, for comparison.
 
 use serde_json::{Value, json};
 use weft_wire::mptcp::{
@@ -15,9 +15,9 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A number in hexadecimal digits.
+/// A hexadecimal number.
 pub fn number(digits: &Value) -> u64 {
-    u64::from_str_radix(digits.as_str().unwrap_or_else(|| panic!("{digits} is no number")), 16).unwrap()
+    u64::from_str_radix(digits.as_str().unwrap_or_else(|| panic!("{digits} is not a number")), 16).unwrap()
 }
 
 fn key(key: Key) -> Value {
@@ -128,7 +128,7 @@ pub fn malformed(malformed: &MalformedOption) -> Value {
         Error::HeaderLength { least, given } => vec![least, given],
         Error::OptionLength { given, .. } => vec![given],
         Error::Version(number) => vec![number.into()],
-        other => panic!("{other}: not what is wrong with an option"),
+        other => panic!("{other}: not an error of an option"),
     };
     let error = json!({"counter": malformed.error.counter(), "values": values});
     json!({"kind": malformed.kind, "at": malformed.at, "error": error})

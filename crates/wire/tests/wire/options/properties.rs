@@ -1,5 +1,5 @@
-//! What holds for all TCP options: what is written is read again, no bytes make a reader panic or write
-//! something else, and what proves a join proves no other.
+//! Properties of all TCP options: written options parse to the same, no bytes make a parser panic or
+//! write something else, and the proof of a join is valid for no other.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ use weft_wire::mptcp::{
 };
 use weft_wire::{SackBlocks, Tcp, TcpOption, TcpOptions};
 
-/// Bytes that options can borrow for as long as the test runs.
+/// Bytes that options can borrow for the duration of the test.
 fn bytes(lengths: std::ops::RangeInclusive<usize>) -> impl Strategy<Value = &'static [u8]> {
     vec(any::<u8>(), lengths).prop_map(|bytes| &*bytes.leak())
 }
@@ -114,7 +114,7 @@ fn tcp_option() -> impl Strategy<Value = TcpOption<'static>> {
     ]
 }
 
-/// Options that fit a header together.
+/// Options that together fit a header.
 fn options() -> impl Strategy<Value = Vec<TcpOption<'static>>> {
     vec(tcp_option(), 0..5).prop_map(|mut options| {
         while options.iter().map(TcpOption::len).sum::<usize>() > TcpOption::MAX_LEN {
@@ -124,7 +124,7 @@ fn options() -> impl Strategy<Value = Vec<TcpOption<'static>>> {
     })
 }
 
-/// The options of a header, as bytes.
+/// The encoded options of a header.
 fn written(options: &[TcpOption]) -> Vec<u8> {
     let mut out = [0xa5; TcpOption::MAX_LEN];
     let len = TcpOption::write_all(options, &mut out).unwrap();
@@ -132,7 +132,7 @@ fn written(options: &[TcpOption]) -> Vec<u8> {
     out[..len].to_vec()
 }
 
-/// Options of a header with a few bytes changed, and any bytes.
+/// Options of a header with a few bytes changed, and random bytes.
 fn near_options() -> impl Strategy<Value = Vec<u8>> {
     let good = options().prop_map(|options| written(&options));
     let any_bytes = vec(any::<u8>(), 0..=TcpOption::MAX_LEN);
@@ -173,7 +173,7 @@ proptest! {
     #[test]
     fn what_is_read_of_any_bytes_is_read_again_when_it_is_written(bytes in near_options()) {
         let mut read = TcpOptions::new(&bytes);
-        // Every option has two bytes, so that there cannot be more.
+        // Every option has at least two bytes, so there cannot be more.
         for option in read.by_ref().take(TcpOption::MAX_LEN / 2).flatten() {
             let again = written(&[option]);
             prop_assert_eq!(TcpOptions::new(&again).next(), Some(Ok(option)));

@@ -1,5 +1,5 @@
-//! Every option of `captures.json` as tshark decodes it, and the tokens and initial data sequence numbers
-//! that it computes: a third implementation, which knows both versions.
+//! Compares every option of `captures.json` with tshark, and the tokens and initial data sequence numbers
+//! that it computes: a third implementation, which supports both versions.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -11,7 +11,7 @@ use weft_wire::{TcpFrame, TcpOption};
 use crate::options::notation::{bytes, hex};
 use crate::pcap::write_pcap;
 
-/// What tshark calls what is compared. It does not show the checksums of DSS.
+/// The tshark fields that are compared. It does not show DSS checksums.
 const FIELDS: [&str; 32] = [
     "tcp.options.mss_val",
     "tcp.options.wscale.shift",
@@ -175,8 +175,8 @@ impl Decoded {
     }
 }
 
-/// A frame of the capture with this number, among addresses that no other has: tshark takes equal ones for
-/// one connection.
+/// The frame of the capture with this number, with unique addresses: tshark takes equal ones for one
+/// connection.
 fn apart(mut frame: Vec<u8>, capture: usize) -> Vec<u8> {
     if frame[12..14] == [0x08, 0x00] {
         (frame[27], frame[31]) = (capture as u8, capture as u8);
@@ -190,8 +190,8 @@ fn tshark_decodes_the_same() {
     let file: Value = serde_json::from_str(include_str!("../../../captures.json")).unwrap();
     let (mut frames, mut names) = (Vec::new(), Vec::new());
     let captures = file["captures"].as_array().unwrap().iter();
-    // tshark takes all under a token for one connection: it is not shown the same frames in another order,
-    // nor tokens that collide.
+    // tshark takes all frames with the same token for one connection, so reordered frames and colliding
+    // tokens are left out.
     let captures = captures.filter(|capture| {
         let reordered = capture["made"].as_str().unwrap().starts_with("reordered");
         !reordered && capture["name"] != "tokens that collide"
@@ -212,7 +212,7 @@ fn tshark_decodes_the_same() {
     for field in FIELDS {
         tshark.args(["-e", field]);
     }
-    let output = tshark.output().expect("tshark is there");
+    let output = tshark.output().expect("tshark is installed");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 
     let lines = String::from_utf8(output.stdout).unwrap();

@@ -1,4 +1,4 @@
-//! The lists of `vectors.json` about TCP options, which a second implementation made (`option_vectors.py`).
+//! The TCP option lists of `vectors.json`, made by a second implementation (`option_vectors.py`).
 
 use serde_json::Value;
 use weft_wire::mptcp::{AddAddr, Announcement, Join, Key, Party, Token, Version, add_addr_hmac, join_hmac};
@@ -6,7 +6,7 @@ use weft_wire::{TcpOption, TcpOptions};
 
 use crate::options::notation::{self, bytes, hex, number};
 
-/// Calls `check` with the name and each vector of a list.
+/// Calls `check` with the name and content of each vector of a list.
 fn each(list: &str, check: impl Fn(&Value, &Value)) {
     let file: Value = serde_json::from_str(include_str!("../../../vectors.json")).unwrap();
     let vectors = file[list].as_array().unwrap();
@@ -14,7 +14,7 @@ fn each(list: &str, check: impl Fn(&Value, &Value)) {
     vectors.iter().for_each(|vector| check(&vector["name"], vector));
 }
 
-/// The bytes of options.
+/// The encoded options.
 fn options(vector: &Value) -> Vec<u8> {
     bytes(vector["bytes"].as_str().unwrap())
 }
