@@ -1,15 +1,27 @@
 """Shared by the benchmarks' command lines."""
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 CONSOLE = Console(stderr=True, highlight=False)
+
+
+def writable(output: Path | None) -> Path | None:
+    """Rejects, before the run, an output file that cannot be written."""
+    if output and (output.is_dir() or not os.access(output if output.exists() else output.parent, os.W_OK)):
+        raise typer.BadParameter(f"cannot write {output}: choose a file in an existing, writable directory")
+    return output
+
+
+Output = Annotated[Path | None, typer.Option("--json", help="write all figures to this file", callback=writable)]
+"""The option `--json`."""
 
 
 def refuse(what: str, given: list[str], known: tuple[str, ...]) -> None:

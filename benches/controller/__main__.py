@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from benches.command import CONSOLE, refuse, run, tables_console, write
+from benches.command import CONSOLE, Output, refuse, run, tables_console, write
 from benches.controller import load, profile, set_up, show
 from benches.controller.processes import LOAD, LoadError
 from benches.machine import describe, noise
@@ -23,7 +22,7 @@ def main(
     connections: Annotated[int, typer.Option(min=100, help="per turn (load, profile), or in total (set-up)")] = 5000,
     memory: Annotated[int, typer.Option(min=0, help="live connections in the memory run; 0 to skip it")] = 100_000,
     quick: Annotated[bool, typer.Option("--quick", help="smoke test: two short turns on few switches")] = False,
-    output: Annotated[Path | None, typer.Option("--json", help="write all figures to this file")] = None,
+    output: Output = None,
 ) -> None:
     """Benchmark the OpenFlow controller against an os-ken learning switch (benches/controller/README.md)."""
     parts, names = parts or ["load"], controllers.split(",")
@@ -59,7 +58,7 @@ def take(
     if part == "profile":
         return {name: profile.measure(name, fabric, connections, load.IN_PROGRESS[-1], tell) for name in names}
     tell("set-up: Open vSwitch and the kernel's Multipath TCP")
-    return set_up.measure(min(connections, 300), 4, None)
+    return set_up.measure(min(connections, 300), 4)
 
 
 if __name__ == "__main__":

@@ -24,9 +24,7 @@ def main() -> None:
     """Measure, print JSON."""
     connections, proactive = int(sys.argv[1]), int(sys.argv[2])
     jail.furnish()
-    wrapper = ["-m", "cProfile", "-o", sys.argv[3]] if len(sys.argv) > 3 else []
-    arguments = ("--proactive", str(proactive), "--idle-timeout", "60")
-    controller = lab.Controller(*arguments, wrapper=wrapper)
+    controller = lab.Controller("--proactive", str(proactive), "--idle-timeout", "60")
     with lab.network(rate_bps=100_000_000) as net:
         controller.ready()
         lab.pings(net)

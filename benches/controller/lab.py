@@ -63,13 +63,11 @@ def logs() -> str:
 class Controller:
     """A `weft controller` in a process of its own."""
 
-    def __init__(self, *arguments: str, port: int = PORT, wrapper: Sequence[str] = ()) -> None:
-        """`wrapper` holds extra Python arguments, placed before the module."""
+    def __init__(self, *arguments: str, port: int = PORT) -> None:
         self.port = port
         self.socket = Path(f"/run/controller-{port}.sock")
         self.log_file = Path(f"/run/controller-{port}.log")
         self.arguments = arguments
-        self.wrapper = wrapper
         self.start()
 
     def start(self) -> None:
@@ -77,7 +75,7 @@ class Controller:
         sh("ip link set lo up")
         if not FABRIC.exists():
             FABRIC.write_text(fabric(Topology.isolated, RATE_BPS))
-        command = [sys.executable, *self.wrapper, "-m", "weft", "controller", "--listen", f"127.0.0.1:{self.port}"]
+        command = [sys.executable, "-m", "weft", "controller", "--listen", f"127.0.0.1:{self.port}"]
         with self.log_file.open("ab") as log:
             self.process = subprocess.Popen([*command, "--control", self.socket, *self.arguments], stderr=log)
         until("the controller answers", lambda: self.process.poll() is not None or self.answers())

@@ -10,26 +10,22 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 from benches.controller.processes import ROOT, LoadError
 
 
-def measure(connections: int, proactive: int, profile: Path | None) -> dict[str, Any]:
+def measure(connections: int, proactive: int) -> dict[str, Any]:
     """Run it in a jail of its own.
 
     Args:
         connections: Number of connections to open.
         proactive: Paths to install when one is requested.
-        profile: Where to write the controller's cProfile data.
 
     Raises:
         LoadError: The run failed; the reason is on standard error.
     """
     inside = [sys.executable, "-m", "benches.controller.inside", str(connections), str(proactive)]
-    if profile is not None:
-        inside.append(str(profile.resolve()))
     jail = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--"]
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run([*jail, *inside], env=os.environ | {"PYTHONPATH": path}, stdout=subprocess.PIPE, check=False)

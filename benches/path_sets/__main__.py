@@ -7,12 +7,11 @@ import subprocess
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from benches.command import CONSOLE, run, tables_console, write
+from benches.command import CONSOLE, Output, run, tables_console, write
 from benches.machine import describe, noise
 from benches.path_sets import peers, show
 from benches.path_sets.cases import ROOT, Case, drawn, fat_tree
@@ -126,7 +125,7 @@ def main(
     rounds: Annotated[int, typer.Option(min=1, help="rounds; each measures everything once")] = 9,
     seconds: Annotated[float, typer.Option(min=0.1, help="time limit for NetworkX's all_simple_paths")] = 60.0,
     quick: Annotated[bool, typer.Option("--quick", help="smoke test: two short rounds")] = False,
-    output: Annotated[Path | None, typer.Option("--json", help="write all figures to this file")] = None,
+    output: Output = None,
 ) -> None:
     """Benchmark path sets against NetworkX in the same run (docs/path-sets.md)."""
     passes, sampled = 10, 20

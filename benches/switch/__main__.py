@@ -3,12 +3,11 @@
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from benches.command import CONSOLE, refuse, run, tables_console, write
+from benches.command import CONSOLE, Output, refuse, run, tables_console, write
 from benches.machine import describe, noise
 from benches.switch import connect, forward, jail, kill, recover, show, table
 from benches.switch.lab import BINARIES, EXAMPLES, LabError
@@ -59,7 +58,7 @@ def main(
     seconds: Annotated[float, typer.Option(min=0.05, help="length of one turn")] = 1.0,
     trials: Annotated[int, typer.Option(min=1, help="per kind of failure; runs of table")] = 5,
     quick: Annotated[bool, typer.Option("--quick", help="smoke test: three short turns, two trials")] = False,
-    output: Annotated[Path | None, typer.Option("--json", help="write all figures to this file")] = None,
+    output: Output = None,
 ) -> None:
     """Benchmark the Linux switch, as ratios to other switches in the same run (benches/switch/README.md)."""
     parts = parts or list(PARTS)

@@ -98,7 +98,7 @@ class Stream:
 
     def result(self) -> dict[str, Any]:
         """Received and lost frames, from the receiver's report."""
-        sent, _ = self.sender.communicate(timeout=self.seconds + 30)
+        sent, trouble = self.sender.communicate(timeout=self.seconds + 30)
         try:
             received, error = self.receiver.communicate(timeout=5)
         except subprocess.TimeoutExpired as late:
@@ -106,6 +106,8 @@ class Stream:
             raise LabError("the flow's last frame never arrived") from late
         if not received:
             raise LabError(f"stream: {error.strip()}")
+        if not sent:
+            raise LabError(f"stream: {trouble.strip()}")
         result: dict[str, Any] = json.loads(received)
         result["longest_pause_ms"] = json.loads(sent)["longest_pause_ns"] / 1e6
         return result

@@ -5,8 +5,6 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-TARGETS = {"tcp-path": 0.95}
-
 
 def tables(document: dict[str, Any], console: Console) -> None:
     """Prints all figures."""

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from benches.command import CONSOLE, run, tables_console, write
+from benches.command import CONSOLE, Output, run, tables_console, write
 from benches.machine import describe, noise
 from benches.switch import jail, lab
 from benches.switch.lab import EXAMPLES, LabError, on_cpu
@@ -23,7 +23,7 @@ def main(
     rules: Annotated[str, typer.Option(help="table sizes, comma-separated")] = "100,2000,40000,200000",
     kinds: Annotated[str, typer.Option(help="kinds of rules, comma-separated; at most 64")] = "1,8,64",
     quick: Annotated[bool, typer.Option("--quick", help="smoke test: small tables, few frames")] = False,
-    output: Annotated[Path | None, typer.Option("--json", help="write all figures to this file")] = None,
+    output: Output = None,
     drawing: Annotated[Path | None, typer.Option("--draw", help="write lookups.png into this directory")] = None,
 ) -> None:
     """Benchmark the eBPF programs with tags and with a flow table at every switch (docs/tag-forward-study.md)."""

@@ -155,7 +155,11 @@ def test_a_sweep_without_schemes_takes_the_name_from_the_runs(tmp_path):
     [
         ({"transport.profile": ["linux", "dctcp"], "traffic.load": [0.2, 0.4]}, "transport.profile", ["traffic.load"]),
         ({"traffic.load": [0.2, 0.4], "fabric.queue": ["9 packets", "99 packets"]}, "fabric.queue", ["traffic.load"]),
-        ({"traffic.load": [0.2, 0.4], "traffic.sizes": ["web-search", "data-mining"]}, "traffic.sizes", ["traffic.load"]),
+        (
+            {"traffic.load": [0.2, 0.4], "traffic.sizes": ["web-search", "data-mining"]},
+            "traffic.sizes",
+            ["traffic.load"],
+        ),
         ({"traffic.load": [0.2, 0.4]}, None, ["traffic.load"]),
         ({"fabric.queue": ["9 packets"], "traffic.load": [0.2, 0.4]}, None, ["fabric.queue", "traffic.load"]),
         ({"scheme.name": ["ecmp", "spray"], "transport.profile": ["a", "b"]}, None, ["transport.profile"]),
@@ -175,7 +179,9 @@ def test_a_sweep_over_two_keys_with_one_scheme_compares_one_of_them(tmp_path, sw
 
 
 def _grouped(found, name):
-    return [{key.rpartition(".")[2]: value for key, value in row.group.items()} for row in summarise(found, by=[name]).rows]
+    return [
+        {key.rpartition(".")[2]: value for key, value in row.group.items()} for row in summarise(found, by=[name]).rows
+    ]
 
 
 def test_values_that_are_compared_are_compared_in_pairs(tmp_path):

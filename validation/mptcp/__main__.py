@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from weft.emulation.errors import EmulationError
+from weft.errors import WeftError
 
 from .cases import CASES
 from .emulated import check, emulate
@@ -34,8 +35,9 @@ def main(
     try:
         check()
         found, about = compare(list(names or known), runs)
-    except EmulationError as error:
-        CONSOLE.print(f"[red]error:[/] {error}" + (f"\n  {error.hint}" if error.hint else ""))
+    except (EmulationError, WeftError) as error:
+        hint = getattr(error, "hint", None)
+        CONSOLE.print(f"[red]error:[/] {error}" + (f"\n  {hint}" if hint else ""))
         raise typer.Exit(1) from None
     text = markdown(found, about)
     target = out if out is not None or names else HERE / "comparison.md"

@@ -55,6 +55,10 @@ inline std::vector<Flow> ReadFlows(const std::string& path, const Fabric& fabric
         {
             throw std::runtime_error(path + ": expected a flow between two hosts of the fabric: " + line);
         }
+        if (std::stoull(f[3]) > UINT32_MAX || std::stoull(f[5]) > UINT16_MAX || std::stoull(f[6]) > UINT16_MAX)
+        {
+            throw std::runtime_error(path + ": at most 4294967295 bytes, and ports up to 65535: " + line);
+        }
         Flow flow{std::stoull(f[0]), hostByName[f[1]], hostByName[f[2]], static_cast<uint32_t>(std::stoul(f[3])),
                   std::stoull(f[4]), static_cast<uint16_t>(std::stoul(f[5])), static_cast<uint16_t>(std::stoul(f[6]))};
         if (flow.startPs % 1000 != 0)

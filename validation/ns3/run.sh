@@ -76,6 +76,7 @@ run_cases() {
         fi
         ran=$((ran + 1))
     done <"$here/cases/runs.csv"
+    ((ran > 0)) || echo "run.sh: no case matches '$pattern'; cases/runs.csv lists them" >&2
     echo "$ran cases, $failed differ" >&2
     ((ran > 0 && failed == 0))
 }
