@@ -18,10 +18,10 @@ fn signals_while_the_verifier_works_do_not_keep_a_program_from_being_loaded() {
     // SAFETY: the handler does nothing, and no other code of this test uses the signal.
     unsafe { libc::signal(libc::SIGUSR1, nothing as *const () as libc::sighandler_t) };
     let object = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tcp_path.o"));
-    let fresh = || EbpfLoader::new().load(object).expect("the object is sound, and root may load it");
+    let fresh = || EbpfLoader::new().load(object).expect("a valid object, and root");
     let (mut first, mut second) = (fresh(), fresh());
     fn program(ebpf: &mut Ebpf) -> &mut SchedClassifier {
-        let program = ebpf.program_mut(Mode::TcpPath.program()).expect("it has one");
+        let program = ebpf.program_mut(Mode::TcpPath.program()).expect("it exists");
         program.try_into().expect("of this type")
     }
     let began = Instant::now();
@@ -68,7 +68,7 @@ fn programs_are_far_from_the_verifiers_limit() {
         let mut loader = EbpfLoader::new();
         loader.override_global("settings", &settings, true);
         let mut ebpf = loader.load(object).unwrap_or_else(|error| panic!("{}: {error}", mode.name()));
-        let program = ebpf.program_mut(mode.program()).expect("it has one");
+        let program = ebpf.program_mut(mode.program()).expect("it exists");
         let program: &mut SchedClassifier = program.try_into().expect("of this type");
         program.load().unwrap_or_else(|error| panic!("{}: {error}", mode.name()));
         let verified = program.info().expect("it is loaded").verified_instruction_count();

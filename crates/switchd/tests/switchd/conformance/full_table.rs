@@ -23,7 +23,7 @@ fn a_flood_of_requests_pushes_out_no_flow_that_was_confirmed() {
     let config =
         Exploration { flows: 4096, rate: 0, burst: u64::from(FLOWS) + 50_000, ..Exploration::default() };
     let settings = Settings { rate_gap: 1, ..Settings::new(&config) };
-    let mut program = Program::load(Mode::TcpPath, &config, settings).expect("the kernel takes it");
+    let mut program = Program::load(Mode::TcpPath, &config, settings).expect("the program loads");
     let ports = [(false, true), (true, false)];
     let ports = ports.map(|(fabric, host)| Port { up: 1, ..Port::decided(fabric, host) });
     program.tell(ports.into()).expect("a map that can be written");
@@ -73,7 +73,7 @@ fn a_full_memory_of_floods_gives_up_those_that_were_not_seen_again() {
     let config =
         Exploration { floods: SIZE, flood_burst: 100_000, station_rate: 0, ..Exploration::default() };
     let mut program =
-        Program::load(Mode::ArpPath, &config, Settings::new(&config)).expect("the kernel takes it");
+        Program::load(Mode::ArpPath, &config, Settings::new(&config)).expect("the program loads");
     let ports = [(false, true), (true, false), (true, false)];
     let ports = ports.map(|(fabric, host)| Port { up: 1, ..Port::decided(fabric, host) });
     program.tell(ports.into()).expect("a map that can be written");

@@ -33,7 +33,7 @@ fn ports(count: u16, last: u64) -> Vec<Port> {
 fn a_flood_leaves_by_ports_of_the_last_resort_behind_all_others() {
     let config = Exploration { order: FloodOrder::Fixed, ..Exploration::default() };
     let mut program =
-        Program::load(Mode::ArpPath, &config, Settings::new(&config)).expect("the kernel takes it");
+        Program::load(Mode::ArpPath, &config, Settings::new(&config)).expect("the program loads");
     let mut random = stream(7, "last resort", 0);
     for round in 0..200_u64 {
         let last = random.next_u64() & random.next_u64() & !1;
@@ -66,7 +66,7 @@ fn a_flood_leaves_by_ports_of_the_last_resort_behind_all_others() {
 fn routes_use_a_port_of_the_last_resort_only_where_no_other_next_hop_is_left() {
     let config = Exploration::default();
     for mode in [Mode::Ecmp, Mode::Spray] {
-        let mut program = Program::load(mode, &config, Settings::new(&config)).expect("the kernel takes it");
+        let mut program = Program::load(mode, &config, Settings::new(&config)).expect("the program loads");
         let route = Route::new([1, 2, 3]);
         program.plane.set_routes(&[(THERE.bits(), route)]).expect("a map that can be written");
         let mut random = stream(7, "next hops", 0);

@@ -75,8 +75,7 @@ impl Pair {
         let hash_key = if setting.mode.routes() { hash_key(setting) } else { 0 };
         let settings = Settings { hash_key, ..Settings::new(&setting.config) };
         let settings = settings.classifying(&setting.classifier);
-        let mut program =
-            Program::load(setting.mode, &setting.config, settings).expect("the kernel takes the program");
+        let mut program = Program::load(setting.mode, &setting.config, settings).expect("the program loads");
         program.plane.set_tracing(true).expect("a map that can be written");
         if setting.mode.routes() {
             let route = |(host, ports): (HostId, &Vec<u16>)| {

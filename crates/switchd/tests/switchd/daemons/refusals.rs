@@ -1,4 +1,4 @@
-//! What the daemon refuses, and what it says to do.
+//! The daemon's error messages: the problem and the fix.
 
 use std::process::Output;
 
@@ -15,7 +15,7 @@ fn says(output: &Output, what: &str, expected: &[&str]) {
     assert!(!text.contains("panicked"), "{what}: {text}");
 }
 
-/// Texts that are no configuration: what is wrong, the text, what is said.
+/// Invalid configurations: name, text, expected parts of the error.
 const TEXTS: &[(&str, &str, &[&str])] = &[
     ("no TOML", "mode = \n", &["this is not TOML", "refused.toml:1:"]),
     ("unknown key", "mode = \"tcp-path\"\nprots = [\"a\"]\n", &[":2:1", "did you mean `ports`?"]),
@@ -167,7 +167,7 @@ fn interfaces_that_cannot_be_ports_are_refused_with_what_to_do() {
     for (port, expected) in cases {
         says(&refused(&netns, &places, &config(port), &[]), port, expected);
     }
-    // Nothing is left behind, and with another MTU of hosts the small one is good.
+    // Nothing is left behind, and with a smaller MTU of hosts the interface is accepted.
     assert!(!places.pins.join("weft").exists());
     let output =
         refused(&netns, &places, "mtu = 1400\nmode = \"tcp-path\"\nports = [\"small\"]", &["--check"]);
@@ -218,7 +218,7 @@ fn a_second_daemon_of_a_name_or_on_an_interface_is_refused() {
             let flags = ["--attach", other];
             says(&refused(&netns, &places, second, &flags), &format!("{attach}, {other}"), &expected);
         }
-        // One that is gone still has its ports, until it is taken away.
+        // A killed switch keeps its ports until it is detached.
         switch.kill();
         says(&refused(&netns, &places, second, &flags), "left behind", &expected);
         let run = places.run.display().to_string();

@@ -83,7 +83,7 @@ fn programs_with_gates_and_their_state_machine_do_the_same() {
 fn frames_without_a_rule_are_told_of_no_faster_than_the_limit_of_their_port() {
     let config = Exploration { rate: 1000, burst: 20, ..Exploration::default() };
     let settings = Settings::new(&config).tagging(&Tagging::default());
-    let mut program = Program::load(Mode::TagForward, &config, settings).expect("the kernel takes it");
+    let mut program = Program::load(Mode::TagForward, &config, settings).expect("the program loads");
     let ports = [0, 1].map(|_| Port { up: 1, ..Port::decided(false, true) });
     program.tell(ports.into()).expect("a map that can be written");
     program.plane.set_gates(&setting::two_servers()).expect("sound gates");

@@ -95,7 +95,7 @@ impl Pair {
     pub fn new(setting: &Setting) -> Self {
         let config = Exploration::default();
         let settings = Settings { hash_key: HASH_KEY, ..Settings::new(&config) }.tagging(&setting.tagging);
-        let mut program = Program::load(setting.mode, &config, settings).expect("the kernel takes it");
+        let mut program = Program::load(setting.mode, &config, settings).expect("the program loads");
         program.plane.set_gates(&setting.gates).expect("sound gates");
         let misses = program.plane.take_misses().expect("a map").expect("not taken yet");
         let rules = Rules::open(setting.tagging.width, &program.pins).expect("maps");

@@ -25,7 +25,7 @@ pub fn gates(random: &mut Stream, width: TagWidth) -> SwitchGates {
     let k = [4, 4, 6, 8][pick(random.next_u64(), 4)];
     let plan = GatePlan::fat_tree(k, &Numbering { width, ..Numbering::default() }).expect("a fat-tree");
     let at = pick(random.next_u64(), plan.switches().len());
-    let mut gates = plan.switches().nth(at).expect("it has as many").1.clone();
+    let mut gates = plan.switches().nth(at).expect("an index in range").1.clone();
     if gates.layer == Layer::Core && random.next_u32().is_multiple_of(2) {
         let port = PortId(k as u16);
         let (gate, flag) = (Gate(41), Some(GateFlag::Ext));
