@@ -143,7 +143,7 @@ impl Pair {
     }
 
     fn rules(&mut self) -> &mut Rules {
-        self.rules.as_mut().expect("there is a daemon")
+        self.rules.as_mut().expect("a daemon")
     }
 
     fn frame(&mut self, port: PortId, frame: &[u8]) -> Result<(), String> {
