@@ -1,10 +1,10 @@
-# The one door: `make quickstart` to try Weft, `make test` to check it.
+# `make quickstart` to try Weft, `make test` to check it.
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
 WEFT    := $(VENV)/bin/weft
 RESULTS ?= quickstart
-# Debian's Python does not come with a compiler or with venv; rustup brings cargo.
+# rustup installs cargo there.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export CARGO_TERM_COLOR ?= auto
 
@@ -12,11 +12,11 @@ PROGRAMS := weft-switchd weftctl weft-loadgen weft-pktgen
 BPF_SOURCES := $(wildcard bpf/*)
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
-# Python tests on real networks, which measure times: they run one at a time.
+# Python tests on real networks that measure times: run one at a time.
 NETWORKS := controller emulation parity tag_forward
 
-# Tests that need root, a kernel that loads BPF programs, tshark or systemd-analyze are marked `#[ignore]`. They run as root
-# and under CI, where one that cannot run fails; for others they are reported as ignored.
+# Tests that need root, a kernel with BPF, tshark or systemd-analyze are marked `#[ignore]`. They run as root and under CI,
+# where a test that cannot run fails; for other users they are reported as ignored.
 NEEDS := $(if $(or $(CI),$(filter 0,$(shell id -u))),--include-ignored)
 
 .PHONY: quickstart build emulation controller test test-all test-long test-rust test-python lint format bench bench-paths bench-switch \
@@ -26,7 +26,7 @@ NEEDS := $(if $(or $(CI),$(filter 0,$(shell id -u))),--include-ignored)
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
-quickstart: build ## install what is needed, build, compare three schemes, write a report
+quickstart: build ## install dependencies, build, compare three schemes, write a report
 	$(WEFT) run scenarios/quickstart.toml -o "$(RESULTS)"
 	$(WEFT) report "$(RESULTS)"
 
@@ -34,24 +34,24 @@ build: $(VENV)/.weft ## build and install into .venv
 
 emulation: $(VENV)/.emulation ## install Mininet and tools, build the Linux switch and the load generator into .venv
 
-controller: $(VENV)/.controller ## install what `weft controller` needs into .venv
+controller: $(VENV)/.controller ## install the dependencies of `weft controller` into .venv
 
-system: ## compiler, Python and Rust, where they are missing
+system: ## install a compiler, Python and Rust if missing
 	@sh scripts/install-system.sh build
 
-system-bpf: ## what compiles the eBPF programs
+system-bpf: ## install the eBPF compiler (clang, libbpf)
 	@sh scripts/install-system.sh bpf
 
-system-emulation: ## what emulation needs: Mininet, Open vSwitch, iproute2, ethtool, iperf3, mptcpize
+system-emulation: ## install Mininet, Open vSwitch, iproute2, ethtool, iperf3, mptcpize for emulation
 	@sh scripts/install-system.sh emulation
 
-system-bench: ## what the Linux switch is compared with, and what loads it
+system-bench: ## install tools for benchmarks of the Linux switch
 	@sh scripts/install-system.sh bench
 
-system-oracles: ## what Rust tests compare with: tshark, systemd-analyze
+system-oracles: ## install tshark and systemd-analyze for Rust tests
 	@sh scripts/install-system.sh oracles
 
-system-test: ## what the tests need beside: a browser
+system-test: ## install a browser for the tests
 	@sh scripts/install-system.sh test
 
 $(VENV)/bin/maturin: pyproject.toml | system
@@ -79,8 +79,8 @@ $(VENV)/.dev: $(VENV)/bin/maturin scripts/dev_requirements.py
 	$(VENV)/bin/pip install --quiet $$($(PYTHON) scripts/dev_requirements.py dependencies dev)
 	@touch $@
 
-# What tests run, all in one profile and by one command, so that each crate is compiled once: the tests, the programs and
-# the extension, which take the place of those of a release build in .venv until the next `make build`.
+# Builds tests, programs and the extension in one profile with one command, so that each crate is compiled once. They
+# replace the release build in .venv until the next `make build`.
 $(VENV)/.test: $(VENV)/.dev $(RUST_SOURCES) $(BPF_SOURCES) | system-bpf system-emulation
 	@rm -f $(VENV)/.weft $(VENV)/.emulation
 	cargo build --workspace --lib --bins --tests --quiet
@@ -89,7 +89,7 @@ $(VENV)/.test: $(VENV)/.dev $(RUST_SOURCES) $(BPF_SOURCES) | system-bpf system-e
 	$(PYTHON) scripts/install_editable.py
 	@touch $@
 
-test: ## format, lints, dependency direction, tests of all languages, docs' examples
+test: ## formatting, lints, dependency direction, Rust and Python tests, examples in docs
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory test-rust
 	@$(MAKE) --no-print-directory test-python
@@ -97,18 +97,18 @@ test: ## format, lints, dependency direction, tests of all languages, docs' exam
 test-rust: $(VENV)/.test | system-oracles ## the tests of all crates
 	cargo test --workspace --tests --quiet -- --skip daemons:: $(NEEDS)
 	cargo test --workspace --test switchd --quiet -- daemons:: --test-threads 4 $(NEEDS)
-	@$(if $(NEEDS),,echo "tests that need root were ignored: sudo make test runs them")
+	@$(if $(NEEDS),,echo "tests that need root were ignored; to include them: sudo make test")
 
-test-python: $(VENV)/.test | system-test ## the tests of the command line, the report and these pages
+test-python: $(VENV)/.test | system-test ## the Python tests: command line, report, docs
 	$(PYTHON) -m pytest $(addprefix tests/python/,$(NETWORKS))
 	$(PYTHON) -m pytest --numprocesses 2 $(addprefix --ignore=tests/python/,$(NETWORKS))
 
-test-all: test ## the tests, then the long ones: all cases of ns-3, a million steps and frames (root), Rust doc examples, long Python tests
+test-all: test ## `make test`, then the long tests: all ns-3 cases, conformance and hostile (root), Rust doc examples, long Python tests
 	cargo test --workspace --doc --quiet
 	cargo test --release -p weft-sim --test ns3_studies all_cases
 	$(MAKE) conformance hostile test-long
 
-lint: $(VENV)/.dev | system system-bpf ## formatting, lints of all languages, dependency direction
+lint: $(VENV)/.dev | system system-bpf ## formatting, lints, dependency direction
 	cargo fmt --all --check
 	$(PYTHON) scripts/check_arrows.py
 	$(VENV)/bin/ruff format --check
@@ -122,56 +122,56 @@ format: $(VENV)/.dev ## format all sources
 	$(VENV)/bin/ruff format
 	$(VENV)/bin/ruff check --fix
 
-deb: | system system-bpf ## the Debian package of the Linux switch, in target/debian
+deb: | system system-bpf ## build the Debian package of the Linux switch, in target/debian
 	package=$$(sh packaging/deb.sh) && echo "$$package" && dpkg-deb -I "$$package" && \
 	if command -v lintian >/dev/null; then lintian --fail-on error "$$package"; fi && \
 	WEFT_DEB="$(CURDIR)/$$package" cargo test --quiet -p weft-switchd --test package
 
-hostile: | system system-bpf ## a million frames of a hostile host through a switch (root; minutes)
+hostile: | system system-bpf ## send a million hostile frames through a switch (root; minutes)
 	WEFT_HOSTILE_FRAMES=1000000 cargo test --release -p weft-switchd --test switchd hostile -- --include-ignored --nocapture
 
-parity: $(VENV)/.dev $(VENV)/.emulation ## what works over a bridge, over the Linux switch (root; 12 minutes; PARITY="--short" for a minute, "-o FILE" for the table)
+parity: $(VENV)/.dev $(VENV)/.emulation ## compare the Linux switch with a Linux bridge (root; 12 minutes; PARITY="--short" for 1 minute, "-o FILE" for the table)
 	cd tests/python && "$(CURDIR)/$(PYTHON)" -m parity $(PARITY)
 
-bench: build ## packet-hops per second and core, peak memory, ratios to ns-3 and ECMP
+bench: build ## benchmark the simulator: packet-hops per second and core, peak memory, ratios to ns-3 and ECMP
 	$(WEFT) bench
 
-bench-paths: $(VENV)/.dev $(VENV)/.weft ## path sets beside NetworkX's (as root on a core of its own; 10 minutes; BENCH="--quick" for a look)
+bench-paths: $(VENV)/.dev $(VENV)/.weft ## benchmark path sets against NetworkX (10 minutes; as root on a reserved core; BENCH="--quick" for a short run)
 	cargo build --release --quiet -p weft-fabric --example path_sets
 	$(PYTHON) -m benches.path_sets $(BENCH)
 
-bench-switch: $(VENV)/.weft | system-bpf system-bench ## the Linux switch against the bridge and Open vSwitch (root; 20 minutes; BENCH="forward --quick")
+bench-switch: $(VENV)/.weft | system-bpf system-bench ## benchmark the Linux switch against the bridge and Open vSwitch (root; 20 minutes; BENCH="forward --quick")
 	cargo build --release --quiet -p weft-switchd --bins --examples
 	$(PYTHON) -m benches.switch $(BENCH)
 
-bench-tags: $(VENV)/.weft | system-bpf ## what frames cost with tags and with tables (root; 3 minutes; BENCH="--quick" for a look)
+bench-tags: $(VENV)/.weft | system-bpf ## benchmark per-frame cost with tags and with tables (root; 3 minutes; BENCH="--quick" for a short run)
 	cargo build --release --quiet -p weft-switchd --example tags
 	$(PYTHON) -m benches.tags $(BENCH)
 
-bench-controller: $(VENV)/.controller $(VENV)/.dev | system ## the controller under load, beside a plain os-ken learning switch (5 minutes; BENCH="profile --quick")
+bench-controller: $(VENV)/.controller $(VENV)/.dev | system ## benchmark the controller against a plain os-ken learning switch (5 minutes; BENCH="profile --quick")
 	cargo build --release --quiet -p weft-ofload
 	$(VENV)/bin/pip install --quiet py-spy
 	$(PYTHON) -m benches.controller $(BENCH)
 
-fuzz: | system ## fuzz parsers, frames and TCP for a minute each (needs a nightly toolchain and cargo-fuzz)
+fuzz: | system ## fuzz parsers, frames and TCP, a minute per target (needs a nightly toolchain and cargo-fuzz)
 	sh scripts/fuzz.sh
 
-conformance: | system system-bpf ## a million steps through the eBPF program and the state machine (root; minutes)
+conformance: | system system-bpf ## compare the eBPF program with the state machine over a million steps (root; minutes)
 	WEFT_CONFORMANCE_STEPS=1000000 cargo test -p weft-switchd --test switchd conformance -- --include-ignored --nocapture
 
-test-long: $(VENV)/.dev $(VENV)/.emulation | system-test system-bench ## the Python tests that `make test` leaves out (root; 10 minutes)
+test-long: $(VENV)/.dev $(VENV)/.emulation | system-test system-bench ## the long Python tests that `make test` skips (root; 10 minutes)
 	cargo build --release --quiet -p weft-ofload -p weft-switchd --bins --examples
 	cargo build --release --quiet -p weft-fabric --example path_sets
 	$(PYTHON) -m pytest -m long
 
-ns3: ## make the ns-3 reference results anew (minutes)
+ns3: ## regenerate the ns-3 reference results (minutes)
 	bash validation/ns3/run.sh
 
-mptcp: $(VENV)/.emulation ## the simulated Multipath TCP against the kernel's (root; 15 minutes)
+mptcp: $(VENV)/.emulation ## compare the simulated Multipath TCP with the kernel's (root; 15 minutes)
 	$(PYTHON) -m validation.mptcp
 
-captures: | system-emulation ## make the captures of the kernel's Multipath TCP anew (root; a minute)
+captures: | system-emulation ## regenerate the captures of the kernel's Multipath TCP (root; a minute)
 	cd crates/wire && python3 -m captures
 
-clean: ## remove what was built: target, .venv and quickstart, whatever VENV and RESULTS say
+clean: ## remove target, .venv and quickstart, whatever VENV and RESULTS are
 	rm -rf target .venv quickstart

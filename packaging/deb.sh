@@ -1,16 +1,16 @@
 #!/bin/sh
-# Makes the Debian package of weft-switchd and weftctl: packaging/deb.sh [DIRECTORY], default target/debian.
+# Builds the Debian package of weft-switchd and weftctl: packaging/deb.sh [DIRECTORY], default target/debian.
 set -eu
 
 cd "$(dirname "$0")/.."
 out=${1:-target/debian}
 command -v dpkg-deb >/dev/null || {
-    echo "dpkg-deb is missing: packages are made on Debian or Ubuntu (apt-get install dpkg)" >&2
+    echo "error: dpkg-deb is missing; build packages on Debian or Ubuntu (apt-get install dpkg)" >&2
     exit 1
 }
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n1)
 architecture=$(dpkg --print-architecture)
-# Times in the package are those of the sources: the same sources make the same package.
+# Timestamps in the package are those of the sources, for a reproducible build.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 export SOURCE_DATE_EPOCH
 umask 022
@@ -19,7 +19,7 @@ cargo build --quiet --release -p weft-switchd --bins
 target=${CARGO_TARGET_DIR:-target}/release
 
 mkdir -p "$out"
-# A directory of our own, whatever else is in $out.
+# A private directory, whatever else is in $out.
 root=$(mktemp -d "$out/root.XXXXXX")
 trap 'rm -rf "$root"' EXIT
 chmod 755 "$root"
@@ -55,10 +55,10 @@ Recommends: systemd, iproute2
 Section: net
 Priority: optional
 Description: multipath Ethernet switch in eBPF
- Makes the interfaces of a Linux machine the ports of a switch that finds its
+ Turns the interfaces of a Linux machine into the ports of a switch that finds
  paths by racing copies of frames through the fabric (ARP-Path, TCP-Path), or
  spreads flows over given routes (ECMP, packet spraying). Frames are forwarded
- in the kernel; the daemon may be killed or upgraded without losing one.
+ in the kernel; killing or upgrading the daemon loses none.
 EOF
 find "$root" -print0 | xargs -0 touch -h -d "@$SOURCE_DATE_EPOCH"
 package=$out/weft-switchd_${version}_$architecture.deb

@@ -1,9 +1,9 @@
-"""Refuses a dependency between crates that points the wrong way (see ARCHITECTURE.md).
+"""Checks the direction of dependencies between crates (see ARCHITECTURE.md).
 
-`{units, wire} <- fabric <- control <- {switching, transport, traffic} <- scenario <- sim <- python`; and what lies
-below `sim` may not use threads, files or clocks through a crate that brings them. `control` stands on `wire` and
-`fabric`, `ofload` on `control` beside them, `switchd` on `wire`, `fabric` and `switching`, `loadgen` on `traffic`.
-`loadgen` and `ofload` share `poller`.
+`{units, wire} <- fabric <- control <- {switching, transport, traffic} <- scenario <- sim <- python`. Crates below `sim`
+must not depend on crates that provide threads, files or clocks. `control` depends on `wire` and `fabric`, `ofload` also
+on `control`, `switchd` on `wire`, `fabric` and `switching`, `loadgen` on `traffic`. `loadgen` and `ofload` share
+`poller`.
 """
 
 from __future__ import annotations
@@ -37,30 +37,30 @@ STANDS_ON = {
     "weft-loadgen": {"weft-units", "weft-traffic", "weft-poller"},
     "weft-ofload": {"weft-units", "weft-fabric", "weft-wire", "weft-control", "weft-poller"},
 }
-"""What a crate may depend on where that is less than all lower layers."""
+"""Permitted dependencies of crates that must not use all lower layers."""
 
 IMPURE = {"rayon", "tokio", "rand", "libc"}
-"""What a crate below the simulator may not depend on."""
+"""Crates that crates below the simulator must not depend on."""
 
 
 def main() -> int:
-    """Print what is wrong; the exit code says whether anything is."""
+    """Print violations; the exit code is 1 if there are any."""
     command = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
     metadata = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     wrong = []
     for package in metadata["packages"]:
         name = package["name"]
         if name not in LAYERS:
-            wrong.append(f"{name} has no layer: give it one in {__file__}")
+            wrong.append(f"{name} has no layer: add it to LAYERS in {__file__}")
             continue
         for dependency in package["dependencies"]:
             other = dependency["name"]
             if other in LAYERS and LAYERS[other] >= LAYERS[name]:
-                wrong.append(f"{name} depends on {other}, which is not below it")
+                wrong.append(f"{name} depends on {other}, which is not in a lower layer")
             if other in LAYERS and other not in STANDS_ON.get(name, LAYERS):
-                wrong.append(f"{name} depends on {other}, which it does not stand on")
+                wrong.append(f"{name} depends on {other}, which STANDS_ON does not permit")
             if other in IMPURE and LAYERS[name] < LAYERS["weft-sim"] and dependency["kind"] is None:
-                wrong.append(f"{name} depends on {other}, and what is below weft-sim is pure")
+                wrong.append(f"{name} depends on {other}, which crates below weft-sim must not use")
     print("\n".join(wrong), file=sys.stderr, end="\n" if wrong else "")
     return 1 if wrong else 0
 

@@ -1,4 +1,4 @@
-"""Prints requirements of pyproject.toml for pip: those of the extras that are named, `dependencies` for Weft's own."""
+"""Prints requirements from pyproject.toml for pip: those of the named extras; `dependencies` names Weft's own."""
 
 from __future__ import annotations
 

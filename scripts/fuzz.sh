@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs every fuzz target for a minute (FUZZ_SECONDS=600 for longer; names as arguments for some of them).
-# A target that finds something stops with the input that does it, which `cargo fuzz` keeps in fuzz/artifacts.
+# Runs every fuzz target, or those named as arguments, for a minute each (FUZZ_SECONDS=600 for longer).
+# A target that finds a failure stops; `cargo fuzz` keeps the input in fuzz/artifacts.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -12,11 +12,11 @@ cargo fuzz --version >/dev/null 2>&1 || wanting="$wanting
 command -v c++ >/dev/null || wanting="$wanting
   a C++ compiler, on Debian: apt-get install g++"
 if [ -n "$wanting" ]; then
-    echo "fuzzing needs what is not here; install it and try again:$wanting" >&2
+    echo "error: missing tools for fuzzing; install them and try again:$wanting" >&2
     exit 1
 fi
 
-# Messages of the test vectors, a file each.
+# Writes the messages of the test vectors, one file each.
 openflow_seeds() {
     python3 - "$1" <<'END'
 import json, pathlib, sys
@@ -27,7 +27,7 @@ for at, vector in enumerate(json.loads(pathlib.Path("crates/wire/openflow_vector
 END
 }
 
-# Good and bad inputs that the repository has anyway are where a target starts from.
+# The seed corpus of a target: good and bad inputs from the repository.
 seeds() {
     case "$1" in
     scenario) echo scenarios crates/scenario/tests/bad_input ;;

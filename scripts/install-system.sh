@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs what Weft needs from the system where it is missing: `build` for compiler, Python and
-# Rust, `bpf` for what compiles the eBPF programs, `emulation` for Mininet, Open vSwitch and what emulations and their tests
-# run, `bench` for what the Linux switch is compared with, `oracles` for what Rust tests compare with, `test` for a browser.
-# Debian and Ubuntu; elsewhere it says what to install.
+# Installs missing system packages: `build` for compiler, Python and Rust, `bpf` for the eBPF compiler, `emulation` for
+# Mininet, Open vSwitch and the tools of emulations and their tests, `bench` for benchmarks of the Linux switch, `oracles`
+# for reference tools of Rust tests, `test` for a browser.
+# Debian and Ubuntu; on other systems it lists the packages to install.
 set -eu
 
 MINIMUM_RUST=1.89
@@ -15,11 +15,11 @@ fail() {
     exit 1
 }
 
-# Runs apt-get as root. Another apt-get may hold a lock: then it waits, ten minutes at most.
+# Runs apt-get as root. If another apt-get holds the lock, waits up to ten minutes.
 apt_get() {
     for try in $(seq 120); do
         status=0
-        # shellcheck disable=SC2086 # no word for root, else one
+        # shellcheck disable=SC2086 # empty for root
         $sudo env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" >/dev/null 2>"$scratch/messages" || status=$?
         if [ "$status" = 0 ] || ! grep -q "Could not get lock" "$scratch/messages"; then
             break
@@ -40,14 +40,14 @@ apt_install() {
     if [ "$(id -u)" != 0 ]; then
         sudo="sudo"
         command -v sudo >/dev/null || fail "these packages are missing: $*
-There is no sudo: let root run this, then repeat the command:
+sudo is not installed. Run this as root, then repeat the command:
   $by_root"
     fi
     echo "installing $* ..."
-    # Old package lists may do; whether they did is what the installation tells.
+    # Old package lists may suffice; if not, the installation fails.
     apt_get update || true
     apt_get install -y --no-install-recommends "$@" || fail "apt-get could not install: $*
-Is the network reachable? Root can install them by:
+Is the network reachable? To install them as root:
   $by_root"
 }
 
@@ -59,15 +59,15 @@ rust_is_new_enough() {
 
 install_rust() {
     echo "installing Rust (rustup, into ~/.cargo) ..."
-    # Downloaded first: of `curl | sh` the shell takes no notice when curl fails.
+    # Downloaded first: `curl | sh` would ignore a failure of curl.
     curl --proto '=https' --tlsv1.2 -sSf -o "$scratch/rustup" https://sh.rustup.rs ||
         fail "could not download rustup from https://sh.rustup.rs: is the network reachable?"
     sh "$scratch/rustup" -y --profile minimal -c rustfmt -c clippy || fail "rustup could not install Rust"
     PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
-    rust_is_new_enough || fail "Rust $MINIMUM_RUST or newer is needed, this is $(cargo --version)"
+    rust_is_new_enough || fail "Rust $MINIMUM_RUST or newer is required, found $(cargo --version)"
 }
 
-# Weft starts switches of its own: the service that comes along is not to run.
+# Weft starts its own switches, so the packaged service is disabled.
 install_openvswitch() {
     command -v ovs-vswitchd >/dev/null || [ -x /usr/sbin/ovs-vswitchd ] || {
         apt_install openvswitch-switch
@@ -81,12 +81,12 @@ build)
     command -v cc >/dev/null || missing="$missing gcc libc6-dev"
     command -v python3 >/dev/null || missing="$missing python3"
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
-    # curl brings Rust; root is asked once, for all of them.
+    # curl is for installing Rust; in the same apt-get call, so that sudo asks once.
     rust_is_new_enough || command -v curl >/dev/null || missing="$missing curl ca-certificates"
     # shellcheck disable=SC2086 # a list of package names
     [ -z "$missing" ] || apt_install $missing
     python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-        fail "Python 3.11 or newer is needed, this is $(python3 --version)"
+        fail "Python 3.11 or newer is required, found $(python3 --version)"
     rust_is_new_enough || install_rust
     ;;
 bpf)
@@ -129,7 +129,7 @@ oracles)
     [ -z "$missing" ] || apt_install $missing
     ;;
 test)
-    # Debian has a Chromium without windows, which draws a page with half the work; Ubuntu has the whole one only.
+    # Debian has a headless Chromium, which renders at half the cost; Ubuntu has only the full browser.
     command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null ||
         apt_install chromium-headless-shell || apt_install chromium
     ;;

@@ -1,7 +1,7 @@
-"""Makes `import weft` and the command `weft` of this Python those of this directory, whatever extension lies in it.
+"""Installs this directory as the package and command `weft` of this Python, with the extension already built in it.
 
-`maturin develop` does the same, but builds the extension by itself, with other features of third-party crates than the
-workspace: they would be compiled twice.
+`maturin develop` does the same, but builds the extension with different features of third-party crates than the
+workspace, so they would be compiled twice.
 """
 
 from __future__ import annotations

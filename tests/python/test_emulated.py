@@ -44,7 +44,7 @@ def records(point_id: str, factor: float = 1.0) -> list[dict]:
             }
         )
     lines[0] |= {"packets_sent": 22, "retransmissions": 1}
-    lines[-1] |= {"end_ps": None, "error": "the limit of the run had come"}
+    lines[-1] |= {"end_ps": None, "error": "the run's time limit was reached"}
     return lines
 
 

@@ -175,7 +175,7 @@ def test_rust_that_cannot_be_downloaded_is_an_error(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "error"), [("1.99.0", ""), ("1.70.0", "error: Rust 1.89 or newer is needed, this is cargo 1.70.0")]
+    ("version", "error"), [("1.99.0", ""), ("1.70.0", "error: Rust 1.89 or newer is required, found cargo 1.70.0")]
 )
 def test_rust_is_installed_from_the_download(machine: Machine, version: str, error: str) -> None:
     machine.has("cargo", "echo cargo 1.60.0")

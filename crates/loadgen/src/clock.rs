@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Counts from the common start, by the clock that nobody sets.
+/// Time since the common start, on the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Duration,
@@ -16,10 +16,10 @@ impl Clock {
         Self { start: monotonic() + lead }
     }
 
-    /// A run that starts at `start_ns` nanoseconds since 1970, or how long ago that was.
+    /// A run that starts at `start_ns` nanoseconds since 1970.
     ///
     /// # Errors
-    /// The time is over.
+    /// The start is in the past; the error is how long ago it was.
     pub fn starting_at(start_ns: u64) -> Result<Self, Duration> {
         let (start, now) = (Duration::from_nanos(start_ns), real());
         start.checked_sub(now).map(Self::starting_in).ok_or_else(|| now.saturating_sub(start))
@@ -30,7 +30,7 @@ impl Clock {
         picoseconds(monotonic().saturating_sub(self.start))
     }
 
-    /// Whether the start has come.
+    /// Whether the run has started.
     pub fn has_begun(&self) -> bool {
         monotonic() >= self.start
     }

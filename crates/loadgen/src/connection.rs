@@ -1,8 +1,8 @@
 //! The two ends of a flow's connection, as its applications see them.
 //!
-//! The sender writes its bytes and shuts its side down; the receiver reads to the end and closes;
-//! then the sender closes too. Both take turns: neither does more than a share of work at once, so
-//! that flows start at their time however busy others are.
+//! The sender writes its bytes and shuts down its side; the receiver reads to the end and closes;
+//! then the sender closes too. The work per wakeup is bounded, so that flows start on time however
+//! busy others are.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -12,19 +12,19 @@ use socket2::Socket;
 use crate::clock::Clock;
 use crate::tcp_info::TcpInfo;
 
-/// What is sent: all zero, and never written, so that the machine's memory holds one page of it.
+/// The data sent: zeros that are never written, so all pages map to the shared zero page.
 static DATA: [u8; CHUNK] = [0; CHUNK];
-/// Bytes given to the kernel, or taken from it, at once.
+/// Maximum bytes per `send` or `recv`.
 const CHUNK: usize = 1 << 20;
-/// Calls of the kernel until others have their turn.
+/// Maximum system calls per wakeup.
 const TURN: usize = 4;
 
-/// What an end of a connection waits for now.
+/// What an end of a connection waits for next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
     /// The same as before.
     Same,
-    /// The end of the other side's bytes: all own bytes are written.
+    /// The peer's close: all bytes are written.
     Written,
     /// Nothing: both sides have closed.
     Closed,
@@ -34,9 +34,9 @@ pub enum Step {
 pub struct Sender {
     /// Its socket.
     pub socket: Socket,
-    /// When the connection stood.
+    /// When the connection was established.
     pub established_ps: Option<u64>,
-    /// SYNs sent again.
+    /// Retransmitted SYNs.
     pub syn_retransmissions: u64,
     left: u64,
 }
@@ -47,10 +47,10 @@ impl Sender {
         Self { socket, established_ps: None, syn_retransmissions: 0, left: bytes }
     }
 
-    /// Goes on, now that the socket can.
+    /// Continues after the socket has become ready.
     ///
     /// # Errors
-    /// Why the connection has ended or does not come about.
+    /// Why the connection broke or could not be established.
     pub fn go_on(&mut self, clock: &Clock) -> io::Result<Step> {
         if self.established_ps.is_none() {
             if let Some(error) = self.socket.take_error()? {
@@ -81,7 +81,7 @@ impl Sender {
     fn read_end(&self) -> io::Result<Step> {
         match self.socket.recv(&mut [MaybeUninit::uninit(); 64]) {
             Ok(0) => Ok(Step::Closed),
-            Ok(_) => Err(io::Error::other("the receiver sent data, and it has none to send")),
+            Ok(_) => Err(io::Error::other("unexpected data from the receiver")),
             Err(error) if is_transient(&error) => Ok(Step::Same),
             Err(error) => Err(error),
         }
@@ -104,23 +104,23 @@ impl Receiver {
         Self { socket, end_ps: None, bytes, received: 0 }
     }
 
-    /// How many bytes the application has.
+    /// Bytes received by the application.
     pub const fn received(&self) -> u64 {
         self.received
     }
 
-    /// Goes on, now that the socket can.
+    /// Continues after the socket has become ready.
     ///
     /// # Errors
-    /// Why the connection has ended too early.
+    /// Why the connection ended early.
     pub fn go_on(&mut self, clock: &Clock, scratch: &mut Scratch) -> io::Result<Step> {
         for _ in 0..TURN {
-            // The bytes are of no use: with this flag TCP forgets them instead of copying them (tcp(7)).
+            // With this flag TCP discards the data instead of copying it (tcp(7)).
             let read = self.socket.recv_with_flags(&mut scratch.0, libc::MSG_TRUNC);
             match read {
                 Ok(0) if self.received == self.bytes => return Ok(Step::Closed),
                 Ok(0) => {
-                    let why = format!("it ended after {} of {} bytes", self.received, self.bytes);
+                    let why = format!("connection closed after {} of {} bytes", self.received, self.bytes);
                     return Err(io::Error::new(io::ErrorKind::UnexpectedEof, why));
                 }
                 Ok(read) => self.take(read as u64, clock)?,
@@ -134,7 +134,7 @@ impl Receiver {
     fn take(&mut self, read: u64, clock: &Clock) -> io::Result<()> {
         self.received += read;
         if self.received > self.bytes {
-            let why = format!("{} bytes came of a flow of {}", self.received, self.bytes);
+            let why = format!("received {} bytes of a flow of {}", self.received, self.bytes);
             return Err(io::Error::other(why));
         }
         if self.received == self.bytes && self.end_ps.is_none() {
@@ -144,7 +144,7 @@ impl Receiver {
     }
 }
 
-/// Where bytes are read to.
+/// The receive buffer.
 pub struct Scratch(Box<[MaybeUninit<u8>]>);
 
 impl Default for Scratch {
@@ -153,7 +153,7 @@ impl Default for Scratch {
     }
 }
 
-/// Whether it may go on later.
+/// Whether the call can be retried.
 fn is_transient(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }

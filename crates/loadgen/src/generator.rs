@@ -1,4 +1,4 @@
-//! [`Generator`]: the loop that starts flows at their time and carries all of them to their end.
+//! [`Generator`]: the event loop that starts flows on time and runs them to completion.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -26,61 +26,61 @@ use crate::tcp_info::TcpInfo;
 use crate::token::Token;
 use crate::workload::{Flow, Workload};
 
-/// Time between the opening of the listeners and the common start, where none is given.
+/// Time between opening the listeners and the start, if `start_at_ns` is not given.
 const LEAD: Duration = Duration::from_millis(20);
-/// How often progress is told, in picoseconds.
+/// The interval of progress reports, in picoseconds.
 const TICK_PS: u64 = 250_000_000_000;
-/// Flows started, or connections accepted, until sockets have their turn.
+/// Maximum flows started, or connections accepted, per loop iteration.
 const TURN: usize = 64;
 
-/// Why a run did not start, or could not go on.
+/// Why a run did not start or could not continue.
 #[derive(Debug, Error)]
 pub enum GeneratorError {
     /// A namespace that cannot be opened.
-    #[error("the network namespace {} cannot be opened: {source}", path.display())]
+    #[error("cannot open the network namespace {}: {source}", path.display())]
     Namespace {
         /// Its file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// A host whose namespace cannot be entered.
-    #[error("the network namespace of `{host}` cannot be entered: {source}; that takes CAP_SYS_ADMIN")]
+    #[error("cannot enter the network namespace of `{host}` (needs CAP_SYS_ADMIN): {source}")]
     Enter {
         /// The host.
         host: String,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// A congestion control that the kernel does not have, or not for us.
+    /// A congestion control that is not available or not permitted.
     #[error(
-        "`{host}` cannot use the congestion control `{name}`: {source}; there are {available}, others come with their module: modprobe tcp_{name}"
+        "`{host}` cannot use the congestion control `{name}`: {source}; available: {available}; to load another, run `modprobe tcp_{name}`"
     )]
     Congestion {
         /// The host.
         host: String,
         /// The name.
         name: String,
-        /// What there is.
+        /// The available ones.
         available: String,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// The start is over.
-    #[error("`start_at_ns` was {:.3} s ago; start all machines before it", ago.as_secs_f64())]
+    /// The start is in the past.
+    #[error("`start_at_ns` is {:.3} s in the past; choose a later time, and start all machines before it", ago.as_secs_f64())]
     Over {
-        /// How long.
+        /// How long ago it was.
         ago: Duration,
     },
     /// The records cannot be written.
-    #[error("the records cannot be written: {0}")]
+    #[error("cannot write the records: {0}")]
     Records(io::Error),
-    /// The kernel refused what cannot be done without.
+    /// A system call failed that the run depends on.
     #[error("{what}: {source}")]
     Kernel {
-        /// What was to be done.
+        /// What failed.
         what: &'static str,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }
@@ -89,26 +89,26 @@ fn kernel(what: &'static str) -> impl Fn(io::Error) -> GeneratorError {
     move |source| GeneratorError::Kernel { what, source }
 }
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Outcome {
     /// Flows of this machine.
     pub flows: u64,
-    /// Those that ended as they should.
+    /// Flows that completed.
     pub finished: u64,
-    /// Those that did not.
+    /// Flows that did not.
     pub failed: u64,
     /// Bytes that applications on this machine received.
     pub bytes: u64,
-    /// When it ended, in picoseconds since the common start.
+    /// The end of the run, in picoseconds since the common start.
     pub elapsed_ps: u64,
     /// The common start, in nanoseconds since 1970.
     pub start_at_ns: u64,
-    /// Whether the user ended it.
+    /// Whether the user interrupted it.
     pub interrupted: bool,
-    /// Connections to the listeners that are of no flow.
+    /// Connections to the listeners that belong to no flow.
     pub strangers: u64,
-    /// The congestion controls that the senders' sockets said they had.
+    /// The congestion controls read back from the senders' sockets.
     pub congestion: BTreeSet<String>,
     /// How late flows were started.
     pub lateness: Lateness,
@@ -119,7 +119,7 @@ impl fmt::Display for Outcome {
         let Self { flows, finished, failed, bytes, elapsed_ps, lateness, .. } = self;
         write!(
             f,
-            "{finished} of {flows} flows finished, {failed} failed, {bytes} bytes in {:.3} s; started late by {:.0} us (half), {:.0} us (1 in 100), {:.0} us (at most)",
+            "{finished} of {flows} flows finished, {failed} failed, {bytes} bytes in {:.3} s; start lateness {:.0} us (median), {:.0} us (p99), {:.0} us (max)",
             *elapsed_ps as f64 * 1e-12,
             lateness.p50_ps as f64 * 1e-6,
             lateness.p99_ps as f64 * 1e-6,
@@ -128,7 +128,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// A flow that has begun and not ended.
+/// A flow that has started and not ended.
 struct Open {
     record: Record,
     sender: End<Sender>,
@@ -139,11 +139,11 @@ struct Open {
 enum End<T> {
     /// On another machine.
     Elsewhere,
-    /// Not there yet.
+    /// Not connected yet.
     Awaited,
     /// Under way.
     Here(T),
-    /// Closed as it should.
+    /// Closed normally.
     Closed,
 }
 
@@ -164,17 +164,17 @@ pub struct Generator<'a, W: Write> {
     here: Vec<bool>,
     clock: Clock,
     poller: Poller,
-    /// They are caught as long as this is there.
+    /// Signals are caught until this is dropped.
     _signals: Signals,
     namespaces: Namespaces,
     listeners: Listeners,
     records: Lines<W>,
     observer: Observer,
     scratch: Scratch,
-    /// Of each flow whether nothing of it is left to do here.
+    /// For each flow, whether it has ended on this machine.
     ended: Vec<bool>,
     open: HashMap<u32, Open>,
-    /// The place of the next flow to start.
+    /// The index of the next flow to start.
     next: usize,
     progress: Progress,
     late: Vec<u64>,
@@ -185,10 +185,10 @@ pub struct Generator<'a, W: Write> {
 }
 
 impl<'a, W: Write> Generator<'a, W> {
-    /// Opens the listeners of the hosts that are `here`, which is one entry a host, and fixes the start.
+    /// Opens the listeners of the local hosts (`here` has one entry per host) and sets the start time.
     ///
     /// # Errors
-    /// What keeps the run from starting. A port that is taken does not: its flows have an error.
+    /// What prevents the run from starting. A port in use does not: only its flows fail.
     pub fn open(
         workload: &'a Workload,
         here: Vec<bool>,
@@ -243,11 +243,11 @@ impl<'a, W: Write> Generator<'a, W> {
         })
     }
 
-    /// Runs until all flows have ended, the limit has come, or the user ends it. Every flow of this
-    /// machine has a record then.
+    /// Runs until all flows have ended, the time limit is reached, or the user interrupts it. Every
+    /// flow of this machine then has a record.
     ///
     /// # Errors
-    /// What keeps it from going on; what was recorded stays.
+    /// What prevents the run from continuing; records written so far are kept.
     pub fn run(mut self) -> Result<Outcome, GeneratorError> {
         let limit = self.workload.limit.ps();
         let (mut armed, mut tick, mut samples) = (None, TICK_PS, 1);
@@ -294,12 +294,12 @@ impl<'a, W: Write> Generator<'a, W> {
         self.end(interrupted)
     }
 
-    /// When the next flow starts.
+    /// The start time of the next flow.
     fn next_start(&self) -> Option<u64> {
         self.workload.flows.get(self.next).map(|flow| flow.start.ps())
     }
 
-    /// Starts flows whose time has come, some of them where there are many.
+    /// Starts due flows, up to [`TURN`] of them.
     fn start_due(&mut self, now: u64) -> Result<(), GeneratorError> {
         for _ in 0..TURN {
             let Some(flow) = self.workload.flows.get(self.next).filter(|flow| flow.start.ps() <= now) else {
@@ -363,7 +363,7 @@ impl<'a, W: Write> Generator<'a, W> {
         Ok(())
     }
 
-    /// The connection of a flow has come.
+    /// Handles the accepted connection of a flow.
     fn accepted(&mut self, place: u32, connection: Socket) -> Result<(), GeneratorError> {
         if self.ended[place as usize] {
             socket::abort(connection);
@@ -431,7 +431,7 @@ impl<'a, W: Write> Generator<'a, W> {
         }
     }
 
-    /// Ends a flow if both its ends have, as far as they are on this machine.
+    /// Ends a flow once all of its ends on this machine are closed.
     fn close(&mut self, place: u32) -> Result<(), GeneratorError> {
         let over = self.open.get(&place).is_some_and(|open| open.sender.is_over() && open.receiver.is_over());
         if over {
@@ -441,7 +441,7 @@ impl<'a, W: Write> Generator<'a, W> {
         self.listeners.resume(&self.poller).map_err(kernel("a listener"))
     }
 
-    /// Ends a flow that cannot go on.
+    /// Ends a flow with an error.
     fn fail(&mut self, place: u32, why: String) -> Result<(), GeneratorError> {
         if let Some(open) = self.open.get_mut(&place) {
             open.record.error = Some(why);
@@ -451,7 +451,7 @@ impl<'a, W: Write> Generator<'a, W> {
         self.listeners.resume(&self.poller).map_err(kernel("a listener"))
     }
 
-    /// Writes a flow's record and forgets the rest of it.
+    /// Writes a flow's record and drops its state.
     fn write_off(&mut self, place: u32) -> Result<(), GeneratorError> {
         let Some(Open { mut record, sender, receiver }) = self.open.remove(&place) else { return Ok(()) };
         if let End::Here(sender) = sender {
@@ -466,7 +466,7 @@ impl<'a, W: Write> Generator<'a, W> {
         self.records.write(&record).map_err(GeneratorError::Records)
     }
 
-    /// Takes the samples that are due; says which is the next.
+    /// Takes the samples that are due; returns the number of the next.
     fn take_samples(&mut self, now: u64, mut next: u64) -> Result<u64, GeneratorError> {
         let Some(span) = self.workload.sample else { return Ok(next) };
         while (span * next).ps() <= now {
@@ -480,10 +480,10 @@ impl<'a, W: Write> Generator<'a, W> {
         Ok(next)
     }
 
-    /// Writes what has no record yet, and says how it went.
+    /// Writes the records of unfinished flows and returns the result.
     fn end(mut self, interrupted: bool) -> Result<Outcome, GeneratorError> {
         let elapsed_ps = self.clock.now_ps();
-        let why = if interrupted { "the run was interrupted" } else { "the limit of the run had come" };
+        let why = if interrupted { "the run was interrupted" } else { "the run's time limit was reached" };
         for place in 0..self.workload.flows.len() {
             if self.ended[place] {
                 continue;
@@ -495,7 +495,7 @@ impl<'a, W: Write> Generator<'a, W> {
                     format!("{why} after {} of {} bytes", receiver.received(), flow.bytes)
                 }
                 (End::Here(Sender { established_ps: None, .. }), _) => {
-                    format!("{why} before it had connected")
+                    format!("{why} before the connection was established")
                 }
                 _ => why.to_owned(),
             };
@@ -503,7 +503,7 @@ impl<'a, W: Write> Generator<'a, W> {
             let error = self
                 .open
                 .get(&(place as u32))
-                .map_or_else(|| unheard.unwrap_or_else(|| format!("{why} before it had begun")), missing);
+                .map_or_else(|| unheard.unwrap_or_else(|| format!("{why} before the flow started")), missing);
             let (sender, receiver) = (End::Elsewhere, End::Elsewhere);
             self.open.entry(place as u32).or_insert(Open { record, sender, receiver });
             self.fail(place as u32, error)?;
@@ -528,7 +528,7 @@ impl<'a, W: Write> Generator<'a, W> {
 }
 
 impl Record {
-    /// Adds what the kernel counted at the sending end.
+    /// Adds the kernel's counters of the sending end.
     fn take_sender(&mut self, sender: &Sender) {
         let info = TcpInfo::of(&sender.socket).unwrap_or_default();
         self.packets_sent = info.data_segs_out;
@@ -538,7 +538,7 @@ impl Record {
         self.ecn_marks = info.delivered_ce;
     }
 
-    /// Adds what the kernel counted at the receiving end.
+    /// Adds the kernel's counters of the receiving end.
     fn take_receiver(&mut self, receiver: &Receiver) {
         let info = TcpInfo::of(&receiver.socket).unwrap_or_default();
         self.segments_received = info.data_segs_in;
@@ -546,7 +546,7 @@ impl Record {
     }
 }
 
-/// Enters the namespace of a host and looks whether it has the congestion control.
+/// Checks that a host's namespace can be entered and has the congestion control.
 fn check_host(workload: &Workload, host: usize, namespaces: &mut Namespaces) -> Result<(), GeneratorError> {
     let name = &workload.hosts[host].name;
     let enter = |source| GeneratorError::Enter { host: name.clone(), source };
@@ -556,14 +556,14 @@ fn check_host(workload: &Workload, host: usize, namespaces: &mut Namespaces) -> 
         host: name.clone(),
         name: congestion.clone(),
         available: fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
-            .map_or_else(|_| "others".to_owned(), |names| names.trim().replace(' ', ", ")),
+            .map_or_else(|_| "unknown".to_owned(), |names| names.trim().replace(' ', ", ")),
         source,
     })
 }
 
-/// As many open files as the process may have: two a flow.
+/// Raises the limit of open files to the maximum: a flow needs two.
 fn raise_file_limit() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    // Where it cannot be raised, flows that find no file descriptor say so.
+    // If it cannot be raised, flows that get no file descriptor report the error.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }

@@ -1,23 +1,23 @@
-//! [`Lateness`]: how long after their time flows were started.
+//! [`Lateness`]: how late flows were started.
 
 use serde::Serialize;
 
-/// Lateness that is worth a warning, in picoseconds at the 99th percentile: 1 ms.
+/// The 99th percentile above which to warn, in picoseconds: 1 ms.
 const WARN_PS: u64 = 1_000_000_000;
 
-/// How long after their time flows were started: when `connect` was called, against when it should have.
+/// How late flows were started: the time from the scheduled start to the call of `connect`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Lateness {
-    /// Half of the flows were later than this.
+    /// The median.
     pub p50_ps: u64,
-    /// One of a hundred was.
+    /// The 99th percentile.
     pub p99_ps: u64,
-    /// The latest.
+    /// The maximum.
     pub max_ps: u64,
 }
 
 impl Lateness {
-    /// Of flows that were late by `late` picoseconds each.
+    /// The statistics of `late`, in picoseconds per flow.
     pub fn of(mut late: Vec<u64>) -> Self {
         late.sort_unstable();
         let percentile = |share: f64| {
@@ -27,11 +27,11 @@ impl Lateness {
         Self { p50_ps: percentile(0.5), p99_ps: percentile(0.99), max_ps: percentile(1.0) }
     }
 
-    /// What to tell a user of a machine that cannot keep up.
+    /// A warning if this machine could not keep up.
     pub fn warning(&self) -> Option<String> {
         (self.p99_ps > WARN_PS).then(|| {
             format!(
-                "one of a hundred flows started more than {:.1} ms late: this machine is too busy for the workload",
+                "1 % of the flows started more than {:.1} ms late: this machine is too slow for the workload",
                 self.p99_ps as f64 * 1e-9
             )
         })

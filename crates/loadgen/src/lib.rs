@@ -1,9 +1,9 @@
 //! The load generator: sends the flows of a [`Workload`] over real TCP sockets, with their ports, sizes
 //! and times, and writes a [`Record`] of each.
 //!
-//! One process and one thread drive all hosts that are on this machine, each in its network namespace
-//! if it has one: [`Generator::open`] makes the listeners, [`Generator::run`] is the epoll loop. The
-//! times of a flow are those of the simulator: it starts when `connect` is called and ends when the
+//! One single-threaded process drives all hosts on this machine, each in its network namespace if it
+//! has one: [`Generator::open`] opens the listeners, [`Generator::run`] is the epoll loop. A flow's
+//! times are defined as in the simulator: it starts when `connect` is called and ends when the
 //! receiving application has the last byte.
 
 mod clock;

@@ -12,35 +12,34 @@ use crate::socket;
 use crate::token::Token;
 use crate::workload::{Flow, Workload};
 
-/// A listener, or why there is none.
+/// A listener, or why it could not be opened.
 struct Listener {
     socket: Result<Socket, String>,
-    /// Whether it does not accept for want of file descriptors.
+    /// Whether it has stopped accepting because no file descriptor was free.
     waits: bool,
 }
 
-/// What came of accepting.
+/// The result of accepting.
 pub enum Accepted {
-    /// The connection of the flow at this place.
+    /// The connection of the flow with this index.
     Flow(u32, Socket),
-    /// A connection of no flow; it is closed.
+    /// A connection that belongs to no flow; it is closed.
     Stranger,
     /// Nothing more for now.
     Nothing,
 }
 
-/// The listeners of the hosts that are on this machine.
+/// The listeners of the hosts on this machine.
 pub struct Listeners {
     all: Vec<Listener>,
     by_port: HashMap<(u32, u16), u32>,
-    /// By the source of a connection and the listener that it came to, the flow's place.
+    /// The flow's index by the connection's source and listener.
     expected: HashMap<(SocketAddr, u32), u32>,
     waiting: bool,
 }
 
 impl Listeners {
-    /// Opens them. A port that is taken, or an address that the host does not have, becomes the error of
-    /// its flows.
+    /// Opens them. If a port is in use, or an address is not the host's, only its flows fail.
     ///
     /// # Errors
     /// A namespace that cannot be entered.
@@ -77,7 +76,7 @@ impl Listeners {
         Ok(listeners)
     }
 
-    /// Why nobody listens for a flow, if that is so and its destination is on this machine.
+    /// Why a flow's listener could not be opened; `None` if it was, or if it is on another machine.
     pub fn failure(&self, flow: &Flow) -> Option<&str> {
         let at = *self.by_port.get(&(flow.dst, flow.dport))?;
         self.all[at as usize].socket.as_ref().err().map(String::as_str)
@@ -86,7 +85,7 @@ impl Listeners {
     /// Accepts one connection.
     ///
     /// # Errors
-    /// What the kernel says of the listener itself.
+    /// An error of the listener itself.
     pub fn accept(&mut self, at: u32, poller: &Poller) -> io::Result<Accepted> {
         let listener = &mut self.all[at as usize];
         let Ok(socket) = &listener.socket else { return Ok(Accepted::Nothing) };
@@ -97,7 +96,7 @@ impl Listeners {
                 (listener.waits, self.waiting) = (true, true);
                 return Ok(Accepted::Nothing);
             }
-            // Nobody there any more, or a connection that ended before it was accepted (accept(2)).
+            // No more connections, or one that ended before it was accepted (accept(2)).
             Err(_) => return Ok(Accepted::Nothing),
         };
         connection.set_nonblocking(true)?;
@@ -105,10 +104,10 @@ impl Listeners {
         Ok(place.map_or(Accepted::Stranger, |place| Accepted::Flow(place, connection)))
     }
 
-    /// A connection was closed: listeners that waited for a file descriptor go on.
+    /// Resumes listeners that waited for a file descriptor, after a connection was closed.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// Those of `epoll_ctl`.
     pub fn resume(&mut self, poller: &Poller) -> io::Result<()> {
         if !std::mem::take(&mut self.waiting) {
             return Ok(());
@@ -123,7 +122,7 @@ impl Listeners {
     }
 }
 
-/// The DSCP of each listener's flows where they agree: the kernel answers a SYN with the listener's.
+/// The DSCP of each listener's flows if they agree: the kernel answers a SYN with the listener's.
 fn marks(workload: &Workload) -> HashMap<(u32, u16), Option<u8>> {
     let mut marks = HashMap::new();
     for flow in &workload.flows {

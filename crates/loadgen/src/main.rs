@@ -11,28 +11,28 @@ use weft_loadgen::{Generator, Style, Workload};
 const EXAMPLES: &str = "\
 Examples:
   weft-loadgen workload.json --records records.jsonl
-      sends all flows from the hosts of the workload, each in its `netns` if it has one
+      send all flows, each host in its `netns` if it has one
   weft-loadgen workload.json --records left.jsonl --host h0 --host h1
-      this machine is h0 and h1; another one runs the rest from the same `start_at_ns`
+      run only h0 and h1; other machines run the other hosts from the same `start_at_ns`
   weft-loadgen workload.json --records records.jsonl --progress json 2>progress.jsonl
-      for programs: a line of JSON four times a second
+      write progress for programs: a line of JSON four times a second
 
-The formats are in docs/loadgen.md. Exit status: 0 the run went to its end, whatever became of its flows;
-2 nothing was sent; 130 interrupted.";
+The formats are in docs/loadgen.md. Exit status: 0 the run completed, whether or not its flows
+did; 2 nothing was sent; 130 interrupted.";
 
 /// Sends a list of flows over real TCP sockets, with their ports, sizes and times.
 #[derive(Parser)]
 #[command(version, after_help = EXAMPLES)]
 struct Arguments {
-    /// The workload: hosts and flows, as JSON
+    /// The workload: hosts and flows (JSON)
     workload: PathBuf,
-    /// Where to write what became of each flow, a line of JSON each
+    /// Where to write the result of each flow, one line of JSON each
     #[arg(long, value_name = "FILE")]
     records: PathBuf,
-    /// A host of the workload that this machine is; all of them if none is given
+    /// A host of the workload to run on this machine (repeatable) [default: all]
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
-    /// How to tell of progress on standard error; a line on a terminal, else nothing
+    /// How to show progress on standard error [default: line on a terminal, else none]
     #[arg(long, value_enum, value_name = "HOW")]
     progress: Option<How>,
 }
@@ -41,9 +41,9 @@ struct Arguments {
 enum How {
     /// Lines of JSON
     Json,
-    /// A line that is written over
+    /// A status line, updated in place
     Line,
-    /// Nothing but warnings
+    /// Only warnings
     None,
 }
 

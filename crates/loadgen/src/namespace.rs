@@ -1,7 +1,7 @@
-//! [`Namespaces`]: the network namespaces of the hosts, and which one the thread is in.
+//! [`Namespaces`]: the network namespaces of the hosts, and the one that the thread is in.
 //!
-//! A socket belongs to the namespace that its thread was in when it was made, and stays there. So one
-//! thread makes the sockets of all hosts, and one epoll instance waits for all of them.
+//! A socket stays in the namespace that its thread was in when it was created. So one thread creates
+//! the sockets of all hosts, and one epoll instance waits for all of them.
 
 use std::fs::File;
 use std::io;
@@ -15,10 +15,10 @@ use crate::workload::Host;
 /// The namespace of the calling thread.
 const OWN: &str = "/proc/thread-self/ns/net";
 
-/// Moves the calling thread to a network namespace, for good.
+/// Moves the calling thread to a network namespace, permanently.
 ///
 /// # Errors
-/// The file is no network namespace, or the process may not enter it.
+/// The file is not a network namespace, or the process lacks CAP_SYS_ADMIN.
 pub fn enter(path: &Path) -> io::Result<()> {
     Ok(move_into_link_name_space(File::open(path)?.as_fd(), Some(LinkNameSpaceType::Network))?)
 }
@@ -26,13 +26,13 @@ pub fn enter(path: &Path) -> io::Result<()> {
 /// The namespaces of a workload's hosts.
 pub struct Namespaces {
     files: Vec<File>,
-    /// Of each host its place in `files`.
+    /// For each host, its index in `files`.
     of_host: Vec<usize>,
     current: usize,
 }
 
 impl Namespaces {
-    /// Opens those of the hosts that are `here`.
+    /// Opens the namespaces of the local hosts.
     ///
     /// # Errors
     /// The file that cannot be opened, and why.
@@ -55,7 +55,7 @@ impl Namespaces {
     /// Moves the calling thread to the namespace of a host.
     ///
     /// # Errors
-    /// The file is no network namespace, or the process may not enter it.
+    /// The file is not a network namespace, or the process lacks CAP_SYS_ADMIN.
     pub fn enter(&mut self, host: u32) -> io::Result<()> {
         self.enter_file(self.of_host[host as usize])
     }
@@ -70,9 +70,8 @@ impl Namespaces {
 }
 
 impl Drop for Namespaces {
-    /// Back to where the thread was.
+    /// Returns to the thread's original namespace.
     fn drop(&mut self) {
-        // The namespace is the one that the thread came from, which it may enter again if it could leave.
         let _ = self.enter_file(0);
     }
 }

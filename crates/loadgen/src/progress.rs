@@ -1,4 +1,4 @@
-//! [`Progress`]: how far a run is, for programs as JSON and for people as a line.
+//! [`Progress`]: the progress of a run, as JSON for programs and as a status line for people.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -9,44 +9,44 @@ use crate::generator::Outcome;
 
 const SECOND_PS: f64 = 1e12;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Progress {
-    /// Since the common start, in picoseconds.
+    /// Time since the common start, in picoseconds.
     pub elapsed_ps: u64,
     /// Flows of this machine.
     pub flows: u64,
-    /// Of them those that have started, or whose connection came.
+    /// Flows that have started, or whose connection was accepted.
     pub started: u64,
-    /// Those that have ended as they should.
+    /// Flows that completed.
     pub finished: u64,
-    /// Those that have failed.
+    /// Flows that failed.
     pub failed: u64,
     /// Bytes that applications on this machine have received.
     pub bytes: u64,
-    /// Bytes that they are to receive.
+    /// Bytes that they will receive in total.
     pub bytes_total: u64,
 }
 
-/// How progress is told.
+/// How progress is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Style {
     /// Lines of JSON.
     Json,
-    /// A line that is written over.
+    /// A status line, updated in place.
     Line,
-    /// Not at all but for what is wrong.
+    /// Only warnings.
     Quiet,
 }
 
 impl Style {
-    /// What suits standard error.
+    /// The default for standard error.
     pub fn of_stderr() -> Self {
         if io::stderr().is_terminal() { Self::Line } else { Self::Quiet }
     }
 }
 
-/// Tells on standard error.
+/// Writes progress to standard error.
 #[derive(Clone, Copy, Debug)]
 pub struct Observer(pub Style);
 
@@ -58,7 +58,7 @@ impl Observer {
         }
     }
 
-    /// It goes on.
+    /// Reports progress.
     pub fn progress(self, progress: &Progress) {
         match self.0 {
             Style::Json => write(&event("progress", progress)),
@@ -67,7 +67,7 @@ impl Observer {
         }
     }
 
-    /// Something is not as it should be.
+    /// Reports a warning.
     pub fn warning(self, message: &str) {
         match self.0 {
             Style::Json => write(&json!({ "event": "warning", "message": message }).to_string()),
@@ -76,7 +76,7 @@ impl Observer {
         }
     }
 
-    /// It is over.
+    /// Reports the end of the run.
     pub fn done(self, outcome: &Outcome) {
         match self.0 {
             Style::Json => write(&event("done", outcome)),
@@ -97,7 +97,7 @@ fn event(kind: &str, of: &impl Serialize) -> String {
     value.to_string()
 }
 
-/// Progress as people read it.
+/// The status line.
 fn line(progress: &Progress) -> String {
     let Progress { elapsed_ps, flows, started, finished, failed, bytes, bytes_total } = *progress;
     let seconds = elapsed_ps as f64 / SECOND_PS;
@@ -112,7 +112,7 @@ fn line(progress: &Progress) -> String {
     )
 }
 
-/// A line; that nobody reads it is no reason to end a run.
+/// Writes a line. Errors are ignored: a closed standard error does not end the run.
 fn write(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }

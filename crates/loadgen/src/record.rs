@@ -1,38 +1,38 @@
-//! [`Record`]: what became of one flow, a line of the records file; and [`Sample`], a line between.
+//! [`Record`]: the result of one flow, and [`Sample`]: delivered bytes; each a line of the records file.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-/// What became of a flow, as far as this machine saw it. Times are in picoseconds since the common
-/// start; counts are those of the kernel (`TCP_INFO`) when the connection ended, `None` where it has none.
+/// The result of a flow, as seen by this machine. Times are in picoseconds since the common start;
+/// counts are the kernel's (`TCP_INFO`) when the connection ended, `None` where it does not count.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Record {
     /// The flow's number.
     pub flow: u32,
     /// When `connect` was called.
     pub start_ps: Option<u64>,
-    /// When the sender knew that the connection stood.
+    /// When the sender's connection was established.
     pub established_ps: Option<u64>,
     /// When the receiving application had the last byte.
     pub end_ps: Option<u64>,
-    /// Data segments sent, retransmissions among them.
+    /// Data segments sent, including retransmissions.
     pub packets_sent: Option<u64>,
-    /// Data segments sent again.
+    /// Data segments retransmitted.
     pub retransmissions: Option<u64>,
-    /// Retransmission timeouts, those of the SYN among them; Linux tells from 6.7 on.
+    /// Retransmission timeouts, including the SYN's; needs Linux 6.7.
     pub timeouts: Option<u64>,
     /// Data segments that arrived while an earlier one was missing (`tcpi_rcv_ooopack`).
     pub out_of_order: Option<u64>,
     /// Data segments that arrived.
     pub segments_received: Option<u64>,
-    /// Segments of which the receiver said that they were marked (`tcpi_delivered_ce`).
+    /// Segments that the receiver reported as marked (`tcpi_delivered_ce`).
     pub ecn_marks: Option<u64>,
-    /// Why the flow has no end.
+    /// Why the flow did not complete.
     pub error: Option<String>,
 }
 
-/// What has been delivered to applications since the sample before.
+/// Bytes delivered to applications since the previous sample.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Sample<'a> {
     /// The end of the interval.
@@ -43,14 +43,14 @@ pub struct Sample<'a> {
     pub delivered_bytes: u64,
 }
 
-/// Writes lines, each whole.
+/// Writes whole lines.
 pub struct Lines<W: Write>(pub W);
 
 impl<W: Write> Lines<W> {
     /// Writes a line.
     ///
     /// # Errors
-    /// What the file system says.
+    /// Those of the writer.
     pub fn write(&mut self, line: &impl Serialize) -> io::Result<()> {
         let mut text = serde_json::to_vec(line).map_err(io::Error::other)?;
         text.push(b'\n');

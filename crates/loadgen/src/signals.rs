@@ -1,4 +1,4 @@
-//! [`Signals`]: SIGINT and SIGTERM as something to be read from a socket.
+//! [`Signals`]: SIGINT and SIGTERM as readable events on a socket.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -8,7 +8,7 @@ use signal_hook::SigId;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::low_level::{pipe, unregister};
 
-/// There is something to be read once the user wants the run to end.
+/// Becomes readable on SIGINT or SIGTERM.
 pub struct Signals {
     socket: UnixStream,
     ids: [Option<SigId>; 2],

@@ -1,21 +1,21 @@
-//! Sockets as flows need them: bound, marked, with the congestion control asked for.
+//! Sockets for flows: bound, with DSCP and congestion control set.
 
 use std::io;
 use std::net::SocketAddr;
 
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-/// Connections that wait to be accepted; the kernel takes no more than `net.core.somaxconn`.
+/// The accept queue's length; the kernel caps it at `net.core.somaxconn`.
 const BACKLOG: i32 = 4_096;
-/// Where the DSCP is in the byte that carries it (RFC 2474, section 3).
+/// The DSCP's offset in the DS field (RFC 2474, section 3).
 const DSCP_SHIFT: u8 = 2;
 
-/// A socket bound to `address` that blocks nobody.
+/// A non-blocking socket bound to `address`.
 fn bound(address: SocketAddr, congestion: Option<&str>, dscp: u8) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
-    // The port of a connection of the last run that is in TIME_WAIT may be used again, and flows from
-    // one port to several destinations share it.
+    // Allows ports still in TIME_WAIT from the previous run, and flows from one port to several
+    // destinations.
     socket.set_reuse_address(true)?;
     if let Some(name) = congestion {
         socket.set_tcp_congestion(name.as_bytes())?;
@@ -25,10 +25,10 @@ fn bound(address: SocketAddr, congestion: Option<&str>, dscp: u8) -> io::Result<
     Ok(socket)
 }
 
-/// Gives the packets of a socket their DSCP.
+/// Sets the DSCP of a socket's packets.
 ///
 /// # Errors
-/// What the kernel says.
+/// Those of `setsockopt`.
 pub fn mark(socket: &Socket, address: SocketAddr, dscp: u8) -> io::Result<()> {
     let byte = u32::from(dscp << DSCP_SHIFT);
     match (dscp, address) {
@@ -41,29 +41,28 @@ pub fn mark(socket: &Socket, address: SocketAddr, dscp: u8) -> io::Result<()> {
 /// A listener.
 ///
 /// # Errors
-/// What the kernel says, first of all that the port is taken.
+/// The kernel's, usually that the port is in use.
 pub fn listener(address: SocketAddr, congestion: Option<&str>, dscp: u8) -> io::Result<Socket> {
     let socket = bound(address, congestion, dscp)?;
     socket.listen(BACKLOG)?;
     Ok(socket)
 }
 
-/// A socket about to connect from `from`; see [`connect`].
+/// A socket to [`connect`] from `from`.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's, usually that the port is in use.
 pub fn sender(from: SocketAddr, congestion: Option<&str>, dscp: u8) -> io::Result<Socket> {
     let socket = bound(from, congestion, dscp)?;
-    // The last segment of a flow does not wait for an acknowledgement (Nagle), as it does not in the
-    // simulator.
+    // Disables Nagle's algorithm, as in the simulator.
     socket.set_tcp_nodelay(true)?;
     Ok(socket)
 }
 
-/// Begins to connect.
+/// Starts connecting.
 ///
 /// # Errors
-/// What the kernel says at once.
+/// Immediate ones; later ones are the socket's.
 pub fn connect(socket: &Socket, to: SocketAddr) -> io::Result<()> {
     match socket.connect(&SockAddr::from(to)) {
         Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
@@ -71,26 +70,26 @@ pub fn connect(socket: &Socket, to: SocketAddr) -> io::Result<()> {
     }
 }
 
-/// The congestion control that a socket has.
+/// The congestion control of a socket.
 ///
 /// # Errors
-/// What the kernel says.
+/// Those of `getsockopt`.
 pub fn congestion(socket: &Socket) -> io::Result<String> {
     let name = socket.tcp_congestion()?;
     let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
     Ok(String::from_utf8_lossy(&name[..end]).into_owned())
 }
 
-/// Ends a connection at once, with a reset: nothing stays of it.
+/// Resets a connection, without TIME_WAIT.
 pub fn abort(socket: Socket) {
-    // Where it cannot be told so the connection ends the ordinary way.
+    // If this fails, the connection closes normally.
     let _ = socket.set_linger(Some(std::time::Duration::ZERO));
 }
 
-/// Whether the namespace of the calling thread has a congestion control.
+/// Checks that the calling thread's namespace has a congestion control.
 ///
 /// # Errors
-/// It does not, or not for this process.
+/// It is not available, or not permitted to this process.
 pub fn has_congestion(name: &str) -> io::Result<()> {
     Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?.set_tcp_congestion(name.as_bytes())
 }

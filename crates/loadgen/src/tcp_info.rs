@@ -1,16 +1,15 @@
-//! [`TcpInfo`]: what the kernel counted for a connection (`TCP_INFO`, tcp(7)).
+//! [`TcpInfo`]: the kernel's counters of a connection (`TCP_INFO`, tcp(7)).
 //!
-//! `struct tcp_info` of include/uapi/linux/tcp.h only ever grows at its end, and the kernel says how
-//! much of it there is, so fields are read by their offset, and those that an older kernel does not
-//! have are `None`.
+//! `struct tcp_info` of include/uapi/linux/tcp.h only grows at its end, and the kernel returns its
+//! length, so fields are read by offset; fields that an older kernel does not have are `None`.
 
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// Room for more than any kernel gives today.
+/// Larger than the structure of any current kernel.
 const ROOM: usize = 512;
 
-/// Offsets of fields, each with the version of Linux that brought it.
+/// Offsets of fields, each with the Linux version that added it.
 mod offset {
     /// `tcpi_total_retrans`, 2.6.
     pub const TOTAL_RETRANS: usize = 100;
@@ -26,28 +25,28 @@ mod offset {
     pub const TOTAL_RTO: usize = 240;
 }
 
-/// What the kernel counted for a connection so far; `None` where it does not count that.
+/// The kernel's counters of a connection; `None` where the kernel does not have one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TcpInfo {
-    /// Segments sent again, SYNs among them.
+    /// Retransmitted segments, including SYNs.
     pub total_retrans: Option<u64>,
-    /// Segments with data that arrived.
+    /// Data segments received.
     pub data_segs_in: Option<u64>,
-    /// Segments with data sent, those sent again among them.
+    /// Data segments sent, including retransmissions.
     pub data_segs_out: Option<u64>,
-    /// Segments of which the receiver said that they were marked.
+    /// Segments that the receiver reported as marked.
     pub delivered_ce: Option<u64>,
-    /// Segments that arrived while an earlier one was missing.
+    /// Data segments that arrived while an earlier one was missing.
     pub rcv_ooopack: Option<u64>,
-    /// Retransmission timeouts, of SYNs too.
+    /// Retransmission timeouts, including those of SYNs.
     pub total_rto: Option<u64>,
 }
 
 impl TcpInfo {
-    /// Of a socket, connected or closed.
+    /// Reads the counters of a socket, connected or closed.
     ///
     /// # Errors
-    /// It is no TCP socket.
+    /// It is not a TCP socket.
     pub fn of(socket: &impl AsRawFd) -> io::Result<Self> {
         let mut bytes = [0_u8; ROOM];
         let mut length = ROOM as libc::socklen_t;

@@ -1,13 +1,13 @@
-//! [`Token`]: what a socket is to the generator, as the poller's number.
+//! [`Token`]: identifies the source of an event; the poller's number.
 
-/// What something happened to.
+/// The source of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Token {
-    /// The user wants it to end.
+    /// SIGINT or SIGTERM.
     Signal,
-    /// A listener, by its place.
+    /// A listener, by index.
     Listener(u32),
-    /// The sending end of a flow, by the flow's place.
+    /// The sending end of a flow, by the flow's index.
     Sender(u32),
     /// The receiving end.
     Receiver(u32),

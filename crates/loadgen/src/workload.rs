@@ -1,4 +1,4 @@
-//! [`Workload`]: which flows there are to send, between which hosts, as a JSON file says it.
+//! [`Workload`]: the flows to send and their hosts, read from a JSON file.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -9,57 +9,59 @@ use thiserror::Error;
 use weft_traffic::{MAX_DSCP, MAX_FLOWS};
 use weft_units::{Duration, Time};
 
-/// The longest name of a congestion control, with the zero at its end (`TCP_CA_NAME_MAX`).
+/// The longest name of a congestion control, including its terminating zero (`TCP_CA_NAME_MAX`).
 const MAX_CONGESTION_NAME: usize = 16;
 
-/// Why a text is no workload.
+/// Why a text is not a valid workload.
 #[derive(Debug, Error)]
 pub enum WorkloadError {
-    /// It is not JSON, or a key is missing, unknown or of another kind; the message has line and column.
+    /// It is not JSON, or a key is missing, unknown or of another type; the message has line and column.
     #[error("{0}")]
     Json(#[from] serde_json::Error),
-    /// Two hosts of one name.
-    #[error("hosts[{at}]: `{name}` is there twice; every host needs a name of its own")]
+    /// Two hosts with the same name.
+    #[error("hosts[{at}]: duplicate name `{name}`; every host needs its own")]
     TwiceNamed {
-        /// The place of the second.
+        /// The index of the second.
         at: usize,
         /// The name.
         name: String,
     },
-    /// A flow names a host that there is not.
-    #[error("flows[{at}]: `{key}` is `{name}`, and no host is called so")]
+    /// A flow names an unknown host.
+    #[error("flows[{at}]: `{key}` is `{name}`, which is not in `hosts`")]
     UnknownHost {
-        /// The place of the flow.
+        /// The index of the flow.
         at: usize,
         /// `src` or `dst`.
         key: &'static str,
         /// The name.
         name: String,
     },
-    /// Something of a flow is out of range.
+    /// A value of a flow is out of range.
     #[error("flows[{at}]: `{key}` is {found}; expected {expected}")]
     OutOfRange {
-        /// The place of the flow.
+        /// The index of the flow.
         at: usize,
         /// The key.
         key: &'static str,
-        /// What is there.
+        /// The value.
         found: String,
-        /// What should be.
+        /// The permitted values.
         expected: String,
     },
-    /// Two flows of one number.
-    #[error("flows[{at}]: there is another flow {flow}; every flow needs a number of its own")]
+    /// Two flows with the same number.
+    #[error("flows[{at}]: duplicate flow number {flow}; every flow needs its own")]
     TwiceNumbered {
-        /// The place of the second.
+        /// The index of the second.
         at: usize,
         /// The number.
         flow: u32,
     },
     /// Two flows between the same addresses and ports.
-    #[error("flows[{at}]: flow {flow} goes from {from} to {to} as another does; TCP cannot tell them apart")]
+    #[error(
+        "flows[{at}]: flow {flow} goes from {from} to {to}, like another flow; change one of their ports"
+    )]
     SamePorts {
-        /// The place of the second.
+        /// The index of the second.
         at: usize,
         /// Its number.
         flow: u32,
@@ -68,84 +70,83 @@ pub enum WorkloadError {
         /// Its destination.
         to: SocketAddr,
     },
-    /// More flows than a run may have.
+    /// More flows than are supported.
     #[error("{found} flows; expected at most {MAX_FLOWS}")]
     TooMany {
         /// How many.
         found: usize,
     },
     /// A name that no congestion control can have.
-    #[error("`congestion` is `{found}`; expected a name of a congestion control, such as `cubic`")]
+    #[error("`congestion` is `{found}`; expected the name of a congestion control, such as `cubic`")]
     Congestion {
         /// The name.
         found: String,
     },
-    /// Samples at no distance.
-    #[error("`sample_ps` is 0; expected the distance of samples, or null for none")]
+    /// A sample interval of 0.
+    #[error("`sample_ps` is 0; expected the sample interval, or null for no samples")]
     NoDistance,
-    /// A host named on the command line that there is not.
-    #[error("--host {name}: no host of the workload is called so; there are {known}")]
+    /// An unknown host on the command line.
+    #[error("--host {name}: not a host of the workload; expected one of {known}")]
     NotAHost {
         /// The name.
         name: String,
-        /// What there is.
+        /// The known names.
         known: String,
     },
 }
 
-/// A host: where it is and how it is reached.
+/// A host.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
-    /// Its name in flows.
+    /// Its name, as used in flows.
     pub name: String,
     /// Its address.
     pub address: IpAddr,
-    /// The file of its network namespace, such as `/proc/123/ns/net`; `None` is the one that the
-    /// process runs in.
+    /// The file of its network namespace, such as `/proc/123/ns/net`; `None` is the process's own.
     #[serde(default)]
     pub netns: Option<PathBuf>,
 }
 
-/// A transfer over a connection of its own.
+/// A transfer over its own connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flow {
-    /// Its number, in records.
+    /// Its number in records.
     pub id: u32,
-    /// The host that sends: its place in [`Workload::hosts`].
+    /// The sending host: its index in [`Workload::hosts`].
     pub src: u32,
-    /// The host that receives.
+    /// The receiving host.
     pub dst: u32,
     /// TCP source port.
     pub sport: u16,
     /// TCP destination port.
     pub dport: u16,
-    /// What the application sends, at least 1.
+    /// Bytes that the application sends, at least 1.
     pub bytes: u64,
-    /// The DSCP of its packets, both ways.
+    /// The DSCP of its packets, in both directions.
     pub dscp: u8,
     /// Index into [`Workload::classes`].
     pub class: u16,
-    /// When it starts.
+    /// The start time.
     pub start: Time,
 }
 
-/// All flows of a run, checked.
+/// All flows of a run, validated.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Workload {
     /// The hosts.
     pub hosts: Vec<Host>,
-    /// The flows, in order of their start.
+    /// The flows, ordered by start.
     pub flows: Vec<Flow>,
-    /// The names of the classes that samples are kept apart by.
+    /// The names of the classes by which samples are grouped.
     pub classes: Vec<String>,
     /// The congestion control of all sockets; `None` is the default of each namespace.
     pub congestion: Option<String>,
-    /// When the first instant of the run is, in ns since 1970; `None` is as soon as possible.
+    /// The start of the run, in ns since 1970; `None` is as soon as possible.
     pub start_at_ns: Option<u64>,
-    /// The run ends when all its flows have, or here.
+    /// The latest end of the run.
     pub limit: Duration,
-    /// The distance of samples of what has been delivered; `None` takes none.
+    /// The interval of samples of delivered bytes; `None` takes none.
     pub sample: Option<Duration>,
 }
 
@@ -183,7 +184,7 @@ impl Workload {
     /// Reads a workload.
     ///
     /// # Errors
-    /// The first thing that is wrong with it, and where.
+    /// The first problem found, and where.
     pub fn read(text: &[u8]) -> Result<Self, WorkloadError> {
         let text: Text = serde_json::from_slice(text)?;
         if text.flows.len() as u64 > MAX_FLOWS {
@@ -220,20 +221,20 @@ impl Workload {
         Ok(workload)
     }
 
-    /// Where the packets of a flow come from.
+    /// The source address and port of a flow.
     pub fn source(&self, flow: &Flow) -> SocketAddr {
         SocketAddr::new(self.hosts[flow.src as usize].address, flow.sport)
     }
 
-    /// Where the packets of a flow go to.
+    /// The destination address and port of a flow.
     pub fn destination(&self, flow: &Flow) -> SocketAddr {
         SocketAddr::new(self.hosts[flow.dst as usize].address, flow.dport)
     }
 
-    /// Of each host whether it is one of `names`; without names all are.
+    /// For each host, whether it is one of `names`; without names all are.
     ///
     /// # Errors
-    /// A name that no host has.
+    /// An unknown name.
     pub fn here(&self, names: &[String]) -> Result<Vec<bool>, WorkloadError> {
         let known = |name: &String| self.hosts.iter().any(|host| host.name == *name);
         if let Some(name) = names.iter().find(|name| !known(name)) {
@@ -258,7 +259,7 @@ impl Workload {
     }
 }
 
-/// Names of classes as flows bring them.
+/// Class names, numbered in order of appearance.
 #[derive(Default)]
 struct Classes {
     names: Vec<String>,

@@ -1,5 +1,5 @@
-//! [`Agent`]: the OpenFlow side of a switch, which answers its controller. What it cannot decide alone, where
-//! packets go that the controller sends, it hands on as [`Effect`]s.
+//! [`Agent`]: the OpenFlow agent of a switch, which answers its controller. What concerns other parts of the network,
+//! such as forwarding packet-outs, it returns as [`Effect`]s.
 
 use weft_wire::openflow::{
     Action, Element, ErrorMessage, Features, FlowCounts, FlowFlags, FlowMod, FlowRemoved, FlowStats,
@@ -13,25 +13,25 @@ use crate::counts::Counts;
 use crate::network::Switch;
 use crate::table::{Rule, RuleId, Table};
 
-/// The bytes of a refused message that an error quotes.
+/// Bytes of a refused message that an error quotes.
 const QUOTED: usize = 64;
-/// The elements of a list that go into one message; a message has 65535 bytes.
+/// List elements per message; a message has at most 65535 bytes.
 const PORTS_AT_ONCE: usize = 900;
 const RULES_AT_ONCE: usize = 200;
 
-/// What is to be done in the network.
+/// An action to perform in the network.
 #[derive(Debug)]
 pub enum Effect {
-    /// The controller sends a packet.
+    /// Send a packet from the controller.
     Send {
-        /// The port by which it came, or is to have come.
+        /// Its ingress port, real or as given by the controller.
         in_port: PortNumber,
-        /// What is done with it.
+        /// What to do with it.
         actions: Vec<Action>,
         /// The packet.
         frame: Vec<u8>,
     },
-    /// There is a rule with a timeout: ask for it then.
+    /// Check a rule with a timeout at this time.
     Timeout {
         /// The rule.
         rule: RuleId,
@@ -40,14 +40,14 @@ pub enum Effect {
     },
 }
 
-/// How far the controller has come with a switch.
+/// The state of the connection setup.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Stage {
-    /// Its Hello has not come.
+    /// The controller's Hello has not arrived.
     New,
-    /// It speaks OpenFlow 1.3.
+    /// The controller speaks OpenFlow 1.3.
     Greeted,
-    /// It has asked for features.
+    /// The controller has requested features.
     Known,
 }
 
@@ -58,18 +58,18 @@ pub struct Agent {
     ports: u32,
     config: SwitchConfig,
     role: RoleMessage,
-    /// How far the controller has come.
+    /// The state of the connection setup.
     pub stage: Stage,
     /// Its rules.
     pub table: Table,
-    /// What is to be sent to the controller.
+    /// Bytes to send to the controller.
     pub out: Vec<u8>,
-    /// Why the connection is to be given up, if it is.
+    /// Why the connection failed, if it did.
     pub failed: Option<String>,
 }
 
 impl Agent {
-    /// A switch that says Hello.
+    /// A switch that has sent a Hello.
     pub fn new(switch: &Switch) -> Self {
         let mut agent = Self {
             datapath: switch.datapath,
@@ -86,7 +86,7 @@ impl Agent {
         agent
     }
 
-    /// Takes a message of the controller.
+    /// Handles a message from the controller.
     pub fn message(&mut self, now: u64, bytes: &[u8], counts: &mut Counts, effects: &mut Vec<Effect>) {
         counts.bytes_in += bytes.len() as u64;
         match Message::parse(bytes) {
@@ -136,7 +136,7 @@ impl Agent {
             }
             Message::Error(error) => {
                 self.failed =
-                    Some(format!("the controller refuses it: error {}, {}", error.kind, error.code));
+                    Some(format!("the controller sent an error: type {}, code {}", error.kind, error.code));
             }
             Message::FeaturesReply(_)
             | Message::GetConfigReply(_)
@@ -146,13 +146,15 @@ impl Agent {
             | Message::MultipartReply(_)
             | Message::BarrierReply
             | Message::RoleReply(_) => {
-                self.failed =
-                    Some(format!("the controller sends what switches send, type {}", message.message_type()));
+                self.failed = Some(format!(
+                    "the controller sent a message that only switches send, type {}",
+                    message.message_type()
+                ));
             }
         }
     }
 
-    /// Sends a packet up.
+    /// Sends a packet-in.
     pub fn packet_in(
         &mut self,
         reason: PacketInReason,
@@ -168,7 +170,7 @@ impl Agent {
         );
     }
 
-    /// Tells that a rule is gone, if it was asked for.
+    /// Sends a flow-removed message if the rule requested it.
     pub fn removed(&mut self, now: u64, rule: &Rule, reason: RemovedReason, counts: &mut Counts) {
         if !rule.flags.contains(FlowFlags::SEND_FLOW_REM) {
             return;
@@ -258,7 +260,7 @@ impl Agent {
         }
     }
 
-    /// Answers with a list in as many messages as it takes.
+    /// Sends a list in as many messages as needed.
     fn answer_with<'a, T: Element<'a>>(
         &mut self,
         xid: u32,
@@ -325,11 +327,11 @@ impl Agent {
     }
 }
 
-/// Adds a message to what is to be sent.
+/// Appends a message to the output buffer.
 fn push(out: &mut Vec<u8>, xid: u32, message: &Message) {
     let start = out.len();
     out.resize(start + message.encoded_len(), 0);
-    // What a switch has to say fits a message; were it more, nothing would be said.
+    // A switch's messages always fit; one that did not would be dropped.
     let len = message.write(xid, &mut out[start..]).unwrap_or(0);
     out.truncate(start + len);
 }

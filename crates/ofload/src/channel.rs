@@ -1,4 +1,4 @@
-//! [`Channel`]: a switch's TCP connection to the controller, which never waits.
+//! [`Channel`]: a switch's non-blocking TCP connection to the controller.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,28 +6,28 @@ use std::net::{SocketAddr, TcpStream};
 use weft_wire::Error;
 use weft_wire::openflow::Messages;
 
-/// The bytes that are read at once.
+/// Bytes per read.
 const READ: usize = 1 << 16;
 
-/// A connection, and what has come of it that is no whole message yet.
+/// A connection, with the received part of an incomplete message.
 pub struct Channel {
     stream: TcpStream,
     received: Vec<u8>,
-    /// The bytes of `out` that the kernel has taken.
+    /// Bytes of `out` that the kernel has accepted.
     sent: usize,
 }
 
-/// Why a connection is of no use any more.
+/// Why a connection failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelError {
     /// The controller closed it.
     #[error("the controller closed the connection")]
     Closed,
-    /// The kernel.
+    /// A system call failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// No message starts where one should.
-    #[error("what the controller sends is no OpenFlow: {0}")]
+    /// The bytes are not a valid OpenFlow message.
+    #[error("the controller sent an invalid OpenFlow message: {0}")]
     Framing(Error),
 }
 
@@ -35,7 +35,7 @@ impl Channel {
     /// Connects.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// Those of the system calls.
     pub fn open(controller: SocketAddr) -> io::Result<Self> {
         let stream = TcpStream::connect(controller)?;
         stream.set_nodelay(true)?;
@@ -43,12 +43,12 @@ impl Channel {
         Ok(Self { stream, received: Vec::new(), sent: 0 })
     }
 
-    /// What is to be polled.
+    /// The stream, for polling.
     pub const fn stream(&self) -> &TcpStream {
         &self.stream
     }
 
-    /// Reads what there is, up to a bound, and calls `with` for each whole message. Says whether there may be more.
+    /// Reads up to `READ` bytes and calls `with` for each whole message. Returns whether there may be more.
     ///
     /// # Errors
     /// [`ChannelError`].
@@ -74,10 +74,10 @@ impl Channel {
         Ok(true)
     }
 
-    /// Writes as much of `out` as the kernel takes, and empties it once all is written; gives the bytes.
+    /// Writes as much of `out` as the kernel accepts, and clears it once all is written; returns the bytes written.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// [`ChannelError`].
     pub fn write(&mut self, out: &mut Vec<u8>) -> Result<usize, ChannelError> {
         let before = self.sent;
         while self.sent < out.len() {

@@ -1,8 +1,8 @@
-//! [`Connections`]: what the hosts at both ends know of each connection, from its first SYN on.
+//! [`Connections`]: the state of each connection at its two hosts, from the first SYN on.
 //!
-//! A connection's first subflow is opened with MP_CAPABLE, the others with MP_JOIN once the first is there, with
-//! real tokens and HMACs. Its hosts send nothing else: what they cost the controller is what counts. Without
-//! Multipath TCP a connection has one subflow and no options of it.
+//! A connection's first subflow is opened with MP_CAPABLE, the others with MP_JOIN once the first is established, with
+//! real tokens and HMACs. Hosts send only handshakes: the cost to the controller is what is measured. Without
+//! Multipath TCP a connection has one subflow and none of its options.
 
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
@@ -21,21 +21,21 @@ use crate::network::{Host, Network};
 
 /// The port that all servers listen on.
 pub const SERVER_PORT: u16 = 5001;
-/// The ports of clients begin here.
+/// The first client port.
 const FIRST_PORT: u16 = 10_000;
-/// The longest latency that is told apart, in nanoseconds.
+/// The largest latency that a histogram resolves, in nanoseconds.
 const LONGEST: u64 = 120_000_000_000;
 
-/// What is opened.
+/// The kind of connections to open.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer {
-    /// The version of Multipath TCP; `None` for TCP alone.
+    /// The version of Multipath TCP; `None` for plain TCP.
     pub version: Option<Version>,
-    /// The subflows of a connection.
+    /// Subflows per connection.
     pub subflows: usize,
-    /// Whether each connection comes from a MAC address of its own.
+    /// Whether each connection has its own source MAC address.
     pub fresh_addresses: bool,
-    /// Whether its hosts are at the same switch.
+    /// Whether client and server are on the same switch.
     pub is_local: bool,
 }
 
@@ -44,15 +44,15 @@ type Ends = (Ipv4Addr, u16, Ipv4Addr);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// Not begun.
+    /// Not opened yet.
     Waiting,
-    /// The SYN is on its way.
+    /// The client has sent the SYN.
     Opened,
-    /// The server has it and has granted the subflow.
+    /// The server has received it and answered with SYN+ACK.
     Granted,
-    /// The client has that, and has confirmed it.
+    /// The client has received that and sent the ACK.
     Confirmed,
-    /// The server has that too.
+    /// The server has received the ACK.
     Established,
 }
 
@@ -60,58 +60,58 @@ enum Stage {
 struct Subflow {
     port: u16,
     stage: Stage,
-    /// When a switch asked the controller about its SYN.
+    /// The time of its SYN's first packet-in.
     asked: Option<u64>,
-    /// Of the client and of the server.
+    /// The client's and the server's.
     nonces: [u32; 2],
-    /// The switches that its SYN went over, as a hash.
+    /// A hash of the switches on its SYN's path.
     path: u64,
 }
 
 #[derive(Debug)]
 struct Connection {
     client: Station,
-    /// Hosts, by place.
+    /// The indices of client and server.
     hosts: [usize; 2],
-    /// Of the client and of the server.
+    /// The client's and the server's.
     keys: [Key; 2],
     opened: u64,
     subflows: Vec<Subflow>,
     is_complete: bool,
 }
 
-/// A connection, and a subflow of it. A number is never used again.
+/// Identifies a subflow of a connection. Connection numbers are never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SubflowId {
-    /// The connection's number, in the order in which they were opened.
+    /// The connection's number, in order of opening.
     pub connection: u64,
-    /// 0 for the one that opens it.
+    /// 0 for the initial subflow.
     pub index: u8,
 }
 
-/// What a host does about a segment.
+/// A host's reaction to a segment.
 #[derive(Debug, Default)]
 pub struct Reaction {
-    /// It answers with this frame.
+    /// The frame that it answers with.
     pub answer: Option<Vec<u8>>,
-    /// From now on the connection's other subflows may be opened.
+    /// A connection whose other subflows may now be opened.
     pub joins: Option<u64>,
-    /// The connection has all of its subflows now.
+    /// Whether the connection now has all of its subflows.
     pub is_complete: bool,
 }
 
 /// Why subflows were not established in time.
 #[derive(Clone, Copy, Default, Debug, Serialize)]
 pub struct Failures {
-    /// The SYN did not come to the server: the controller never released it, or a wrong rule took it.
+    /// The SYN did not reach the server: the controller never released it, or a wrong rule misrouted it.
     pub syn: u64,
-    /// The server's answer did not come to the client.
+    /// The SYN+ACK did not reach the client.
     pub syn_ack: u64,
-    /// The client's answer did not come to the server.
+    /// The ACK did not reach the server.
     pub ack: u64,
-    /// Segments that came to another host, or with another MAC address.
+    /// Segments that reached the wrong host or had the wrong MAC address.
     pub misdelivered: u64,
-    /// Segments that came again.
+    /// Duplicate segments.
     pub repeated: u64,
 }
 
@@ -126,30 +126,30 @@ pub struct Connections {
     /// Complete ones, in that order.
     order: VecDeque<u64>,
     next: u64,
-    /// How many were opened.
+    /// Connections opened.
     pub opened: u64,
-    /// How many have all of their subflows.
+    /// Connections that got all of their subflows.
     pub completed: u64,
-    /// How many were given up.
+    /// Connections that timed out.
     pub failed: u64,
-    /// Why.
+    /// The causes.
     pub failures: Failures,
-    /// From a SYN's packet-in until the server has it, in nanoseconds: SYNs with MP_CAPABLE, or of TCP alone.
+    /// Latency from a SYN's packet-in to its arrival at the server, in nanoseconds: SYNs with MP_CAPABLE or of plain TCP.
     pub capable: Histogram<u64>,
-    /// Those with MP_JOIN.
+    /// The same for SYNs with MP_JOIN.
     pub join: Histogram<u64>,
-    /// From a connection's first SYN until its last subflow is established.
+    /// Time from a connection's first SYN until its last subflow is established.
     pub whole: Histogram<u64>,
-    /// SYNs that came to the server and that no switch had asked about.
+    /// SYNs that reached the server without a packet-in.
     pub unasked: u64,
-    /// The different paths of complete connections, added up.
+    /// The number of distinct paths of each complete connection, summed.
     pub distinct_paths: u64,
-    /// When the last one became complete.
+    /// When the last connection became complete.
     pub last: u64,
 }
 
 impl Connections {
-    /// None yet, between the hosts of `network`.
+    /// No connections yet, between the hosts of `network`.
     pub fn new(network: &Network, offer: Offer, random: Xoshiro256PlusPlus) -> Self {
         let histogram = || Histogram::new_with_bounds(1, LONGEST, 3).expect("these bounds are possible");
         Self {
@@ -174,22 +174,22 @@ impl Connections {
         }
     }
 
-    /// Those that were opened and have neither all their subflows nor been given up.
+    /// Connections that are neither complete nor timed out.
     pub fn in_progress(&self) -> u64 {
         self.opened - self.completed - self.failed
     }
 
-    /// The subflows of a connection.
+    /// Subflows per connection.
     pub fn subflows(&self) -> usize {
         self.offer.subflows
     }
 
-    /// Those that have all their subflows, and have not ended.
+    /// Complete connections that have not ended.
     pub fn alive(&self) -> u64 {
         self.order.len() as u64
     }
 
-    /// Forgets what was measured of all before.
+    /// Resets all measurements.
     pub fn start_over(&mut self) {
         for histogram in [&mut self.capable, &mut self.join, &mut self.whole] {
             histogram.reset();
@@ -199,8 +199,8 @@ impl Connections {
         (self.completed, self.failed) = (0, 0);
     }
 
-    /// Opens a connection between two hosts drawn at random, of one switch where switches are alone; gives its
-    /// number, the client's place and the SYN.
+    /// Opens a connection between two random hosts, on the same switch if [`Offer::is_local`]; returns its number, the
+    /// client's index and the SYN.
     pub fn open(&mut self, now: u64) -> (u64, usize, Vec<u8>) {
         let number = self.next;
         self.next += 1;
@@ -228,7 +228,7 @@ impl Connections {
         (number, hosts[0], syn)
     }
 
-    /// The SYN of a subflow that is not opened yet, to be sent now by the host [`Connections::client`].
+    /// The SYN of a subflow that is not opened yet, for [`Connections::client`] to send now.
     pub fn syn(&mut self, id: SubflowId) -> Option<Vec<u8>> {
         let offer = self.offer;
         let connection = self.live.get_mut(&id.connection)?;
@@ -251,13 +251,13 @@ impl Connections {
         Some(segment(from, to, TcpFlags::SYN, option, [subflow.nonces[0], 0]))
     }
 
-    /// The place of a connection's client.
+    /// The index of a connection's client.
     pub fn client(&self, connection: u64) -> Option<usize> {
         self.live.get(&connection).map(|connection| connection.hosts[0])
     }
 
-    /// A switch asks the controller about a packet with these fields: counts from now if it is a SYN that has not
-    /// come to its server. Says whether it is.
+    /// Records a packet-in with these fields: starts the latency measurement if it is a SYN that has not reached its
+    /// server. Returns whether it is.
     pub fn asked(&mut self, now: u64, fields: &Match) -> bool {
         let ends = match (fields.ipv4_src, fields.tcp_src, fields.ipv4_dst, fields.tcp_dst) {
             (Some(client), Some(port), Some(server), Some(SERVER_PORT)) => (client, port, server),
@@ -276,7 +276,7 @@ impl Connections {
         }
     }
 
-    /// Whether the packets of a match are those of a connection that has not ended.
+    /// Whether a match describes packets of a connection that has not ended.
     pub fn is_alive(&self, matching: &Match) -> bool {
         let ends = (matching.ipv4_src, matching.tcp_src, matching.ipv4_dst, matching.tcp_dst);
         let (Some(source), Some(from), Some(destination), Some(to)) = ends else { return false };
@@ -284,7 +284,7 @@ impl Connections {
         self.ends.contains_key(&ends)
     }
 
-    /// A frame with a TCP segment has come to a host, over switches of which `path` is a hash.
+    /// Handles a TCP segment that has reached a host; `path` is a hash of the switches on its path.
     pub fn receive(&mut self, now: u64, host: usize, frame: &[u8], path: u64) -> Reaction {
         self.react(now, host, frame, path).unwrap_or_default()
     }
@@ -368,7 +368,7 @@ impl Connections {
         }
     }
 
-    /// Gives a connection up unless it is complete; says so.
+    /// Times a connection out unless it is complete; returns whether it did.
     pub fn give_up(&mut self, connection: u64) -> bool {
         let Some(found) = self.live.get(&connection).filter(|found| !found.is_complete) else { return false };
         for subflow in &found.subflows {
@@ -384,7 +384,7 @@ impl Connections {
         true
     }
 
-    /// Ends the connections that have been complete for longest until `most` are left.
+    /// Ends the oldest complete connections until `most` are left.
     pub fn end_all_but(&mut self, most: u64) {
         while self.alive() > most {
             if let Some(oldest) = self.order.pop_front() {
@@ -415,7 +415,7 @@ impl Connections {
         }
     }
 
-    /// A client and a server: of different switches, unless no others can be reached.
+    /// A client and a server: on different switches, unless only hosts of the same switch are reachable.
     fn pair(&mut self) -> [usize; 2] {
         let count = self.hosts.len() as u64;
         let client = (self.random.next_u64() % count) as usize;
@@ -429,7 +429,7 @@ impl Connections {
         [client, server.or(others.clone().next()).unwrap_or(client)]
     }
 
-    /// A port of a client that has no connection to the server from it.
+    /// A client port without a connection to the server.
     fn port(&mut self, host: usize, client: Ipv4Addr, server: Ipv4Addr) -> u16 {
         loop {
             let port = self.ports[host];
@@ -449,7 +449,7 @@ fn capable(version: Version, keys: Keys) -> mptcp::Option<'static> {
     mptcp::Option::Capable(Capable { version, flags: CapableFlags::HMAC, keys })
 }
 
-/// A segment with the options that Linux sends beside that of Multipath TCP.
+/// A segment with the options that Linux sends in addition to Multipath TCP's.
 fn segment(
     from: (Station, u16),
     to: (Station, u16),

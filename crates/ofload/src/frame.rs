@@ -1,4 +1,4 @@
-//! Frames: what a switch reads of one, and those that hosts send.
+//! Frames: the match fields a switch extracts, and the frames that hosts send.
 
 use std::net::Ipv4Addr;
 
@@ -11,7 +11,7 @@ use weft_wire::{
 /// LLDP's EtherType.
 pub const LLDP: EtherType = EtherType(0x88cc);
 
-/// The fields of a frame that came by `in_port`, for all that a match may ask. What cannot be read is not there.
+/// All match fields of a frame received on `in_port`. Fields that cannot be parsed are absent.
 pub fn fields(in_port: PortNumber, frame: &[u8]) -> Match {
     let mut fields = Match { in_port: Some(in_port), ..Match::default() };
     let Ok(ethernet) = Ethernet::parse(frame) else { return fields };
@@ -59,7 +59,7 @@ pub fn fields(in_port: PortNumber, frame: &[u8]) -> Match {
     fields
 }
 
-/// Who a host is.
+/// A host's addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Station {
     /// Its MAC address.
@@ -68,7 +68,7 @@ pub struct Station {
     pub address: Ipv4Addr,
 }
 
-/// An ARP request or reply of `sender`. A request is for `target`'s IP address and goes to all.
+/// An ARP request or reply from `sender`. A request is for `target`'s IP address and is broadcast.
 pub fn arp(operation: ArpOperation, sender: Station, target: Station) -> Vec<u8> {
     let (to, asked) = match operation {
         ArpOperation::Request => (Mac::BROADCAST, Mac::default()),
@@ -88,9 +88,9 @@ pub fn arp(operation: ArpOperation, sender: Station, target: Station) -> Vec<u8>
 /// A TCP segment without data.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment<'a> {
-    /// Who sends it, and from which port.
+    /// The sender and its port.
     pub from: (Station, u16),
-    /// To whom, and to which port.
+    /// The receiver and its port.
     pub to: (Station, u16),
     /// The sequence number.
     pub sequence: u32,
@@ -180,7 +180,7 @@ mod tests {
             ..Match::default()
         };
         assert_eq!(fields(PortNumber(3), &frame), expected);
-        // Sums over what is sent, checksums included, are all ones.
+        // The sum over data and checksum is all ones.
         assert_eq!(checksum(&[&frame[14..34]]), 0);
         let (ip, tcp) = frame[14..].split_at(20);
         assert_eq!(checksum(&[&ip[12..20], &[0, 6], &(tcp.len() as u16).to_be_bytes(), tcp]), 0);

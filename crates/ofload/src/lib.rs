@@ -1,10 +1,10 @@
-//! A load for OpenFlow controllers: switches that are emulated in one process and one thread, each with its
-//! connection to the controller, and hosts on them that open Multipath TCP connections.
+//! A load generator for OpenFlow controllers: switches emulated in one single-threaded process, each with its own
+//! connection to the controller, and hosts that open Multipath TCP connections.
 //!
-//! What is measured is the controller alone. A frame crosses all switches at once, by the rules that they really
-//! have ([`Table`]): where a rule is wrong or missing it does not arrive, and that is counted ([`Connections`]). LLDP,
-//! ARP, barriers and timeouts are as with a real switch ([`Agent`]), so the controller discovers the fabric, learns
-//! its hosts and forgets what is over. [`run`] does it all, [`Report`] says what came of it.
+//! Only the controller is measured. A frame crosses all switches instantly, by the rules that they have ([`Table`]): if
+//! a rule is wrong or missing, the frame does not arrive, and that is counted ([`Connections`]). LLDP, ARP, barriers and
+//! timeouts work as on a real switch ([`Agent`]), so the controller discovers the fabric, learns its hosts and expires
+//! old state. [`run`] performs a measurement, [`Report`] is its result.
 
 mod agent;
 mod channel;

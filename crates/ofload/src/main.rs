@@ -11,80 +11,80 @@ use weft_wire::mptcp::Version;
 const EXAMPLES: &str = "\
 Examples:
   weft-ofload --in-progress 32 --connections 20000
-      64 switches, as spines and leaves; 32 connections of 4 subflows are in progress at any time
+      closed loop: 64 switches in a spine-leaf fabric; 32 connections of 4 subflows in progress at any time
   weft-ofload --rate 500 --connections 20000 --process 4711
-      500 a second, whatever becomes of them; memory and time of the controller's process too
+      open loop: 500 connections a second; also measure the controller's memory and CPU time
   weft-ofload --fabric alone:64 --protocol tcp --fresh-addresses --in-progress 64
-      what a learning switch can be asked: each SYN from a new address, to the other host of the same switch
+      a load for learning switches: each SYN from a new address, to the other host on the same switch
 
-Exit status: 0 measured, whatever became of connections; 2 nothing was measured.";
+Exit status: 0 measured, whether or not all connections completed; 2 nothing was measured.";
 
-/// Loads an OpenFlow controller: emulated switches whose hosts open connections. Prints JSON.
+/// Measures an OpenFlow controller under load from emulated switches and hosts. Prints JSON.
 #[derive(Parser)]
 #[command(version, after_help = EXAMPLES)]
 struct Arguments {
-    /// Where the controller listens
+    /// The controller's address and port
     #[arg(long, default_value = "127.0.0.1:6653", value_name = "ADDRESS")]
     controller: SocketAddr,
-    /// The controller's process, of this machine
+    /// The controller's process on this machine, to measure its memory and CPU time
     #[arg(long, value_name = "PID")]
     process: Option<u32>,
     /// spine-leaf:SPINESxLEAVESxHOSTS, fat-tree:K, alone:SWITCHES, or a file
     #[arg(long, default_value = "spine-leaf:8x56x2")]
     fabric: String,
-    /// What is opened
+    /// The protocol of connections
     #[arg(long, value_enum, default_value = "mptcp-v1")]
     protocol: Protocol,
-    /// Subflows of a connection
+    /// Subflows per connection
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=32))]
     subflows: u8,
-    /// Each connection comes from a MAC address of its own
+    /// Give each connection its own source MAC address
     #[arg(long)]
     fresh_addresses: bool,
-    /// So many connections are in progress at any time
+    /// Connections in progress at any time (closed loop)
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u64).range(1..))]
     in_progress: u64,
-    /// So many connections are opened a second, instead
+    /// Connections opened per second, instead (open loop, Poisson)
     #[arg(long, conflicts_with = "in_progress", value_parser = positive)]
     rate: Option<f64>,
-    /// Connections that are opened first and do not count
+    /// Connections to open first, not measured
     #[arg(long, default_value_t = 0)]
     warm_up: u64,
-    /// Connections that count
+    /// Connections to measure
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     connections: u64,
-    /// The most that are alive at a time; those that have been for longest then end
+    /// Maximum complete connections kept alive; beyond it the oldest end [default: unlimited]
     #[arg(long, default_value_t = u64::MAX, hide_default_value = true)]
     alive: u64,
-    /// From a connection's third ACK until its other subflows are opened, in microseconds
+    /// Delay from the first subflow's handshake to the joins, in microseconds
     #[arg(long, default_value_t = 1000, value_name = "US")]
     join_delay: u64,
-    /// After which a connection that has not all of its subflows is given up, in seconds
+    /// Timeout for a connection to get all of its subflows, in seconds
     #[arg(long, default_value_t = 10.0, value_name = "S", value_parser = positive)]
     give_up: f64,
-    /// How long the controller may take to learn its network, in seconds
+    /// Timeout for the controller to discover the network, in seconds
     #[arg(long, default_value_t = 60.0, value_name = "S", value_parser = positive)]
     patience: f64,
-    /// What is drawn follows from it
+    /// Seed of all random choices
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Protocol {
-    /// Multipath TCP as Linux has it (RFC 8684)
+    /// Multipath TCP version 1, as in Linux (RFC 8684)
     MptcpV1,
-    /// Multipath TCP of the experimental RFC 6824
+    /// Multipath TCP version 0 (RFC 6824, experimental)
     MptcpV0,
-    /// One subflow, without options of Multipath TCP
+    /// Plain TCP: one subflow, no Multipath TCP options
     Tcp,
 }
 
-/// A number above 0 and below a day's seconds.
+/// A number above 0 and below 1e9.
 fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number > 0.0 && number < 1e9 => Ok(number),
-        _ => Err(format!("`{text}` is no number between 0 and 1e9")),
+        _ => Err(format!("`{text}` is not a number between 0 and 1e9")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! [`Network`]: the switches, what hangs on each of their ports, the hosts.
+//! [`Network`]: switches, their ports' peers, and hosts.
 
 use std::net::Ipv4Addr;
 
@@ -7,10 +7,10 @@ use weft_fabric::{Fabric, FabricError, LinkSpec, build, read};
 use weft_units::NodeId;
 use weft_wire::Mac;
 
-/// Why there is no network.
+/// Why a network could not be built.
 #[derive(Debug, Error)]
 pub enum NetworkError {
-    /// Neither a shape nor a file.
+    /// Neither a known topology nor a file.
     #[error(
         "`{0}` is not a fabric: expected spine-leaf:SPINESxLEAVESxHOSTS, fat-tree:K, alone:SWITCHES, or a file that ends in \
          .toml, .json or .graphml"
@@ -21,59 +21,59 @@ pub enum NetworkError {
     Unreadable {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         error: std::io::Error,
     },
-    /// The file says something else.
+    /// The file is invalid.
     #[error("{path}: {error}")]
     File {
         /// The file.
         path: String,
-        /// What is wrong in it.
+        /// The problem in it.
         error: Box<read::ReadError>,
     },
-    /// The counts make no fabric.
+    /// The counts are invalid.
     #[error(transparent)]
     Fabric(#[from] FabricError),
-    /// There is nobody to connect to.
-    #[error("the fabric has {0} host; connections need two")]
+    /// Fewer than two hosts.
+    #[error("the fabric has too few hosts ({0}); connections need at least 2")]
     Hosts(usize),
     /// More hosts than addresses.
-    #[error("the fabric has {0} hosts; there are addresses for 65535")]
+    #[error("the fabric has {0} hosts; at most 65535 are supported")]
     Addresses(usize),
 }
 
-/// What is at the other end of a port's cable.
+/// The other end of a port's link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Peer {
-    /// A port of a switch, both by number.
+    /// A port of a switch.
     Switch {
-        /// Its place among the switches.
+        /// The switch's index.
         switch: usize,
-        /// The port there.
+        /// Its port number.
         port: u32,
     },
-    /// A host, by its place.
+    /// A host, by index.
     Host(usize),
 }
 
 /// A switch.
 #[derive(Clone, Debug)]
 pub struct Switch {
-    /// As the fabric has it.
+    /// Its name in the fabric.
     pub name: String,
-    /// Its name in OpenFlow: its place, counted from 1.
+    /// Its datapath ID: its index, counted from 1.
     pub datapath: u64,
-    /// What is behind each port; the first is port 1.
+    /// The peer of each port; the first is port 1.
     pub ports: Vec<Peer>,
 }
 
 /// A host.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// As the fabric has it.
+    /// Its name in the fabric.
     pub name: String,
-    /// Its switch's place and the port there.
+    /// Its switch's index and port.
     pub at: (usize, u32),
     /// Its MAC address.
     pub mac: Mac,
@@ -84,7 +84,7 @@ pub struct Host {
 /// Switches and hosts.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The switches.
     pub switches: Vec<Switch>,
@@ -93,8 +93,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// The network that `text` asks for: `spine-leaf:8x56x2` (spines, leaves, hosts at each leaf), `fat-tree:8`,
-    /// `alone:64` (switches without a cable between them, two hosts at each), or a file.
+    /// The network that `text` describes: `spine-leaf:8x56x2` (spines, leaves, hosts per leaf), `fat-tree:8`, `alone:64`
+    /// (unconnected switches with two hosts each), or a file.
     ///
     /// # Errors
     /// [`NetworkError`].
@@ -133,7 +133,7 @@ impl Network {
         Ok(Self::of(&fabric))
     }
 
-    /// The switches and hosts of a fabric; a port's number is one more than there.
+    /// The switches and hosts of a fabric; port numbers are one higher than the fabric's.
     pub fn of(fabric: &Fabric) -> Self {
         let nodes: Vec<NodeId> = fabric.switches().collect();
         let place = |node| nodes.iter().position(|switch| *switch == node).unwrap_or_default();
@@ -159,7 +159,7 @@ impl Network {
         Self { name: fabric.name().to_owned(), switches, hosts }
     }
 
-    /// Switches of two hosts each, and no cable between them: each is a network of its own.
+    /// Unconnected switches with two hosts each.
     pub fn alone(count: usize) -> Self {
         let switch = |index| Switch {
             name: format!("s{}", index + 1),
@@ -175,13 +175,13 @@ impl Network {
         }
     }
 
-    /// What is behind a port; `None` if there is no such port.
+    /// The peer of a port; `None` if there is no such port.
     pub fn peer(&self, switch: usize, port: u32) -> Option<Peer> {
         let index = usize::try_from(port).ok()?.checked_sub(1)?;
         self.switches.get(switch)?.ports.get(index).copied()
     }
 
-    /// A host that another one can reach: the next, at the same switch where switches are alone.
+    /// A host that `host` can reach: the next one, on the same switch if switches are unconnected.
     pub fn neighbor(&self, host: usize) -> usize {
         let count = self.hosts.len();
         let others = (1..count).map(|step| (host + step) % count);
@@ -190,7 +190,7 @@ impl Network {
         others.clone().find(reached).unwrap_or(host)
     }
 
-    /// The ends of cables between switches: one for each direction of a cable.
+    /// Directed links between switches: two per link.
     pub fn directions(&self) -> usize {
         let ports = self.switches.iter().flat_map(|switch| &switch.ports);
         ports.filter(|peer| matches!(peer, Peer::Switch { .. })).count()
@@ -246,7 +246,7 @@ mod tests {
         );
         assert_eq!(
             Network::parse("alone:0").unwrap_err().to_string(),
-            "the fabric has 0 host; connections need two"
+            "the fabric has too few hosts (0); connections need at least 2"
         );
     }
 }

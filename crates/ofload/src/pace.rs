@@ -1,27 +1,27 @@
-//! [`Pace`]: when the next connection is opened.
+//! [`Pace`]: when to open the next connection.
 
 use rand_core::RngCore;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A second in nanoseconds.
+/// A second, in nanoseconds.
 const SECOND: f64 = 1e9;
 
-/// How connections are offered.
+/// The offered load.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Offered {
-    /// So many are in progress at any time: when one is complete the next is opened.
+    /// Closed loop: this many in progress at any time; when one completes, the next is opened.
     InProgress(u64),
-    /// So many a second, at random times (Poisson), whatever becomes of them.
+    /// Open loop: this many per second, at random times (Poisson).
     PerSecond(f64),
 }
 
-/// Which of them are due.
+/// Schedules connections.
 #[derive(Debug)]
 pub struct Pace {
     offered: Offered,
     next: u64,
     random: Xoshiro256PlusPlus,
-    /// The longest that an opening was late, in nanoseconds: more than little, and the load was not as asked for.
+    /// The maximum lateness of an opening, in nanoseconds; if large, the offered load was not reached.
     pub late: u64,
 }
 
@@ -31,12 +31,12 @@ impl Pace {
         Self { offered, next: u64::MAX, random, late: 0 }
     }
 
-    /// The first is due `now`.
+    /// Starts: the first connection is due `now`.
     pub const fn start(&mut self, now: u64) {
         (self.next, self.late) = (now, 0);
     }
 
-    /// Whether another one is to be opened now, while `in_progress` are.
+    /// Whether to open another connection now, with `in_progress` others.
     pub fn is_due(&mut self, now: u64, in_progress: u64) -> bool {
         match self.offered {
             Offered::InProgress(most) => in_progress < most,
@@ -74,7 +74,7 @@ mod tests {
             let now = 5 + ms * 1_000_000;
             std::iter::repeat(()).take_while(|()| pace.is_due(now, u64::MAX)).count() > 0
         });
-        // Of the milliseconds of 10 s, those with any of a thousand a second: 1 - 1/e.
+        // The share of milliseconds with at least one of 1000 arrivals per second: 1 - 1/e.
         let share = opened.count() as f64 / 10_000.0;
         assert!((0.61..0.655).contains(&share), "{share}");
         assert!(pace.late <= 1_000_000 && pace.next().is_some());

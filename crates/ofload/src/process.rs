@@ -1,22 +1,22 @@
-//! [`Process`]: memory and time of the controller's process, as `/proc` has them.
+//! [`Process`]: memory and CPU time of the controller's process, from `/proc`.
 
 use std::fs;
 use std::io;
 
-/// A process of this machine.
+/// A process on this machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Process {
     id: u32,
 }
 
-/// What it has used so far.
+/// Its usage so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage {
-    /// Seconds of a core, its own.
+    /// CPU time in user mode, in seconds.
     pub user_s: f64,
-    /// Seconds of a core that the kernel worked for it.
+    /// CPU time in kernel mode, in seconds.
     pub system_s: f64,
-    /// Memory that is there, in bytes.
+    /// Resident memory, in bytes.
     pub memory: u64,
 }
 
@@ -26,19 +26,19 @@ impl Process {
         Self { id }
     }
 
-    /// What it has used.
+    /// Its usage so far.
     ///
     /// # Errors
-    /// It is not there, or `/proc` is not as Linux has it.
+    /// The process does not exist, or `/proc` has an unknown format.
     pub fn usage(&self) -> io::Result<Usage> {
-        let unclear = || io::Error::new(io::ErrorKind::InvalidData, "/proc is not as Linux has it");
+        let unclear = || io::Error::new(io::ErrorKind::InvalidData, "unknown format of /proc files");
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.id))?;
-        // The name, in brackets, may have any characters.
+        // The name, in parentheses, may contain any character.
         let (_, fields) = stat.rsplit_once(')').ok_or_else(unclear)?;
         let fields: Vec<&str> = fields.split_whitespace().collect();
         let ticks =
             |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).ok_or_else(unclear);
-        // Of proc_pid_stat(5), fields 14 and 15; the third is the first here. A tick is 10 ms on all of Linux.
+        // Fields 14 and 15 of proc_pid_stat(5); index 0 is field 3. A tick is 10 ms on Linux.
         let (user, system) = (ticks(11)?, ticks(12)?);
         let status = fs::read_to_string(format!("/proc/{}/status", self.id))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or_else(unclear)?;

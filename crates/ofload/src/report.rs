@@ -1,4 +1,4 @@
-//! [`Report`]: what was measured, as JSON.
+//! [`Report`]: the results, as JSON.
 
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -9,22 +9,22 @@ use crate::counts::Counts;
 /// Latencies, in milliseconds.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Latency {
-    /// How many were measured.
+    /// The number of samples.
     pub count: u64,
-    /// Half of them took no longer.
+    /// The median.
     pub p50: f64,
-    /// 90 of 100 took no longer.
+    /// The 90th percentile.
     pub p90: f64,
-    /// 99 of 100 took no longer.
+    /// The 99th percentile.
     pub p99: f64,
-    /// 999 of 1000 took no longer.
+    /// The 99.9th percentile.
     pub p999: f64,
-    /// The longest.
+    /// The maximum.
     pub max: f64,
 }
 
 impl Latency {
-    /// Of a histogram of nanoseconds; `None` if it is empty.
+    /// The percentiles of a histogram of nanoseconds; `None` if it is empty.
     pub fn of(histogram: &Histogram<u64>) -> Option<Self> {
         let at = |quantile| histogram.value_at_quantile(quantile) as f64 / 1e6;
         (!histogram.is_empty()).then(|| Self {
@@ -41,97 +41,97 @@ impl Latency {
 /// The controller's memory at one time.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Memory {
-    /// The connections alive by then.
+    /// Connections alive at that time.
     pub alive: u64,
-    /// The memory of its process that was there, in bytes.
+    /// Resident memory of its process, in bytes.
     pub bytes: u64,
 }
 
-/// What the controller's process used while connections were opened.
+/// Resource usage of the controller's process while connections were opened.
 #[derive(Clone, Debug, Serialize)]
 pub struct Controller {
-    /// Seconds of a core, its own.
+    /// CPU time in user mode, in seconds.
     pub user_s: f64,
-    /// Seconds of a core that the kernel worked for it.
+    /// CPU time in kernel mode, in seconds.
     pub system_s: f64,
-    /// The share of one core's time.
+    /// CPU time as a fraction of one core.
     pub share_of_a_core: f64,
-    /// Its memory before the first connection, then after every tenth of them.
+    /// Memory before the first connection and after each 10 % of connections.
     pub memory: Vec<Memory>,
 }
 
 /// The switches and hosts.
 #[derive(Clone, Debug, Serialize)]
 pub struct Fabric {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Switches.
     pub switches: usize,
-    /// Cables between them.
+    /// Links between them.
     pub cables: usize,
     /// Hosts.
     pub hosts: usize,
 }
 
-/// What became of connections.
+/// Connection counts.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Became {
-    /// How many were opened.
+    /// Connections opened.
     pub opened: u64,
-    /// How many got all of their subflows.
+    /// Connections that got all of their subflows.
     pub completed: u64,
-    /// How many did not in time.
+    /// Connections that timed out.
     pub failed: u64,
-    /// How many were there at the end.
+    /// Connections alive at the end.
     pub alive: u64,
 }
 
-/// The latencies of each kind.
+/// Latencies by kind.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Latencies {
-    /// From the first packet-in of a SYN that opens a connection until its server has it.
+    /// From the first packet-in of a connection's first SYN to its arrival at the server.
     pub connection_syn: Option<Latency>,
-    /// Likewise, of SYNs that join one.
+    /// The same for MP_JOIN SYNs.
     pub join_syn: Option<Latency>,
     /// From the first SYN until all subflows are established.
     pub connection: Option<Latency>,
 }
 
-/// What was measured.
+/// The results of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Between which switches and hosts.
+    /// The switches and hosts.
     pub fabric: Fabric,
-    /// Subflows a connection.
+    /// Subflows per connection.
     pub subflows: usize,
-    /// From the first connection that counts to the last that was complete, in seconds.
+    /// Time from the opening of the first measured connection to the last completion, in seconds.
     pub seconds: f64,
-    /// What became of connections.
+    /// Connection counts.
     pub connections: Became,
-    /// Those completed a second.
+    /// Completed connections per second.
     pub per_second: f64,
     /// The latencies, in milliseconds.
     pub latency_ms: Latencies,
-    /// SYNs that came to their server without a question to the controller.
+    /// SYNs that reached their server without a packet-in.
     pub unasked_syns: u64,
-    /// The mean number of different paths that a complete connection's subflows took.
+    /// Mean number of distinct paths per complete connection.
     pub distinct_paths: f64,
-    /// What went wrong.
+    /// Causes of failures.
     pub failures: Failures,
-    /// Messages and frames.
+    /// Message and frame counters.
     pub messages: Counts,
-    /// Messages of the controller, read and written, without LLDP: for each complete connection.
+    /// Messages read and written by the controller, without LLDP, per complete connection.
     pub messages_per_connection: f64,
-    /// The same a second.
+    /// The same per second.
     pub messages_per_second: f64,
-    /// Rules of all switches at the end.
+    /// Total rules on all switches at the end.
     pub rules: usize,
-    /// Of the switch that has most.
+    /// Rules on the switch with the most.
     pub most_rules: usize,
-    /// The longest that an opening was late in an open loop, in milliseconds.
+    /// Maximum lateness of an opening in an open loop, in milliseconds.
     pub late_ms: f64,
-    /// The share of a core that this process used.
+    /// CPU time of this process as a fraction of one core.
     pub emulator_share_of_a_core: f64,
-    /// What the controller used, where its process is known.
+    /// Resource usage of the controller, if its process is known.
     pub controller: Option<Controller>,
 }

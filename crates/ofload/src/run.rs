@@ -1,5 +1,5 @@
-//! [`run`]: connects all switches, waits until the controller knows its network, opens connections, and says what
-//! it measured.
+//! [`run`]: connects all switches, waits until the controller has discovered the network, opens connections and returns
+//! the results.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,88 +21,88 @@ use crate::process::{Process, Usage};
 use crate::report::{Became, Controller, Fabric, Latencies, Latency, Memory, Report};
 use crate::world::{Delays, World};
 
-/// For how long the controller has nothing to say once it has set its switches up.
+/// How long the controller must be quiet before it counts as ready.
 const QUIET: u64 = 500_000_000;
-/// Between two ARP requests for an address that nobody has told.
+/// The retry interval of unanswered ARP requests.
 const ASK_AGAIN: u64 = 1_000_000_000;
-/// Connections opened between two looks at what has come in.
+/// Connections opened between two polls.
 const AT_ONCE: usize = 16;
-/// The longest that nothing is looked at.
+/// The longest wait in a poll.
 const LONGEST_WAIT: u64 = 100_000_000;
 
-/// What is to be done.
+/// The settings of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where the controller listens.
+    /// The controller's address and port.
     pub controller: SocketAddr,
-    /// Its process, where its memory and time are to be taken.
+    /// Its process, to measure memory and CPU time.
     pub process: Option<Process>,
-    /// What is opened.
+    /// The kind of connections.
     pub offer: Offer,
-    /// How they are offered.
+    /// The offered load.
     pub offered: Offered,
-    /// Those that are opened first and do not count.
+    /// Connections to open first, not measured.
     pub warm_up: u64,
-    /// Those that count.
+    /// Connections to measure.
     pub connections: u64,
-    /// The most that are alive at a time: beyond it those that have been for longest end.
+    /// Maximum complete connections kept alive: beyond it the oldest end.
     pub alive: u64,
-    /// How long things take beside the controller.
+    /// Delays outside the controller.
     pub delays: Delays,
-    /// How long the controller may take to learn its network.
+    /// Timeout for the controller to discover the network.
     pub patience: Duration,
-    /// What is drawn follows from it.
+    /// Seed of all random choices.
     pub seed: u64,
 }
 
 /// Why nothing was measured.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// It does not listen.
-    #[error("no controller listens on {address}: {error}")]
+    /// The controller cannot be reached.
+    #[error("cannot connect to a controller on {address}: {error}")]
     Connect {
-        /// Where it should.
+        /// Its address.
         address: SocketAddr,
-        /// What the kernel said.
+        /// The cause.
         error: io::Error,
     },
-    /// A switch's connection is gone.
+    /// A switch lost its connection.
     #[error("switch {switch}: {error}")]
     Channel {
         /// The switch.
         switch: String,
-        /// Why.
+        /// The cause.
         error: ChannelError,
     },
-    /// A switch and the controller do not understand each other.
+    /// A protocol error between a switch and the controller.
     #[error("switch {switch}: {reason}")]
     Protocol {
         /// The switch.
         switch: String,
-        /// Why.
+        /// The cause.
         reason: String,
     },
     /// The controller did not become ready.
     #[error("the controller was not ready in time: {0}")]
     Unready(String),
-    /// The controller's process is not there.
+    /// The controller's process cannot be read.
     #[error("the controller's process: {0}")]
     Process(io::Error),
-    /// The kernel.
+    /// A system call failed.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// What is waited for.
+/// The phases of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
-    /// All switches are known, LLDP has crossed all cables, and then all is quiet.
+    /// Waiting until all switches are known, LLDP has crossed all links, and the controller is quiet.
     Learning,
-    /// Every host has an answer to its ARP request; the time of the last ones.
+    /// Waiting until every host's ARP request is answered; the time of the last requests.
     Resolving(u64),
-    /// Connections are opened that do not count.
+    /// Opening connections that are not measured.
     WarmingUp,
-    /// Those that count.
+    /// Opening measured connections.
     Loading,
 }
 
@@ -113,18 +113,18 @@ struct Run<'a> {
     channels: Vec<Channel>,
     poller: Poller,
     start: Instant,
-    /// Switches of which more may be read.
+    /// Switches with possibly unread data.
     unread: Vec<bool>,
     pace: Pace,
-    /// When the first connection that counts was opened.
+    /// The start of the measurement.
     began: u64,
-    /// What the controller and this process had used by then.
+    /// Usage of the controller and of this process at that time.
     before: Option<Usage>,
     cpu_before: Duration,
     memory: Vec<Memory>,
 }
 
-/// Does what `settings` say, with the switches and hosts of `network`.
+/// Runs a measurement with the switches and hosts of `network`.
 ///
 /// # Errors
 /// [`RunError`].
@@ -176,7 +176,7 @@ impl Run<'_> {
         }
     }
 
-    /// Goes on; says what to wait for now, or that all is done.
+    /// Advances the run; returns the next phase, or `None` when done.
     fn step(&mut self, phase: Phase) -> Result<Option<Phase>, RunError> {
         let (now, world) = (self.world.now, &mut self.world);
         let patient = Duration::from_nanos(now) < self.settings.patience;
@@ -190,8 +190,8 @@ impl Run<'_> {
                     return Ok(Some(Phase::Resolving(now)));
                 }
                 let why = format!(
-                    "it has asked {known} of {} switches for their features, and LLDP has crossed {crossed} of \
-                     {directions} directions of cables",
+                    "it has requested features from {known} of {} switches, and LLDP has crossed {crossed} of \
+                     {directions} directed links",
                     world.agents.len()
                 );
                 if patient { Ok(Some(phase)) } else { Err(RunError::Unready(why)) }
@@ -202,7 +202,7 @@ impl Run<'_> {
                     None if now > world.busy + QUIET => Ok(Some(self.begin(Phase::WarmingUp)?)),
                     Some(host) if !patient => {
                         let host = &world.network.hosts[host].name;
-                        Err(RunError::Unready(format!("host {host} has no answer to its ARP request")))
+                        Err(RunError::Unready(format!("host {host} received no reply to its ARP request")))
                     }
                     Some(_) if now > asked + ASK_AGAIN => {
                         self.ask_again();
@@ -237,7 +237,7 @@ impl Run<'_> {
         }
     }
 
-    /// Has all hosts ask for an address that have no answer yet.
+    /// Repeats all unanswered ARP requests.
     fn ask_again(&mut self) {
         for host in 0..self.world.resolved.len() {
             if !self.world.resolved[host] {
@@ -246,7 +246,7 @@ impl Run<'_> {
         }
     }
 
-    /// Forgets what was measured, and opens connections from now on.
+    /// Resets the measurements and starts opening connections.
     fn begin(&mut self, phase: Phase) -> Result<Phase, RunError> {
         let world = &mut self.world;
         self.began = world.now;
@@ -264,7 +264,7 @@ impl Run<'_> {
         self.settings.process.map(|process| process.usage().map_err(RunError::Process)).transpose()
     }
 
-    /// Takes the controller's memory after every tenth of the connections.
+    /// Samples the controller's memory after each 10 % of the connections.
     fn sample_memory(&mut self) -> Result<(), RunError> {
         let tenths = self.world.connections.completed * 10 / self.settings.connections.max(1);
         if tenths >= self.memory.len() as u64
@@ -275,7 +275,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// For how long nothing is to be done unless something comes in, in nanoseconds.
+    /// The time until the next action if nothing arrives, in nanoseconds.
     fn wait(&self, phase: Phase, due: Option<u64>) -> u64 {
         let loading = matches!(phase, Phase::WarmingUp | Phase::Loading);
         let unread = self.unread.iter().any(|unread| *unread);
@@ -292,7 +292,7 @@ impl Run<'_> {
         if unread { 0 } else { times.chain([offered]).min().unwrap_or(0) }
     }
 
-    /// Takes what has come in.
+    /// Reads and handles incoming messages.
     fn read(&mut self) -> Result<(), RunError> {
         for number in 0..self.channels.len() {
             if !self.unread[number] {
@@ -310,7 +310,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Sends what is to be sent.
+    /// Sends pending messages.
     fn flush(&mut self) -> Result<(), RunError> {
         let world = &mut self.world;
         for (number, channel) in self.channels.iter_mut().enumerate() {
@@ -374,7 +374,7 @@ fn lost(world: &World, number: usize, error: ChannelError) -> RunError {
     RunError::Channel { switch: world.network.switches[number].name.clone(), error }
 }
 
-/// The time that this process has had of any core.
+/// CPU time of this process.
 fn cpu() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)

@@ -1,43 +1,43 @@
-//! [`Table`]: the rules of a switch, found by the fields of a packet (OpenFlow 1.3, sections 5.3 to 6.4).
+//! [`Table`]: a switch's flow table (OpenFlow 1.3, sections 5.3 to 6.4).
 use std::rc::Rc;
 
 use weft_control::{RuleSet, Shape};
 use weft_wire::openflow::{Action, FlowCommand, FlowFlags, FlowMod, Match, PortNumber};
 
-/// A second, in the nanoseconds that times are in.
+/// A second; times are in nanoseconds.
 const SECOND: u64 = 1_000_000_000;
 
-/// A rule, and what it has counted.
+/// A rule and its counters.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// Its packets.
+    /// Its match.
     pub matching: Match,
-    /// The highest of those that match counts.
+    /// Among matching rules the highest priority wins.
     pub priority: u16,
-    /// What the controller knows it by.
+    /// The controller's identifier.
     pub cookie: u64,
-    /// What is done with its packets.
+    /// The actions on its packets.
     pub actions: Rc<[Action]>,
-    /// How it is kept.
+    /// Its flags.
     pub flags: FlowFlags,
-    /// Seconds without a packet after which it goes; 0 for never.
+    /// Seconds without a packet after which it expires; 0 for never.
     pub idle_timeout: u16,
-    /// Seconds after which it goes; 0 for never.
+    /// Seconds after which it expires; 0 for never.
     pub hard_timeout: u16,
     /// When it was added.
     pub added: u64,
-    /// When its last packet came.
+    /// When its last packet arrived.
     pub used: u64,
-    /// Its packets.
+    /// Packets matched.
     pub packets: u64,
-    /// Their bytes.
+    /// Bytes matched.
     pub bytes: u64,
-    /// Its place among all rules that the table has had.
+    /// Its sequence number among all rules ever added.
     serial: u64,
 }
 
 impl Rule {
-    /// When it goes if no packet comes; `None` for never.
+    /// When it expires if no packet arrives; `None` for never.
     fn deadline(&self) -> Option<u64> {
         let after = |seconds: u16, start: u64| (seconds > 0).then(|| start + u64::from(seconds) * SECOND);
         let (idle, hard) = (after(self.idle_timeout, self.used), after(self.hard_timeout, self.added));
@@ -45,25 +45,25 @@ impl Rule {
     }
 }
 
-/// What names a rule as long as it is there, and no other one after that.
+/// Identifies a rule; never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct RuleId {
     place: u32,
     serial: u64,
 }
 
-/// What became of a rule whose deadline may have come.
+/// The result of [`Table::expire`].
 #[derive(Debug)]
 pub enum Expiry {
-    /// It is there, and is to be asked for again at this time.
+    /// The rule stays; check again at this time.
     Later(u64),
-    /// It had gone before.
+    /// The rule had been removed before.
     Gone,
-    /// It has gone now.
+    /// The rule has expired now.
     Expired(Box<Rule>),
 }
 
-/// Which fields, and which of their bits, rules look at.
+/// The fields, and their bits, that rules match on.
 #[derive(Clone, Copy, PartialEq)]
 struct Form(Match);
 
@@ -80,17 +80,17 @@ impl Shape for Form {
 #[derive(Default)]
 pub struct Table {
     rules: RuleSet<Form, Rule>,
-    /// Rules that there have been.
+    /// Rules ever added.
     added: u64,
 }
 
 impl Table {
-    /// How many rules there are.
+    /// The number of rules.
     pub fn len(&self) -> usize {
         self.rules.len()
     }
 
-    /// Whether there is none.
+    /// Whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
@@ -100,8 +100,8 @@ impl Table {
         self.rules.iter().map(|(_, rule)| rule)
     }
 
-    /// Does what a flow-mod says. Gives the new rule if it has a timeout, with the time at which to ask
-    /// [`Table::expire`]; rules that go are added to `gone`.
+    /// Applies a flow-mod. Returns the new rule if it has a timeout, with the time at which to call
+    /// [`Table::expire`]; removed rules are appended to `gone`.
     pub fn change(&mut self, now: u64, change: &FlowMod, gone: &mut Vec<Rule>) -> Option<(RuleId, u64)> {
         match change.command {
             FlowCommand::Add => self.add(now, change),
@@ -120,7 +120,7 @@ impl Table {
         }
     }
 
-    /// The rule whose packets these are, with one more counted.
+    /// Finds the rule for a packet and updates its counters.
     pub fn lookup(&mut self, now: u64, packet: &Match, bytes: usize) -> Option<&Rule> {
         let place = self.rules.find(packet)?;
         let rule = self.rules.get_mut(place)?;
@@ -130,7 +130,7 @@ impl Table {
         Some(rule)
     }
 
-    /// Takes out a rule whose time has come. One of which `is_used` says that it has packets all the time goes on.
+    /// Removes a rule whose timeout has passed. The idle timeout restarts if `is_used` returns true for its match.
     pub fn expire(&mut self, now: u64, id: RuleId, is_used: impl FnOnce(&Match) -> bool) -> Expiry {
         let rule = self.rules.get_mut(id.place).filter(|rule| rule.serial == id.serial);
         let Some(rule) = rule else { return Expiry::Gone };
@@ -175,7 +175,7 @@ impl Table {
         self.rules.remove(priority, Form(matching.shape()), &matching)
     }
 
-    /// The rules that a change is about.
+    /// The rules that a flow-mod selects.
     fn chosen(&self, change: &FlowMod) -> Vec<u32> {
         let mut places = match change.command {
             FlowCommand::ModifyStrict | FlowCommand::DeleteStrict => {
@@ -197,7 +197,7 @@ impl Table {
         places
     }
 
-    /// The rules all of whose packets `wider` has too.
+    /// The rules whose match is equal to or more specific than `wider`.
     fn within(&self, wider: &Match) -> Vec<u32> {
         let mut places = Vec::new();
         for group in self.rules.groups() {

@@ -1,5 +1,5 @@
-//! [`World`]: switches and hosts with their cables. A frame goes from switch to switch by the rules that they
-//! really have, at once: only the controller takes time.
+//! [`World`]: switches, hosts and links. Frames are forwarded by the switches' installed rules, instantly: only the
+//! controller takes time.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -16,9 +16,9 @@ use crate::frame::{self, LLDP, Station};
 use crate::network::{Network, Peer};
 use crate::table::{Expiry, RuleId};
 
-/// A frame that has gone over so many switches goes in circles.
+/// The hop limit: frames beyond it are counted as looping.
 const MOST_HOPS: u32 = 64;
-/// What a controller sends for ever, however little there is to do.
+/// Messages that a controller sends periodically even when idle.
 const PERIODIC: [MessageType; 4] = [
     MessageType::ECHO_REQUEST,
     MessageType::ECHO_REPLY,
@@ -26,18 +26,18 @@ const PERIODIC: [MessageType; 4] = [
     MessageType::ROLE_REQUEST,
 ];
 
-/// What happens at a time.
+/// A timer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Timer {
-    /// A subflow is opened.
+    /// Opens a subflow.
     Join(SubflowId),
-    /// A connection that is not complete is given up.
+    /// Times out a connection that is not complete.
     GiveUp(u64),
-    /// A rule may have gone: its switch and place, and which of those that were there.
+    /// Checks a rule's timeout: its switch and ID.
     Rule(usize, RuleId),
 }
 
-/// A frame that comes in at a switch.
+/// A frame that arrives at a switch.
 #[derive(Debug)]
 struct Arrival {
     switch: usize,
@@ -47,43 +47,43 @@ struct Arrival {
     path: u64,
 }
 
-/// Where a frame that is acted upon comes from.
+/// The origin of a frame that actions apply to.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     switch: usize,
     in_port: PortNumber,
     hops: u32,
     path: u64,
-    /// What a packet-in says of it.
+    /// A packet-in's reason and cookie.
     why: (PacketInReason, u64),
 }
 
-/// How long things take that are not the controller's affair, in nanoseconds.
+/// Delays outside the controller, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Delays {
-    /// From a connection's third ACK until its other subflows are opened.
+    /// From the first subflow's handshake until the other subflows are opened.
     pub join: u64,
-    /// After which a connection that is not complete is given up.
+    /// Timeout for a connection to complete.
     pub give_up: u64,
 }
 
-/// Everything that is emulated.
+/// The emulated network.
 pub struct World {
-    /// What there is.
+    /// The topology.
     pub network: Network,
     /// The switches.
     pub agents: Vec<Agent>,
     /// The connections of the hosts.
     pub connections: Connections,
-    /// What was said.
+    /// Message and frame counters.
     pub counts: Counts,
     /// The time, in nanoseconds.
     pub now: u64,
-    /// When the controller last said something other than LLDP and echoes.
+    /// When the controller last sent something other than LLDP and periodic messages.
     pub busy: u64,
-    /// Directions of cables that LLDP has crossed: the switch and port that it left by.
+    /// Directed links that LLDP has crossed: the sending switch and port.
     crossed: HashSet<(usize, u32)>,
-    /// Whether each host has an answer to the ARP request that it sent.
+    /// Whether each host's ARP request has been answered correctly.
     pub resolved: Vec<bool>,
     delays: Delays,
     queue: VecDeque<Arrival>,
@@ -92,7 +92,7 @@ pub struct World {
 }
 
 impl World {
-    /// Switches that say Hello, and hosts that are silent.
+    /// Switches that have sent a Hello, and idle hosts.
     pub fn new(network: Network, connections: Connections, delays: Delays) -> Self {
         Self {
             agents: network.switches.iter().map(Agent::new).collect(),
@@ -110,7 +110,7 @@ impl World {
         }
     }
 
-    /// A message of the controller to a switch.
+    /// Handles a message from the controller to a switch.
     pub fn message(&mut self, switch: usize, bytes: &[u8]) {
         let agent = &mut self.agents[switch];
         agent.message(self.now, bytes, &mut self.counts, &mut self.effects);
@@ -142,21 +142,21 @@ impl World {
         self.settle();
     }
 
-    /// Has a host announce its own address, and another ask for that of a host.
+    /// Has a host announce its address (gratuitous ARP).
     pub fn announce(&mut self, host: usize) {
         let station = self.station(host);
         self.send(host, frame::arp(ArpOperation::Request, station, station));
         self.settle();
     }
 
-    /// Has a host ask for the address of another.
+    /// Has a host send an ARP request for another's address.
     pub fn resolve(&mut self, host: usize, other: usize) {
         let (station, target) = (self.station(host), self.station(other));
         self.send(host, frame::arp(ArpOperation::Request, station, target));
         self.settle();
     }
 
-    /// Does what is due; says when to come again.
+    /// Runs due timers; returns the time of the next.
     pub fn on_time(&mut self) -> Option<u64> {
         while let Some(Reverse((at, timer))) = self.timers.peek().copied() {
             if at > self.now {
@@ -181,7 +181,7 @@ impl World {
         None
     }
 
-    /// How many directions of cables LLDP has crossed.
+    /// The number of directed links that LLDP has crossed.
     pub fn directions_crossed(&self) -> usize {
         self.crossed.len()
     }
@@ -205,13 +205,13 @@ impl World {
         Station { mac: host.mac, address: host.address }
     }
 
-    /// A host sends a frame.
+    /// Sends a frame from a host.
     fn send(&mut self, host: usize, frame: Vec<u8>) {
         let (switch, port) = self.network.hosts[host].at;
         self.queue.push_back(Arrival { switch, port: PortNumber(port), frame, hops: 0, path: 0 });
     }
 
-    /// Forwards until every frame is where it goes.
+    /// Forwards until no frame is in transit.
     fn settle(&mut self) {
         while let Some(arrival) = self.queue.pop_front() {
             self.arrive(arrival);
@@ -235,7 +235,7 @@ impl World {
         if actions.is_empty() {
             self.counts.dropped += 1;
         }
-        // FNV-1a over the switches.
+        // FNV-1a over the switches on the path.
         let path = (path ^ switch as u64 ^ 0xcbf2_9ce4_8422_2325).wrapping_mul(0x0100_0000_01b3);
         self.act(Way { switch, in_port: port, hops: hops + 1, path, why }, &actions, frame);
     }
@@ -271,13 +271,13 @@ impl World {
                     self.emit(way, port, frame.clone());
                 }
             }
-            // Section 7.2.1: a packet is not sent back unless by IN_PORT.
+            // OpenFlow 1.3, section 7.2.1: only IN_PORT sends a packet back out of its ingress port.
             port if port == way.in_port => self.counts.misdirected += 1,
             PortNumber(port) => self.emit(way, port, frame),
         }
     }
 
-    /// Sends a frame by a port's cable.
+    /// Sends a frame out of a port.
     fn emit(&mut self, way: &Way, port: u32, frame: Vec<u8>) {
         match self.network.peer(way.switch, port) {
             None => self.counts.misdirected += 1,
@@ -292,7 +292,7 @@ impl World {
         }
     }
 
-    /// Sends a packet up.
+    /// Sends a packet-in.
     fn ask(&mut self, way: &Way, frame: &[u8], max_len: u16) {
         self.counts.packet_ins += 1;
         if ethertype(frame) == Some(LLDP) {
@@ -305,7 +305,7 @@ impl World {
         self.agents[way.switch].packet_in(reason, cookie, way.in_port, data, frame.len());
     }
 
-    /// A frame comes to a host.
+    /// Delivers a frame to a host.
     fn deliver(&mut self, host: usize, frame: &[u8], path: u64) {
         match ethertype(frame) {
             Some(EtherType::ARP) => self.deliver_arp(host, frame),

@@ -1,13 +1,13 @@
-//! The Debian package that `WEFT_DEB` names: what is in it, and that its programs run. `make deb` makes one and runs this;
-//! it is no part of `make test`.
+//! The Debian package named by `WEFT_DEB`: its contents, and that its programs run. `make deb` builds the package and runs
+//! this test; `make test` does not.
 
 use std::path::Path;
 use std::process::Command;
 
 #[test]
 fn the_package_has_what_it_should_and_its_programs_run() {
-    let package =
-        std::env::var_os("WEFT_DEB").expect("WEFT_DEB names a package: `make deb` makes one and runs this");
+    let package = std::env::var_os("WEFT_DEB")
+        .expect("WEFT_DEB must name a package: `make deb` builds one and runs this test");
     let unpacked = Path::new(env!("CARGO_TARGET_TMPDIR")).join("deb");
     let _ = std::fs::remove_dir_all(&unpacked);
     let field = |name: &str| {
@@ -22,7 +22,10 @@ fn the_package_has_what_it_should_and_its_programs_run() {
     let conffiles = std::fs::read_to_string(inside("DEBIAN/conffiles")).expect("conffiles");
     assert_eq!(conffiles.trim(), "/etc/weft/switch.toml.example");
     let postinst = std::fs::read_to_string(inside("DEBIAN/postinst")).expect("a script");
-    assert!(!postinst.contains("systemctl start") && !postinst.contains("enable"), "nothing is started");
+    assert!(
+        !postinst.contains("systemctl start") && !postinst.contains("enable"),
+        "postinst must not start anything"
+    );
     for file in [
         "usr/lib/systemd/system/weft-switchd@.service",
         "usr/share/man/man8/weft-switchd.8.gz",

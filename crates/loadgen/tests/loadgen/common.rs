@@ -1,18 +1,18 @@
-//! Workloads on addresses of loopback that nobody else uses, and their records.
+//! Workloads on loopback addresses unique to a test, and their records.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use serde_json::{Value, json};
 use weft_loadgen::{Generator, Outcome, Style, Workload};
 
-/// Two addresses of loopback of this test alone: all of 127.0.0.0/8 is local.
+/// Two loopback addresses unique to this test: all of 127.0.0.0/8 is local.
 pub fn addresses() -> [String; 2] {
     static NEXT: AtomicU8 = AtomicU8::new(1);
     let [.., a, b] = std::process::id().to_be_bytes();
     [(); 2].map(|()| format!("127.{}.{b}.{}", 16 + a % 200, NEXT.fetch_add(1, Ordering::Relaxed)))
 }
 
-/// A workload of two hosts.
+/// A workload with two hosts.
 pub fn workload(addresses: &[String; 2], flows: &[Value], more: Value) -> Workload {
     let hosts: Vec<Value> =
         addresses.iter().enumerate().map(|(n, a)| json!({"name": format!("h{n}"), "address": a})).collect();
@@ -29,7 +29,7 @@ pub fn flow(number: u32, sport: u16, dport: u16, bytes: u64, start_ms: u64) -> V
     })
 }
 
-/// Sends a workload from the hosts of these names, all if there are none.
+/// Sends a workload from the named hosts, or from all if none are named.
 pub fn send(workload: &Workload, hosts: &[&str]) -> (Outcome, Vec<Value>) {
     let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
     let mut records = Vec::new();
@@ -38,7 +38,7 @@ pub fn send(workload: &Workload, hosts: &[&str]) -> (Outcome, Vec<Value>) {
     (outcome, lines(&records))
 }
 
-/// The records of flows, in order of their numbers.
+/// The records, ordered by flow number.
 pub fn lines(text: &[u8]) -> Vec<Value> {
     let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     let mut lines: Vec<Value> = lines.map(|line| serde_json::from_slice(line).unwrap()).collect();

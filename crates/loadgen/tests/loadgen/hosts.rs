@@ -1,10 +1,10 @@
-//! Hosts in network namespaces of their own, for tests.
+//! Hosts in their own network namespaces, for tests.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A process that keeps a namespace of its own; both go with this value.
+/// A process in its own network namespace; both end when this is dropped.
 pub struct Host(Child);
 
 impl Host {
@@ -32,12 +32,12 @@ impl Host {
         format!("/proc/{}/ns/net", self.0.id()).into()
     }
 
-    /// Has `ip` do something there.
+    /// Runs an `ip` command in its namespace.
     pub fn ip(&self, command: &str) {
         self.run("ip", command);
     }
 
-    /// Has a program do something there.
+    /// Runs a program in its namespace.
     pub fn run(&self, program: &str, arguments: &str) {
         let inside = format!("--net={}", self.netns().display());
         let output =

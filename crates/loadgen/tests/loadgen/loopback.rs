@@ -1,4 +1,4 @@
-//! Flows over real sockets on addresses of loopback: sizes, times, and what goes wrong.
+//! Flows over real sockets on loopback addresses: sizes, times and errors.
 
 use std::net::TcpListener;
 use std::time::{Duration, SystemTime};
@@ -93,13 +93,13 @@ fn nobody_there_and_a_receiver_that_never_reads_are_recorded_at_once_and_at_the_
     assert!((300_000_000_000..600_000_000_000).contains(&outcome.elapsed_ps), "{outcome}");
     let error = |at: usize| records[at]["error"].as_str().unwrap().to_owned();
     assert!(error(0).contains("connect to") && error(0).contains("Connection refused"), "{}", error(0));
-    assert_eq!(error(1), "the limit of the run had come");
+    assert_eq!(error(1), "the run's time limit was reached");
     assert!(
         records[1]["established_ps"].is_u64() && records[1]["packets_sent"] == json!(1),
         "{}",
         records[1]
     );
-    assert_eq!(error(2), "the limit of the run had come before it had begun");
+    assert_eq!(error(2), "the run's time limit was reached before the flow started");
 }
 
 #[test]
@@ -166,6 +166,6 @@ fn an_interrupted_run_leaves_a_record_of_every_flow() {
     assert_eq!(events.last().unwrap()["interrupted"], json!(true));
     assert!(
         records[0]["end_ps"].is_u64()
-            && records[1]["error"] == json!("the run was interrupted before it had begun")
+            && records[1]["error"] == json!("the run was interrupted before the flow started")
     );
 }

@@ -1,4 +1,4 @@
-//! Two hosts in network namespaces of their own, joined by a cable: what hosts of an emulation are.
+//! Two hosts in their own network namespaces, joined by a link, like the hosts of an emulation.
 
 use crate::common::{flow, send};
 use crate::hosts::{Host, pair};
@@ -46,7 +46,7 @@ fn two_hundred_flows_start_at_their_time_and_arrive_whole() {
     }
     assert!(outcome.lateness.p50_ps < 5_000_000_000, "{:?}", outcome.lateness);
     let again = send(&workload(&hosts, &flows, "reno"), &[]).0;
-    assert_eq!(again.failed, 0, "ports of connections in TIME_WAIT are used again");
+    assert_eq!(again.failed, 0, "ports of connections in TIME_WAIT must be reusable");
 }
 
 #[test]
@@ -59,7 +59,10 @@ fn what_a_narrow_link_drops_is_counted_by_the_kernel() {
     assert_eq!((outcome.finished, outcome.failed), (4, 0), "{records:?}");
     let sum = |key: &str| records.iter().map(|record| record[key].as_u64().unwrap()).sum::<u64>();
     assert!(sum("retransmissions") > 0 && sum("out_of_order") > 0, "{records:?}");
-    assert!(sum("packets_sent") > sum("segments_received"), "what was dropped did not arrive: {records:?}");
+    assert!(
+        sum("packets_sent") > sum("segments_received"),
+        "dropped segments must not be counted as received: {records:?}"
+    );
 }
 
 #[test]
@@ -70,5 +73,5 @@ fn a_namespace_that_is_not_there_is_named() {
     let workload = Workload::read(text.to_string().as_bytes()).unwrap();
     let error =
         weft_loadgen::Generator::open(&workload, vec![true], Vec::new(), weft_loadgen::Style::Quiet).err();
-    assert!(error.unwrap().to_string().contains("/nowhere/net cannot be opened"));
+    assert!(error.unwrap().to_string().contains("cannot open the network namespace /nowhere/net"));
 }

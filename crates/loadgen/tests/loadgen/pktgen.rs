@@ -1,4 +1,4 @@
-//! `weft-pktgen` between two hosts in network namespaces of their own.
+//! `weft-pktgen` between two hosts in their own network namespaces.
 
 use std::process::{Command, Output};
 
@@ -15,7 +15,7 @@ fn found(arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Packets that have come in at a host's `eth0`.
+/// Packets received on a host's `eth0`.
 fn received(host: &Host) -> u64 {
     let file = format!("--net={}", host.netns().display());
     let output = Command::new("nsenter").args([&file, "cat", "/proc/self/net/dev"]).output().unwrap();
@@ -62,7 +62,7 @@ fn a_load_comes_at_its_rate_and_whole() {
     let sent = found(&["load", file.to_str().unwrap()]);
     std::fs::remove_file(&file).unwrap();
     let count = sent["sent"][0].as_u64().unwrap();
-    // Batches of 32, on a machine that others use, too.
+    // Batches of 32, on a possibly busy machine.
     assert!((8_000..=10_032).contains(&count), "{sent}");
     assert!((0.5..1.0).contains(&sent["seconds"].as_f64().unwrap()), "{sent}");
     let arrived = received(&hosts[1]) - before;

@@ -1,4 +1,4 @@
-//! What a workload file may hold, and what is said of one that is wrong.
+//! Valid workload files, and the errors of invalid ones.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -35,24 +35,24 @@ fn flows_are_in_order_of_their_start_with_places_for_names() {
     assert_eq!(workload.destination(&workload.flows[1]).to_string(), "[fd00::2]:5001");
     assert_eq!(workload.here(&["h1".to_owned()]).unwrap(), [false, true]);
     assert_eq!(workload.here(&[]).unwrap(), [true, true]);
-    assert!(workload.here(&["h2".to_owned()]).unwrap_err().to_string().contains("there are h0, h1"));
+    assert!(workload.here(&["h2".to_owned()]).unwrap_err().to_string().contains("expected one of h0, h1"));
 }
 
 #[test]
 fn what_is_wrong_is_said_with_its_place() {
     let cases: &[(&str, Value, &str)] = &[
-        ("/flows/1/dst", json!("h9"), "flows[1]: `dst` is `h9`, and no host is called so"),
+        ("/flows/1/dst", json!("h9"), "flows[1]: `dst` is `h9`, which is not in `hosts`"),
         ("/flows/1/dst", json!("h1"), "flows[1]: `dst` is `h1`, the source; expected another host"),
         ("/flows/0/bytes", json!(0), "flows[0]: `bytes` is 0; expected at least 1"),
         ("/flows/0/sport", json!(0), "flows[0]: `sport` is 0; expected a port"),
         ("/flows/0/dscp", json!(64), "flows[0]: `dscp` is 64; expected 0 to 63"),
         ("/flows/0/sport", json!(65_536), "invalid value: integer `65536`, expected u16"),
-        ("/flows/1/flow", json!(7), "flows[1]: there is another flow 7"),
-        ("/hosts/1/name", json!("h0"), "hosts[1]: `h0` is there twice"),
+        ("/flows/1/flow", json!(7), "flows[1]: duplicate flow number 7"),
+        ("/hosts/1/name", json!("h0"), "hosts[1]: duplicate name `h0`"),
         ("/hosts/0/address", json!("10.0.0"), "invalid IP address"),
         ("/hosts/0/netns", json!(7), "expected path string"),
         ("/congestion", json!(""), "`congestion` is ``"),
-        ("/congestion", json!("a name of more than fifteen"), "expected a name of a congestion control"),
+        ("/congestion", json!("a name of more than fifteen"), "expected the name of a congestion control"),
         ("/limit_ps", json!(-1), "expected u64"),
         ("/flows", json!(null), "expected a sequence"),
     ];
@@ -67,7 +67,7 @@ fn what_is_wrong_is_said_with_its_place() {
     assert!(
         read(&same)
             .unwrap_err()
-            .contains("flow 3 goes from 10.0.0.1:40000 to [fd00::2]:5001 as another does")
+            .contains("flow 3 goes from 10.0.0.1:40000 to [fd00::2]:5001, like another flow")
     );
     let mut unknown = good();
     unknown["flows"][0]["port"] = json!(3);

@@ -1,4 +1,4 @@
-//! Emulated switches: their tables, what their hosts do, and the controller's core in front of them.
+//! Emulated switches: their tables, their hosts, and the controller's core connected to them.
 
 mod control;
 mod table;

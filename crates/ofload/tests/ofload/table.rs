@@ -1,4 +1,4 @@
-//! A switch's table does what a list of rules does that is searched from end to end.
+//! A switch's table behaves like a linear search over a list of rules.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -6,7 +6,7 @@ use weft_ofload::{Expiry, RuleId, Table};
 use weft_wire::openflow::{Action, FlowCommand, FlowMod, Masked, Match, PortNumber};
 use weft_wire::{EtherType, IpProtocol, Mac};
 
-/// A rule as the list has it.
+/// A rule in the list.
 #[derive(Clone, PartialEq, Debug)]
 struct Row {
     matching: Match,
@@ -15,7 +15,7 @@ struct Row {
     port: PortNumber,
 }
 
-/// Few values, so that rules meet.
+/// Few values, so that rules overlap.
 fn fields() -> impl Strategy<Value = Match> {
     let mac = || (0..3_u8).prop_map(|last| Mac([6, 0x57, 0, 0, 0, last]));
     let mask = select(vec![Mac::BROADCAST, Mac([0xff, 0xff, 0, 0, 0, 0]), Mac([0, 0, 0, 0, 0, 1])]);
@@ -136,7 +136,7 @@ proptest! {
 
 const SECOND: u64 = 1_000_000_000;
 
-/// A table with one rule that has these timeouts, added at 0.
+/// A table with one rule with these timeouts, added at time 0.
 fn with_timeouts(idle_timeout: u16, hard_timeout: u16) -> (Table, RuleId, u64) {
     let mut table = Table::default();
     let change =

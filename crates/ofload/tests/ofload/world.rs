@@ -1,4 +1,4 @@
-//! Switches and hosts without a controller's program: the test says what it would.
+//! Switches and hosts without a controller: the test sends its messages.
 
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -19,7 +19,7 @@ fn world(fabric: &str, subflows: usize) -> World {
     World::new(network, connections, Delays { join: MS, give_up: 1000 * MS })
 }
 
-/// The controller says something to a switch.
+/// Sends a controller's message to a switch.
 fn say(world: &mut World, switch: usize, message: &Message) {
     let mut bytes = vec![0; message.encoded_len()];
     message.write(1, &mut bytes).unwrap();
@@ -31,7 +31,7 @@ fn add(world: &mut World, switch: usize, priority: u16, matching: Match, actions
     say(world, switch, &Message::FlowMod(change));
 }
 
-/// What a switch has said, which is forgotten: packets that it sent up, with their ports.
+/// Drains a switch's output: its packet-ins, with their ports.
 fn asked(world: &mut World, switch: usize) -> Vec<(PortNumber, Vec<u8>)> {
     let said = std::mem::take(&mut world.agents[switch].out);
     let packet = |bytes: &[u8]| match Message::parse(bytes).unwrap().1 {
@@ -49,14 +49,14 @@ fn to(mac: Mac) -> Match {
     Match { eth_dst: Some(Masked::exact(mac)), ..Match::default() }
 }
 
-/// Two hosts at one switch that sends misses up.
+/// Two hosts on a switch that sends table misses to the controller.
 fn pair(subflows: usize) -> World {
     let mut world = world("alone:1", subflows);
     add(&mut world, 0, 0, Match::default(), &up());
     world
 }
 
-/// Lets a packet that was sent up go by the rules.
+/// Sends a packet-in's packet back through the table.
 fn release(world: &mut World, switch: usize, in_port: PortNumber, data: &[u8]) {
     let actions = [Action::output(PortNumber::TABLE)];
     let packet = PacketOut { buffer: None, in_port, actions: List::new(&actions), data };
@@ -68,7 +68,7 @@ fn a_connection_has_its_subflows_when_each_syn_was_released() {
     let mut world = pair(4);
     world.now = 5 * MS;
     world.open();
-    let [(in_port, syn)] = &asked(&mut world, 0)[..] else { panic!("the SYN is sent up") };
+    let [(in_port, syn)] = &asked(&mut world, 0)[..] else { panic!("expected a packet-in of the SYN") };
     world.now = 7 * MS;
     for host in 0..2 {
         let mac = world.network.hosts[host].mac;
@@ -77,7 +77,7 @@ fn a_connection_has_its_subflows_when_each_syn_was_released() {
     release(&mut world, 0, *in_port, syn);
     let connections = &world.connections;
     assert_eq!((connections.capable.len(), connections.capable.max() / 1000), (1, 2000));
-    // Its joins need no question: there are rules. They come after their delay.
+    // Its joins need no packet-in: the rules exist. They follow after their delay.
     assert_eq!(world.connections.completed, 0);
     assert_eq!(world.on_time(), Some(8 * MS));
     world.now = 8 * MS;
@@ -140,9 +140,9 @@ fn handshakes_are_those_of_multipath_tcp() {
 fn a_rule_that_leads_elsewhere_is_found_out() {
     let mut world = pair(1);
     world.open();
-    let [(in_port, syn)] = &asked(&mut world, 0)[..] else { panic!("the SYN is sent up") };
+    let [(in_port, syn)] = &asked(&mut world, 0)[..] else { panic!("expected a packet-in of the SYN") };
     let (client, server) = (in_port.0, 3 - in_port.0);
-    // To the right port, with another address.
+    // To the right port, with the wrong address.
     let wrong = [Action::SetEthDst(Mac([6, 0x57, 0, 0, 0, 1])), Action::output(PortNumber(server))];
     add(&mut world, 0, 2, Match { in_port: Some(*in_port), ..Match::default() }, &wrong);
     release(&mut world, 0, *in_port, syn);
@@ -157,7 +157,7 @@ fn a_rule_that_leads_elsewhere_is_found_out() {
     );
     release(&mut world, 0, *in_port, syn);
     assert_eq!(world.counts.misdirected, 1);
-    // To nobody.
+    // Dropped.
     add(&mut world, 0, 4, Match { in_port: Some(*in_port), ..Match::default() }, &[]);
     release(&mut world, 0, *in_port, syn);
     assert_eq!(world.counts.dropped, 1);

@@ -235,6 +235,6 @@ mod tests {
             kind_of("connect to 10.0.0.1:5001: Connection refused (os error 111)"),
             "connect to # Connection refused (os error #)"
         );
-        assert_eq!(kind_of("the limit of the run had come"), "the limit of the run had come");
+        assert_eq!(kind_of("the run's time limit was reached"), "the run's time limit was reached");
     }
 }

@@ -1,5 +1,5 @@
-//! The Linux switch: its programs against the state machine, on veth pairs, and under the daemon. Almost all of these tests
-//! need root and a kernel that loads BPF programs; they are marked as ignored and run with `--include-ignored`.
+//! The Linux switch: its programs against the state machine, on veth pairs, and under the daemon. Most of these tests need
+//! root and a kernel with BPF; they are marked as ignored and run with `--include-ignored`.
 
 mod bpffs;
 mod conformance;

@@ -1,5 +1,5 @@
-//! What the verifier goes through for each program, which has a limit of a million instructions and takes
-//! its time: with every setting that adds to it, as it runs.
+//! The number of instructions that the verifier processes per program, with all settings that add to it;
+//! the kernel's limit is a million.
 
 use std::time::Instant;
 
@@ -18,30 +18,30 @@ fn signals_while_the_verifier_works_do_not_keep_a_program_from_being_loaded() {
     // SAFETY: the handler does nothing, and no other code of this test uses the signal.
     unsafe { libc::signal(libc::SIGUSR1, nothing as *const () as libc::sighandler_t) };
     let object = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tcp_path.o"));
-    let fresh = || EbpfLoader::new().load(object).expect("the object is sound, and root may load it");
+    let fresh = || EbpfLoader::new().load(object).expect("a valid object, and root");
     let (mut first, mut second) = (fresh(), fresh());
     fn program(ebpf: &mut Ebpf) -> &mut SchedClassifier {
-        let program = ebpf.program_mut(Mode::TcpPath.program()).expect("it has one");
+        let program = ebpf.program_mut(Mode::TcpPath.program()).expect("it exists");
         program.try_into().expect("of this type")
     }
     let began = Instant::now();
-    program(&mut first).load().expect("nothing comes in between");
+    program(&mut first).load().expect("it loads without signals");
     let quarter = began.elapsed() / 4;
     // SAFETY: no arguments.
     let me = unsafe { libc::pthread_self() };
     let signal = std::thread::spawn(move || {
-        // Aya asks the verifier a second time by itself.
+        // Aya itself retries once.
         for _ in 0..4 {
             std::thread::sleep(quarter);
-            // SAFETY: the thread that is meant waits for this one.
+            // SAFETY: the target thread waits for this one.
             assert_eq!(unsafe { libc::pthread_kill(me, libc::SIGUSR1) }, 0);
         }
     });
-    loading::load(program(&mut second)).expect("it is loaded again");
+    loading::load(program(&mut second)).expect("loading is retried");
     signal.join().expect("the signal was sent");
 }
 
-/// A fifth of what the verifier allows.
+/// A fifth of the verifier's limit.
 const MOST: u32 = 200_000;
 
 #[test]
@@ -68,12 +68,16 @@ fn programs_are_far_from_the_verifiers_limit() {
         let mut loader = EbpfLoader::new();
         loader.override_global("settings", &settings, true);
         let mut ebpf = loader.load(object).unwrap_or_else(|error| panic!("{}: {error}", mode.name()));
-        let program = ebpf.program_mut(mode.program()).expect("it has one");
+        let program = ebpf.program_mut(mode.program()).expect("it exists");
         let program: &mut SchedClassifier = program.try_into().expect("of this type");
         program.load().unwrap_or_else(|error| panic!("{}: {error}", mode.name()));
         let verified = program.info().expect("it is loaded").verified_instruction_count();
-        let verified = verified.expect("the kernel tells since 5.16");
+        let verified = verified.expect("needs Linux 5.16");
         println!("{}: {verified} instructions verified", mode.name());
-        assert!(verified <= MOST, "{}: {verified} instructions are verified", mode.name());
+        assert!(
+            verified <= MOST,
+            "{}: the verifier processed {verified} instructions, expected at most {MOST}",
+            mode.name()
+        );
     }
 }

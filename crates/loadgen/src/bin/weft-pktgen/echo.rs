@@ -1,6 +1,6 @@
-//! Round trips of ICMP echo requests, each sent when the one before it has been answered.
+//! Round-trip times of ICMP echo requests, each sent after the previous one was answered.
 //!
-//! The reply is asked for without sleeping: how long a sleeping process takes to wake up is no part of a network.
+//! Replies are polled for without sleeping, so that wake-up latency is not part of the result.
 
 use std::error::Error;
 use std::fmt;
@@ -16,31 +16,31 @@ use weft_loadgen::enter;
 
 use crate::frame::{HEADERS, echo_request, is_reply};
 
-/// The largest reply.
+/// The size of the receive buffer: the largest reply.
 const ROOM: usize = 65_535;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Who is to answer.
+    /// The destination
     to: Ipv4Addr,
-    /// The network namespace of the host that asks; none: that of this process
+    /// The network namespace to send from [default: the current one]
     #[arg(long, value_name = "FILE")]
     netns: Option<PathBuf>,
-    /// Bytes of each IP packet, 28 to 65535; the kernel cuts what is larger than the interface carries
+    /// Size of each IP packet in bytes, 28 to 65535; the kernel fragments packets above the MTU
     #[arg(long, default_value_t = 84, value_parser = clap::value_parser!(u16).range(HEADERS as i64..))]
     size: u16,
-    /// Round trips that are measured
+    /// Number of round trips to measure
     #[arg(long, default_value_t = 1)]
     count: u16,
-    /// Round trips before them that are not
+    /// Number of round trips before that, not measured
     #[arg(long, default_value_t = 0)]
     warm: u16,
-    /// Milliseconds after which a request counts as lost
+    /// Timeout after which a request counts as lost, in milliseconds
     #[arg(long, default_value_t = 1000)]
     patience: u64,
 }
 
-/// What was measured.
+/// The result.
 pub struct Found {
     round_trips: Vec<Duration>,
     lost: u32,
@@ -53,10 +53,10 @@ impl fmt::Display for Found {
     }
 }
 
-/// Asks, and waits for each answer.
+/// Sends the requests, one after the other.
 ///
 /// # Errors
-/// There is no such namespace, or no way to the destination.
+/// The namespace does not exist, or there is no route to the destination.
 pub fn measure(arguments: &Arguments) -> Result<Found, Box<dyn Error>> {
     if let Some(path) = &arguments.netns {
         enter(path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -79,7 +79,7 @@ pub fn measure(arguments: &Arguments) -> Result<Found, Box<dyn Error>> {
     Ok(found)
 }
 
-/// One round trip; `None` if nobody answers in time.
+/// One round trip; `None` if it timed out.
 fn one(
     socket: &Socket,
     arguments: &Arguments,
@@ -97,7 +97,7 @@ fn one(
             Ok(length) => {
                 let at = asked.elapsed();
                 let packet: Vec<u8> =
-                    // SAFETY: the kernel has written that many bytes.
+                    // SAFETY: the kernel has written `length` bytes.
                     room[..length].iter().map(|byte| unsafe { byte.assume_init() }).collect();
                 if is_reply(&packet, id, sequence) {
                     return Ok(Some(at));

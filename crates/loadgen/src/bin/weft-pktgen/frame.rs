@@ -1,12 +1,12 @@
-//! The packets themselves: UDP in IPv4 in Ethernet, and ICMP echo.
+//! Packet formats: UDP over IPv4 over Ethernet, and ICMP echo.
 
 use std::net::Ipv4Addr;
 
-/// Bytes of an Ethernet header.
+/// The length of an Ethernet header.
 pub const ETHERNET: usize = 14;
-/// Bytes of IPv4 and UDP, and of IPv4 and an echo request's header: no packet is smaller.
+/// The length of IPv4 and UDP headers, and of IPv4 and ICMP echo headers: the smallest packet.
 pub const HEADERS: usize = 28;
-/// What Ethernet carries at least, without its checksum.
+/// The minimum Ethernet frame length, without its checksum.
 const LEAST: usize = 60;
 const UDP: u8 = 17;
 const TTL: u8 = 64;
@@ -20,8 +20,8 @@ pub struct End {
     pub port: u16,
 }
 
-/// A frame whose IP packet has `size` bytes, [`HEADERS`] at least; its data is zeros, and it says that it has no UDP
-/// checksum (RFC 768).
+/// A frame whose IP packet has `size` bytes, at least [`HEADERS`]; its data is zeros, and its UDP checksum is 0, for
+/// none (RFC 768).
 pub fn udp(from: End, to: End, size: u16) -> Vec<u8> {
     let mut frame = vec![0; LEAST.max(ETHERNET + usize::from(size))];
     frame[..6].copy_from_slice(&to.mac);
@@ -43,7 +43,7 @@ pub fn udp(from: End, to: End, size: u16) -> Vec<u8> {
     frame
 }
 
-/// An ICMP echo request with as much data as makes an IP packet of `size` bytes, [`HEADERS`] at least.
+/// An ICMP echo request whose IP packet has `size` bytes, at least [`HEADERS`].
 pub fn echo_request(id: u16, sequence: u16, size: usize) -> Vec<u8> {
     let mut message = vec![0; size - 20];
     message[0] = ECHO_REQUEST;
@@ -54,7 +54,7 @@ pub fn echo_request(id: u16, sequence: u16, size: usize) -> Vec<u8> {
     message
 }
 
-/// Whether an IP packet is the reply to a request, whatever its data.
+/// Whether an IP packet is the reply to a request; data is not compared.
 pub fn is_reply(packet: &[u8], id: u16, sequence: u16) -> bool {
     let header = packet.first().map_or(0, |first| usize::from(first & 15) * 4);
     packet.get(header..header + 8).is_some_and(|icmp| {

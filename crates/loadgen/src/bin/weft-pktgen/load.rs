@@ -1,8 +1,8 @@
-//! Packets of many UDP flows in turn, from several hosts, at a rate or as fast as one core makes them.
+//! Packets of many UDP flows in turn, from several hosts, at a given rate or as fast as one core can.
 //!
-//! Frames are made once and handed to the interface by packet sockets. Where the kernel forwards, it does so in the
-//! system call that sends, so who is slower waits by itself; who forwards in a process of its own loses what comes
-//! too fast.
+//! Frames are built once and sent through packet sockets. If the kernel forwards them, it does so within the sending
+//! system call, which slows the sender down to its rate; a switch in a separate process drops frames that come too
+//! fast.
 
 use std::fmt;
 use std::io;
@@ -19,28 +19,28 @@ use weft_loadgen::enter;
 
 use crate::frame::{End, HEADERS, udp};
 
-/// Frames of one system call.
+/// Frames per system call.
 const BATCH: usize = 32;
-/// What is left to wait is spent awake below this: a sleep takes longer than it is told.
+/// Waits shorter than this are spent spinning: sleeps overshoot.
 const AWAKE: Duration = Duration::from_micros(200);
 
-/// What is to be sent.
+/// The load to send.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Load {
     senders: Vec<Sender>,
     flows: Vec<Flow>,
-    /// Where frames go to, in Ethernet's terms.
+    /// The destination MAC address.
     to_mac: String,
-    /// Bytes of an IP packet.
+    /// The size of an IP packet, in bytes.
     size: u16,
-    /// How many packets a second, of all senders together; 0: as fast as it goes.
+    /// Packets per second of all senders together; 0 for as fast as possible.
     packets_per_s: f64,
-    /// How long.
+    /// The duration.
     seconds: f64,
 }
 
-/// A host.
+/// A sending host.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sender {
@@ -49,7 +49,7 @@ struct Sender {
     mac: String,
 }
 
-/// A flow of a host's.
+/// A UDP flow.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Flow {
@@ -63,17 +63,19 @@ struct Flow {
 /// Why nothing was sent.
 #[derive(Debug, Error)]
 pub enum LoadError {
-    #[error("`{0}` is no MAC address: expected 02:00:00:00:00:01")]
+    #[error("`{0}` is not a MAC address: expected the form 02:00:00:00:00:01")]
     Mac(String),
-    #[error("packets of {0} bytes: {HEADERS} to 1500 are possible")]
+    #[error("`size` is {0}; expected {HEADERS} to 1500 bytes")]
     Size(u16),
-    #[error("flow {flow} has the sender {sender}, there are {senders}")]
+    #[error("flows[{flow}]: `sender` is {sender}, and `senders` has {senders} entries, counted from 0")]
     Sender { flow: usize, sender: usize, senders: usize },
-    #[error("nobody is to send: `senders` is empty")]
+    #[error("`senders` is empty; expected at least one")]
     Nobody,
-    #[error("sender {sender} has no flow")]
+    #[error("senders[{sender}] has no flow; every sender needs at least one")]
     Idle { sender: usize },
-    #[error("a rate of {0} packets a second and {1} s: neither may be negative, and both have to be numbers")]
+    #[error(
+        "`packets_per_s` is {0} and `seconds` is {1}; expected numbers of at least 0, and at most 3600 seconds"
+    )]
     Time(f64, f64),
     #[error("{interface} in {netns}: {error}")]
     Interface { interface: String, netns: PathBuf, error: io::Error },
@@ -104,13 +106,13 @@ impl fmt::Display for Sent {
 /// A host that sends.
 struct Source {
     socket: Socket,
-    /// Of each of its flows.
+    /// One per flow.
     frames: Vec<Vec<u8>>,
     next: usize,
     sent: u64,
 }
 
-/// Sends, each host a batch in its turn.
+/// Sends batches from the hosts in turn.
 ///
 /// # Errors
 /// See [`LoadError`].
@@ -140,7 +142,7 @@ pub fn send(load: &Load) -> Result<Sent, LoadError> {
 }
 
 impl Source {
-    /// Sends a batch of those whose turn it is; how many the interface refused.
+    /// Sends the next batch; returns the number of frames that the interface refused.
     fn send(&mut self) -> io::Result<u64> {
         let (frames, next) = (&mut self.frames, self.next);
         let count = frames.len();
@@ -149,7 +151,7 @@ impl Source {
             libc::iovec { iov_base: frame.as_mut_ptr().cast(), iov_len: frame.len() }
         });
         let mut messages = parts.each_mut().map(|part| {
-            // SAFETY: all zeros is a value of this structure: no address, no control data.
+            // SAFETY: all zeros is a valid value: no address, no control data.
             let mut message: libc::mmsghdr = unsafe { std::mem::zeroed() };
             message.msg_hdr.msg_iov = part;
             message.msg_hdr.msg_iovlen = 1;
@@ -206,7 +208,7 @@ fn open(load: &Load) -> Result<Vec<Source>, LoadError> {
     }
 }
 
-/// A packet socket on an interface of a namespace, past its queueing discipline.
+/// A packet socket on an interface in a namespace that bypasses the queueing discipline.
 fn packet_socket(sender: &Sender) -> io::Result<Socket> {
     enter(&sender.netns)?;
     let socket = Socket::new(Domain::PACKET, Type::RAW, Some(Protocol::from(0)))?;
@@ -216,7 +218,7 @@ fn packet_socket(sender: &Sender) -> io::Result<Socket> {
     if index == 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: all zeros is a value of this structure of integers.
+    // SAFETY: all zeros is a valid value of this structure of integers.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
     address.sll_family = libc::AF_PACKET as u16;
     address.sll_ifindex = index as i32;
@@ -258,7 +260,7 @@ fn wait_until(at: Instant) {
     }
 }
 
-/// Processor time of this process.
+/// CPU time of this process.
 fn processor() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
@@ -268,7 +270,7 @@ fn processor() -> Duration {
 mod tests {
     use super::*;
 
-    /// What is said to a load that this process could send on its own loopback interface, with one part changed.
+    /// The error for an otherwise valid load on loopback with one key changed.
     fn refusal(key: &str, value: serde_json::Value) -> String {
         let mut json = serde_json::json!({
             "senders": [{"netns": "/proc/self/ns/nothing", "interface": "lo", "mac": "02:00:00:00:00:01"}],
@@ -285,13 +287,13 @@ mod tests {
     #[test]
     fn what_cannot_be_sent_is_refused_by_name() {
         for (key, value, expected) in [
-            ("to_mac", serde_json::json!("02:00:00:00:00"), "`02:00:00:00:00` is no MAC address"),
-            ("to_mac", serde_json::json!("+2:00:00:00:00:99x"), "is no MAC address"),
-            ("size", serde_json::json!(27), "packets of 27 bytes: 28 to 1500"),
-            ("size", serde_json::json!(1501), "packets of 1501 bytes"),
-            ("seconds", serde_json::json!(-1.0), "a rate of 0 packets a second and -1 s"),
-            ("packets_per_s", serde_json::json!(-2.0), "a rate of -2 packets"),
-            ("senders", serde_json::json!([]), "nobody is to send"),
+            ("to_mac", serde_json::json!("02:00:00:00:00"), "`02:00:00:00:00` is not a MAC address"),
+            ("to_mac", serde_json::json!("+2:00:00:00:00:99x"), "is not a MAC address"),
+            ("size", serde_json::json!(27), "`size` is 27; expected 28 to 1500"),
+            ("size", serde_json::json!(1501), "`size` is 1501"),
+            ("seconds", serde_json::json!(-1.0), "`packets_per_s` is 0 and `seconds` is -1"),
+            ("packets_per_s", serde_json::json!(-2.0), "`packets_per_s` is -2 "),
+            ("senders", serde_json::json!([]), "`senders` is empty"),
             ("speed", serde_json::json!(1), "unknown field `speed`"),
             ("size", serde_json::json!(64), "lo in /proc/self/ns/nothing: No such file"),
         ] {

@@ -1,8 +1,8 @@
-//! `weft-pktgen`: packets as fast as a switch takes them, and round trips, from hosts of a network of
-//! namespaces: what a study of forwarding measures with.
+//! `weft-pktgen`: measures forwarding between hosts in network namespaces: packet rates and round-trip
+//! times.
 //!
-//! Unlike `weft-loadgen` there is no TCP and no schedule: packets of many UDP flows in turn, made here and
-//! handed to the interface, or echo requests, one after the other.
+//! Unlike `weft-loadgen` there is no TCP and no schedule: it sends packets of many UDP flows in turn, or
+//! echo requests one after the other.
 
 mod echo;
 mod frame;
@@ -17,12 +17,12 @@ use clap::{Parser, Subcommand};
 const EXAMPLES: &str = "\
 Examples:
   weft-pktgen echo 10.0.0.2 --netns /run/netns/h1 --size 64 --count 100
-      a hundred round trips, one after the other
+      measure 100 round trips, one after the other
   weft-pktgen load load.json
-      packets of the flows of load.json, as many a second as it says
+      send packets of the flows in load.json at its rate
 
-What is measured is printed as JSON. The format of load.json is in docs/loadgen.md. Exit status: 0, or 2 where
-nothing could be measured.";
+Results are printed as JSON. The format of load.json is in docs/loadgen.md. Exit status: 0, or 2 if nothing
+could be measured.";
 
 /// Sends packets of many UDP flows, or echo requests.
 #[derive(Parser)]
@@ -34,11 +34,11 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum What {
-    /// Round trips, one after the other: {"rtt_ns": [...], "lost": 0}
+    /// Measure round-trip times: {"rtt_ns": [...], "lost": 0}
     Echo(echo::Arguments),
-    /// Packets of many UDP flows in turn: {"sent": [...], "seconds": 1.0, "processor_s": 1.0}
+    /// Send packets of many UDP flows in turn: {"sent": [...], "seconds": 1.0, "processor_s": 1.0}
     Load {
-        /// Senders, flows, size and rate, as JSON
+        /// Senders, flows, size and rate (JSON)
         file: PathBuf,
     },
 }

@@ -1,4 +1,4 @@
-//! Switches and a controller in one thread: what one says is told the other at once, and links as LLDP would find them.
+//! Switches and a controller in one thread: messages are delivered instantly, and links reported as LLDP would.
 
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -13,14 +13,14 @@ use weft_wire::openflow::{Header, Hello, Message, MessageType};
 
 const MS: u64 = 1_000_000;
 
-/// A network that a controller steers.
+/// A network with its controller.
 pub struct Joined {
     pub world: World,
     pub controller: Southbound,
 }
 
 impl Joined {
-    /// All switches are up, all links known, and every host has been heard of.
+    /// Starts with all switches up, and all links and hosts known.
     pub fn new(fabric: &str, kind: Kind, subflows: usize, version: Option<Version>) -> Self {
         let network = Network::parse(fabric).unwrap();
         let offer = Offer { version, subflows, fresh_addresses: false, is_local: false };
@@ -37,7 +37,7 @@ impl Joined {
         joined
     }
 
-    /// Lets time pass, in steps of a millisecond.
+    /// Advances time in steps of 1 ms.
     pub fn pass(&mut self, ms: u64) {
         for _ in 0..ms {
             self.world.now += MS;
@@ -52,7 +52,7 @@ impl Joined {
         Time::ZERO + Duration::from_ns(self.world.now)
     }
 
-    /// Hands messages on until nobody has anything to say.
+    /// Delivers messages until there are none left.
     pub fn talk(&mut self) {
         let now = self.now();
         loop {
@@ -81,7 +81,7 @@ impl Joined {
         }
     }
 
-    /// A switch's messages to the controller. Of others than the controller reads there are Hello and errors.
+    /// Delivers a switch's messages to the controller, which skips Hello; others that it does not handle fail the test.
     fn hear(&mut self, now: Time, switch: usize, bytes: &[u8]) {
         let id = SwitchId(switch as u64 + 1);
         let mut place = 0;

@@ -1,5 +1,4 @@
-//! The controller's core and the bytes of OpenFlow, with emulated switches and without a socket or Python between:
-//! what is found wrong here is wrong in one of the two.
+//! The controller's core and OpenFlow encoding against emulated switches, without sockets or Python in between.
 
 mod joined;
 mod smoc;

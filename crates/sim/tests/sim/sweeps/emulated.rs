@@ -78,7 +78,7 @@ fn records(plan: &Plan) -> Vec<Value> {
     );
     change(
         &mut records[1],
-        json!({"end_ps": null, "segments_received": 5, "error": "the limit of the run had come"}),
+        json!({"end_ps": null, "segments_received": 5, "error": "the run's time limit was reached"}),
     );
     let error = "listen at 10.0.0.4:5001: Address already in use (os error 98)";
     records[2] = json!({"flow": 2, "start_ps": null, "end_ps": null, "error": error});

@@ -1,4 +1,4 @@
-//! What the other end of a cable answers to a frame.
+//! The answer of a link's other end to a frame.
 
 use weft_wire::{
     Arp, EtherType, Ethernet, Mac, PATH_HEADER_LEN, PathFrame, PathHeader, PathType, TcpFrame, unwrap, wrap,
@@ -6,8 +6,8 @@ use weft_wire::{
 
 use crate::conformance::frames::{arp, ethernet, ipv4, tcp};
 
-/// An answer to `frame`: SYN+ACK to SYN, data to data, a reply to a request, wrapped where it was; `fail`:
-/// that the way it went is no more.
+/// An answer to `frame`: SYN+ACK to SYN, data to data, a reply to a request, wrapped if `frame` was; with
+/// `fail`, a Path Fail for its path.
 pub fn answer(frame: &[u8], fail: bool) -> Option<Vec<u8>> {
     let path = PathFrame::parse(frame, EtherType::PATH).ok().map(|path| path.header());
     let mut original = vec![0; frame.len()];

@@ -1,4 +1,4 @@
-//! Corners by name: differences between the two that were found, and what could easily become one.
+//! Named corner cases: differences that were found between program and state machine, and likely ones.
 
 use weft_switchd::Mode;
 use weft_switching::exploration::Exploration;
@@ -14,7 +14,7 @@ use crate::conformance::setting::Setting;
 const A: Mac = Mac([2, 0, 0, 0, 0, 1]);
 const B: Mac = Mac([2, 0, 0, 0, 0, 2]);
 const C: Mac = Mac([2, 0, 0, 0, 0, 3]);
-/// A and B, as sources of frames that a switch floods since it does not know the destination.
+/// A and B as sources of frames that a switch floods because their destination is unknown.
 const MARKED_A: Mac = Mac([3, 0, 0, 0, 0, 1]);
 const MARKED_B: Mac = Mac([3, 0, 0, 0, 0, 2]);
 
@@ -23,11 +23,11 @@ struct Case {
     mode: Mode,
     /// Ports and frames, a microsecond apart.
     frames: Vec<(u16, Vec<u8>)>,
-    /// What is counted of each.
+    /// The counter that each increments.
     counted: Vec<&'static str>,
 }
 
-/// A Path frame of A to B.
+/// A Path frame from A to B.
 fn path(path_type: PathType, ports: [u16; 2], hops: u8) -> Vec<u8> {
     let tuple = Tuple { source: A, source_port: ports[0], destination: B, destination_port: ports[1] };
     let mut frame = vec![0; 60];
@@ -70,7 +70,7 @@ fn cases() -> Vec<Case> {
         },
         Case {
             mode: Mode::ArpPath,
-            name: "a frame with half a tag is forwarded by its addresses, and causes a frame without tags",
+            name: "a frame with half a tag is forwarded by its addresses, and triggers a frame without tags",
             frames: vec![(0, half_a_tag)],
             counted: vec!["forwarded"],
         },
@@ -91,13 +91,13 @@ fn cases() -> Vec<Case> {
         },
         Case {
             mode: Mode::ArpPath,
-            name: "copies that come back to the edge that looks for a path are late",
+            name: "copies that return to the edge switch that explores are late",
             frames: vec![(0, request(A)), (0, ethernet(B, A, 0, EtherType::IPV4, &[1])), (2, request(A))],
             counted: vec!["forwarded", "forwarded", "late_copy"],
         },
         Case {
             mode: Mode::ArpPath,
-            name: "whose frames another switch flooded before is looked for from here, though a repair is under way",
+            name: "a source whose frames another switch flooded is searched for from here, even during a repair",
             frames: vec![
                 (0, request(A)),
                 (1, ethernet(B, C, 0, EtherType::IPV4, &[1])),
@@ -108,7 +108,7 @@ fn cases() -> Vec<Case> {
         },
         Case {
             mode: Mode::ArpPath,
-            name: "a copy on the port that a flood has left holds that port for 50 ms, not for a second",
+            name: "a copy on the port by which a flood left locks that port for 50 ms, not for a second",
             frames: vec![
                 (2, ethernet(A, MARKED_B, 0, EtherType::IPV4, &[1])),
                 (3, path(PathType::Fail, [0, 0], 1)),
@@ -119,7 +119,7 @@ fn cases() -> Vec<Case> {
         },
         Case {
             mode: Mode::ArpPath,
-            name: "the first frame of a pair that is flooded from here is told, though a repair is under way",
+            name: "the first flooded frame of a pair is reported, even during a repair",
             frames: vec![
                 (0, request(A)),
                 (1, ethernet(B, C, 0, EtherType::IPV4, &[1])),
@@ -133,7 +133,7 @@ fn cases() -> Vec<Case> {
             mode: Mode::Tfe,
             frames: vec![
                 (0, request(A)),
-                // The flow's entry leads to a port that goes down then.
+                // The flow's entry uses a port that then goes down.
                 (2, segment(B, A, [80, 1], 2, PathType::Request)),
                 (0, ethernet(B, A, 0, EtherType::IPV4, &ipv4(6, &tcp(1, 80, 3, 16, &[7; 1400])))),
             ],

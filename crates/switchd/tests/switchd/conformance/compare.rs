@@ -1,4 +1,4 @@
-//! All that is in the tables, on both sides.
+//! Compares the contents of all tables.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::conformance::machine::Machine;
 use crate::conformance::oracle::Oracle;
 use crate::conformance::program::Program;
 
-/// What the difference is between what the state machine wants and what there is, if there is one.
+/// An error that describes the difference between the state machine's value and the program's, if any.
 pub fn same<T: PartialEq + fmt::Debug>(what: &str, wanted: &T, found: &T) -> Result<(), String> {
     if wanted == found {
         return Ok(());
@@ -20,7 +20,7 @@ pub fn same<T: PartialEq + fmt::Debug>(what: &str, wanted: &T, found: &T) -> Res
     Err(format!("{what}\n  state machine: {wanted:02x?}\n  program:       {found:02x?}"))
 }
 
-/// The same of what comes in no order.
+/// The same for unordered values.
 pub fn same_set<T: Ord + fmt::Debug>(
     what: &str,
     wanted: impl Iterator<Item = T>,
@@ -32,13 +32,13 @@ pub fn same_set<T: Ord + fmt::Debug>(
     same(what, &wanted, &found)
 }
 
-/// A flow as the program has it: the end that an entry leads to, and the other.
+/// A flow in the program's form: the end that an entry leads to, and the other.
 pub fn ends(key: FlowKey) -> (u64, u64) {
     let end = |end: End| end.station().bits() << 16 | u64::from(end.port());
     (end(key.host), end(key.peer))
 }
 
-/// How many entries the state machine has.
+/// The number of entries in the state machine's tables.
 pub fn sizes(oracle: &Oracle, now: Time) -> Sizes {
     let base = oracle.switch.base();
     let carried = if let Machine::Tfe(switch) = &oracle.switch { switch.carried(now).count() } else { 0 };
@@ -51,7 +51,7 @@ pub fn sizes(oracle: &Oracle, now: Time) -> Sizes {
     }
 }
 
-/// What the difference is between the tables of both, if there is one.
+/// An error that describes the first difference between the tables of both, if any.
 pub fn tables(program: &Program, oracle: &Oracle, time: Time) -> Result<(), String> {
     let (now, switch) = (ns_at(time), oracle.switch.base());
     let text = |error: std::io::Error| error.to_string();

@@ -1,4 +1,4 @@
-//! Frames byte by byte.
+//! Builds frames byte by byte.
 
 use weft_wire::{EtherType, MIN_FRAME, Mac};
 
@@ -33,7 +33,7 @@ pub fn ipv6(next: u8, hop_limit: u8, payload: &[u8]) -> Vec<u8> {
     [&[0x60, 0, 0, 0, len[0], len[1], next, hop_limit][..], &[0xfd; 32], payload].concat()
 }
 
-/// The packet with this DSCP and ECN.
+/// Sets the DSCP and ECN of a packet.
 pub fn mark(mut packet: Vec<u8>, class: u8) -> Vec<u8> {
     if packet[0] >> 4 == 4 {
         packet[1] = class;
@@ -44,7 +44,7 @@ pub fn mark(mut packet: Vec<u8>, class: u8) -> Vec<u8> {
     packet
 }
 
-/// A Neighbour Solicitation (135) or Advertisement (136), behind as many destination options.
+/// A Neighbour Solicitation (135) or Advertisement (136), behind `options` destination options headers.
 pub fn neighbour(message: u8, code: u8, hop_limit: u8, options: usize) -> Vec<u8> {
     let mut payload = Vec::new();
     for left in (0..options).rev() {

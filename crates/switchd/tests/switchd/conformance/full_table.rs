@@ -1,4 +1,4 @@
-//! A full table: what an outsider may fill, and what may be pushed out by that.
+//! Full tables: how much of a table an outsider can fill, and which entries that can evict.
 
 use weft_switchd::Mode;
 use weft_switchd::layout::{Port, Settings, Test};
@@ -23,7 +23,7 @@ fn a_flood_of_requests_pushes_out_no_flow_that_was_confirmed() {
     let config =
         Exploration { flows: 4096, rate: 0, burst: u64::from(FLOWS) + 50_000, ..Exploration::default() };
     let settings = Settings { rate_gap: 1, ..Settings::new(&config) };
-    let mut program = Program::load(Mode::TcpPath, &config, settings).expect("the kernel takes it");
+    let mut program = Program::load(Mode::TcpPath, &config, settings).expect("the program loads");
     let ports = [(false, true), (true, false)];
     let ports = ports.map(|(fabric, host)| Port { up: 1, ..Port::decided(fabric, host) });
     program.tell(ports.into()).expect("a map that can be written");
@@ -40,12 +40,12 @@ fn a_flood_of_requests_pushes_out_no_flow_that_was_confirmed() {
         assert_eq!(
             comes_in(&mut program, 0, &segment(HERE, THERE, [port, 80], 2)).len(),
             1,
-            "it is explored"
+            "the SYN is explored"
         );
         let answer = segment(THERE, HERE, [80, port], 0x12);
         let mut reply = vec![0; answer.len() + PATH_HEADER_LEN];
         wrap(&answer, PathType::Reply, 1, EtherType::PATH, &mut reply).expect("a segment");
-        assert_eq!(comes_in(&mut program, 1, &reply).len(), 1, "it is delivered");
+        assert_eq!(comes_in(&mut program, 1, &reply).len(), 1, "the SYN+ACK is delivered");
     }
     let of_class = |program: &Program, class| {
         let known = program.paths(0).expect("a map").into_iter();
@@ -62,8 +62,8 @@ fn a_flood_of_requests_pushes_out_no_flow_that_was_confirmed() {
         comes_in(&mut program, 0, &segment(from, THERE, [1000 + (number % 60_000) as u16, 80], 2));
     }
     let locked = of_class(&program, LOCKED).len();
-    assert!((512..=1024).contains(&locked), "a quarter as many entries are locked at most: {locked}");
-    assert_eq!(confirmed(&program), usize::from(FLOWS), "all that were confirmed are there");
+    assert!((512..=1024).contains(&locked), "at most a quarter as many entries may be locked: {locked}");
+    assert_eq!(confirmed(&program), usize::from(FLOWS), "no confirmed flow may be evicted");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_full_memory_of_floods_gives_up_those_that_were_not_seen_again() {
     let config =
         Exploration { floods: SIZE, flood_burst: 100_000, station_rate: 0, ..Exploration::default() };
     let mut program =
-        Program::load(Mode::ArpPath, &config, Settings::new(&config)).expect("the kernel takes it");
+        Program::load(Mode::ArpPath, &config, Settings::new(&config)).expect("the program loads");
     let ports = [(false, true), (true, false), (true, false)];
     let ports = ports.map(|(fabric, host)| Port { up: 1, ..Port::decided(fabric, host) });
     program.tell(ports.into()).expect("a map that can be written");
@@ -85,7 +85,7 @@ fn a_full_memory_of_floods_gives_up_those_that_were_not_seen_again() {
         let frame = ethernet(Mac::BROADCAST, from, 0, EtherType::ARP, &arp(1, from, THERE));
         program.run(Test { now, port, ..Test::default() }, &frame).expect("it runs").len()
     };
-    assert_eq!(asks(&mut program, 1, 1), 2, "to the host and to the other switch");
+    assert_eq!(asks(&mut program, 1, 1), 2, "flooded to the host and to the other switch");
     for host in 2..20_000 {
         assert_eq!(asks(&mut program, 0, host), 2, "request {host} is flooded");
         if host % 100 == 0 {

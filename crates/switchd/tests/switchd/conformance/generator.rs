@@ -1,5 +1,5 @@
-//! Sequences drawn from a seed: frames that hosts and switches send, frames that come back, odd and
-//! hostile ones; times about the lives of entries; ports that go down and come up.
+//! Random sequences: frames of hosts and switches, looped, odd and hostile frames; waits around the lifetimes
+//! of entries; ports that go down and come up.
 
 use rand_core::RngCore;
 use weft_switchd::Mode;
@@ -16,7 +16,7 @@ use crate::conformance::pair::{Event, Pair, Step};
 use crate::conformance::setting::Setting;
 use crate::conformance::talk::Talk;
 
-/// Draws a sequence while both take its steps; the steps, and the difference if one was found.
+/// Draws a sequence while both execute it; returns the steps, and the difference if one was found.
 pub fn sequence(setting: &Setting, seed: u64, length: u64, pair: &mut Pair) -> (Vec<Step>, Option<String>) {
     let random = stream(seed, "steps", 0);
     let mut draw = Draw {
@@ -54,21 +54,21 @@ struct Draw {
     mode: Mode,
     calm: bool,
     random: Stream,
-    /// Frames that came in or left lately.
+    /// Recently received or sent frames.
     seen: Vec<Vec<u8>>,
-    /// Frames that left in the last steps, and where, the latest last.
+    /// Recently sent frames and their ports, the latest last.
     sent: Vec<(PortId, Vec<u8>)>,
-    /// Connections under way.
+    /// Open connections.
     talks: Vec<Talk>,
-    /// Ports of a calm network that are down, and one that has come up.
+    /// In a calm network, the ports that are down, and `up`, one that just came up.
     down: Vec<u16>,
-    /// Steps until the flows of a port that went down are broken, which were looked up at once.
+    /// Steps until the flows of a failed port, looked up earlier, are broken.
     later: u32,
     up: Option<u16>,
     ways: Vec<Way>,
 }
 
-/// Waits in ns: none, some, and about the lives of entries.
+/// Waits in ns: none, short, and around the lifetimes of entries.
 const WAITS: [u64; 14] = [
     0,
     0,
@@ -111,7 +111,7 @@ impl Draw {
         self.see(frame);
     }
 
-    /// What the other end of a cable may answer to a frame that left lately.
+    /// A possible answer of a link's other end to a recently sent frame.
     fn answer(&mut self) -> Option<Event> {
         let last = self.sent.len().saturating_sub(1);
         let at = if self.calm { last } else { self.below(last + 1) };
@@ -126,7 +126,7 @@ impl Draw {
         Some(Event::Frame(port, answer(&frame, fail)?))
     }
 
-    /// A step of one of the connections.
+    /// The next step of a connection.
     fn talk(&mut self) -> Event {
         self.talks.retain(|talk| !talk.has_ended());
         if self.talks.len() < 4 {
@@ -137,7 +137,7 @@ impl Draw {
         self.talks[at].next(&mut self.random)
     }
 
-    /// A step of a network in which little is out of order.
+    /// A step of a network with few anomalies.
     fn calm_step(&mut self) -> Step {
         let wait = if self.one_in(30) { WAITS[self.below(WAITS.len())] } else { WAITS[self.below(7)] };
         let recovers = self.sent.last().is_some_and(|(_, frame)| {
@@ -180,7 +180,7 @@ impl Draw {
         if self.calm {
             return self.calm_step();
         }
-        // Most steps follow soon, or nothing would be left of those before.
+        // Most waits are short: otherwise no state of earlier steps would be left.
         let waits = if self.one_in(12) { WAITS.len() } else { 8 };
         let wait = WAITS[self.below(waits)];
         let port = self.below(self.ways.len()) as u16;
@@ -203,18 +203,18 @@ impl Draw {
         Step { wait, event }
     }
 
-    /// Where a host's frames come in: some hang on the switch itself, the others are behind other switches.
+    /// The ingress port of a host's frames: some hosts are attached here, the others are behind other switches.
     fn home(&mut self, host: u8) -> u16 {
         let here = |way: &Way| (*way == Way::Host) == (host <= 2);
         let homes: Vec<u16> =
             (0..).zip(&self.ways).filter(|(_, way)| here(way)).map(|(port, _)| port).collect();
-        // Always the same one of those here.
+        // Local hosts have a fixed port.
         let at =
             if host <= 2 { usize::from(host) % homes.len().max(1) } else { self.below(homes.len().max(1)) };
         homes.get(at).copied().unwrap_or(0)
     }
 
-    /// One of few hosts; rarely something that is no host's.
+    /// One of few host addresses; rarely an address that is not a host's.
     fn host(&mut self) -> Mac {
         match self.below(40) {
             0 => Mac::BROADCAST,
@@ -271,7 +271,7 @@ impl Draw {
             _ => self.path(src, dst, tags),
         };
         let mut frame = if self.one_in(12) { self.spoil(frame) } else { frame };
-        // Another switch floods it, since it does not know the destination; or a host says so.
+        // The flood mark of another switch that does not know the destination, or forged by a host.
         if self.one_in(10) {
             frame[6] |= 1;
         } else if self.one_in(60) {
@@ -280,7 +280,7 @@ impl Draw {
         frame
     }
 
-    /// A Path frame, of a flow or of two stations.
+    /// A Path frame about a flow or two stations.
     fn path(&mut self, src: Mac, dst: Mac, tags: usize) -> Vec<u8> {
         let flow = self.one_in(if self.mode == Mode::ArpPath { 5 } else { 2 });
         let client = 1 + self.below(2) as u16;
@@ -299,14 +299,14 @@ impl Draw {
         let len = header.write(&[tag; 2][..tags.min(2)], EtherType::PATH, &mut frame);
         assert_eq!(len, Ok(60));
         if self.one_in(8) {
-            // Types 1 and 2, with and without ports, types that there are none, and versions.
+            // Types 1 and 2 with and without ports, invalid types, invalid versions.
             let at = 14 + 4 * tags.min(2) + usize::from(!self.one_in(3));
             frame[at] = self.below(8) as u8;
         }
         frame
     }
 
-    /// A TCP segment of one of few flows, as it is or in a Path frame.
+    /// A TCP segment of one of few flows, plain or in a Path frame.
     fn segment(&mut self, src: Mac, dst: Mac, tags: usize) -> Vec<u8> {
         let local = Mac([2, 0, 0, 0, 0, 1 + self.below(2) as u8]);
         let remote = Mac([2, 0, 0, 0, 0, 3 + self.below(3) as u8]);
@@ -331,7 +331,7 @@ impl Draw {
         wrapped
     }
 
-    /// Some bytes changed, the end cut off.
+    /// Flips bits and truncates.
     fn spoil(&mut self, mut frame: Vec<u8>) -> Vec<u8> {
         for _ in 0..self.below(3) {
             let at = self.below(frame.len().min(60));

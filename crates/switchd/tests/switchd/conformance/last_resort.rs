@@ -1,5 +1,4 @@
-//! Ports of the last resort: floods leave by them behind all other copies, and routes use them where no other
-//! next hop is left.
+//! Last-resort ports: floods use them after all other ports, and routes only if no other next hop is left.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +18,7 @@ use crate::conformance::program::Program;
 const HERE: Mac = Mac([2, 0, 0, 0, 0, 1]);
 const THERE: Mac = Mac([2, 0, 0, 0, 0, 9]);
 
-/// A host port, and fabric ports of which those in `last` are not heard.
+/// A host port, and fabric ports; those in the bit set `last` are last-resort ports.
 fn ports(count: u16, last: u64) -> Vec<Port> {
     let fabric = |number: u16| Port {
         up: 1,
@@ -34,7 +33,7 @@ fn ports(count: u16, last: u64) -> Vec<Port> {
 fn a_flood_leaves_by_ports_of_the_last_resort_behind_all_others() {
     let config = Exploration { order: FloodOrder::Fixed, ..Exploration::default() };
     let mut program =
-        Program::load(Mode::ArpPath, &config, Settings::new(&config)).expect("the kernel takes it");
+        Program::load(Mode::ArpPath, &config, Settings::new(&config)).expect("the program loads");
     let mut random = stream(7, "last resort", 0);
     for round in 0..200_u64 {
         let last = random.next_u64() & random.next_u64() & !1;
@@ -58,7 +57,7 @@ fn a_flood_leaves_by_ports_of_the_last_resort_behind_all_others() {
         let frame = ethernet(Mac::BROADCAST, HERE, 0, EtherType::ARP, &arp(1, HERE, THERE));
         let sent = program.run(Test { now, port: 0, ..Test::default() }, &frame).expect("it runs");
         let sent: Vec<_> = sent.into_iter().map(|(port, _)| port).collect();
-        assert_eq!(sent, expected, "of {count} ports, not heard: {last:b}");
+        assert_eq!(sent, expected, "{count} ports, last resort {last:b}");
     }
 }
 
@@ -67,7 +66,7 @@ fn a_flood_leaves_by_ports_of_the_last_resort_behind_all_others() {
 fn routes_use_a_port_of_the_last_resort_only_where_no_other_next_hop_is_left() {
     let config = Exploration::default();
     for mode in [Mode::Ecmp, Mode::Spray] {
-        let mut program = Program::load(mode, &config, Settings::new(&config)).expect("the kernel takes it");
+        let mut program = Program::load(mode, &config, Settings::new(&config)).expect("the program loads");
         let route = Route::new([1, 2, 3]);
         program.plane.set_routes(&[(THERE.bits(), route)]).expect("a map that can be written");
         let mut random = stream(7, "next hops", 0);
@@ -76,9 +75,9 @@ fn routes_use_a_port_of_the_last_resort_only_where_no_other_next_hop_is_left() {
             (0b0010, 0, &[2, 3]),
             (0b0110, 0, &[3]),
             (0b1110, 0, &[1, 2, 3]),
-            // The only one that is heard is down.
+            // The only normal port is down.
             (0b0110, 0b1000, &[1, 2]),
-            // One delivers still, one is silent, one has no carrier.
+            // One still delivers, one is silent, one has no carrier.
             (0b0110, 0b1100, &[1]),
             (0b0110, 0b1110, &[1, 2]),
         ];
@@ -97,7 +96,7 @@ fn routes_use_a_port_of_the_last_resort_only_where_no_other_next_hop_is_left() {
                 used.extend(sent.into_iter().map(|(port, _)| port.0));
             }
             let expected: BTreeSet<u16> = expected.iter().copied().collect();
-            assert_eq!(used, expected, "{}: not heard {last:b}, silent or down {down:b}", mode.name());
+            assert_eq!(used, expected, "{}: last resort {last:b}, silent or down {down:b}", mode.name());
         }
     }
 }

@@ -10,7 +10,7 @@ use weft_units::{PortId, Time};
 use crate::conformance::routed::Routed;
 use crate::conformance::setting::Setting;
 
-/// What a switch may ask of the world.
+/// The context of a switch.
 pub struct Ctx<'a> {
     pub now: Time,
     pub random: &'a mut Stream,
@@ -47,20 +47,20 @@ impl Machine {
                 Self::Tfe(Box::new(TfeSwitch::new(config, ways, classifier, 1)))
             }
             Mode::Ecmp | Mode::Spray => Self::Routed(Box::new(Routed::new(setting))),
-            Mode::TagForward | Mode::FlowTable => panic!("is compared elsewhere"),
+            Mode::TagForward | Mode::FlowTable => panic!("tagged modes are compared in `tagged`"),
         }
     }
 
-    /// What does the default forwarding.
+    /// The default forwarding.
     pub fn base(&self) -> &ArpPathSwitch {
         match self {
             Self::Arp(switch) => switch,
             Self::Routed(switch) => switch.switch.base(),
-            _ => self.paths().expect("it keeps flows").base(),
+            _ => self.paths().expect("the mode has flows").base(),
         }
     }
 
-    /// What keeps flows.
+    /// The flow table, in modes that have one.
     pub fn paths(&self) -> Option<&TcpPathSwitch> {
         match self {
             Self::Arp(_) | Self::Routed(_) => None,

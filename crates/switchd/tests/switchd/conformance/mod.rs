@@ -1,10 +1,10 @@
-//! The eBPF program is held against the state machine: the same frames, times and events of ports go
-//! through both. After every step what left, byte for byte, and what was counted has to be the same, and
-//! after every fourth all that is in the tables. Around the program is what the daemon has there: its
-//! [`weft_switchd::tables::Tables`] sweep pinned maps and break the flows of dead ports.
+//! Compares the eBPF program with the state machine: both process the same frames, times and port events.
+//! After every step, sent frames (byte for byte) and counters must be identical, and after every fourth
+//! step all tables. The daemon's [`weft_switchd::tables::Tables`] sweep the program's pinned maps and break
+//! the flows of dead ports.
 //!
-//! Sequences are drawn from seeds, `WEFT_CONFORMANCE_STEPS` steps in all; one that fails is shortened and
-//! printed, and belongs into `cases.rs`.
+//! Sequences are drawn from seeds, `WEFT_CONFORMANCE_STEPS` steps in total; a failing one is shortened and
+//! printed, and should be added to `cases.rs`.
 
 mod answer;
 mod cases;
@@ -33,7 +33,7 @@ use setting::Setting;
 use shorten::{replay, shorten};
 use tally::Tally;
 
-/// Steps of a sequence.
+/// Steps per sequence.
 const LENGTH: u64 = 1000;
 
 #[test]
@@ -58,9 +58,9 @@ fn program_and_state_machine_do_the_same() {
         tally.add(&pair);
     }
     let rate = (sequences * LENGTH) as f64 / started.elapsed().as_secs_f64();
-    println!("{sequences} sequences of {LENGTH} steps, {rate:.0} steps a second: {tally}");
-    // A comparison says little of what never happened.
+    println!("{sequences} sequences of {LENGTH} steps, {rate:.0} steps per second: {tally}");
+    // What never happened was not compared.
     if sequences >= 100 {
-        assert_eq!(tally.unseen(), Vec::<&str>::new(), "did not happen in {sequences} sequences");
+        assert_eq!(tally.unseen(), Vec::<&str>::new(), "never happened in {sequences} sequences");
     }
 }

@@ -1,5 +1,5 @@
-//! The state machine behind bytes: a frame is read by `weft-wire`, decided on by `weft-switching`, and
-//! what it wants done is written by `weft-wire`.
+//! The state machine on bytes: `weft-wire` parses a frame, `weft-switching` decides, and `weft-wire` writes
+//! the resulting frames.
 
 use std::collections::BTreeSet;
 
@@ -19,16 +19,16 @@ use crate::conformance::machine::{Ctx, Machine};
 use crate::conformance::read::read;
 use crate::conformance::setting::Setting;
 
-/// What became of a frame.
+/// The result of processing a frame.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outcome {
-    /// Frames that leave.
+    /// Frames sent.
     pub sent: Vec<(PortId, Vec<u8>)>,
-    /// What is counted of this frame.
+    /// The change of the counters.
     pub counted: Counters,
-    /// What was done to frames, by name.
+    /// The actions on frames, by name.
     pub deeds: Vec<&'static str>,
-    /// The numbers of explorations that start here, in the order in which they are drawn.
+    /// The numbers of explorations started here, in the order drawn.
     pub drawn: Vec<u32>,
 }
 
@@ -46,13 +46,13 @@ pub struct Oracle {
     ways: Vec<Way>,
     /// Ports that a Hello makes fabric ports.
     may_be_fabric: Vec<bool>,
-    /// When silent neighbours were looked for last.
+    /// When silent neighbours were last checked.
     looked: Time,
-    /// Ports that went down, and when what was behind them is dead.
+    /// Ports that went down, and when they count as dead.
     down: Vec<(PortId, Time)>,
-    /// How long that is.
+    /// The delay until then.
     patience: Duration,
-    /// Whether SYNs are wrapped, but for those that would be too long.
+    /// Whether SYNs are wrapped, unless they would be too long.
     wraps: bool,
 }
 
@@ -74,11 +74,11 @@ impl Oracle {
         }
     }
 
-    /// A frame comes in.
+    /// Processes a frame.
     pub fn receive(&mut self, port: PortId, frame: &[u8], now: Time) -> Outcome {
         let fabric = self.switch.base().ports().is_fabric(port, now);
         let header = match read(frame) {
-            // What would be too long when wrapped is forwarded like any other frame.
+            // A segment too long to be wrapped is forwarded like any other frame.
             Ok(header) if self.wraps && !fabric && opens(&header) && frame.len() + PATH_HEADER_LEN > 1514 => {
                 Header { kind: Kind::Other, ..header }
             }
@@ -99,8 +99,8 @@ impl Oracle {
         Outcome { drawn, ..outcome(frame, &out) }
     }
 
-    /// The explorations that have started here, by the number that was drawn for each; those of one step in the order
-    /// in which the program draws: an announcement, one for a flow, one for a station.
+    /// The explorations started here and their drawn numbers; those of one step in the program's drawing order: an
+    /// announcement, one for a flow, one for a station.
     fn started(&self, now: Time) -> BTreeSet<(u8, u32)> {
         let here = self.switch.base().floods(now).filter(|(_, port, _)| port.0 == u16::MAX);
         let rank = |flood: &Flood| match flood.kind {
@@ -135,7 +135,7 @@ impl Oracle {
         }
     }
 
-    /// What is decided of ports, as the daemon would tell the program.
+    /// The ports' state, as the daemon would write it for the program.
     pub fn told(&self, now: Time) -> Vec<Port> {
         let ports = self.switch.base().ports();
         let each = (0..).map(PortId).zip(&self.ways).zip(&self.may_be_fabric);
@@ -148,7 +148,7 @@ impl Oracle {
         .collect()
     }
 
-    /// Ports that would be newly dead at `now`.
+    /// Ports that are newly dead at `now`, without marking them.
     pub fn dead_by(&self, now: Time) -> Vec<PortId> {
         let mut dead = self.switch.base().ports().silent(self.looked, now);
         dead.extend(self.down.iter().filter(|(_, at)| *at <= now).map(|(port, _)| *port));
@@ -165,7 +165,7 @@ impl Oracle {
         dead
     }
 
-    /// Tables are swept, and flows of dead ports told; those ports, and what leaves, but for Hellos.
+    /// Sweeps tables and breaks flows of dead ports; returns those ports, and the frames sent except Hellos.
     pub fn tend(&mut self, now: Time) -> (Vec<PortId>, Outcome) {
         let dead = self.dead(now);
         let ctx = &mut Ctx { now, random: &mut self.random };
@@ -187,7 +187,7 @@ fn opens(header: &Header) -> bool {
     header.tcp_flags & (Header::SYN | Header::RST) == Header::SYN
 }
 
-/// What is to be done, as bytes.
+/// Applies the actions to the bytes.
 fn outcome(frame: &[u8], out: &Actions) -> Outcome {
     let mut changed = frame.to_vec();
     let mut longer = vec![0; frame.len() + PATH_HEADER_LEN];
@@ -257,7 +257,7 @@ fn outcome(frame: &[u8], out: &Actions) -> Outcome {
     outcome
 }
 
-/// The frame as a switch sends it to others that does not know its destination.
+/// The frame with the flood mark of a switch that does not know its destination.
 fn marked(mut frame: Vec<u8>) -> Vec<u8> {
     frame[6] |= 1;
     frame
@@ -278,7 +278,7 @@ fn is_dropped(out: &Actions) -> bool {
     out.all().any(|action| matches!(action, Action::Drop(_)))
 }
 
-/// A frame of the switch's own, which `cause` made it send.
+/// A frame that the switch itself sends because of `cause`.
 fn own(cause: &[u8], header: &Header) -> Vec<u8> {
     let path_type = match header.kind {
         Kind::PathFail => PathType::Fail,

@@ -1,4 +1,4 @@
-//! Program and state machine side by side.
+//! Runs program and state machine in parallel and compares them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,28 +17,28 @@ use crate::conformance::program::Program;
 use crate::conformance::routed::hash_key;
 use crate::conformance::setting::Setting;
 
-/// One thing that happens.
+/// An event.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A frame comes in.
+    /// A frame arrives.
     Frame(u16, Vec<u8>),
     /// A port goes down or comes up.
     Up(u16, bool),
-    /// Flows of ports that are dead by now are looked up, to be broken by the next [`Event::Tend`].
+    /// The daemon looks up the flows of dead ports, which the next [`Event::Tend`] breaks.
     Look,
-    /// Tables are swept, and flows of dead ports broken.
+    /// The daemon sweeps tables and breaks the flows of dead ports.
     Tend,
 }
 
-/// After a while something happens.
+/// An event after a wait.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Step {
-    /// Nanoseconds since the step before.
+    /// Nanoseconds since the previous step.
     pub wait: u64,
     pub event: Event,
 }
 
-/// As Rust that makes it.
+/// As a Rust expression that constructs it.
 impl fmt::Debug for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.event {
@@ -53,7 +53,7 @@ impl fmt::Debug for Step {
     }
 }
 
-/// Both.
+/// The program and the state machine.
 pub struct Pair {
     program: Program,
     oracle: Oracle,
@@ -61,11 +61,11 @@ pub struct Pair {
     ordered: bool,
     before: Counters,
     steps: u64,
-    /// What was looked up of the flows of dead ports.
+    /// The looked-up flows of dead ports.
     looked_up: BTreeMap<u16, Vec<Broken>>,
-    /// How often each station was seen to move.
+    /// The number of moves of each station.
     moves: BTreeMap<u64, u64>,
-    /// Tables are compared after so many steps each.
+    /// The number of steps between comparisons of the tables.
     pub every: u64,
     pub counted: BTreeMap<&'static str, u64>,
 }
@@ -75,8 +75,7 @@ impl Pair {
         let hash_key = if setting.mode.routes() { hash_key(setting) } else { 0 };
         let settings = Settings { hash_key, ..Settings::new(&setting.config) };
         let settings = settings.classifying(&setting.classifier);
-        let mut program =
-            Program::load(setting.mode, &setting.config, settings).expect("the kernel takes the program");
+        let mut program = Program::load(setting.mode, &setting.config, settings).expect("the program loads");
         program.plane.set_tracing(true).expect("a map that can be written");
         if setting.mode.routes() {
             let route = |(host, ports): (HostId, &Vec<u16>)| {
@@ -99,14 +98,14 @@ impl Pair {
         }
     }
 
-    /// Has both take a step; gives what left, or what the difference is.
+    /// Has both execute a step; returns the frames sent, or the difference.
     pub fn step(&mut self, step: &Step) -> Result<Vec<(PortId, Vec<u8>)>, String> {
         self.now += Duration::from_ps(step.wait * 1000);
         self.program.tell(self.oracle.told(self.now)).map_err(text)?;
         let sent = match &step.event {
             Event::Frame(port, bytes) => {
                 let sent = self.frame(PortId(*port), bytes)?;
-                // One that is heard again is not dead.
+                // A port that received a Hello is no longer dead.
                 if self.oracle.switch.base().ports().is_fabric(PortId(*port), self.now) {
                     self.looked_up.remove(port);
                 }
@@ -141,7 +140,7 @@ impl Pair {
         let mut random = self.oracle.random.clone();
         let before = self.home(bytes);
         let expected = self.oracle.receive(port, bytes, self.now);
-        // Numbers of explorations are drawn, and which hop a frame takes; the state machine draws orders in between.
+        // Both draw exploration numbers and next hops; the state machine also draws flood orders in between.
         let mut drawn = expected.drawn.into_iter();
         let after = self.home(bytes);
         if let (Some((station, from)), Some((_, to))) = (before, after)
@@ -157,14 +156,14 @@ impl Pair {
         let mut sent = self.program.run(given, bytes).map_err(text)?;
         let mut wanted = expected.sent;
         if self.ordered {
-            // Copies leave in order; which of two frames is first is left open.
+            // The order of copies is fixed; the order of different frames is not.
             sent.sort_by(|(_, one), (_, other)| one.cmp(other));
             wanted.sort_by(|(_, one), (_, other)| one.cmp(other));
         } else {
             sent.sort();
             wanted.sort();
         }
-        same("frames that leave", &wanted, &sent)?;
+        same("sent frames", &wanted, &sent)?;
         let counters = self.program.plane.counters().map_err(text)?;
         same("counters", &expected.counted, &since(&self.before, &counters))?;
         for (reason, count) in &expected.counted.dropped {
@@ -182,11 +181,11 @@ impl Pair {
         Ok(sent)
     }
 
-    /// What the program tells of the step is what the tables say.
+    /// Checks that the program's events agree with the tables.
     fn check_events(&mut self, late: u64) -> Result<(), String> {
         let events = self.program.plane.events();
         let told = events.iter().filter(|event| event.what() == Some(What::Late)).count() as u64;
-        same("late copies told", &late, &told)?;
+        same("late-copy events", &late, &told)?;
         for event in events {
             let what = event.what().ok_or("an event without a meaning")?;
             *self.counted.entry(what.name()).or_default() += 1;
@@ -200,7 +199,7 @@ impl Pair {
                 What::StationLocked | What::StationLearnt => {
                     let mut known = self.oracle.switch.base().stations(self.now);
                     let known = known.find(|(mac, ..)| mac.bits() == event.src);
-                    // A frame to its own source may take out what it has put in.
+                    // A frame to its own source may remove its own entry.
                     let Some((_, port, ..)) = known else { continue };
                     Some((port.0, event.id))
                 }
@@ -211,14 +210,14 @@ impl Pair {
         Ok(())
     }
 
-    /// The port where the source of a frame is known.
+    /// The port at which a frame's source is known.
     fn home(&self, frame: &[u8]) -> Option<(u64, PortId)> {
         let source = Mac(frame.get(6..12)?.try_into().ok()?).unmarked();
         let mut known = self.oracle.switch.base().stations(self.now);
         known.find(|(station, ..)| *station == source).map(|(station, port, ..)| (station.bits(), port))
     }
 
-    /// The daemon looks up the flows of ports that are dead, and takes its time then.
+    /// The daemon looks up the flows of dead ports, to break them later.
     fn look(&mut self) -> Result<(), String> {
         for PortId(port) in self.oracle.dead_by(self.now) {
             let found = self.program.plane.tables().on_port(port, ns_at(self.now)).map_err(text)?;
@@ -227,7 +226,7 @@ impl Pair {
         Ok(())
     }
 
-    /// The daemon's part: tables are swept, and flows of dead ports told.
+    /// The daemon's part: sweeps tables and breaks the flows of dead ports.
     fn tend(&mut self) -> Result<(), String> {
         let now = ns_at(self.now);
         let left = self.program.plane.tables().sweep(now).map_err(text)?;
@@ -235,7 +234,7 @@ impl Pair {
         let paths = self.oracle.switch.paths().into_iter().flat_map(|switch| switch.paths(self.now));
         let found_now: BTreeMap<_, _> = paths.map(|(key, entry, ..)| (ends(key), entry.port.0)).collect();
         let (dead, expected) = self.oracle.tend(self.now);
-        // Both draw the numbers of explorations, which are seen in the table.
+        // The table shows the exploration numbers that the state machine drew.
         let paths = self.oracle.switch.paths().into_iter().flat_map(|switch| switch.paths(self.now));
         let drawn: BTreeMap<_, _> = paths.map(|(key, entry, ..)| (ends(key), entry.id)).collect();
         let draw = |flow: &Flow| drawn.get(&(flow.host, flow.peer)).copied().unwrap_or_default();
@@ -258,7 +257,7 @@ impl Pair {
         let each =
             told.iter().flat_map(|(ports, frame)| ports.iter().map(move |port| (PortId(*port), frame)));
         let wanted = expected.sent.iter().map(|(port, frame)| (*port, frame));
-        same_set("frames that tell", wanted, each)?;
+        same_set("frames about broken flows", wanted, each)?;
         for deed in expected.deeds {
             *self.counted.entry(deed).or_default() += 1;
         }
@@ -270,7 +269,7 @@ pub fn text(error: impl ToString) -> String {
     error.to_string()
 }
 
-/// What was counted between two looks.
+/// The difference between two readings of the counters.
 pub fn since(before: &Counters, after: &Counters) -> Counters {
     let count =
         |of: &Counters, reason| of.dropped.iter().find(|(other, _)| *other == reason).map_or(0, |(_, n)| *n);

@@ -1,5 +1,4 @@
-//! The side of the kernel: a program loaded as the daemon loads it, over pinned maps, and the daemon's
-//! [`Tables`] beside it.
+//! The kernel side: a program with pinned maps, loaded as by the daemon, and the daemon's [`Tables`].
 
 use std::io;
 
@@ -18,32 +17,32 @@ use weft_units::PortId;
 
 use crate::bpffs::BpfFs;
 
-/// Bytes of `struct __sk_buff`, and where the priority is in it.
+/// The size of `struct __sk_buff`, and the offset of its priority.
 const CONTEXT: usize = 192;
 const PRIORITY: usize = 32;
 
 type Result<T> = std::result::Result<T, PlaneError>;
 
-/// A program, what it is told, and what it writes.
+/// A program with its inputs and outputs.
 pub struct Program {
     pub plane: Plane,
-    /// What the tables show to nobody.
+    /// Maps that the daemon's tables do not expose.
     floods: Option<Walk<FloodKey, Flood>>,
     repairs: Option<Walk<u64, u64>>,
     carried: Option<Walk<Flow, Load>>,
-    /// What goes in beside a frame, and what would leave.
+    /// The test inputs besides the frame, and the recorded output.
     given: Array<MapData, Test>,
     sent: RingBuf<MapData>,
     ports: Vec<Port>,
-    /// The priority of the last frame, by which it waits in a queue.
+    /// The priority of the last frame, which selects its queue.
     pub priority: u32,
     pub pins: Pins,
-    /// Its pins go with it.
+    /// Keeps the pins alive.
     _pinned: BpfFs,
 }
 
 impl Program {
-    /// Loads the program of `mode`, which takes times and random numbers from the test.
+    /// Loads the program of `mode`, which reads times and random numbers from the test.
     pub fn load(mode: Mode, config: &Exploration, settings: Settings) -> Result<Self> {
         let settings = Settings { testing: 1, ..settings };
         let pinned =
@@ -64,12 +63,12 @@ impl Program {
         })
     }
 
-    /// What the program was told of its ports.
+    /// The ports as last written for the program.
     pub fn ports(&self) -> &[Port] {
         &self.ports
     }
 
-    /// Tells the program what its ports are, as far as it has not been told.
+    /// Writes the ports that have changed.
     pub fn tell(&mut self, ports: Vec<Port>) -> Result<()> {
         for (number, port) in ports.iter().enumerate() {
             if self.ports.get(number) != Some(port) {
@@ -80,7 +79,7 @@ impl Program {
         Ok(())
     }
 
-    /// Has the program take a frame in; gives what would leave, port by port.
+    /// Runs the program on a frame; returns the frames it would send, by port.
     pub fn run(&mut self, given: Test, frame: &[u8]) -> Result<Vec<(PortId, Vec<u8>)>> {
         self.given.set(0, given, 0)?;
         let mut context = [0; CONTEXT];
@@ -116,18 +115,18 @@ impl Program {
         live(self.floods.as_ref(), |flood| flood.left(now) > 0)
     }
 
-    /// The stations that are being looked for, and until when.
+    /// The stations under repair, and until when.
     pub fn repairs(&self, now: u64) -> io::Result<Vec<(u64, u64)>> {
         live(self.repairs.as_ref(), |until| *until > now)
     }
 
-    /// What flows have carried that are remembered.
+    /// The bytes carried by flows that have not expired.
     pub fn carried(&self, now: u64) -> io::Result<Vec<(Flow, Load)>> {
         live(self.carried.as_ref(), |load| load.expiry > now)
     }
 }
 
-/// The entries of a map that are live; none of a map that the mode has not.
+/// The live entries of a map; none if the mode does not have the map.
 fn live<K: Pod, V: Pod>(map: Option<&Walk<K, V>>, is_live: impl Fn(&V) -> bool) -> io::Result<Vec<(K, V)>> {
     let mut found = Vec::new();
     if let Some(map) = map {
@@ -139,7 +138,7 @@ fn live<K: Pod, V: Pod>(map: Option<&Walk<K, V>>, is_live: impl Fn(&V) -> bool) 
     Ok(found)
 }
 
-/// A map of the program's that is pinned nowhere, since no switch has it.
+/// A map of the program that is not pinned, since only tests use it.
 fn own(plane: &Plane, name: &'static str) -> Result<Map> {
     for id in plane.program()?.info()?.map_ids()?.unwrap_or_default() {
         let map = MapData::from_id(id)?;
@@ -150,7 +149,7 @@ fn own(plane: &Plane, name: &'static str) -> Result<Map> {
     Err(PlaneError::Missing(name))
 }
 
-/// A frame that was written down; none where it is too long for that.
+/// A recorded frame; `None` if it was too long to be recorded.
 fn copy(item: &[u8]) -> Option<(PortId, Vec<u8>)> {
     let (head, bytes) = item.split_at_checked(size_of::<Copy>())?;
     let (port, len) = head.split_at(4);

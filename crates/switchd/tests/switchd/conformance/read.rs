@@ -1,4 +1,4 @@
-//! Bytes to what a switch may look at, by `weft-wire`.
+//! Parses frames into the fields that a switch may use, with `weft-wire`.
 
 use weft_switching::{Header, Kind};
 use weft_wire::{
@@ -6,7 +6,7 @@ use weft_wire::{
     PathHeader, PathType, TcpFrame, Tuple,
 };
 
-/// What a switch may look at in a frame, or the counter of what is wrong with a Path frame.
+/// The fields of a frame that a switch may use, or the counter of the error in a Path frame.
 pub fn read(frame: &[u8]) -> Result<Header, &'static str> {
     let address = |at: usize| Mac(frame[at..at + 6].try_into().expect("six bytes"));
     let plain = Header { dst: address(0), src: address(6), kind: Kind::Other, ..Header::default() };
@@ -21,7 +21,7 @@ pub fn read(frame: &[u8]) -> Result<Header, &'static str> {
     }
 }
 
-/// A TCP segment; one to a group is no flow's.
+/// A TCP segment; one to a group address does not belong to a flow.
 fn segment(frame: &[u8], plain: Header) -> Option<Header> {
     let read = TcpFrame::parse(frame).ok().filter(|_| !plain.dst.is_group())?;
     let (sport, dport, tcp_flags) =
@@ -51,7 +51,7 @@ fn kind(ethernet: &Ethernet<'_>) -> Kind {
     Kind::Other
 }
 
-/// Frames about the path between two stations travel as those of types 3 to 5 without TCP ports.
+/// Path frames about two stations, not a flow, have types 3 to 5 and no TCP ports.
 fn read_path(path: &PathHeader, plain: Header) -> Option<Header> {
     let Tuple { source_port: sport, destination_port: dport, destination, .. } = path.tuple;
     let flow = sport != 0 || dport != 0;
@@ -71,7 +71,7 @@ fn read_path(path: &PathHeader, plain: Header) -> Option<Header> {
     Some(header)
 }
 
-/// Ports and protocol that a flow is hashed by, and the label that its host may change.
+/// The ports and protocol that a flow is hashed by, and its flow label.
 pub fn flow(frame: &[u8]) -> ([u16; 2], u8, u32) {
     let ip = Ethernet::parse(frame).ok().and_then(|ethernet| Ip::parse(&ethernet).ok());
     let label = if let Some(Ip::V6(ip)) = &ip { ip.flow_label() } else { 0 };

@@ -1,5 +1,5 @@
-//! What the modes with routes are held against: `RoutedSwitch`, where the simulator's ECMP and spraying choose among
-//! the next hops of stations that have a route.
+//! The reference for the modes with routes: `RoutedSwitch`, where the simulator's ECMP and spraying choose among the
+//! next hops of stations that have a route.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::conformance::machine::Ctx;
 use crate::conformance::read;
 use crate::conformance::setting::Setting;
 
-/// A part of the hash key.
+/// Part of the hash key.
 const SEED: u64 = 7;
 
 /// The simulator's switch that chooses among next hops.
@@ -30,7 +30,7 @@ enum Choice {
 /// The routes of a switch.
 pub struct Chosen {
     choice: Choice,
-    /// Stations that have one.
+    /// The number of stations with a route.
     count: usize,
 }
 
@@ -56,29 +56,29 @@ pub struct Routed {
     pub switch: RoutedSwitch<Chosen>,
     fabric: Fabric,
     node: NodeId,
-    /// Ports that lead somewhere, as the routes know it.
+    /// The ports that the routes consider usable.
     known: Vec<bool>,
 }
 
-/// The key under which flows are hashed at the switch.
+/// The hash key of the switch.
 pub fn hash_key(setting: &Setting) -> u64 {
     let (_, node) = fabric(setting);
     mix64(SEED ^ mix64(u64::from(node.0) + 1))
 }
 
-/// The switch with a neighbour at each port; a station's route are the ports whose neighbours it hangs on.
+/// The switch with a neighbour on each port; a station's route is the ports to the neighbours it is connected to.
 fn fabric(setting: &Setting) -> (Fabric, NodeId) {
     let (mut builder, cable) = (FabricBuilder::new("star"), LinkSpec::default());
     let hosts: Vec<_> = (0..setting.routes.len())
-        .map(|host| builder.add_host(format!("h{host}"), 0, None).expect("a name of its own"))
+        .map(|host| builder.add_host(format!("h{host}"), 0, None).expect("a unique name"))
         .collect();
-    let node = builder.add_switch("s".to_owned(), 2, None).expect("a name of its own");
+    let node = builder.add_switch("s".to_owned(), 2, None).expect("a unique name");
     for port in 0..setting.ways.len() {
-        let neighbour = builder.add_switch(format!("n{port}"), 1, None).expect("a name of its own");
-        builder.connect(node, neighbour, &cable).expect("a cable");
+        let neighbour = builder.add_switch(format!("n{port}"), 1, None).expect("a unique name");
+        builder.connect(node, neighbour, &cable).expect("a link");
         for (host, route) in hosts.iter().zip(&setting.routes) {
             if route.contains(&(port as u16)) {
-                builder.connect(*host, neighbour, &cable).expect("a cable");
+                builder.connect(*host, neighbour, &cable).expect("a link");
             }
         }
     }
@@ -99,7 +99,7 @@ impl Routed {
         Self { switch, fabric, node, known: vec![true; setting.ways.len()] }
     }
 
-    /// The routes go by ports that lead somewhere.
+    /// Updates the routes after the set of usable ports has changed.
     fn renew(&mut self, now: Time) {
         let ports = (0..self.known.len() as u16).map(PortId);
         let known: Vec<bool> = ports.map(|port| self.switch.base().ports().is_known(port, now)).collect();

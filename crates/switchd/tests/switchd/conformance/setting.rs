@@ -1,4 +1,4 @@
-//! A switch and its settings, drawn from a seed.
+//! Random settings of a switch.
 
 use rand_core::RngCore;
 use weft_switchd::Mode;
@@ -8,7 +8,7 @@ use weft_switching::tfe::Classifier;
 use weft_switching::{pick, stream};
 use weft_units::{Bytes, Duration};
 
-/// The way of a port of which nothing is known, and of those that are.
+/// The directions of ports, including unknown.
 const WAYS: [Way; 5] = [Way::Up, Way::Down, Way::Level, Way::Host, Way::Unknown];
 
 /// A switch and its settings.
@@ -17,18 +17,18 @@ pub struct Setting {
     pub mode: Mode,
     pub config: Exploration,
     pub ways: Vec<Way>,
-    /// Ports that a Hello makes fabric ports.
+    /// Whether a Hello can turn each port into a fabric port.
     pub may_be_fabric: Vec<bool>,
-    /// What tells elephants, mode `tfe`.
+    /// The elephant classifier, mode `tfe`.
     pub classifier: Classifier,
-    /// Whether most frames are those of orderly connections.
+    /// Whether most frames belong to orderly connections.
     pub calm: bool,
-    /// The next hops of the stations 02:00:00:00:00:00 and on, modes `ecmp` and `spray`.
+    /// The next hops of the stations from 02:00:00:00:00:00 on, modes `ecmp` and `spray`.
     pub routes: Vec<Vec<u16>>,
 }
 
 impl Setting {
-    /// The one that belongs to a seed.
+    /// The setting of a seed.
     pub fn draw(seed: u64) -> Self {
         let mut random = stream(seed, "setting", 0);
         let mut flip = || random.next_u64() & 1 == 1;
@@ -42,7 +42,7 @@ impl Setting {
         let config = Exploration {
             stations: 1024,
             flows: 4096,
-            // A bucket that a sequence empties.
+            // A token bucket that a sequence can empty.
             rate: if flip() { 10 } else { 10_000 },
             burst: if flip() { 5 } else { 1_000 },
             floods: 4096,
@@ -73,7 +73,7 @@ impl Setting {
             1 => Classifier::Dscp(10),
             _ => Classifier::Auto(Bytes(1000)),
         };
-        // Hosts of higher numbers have none.
+        // Hosts with higher numbers have no route.
         let routed = 1 + pick(random.next_u64(), 7);
         let mut route = || {
             let hops = 1 + pick(random.next_u64(), 4);

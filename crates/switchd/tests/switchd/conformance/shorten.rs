@@ -1,16 +1,16 @@
-//! The shortest sequence that shows a difference.
+//! Shortens a sequence that shows a difference.
 
 use crate::conformance::pair::{Pair, Step};
 use crate::conformance::setting::Setting;
 
-/// Runs steps from the beginning; what the difference is, if there is one.
+/// Runs steps from the beginning; returns the difference, if any.
 pub fn replay(setting: &Setting, steps: &[Step]) -> Option<String> {
     let mut pair = Pair::new(setting);
     steps.iter().find_map(|step| pair.step(step).err())
 }
 
-/// Leaves out of a sequence that shows a difference what it shows it without: halves first, single
-/// steps last.
+/// Removes steps from a sequence as long as it still shows a difference: halves first, single steps
+/// last.
 pub fn shorten(setting: &Setting, mut steps: Vec<Step>) -> Vec<Step> {
     let mut chunk = steps.len().div_ceil(2);
     while chunk > 0 {

@@ -1,5 +1,5 @@
-//! TCP connections as hosts have them, and as the switches around pass them on: handshakes in Path frames
-//! where a fabric port brings them, data, ends, breaks and recoveries.
+//! TCP connections of hosts, as neighbouring switches forward them: handshakes (in Path frames on fabric
+//! ports), data, closes, breaks and recoveries.
 
 use rand_core::RngCore;
 use weft_switching::hello::Way;
@@ -19,9 +19,9 @@ const ACK: u8 = 16;
 struct End {
     mac: Mac,
     tcp: u16,
-    /// Where its frames come in.
+    /// The ingress port of its frames.
     port: u16,
-    /// Whether it is a host of this switch.
+    /// Whether its host is attached to this switch.
     here: bool,
 }
 
@@ -34,7 +34,7 @@ pub struct Talk {
     /// Its initial sequence number.
     id: u32,
     stage: u32,
-    /// Whether switches around explore.
+    /// Whether neighbouring switches explore.
     explores: bool,
 }
 
@@ -53,7 +53,7 @@ impl Talk {
         };
         let mut end = |here: bool, side: usize| {
             let mut below = |n: usize| pick(random.next_u64(), n);
-            // Of the hosts 1 to 6 the lower ones are here, each always on the same port.
+            // Hosts 1 and 2 are attached here, each on a fixed port; hosts 3 to 6 are not.
             let host = if here { 1 + below(2) } else { 3 + side + 2 * below(2) };
             let port = match here {
                 true => hosts[host % hosts.len()],
@@ -81,7 +81,7 @@ impl Talk {
         }
     }
 
-    /// Whether nothing comes any more.
+    /// Whether the connection has ended.
     pub fn has_ended(&self) -> bool {
         self.stage > 24
     }
@@ -98,7 +98,7 @@ impl Talk {
         ethernet(to.mac, from.mac, self.tags, ethertype, &mark(packet, self.class))
     }
 
-    /// The same as it comes in: in a Path frame where a switch sends it that wraps it.
+    /// A segment as it arrives: in a Path frame if a switch has wrapped it.
     fn comes_in(&self, side: usize, frame: Vec<u8>, wrapped: Option<PathType>) -> Event {
         let end = self.ends[side];
         let Some(path_type) = wrapped.filter(|_| !end.here && self.explores) else {
@@ -109,7 +109,7 @@ impl Talk {
         Event::Frame(end.port, longer)
     }
 
-    /// A Path frame about the flow from one of the ends, which is elsewhere.
+    /// A Path frame about the flow from the remote end `side`.
     fn about(&self, side: usize, path_type: PathType) -> Event {
         let (from, to) = (self.ends[side], self.ends[1 - side]);
         let tuple =
@@ -121,7 +121,7 @@ impl Talk {
         Event::Frame(from.port, frame)
     }
 
-    /// What happens next.
+    /// The next event.
     pub fn next(&mut self, random: &mut Stream) -> Event {
         let mut below = |n: usize| pick(random.next_u64(), n);
         let stage = self.stage;
@@ -134,7 +134,7 @@ impl Talk {
             }
             2 => {
                 if below(4) == 0 {
-                    // Sent again next time.
+                    // Retransmitted in the next step.
                     self.stage = 2;
                 }
                 let data = if below(8) == 0 { 1300 + below(160) } else { below(40) * below(2) };
@@ -154,7 +154,7 @@ impl Talk {
                     }
                     5 if !self.ends[1].here && self.explores => self.about(1, PathType::RecoveryReply),
                     6 if below(3) == 0 => {
-                        // The same ports again, for a new connection.
+                        // A new connection with the same ports.
                         self.id = below(1000) as u32;
                         self.stage = 2;
                         self.comes_in(side, self.segment(side, FIN | ACK, 0), None)
@@ -165,7 +165,7 @@ impl Talk {
         }
     }
 
-    /// A switch has answered a Recovery Request of this tuple on `port`: the flow comes that way from now on.
+    /// A switch has answered a Recovery Request for this tuple on `port`: the flow now arrives on that port.
     pub fn moves(&mut self, tuple: &Tuple, id: u32, port: u16) {
         let ends = self.ends.map(|end| (end.mac, end.tcp));
         let asked = [(tuple.source, tuple.source_port), (tuple.destination, tuple.destination_port)];

@@ -1,4 +1,4 @@
-//! How often what happened, so that nothing is compared that never does.
+//! Counts events, to verify that every kind was compared.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use weft_switchd::layout::What;
 
 use crate::conformance::pair::Pair;
 
-/// What a switch does beside dropping frames, as `counted` names it.
+/// The actions of a switch other than drops, as named in `counted`.
 const DEEDS: [&str; 21] = [
     "consumed",
     "forwarded",
@@ -33,7 +33,7 @@ const DEEDS: [&str; 21] = [
     "repaired before it was broken",
 ];
 
-/// How often what happened, over many sequences.
+/// Event counts over many sequences.
 #[derive(Default)]
 pub struct Tally(BTreeMap<&'static str, u64>);
 
@@ -44,10 +44,10 @@ impl Tally {
         }
     }
 
-    /// What a switch can do and did not.
+    /// Possible events that did not occur.
     pub fn unseen(&self) -> Vec<&'static str> {
-        // Queues, memory and segments held together are the kernel's, hosts the simulator's, rules a central
-        // controller's, tags those of other modes.
+        // Not possible here: queues, memory and GSO belong to the kernel, hosts to the simulator, rules to a central
+        // controller, tags to other modes.
         let never =
             ["queue_full", "not_for_me", "no_memory", "rule", "not_released", "missing", "repeated", "gso"];
         let names = Reason::all().map(Reason::name).chain(DEEDS).chain(What::ALL.map(What::name));

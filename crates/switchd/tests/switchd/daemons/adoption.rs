@@ -1,4 +1,4 @@
-//! A daemon that is killed, stopped or replaced loses no frame, and the next one goes on from there.
+//! Killing, stopping or replacing a daemon loses no frame, and the next daemon adopts its state.
 
 use std::time::Duration;
 
@@ -24,24 +24,24 @@ fn no_frame_is_lost_while_daemons_are_killed_and_started_under_load() {
             } else {
                 switch.stop()
             }
-            // For longer than any hold.
+            // Longer than any hold time.
             std::thread::sleep(Duration::from_millis(if round == 0 { 600 } else { 50 }));
             connection.send(1_000_000);
             switch.begin();
             assert_eq!(switch.ask("show status")["adopted"], true);
-            assert_eq!(switch.role("h1"), "host", "roles are taken over");
+            assert_eq!(switch.role("h1"), "host", "roles are adopted");
         }
         let outcome = stream.end();
         println!("{attach}: {} datagrams, longest gap {:?}", outcome.sent, outcome.gap);
         assert!(outcome.sent > 5_000);
         assert_eq!(outcome.received, outcome.sent, "{attach}: frames lost");
-        // Who else holds a link does not keep the program at its interface.
+        // Another holder of the link does not keep the program attached.
         let pin = places.pins.join("s/links/0:h1");
         let held = (attach == "tcx").then(|| FdLink::from(PinnedLink::from_pin(pin).expect("a link")));
         let output = switch.ctl("down");
         assert!(output.status.success(), "{output:?}");
-        wait_for("pins are gone", 5, || !places.pins.join("s").exists());
-        assert!(!two.reach(), "{attach}: nothing forwards any more");
+        wait_for("the pins are removed", 5, || !places.pins.join("s").exists());
+        assert!(!two.reach(), "{attach}: still forwarding after down");
         drop(held);
     }
 }
@@ -52,7 +52,7 @@ fn stations_flows_and_neighbours_are_adopted_and_numbers_of_hellos_grow() {
     let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
     crate::daemons::net::cable((&left, "a"), (&right, "a"));
     let hosts = [host(1, &left, "h"), host(2, &right, "h")];
-    // A daemon takes seconds to start on a busy machine: the hold is longer than that.
+    // A daemon takes seconds to start on a busy machine: the hold time is longer.
     let key = format!(
         "mode = \"tcp-path\"\nports = [\"h\", \"a\"]\nfabric_ports = [\"a\"]\nhello_key = \"{}\"\n\
          [hello]\ninterval = \"600 ms\"\nhold = 20",
@@ -71,10 +71,10 @@ fn stations_flows_and_neighbours_are_adopted_and_numbers_of_hellos_grow() {
     let stations = l.ask("show hosts").to_string();
     assert!(stations.contains("02:00:00:00:00:01") && stations.contains("02:00:00:00:00:02"), "{stations}");
     assert_eq!(l.ask("show paths")["total"], 2);
-    // Hellos of the new daemon are believed: their numbers go on.
+    // Hellos of the new daemon are accepted: their sequence numbers continue.
     let heard = || r.ask("show counters")["hello"]["heard"].as_u64();
     let before = heard();
-    wait_for("two more are heard", 10, || heard() >= before.map(|count| count + 2));
+    wait_for("two more Hellos are received", 10, || heard() >= before.map(|count| count + 2));
     assert_eq!(r.role("a"), "fabric");
     assert_eq!(r.ask("show counters")["hello"]["refused"], serde_json::json!({}));
     assert!(!r.log().contains("silent"), "{}", r.log());
@@ -95,7 +95,7 @@ fn ports_that_are_left_out_or_change_their_number_are_let_go() {
         switch.wait_roles(&[("h1", "host"), ("h2", "host"), ("h3", "host")]);
         assert!(reaches(&hosts[0], &hosts[2], "10.0.0.3:7"), "{attach}");
         switch.stop();
-        // Of the first two each has the number of the other one now.
+        // The first two ports have swapped numbers.
         for (ports, gone) in [("\"h2\", \"h1\", \"h3\"", None), ("\"h3\", \"h1\"", Some(1))] {
             switch = start(ports);
             switch.wait_roles(&[("h1", "host"), ("h3", "host")]);

@@ -1,4 +1,4 @@
-//! The control socket and metrics: what they answer, and who may ask.
+//! The control socket and metrics: answers and permissions.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -83,7 +83,7 @@ fn a_trace_shows_how_a_connection_finds_its_path() {
         .spawn()
         .expect("weftctl");
     let read = || std::fs::read_to_string(&file).unwrap_or_default();
-    // Until the trace has begun, connections find their paths without it.
+    // Repeated, since the trace may start after the first connections.
     wait_for("the path is confirmed", 10, || {
         Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80").send(1000);
         std::thread::sleep(std::time::Duration::from_millis(50));
@@ -115,7 +115,7 @@ fn a_configuration_that_is_read_again_changes_what_it_may_and_says_what_it_may_n
     };
     let switch = Switch::start(&left, &places, "l", &key("a1"));
     let other = Switch::start(&right, &places, "r", &key("b2"));
-    wait_for("they do not know each other", 5, || {
+    wait_for("Hellos are refused", 5, || {
         switch.ask("show counters")["hello"]["refused"]["signature"].as_u64() > Some(0)
     });
     std::fs::write(places.run.join("l.toml"), format!("name = \"l\"\n{}", key("b2"))).expect("a file");
@@ -163,7 +163,7 @@ fn down_has_happened_when_it_is_answered_whatever_comes_after() {
         assert_eq!(switch.ask("down")["down"], true);
         assert!(!promiscuous() && !places.pins.join("s").exists(), "{}", switch.log());
         assert!(!places.run.join("s.sock").exists());
-        // It may have ended by now, and may be started again though it has not.
+        // Whether it has exited yet or not, it can be started again.
         switch.stop();
         switch.begin();
     }

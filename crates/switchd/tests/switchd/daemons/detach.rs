@@ -1,4 +1,4 @@
-//! What is removed from a machine, and what is not: only pins that Weft has made, each of which is named.
+//! Detaching removes only pins that Weft created, and lists each of them.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,7 +11,7 @@ use crate::daemons::traffic::reaches;
 
 const SWITCHD: &str = env!("CARGO_BIN_EXE_weft-switchd");
 
-/// Runs `weft-switchd --detach` with the name and below the directory that are given.
+/// Runs `weft-switchd --detach` with this name and pin directory.
 fn detach(netns: &Netns, places: &Places, name: &str, pins: &Path) -> Output {
     let mut command = netns.command(SWITCHD);
     command.arg("--run-dir").arg(&places.run).arg("--pin-dir").arg(pins);
@@ -79,10 +79,10 @@ fn a_directory_outside_a_bpf_file_system_is_left_alone_by_detach_and_by_a_start(
     let flags = ["--pin-dir", &home.display().to_string()];
     let output = refused_elsewhere(&netns, &places, &flags);
     assert!(error(&output).contains("pins are only in a BPF file system"), "{output:?}");
-    assert_eq!(all(&home), before, "nothing is removed, and nothing is made");
+    assert_eq!(all(&home), before, "no file may be removed or created");
 }
 
-/// Starts a daemon with other directories than the test's own.
+/// Starts a daemon with the pin directory given in `flags`.
 fn refused_elsewhere(netns: &Netns, places: &Places, flags: &[&str]) -> Output {
     let mut command = netns.command(SWITCHD);
     command.arg("--run-dir").arg(&places.run).args(["--name", "me", "--mode", "tcp-path", "--port", "h1"]);
@@ -103,8 +103,8 @@ fn what_others_have_pinned_is_named_and_refused_before_anything_is_removed() {
         let down = switch.ctl("down");
         assert!(error(&down).contains(why), "{what}: {down:?}");
         assert_eq!(all(&places.pins), before, "{what}");
-        assert_eq!(switch.role("h1"), "host", "{what}: the daemon goes on");
-        assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"), "{what}: and so do frames");
+        assert_eq!(switch.role("h1"), "host", "{what}: the daemon must keep running");
+        assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"), "{what}: frames must still be forwarded");
         let text = error(&switch.ctl("down"));
         assert!(text.contains(&path.display().to_string()), "{what}: {text}");
     };
@@ -127,7 +127,7 @@ fn what_others_have_pinned_is_named_and_refused_before_anything_is_removed() {
     fs::rename(pins.join("filters"), &aside).expect("a directory");
     symlink(&aside, pins.join("filters")).expect("a link");
     foreign("a symbolic link", &pins.join("filters"), "should be a directory", &switch);
-    // The same without a daemon, and the next daemon does not begin on it.
+    // The same without a daemon; the next daemon refuses to start.
     switch.kill();
     let stations = pins.join("maps/stations");
     fs::rename(&stations, places.pins.join("stations")).expect("a pin");

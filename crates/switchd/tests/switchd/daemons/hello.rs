@@ -1,4 +1,4 @@
-//! Hellos with and without keys: which neighbours are believed, and how soon silence is noticed.
+//! Hellos with and without keys: which neighbours are accepted, and how soon silence is detected.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ fn config(more: &str) -> String {
     format!("mode = \"tcp-path\"\nports = [\"a\"]\n{more}")
 }
 
-/// Two switches with a cable between them, each told what is given.
+/// Two connected switches with these configurations.
 fn pair(left: &str, right: &str, check: impl FnOnce(&Switch<'_>, &Switch<'_>)) {
     let (l, r, places) = (Netns::new(), Netns::new(), Places::new());
     cable((&l, "a"), (&r, "a"));
@@ -53,7 +53,7 @@ fn other_keys_and_no_keys_are_not_believed_and_counted_by_reason() {
         right.wait_roles(&[("a", "fabric")]);
         assert_ne!(left.role("a"), "fabric");
         let lines = left.log().lines().filter(|line| line.contains("refused")).count();
-        assert_eq!(lines, 1, "one line, however many Hellos: {}", left.log());
+        assert_eq!(lines, 1, "expected one line for all refused Hellos: {}", left.log());
     });
 }
 
@@ -63,7 +63,7 @@ fn a_port_that_may_not_become_a_fabric_port_does_not() {
     pair("fabric_ports = []", "", |left, right| {
         right.wait_roles(&[("a", "fabric")]);
         left.wait_roles(&[("a", "host")]);
-        wait_for("they are dropped in the kernel", 5, || left.dropped("untrusted") > 2);
+        wait_for("Hellos are dropped in the kernel", 5, || left.dropped("untrusted") > 2);
     });
 }
 
@@ -84,8 +84,8 @@ fn a_switch_that_is_taken_down_says_so_and_one_that_loops_back_is_told() {
     pair("[hello]\ninterval = \"10 s\"", "[hello]\ninterval = \"10 s\"", |left, right| {
         left.wait_roles(&[("a", "fabric")]);
         assert!(right.ctl("down").status.success());
-        let took = wait_for("it is heard at once", 5, || left.role("a") != "fabric");
-        assert!(took < Duration::from_secs(2), "a hold is 30 s: {took:?}");
+        let took = wait_for("the goodbye is received", 5, || left.role("a") != "fabric");
+        assert!(took < Duration::from_secs(2), "took {took:?}; the hold time is 30 s");
     });
     let (netns, places) = (Netns::new(), Places::new());
     cable((&netns, "a"), (&netns, "b"));
@@ -102,7 +102,7 @@ fn hellos_leave_on_time_at_the_shortest_interval() {
     pair(quick, quick, |left, right| {
         left.wait_roles(&[("a", "fabric")]);
         let hold = 3 * INTERVAL;
-        // 38 to 43 in 2 s, of 40. A daemon that has no processor for a while sends late, and does not make up for it.
+        // 38 to 43 in 2 s, nominally 40. A daemon delayed by the scheduler sends late and does not catch up.
         let promised = Duration::from_secs(1) * 40 / 43..=Duration::from_secs(1) * 40 / 38;
         let silent = |switch: &Switch<'_>| switch.log().matches("silent").count();
         one_of_three("Hello messages leave on time", || {
@@ -113,22 +113,24 @@ fn hellos_leave_on_time_at_the_shortest_interval() {
                 let watched = watch.end();
                 let (longest, own) = (watched.longest(), watched.longest_of_its_own());
                 let is_silent = silent(hears) > before;
-                println!("the longest between two is {longest:?}, {own:?} of it the daemon's");
+                println!("longest gap between Hellos {longest:?}, {own:?} of it due to the daemon");
                 assert!(!is_silent || longest >= 2 * INTERVAL, "{longest:?}: {}", hears.log());
                 if is_silent && longest < hold {
-                    return Err(format!("silent, though {longest:?} is the longest between two"));
+                    return Err(format!("silent, although the longest gap is {longest:?}"));
                 }
                 if own >= 2 * INTERVAL {
-                    return Err(format!("{own:?} between two, without the machine's {:?}", longest - own));
+                    return Err(format!("gap of {own:?}, excluding {:?} due to the machine", longest - own));
                 }
                 let late = |(took, stalled): &(Duration, Duration)| {
                     *took < *promised.start() || took.saturating_sub(*stalled) > *promised.end()
                 };
                 if let Some((took, stalled)) = watched.times_of(20).find(late) {
-                    return Err(format!("{took:?} for twenty, of which the machine stood still {stalled:?}"));
+                    return Err(format!(
+                        "{took:?} for 20 Hellos, including a stall of the machine of {stalled:?}"
+                    ));
                 }
                 if watched.times_of(20).count() == 0 {
-                    return Err("less than twenty".to_owned());
+                    return Err("fewer than 20 Hellos".to_owned());
                 }
             }
             Ok(())

@@ -1,4 +1,4 @@
-//! Interfaces that go, come back, are renamed or put to other use while the switch runs.
+//! Interfaces that disappear, come back, are renamed or reused while the switch runs.
 
 use std::time::Duration;
 
@@ -48,21 +48,21 @@ fn a_port_to_a_switch_has_room_for_tags_or_carries_nothing_and_says_what_it_need
     let peer =
         Switch::start(&other, &elsewhere, "t", &format!("mode = \"tag-forward\"\nports = [\"f1\"]\n{hello}"));
     switch.wait_roles(&[("h1", "host"), ("f1", "fabric")]);
-    // One that is found to be too small later.
+    // A port whose MTU becomes too small later.
     netns.ip("link set dev f1 mtu 1500");
     switch.wait_roles(&[("f1", "down")]);
     let why = switch.ask("show ports")[1]["unfit"].as_str().unwrap_or_default().to_owned();
     assert!(why.contains("need 1508"), "{why}");
     netns.ip("link set dev f1 mtu 1508");
     switch.wait_roles(&[("f1", "fabric")]);
-    // One that turns out to lead to a switch when that says so.
+    // A port that turns out to lead to a switch by a Hello.
     drop(peer);
     netns.ip("link del dev f1");
     switch.wait_roles(&[("f1", "down")]);
     cable((&netns, "f1"), (&other, "f1"));
     let _peer =
         Switch::start(&other, &elsewhere, "t", &format!("mode = \"tag-forward\"\nports = [\"f1\"]\n{hello}"));
-    wait_for("it is too small", 10, || switch.ask("show ports")[1]["unfit"].is_string());
+    wait_for("the MTU is too small", 10, || switch.ask("show ports")[1]["unfit"].is_string());
 }
 
 #[test]
@@ -75,8 +75,8 @@ fn a_port_that_is_renamed_is_let_go_until_it_has_its_name_again() {
         netns.ip("link set dev h2 down");
         switch.wait_roles(&[("h2", "down")]);
         netns.ip("link set dev h2 name other up");
-        wait_for("the interface is let go", 5, || switch.ask("show ports")[1]["ifindex"].is_null());
-        // It is the machine's own again: a program that stayed would drop whatever comes in.
+        wait_for("the interface is released", 5, || switch.ask("show ports")[1]["ifindex"].is_null());
+        // The interface belongs to the machine again: a program left attached would drop all frames.
         netns.ip("addr add 10.0.0.9/24 dev other");
         assert!(reaches(&two.hosts[1], netns, "10.0.0.9:7"), "{attach}: {}", switch.log());
         netns.ip("addr del 10.0.0.9/24 dev other");
@@ -109,8 +109,8 @@ fn a_port_that_is_put_into_a_bridge_carries_nothing_and_says_why() {
 #[test]
 #[ignore = "needs root and BPF"]
 fn a_carrier_that_is_lost_reaches_the_data_plane_within_milliseconds() {
-    // Of a virtual link whose ends have different numbers the kernel tells at once; of others the daemon looks.
-    for (way, others, promised) in [("told", 3, 20), ("looked at", 0, 50)] {
+    // If the ends of a veth pair have different ifindexes, the kernel notifies at once; otherwise the daemon polls.
+    for (way, others, promised) in [("notified", 3, 20), ("polled", 0, 50)] {
         let promised = Duration::from_millis(promised);
         let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
         (0..others)
@@ -127,19 +127,17 @@ fn a_carrier_that_is_lost_reaches_the_data_plane_within_milliseconds() {
         };
         let mut longest = Duration::ZERO;
         for _ in 0..5 {
-            let took = within(promised, "the data plane knows of a lost carrier", || {
-                wait_for("the data plane knows", 2, || up() == 1);
-                // The other end goes down: this one is left without a carrier.
+            let took = within(promised, "the data plane sees the lost carrier", || {
+                wait_for("the data plane sees the change", 2, || up() == 1);
+                // The other end goes down: this one loses its carrier.
                 right.ip("link set dev a down");
-                let took = wait_for("the data plane knows", 2, || up() == 0);
+                let took = wait_for("the data plane sees the change", 2, || up() == 0);
                 right.ip("link set dev a up");
                 took
             });
             longest = longest.max(took);
         }
-        println!(
-            "{way}: the data plane knows of a lost carrier {longest:?} after `ip` was back, of 5 at most"
-        );
+        println!("{way}: the data plane sees a lost carrier {longest:?} after `ip` returned (maximum of 5)");
     }
 }
 
@@ -154,7 +152,7 @@ fn a_host_is_heard_from_its_first_frame_wherever_it_is_plugged_in() {
     switch.wait_roles(&[("p1", "host")]);
     let listens = here.run(|| std::net::UdpSocket::bind("10.0.0.1:9").expect("a socket"));
     listens.set_read_timeout(Some(Duration::from_secs(1))).expect("a timeout");
-    // A port that never had anything behind it, then the same after its host was away.
+    // First a port that never had a host, then one whose host was away.
     for again in [false, true] {
         there.ip("link set eth0 down");
         switch.wait_roles(&[("p2", "down")]);
@@ -179,8 +177,11 @@ fn a_switch_that_is_plugged_into_a_host_port_is_found_at_once() {
     std::thread::sleep(Duration::from_secs(7));
     l.ip("link set dev a up");
     let both = || left.role("a") == "fabric" && right.role("a") == "fabric";
-    let took = wait_for("both know of each other", 5, both);
-    assert!(took < Duration::from_secs(1), "{took:?}: no Hello of theirs was due");
+    let took = wait_for("both are fabric ports", 5, both);
+    assert!(
+        took < Duration::from_secs(1),
+        "took {took:?}: a new link must trigger a Hello before the next interval"
+    );
 }
 
 #[test]
@@ -197,15 +198,15 @@ fn what_was_set_of_interfaces_is_set_back_when_the_switch_is_taken_down() {
             std::fs::read_to_string("/proc/thread-self/net/if_inet6").unwrap_or_default().contains("h1")
         })
     };
-    wait_for("it speaks IPv6", 5, ipv6);
+    wait_for("the interface has an IPv6 address", 5, ipv6);
     let mut switch = Switch::start(&netns, &places, "s", "mode = \"arp-path\"\nports = [\"h1\"]");
     assert!(promiscuous());
     assert!(!ipv6());
     switch.kill();
-    assert!(promiscuous(), "a daemon that is gone leaves the port as it needs to be");
+    assert!(promiscuous(), "a killed daemon must leave the port promiscuous");
     switch.begin();
     assert!(switch.ctl("down").status.success());
-    wait_for("it is as before", 5, || !promiscuous() && ipv6());
+    wait_for("the settings are restored", 5, || !promiscuous() && ipv6());
 }
 
 #[test]

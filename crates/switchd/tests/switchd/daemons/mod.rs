@@ -1,5 +1,4 @@
-//! The daemon and `weftctl` as users run them: in network namespaces of the tests' own, with veth pairs
-//! for cables.
+//! The daemon and `weftctl` as users run them, in private network namespaces connected by veth pairs.
 
 mod adoption;
 mod control;

@@ -1,4 +1,4 @@
-//! Stations that move from one port to another, on the same switch or on another, and two with one address.
+//! Stations that move between ports of the same or different switches, and two stations with one address.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::daemons::net::{Netns, cable, host};
 use crate::daemons::switch::{Places, Switch, wait_for, within};
 use crate::daemons::traffic::reaches;
 
-/// Longer than copies of a flood are under way.
+/// Longer than copies of a flood are in flight.
 const SETTLED: Duration = Duration::from_millis(60);
 
 /// A frame, padded.
@@ -25,7 +25,7 @@ fn gratuitous(from: [u8; 6], number: u8) -> Vec<u8> {
     frame([0xff; 6], from, [8, 6], &arp)
 }
 
-/// Sends a frame at one end; how long until it comes in at another.
+/// Sends a frame from one end; returns the time until it arrives at another.
 fn passes(from: &End<'_>, to: &End<'_>, frame: &[u8]) -> Option<Duration> {
     let began = Instant::now();
     assert!(send(&from.socket, frame));
@@ -53,16 +53,16 @@ fn a_station_that_moves_is_reached_where_it_is_with_and_without_gratuitous_arp()
         }
         assert!(passes(&ends[0], &ends[2], &gratuitous(mover, 8)).is_some(), "{mode}");
         let mut frames = 0..;
-        within(Duration::from_millis(100), &format!("{mode}: it is reached after a move"), || {
+        within(Duration::from_millis(100), &format!("{mode}: the station is reached after a move"), || {
             let mut longest = Duration::ZERO;
-            // From its first place to another switch, to a port of the same switch there, and back.
+            // To another switch, to another port of that switch, and back.
             for (number, at) in [3, 1, 0, 3, 2, 0].into_iter().enumerate() {
                 std::thread::sleep(SETTLED);
-                let (with_arp, number) = (number < 3, frames.next().expect("no end"));
+                let (with_arp, number) = (number < 3, frames.next().expect("an unbounded range"));
                 let watched = if at == 2 { 0 } else { 2 };
                 if with_arp {
                     let seen = passes(&ends[at], &ends[watched], &gratuitous(mover, 100 + number));
-                    assert!(seen.is_some(), "{mode}: its gratuitous ARP from {at} does not arrive");
+                    assert!(seen.is_some(), "{mode}: its gratuitous ARP from {at} did not arrive");
                 } else {
                     let to = others[if at == 2 { 0 } else { 1 }];
                     let seen = passes(
@@ -70,7 +70,7 @@ fn a_station_that_moves_is_reached_where_it_is_with_and_without_gratuitous_arp()
                         &ends[if at == 2 { 1 } else { 2 }],
                         &frame(to, mover, [0x88, 0xb5], &[number]),
                     );
-                    assert!(seen.is_some(), "{mode}: what it sends from {at} does not arrive");
+                    assert!(seen.is_some(), "{mode}: its frame from {at} did not arrive");
                 }
                 for (other, end) in others.iter().zip([&ends[1], &ends[2]]) {
                     if std::ptr::eq(end, &ends[at]) {
@@ -78,7 +78,7 @@ fn a_station_that_moves_is_reached_where_it_is_with_and_without_gratuitous_arp()
                     }
                     let took =
                         passes(end, &ends[at], &frame(mover, *other, [0x88, 0xb5], &[number, other[2]]));
-                    let took = took.unwrap_or_else(|| panic!("{mode}: it is not reached at {at}"));
+                    let took = took.unwrap_or_else(|| panic!("{mode}: it was not reached at {at}"));
                     longest = longest.max(took);
                 }
             }
@@ -106,7 +106,7 @@ fn two_hosts_with_one_address_are_named_in_the_log_and_harm_nobody_else() {
         assert!(send(&end.socket, &frame([2, 0, 0, 0, 0, 2], both, [0x88, 0xb5], &[number as u8])));
         std::thread::sleep(Duration::from_millis(2));
         if number % 20 == 0 {
-            assert!(reaches(&hosts[1], &hosts[3], "10.0.0.4:7"), "others do not notice");
+            assert!(reaches(&hosts[1], &hosts[3], "10.0.0.4:7"), "other hosts must not be affected");
         }
     }
     let named = || {
@@ -114,7 +114,7 @@ fn two_hosts_with_one_address_are_named_in_the_log_and_harm_nobody_else() {
             line.contains("02:00:41:00:00:05 moved") && line.contains("do two hosts have this address?")
         })
     };
-    // The first line may have come after a single move, which is nothing to ask about; the next is 10 s later.
+    // The first line may report a single move, without the question; the next follows 10 s later.
     wait_for("the log names the address", 15, named);
     assert!(switch.log().matches("02:00:41:00:00:05 moved").count() <= 2, "{}", switch.log());
     assert!(switch.log().contains("between h"), "{}", switch.log());

@@ -1,5 +1,5 @@
-//! Network namespaces of a test's own, veth pairs between them, and code that runs in them. They are
-//! gone with the test: nothing of the machine's own network is touched.
+//! Private network namespaces for tests, veth pairs between them, and code that runs in them. They
+//! disappear with the test; the machine's own network is not touched.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -16,7 +16,7 @@ pub struct Netns {
 fn enter(fd: RawFd) -> std::io::Result<()> {
     // SAFETY: no pointers.
     if unsafe { libc::geteuid() } != 0 {
-        // Then there is none but the one that we are in.
+        // Without root, only the current namespace is available.
         return Ok(());
     }
     // SAFETY: no pointers.
@@ -27,7 +27,7 @@ fn enter(fd: RawFd) -> std::io::Result<()> {
 }
 
 impl Netns {
-    /// A new one, with nothing but its loopback.
+    /// A new namespace with only a loopback interface.
     pub fn new() -> Self {
         let made = thread::spawn(|| {
             // SAFETY: no pointers; the thread ends at once.
@@ -44,17 +44,17 @@ impl Netns {
         netns
     }
 
-    /// The one that the test is in already: nothing is set there.
+    /// The test's current namespace, unmodified.
     pub fn here() -> Self {
         Self { fd: OwnedFd::from(File::open("/proc/thread-self/ns/net").expect("procfs")) }
     }
 
-    /// A path by which other processes find it, while the test runs.
+    /// A path for other processes, valid while the test runs.
     pub fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.fd.as_raw_fd())
     }
 
-    /// Has a command run in it.
+    /// A command that runs in it.
     pub fn command(&self, program: &str) -> Command {
         let (mut command, fd) = (Command::new(program), self.fd.as_raw_fd());
         // SAFETY: setns(2) may be called between fork and exec.
@@ -68,7 +68,7 @@ impl Netns {
         assert!(output.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Runs code in it, on a thread of its own.
+    /// Runs code in it, on a new thread.
     pub fn spawn<T: Send + 'static>(&self, code: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
         let fd = self.fd.as_raw_fd();
         let (ready, entered) = std::sync::mpsc::channel();
@@ -81,20 +81,20 @@ impl Netns {
         thread
     }
 
-    /// Runs code in it, and waits for what comes of it.
+    /// Runs code in it and returns the result.
     pub fn run<T: Send + 'static>(&self, code: impl FnOnce() -> T + Send + 'static) -> T {
         self.spawn(code).join().expect("the code in the namespace")
     }
 }
 
-/// A cable between two namespaces; both ends are up.
+/// A link between two namespaces; both ends are up.
 pub fn cable(a: (&Netns, &str), b: (&Netns, &str)) {
     a.0.ip(&format!("link add name {} type veth peer name {} netns {}", a.1, b.1, b.0.path()));
     a.0.ip(&format!("link set dev {} up", a.1));
     b.0.ip(&format!("link set dev {} up", b.1));
 }
 
-/// A host with the address 10.0.0.`number` and `fd00::number`, at the port `port` of a switch.
+/// A host with the addresses 10.0.0.`number` and `fd00::number`, on the port `port` of a switch.
 pub fn host(number: u8, switch: &Netns, port: &str) -> Netns {
     let host = Netns::new();
     cable((&host, "eth0"), (switch, port));
@@ -104,7 +104,7 @@ pub fn host(number: u8, switch: &Netns, port: &str) -> Netns {
     host
 }
 
-/// A socket that sends frames as they are on an interface, and takes those of an EtherType (0: none).
+/// A raw socket on an interface that receives frames of an EtherType (0: none).
 pub fn packet_socket(netns: &Netns, interface: &str, ethertype: libc::c_int) -> OwnedFd {
     let (protocol, name) = ((ethertype as u16).to_be(), CString::new(interface).expect("a name"));
     netns.run(move || {
@@ -112,25 +112,25 @@ pub fn packet_socket(netns: &Netns, interface: &str, ethertype: libc::c_int) -> 
         let fd =
             unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, protocol.into()) };
         assert!(fd >= 0, "{}", std::io::Error::last_os_error());
-        // SAFETY: the descriptor is new and nobody else's.
+        // SAFETY: the descriptor is new and not owned elsewhere.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        // SAFETY: all zeros is a value of this structure of integers.
+        // SAFETY: all zeros is a valid value of this structure of integers.
         let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
         address.sll_family = libc::AF_PACKET as u16;
         address.sll_protocol = protocol;
         // SAFETY: the pointer is to a string that lives until the call returns.
         address.sll_ifindex = unsafe { libc::if_nametoindex(name.as_ptr()) } as i32;
         let length = size_of_val(&address) as libc::socklen_t;
-        // SAFETY: the pointer is to an address of the length that is given.
+        // SAFETY: the pointer is to an address of the given length.
         assert_eq!(unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length) }, 0);
         fd
     })
 }
 
-/// What waits in a socket for a receiver that has no processor is not lost there.
+/// Enlarges the receive buffer, so that a receiver delayed by the scheduler loses nothing.
 pub fn make_room(socket: &impl AsRawFd) {
     let room: libc::c_int = 64 << 20;
-    // SAFETY: the pointer is to an integer of the length that is given.
+    // SAFETY: the pointer is to an integer of the given length.
     let set = unsafe {
         let length = size_of_val(&room) as libc::socklen_t;
         let (level, option) = (libc::SOL_SOCKET, libc::SO_RCVBUFFORCE);

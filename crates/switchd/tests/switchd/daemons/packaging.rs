@@ -1,4 +1,4 @@
-//! The example configuration and the unit: what is shipped is right. `make deb` tests the package itself
+//! The shipped example configuration and unit file are valid. `make deb` tests the package itself
 //! (`tests/package.rs`).
 
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ fn the_unit_is_one_that_systemd_takes() {
     {
         assert!(text.lines().any(|other| other == line), "{line}");
     }
-    // It looks for the programs that the unit starts, so they have to be where it says.
+    // systemd-analyze checks that the unit's programs exist.
     let places = Places::new();
     let copy = places.run.join("weft-switchd@.service");
     let own = |text: String, path: &str, program: &str| text.replace(path, program);
@@ -42,7 +42,7 @@ fn the_unit_is_one_that_systemd_takes() {
     let text = own(text, "/usr/bin/weftctl", env!("CARGO_BIN_EXE_weftctl"));
     std::fs::write(&copy, text).expect("a file");
     let output = Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&copy).output();
-    let output = output.expect("systemd-analyze is there");
+    let output = output.expect("systemd-analyze is installed");
     let said = String::from_utf8_lossy(&output.stderr);
     let ours: Vec<&str> = said.lines().filter(|line| line.contains("weft-switchd@")).collect();
     assert_eq!(ours, Vec::<&str>::new(), "{said}");

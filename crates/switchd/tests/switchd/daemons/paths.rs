@@ -1,4 +1,4 @@
-//! Hosts reach each other through switches, and go on when a cable is lost.
+//! Hosts reach each other through switches, also after the loss of a link.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -6,10 +6,10 @@ use crate::daemons::net::{Netns, cable, host};
 use crate::daemons::switch::{Places, Switch, wait_for, within};
 use crate::daemons::traffic::{Connection, Stream, reaches};
 
-/// Within which a segment arrives that nothing held up: sooner than one that was lost is sent again.
+/// The time within which a segment arrives without a loss: less than the minimum RTO.
 const AT_ONCE: Duration = Duration::from_millis(150);
 
-/// Three switches in a ring, each with a host.
+/// Three switches in a ring, with a host each.
 struct Ring {
     switches: [Netns; 3],
     hosts: [Netns; 3],
@@ -89,7 +89,7 @@ fn hosts_reach_each_other_by_routes_in_modes_that_go_by_them() {
     }
 }
 
-/// The cable between two switches that a flow goes over, as (switch, other).
+/// The fabric port by which a flow leaves the switch `at`.
 fn cable_of(switches: &[Switch<'_>; 3], at: usize) -> String {
     let paths = switches[at].ask("show paths");
     let fabric =
@@ -132,7 +132,7 @@ fn a_connection_under_load_goes_on_when_its_cable_loses_the_carrier() {
     ring.switches[0].ip(&format!("link set dev {port} down"));
     writing.join().expect("the writer");
     let gap = gap.join().expect("the reader");
-    println!("longest time without data over the loss of a carrier: {gap:?}");
+    println!("longest gap in data at the loss of a carrier: {gap:?}");
     assert!(gap < Duration::from_secs(1), "{gap:?}");
     assert_eq!(switches[0].role(&port), "down");
 }
@@ -148,10 +148,10 @@ fn an_idle_connection_has_another_path_before_it_sends_again() {
     if cable_of(&switches, 0) == ports[1] {
         ports.swap(0, 1);
     }
-    within(AT_ONCE, "its first segment afterwards arrives", || {
+    within(AT_ONCE, "the first segment after the change arrives", || {
         let [port, other] = ports;
         ring.switches[0].ip(&format!("link set dev {port} down"));
-        let took = wait_for("the flow is confirmed over the other cable", 5, || {
+        let took = wait_for("the flow is confirmed over the other link", 5, || {
             let paths = switches[0].ask("show paths");
             let row = |row: &serde_json::Value| row["interface"] == other && row["class"] == "confirmed";
             paths["paths"].as_array().expect("a list").iter().any(row)
@@ -168,23 +168,23 @@ fn an_idle_connection_has_another_path_before_it_sends_again() {
 #[test]
 #[ignore = "needs root and BPF"]
 fn a_neighbour_that_says_nothing_is_left_within_its_hold() {
-    // Of a hold of 300 ms. The log says it once in ten seconds, so each try has switches of its own.
-    within(Duration::from_millis(600), "silence is noticed", || {
+    // The hold time is 300 ms. The log reports it once in ten seconds, so each attempt starts new switches.
+    within(Duration::from_millis(600), "silence is detected", || {
         let (ring, places) = (Ring::new(), Places::new());
         let mut switches = ring.start(&places, "mode = \"tcp-path\"");
         let mut connection = Connection::open(&ring.hosts[0], &ring.hosts[1], "10.0.0.2:80");
         connection.send(1000);
-        // Its data plane stays; only Hellos end, as with a daemon that stays dead.
+        // Its data plane stays; only Hellos stop, as with a daemon that stays dead.
         switches[2].kill();
         let began = SystemTime::now();
-        wait_for("silence is noticed", 5, || switches[0].role("to2") == "silent");
+        wait_for("silence is detected", 5, || switches[0].role("to2") == "silent");
         let took = switches[0].logged("the neighbour has fallen silent", began);
         assert!(reaches(&ring.hosts[0], &ring.hosts[1], "10.0.0.2:7"));
         connection.send(100_000);
         switches[2].begin();
         switches[0].wait_roles(&[("to2", "fabric")]);
         assert!(reaches(&ring.hosts[0], &ring.hosts[2], "10.0.0.3:7"));
-        // It was said before where the daemon, without a processor, was silent while it lived.
+        // It may have been logged before if the scheduler delayed the daemon.
         took.unwrap_or(Duration::MAX)
     });
 }
@@ -200,7 +200,7 @@ fn a_port_that_drains_is_empty_of_flows_and_can_go_without_loss() {
     if cable_of(&switches, 0) == ports[1] {
         ports.swap(0, 1);
     }
-    within(AT_ONCE, "a segment arrives after its port drains, and after that is gone", || {
+    within(AT_ONCE, "segments arrive after the port drains and after it is down", || {
         let port = ports[0];
         switches[0].ask(&format!("drain {port}"));
         let on_port = || {
@@ -212,7 +212,7 @@ fn a_port_that_drains_is_empty_of_flows_and_can_go_without_loss() {
         let drained = connection.send(1000);
         ring.switches[0].ip(&format!("link set dev {port} down"));
         let gone = connection.send(1000);
-        println!("{drained:?} while it drains, {gone:?} after the cable went");
+        println!("{drained:?} while draining, {gone:?} after the link went down");
         ring.switches[0].ip(&format!("link set dev {port} up"));
         switches[0].ask(&format!("drain {port} --undo"));
         switches[0].wait_roles(&[(port, "fabric")]);

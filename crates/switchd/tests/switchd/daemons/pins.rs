@@ -1,4 +1,4 @@
-//! Pins that somebody removes and programs that somebody detaches while the daemon runs.
+//! Pins removed and programs detached by others while the daemon runs.
 
 use std::ffi::CString;
 use std::io::{Read, Write};
@@ -16,10 +16,10 @@ use crate::daemons::traffic::{Connection, reaches};
 /// Three intervals of 100 ms, as these tests have them.
 const HOLD: Duration = Duration::from_millis(300);
 
-/// Two switches with a host each, told the mode and flags.
+/// Two switches with a host each, with this mode and these flags.
 fn pair(mode: &str, flags: &[&str], check: impl FnOnce(&Places, &mut [Switch<'_>; 2], &[Netns; 2])) {
     let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
-    // Filters are known by the names of interfaces, in whichever namespace those are.
+    // The names of interfaces must differ across namespaces: filters are identified by them.
     cable((&left, "right"), (&right, "left"));
     let hosts = [host(1, &left, "h1"), host(2, &right, "h2")];
     let ends = [("l", &left, ["h1", "right"]), ("r", &right, ["h2", "left"])];
@@ -62,7 +62,7 @@ impl Load {
         Self { stop, longest, writing }
     }
 
-    /// The longest time in which nothing came.
+    /// The longest gap without data.
     fn end(self) -> Duration {
         self.stop.store(true, Ordering::Relaxed);
         self.writing.join().expect("the writer");
@@ -70,7 +70,7 @@ impl Load {
     }
 }
 
-/// All that is pinned for a switch.
+/// All pins of a switch.
 fn pinned(places: &Places, name: &str) -> Vec<PathBuf> {
     let (mut found, mut folders) = (Vec::new(), vec![places.pins.join(name)]);
     while let Some(folder) = folders.pop() {
@@ -92,39 +92,41 @@ fn pins_that_are_removed_are_there_again_within_a_hold_and_a_connection_does_not
             let before = pinned(places, "l");
             assert!(before.len() > 4, "{before:?}");
             for what in ["the directory", "the files"] {
-                within(HOLD, &format!("{mode}: {what}: pins are back, and nothing comes for"), || {
-                    let load = Load::start(Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80"));
-                    std::thread::sleep(HOLD);
-                    match what {
-                        "the files" => {
-                            before.iter().for_each(|path| std::fs::remove_file(path).expect("it is there"))
+                within(
+                    HOLD,
+                    &format!("{mode}: {what}: time until pins are restored, and gap in data"),
+                    || {
+                        let load = Load::start(Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80"));
+                        std::thread::sleep(HOLD);
+                        match what {
+                            "the files" => before
+                                .iter()
+                                .for_each(|path| std::fs::remove_file(path).expect("it is there")),
+                            // Pins may be restored before all are removed.
+                            _ => drop(wait_for("the pins are removed", 5, || {
+                                std::fs::remove_dir_all(places.pins.join("l")).is_ok()
+                            })),
                         }
-                        // Pins may be back before all are gone.
-                        _ => drop(wait_for("they are gone", 5, || {
-                            std::fs::remove_dir_all(places.pins.join("l")).is_ok()
-                        })),
-                    }
-                    let took = wait_for("all pins are there again", 5, || pinned(places, "l") == before);
-                    std::thread::sleep(HOLD);
-                    let longest = load.end();
-                    println!(
-                        "{mode}: pins are there again after {took:?}, longest time without data {longest:?}"
-                    );
-                    took.max(longest)
-                });
+                        let took = wait_for("all pins are restored", 5, || pinned(places, "l") == before);
+                        std::thread::sleep(HOLD);
+                        let longest = load.end();
+                        println!("{mode}: pins are restored after {took:?}, longest gap in data {longest:?}");
+                        took.max(longest)
+                    },
+                );
             }
             let log = switches[0].log();
             let said = log.lines().filter(|line| line.contains("somebody removed pins")).count();
             // Once in ten seconds.
             assert!((1..=1 + began.elapsed().as_secs() / 10).contains(&(said as u64)), "{log}");
-            // They are those of before: a daemon that starts goes on with them.
+            // They pin the same objects: a new daemon adopts them.
             switches[0].kill();
             switches[0].begin();
             assert_eq!(switches[0].ask("show status")["adopted"], true);
             Connection::open(&hosts[1], &hosts[0], "10.0.0.1:80").send(100_000);
             assert!(switches[0].ctl("down").status.success());
             std::thread::sleep(HOLD);
-            assert_eq!(pinned(places, "l"), Vec::<PathBuf>::new(), "down is not undone");
+            assert_eq!(pinned(places, "l"), Vec::<PathBuf>::new(), "pins must not be restored after down");
         });
     }
 }
@@ -144,12 +146,12 @@ fn a_program_that_is_detached_is_attached_again_within_a_hold() {
                 }
             }
             let is_again = || switches[0].log().matches("it is attached again").count() == 2;
-            let took = wait_for("it is attached again", 5, is_again);
+            let took = wait_for("the program is attached again", 5, is_again);
             println!("{attach}: attached again after {took:?}");
             std::thread::sleep(2 * HOLD);
             let longest = load.end();
-            println!("{attach}: longest time without data {longest:?}");
-            // A hold, and the connection's own timeout after losses, which doubles.
+            println!("{attach}: longest gap in data {longest:?}");
+            // The hold time plus retransmission timeouts, which double.
             assert!(longest < HOLD + Duration::from_secs(1), "{attach}: {longest:?}");
             Connection::open(&hosts[1], &hosts[0], "10.0.0.1:80").send(100_000);
             assert!(!switches[0].log().contains("removed pins"), "{attach}: {}", switches[0].log());
@@ -164,14 +166,14 @@ fn a_program_that_cannot_be_attached_again_at_once_is_as_soon_as_that_can_be_don
         let pid = switches[0].pid() as libc::pid_t;
         let limit_files = |most: libc::rlim_t| {
             let limit = libc::rlimit { rlim_cur: most, rlim_max: 1024 };
-            // SAFETY: the pointer is to a limit that lives until the call returns; the old one is not wanted.
+            // SAFETY: the pointer is to a limit that lives until the call returns; null skips the old limit.
             let done =
                 unsafe { libc::prlimit(pid, libc::RLIMIT_NOFILE, &raw const limit, std::ptr::null_mut()) };
             assert_eq!(done, 0, "{}", std::io::Error::last_os_error());
         };
         limit_files(3);
         links(places).iter().for_each(|pin| detach(pin));
-        wait_for("it cannot be attached", 5, || switches[0].log().contains("cannot be attached again"));
+        wait_for("attaching fails", 5, || switches[0].log().contains("cannot be attached again"));
         std::thread::sleep(HOLD);
         limit_files(1024);
         wait_for("hosts reach each other", 5, || reaches(&hosts[0], &hosts[1], "10.0.0.2:7"));
@@ -179,7 +181,7 @@ fn a_program_that_cannot_be_attached_again_at_once_is_as_soon_as_that_can_be_don
     });
 }
 
-/// Runs `tc` in the namespace of a switch; what it prints.
+/// Runs `tc` in the namespace of a switch; returns its output.
 fn tc(netns: &Netns, arguments: &str) -> String {
     let output = netns.command("tc").args(arguments.split_whitespace()).output().expect("iproute2");
     assert!(output.status.success(), "tc {arguments}: {}", String::from_utf8_lossy(&output.stderr));
@@ -199,13 +201,9 @@ fn links(places: &Places) -> Vec<PathBuf> {
 fn a_filter_of_somebody_elses_stays_though_its_program_is_called_like_ours() {
     pair("ecmp", &["--attach", "clsact"], |places, switches, _hosts| {
         let filters = || tc(switches[0].netns, "filter show dev h1 ingress");
-        assert!(
-            filters().contains("weft_ecmp"),
-            "programs are told from others by their names: {}",
-            filters()
-        );
-        // The very same program, attached by somebody else: no name tells the two apart. And another program at our
-        // own priority, which is listed behind ours.
+        assert!(filters().contains("weft_ecmp"), "expected the program's name in the list: {}", filters());
+        // The same program attached by someone else, with the same name; and another program at our priority,
+        // which is listed after ours.
         for (pin, priority, handle) in [("l/filters/0:h1", 7, 7), ("r/filters/0:h2", 1, 8)] {
             let pin = places.pins.join(pin);
             switches[0].netns.run(move || {
@@ -228,7 +226,7 @@ fn a_filter_of_somebody_elses_stays_though_its_program_is_called_like_ours() {
     });
 }
 
-/// As `bpftool link detach` does it.
+/// Like `bpftool link detach`.
 fn detach(pin: &Path) {
     const BPF_OBJ_GET: libc::c_long = 7;
     const BPF_LINK_DETACH: libc::c_long = 34;
@@ -241,7 +239,7 @@ fn detach(pin: &Path) {
     };
     let path = CString::new(pin.as_os_str().as_encoded_bytes()).expect("a path");
     let fd = bpf(BPF_OBJ_GET, &mut [path.as_ptr() as u64, 0]);
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new and not owned elsewhere.
     let link = unsafe { OwnedFd::from_raw_fd(fd as i32) };
     bpf(BPF_LINK_DETACH, &mut [link.as_raw_fd() as u64, 0]);
 }

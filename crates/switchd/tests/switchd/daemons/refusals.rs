@@ -1,4 +1,4 @@
-//! What the daemon refuses, and what it says to do.
+//! The daemon's error messages: the problem and the fix.
 
 use std::process::Output;
 
@@ -15,9 +15,9 @@ fn says(output: &Output, what: &str, expected: &[&str]) {
     assert!(!text.contains("panicked"), "{what}: {text}");
 }
 
-/// Texts that are no configuration: what is wrong, the text, what is said.
+/// Invalid configurations: name, text, expected parts of the error.
 const TEXTS: &[(&str, &str, &[&str])] = &[
-    ("no TOML", "mode = \n", &["this is not TOML", "refused.toml:1:"]),
+    ("not TOML", "mode = \n", &["this is not TOML", "refused.toml:1:"]),
     ("unknown key", "mode = \"tcp-path\"\nprots = [\"a\"]\n", &[":2:1", "did you mean `ports`?"]),
     (
         "unknown key of a table",
@@ -27,9 +27,9 @@ const TEXTS: &[(&str, &str, &[&str])] = &[
     ("unknown mode", "mode = \"tcp-pat\"\nports = [\"a\"]", &[":1:8", "did you mean `tcp-path`?"]),
     ("no mode", "ports = [\"a\"]", &["no `mode`", "mode = \"tcp-path\""]),
     ("no ports", "mode = \"tcp-path\"", &["no `ports`", "--port eth1"]),
-    ("ports of another kind", "mode = \"tcp-path\"\nports = \"a\"", &[":2:9", "expected a list of texts"]),
+    ("ports of the wrong type", "mode = \"tcp-path\"\nports = \"a\"", &[":2:9", "expected a list of texts"]),
     ("a port twice", "mode = \"tcp-path\"\nports = [\"a\", \"a\"]", &["\"a\" twice"]),
-    ("a name for a path", "name = \"../x\"\nmode = \"tfe\"\nports = [\"a\"]", &["1 to 32 letters"]),
+    ("a path as a name", "name = \"../x\"\nmode = \"tfe\"\nports = [\"a\"]", &["1 to 32 letters"]),
     (
         "short key",
         "mode = \"tcp-path\"\nports = [\"a\"]\nhello_key = \"0011\"",
@@ -57,12 +57,12 @@ const TEXTS: &[(&str, &str, &[&str])] = &[
         &["did you mean `flow_table`?"],
     ),
     (
-        "parameter beyond its range",
+        "parameter out of range",
         "mode = \"tcp-path\"\nports = [\"a\"]\n[exploration]\nhops = 0",
         &[":4:8", "1 to 255"],
     ),
     (
-        "parameters that contradict",
+        "contradictory parameters",
         "mode = \"tcp-path\"\nports = [\"a\"]\n[exploration]\nlock = \"20 s\"",
         &[":4:8", "longer than"],
     ),
@@ -72,22 +72,22 @@ const TEXTS: &[(&str, &str, &[&str])] = &[
         &["no `tier`", "tier = 1"],
     ),
     (
-        "fabric port that is none",
+        "unknown fabric port",
         "mode = \"tcp-path\"\nports = [\"eth1\"]\nfabric_ports = [\"eth2\"]",
         &["\"eth2\" is no port", "did you mean `eth1`?"],
     ),
     (
-        "route to no port",
+        "route to an unknown port",
         "mode = \"ecmp\"\nports = [\"eth1\"]\n[[route]]\nstation = \"02:00:00:00:00:01\"\nports = [\"eth3\"]",
         &["\"eth3\" is no port"],
     ),
     (
-        "route of a mode without",
+        "routes in a mode without routes",
         "mode = \"arp-path\"\nports = [\"eth1\"]\n[[route]]\nstation = \"02:00:00:00:00:01\"\nports = [\"eth1\"]",
         &["`arp-path` finds its paths itself"],
     ),
     (
-        "station that is none",
+        "invalid station",
         "mode = \"ecmp\"\nports = [\"eth1\"]\n[[route]]\nstation = \"2:0:0:0:0:1\"\nports = [\"eth1\"]",
         &["02:00:00:00:00:01"],
     ),
@@ -97,27 +97,27 @@ const TEXTS: &[(&str, &str, &[&str])] = &[
         &["permissions in octal"],
     ),
     (
-        "a choice that no program can make",
+        "unsupported choice",
         "mode = \"tag-forward\"\nports = [\"a\"]\n[tags]\nchoice = \"least-loaded\"",
         &[":4:10", "a program in the kernel cannot see how long the queues of ports are"],
     ),
     (
-        "an EtherType of others",
+        "an EtherType in use",
         "mode = \"flow-table\"\nports = [\"a\"]\n[tags]\nethertype = \"0x0800\"",
         &[":4:13", "this is what other frames have"],
     ),
     (
-        "no EtherType",
+        "invalid EtherType",
         "mode = \"tag-forward\"\nports = [\"a\"]\n[tags]\nethertype = \"0x05ff\"",
         &[":4:13", "0x0600 to 0xffff"],
     ),
     (
-        "tags where there are none",
+        "tags in a mode without tags",
         "mode = \"ecmp\"\nports = [\"a\"]\n[tags]\nwidth = \"wide\"",
         &["`[tags]`, and `ecmp` has none", "tag-forward, flow-table"],
     ),
     (
-        "routes beside gates",
+        "routes in a mode with gates",
         "mode = \"tag-forward\"\nports = [\"a\"]\nroutes_file = \"r\"",
         &["`tag-forward` goes by gates and rules"],
     ),
@@ -167,7 +167,7 @@ fn interfaces_that_cannot_be_ports_are_refused_with_what_to_do() {
     for (port, expected) in cases {
         says(&refused(&netns, &places, &config(port), &[]), port, expected);
     }
-    // Nothing is left behind, and with another MTU of hosts the small one is good.
+    // Nothing is left behind, and with a smaller MTU of hosts the interface is accepted.
     assert!(!places.pins.join("weft").exists());
     let output =
         refused(&netns, &places, "mtu = 1400\nmode = \"tcp-path\"\nports = [\"small\"]", &["--check"]);
@@ -218,7 +218,7 @@ fn a_second_daemon_of_a_name_or_on_an_interface_is_refused() {
             let flags = ["--attach", other];
             says(&refused(&netns, &places, second, &flags), &format!("{attach}, {other}"), &expected);
         }
-        // One that is gone still has its ports, until it is taken away.
+        // A killed switch keeps its ports until it is detached.
         switch.kill();
         says(&refused(&netns, &places, second, &flags), "left behind", &expected);
         let run = places.run.display().to_string();

@@ -1,4 +1,4 @@
-//! Reading the configuration again: a change takes effect whole or not at all, and keys are rotated under traffic.
+//! Reloading the configuration: a change takes effect completely or not at all, and keys rotate under traffic.
 
 use std::fs;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::daemons::net::{Netns, cable, host};
 use crate::daemons::switch::{Places, Switch, wait_for};
 use crate::daemons::traffic::{Stream, reaches};
 
-/// Gives a switch another configuration, and has it read; what has changed.
+/// Replaces a switch's configuration and reloads it; returns the changed keys.
 fn reload(places: &Places, switch: &Switch<'_>, name: &str, config: &str) -> Value {
     write(places, name, config);
     switch.ask("reload")["changed"].clone()
@@ -25,7 +25,7 @@ fn write(places: &Places, name: &str, config: &str) {
     fs::write(places.run.join(format!("{name}.toml")), text).expect("a file");
 }
 
-/// How often a Hello was refused.
+/// The refused Hellos, by reason.
 fn refused(switch: &Switch<'_>) -> Value {
     switch.ask("show counters")["hello"]["refused"].clone()
 }
@@ -50,7 +50,7 @@ fn a_port_that_is_taken_from_the_fabric_becomes_a_host_port_and_a_fabric_port_ag
                 json!(["fabric_ports"]),
                 "{mode} {round}"
             );
-            assert_ne!(switch.role("a"), "fabric", "{mode} {round}: at once");
+            assert_ne!(switch.role("a"), "fabric", "{mode} {round}: must change at once");
             switch.wait_roles(&[("a", "host")]);
             assert_eq!(switch.ask("show neighbours"), json!([]), "{mode} {round}");
             assert_eq!(
@@ -105,23 +105,24 @@ fn a_reload_that_fails_leaves_everything_as_it_was() {
         assert!(works(), "{why}");
     }
     let right = reload(&places, &switch, "s", &config("tier = 2", &own));
-    assert_eq!(right, json!(["tier"]), "what was refused is not taken for what is there");
+    assert_eq!(right, json!(["tier"]), "refused values must not become the current configuration");
 }
 
 #[test]
 #[ignore = "needs root and BPF"]
 fn routes_are_exchanged_as_a_whole_also_in_a_full_table_or_stay_as_they_were() {
     let places = Places::new();
-    let pins = Pins::open(&places.pins, &"s".parse().expect("a name")).expect("root may");
+    let pins = Pins::open(&places.pins, &"s".parse().expect("a name")).expect("needs root");
     let config = Exploration { stations: 4, ..Exploration::default() };
-    let mut plane = Plane::load(Mode::Ecmp, &config, Settings::new(&config), &pins).expect("root may");
+    let mut plane = Plane::load(Mode::Ecmp, &config, Settings::new(&config), &pins).expect("needs root");
     let routes = |stations: std::ops::Range<u64>, port: u16| -> Vec<(u64, Route)> {
         stations.map(|station| (station, Route::new([port]))).collect()
     };
     let mut steps = |wanted: Vec<(u64, Route)>, fits: bool| {
-        let before = plane.routes().expect("root may");
+        let before = plane.routes().expect("needs root");
         assert_eq!(plane.set_routes(&wanted).is_ok(), fits, "{wanted:?}");
-        let (mut now, mut expected) = (plane.routes().expect("root may"), if fits { wanted } else { before });
+        let (mut now, mut expected) =
+            (plane.routes().expect("needs root"), if fits { wanted } else { before });
         now.sort_by_key(|(station, _)| *station);
         expected.sort_by_key(|(station, _)| *station);
         assert_eq!(now, expected);
@@ -129,7 +130,7 @@ fn routes_are_exchanged_as_a_whole_also_in_a_full_table_or_stay_as_they_were() {
     steps(routes(1..4, 0), true);
     steps(routes(3..8, 1), false);
     steps(routes(3..7, 1), true);
-    // All others, while there is room for four.
+    // Four different stations, with room for four.
     steps(routes(11..15, 2), true);
     steps(routes(1..100, 3), false);
     steps(Vec::new(), true);
@@ -175,7 +176,7 @@ fn a_key_is_rotated_on_two_switches_under_traffic_and_no_adjacency_is_lost() {
     cable((&left, "a"), (&right, "a"));
     let hosts = [host(1, &left, "h"), host(2, &right, "h")];
     let (old, new) = ("0a".repeat(32), "1b".repeat(32));
-    // A daemon that has no processor for some hundred milliseconds is no neighbour that is lost.
+    // The hold time tolerates scheduling delays of several hundred milliseconds.
     let config = |keys: &[&str]| {
         format!(
             "mode = \"tcp-path\"\nports = [\"h\", \"a\"]\nhello_keys = {keys:?}\n\
@@ -194,7 +195,7 @@ fn a_key_is_rotated_on_two_switches_under_traffic_and_no_adjacency_is_lost() {
     let before = switches.each_ref().map(|(_, switch)| roles(switch));
     let signed_by = |switch: &Switch<'_>| switch.ask("show neighbours")[0]["key"].clone();
     let stream = Stream::start(&hosts[0], &hosts[1], "10.0.0.2:9", Duration::from_micros(500));
-    // The steps of docs/switchd.md; between any two each switch lives through more than a hold.
+    // The steps of docs/switchd.md, each longer than the hold time.
     let steps: [(&[&str], u64); 3] = [(&[&old, &new], 1), (&[&new, &old], 1), (&[&new], 1)];
     for (step, (keys, place)) in steps.iter().enumerate() {
         for (name, switch) in &switches {
@@ -202,7 +203,7 @@ fn a_key_is_rotated_on_two_switches_under_traffic_and_no_adjacency_is_lost() {
             std::thread::sleep(Duration::from_millis(1200));
         }
         for (name, switch) in &switches {
-            wait_for(&format!("{name} has heard the first key, step {step}"), 5, || {
+            wait_for(&format!("{name} receives Hellos with the first key, step {step}"), 5, || {
                 signed_by(switch) == json!(place)
             });
             assert_eq!(switch.role("a"), "fabric", "step {step}");
@@ -212,10 +213,14 @@ fn a_key_is_rotated_on_two_switches_under_traffic_and_no_adjacency_is_lost() {
     let outcome = stream.end();
     println!("{} datagrams while keys were rotated, longest gap {:?}", outcome.sent, outcome.gap);
     assert_eq!(outcome.received, outcome.sent, "frames lost");
-    assert_eq!(switches.each_ref().map(|(_, switch)| roles(switch)), before, "no port changed its role");
-    // The old key is worth nothing any more.
+    assert_eq!(
+        switches.each_ref().map(|(_, switch)| roles(switch)),
+        before,
+        "ports must not change their role"
+    );
+    // The old key is no longer accepted.
     assert_eq!(reload(&places, &switches[0].1, "l", &config(&[&old])), json!(["hello_keys"]));
-    wait_for("Hellos by the old key are refused", 5, || {
+    wait_for("Hellos with the old key are refused", 5, || {
         refused(&switches[1].1)["signature"].as_u64() > Some(2)
     });
     switches[1].1.wait_roles(&[("a", "silent")]);

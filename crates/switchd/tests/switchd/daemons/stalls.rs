@@ -1,5 +1,5 @@
-//! How long a daemon waited for a processor, as the kernel counts it: a Hello that is late because the machine stood still is
-//! told from one that the daemon held up itself.
+//! Measures how long a daemon waited for a CPU, from the kernel's counters: distinguishes a Hello that is late because the
+//! machine stalled from one that the daemon itself delayed.
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,18 +13,18 @@ use crate::daemons::net::Netns;
 use crate::daemons::switch::Switch;
 use crate::daemons::tap::Tap;
 
-/// Between two looks.
+/// The sampling interval.
 const EVERY: Duration = Duration::from_millis(5);
 
-/// What a look at the threads of a daemon finds.
+/// A sample of a daemon's threads.
 struct Look {
-    /// When it began and ended.
+    /// When the sample began and ended.
     began: SystemTime,
     ended: SystemTime,
-    /// By thread: for how long it could run and had no processor, ever.
+    /// By thread: the total time that it was runnable without a CPU.
     delays: HashMap<u32, Duration>,
-    /// By how much this look, which takes turns with the daemon, is late itself: a virtual machine that stands still counts
-    /// no delay of its threads.
+    /// The lateness of this sample itself, which shares the CPUs with the daemon: a stalled virtual machine counts no delay
+    /// of its threads.
     late: Duration,
 }
 
@@ -35,7 +35,7 @@ fn delays(process: u32) -> HashMap<u32, Duration> {
         let delay = text.split_whitespace().nth(1)?.parse().ok()?;
         Some((thread.file_name()?.to_str()?.parse().ok()?, Duration::from_nanos(delay)))
     };
-    // A thread that ends meanwhile has no delay any more.
+    // Threads that end during the sample are skipped.
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     threads.filter_map(|thread| of(&thread.path())).collect()
 }
@@ -44,7 +44,7 @@ fn between(from: SystemTime, until: SystemTime) -> Duration {
     until.duration_since(from).unwrap_or_default()
 }
 
-/// Hello messages that come in at an interface, and how long the daemon that sends them waited for a processor.
+/// Watches Hello messages that arrive at an interface, and how long their sender waited for a CPU.
 pub struct Watch {
     tap: Tap,
     stop: Arc<AtomicBool>,
@@ -52,7 +52,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Begins to watch the Hello messages that `sender` sends to `interface`.
+    /// Starts watching the Hello messages from `sender` to `interface`.
     pub fn start(sender: &Switch<'_>, netns: &Netns, interface: &str) -> Self {
         let (process, stop) = (sender.pid(), Arc::new(AtomicBool::new(false)));
         let ends = stop.clone();
@@ -74,24 +74,24 @@ impl Watch {
         Self { tap: Tap::start(netns, interface), stop, looks }
     }
 
-    /// What was seen until now.
+    /// Stops and returns the result.
     pub fn end(self) -> Watched {
         let hellos = self.tap.hellos();
         self.stop.store(true, Ordering::Relaxed);
-        let looks = self.looks.join().expect("the looks");
-        assert!(looks.iter().all(|look| !look.delays.is_empty()), "a daemon runs all the time");
+        let looks = self.looks.join().expect("the sampling thread");
+        assert!(looks.iter().all(|look| !look.delays.is_empty()), "the daemon must run all the time");
         Watched { hellos, looks }
     }
 }
 
-/// Hello messages, and what the machine kept from their sender.
+/// Hello messages, and the stalls of their sender.
 pub struct Watched {
     hellos: Vec<SystemTime>,
     looks: Vec<Look>,
 }
 
 impl Watched {
-    /// For how long the machine kept the daemon from running between two times: as long as the thread that waited most did.
+    /// How long the machine stalled the daemon between two times: the maximum over its threads.
     fn stalled(&self, from: SystemTime, until: SystemTime) -> Duration {
         let first = self.looks.iter().rposition(|look| look.ended <= from).unwrap_or(0);
         let last = self.looks.iter().position(|look| look.began >= until).unwrap_or(self.looks.len() - 1);
@@ -103,7 +103,7 @@ impl Watched {
         longest.max(self.looks[first + 1..=last].iter().map(|look| look.late).sum())
     }
 
-    /// The times that `count` Hello messages after another took, and how much of each the machine stood still.
+    /// The durations of `count` consecutive intervals between Hello messages, each with the machine's stall during it.
     pub fn times_of(&self, count: usize) -> impl Iterator<Item = (Duration, Duration)> {
         self.hellos.windows(count + 1).map(move |hellos| {
             let (from, until) = (hellos[0], hellos[count]);
@@ -116,7 +116,7 @@ impl Watched {
         self.times_of(1).map(|(took, _)| took).max().expect("two Hello messages")
     }
 
-    /// The longest time between two without that in which the machine kept the daemon from running.
+    /// The longest time between two Hello messages, excluding stalls of the machine.
     pub fn longest_of_its_own(&self) -> Duration {
         let own = self.times_of(1).map(|(took, stalled)| took.saturating_sub(stalled));
         own.max().expect("two Hello messages")

@@ -1,4 +1,4 @@
-//! A `weft-switchd` that runs for a test, and `weftctl` to ask it.
+//! A `weft-switchd` that runs for a test, and `weftctl` to query it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ impl Places {
         Self { run, pins: PathBuf::from("/sys/fs/bpf").join(name) }
     }
 
-    /// The flags that say where.
+    /// The flags for these directories.
     fn flags(&self) -> [String; 4] {
         let text = |path: &PathBuf| path.display().to_string();
         ["--run-dir".into(), text(&self.run), "--pin-dir".into(), text(&self.pins)]
@@ -43,7 +43,7 @@ impl Drop for Places {
     }
 }
 
-/// Two hosts at the ports `h1` and `h2` of a switch that is called `s`.
+/// Two hosts on the ports `h1` and `h2` of a switch named `s`.
 pub struct TwoHosts {
     pub netns: Netns,
     pub places: Places,
@@ -57,7 +57,7 @@ impl TwoHosts {
         Self { netns, places: Places::new(), hosts }
     }
 
-    /// Starts the switch, and waits until it knows both for hosts and they reach each other.
+    /// Starts the switch, and waits until both ports are host ports and the hosts reach each other.
     pub fn switch(&self, mode: &str, flags: &[&str]) -> Switch<'_> {
         let config = format!("mode = \"{mode}\"\nports = [\"h1\", \"h2\"]");
         let switch = Switch::start_with(&self.netns, &self.places, "s", &config, flags);
@@ -72,31 +72,31 @@ impl TwoHosts {
     }
 }
 
-/// A daemon, or what one has left.
+/// A daemon, or the state it left behind.
 pub struct Switch<'a> {
     pub netns: &'a Netns,
     places: &'a Places,
     name: String,
     config: PathBuf,
     flags: Vec<String>,
-    /// Variables of its environment, from the next start on.
+    /// Environment variables, from the next start on.
     pub environment: Vec<(String, String)>,
     child: Option<Child>,
 }
 
-/// Waits until `is` says so, and fails after `seconds`.
+/// Waits until `is` returns true, and fails after `seconds`.
 pub fn wait_for(what: &str, seconds: u64, mut is: impl FnMut() -> bool) -> Duration {
     let began = Instant::now();
     while !is() {
-        assert!(began.elapsed() < Duration::from_secs(seconds), "not after {seconds} s: {what}");
+        assert!(began.elapsed() < Duration::from_secs(seconds), "timed out after {seconds} s: {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
     began.elapsed()
 }
 
-/// Tries something up to three times, until it is as promised, and fails where none is. A machine that stands still for a
-/// while only ever adds to the time that a switch takes; a switch that takes too long does so each time, if each try starts
-/// from the same state: where something can take longer the first time, each has a daemon of its own.
+/// Tries something up to three times until it succeeds, and fails if no attempt does. A stalled machine only adds to the
+/// time that a switch takes; a switch that is too slow is so each time, if each attempt starts from the same state: where
+/// the first time can take longer, each attempt starts a new daemon.
 pub fn one_of_three<T>(what: &str, mut attempt: impl FnMut() -> Result<T, String>) -> T {
     let mut all = Vec::new();
     while all.len() < 3 {
@@ -109,17 +109,17 @@ pub fn one_of_three<T>(what: &str, mut attempt: impl FnMut() -> Result<T, String
     panic!("{what}: {all:#?}")
 }
 
-/// Measures a time up to three times, until it is within what is promised, and fails where none is. Each try starts from the
+/// Measures a time up to three times until it is below `promised`, and fails if it never is. Each attempt starts from the
 /// same state (see [`one_of_three`]).
 pub fn within(promised: Duration, what: &str, mut measure: impl FnMut() -> Duration) -> Duration {
     one_of_three(what, || {
         let took = measure();
-        println!("{what}: {took:?}, promised {promised:?}");
-        if took < promised { Ok(took) } else { Err(format!("{took:?}, promised {promised:?}")) }
+        println!("{what}: {took:?}, expected less than {promised:?}");
+        if took < promised { Ok(took) } else { Err(format!("{took:?}, expected less than {promised:?}")) }
     })
 }
 
-/// Starts a daemon that is expected to say no; its output.
+/// Starts a daemon that is expected to refuse; returns its output.
 pub fn refused(netns: &Netns, places: &Places, config: &str, flags: &[&str]) -> Output {
     let path = places.run.join("refused.toml");
     fs::write(&path, config).expect("a file");
@@ -137,7 +137,7 @@ pub fn refused(netns: &Netns, places: &Places, config: &str, flags: &[&str]) -> 
 }
 
 impl<'a> Switch<'a> {
-    /// Starts a daemon; `config` goes below its name, and Hellos are quick.
+    /// Starts a daemon with `config` and a short Hello interval.
     pub fn start(netns: &'a Netns, places: &'a Places, name: &str, config: &str) -> Self {
         Self::start_with(netns, places, name, config, &[])
     }
@@ -167,7 +167,7 @@ impl<'a> Switch<'a> {
         switch
     }
 
-    /// Starts the daemon, again.
+    /// Starts or restarts the daemon.
     pub fn begin(&mut self) {
         assert!(self.child.is_none(), "one at a time");
         let log = fs::File::options().create(true).append(true).open(self.log_path()).expect("a file");
@@ -189,8 +189,8 @@ impl<'a> Switch<'a> {
         self.places.run.join(format!("{}.log", self.name))
     }
 
-    /// How long after `since` it has logged the first line from then on with this text, by the times in the log: those of
-    /// whoever asks it again and again are later on a busy machine.
+    /// The time from `since` to the first later log line with this text, by the log's timestamps: polling would be late on a
+    /// busy machine.
     pub fn logged(&self, text: &str, since: SystemTime) -> Option<Duration> {
         const DAY: u64 = 86_400_000_000;
         let (log, since) = (self.log(), since.duration_since(SystemTime::UNIX_EPOCH).expect("after 1970"));
@@ -200,12 +200,12 @@ impl<'a> Switch<'a> {
             let seconds = (number(11, 13) * 60 + number(14, 16)) * 60 + number(17, 19);
             (seconds * 1_000_000 + number(20, 26) + DAY - since.as_micros() as u64 % DAY) % DAY
         };
-        // A line of before is all but a day after.
+        // An earlier line appears as almost a day later.
         let found = log.lines().filter(|line| line.contains(text)).map(after).find(|after| *after < DAY / 2);
         found.map(Duration::from_micros)
     }
 
-    /// What it has logged.
+    /// Its log.
     pub fn log(&self) -> String {
         fs::read_to_string(self.log_path()).unwrap_or_default()
     }
@@ -220,30 +220,30 @@ impl<'a> Switch<'a> {
         assert_eq!(unsafe { libc::kill(self.pid() as i32, signal) }, 0);
     }
 
-    /// Ends it as a crash does.
+    /// Kills it, like a crash.
     pub fn kill(&mut self) {
         self.signal(libc::SIGKILL);
         self.child.take().expect("it ran").wait().expect("a child");
     }
 
-    /// Has it hang, without an end.
+    /// Pauses it, like a hang.
     pub fn pause(&mut self) {
         self.signal(libc::SIGSTOP);
     }
 
-    /// Has it go on.
+    /// Resumes it.
     pub fn resume(&mut self) {
         self.signal(libc::SIGCONT);
     }
 
-    /// Ends it as a service manager does.
+    /// Stops it like a service manager.
     pub fn stop(&mut self) {
         self.signal(libc::SIGTERM);
         let status = self.child.take().expect("it ran").wait().expect("a child");
         assert!(status.success(), "{}", self.log());
     }
 
-    /// Runs weftctl with words that no argument has spaces in.
+    /// Runs weftctl with arguments separated by spaces.
     pub fn ctl(&self, arguments: &str) -> Output {
         self.ctl_with(&arguments.split_whitespace().collect::<Vec<_>>())
     }
@@ -255,7 +255,7 @@ impl<'a> Switch<'a> {
         command.args(arguments).output().expect("weftctl")
     }
 
-    /// What weftctl says, as JSON.
+    /// The JSON output of weftctl.
     pub fn ask(&self, arguments: &str) -> Value {
         let output = self.ctl(&format!("--json {arguments}"));
         assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
@@ -269,7 +269,7 @@ impl<'a> Switch<'a> {
         found.unwrap_or_else(|| panic!("no port {port}"))["role"].as_str().expect("a role").to_owned()
     }
 
-    /// Waits until ports have roles.
+    /// Waits until ports have these roles.
     pub fn wait_roles(&self, roles: &[(&str, &str)]) {
         for (port, role) in roles {
             wait_for(&format!("{} {port} is {role}: {}", self.name, self.log()), 10, || {
@@ -278,7 +278,7 @@ impl<'a> Switch<'a> {
         }
     }
 
-    /// How many frames were dropped for a reason.
+    /// The number of frames dropped for a reason.
     pub fn dropped(&self, reason: &str) -> u64 {
         self.ask("show counters")["dropped"][reason].as_u64().unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! Gates and rules over the control socket and by `weftctl`; what the daemon does for frames without a rule.
+//! Gates and rules over the control socket and with `weftctl`, and the handling of frames without a rule.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::UdpSocket;
@@ -13,8 +13,8 @@ use crate::daemons::stalls::Watch;
 use crate::daemons::switch::{Places, Switch, one_of_three, wait_for};
 use crate::daemons::traffic::{Connection, Stream, reaches};
 
-/// Two switches with a host each: h1 - l - r - h2. Hosts hang on the ports 0, with the gates 2 and 4; the cable is
-/// between the ports 1, with the gates 100.
+/// Two switches with a host each: h1 - l - r - h2. Hosts are on port 0, with gates 2 and 4; port 1, with gate 100,
+/// connects the switches.
 struct Pair {
     left: Netns,
     right: Netns,
@@ -49,7 +49,7 @@ impl Pair {
         switches
     }
 
-    /// Tells both their gates.
+    /// Sets the gates of both.
     fn set_gates(&self) {
         for (name, gate) in [("l", 2), ("r", 4)] {
             let (status, answer) = self.http(name, "PUT", "/v1/gates", &gates(name, gate));
@@ -57,7 +57,7 @@ impl Pair {
         }
     }
 
-    /// Tells both the way to both hosts.
+    /// Sets the rules for both hosts on both switches.
     fn set_rules(&self) {
         for (name, rules) in [("l", json!([local(1, 2), far(2, 4)])), ("r", json!([local(2, 4), far(1, 2)]))]
         {
@@ -73,7 +73,7 @@ impl Pair {
     }
 }
 
-/// Asks a daemon; status and answer.
+/// Sends a request to a daemon; returns status and body.
 pub fn http(run: &Path, name: &str, method: &str, path: &str, body: &str) -> (u16, Value) {
     let mut stream = UnixStream::connect(run.join(format!("{name}.sock"))).expect("the socket");
     let head = format!("{method} {path} HTTP/1.0\r\nContent-Length: {}\r\n\r\n", body.len());
@@ -103,7 +103,7 @@ pub fn rule(destination: &str, down: u32, gate: u32) -> Value {
     })
 }
 
-/// The rule for a host behind the same switch, and for one behind the other.
+/// The rule for a host on the same switch, and for one on the other.
 fn local(host: u8, gate: u32) -> Value {
     rule(&format!("10.0.0.{host}/32"), gate, gate)
 }
@@ -112,7 +112,7 @@ fn far(host: u8, gate: u32) -> Value {
     rule(&format!("10.0.0.{host}/32"), gate, 100)
 }
 
-/// The lines of `weftctl`.
+/// The output lines of `weftctl`.
 fn lines(switch: &Switch<'_>, arguments: &[&str]) -> Vec<String> {
     let output = switch.ctl_with(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -130,10 +130,10 @@ fn refusal(switch: &Switch<'_>, arguments: &[&str]) -> String {
 fn hosts_talk_once_both_switches_are_told_and_a_second_time_there_is_nothing_to_do() {
     let pair = Pair::new();
     let [left, right] = pair.start();
-    assert!(!reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"), "nobody told them");
+    assert!(!reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"), "no rules are set yet");
     pair.set_gates();
     pair.set_rules();
-    // What still waits for an address is for the other port.
+    // Another port, since datagrams to the first may still wait for address resolution.
     assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:17"));
     let (_, gates) = pair.http("l", "GET", "/v1/gates", &Value::Null);
     let expected = json!({
@@ -146,7 +146,7 @@ fn hosts_talk_once_both_switches_are_told_and_a_second_time_there_is_nothing_to_
     assert_eq!(gates, expected);
     let (_, flows) = pair.http("l", "GET", "/v1/flows?limit=1", &Value::Null);
     assert_eq!((&flows["total"], flows["rules"].as_array().map(Vec::len)), (&json!(2), Some(1)));
-    // ARP and at least one datagram each way.
+    // ARP and at least one datagram in each direction.
     let rules = left.ask("show flows")["rules"].clone();
     let packets = |host: u8| {
         let of = rules
@@ -172,7 +172,10 @@ fn hosts_talk_once_both_switches_are_told_and_a_second_time_there_is_nothing_to_
     assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:8"));
     assert_eq!(left.ask("dump-groups"), json!([group]));
     let counted = &left.ask("dump-flows")["rules"][0];
-    assert!(counted["packets"].as_u64() > Some(packets(2)), "the counts of a rule go on: {counted}");
+    assert!(
+        counted["packets"].as_u64() > Some(packets(2)),
+        "the counters of a rule must continue: {counted}"
+    );
     let counters = right.ask("show counters");
     assert!(counters["tags"]["popped"].as_u64() > Some(0) && counters["tags"]["pushed"].as_u64() > Some(0));
     let (_, status) = pair.http("l", "GET", "/v1/status", &Value::Null);
@@ -227,7 +230,7 @@ fn weftctl_sets_gates_and_rules_one_at_a_time_and_what_it_dumps_it_reads() {
         refusal(&left, &["set-gate", "eth9", "8"]).contains("`eth9` is no port of this switch: it has h, a")
     );
 
-    // All of a file, or nothing.
+    // All lines of a file, or none.
     let file = pair.places.run.join("flows");
     let path = file.to_str().expect("a path");
     let good = "# some more\ngroup_id=9,bucket=gate:100,up:0\n\npriority=5,ip_dst=10.9.0.0/16 actions=down:4,group:9\n";
@@ -251,7 +254,7 @@ fn weftctl_sets_gates_and_rules_one_at_a_time_and_what_it_dumps_it_reads() {
     );
     assert_eq!(lines(&left, &["dump-flows", "ip_dst=10.9.0.0/16"]), flows[1..]);
 
-    // Away with all, and back from what was dumped.
+    // Removes all, and restores it from the dump.
     lines(&left, &["del-flow", "priority=1000,ip_dst=10.0.0.2"]);
     assert_eq!(lines(&left, &["del-flow", "--all", "ip_dst=10.0.0.0/8"]), ["1 rules are gone"]);
     lines(&left, &["del-group", "9"]);
@@ -356,7 +359,7 @@ fn what_cannot_be_read_or_taken_is_said_and_changes_nothing() {
     }
 }
 
-/// Notices as they come.
+/// A stream of notices.
 struct Listener(BufReader<UnixStream>);
 
 impl Listener {
@@ -379,7 +382,7 @@ impl Listener {
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"))
     }
 
-    /// The next that is so, and how long it took.
+    /// The next notice for which `is` returns true, and how long it took.
     fn until(&mut self, mut is: impl FnMut(&Value) -> bool) -> (Value, Duration) {
         let began = Instant::now();
         loop {
@@ -423,7 +426,7 @@ fn the_first_packet_waits_for_its_rule_and_is_delivered() {
     let (_, answer) =
         pair.http("r", "PUT", "/v1/flows", &json!({"priority": 1000, "rules": [local(2, 4), far(1, 2)]}));
     assert_eq!(answer["added"], 2, "{answer}");
-    // Nobody asks for addresses: the one datagram is all that is sent.
+    // Static neighbours: the datagrams are the only traffic.
     pair.hosts[0].ip("neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev eth0");
     pair.hosts[0].ip("neigh add 10.0.0.9 lladdr 02:00:00:00:00:09 dev eth0");
     let echo = pair.hosts[1].run(|| UdpSocket::bind("10.0.0.2:7").expect("a port"));
@@ -444,8 +447,8 @@ fn the_first_packet_waits_for_its_rule_and_is_delivered() {
         let (length, from) = echo.recv_from(&mut buffer).unwrap_or_else(|_| panic!("datagram {number}"));
         assert_eq!((&buffer[..length], from.to_string().as_str()), (&[number][..], "10.0.0.1:7000"));
     }
-    println!("delivered {:?} after it was sent", began.elapsed());
-    // Sent on by the daemon, and not by the program.
+    println!("delivered {:?} after sending", began.elapsed());
+    // Forwarded by the daemon, not the program.
     let metrics = || {
         let mut stream = UnixStream::connect(pair.places.run.join("l.sock")).expect("the socket");
         write!(stream, "GET /metrics HTTP/1.0\r\n\r\n").expect("a connection");
@@ -465,21 +468,21 @@ fn the_first_packet_waits_for_its_rule_and_is_delivered() {
     ] {
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }
-    // A pair is told of once a second, and a frame does not wait for longer.
+    // A pair is reported once per second, and a frame waits no longer than that.
     let misses = left.ask("show counters")["tags"]["misses"].as_u64().expect("a count");
     for _ in 0..20 {
         socket.send_to(b"x", "10.0.0.9:7").expect("it is sent");
     }
-    wait_for("all are missed", 5, || {
+    wait_for("all are counted as misses", 5, || {
         left.ask("show counters")["tags"]["misses"].as_u64() >= Some(misses + 20)
     });
     socket.send_to(b"y", "10.0.0.2:7").expect("it is sent");
-    assert_eq!(echo.recv(&mut buffer).expect("it needs nobody"), 1);
+    assert_eq!(echo.recv(&mut buffer).expect("a datagram that has a rule"), 1);
     std::thread::sleep(Duration::from_millis(1100));
     let late = rule("10.0.0.9/32", 4, 100);
     let (status, _) = pair.http("l", "POST", "/v1/flows", &json!({"changes": [{"add": late}]}));
     assert_eq!(status, 200);
-    // The host's questions for routers are among them.
+    // They include the host's router solicitations.
     let text = metrics();
     let expired = "weft_waiting_frames_total{switch=\"l\",fate=\"expired\"} ";
     let expired = text.lines().find_map(|line| line.strip_prefix(expired)?.parse::<u64>().ok());
@@ -514,7 +517,7 @@ fn a_connection_opens_at_once_though_its_rule_is_made_for_its_first_segment() {
         http(&places, "l", "POST", "/v1/flows", &json!({"changes": [{"add": far(2, 4)}]}).to_string())
     });
     let began = Instant::now();
-    // The checksum of the segment that waits was left to the interface, and is whole when it arrives.
+    // The waiting segment's checksum was left to the interface; it is complete on arrival.
     let _connection = Connection::open(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:80");
     let took = began.elapsed();
     assert_eq!(controller.join().expect("the controller").0, 200);
@@ -542,7 +545,7 @@ fn in_mode_flow_table_every_switch_goes_by_its_rules_and_there_are_no_tags() {
         assert!(tags["lookups"].as_u64() >= Some(4), "{tags}");
     }
     assert!(lines(&left, &["dump-gates"])[0].starts_with("width=wide,ethertype=0xff2f,"));
-    // What is about exploring finds nothing, and all else is as in other modes.
+    // Commands about exploration find nothing; the others work as in other modes.
     assert_eq!(left.ask("flush"), json!({"hosts": 0, "paths": 0}));
     assert_eq!((&left.ask("show hosts")["total"], &left.ask("show paths")["total"]), (&json!(0), &json!(0)));
     assert_eq!(left.ask("reload"), json!({"changed": []}));
@@ -558,7 +561,7 @@ fn in_mode_flow_table_every_switch_goes_by_its_rules_and_there_are_no_tags() {
     assert_eq!(pair.http("l", "POST", "/v1/flows", &through_group).0, 200);
     assert!(
         !reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:8"),
-        "a port that drains takes none of a group's"
+        "a draining port must not be used by a group"
     );
     left.ask("drain a --undo");
     assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:9"));
@@ -568,7 +571,7 @@ fn in_mode_flow_table_every_switch_goes_by_its_rules_and_there_are_no_tags() {
 #[ignore = "needs root and BPF"]
 fn gates_and_rules_outlive_the_daemon_and_frames_go_on() {
     let pair = Pair::new();
-    // A neighbour is away for as long as it takes to start both.
+    // The hold time is longer than both daemons take to start.
     let [mut left, mut right] = pair.start_with("mode = \"tag-forward\"\n[hello]\ninterval = \"600 ms\"");
     pair.set_gates();
     pair.set_rules();
@@ -637,7 +640,7 @@ fn groups_by_hand_outlive_the_provisioners_lists_and_unknown_gates_are_said() {
     let text = refusal(&left, &["set-gate", "a", "57", "--up"]);
     assert!(text.contains("up gates of this switch are multiples of 100, and the next is 100 "), "{text}");
 
-    // What a switch shows it takes.
+    // A switch accepts the gates that it shows.
     let (_, shown) = pair.http("l", "GET", "/v1/gates", &Value::Null);
     assert_eq!(shown["gates"][0]["flag"], "srv");
     assert_eq!(pair.http("l", "PUT", "/v1/gates", &shown), (200, json!({"gates": 2})));
@@ -688,7 +691,7 @@ fn many_rules_are_taken_in_seconds_and_hold_nothing_else_up() {
         .map(|count| (count, json!({"priority": 1000, "rules": rules[..count], "groups": []}).to_string()));
     one_of_three("many rules", || {
         let pair = Pair::new();
-        // A neighbour that has no processor for some hundred milliseconds is not lost for it.
+        // The hold time tolerates scheduling delays of several hundred milliseconds.
         let [left, right] =
             pair.start_with("mode = \"tag-forward\"\n[hello]\ninterval = \"100 ms\"\nhold = 9");
         pair.set_gates();
@@ -716,10 +719,10 @@ fn many_rules_are_taken_in_seconds_and_hold_nothing_else_up() {
                 println!("{count} rules {expected}: {took:?}");
                 assert!(took < Duration::from_secs(30), "{took:?}");
             }
-            let (asked, watched) = (longest.join().expect("the questions"), watch.end());
+            let (asked, watched) = (longest.join().expect("the status requests"), watch.end());
             let (longest, its_own) = (watched.longest(), watched.longest_of_its_own());
             println!(
-                "{count} rules: another question waits {asked:?}, a Hello {longest:?}, {its_own:?} its own"
+                "{count} rules: another request waits {asked:?}, longest Hello gap {longest:?}, {its_own:?} of it due to the daemon"
             );
             (known, waits, own) = (*count, waits.max(asked), own.max(its_own));
         }
@@ -734,6 +737,6 @@ fn many_rules_are_taken_in_seconds_and_hold_nothing_else_up() {
         let (_, answer) = pair.http("l", "PUT", "/v1/flows", &json!({"priority": 1000, "rules": []}));
         assert_eq!(answer["removed"], 200_000);
         let is_kept = waits < Duration::from_secs(1) && own < Duration::from_millis(300);
-        is_kept.then_some(()).ok_or_else(|| format!("a question waits {waits:?}, a Hello {own:?}"))
+        is_kept.then_some(()).ok_or_else(|| format!("a request waits {waits:?}, a Hello {own:?}"))
     });
 }

@@ -1,5 +1,5 @@
-//! Frames that come in at an interface, with the time at which the kernel took each in: a test that runs late on a busy
-//! machine does not make them late.
+//! Frames that arrive at an interface, with the kernel's receive timestamps, which do not depend on how busy the machine
+//! is.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
@@ -11,25 +11,25 @@ use weft_wire::EtherType;
 
 use crate::daemons::net::{Netns, make_room, packet_socket};
 
-/// `SIOCGSTAMPNS`: when the frame that was read last came in.
+/// `SIOCGSTAMPNS`: the receive timestamp of the last frame read.
 const TIME_OF_LAST: libc::c_ulong = 0x8907;
 
 /// A frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// When it came in.
+    /// When it arrived.
     pub at: SystemTime,
     /// Whether it is a Hello.
     pub is_hello: bool,
 }
 
-/// All that comes in at an interface, from the start on.
+/// Records all frames that arrive at an interface.
 pub struct Tap {
     stop: Arc<AtomicBool>,
     arrivals: JoinHandle<Vec<Arrival>>,
 }
 
-/// When the frame came in that was read last; what this is asked for the first time has the kernel take times.
+/// The receive timestamp of the last frame read; the first call enables timestamps.
 fn time_of_last(socket: &OwnedFd) -> Option<SystemTime> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a time that lives until the call returns.
@@ -38,7 +38,7 @@ fn time_of_last(socket: &OwnedFd) -> Option<SystemTime> {
 }
 
 impl Tap {
-    /// Begins to listen to what comes in at `interface`.
+    /// Starts recording at `interface`.
     pub fn start(netns: &Netns, interface: &str) -> Self {
         let socket = packet_socket(netns, interface, libc::ETH_P_ALL);
         make_room(&socket);
@@ -59,16 +59,16 @@ impl Tap {
                     continue;
                 }
                 let mut frame = [0_u8; 64];
-                // SAFETY: all zeros is a value of this structure of integers.
+                // SAFETY: all zeros is a valid value of this structure of integers.
                 let mut from: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
                 let mut length = size_of_val(&from) as libc::socklen_t;
-                // SAFETY: the pointers are to memory of the lengths that are given.
+                // SAFETY: the pointers are to memory of the given lengths.
                 let read = unsafe {
                     let (buffer, from) = (frame.as_mut_ptr().cast(), (&raw mut from).cast());
                     libc::recvfrom(socket.as_raw_fd(), buffer, frame.len(), 0, from, &raw mut length)
                 };
                 if read >= 14 && from.sll_pkttype != libc::PACKET_OUTGOING {
-                    let at = time_of_last(&socket).expect("the kernel takes times");
+                    let at = time_of_last(&socket).expect("timestamps are enabled");
                     let ethertype = u16::from_be_bytes([frame[12], frame[13]]);
                     arrivals.push(Arrival { at, is_hello: ethertype == EtherType::HELLO.0 });
                 }
@@ -77,13 +77,13 @@ impl Tap {
         Self { stop, arrivals }
     }
 
-    /// What came in until now, in order.
+    /// Stops and returns all frames, in order.
     pub fn end(self) -> Vec<Arrival> {
         self.stop.store(true, Ordering::Relaxed);
         self.arrivals.join().expect("the listener")
     }
 
-    /// When Hello messages came in until now, in order.
+    /// Stops and returns the arrival times of Hello messages, in order.
     pub fn hellos(self) -> Vec<SystemTime> {
         self.end().into_iter().filter(|arrival| arrival.is_hello).map(|arrival| arrival.at).collect()
     }

@@ -1,4 +1,4 @@
-//! What hosts say to each other: datagrams that are counted, and TCP.
+//! Traffic between hosts: counted datagrams, and TCP.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use crate::daemons::net::{Netns, make_room};
 
-/// A socket of UDP in the namespace that the thread is in. A process that another test is starting at this moment holds
-/// the sockets of this one until it is another program, so an address that is in use is tried again.
+/// A UDP socket in the thread's namespace. A child that another test is starting inherits this test's sockets between fork
+/// and exec, so an address in use is retried.
 fn udp(address: SocketAddr) -> UdpSocket {
     let began = Instant::now();
     loop {
@@ -25,8 +25,8 @@ fn udp(address: SocketAddr) -> UdpSocket {
     }
 }
 
-/// Whether one of four datagrams to `address` comes back from there: a first one may start the search for it, and so may
-/// the first answer.
+/// Whether one of four datagrams to `address` is echoed: the first datagram and the first echo may be lost to path
+/// exploration.
 pub fn reaches(from: &Netns, to_host: &Netns, address: &str) -> bool {
     let address: SocketAddr = address.parse().expect("an address");
     let echo = to_host.run(move || udp(address));
@@ -51,18 +51,18 @@ pub fn reaches(from: &Netns, to_host: &Netns, address: &str) -> bool {
     back
 }
 
-/// Datagrams of one host to another, every so often, numbered.
+/// Numbered datagrams from one host to another at a fixed interval.
 pub struct Stream {
     stop: Arc<AtomicBool>,
     sender: JoinHandle<u64>,
     receiver: JoinHandle<Vec<(u64, Instant)>>,
 }
 
-/// What came of a stream.
+/// The result of a stream.
 pub struct Outcome {
     pub sent: u64,
     pub received: u64,
-    /// The longest time in which nothing came.
+    /// The longest gap between received datagrams.
     pub gap: Duration,
 }
 
@@ -125,7 +125,7 @@ impl Connection {
         Self { client, server: accepting.join().expect("a connection") }
     }
 
-    /// Sends bytes from the client to the server and waits until all are there; the time that takes.
+    /// Sends bytes from the client to the server and waits for all of them; returns the time taken.
     pub fn send(&mut self, bytes: usize) -> Duration {
         let began = Instant::now();
         let mut server = self.server.try_clone().expect("a socket");

@@ -1,4 +1,4 @@
-//! Neighbours whose daemon hangs: their data plane forwards, and nobody loses a frame for it.
+//! Neighbours whose daemon hangs: their data plane keeps forwarding, and no frame is lost.
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixDatagram, UnixStream};
@@ -14,7 +14,7 @@ use crate::daemons::switch::{Places, Switch, wait_for, within};
 use crate::daemons::tap::Tap;
 use crate::daemons::traffic::{Connection, Stream, reaches};
 
-/// Three intervals of 100 ms, as all these tests have them.
+/// Three intervals of 100 ms, as in all these tests.
 const HOLD: Duration = Duration::from_millis(300);
 
 /// Two leaves with a host each, and two spines.
@@ -51,7 +51,7 @@ impl LeafSpine {
             "ecmp" => [1, 2]
                 .map(|number| {
                     let ports = match at {
-                        // A leaf: its own host, and both spines to the other's.
+                        // A leaf: to its own host, and over both spines to the other host.
                         0 | 1 if number == at + 1 => "\"host\"".to_owned(),
                         0 | 1 => "\"s0\", \"s1\"".to_owned(),
                         _ => format!("\"l{}\"", number - 1),
@@ -98,12 +98,12 @@ fn metrics(places: &Places, name: &str) -> String {
 fn a_leaf_whose_daemon_hangs_loses_nothing_in_any_mode_and_nobody_is_lost_when_it_goes_on() {
     for mode in ["arp-path", "tcp-path", "tfe", "ecmp"] {
         let (network, places) = (LeafSpine::new(), Places::new());
-        // Twice as long as elsewhere: daemons that do not hang, but have no processor for a while, are heard in time.
+        // Twice as long as elsewhere, to tolerate scheduling delays of the daemons that do not hang.
         let hold = 2 * HOLD;
         let mut switches = network.start_at(&places, mode, "200 ms");
         let hosts = &network.hosts;
         if mode == "ecmp" {
-            // These hosts' broadcasts find each other, as in every mode.
+            // Broadcasts work as in every mode.
             assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"), "{mode}");
         }
         let mut old = Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80");
@@ -126,7 +126,10 @@ fn a_leaf_whose_daemon_hangs_loses_nothing_in_any_mode_and_nobody_is_lost_when_i
         std::thread::sleep(2 * hold);
         let (out, back) = (out.end(), back.end());
         for outcome in [&out, &back] {
-            println!("{mode}: {} of {} came, longest gap {:?}", outcome.received, outcome.sent, outcome.gap);
+            println!(
+                "{mode}: {} of {} arrived, longest gap {:?}",
+                outcome.received, outcome.sent, outcome.gap
+            );
         }
         assert_eq!((out.received, back.received), (out.sent, back.sent), "{mode}: {}", log_of(&switches));
         let woken = switches.leaves[0].log();
@@ -146,15 +149,15 @@ fn a_port_that_is_unheard_is_shown_counted_and_named_once_in_the_log() {
         Stream::start(&network.hosts[1], &network.hosts[0], "10.0.0.1:9", every),
     ];
     switches.leaves[0].pause();
-    let used = wait_for("a spine keeps the leaf", 5, || {
+    let used = wait_for("a spine keeps using the leaf", 5, || {
         switches.spines.iter().any(|spine| spine.role("l0") == "unheard")
     });
     println!("kept after {used:?}");
     std::thread::sleep(3 * HOLD);
-    // It stays so, for as long as frames come: a stream that pauses for a hold has the port fall silent until it goes on.
+    // It stays unheard as long as frames arrive; if a stream pauses for a hold time, the port is silent until it resumes.
     let kept = |spine: &&Switch<'_>| spine.role("l0") == "unheard";
     let mut at = 0;
-    wait_for("it stays so", 5, || {
+    wait_for("the port stays unheard", 5, || {
         at = switches.spines.iter().position(|spine| kept(&spine)).unwrap_or(usize::MAX);
         at != usize::MAX
     });
@@ -172,8 +175,8 @@ fn a_port_that_is_unheard_is_shown_counted_and_named_once_in_the_log() {
     let _ = streams.map(Stream::end);
 }
 
-/// How long after its last frame a leaf that was heard until then is noticed to be dead, at the spine where that takes
-/// longer. `None`: it was not heard until then, since its daemon had no processor; so it hung before it died.
+/// The time from the last frame of a leaf to the detection of its death, at the slower spine. `None` if the leaf's Hellos
+/// had stopped before its last frame, since the scheduler delayed its daemon.
 fn notice_of_a_death() -> Option<Duration> {
     let (network, places) = (LeafSpine::new(), Places::new());
     let switches = network.start(&places, "arp-path");
@@ -184,27 +187,27 @@ fn notice_of_a_death() -> Option<Duration> {
     ];
     let taps = network.spines.each_ref().map(|spine| Tap::start(spine, "l0"));
     std::thread::sleep(HOLD);
-    // Its frames and its Hello messages end at one moment; carriers stay. Ending its daemon, and taking its programs away,
-    // can take as long as a hold, in which the one is gone and the other forwards.
+    // Stops its frames and Hello messages at the same moment; carriers stay. Killing the daemon and detaching its programs
+    // could take as long as a hold time, with the daemon gone and the data plane still forwarding.
     for port in ["s0", "s1"] {
         let arguments = ["qdisc", "replace", "dev", port, "root", "blackhole"];
         let output = network.leaves[0].command("tc").args(arguments).output().expect("iproute2");
         assert!(output.status.success(), "{output:?}");
     }
     for spine in &switches.spines {
-        wait_for("the spine notices", 5, || spine.role("l0") == "silent");
+        wait_for("the spine detects the death", 5, || spine.role("l0") == "silent");
     }
     let _ = streams.map(Stream::end);
     let mut longest = Duration::ZERO;
     for (spine, tap) in switches.spines.iter().zip(taps) {
         let arrivals = tap.end();
-        let last = arrivals.last().expect("frames came").at;
-        let hello = arrivals.iter().rfind(|arrival| arrival.is_hello).expect("Hello messages came").at;
+        let last = arrivals.last().expect("frames arrived").at;
+        let hello = arrivals.iter().rfind(|arrival| arrival.is_hello).expect("Hello messages arrived").at;
         if last.duration_since(hello).unwrap_or_default() >= HOLD / 2 {
             return None;
         }
         assert_eq!(spine.logged("used as the last resort", last), None, "{}", spine.log());
-        // Neither is said a second time within ten seconds.
+        // Neither line is logged twice within ten seconds.
         if spine.log().contains("last resort") {
             return None;
         }
@@ -216,8 +219,8 @@ fn notice_of_a_death() -> Option<Duration> {
 #[test]
 #[ignore = "needs root and BPF"]
 fn a_neighbour_that_is_dead_is_noticed_within_its_hold_though_it_sent_until_it_died() {
-    within(HOLD + Duration::from_millis(150), "a neighbour is noticed to be dead", || {
-        (0..10).find_map(|_| notice_of_a_death()).expect("a leaf that is heard until it dies")
+    within(HOLD + Duration::from_millis(150), "a dead neighbour is detected", || {
+        (0..10).find_map(|_| notice_of_a_death()).expect("a leaf that is up until it dies")
     });
 }
 
@@ -225,10 +228,10 @@ fn a_neighbour_that_is_dead_is_noticed_within_its_hold_though_it_sent_until_it_d
 #[ignore = "needs root and BPF"]
 fn a_silent_port_that_delivers_again_is_used_again_and_one_that_ends_is_silent_a_hold_later() {
     let (network, places) = (LeafSpine::new(), Places::new());
-    // A host asks for an address once a second: within a hold.
+    // A host repeats ARP Requests once per second: within the hold time.
     let mut switches = network.start_at(&places, "arp-path", "500 ms");
     for host in &network.hosts {
-        // Nothing but what the test sends.
+        // No traffic except the test's own.
         let off =
             host.run(|| Command::new("sysctl").args(["-qw", "net.ipv6.conf.all.disable_ipv6=1"]).status());
         assert!(off.expect("procps").success());
@@ -237,7 +240,10 @@ fn a_silent_port_that_delivers_again_is_used_again_and_one_that_ends_is_silent_a
     for spine in &switches.spines {
         spine.wait_roles(&[("l0", "silent")]);
     }
-    assert!(reaches(&network.hosts[0], &network.hosts[1], "10.0.0.2:7"), "whoever sends is let in");
+    assert!(
+        reaches(&network.hosts[0], &network.hosts[1], "10.0.0.2:7"),
+        "frames from the silent port must be accepted"
+    );
     assert!(reaches(&network.hosts[1], &network.hosts[0], "10.0.0.1:7"));
     let ended = Instant::now();
     for spine in &switches.spines {
@@ -275,14 +281,18 @@ fn hellos_that_are_not_the_neighbours_end_the_last_resort() {
     )
     .expect("a file");
     r.begin();
-    // Each Hello is worth a hold. A daemon that has no processor for as long sends none, and the port is let in: that is not
-    // so each time, while a port that frames bring back is back after a part of a hold.
+    // Each Hello counts for a hold time. If the scheduler delays the daemon for as long, it sends none and the port is
+    // accepted, but not in every attempt; a port restored by frames would be back within a fraction of the hold time.
     let stays = || {
         l.wait_roles(&[("a", "silent")]);
         std::thread::sleep(2 * HOLD);
         l.role("a") == "silent"
     };
-    assert!((0..3).any(|_| stays()), "frames of whoever that is do not bring it back: {}", l.log());
+    assert!(
+        (0..3).any(|_| stays()),
+        "frames from an unauthenticated neighbour must not restore the port: {}",
+        l.log()
+    );
     stream.end();
 }
 
@@ -305,9 +315,9 @@ fn a_service_manager_is_told_that_the_daemon_is_alive_for_as_long_as_it_is() {
         Some(String::from_utf8_lossy(&buffer[..length]).trim().to_owned())
     };
     for _ in 0..10 {
-        within(HOLD, "the service manager is told", || {
+        within(HOLD, "the service manager is notified", || {
             let (began, mut said) = (Instant::now(), None);
-            wait_for("the service manager is told", 5, || {
+            wait_for("the service manager is notified", 5, || {
                 said = told();
                 said.is_some()
             });
@@ -316,10 +326,10 @@ fn a_service_manager_is_told_that_the_daemon_is_alive_for_as_long_as_it_is() {
         });
     }
     switch.pause();
-    wait_for("nothing is said any more", 5, || told().is_none());
+    wait_for("notifications stop", 5, || told().is_none());
     switch.resume();
-    wait_for("it is said again", 5, || told().as_deref() == Some("WATCHDOG=1"));
-    // Hosts that keep the daemon busy keep nobody else busy: it is said twice as often as is wanted, and not more.
+    wait_for("notifications resume", 5, || told().as_deref() == Some("WATCHDOG=1"));
+    // Load from hosts does not cause extra notifications: at most twice the required rate.
     let (ends, began) = (Arc::new(AtomicBool::new(false)), Instant::now());
     let (stop, socket) = (ends.clone(), raw(&host, 0));
     let busy = std::thread::spawn(move || {
@@ -337,5 +347,5 @@ fn a_service_manager_is_told_that_the_daemon_is_alive_for_as_long_as_it_is() {
     }
     ends.store(true, Ordering::Relaxed);
     busy.join().expect("the sender");
-    assert!((1..=14).contains(&said), "{said} times in 2 s");
+    assert!((1..=14).contains(&said), "{said} notifications in 2 s");
 }

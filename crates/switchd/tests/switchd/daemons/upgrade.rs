@@ -1,5 +1,4 @@
-//! A new program takes the place of the one that forwards as a whole or not at all, and takes over only tables that mean
-//! the same to it.
+//! An upgrade replaces the running program completely or not at all, and adopts only tables with an identical layout.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -12,7 +11,7 @@ use crate::daemons::net::{Netns, host};
 use crate::daemons::switch::{Places, Switch, TwoHosts, wait_for};
 use crate::daemons::traffic::{Stream, reaches};
 
-/// Everything that is pinned: where, which object, and the note that it is.
+/// All pins: path, inode, and target of symbolic links.
 fn pinned(folder: &Path) -> Vec<(PathBuf, u64, Option<PathBuf>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -27,14 +26,14 @@ fn pinned(folder: &Path) -> Vec<(PathBuf, u64, Option<PathBuf>)> {
     found
 }
 
-/// The programs at interfaces, by number.
+/// The IDs of programs attached to interfaces.
 fn programs(netns: &Netns, hook: &str, interfaces: &[&str]) -> Vec<String> {
     let one = |interface: &&str| {
         if hook == "tcx" {
             let name = (*interface).to_owned();
             let query = move || {
                 use aya::programs::{SchedClassifier, TcAttachType};
-                let found = SchedClassifier::query_tcx(&name, TcAttachType::Ingress).expect("root may ask");
+                let found = SchedClassifier::query_tcx(&name, TcAttachType::Ingress).expect("needs root");
                 format!("{:?}", found.1.iter().map(|program| program.id()).collect::<Vec<_>>())
             };
             return netns.run(query);
@@ -46,7 +45,7 @@ fn programs(netns: &Netns, hook: &str, interfaces: &[&str]) -> Vec<String> {
     interfaces.iter().map(one).collect()
 }
 
-/// Starts a daemon that may open so many files; whether it came to run, and what it said.
+/// Starts a daemon with a limit of open files; returns whether it started, and its output.
 fn start(netns: &Netns, places: &Places, config: &Path, attach: &str, files: u64) -> (bool, String) {
     let log = places.run.join("limited.log");
     let mut command = netns.command(env!("CARGO_BIN_EXE_weft-switchd"));
@@ -71,7 +70,10 @@ fn start(netns: &Netns, places: &Places, config: &Path, attach: &str, files: u64
         if UnixStream::connect(&socket).is_ok() {
             break true;
         }
-        assert!(began.elapsed() < Duration::from_secs(120), "neither runs nor ends with {files} files");
+        assert!(
+            began.elapsed() < Duration::from_secs(120),
+            "the daemon neither starts nor exits with {files} files"
+        );
         std::thread::sleep(Duration::from_millis(5));
     };
     let _ = child.kill();
@@ -96,7 +98,7 @@ fn an_upgrade_that_fails_at_any_point_leaves_the_old_data_plane_forwarding_and_p
         let stream = Stream::start(&hosts[0], &hosts[1], "10.0.0.2:9", Duration::from_millis(1));
         let interfaces = ["h1", "h2", "h3"];
         let before = (pinned(&places.pins), programs(&netns, attach, &interfaces));
-        // One more port, and tables of another size; and another order of ports, whose pins have other names.
+        // One more port and tables of another size; and another order of ports, whose pins have other names.
         let other = |ports: &str, file: &str| {
             let file = places.run.join(file);
             let text = config(ports, 8192);
@@ -120,7 +122,7 @@ fn an_upgrade_that_fails_at_any_point_leaves_the_old_data_plane_forwarding_and_p
                 failures.push(said[error..].lines().next().unwrap_or_default().to_owned());
             }
             files += 3;
-            assert!(files < 200, "{attach}: it never runs: {failures:?}");
+            assert!(files < 200, "{attach}: the daemon never starts: {failures:?}");
         };
         failures.dedup();
         println!("{attach}: {failures:#?}");
@@ -128,7 +130,7 @@ fn an_upgrade_that_fails_at_any_point_leaves_the_old_data_plane_forwarding_and_p
         let after = (pinned(&places.pins), programs(&netns, attach, &interfaces));
         assert!(after.1.iter().all(|program| !before.1.contains(program)), "{attach}: {before:?} {after:?}");
         assert!(!places.pins.join("s/next").exists(), "{attach}: {after:?}");
-        // The tables of another size, and no others.
+        // Only the tables whose size changed.
         for (map, begins_empty) in [("paths", true), ("locked", true), ("stations", false), ("ports", false)]
         {
             let line = said.lines().find(|line| line.contains("begins empty") && line.contains(map));
@@ -150,11 +152,11 @@ fn a_first_start_that_fails_leaves_no_pins() {
         let config = places.run.join("s.toml");
         fs::write(&config, "name = \"s\"\nmode = \"tcp-path\"\nports = [\"h1\"]\n").expect("a file");
         let mut files = 8;
-        // One by one: each step of a start fails at some number.
+        // One more file at a time: each step of a start fails once.
         while let (false, said) = start(&netns, &places, &config, attach, files) {
             assert!(!places.pins.join("s").exists(), "{attach}, {files} files: {said}");
             files += 1;
-            assert!(files < 200, "{attach}: it never runs: {said}");
+            assert!(files < 200, "{attach}: the daemon never starts: {said}");
         }
         assert!(places.pins.join("s/program").exists(), "{attach}");
     }
@@ -169,7 +171,7 @@ fn a_table_whose_fields_mean_something_else_begins_empty_and_is_named() {
     let own = fs::read_link(&layout).expect("a layout");
     let hosts_known = |switch: &Switch<'_>| switch.ask("show hosts")["total"].as_u64();
     assert_eq!(hosts_known(&switch), Some(2));
-    // As another version would have left it: all sizes are the same.
+    // Like another version's table: same sizes, different fields.
     for (other, why) in
         [(Some("0f".repeat(16)), "fields of another meaning"), (None, "fields of unknown meaning")]
     {
@@ -190,9 +192,14 @@ fn a_table_whose_fields_mean_something_else_begins_empty_and_is_named() {
         assert_eq!(fs::read_link(&layout).expect("a layout"), own, "{why}");
         two.hosts.iter().for_each(|host| host.ip("link set dev eth0 up"));
         switch.wait_roles(&[("h1", "host"), ("h2", "host")]);
-        wait_for("hosts are known again", 10, || two.reach());
+        wait_for("hosts reach each other again", 10, || two.reach());
     }
-    assert_eq!(switch.log().matches("begins empty").count(), 2, "only what differs: {}", switch.log());
+    assert_eq!(
+        switch.log().matches("begins empty").count(),
+        2,
+        "only the changed table may begin empty: {}",
+        switch.log()
+    );
 }
 
 #[test]
@@ -206,7 +213,7 @@ fn what_a_daemon_left_that_was_killed_while_it_started_is_in_nobodys_way() {
             fs::create_dir(pins.join(folder)).expect("a directory");
         }
         symlink("0f".repeat(16), pins.join("next/layouts/paths")).expect("a link");
-        // The map is not there: it was killed between the two.
+        // Without the map: the daemon was killed between the two steps.
     };
     switch.kill();
     leave();

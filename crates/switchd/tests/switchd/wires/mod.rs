@@ -1,5 +1,5 @@
-//! Real cables: two hosts with three switches of attached programs between them, checksums that a host has
-//! left to its interface, VLAN tags, and what arrives, byte for byte.
+//! On veth links: two hosts and three switches with attached programs, checksum offload, VLAN tags, and
+//! received frames compared byte for byte.
 
 mod net;
 mod packet;
@@ -22,7 +22,7 @@ struct Row {
     switches: Vec<Switch>,
 }
 
-/// Interfaces between switches, which also leave to the last host.
+/// Interfaces between switches, and the one to the last host.
 const BETWEEN: [&str; 5] = ["s1b", "s2a", "s2b", "s3a", "s3b"];
 
 impl Row {
@@ -40,7 +40,7 @@ impl Row {
         Self { hosts, fabric, switches }
     }
 
-    /// Whether what leaves the switches has its checksums put in by the interface, or before.
+    /// Enables or disables checksum offload on the switches' interfaces.
     fn offload(&self, on: bool) {
         for interface in BETWEEN {
             self.fabric.sh(&format!("ethtool -K {interface} tx {}", if on { "on" } else { "off" }));
@@ -48,15 +48,15 @@ impl Row {
     }
 }
 
-/// `sent` arrives at `tap` as it was, but that its checksum may have been put in.
+/// Checks that `sent` arrives at `tap` unchanged, except that its checksum may have been filled in.
 fn arrives(tap: &Tap, sent: &Frame, what: &str) {
     let wanted = |bytes: &[u8]| bytes.starts_with(packet::until_checksum(&sent.bytes));
-    let got = tap.next(wanted).unwrap_or_else(|| panic!("{what}: it does not arrive"));
+    let got = tap.next(wanted).unwrap_or_else(|| panic!("{what}: the frame did not arrive"));
     if got.partial.is_some() {
         assert_eq!(&got, sent, "{what}");
         return;
     }
-    assert!(is_complete(&got.bytes), "{what}: its checksum is wrong: {:02x?}", got.bytes);
+    assert!(is_complete(&got.bytes), "{what}: wrong checksum: {:02x?}", got.bytes);
     let (got, sent) = (packet::without_checksum(&got.bytes), packet::without_checksum(&sent.bytes));
     assert_eq!(got, sent, "{what}");
 }
@@ -70,7 +70,7 @@ fn what_a_host_sends_arrives_byte_for_byte_with_its_checksum() {
     for host in [&a, &b] {
         host.send(&packet::announcement(std::ptr::eq(host, &b)));
     }
-    assert!(a.next(|bytes| bytes.starts_with(&[0xff; 6])).is_some(), "the broadcast arrives");
+    assert!(a.next(|bytes| bytes.starts_with(&[0xff; 6])).is_some(), "the broadcast must arrive");
     let mut port = 1000;
     for offload in [true, false] {
         row.offload(offload);
@@ -99,7 +99,11 @@ fn what_a_host_sends_arrives_byte_for_byte_with_its_checksum() {
                         let entries = switch.paths().into_iter();
                         entries.filter(|(flow, _)| of_port(flow.host) || of_port(flow.peer)).count()
                     });
-                    assert_eq!(known.collect::<Vec<_>>(), [2; 3], "{what}: every switch knows the flow");
+                    assert_eq!(
+                        known.collect::<Vec<_>>(),
+                        [2; 3],
+                        "{what}: every switch must have two entries for the flow"
+                    );
                     let data = Segment { options: 0, data: 1000, ..segment }.frame(false, packet::ACK);
                     a.send(&data);
                     arrives(&b, &data, &format!("{what}, data"));
@@ -127,7 +131,7 @@ fn a_frame_of_the_switchs_own_carries_nothing_of_the_one_it_is_written_over() {
                 let what = format!("offload {offload}, IPv6 {ipv6}, {tags} tags");
                 let request = middle.next(|bytes| path_type(bytes) == Some(4));
                 let request = request.unwrap_or_else(|| panic!("{what}: no Path Request for the station"));
-                // The kernel forgets the checksum's place of an IP packet with at most one tag.
+                // The kernel clears the pending checksum of an IP packet with at most one tag.
                 assert_eq!(request.partial.is_some(), tags == 2 && offload, "{what}");
                 assert!(own_is_clean(&request, tags), "{what}: {:02x?}", request.bytes);
             }
@@ -171,12 +175,16 @@ fn a_real_connection_carries_data_over_explored_paths() {
         });
         let back = client.join().expect("no panic").unwrap_or_else(|error| panic!("{address}: {error}"));
         let got = server.join().expect("no panic").unwrap_or_else(|error| panic!("{address}: {error}"));
-        assert!(got == sent && back == sent[..1000], "{address}: what arrives is what was sent");
+        assert!(got == sent && back == sent[..1000], "{address}: received data differs from sent data");
         for switch in &row.switches {
             let port: u16 = if offload { 80 } else { 81 };
             let known = switch.paths().into_iter();
             let known = known.filter(|(flow, _)| flow.host as u16 == port || flow.peer as u16 == port);
-            assert!(known.count() >= 2, "{address}: the flow was explored; dropped: {:?}", switch.dropped());
+            assert!(
+                known.count() >= 2,
+                "{address}: the flow must have been explored; dropped: {:?}",
+                switch.dropped()
+            );
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Network namespaces with cables between them, and frames as they go over a cable. A namespace lives as
-//! long as its thread: nothing is left behind, however a test ends.
+//! Network namespaces with links between them, and frames on those links. A namespace exists as long as its
+//! thread: nothing is left behind, however a test ends.
 
 use std::fs::File;
 use std::io;
@@ -9,13 +9,13 @@ use std::process::Command;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-/// What a thread in a namespace is to do.
+/// A job for the thread in a namespace.
 type Job = Box<dyn FnOnce() + Send>;
 
 /// A network namespace.
 pub struct Namespace {
     jobs: Sender<Job>,
-    /// The thread that holds it, by which `ip` finds it.
+    /// The thread that holds it, as a name for `ip`.
     thread: i32,
 }
 
@@ -24,14 +24,14 @@ fn check(result: libc::c_int) -> io::Result<libc::c_int> {
 }
 
 impl Namespace {
-    /// A new one; only root may.
+    /// A new namespace; needs root.
     pub fn new() -> Self {
         let (jobs, todo) = channel::<Job>();
         let (ready, started) = channel();
         thread::spawn(move || {
-            // SAFETY: it concerns this thread alone.
+            // SAFETY: it affects only this thread.
             let made = check(unsafe { libc::unshare(libc::CLONE_NEWNET) });
-            // SAFETY: it asks.
+            // SAFETY: no side effects.
             let thread = unsafe { libc::gettid() };
             let made = made.map(|_| thread);
             if ready.send(made).is_ok() {
@@ -42,7 +42,7 @@ impl Namespace {
         Self { jobs, thread: thread.expect("a network namespace needs root") }
     }
 
-    /// Has the thread in the namespace do something.
+    /// Runs a job on the namespace's thread.
     pub fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
         let (done, result) = channel();
         let job = move || {
@@ -59,8 +59,8 @@ impl Namespace {
     ) -> thread::JoinHandle<T> {
         let name = File::open(format!("/proc/{}/ns/net", self.thread)).expect("the namespace is there");
         thread::spawn(move || {
-            // SAFETY: it concerns this thread alone.
-            check(unsafe { libc::setns(name.as_raw_fd(), libc::CLONE_NEWNET) }).expect("root may");
+            // SAFETY: it affects only this thread.
+            check(unsafe { libc::setns(name.as_raw_fd(), libc::CLONE_NEWNET) }).expect("needs root");
             work()
         })
     }
@@ -70,7 +70,7 @@ impl Namespace {
         self.output(line);
     }
 
-    /// Runs a command line in the namespace; gives what it prints.
+    /// Runs a command line in the namespace; returns its output.
     pub fn output(&self, line: &str) -> String {
         let owned = line.to_owned();
         let output = self.run(move || {
@@ -82,7 +82,7 @@ impl Namespace {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// A cable from here to another namespace; both ends are up and have these addresses.
+    /// A link to another namespace; both ends are up and have these MAC addresses.
     pub fn connect(&self, name: &str, mac: &str, other: &Self, far: &str, far_mac: &str) {
         let peer = other.thread;
         self.sh(&format!(
@@ -99,43 +99,43 @@ impl Namespace {
         self.run(move || unsafe { libc::if_nametoindex(name.as_ptr()) })
     }
 
-    /// Sends and takes frames at an interface.
+    /// A socket to send and receive frames on an interface.
     pub fn tap(&self, name: &str) -> Tap {
         let index = self.index(name);
-        self.run(move || Tap::open(index)).expect("root may")
+        self.run(move || Tap::open(index)).expect("needs root")
     }
 }
 
-/// Where what was left of a checksum to others is to be put.
+/// The position of a checksum left to offload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Partial {
     pub start: u16,
     pub offset: u16,
 }
 
-/// A frame on a cable, its VLAN tags among its bytes.
+/// A frame on a link, with its VLAN tags inline.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Frame {
     pub bytes: Vec<u8>,
     pub partial: Option<Partial>,
-    /// Of several TCP segments that the kernel holds together the payload of each; 0: it is one frame.
+    /// The payload per TCP segment if this is a GSO frame; 0 if it is a single frame.
     pub segment: u16,
 }
 
-/// A packet socket at an interface.
+/// A packet socket on an interface.
 pub struct Tap(OwnedFd);
 
 /// `struct virtio_net_hdr`, before each frame.
 const VNET: usize = 10;
 const NEEDS_CHECKSUM: u8 = 1;
-/// What the kernel takes segments for that it holds together.
+/// GSO types.
 const TCP_IN_IPV4: u8 = 1;
 const TCP_IN_IPV6: u8 = 4;
 const ALL: u16 = (libc::ETH_P_ALL as u16).to_be();
 
 impl Tap {
     fn open(index: u32) -> io::Result<Self> {
-        // SAFETY: a new descriptor that nobody else has.
+        // SAFETY: the descriptor is new and not owned elsewhere.
         let socket = unsafe {
             OwnedFd::from_raw_fd(check(libc::socket(libc::AF_PACKET, libc::SOCK_RAW, ALL.into()))?)
         };
@@ -151,7 +151,7 @@ impl Tap {
         }
         let limit = [2_i64.to_ne_bytes(), 0_i64.to_ne_bytes()].concat();
         set(libc::SOL_SOCKET, libc::SO_RCVTIMEO, &limit)?;
-        // SAFETY: all zeros are an address of this kind.
+        // SAFETY: all zeros is a valid address.
         let mut address: libc::sockaddr_ll = unsafe { zeroed() };
         address.sll_family = libc::AF_PACKET as u16;
         address.sll_protocol = ALL;
@@ -181,7 +181,7 @@ impl Tap {
         assert_eq!(sent, bytes.len() as isize, "{}", io::Error::last_os_error());
     }
 
-    /// The next frame of those that `wanted` says yes to; `None` after two seconds without one.
+    /// The next frame for which `wanted` returns true; `None` after 2 s without a frame.
     pub fn next(&self, wanted: impl Fn(&[u8]) -> bool) -> Option<Frame> {
         loop {
             let frame = self.receive()?;
@@ -194,7 +194,7 @@ impl Tap {
     fn receive(&self) -> Option<Frame> {
         let (mut bytes, mut control) = (vec![0_u8; 70_000], [0_u64; 16]);
         let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
-        // SAFETY: all zeros are a message, whose parts are set below.
+        // SAFETY: all zeros is a valid message; its parts are set below.
         let mut message: libc::msghdr = unsafe { zeroed() };
         message.msg_iov = &raw mut part;
         message.msg_iovlen = 1;
@@ -208,7 +208,7 @@ impl Tap {
             (bytes[0] & NEEDS_CHECKSUM != 0).then(|| Partial { start: word(6), offset: word(8) });
         let segment = if bytes[1] == 0 { 0 } else { word(4) };
         bytes.drain(..VNET);
-        // SAFETY: the kernel has filled the message in; what follows a header of this kind is of this type.
+        // SAFETY: the kernel has filled in the message; PACKET_AUXDATA is the only control message, of this type.
         let auxiliary = unsafe {
             let header = libc::CMSG_FIRSTHDR(&raw const message);
             (!header.is_null())

@@ -1,4 +1,4 @@
-//! Segments of the two hosts, and what is to be true of frames that arrive.
+//! Segments of the two hosts, and checks of received frames.
 
 use crate::wires::net::{Frame, Partial};
 
@@ -17,7 +17,7 @@ pub struct Segment {
     pub tags: usize,
     /// The client's TCP port.
     pub port: u16,
-    /// Whether its checksum is left to the interface.
+    /// Whether its checksum is left to offload.
     pub partial: bool,
     /// Bytes of TCP options.
     pub options: usize,
@@ -36,13 +36,13 @@ fn fold(mut sum: u32) -> u16 {
     sum as u16
 }
 
-/// The sum over what stands for the IP header in TCP's checksum (RFC 9293, section 3.1).
+/// The sum over the pseudo-header (RFC 9293, section 3.1).
 fn pseudo(addresses: &[u8], len: usize) -> u32 {
     sum(addresses) + u32::from(TCP) + len as u32
 }
 
 impl Segment {
-    /// The same to a station that no switch knows.
+    /// The same segment to a station that no switch knows.
     pub fn to_nobody(self, port: u16) -> Unknown {
         Unknown { segment: self, station: nobody(port) }
     }
@@ -58,7 +58,7 @@ impl Segment {
         tcp.extend([0, 0, 0, self.port as u8, 0, 0, 0, flags]);
         tcp.extend([(((20 + self.options) / 4) << 4) as u8, flags, 0xfa, 0xf0, 0, 0, 0, 0]);
         tcp.resize(20 + self.options, 1);
-        // The end tells one segment from another.
+        // The payload distinguishes segments.
         tcp.extend((0..self.data).map(|at| at as u8));
         let addresses: Vec<u8> = match self.ipv6 {
             true => [[0xfd; 15].as_slice(), &[from[5]], &[0xfd; 15], &[to[5]]].concat(),
@@ -92,13 +92,13 @@ impl Segment {
     }
 }
 
-/// The address of a station that is nowhere, by its number.
+/// The address of a nonexistent station, by number.
 pub fn nobody(number: u16) -> [u8; 6] {
     let [high, low] = number.to_be_bytes();
     [2, 0, 0, 0, high, low]
 }
 
-/// A segment to a station that is nowhere.
+/// A segment to a nonexistent station.
 pub struct Unknown {
     segment: Segment,
     station: [u8; 6],
@@ -110,7 +110,7 @@ impl Unknown {
     }
 }
 
-/// A broadcast by which switches learn of a host.
+/// A broadcast from which switches learn a host.
 pub fn announcement(second: bool) -> Frame {
     let mac = MACS[usize::from(second)];
     let arp = [0, 1, 8, 0, 6, 4, 0, 1];
@@ -120,7 +120,7 @@ pub fn announcement(second: bool) -> Frame {
     Frame { bytes, partial: None, segment: 0 }
 }
 
-/// A frame of A to a station that is nowhere, with an EtherType that means nothing, behind as many tags.
+/// A frame from A to a nonexistent station, with an unassigned EtherType and `tags` VLAN tags.
 pub fn meaningless(tags: usize, len: usize, to: u16) -> Frame {
     let mut bytes = [nobody(to), MACS[0]].concat();
     for tag in 0..tags {
@@ -131,12 +131,12 @@ pub fn meaningless(tags: usize, len: usize, to: u16) -> Frame {
     Frame { bytes, partial: None, segment: 0 }
 }
 
-/// Whether switches flood the frame since nobody knows its destination.
+/// Whether the frame carries the mark of frames flooded to unknown destinations.
 pub fn is_marked(bytes: &[u8]) -> bool {
     bytes[6] & 1 == 1
 }
 
-/// Where the EtherType behind the tags is.
+/// The offset of the EtherType after the tags.
 fn ethertype_at(bytes: &[u8]) -> usize {
     let mut at = 12;
     while matches!(bytes.get(at..at + 2), Some([0x81, 0] | [0x88, 0xa8])) {
@@ -151,13 +151,13 @@ pub fn path_type(bytes: &[u8]) -> Option<u8> {
     (bytes.get(at..at + 3)? == [0xff, 0xaf, 1]).then(|| bytes[at + 3])
 }
 
-/// Where the IP packet begins, in a Path frame too, and whether it is IPv6.
+/// The offset of the IP packet, also in a Path frame, and whether it is IPv6.
 fn packet_at(bytes: &[u8]) -> (usize, bool) {
     let at = ethertype_at(bytes) + 2 + if path_type(bytes).is_some() { 20 } else { 0 };
     (at, bytes[at] >> 4 == 6)
 }
 
-/// Whether TCP's checksum is right.
+/// Whether TCP's checksum is correct.
 pub fn is_complete(bytes: &[u8]) -> bool {
     let (at, ipv6) = packet_at(bytes);
     let word = |at: usize| usize::from(u16::from_be_bytes([bytes[at], bytes[at + 1]]));
@@ -181,11 +181,11 @@ pub fn without_checksum(bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Whether a frame of the switch's own has nothing but zeros behind its header, but for a checksum whose
-/// place could not be forgotten.
+/// Whether a frame created by the switch has only zeros after its header, except for a pending checksum
+/// that could not be cleared.
 pub fn own_is_clean(frame: &Frame, tags: usize) -> bool {
     let padding = &frame.bytes[12 + 4 * tags + 2 + 20..];
-    // Of TCP in IPv4 and IPv6: the place in the packet that was there.
+    // The offsets of TCP's checksum in the overwritten IPv4 or IPv6 packet.
     let checksums = if tags == 2 { [16, 36] } else { [usize::MAX - 1; 2] };
     let is_checksum = |at: usize| checksums.iter().any(|place| at == *place || at == place + 1);
     frame.bytes.len() >= 60 && padding.iter().enumerate().all(|(at, byte)| *byte == 0 || is_checksum(at))

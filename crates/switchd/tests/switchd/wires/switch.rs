@@ -1,4 +1,4 @@
-//! A switch: a mode's program on the ingress of interfaces, with its ports written down beforehand.
+//! A switch: a mode's program on the ingress of interfaces, with fixed ports.
 
 use aya::maps::{Array, HashMap, PerCpuArray};
 use aya::programs::{LinkOrder, SchedClassifier, TcAttachType, tc::TcAttachOptions};
@@ -9,7 +9,7 @@ use weft_switching::exploration::Exploration;
 
 use crate::wires::net::Namespace;
 
-/// What an interface leads to.
+/// The peer of an interface.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum To {
     Host,
@@ -25,49 +25,50 @@ impl Switch {
         let mut loader = EbpfLoader::new();
         loader.override_global("settings", &settings, true);
         let object = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tcp_path.o"));
-        let mut ebpf = loader.load(object).expect("the kernel takes it");
+        let mut ebpf = loader.load(object).expect("the program loads");
         let mut ports = Vec::new();
         for (name, to) in interfaces {
             let (ifindex, port) = (namespace.index(name), Port::decided(*to == To::Switch, *to == To::Host));
             ports.push(Port { ifindex, up: 1, ..port });
         }
         let mut map =
-            Array::<_, Port>::try_from(ebpf.map_mut("weft_ports").expect("it has one")).expect("a map");
+            Array::<_, Port>::try_from(ebpf.map_mut("weft_ports").expect("it exists")).expect("a map");
         (0..).zip(&ports).for_each(|(number, port)| map.set(number, *port, 0).expect("a map"));
-        let numbers = ebpf.map_mut("weft_interfaces").expect("it has one");
+        let numbers = ebpf.map_mut("weft_interfaces").expect("it exists");
         let mut map = HashMap::<_, u32, u32>::try_from(numbers).expect("a map");
         (0..).zip(&ports).for_each(|(number, port)| map.insert(port.ifindex, number, 0).expect("a map"));
         let names: Vec<String> = interfaces.iter().map(|(name, _)| (*name).to_owned()).collect();
         Self(namespace.run(move || {
-            let program = ebpf.program_mut(Mode::TcpPath.program()).expect("it has one");
+            let program = ebpf.program_mut(Mode::TcpPath.program()).expect("it exists");
             let program: &mut SchedClassifier = program.try_into().expect("of this type");
-            program.load().expect("the kernel takes it");
+            program.load().expect("the program loads");
             for name in &names {
                 let options = TcAttachOptions::TcxOrder(LinkOrder::default());
                 let attached = program.attach_with_options(name, TcAttachType::Ingress, options);
-                attached.expect("the interface is there");
+                attached.expect("the interface exists");
             }
             ebpf
         }))
     }
 
-    /// The entries of the map of flows that a reply has confirmed.
+    /// The entries of the map of confirmed flows.
     pub fn paths(&self) -> Vec<(Flow, Path)> {
-        let map = HashMap::<_, Flow, Path>::try_from(self.0.map("weft_paths").expect("it has one"));
-        map.expect("a map").iter().map(|entry| entry.expect("nothing goes")).collect()
+        let map = HashMap::<_, Flow, Path>::try_from(self.0.map("weft_paths").expect("it exists"));
+        map.expect("a map").iter().map(|entry| entry.expect("no concurrent removal")).collect()
     }
 
-    /// The stations that it knows.
+    /// The known stations.
     pub fn stations(&self) -> Vec<[u8; 6]> {
-        let map = HashMap::<_, u64, Station>::try_from(self.0.map("weft_stations").expect("it has one"));
-        let known = map.expect("a map").keys().map(|key| key.expect("nothing goes")).collect::<Vec<_>>();
+        let map = HashMap::<_, u64, Station>::try_from(self.0.map("weft_stations").expect("it exists"));
+        let known =
+            map.expect("a map").keys().map(|key| key.expect("no concurrent removal")).collect::<Vec<_>>();
         known.into_iter().map(|key| key.to_be_bytes()[2..].try_into().expect("six bytes")).collect()
     }
 
-    /// What was counted of dropped frames, by number of the reason.
+    /// The number of dropped frames, by reason.
     pub fn dropped(&self) -> Vec<u64> {
         const WORDS: usize = 25;
-        let map = PerCpuArray::<_, [u64; WORDS]>::try_from(self.0.map("weft_counters").expect("it has one"));
+        let map = PerCpuArray::<_, [u64; WORDS]>::try_from(self.0.map("weft_counters").expect("it exists"));
         let cpus = map.expect("a map").get(&0, 0).expect("an entry");
         (0..WORDS - 2).map(|reason| cpus.iter().map(|cpu| cpu[reason]).sum()).collect()
     }

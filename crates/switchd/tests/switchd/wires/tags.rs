@@ -1,4 +1,4 @@
-//! Tags on real cables: put on where a frame enters, followed, taken off where it leaves, over three switches.
+//! Tags on veth links, over three switches: pushed at the first, followed by the second, popped at the last.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -18,14 +18,14 @@ use crate::bpffs::BpfFs;
 use crate::wires::net::{Frame, Namespace};
 use crate::wires::packet::{self, Segment};
 
-/// Gates of the two servers, and of what leads up.
+/// Gates of the two servers, and of the uplinks.
 const SERVERS: [u32; 2] = [2, 10];
 const UP: u32 = 8;
-/// The queue of a rule, and the major number of classes.
+/// The queue of the rules, and the major number of the HTB classes.
 const QUEUE: u8 = 3;
 const MAJOR: u16 = 7;
 
-/// One switch, and what is pinned of it.
+/// A switch and its pins.
 struct Switch {
     plane: Plane,
     rules: Rules,
@@ -40,13 +40,13 @@ impl Switch {
         interfaces: [&str; 2],
         gates: [(u32, Option<GateFlag>); 2],
     ) -> Self {
-        let pinned = BpfFs::new().expect("root may");
-        let pins = Pins::open(&pinned.root(), &"s".parse().expect("a name")).expect("root may");
+        let pinned = BpfFs::new().expect("needs root");
+        let pins = Pins::open(&pinned.root(), &"s".parse().expect("a name")).expect("needs root");
         let tagging =
             Tagging { width, ethertype: width.ethertype(), queue_major: Some(MAJOR), ..Tagging::default() };
         let config = Exploration::default();
         let settings = Settings::new(&config).tagging(&tagging);
-        let mut plane = Plane::load(Mode::TagForward, &config, settings, &pins).expect("the kernel takes it");
+        let mut plane = Plane::load(Mode::TagForward, &config, settings, &pins).expect("the program loads");
         let gate = |(port, (gate, flag)): (u16, (u32, Option<GateFlag>))| PortGate {
             port: PortId(port),
             gate: Gate(gate),
@@ -68,14 +68,14 @@ impl Switch {
         let names = interfaces.map(str::to_owned);
         let plane = fabric.run(move || {
             for (number, name) in (0..).zip(&names) {
-                plane.attach(&pins, Hook::Tcx, number, name).expect("the interface is there");
+                plane.attach(&pins, Hook::Tcx, number, name).expect("the interface exists");
             }
             plane
         });
         Self { plane, rules, _pinned: pinned }
     }
 
-    /// What comes to these addresses goes up, to a server's gate.
+    /// Adds rules that send packets to these addresses up, to a server's gate.
     fn steer(&mut self, to: &[&str], down: u32, queue: u8) {
         let to = to.iter().map(|address| {
             let action = FlowAction { queue, down, to: FlowTarget::Way(Way { gate: Gate(UP), up: 0 }) };
@@ -101,7 +101,7 @@ struct Row {
 impl Row {
     fn new(width: TagWidth) -> Self {
         let (hosts, fabric) = ([Namespace::new(), Namespace::new()], Namespace::new());
-        // As the daemon does: ports say nothing of their own, which would queue with the frames of others.
+        // As the daemon does: ports send no frames of their own, which would share the queues.
         for of in ["all", "default"] {
             fabric.sh(&format!("sysctl -qw net.ipv6.conf.{of}.disable_ipv6=1"));
         }
@@ -115,7 +115,7 @@ impl Row {
         let server = |number: usize| (SERVERS[number], Some(GateFlag::Srv));
         let mut switches = [
             Switch::attach(&fabric, width, ["s1a", "s1b"], [server(0), (UP, None)]),
-            // The least multiples of 4 that are no less than the servers' gates.
+            // The smallest multiples of 4 not below the servers' gates.
             Switch::attach(&fabric, width, ["s2a", "s2b"], [(4, None), (12, None)]),
             Switch::attach(&fabric, width, ["s3a", "s3b"], [(UP, None), server(1)]),
         ];
@@ -125,7 +125,7 @@ impl Row {
         Self { hosts, fabric, switches }
     }
 
-    /// Hosts with addresses, whose stacks send no more than a frame at once where not `gso`.
+    /// Gives hosts addresses, and disables GSO unless `gso`.
     fn addressed(&self, gso: bool) {
         for (host, number) in self.hosts.iter().zip(1..) {
             host.sh("ip link set lo up");
@@ -144,12 +144,12 @@ impl Row {
     }
 }
 
-/// Whether `got` is `sent`, but that its checksum may have been put in.
+/// Checks that `got` is `sent`, except that its checksum may have been filled in.
 fn assert_same(got: &Frame, sent: &Frame, what: &str) {
     if got.partial.is_some() {
         return assert_eq!(got, sent, "{what}");
     }
-    assert!(packet::is_complete(&got.bytes), "{what}: its checksum is wrong: {:02x?}", got.bytes);
+    assert!(packet::is_complete(&got.bytes), "{what}: wrong checksum: {:02x?}", got.bytes);
     assert_eq!(packet::without_checksum(&got.bytes), packet::without_checksum(&sent.bytes), "{what}");
 }
 
@@ -177,13 +177,13 @@ fn a_frame_is_tagged_between_switches_and_arrives_byte_for_byte() {
                                 |bytes: &[u8]| bytes.starts_with(packet::until_checksum(&sent.bytes));
                             let got = to.next(wanted).unwrap_or_else(|| {
                                 let dropped = row.switches.each_ref().map(|switch| switch.plane.counters());
-                                panic!("{what}: it does not arrive: {dropped:?}")
+                                panic!("{what}: the frame did not arrive: {dropped:?}")
                             });
                             assert_same(&got, &sent, &what);
                             if !back {
                                 let tagged =
                                     middle.next(|bytes| bytes[12..14] == width.ethertype().0.to_be_bytes());
-                                let tagged = tagged.unwrap_or_else(|| panic!("{what}: it has no tag"));
+                                let tagged = tagged.unwrap_or_else(|| panic!("{what}: the frame has no tag"));
                                 let read = TaggedFrame::parse(&tagged.bytes, width, width.ethertype())
                                     .expect("a tag");
                                 assert_eq!(
@@ -206,7 +206,7 @@ fn a_frame_is_tagged_between_switches_and_arrives_byte_for_byte() {
             (first, second, third),
             ((frames, frames, frames), (0, 2 * frames, 0), (frames, frames, frames))
         );
-        // A host's tag is not followed.
+        // A tag from a host is not trusted.
         a.send(&Frame {
             segment: 0,
             bytes: [&[2; 12][..], &width.ethertype().0.to_be_bytes(), &[1; 60]].concat(),
@@ -230,7 +230,7 @@ fn hosts_ask_for_each_other_and_talk_in_the_queue_of_their_rule() {
         row.fabric
             .sh(&format!("tc class add dev s2b parent {MAJOR}: classid {MAJOR}:{class} htb rate 1gbit"));
     }
-    // ARP and neighbour discovery go by the rules, and nothing is flooded.
+    // ARP and neighbour discovery follow the rules; nothing is flooded.
     for address in ["10.0.0.2", "fd00::2"] {
         row.hosts[0].sh(&format!("ping -c 3 -i 0.05 -W 5 -s 1400 {address}"));
     }
@@ -264,12 +264,12 @@ fn hosts_ask_for_each_other_and_talk_in_the_queue_of_their_rule() {
         let words: Vec<&str> = lines.nth(1).unwrap_or_default().split_whitespace().collect();
         words.get(3).and_then(|packets| packets.parse().ok()).unwrap_or_else(|| panic!("{classes}"))
     };
-    assert!(sent(QUEUE + 1) > 5000, "what the rule says goes to its queue: {classes}");
+    assert!(sent(QUEUE + 1) > 5000, "packets must use their rule's queue: {classes}");
     assert_eq!((1..=8).filter(|class| *class != QUEUE + 1).map(sent).sum::<u64>(), 0, "{classes}");
     assert_eq!(row.switches.each_ref().map(|switch| switch.dropped("gso")), [0; 3]);
 }
 
-/// Sends so many bytes over TCP; how many arrive.
+/// Sends bytes over TCP; returns how many arrive.
 fn transfer(row: &Row, address: &'static str, bytes: usize) -> Result<usize, String> {
     let listener = row.hosts[1].run(move || TcpListener::bind(address)).map_err(|error| error.to_string())?;
     let server = row.hosts[1].start(move || {
@@ -291,7 +291,7 @@ fn transfer(row: &Row, address: &'static str, bytes: usize) -> Result<usize, Str
 fn segments_that_a_host_leaves_together_get_no_tag_and_are_counted() {
     let row = Row::new(TagWidth::Narrow);
     row.addressed(true);
-    // TCP sends them again one by one.
+    // TCP retransmits them one by one.
     assert_eq!(transfer(&row, "10.0.0.2:93", 30_000), Ok(30_000));
     assert!(row.switches[0].dropped("gso") > 0);
     let counts = row.switches[0].plane.port_counters().expect("a map");

@@ -1,5 +1,4 @@
-//! Frames to a station that no switch knows arrive over three switches as they were sent, and at nobody else than
-//! hosts and switches that a bridge would flood them to.
+//! Frames to a station that no switch knows arrive unchanged over three switches.
 
 use crate::wires::net::Frame;
 use crate::wires::packet::{self, Segment, is_marked, meaningless, nobody};
@@ -33,11 +32,12 @@ fn frames() -> Vec<(String, Frame)> {
     frames
 }
 
-/// A frame without an IP packet arrives as it was.
+/// Checks that a frame without an IP packet arrives unchanged.
 fn arrives_as_it_was(row: &Row, frame: &Frame, what: &str) {
     let tap = row.hosts[1].tap("h0");
     row.hosts[0].tap("h0").send(frame);
-    let got = tap.next(|bytes| bytes == frame.bytes).unwrap_or_else(|| panic!("{what}: it does not arrive"));
+    let got =
+        tap.next(|bytes| bytes == frame.bytes).unwrap_or_else(|| panic!("{what}: the frame did not arrive"));
     assert_eq!(&got, frame, "{what}");
 }
 
@@ -57,14 +57,14 @@ fn a_frame_to_a_station_that_nobody_knows_arrives_byte_for_byte() {
                 arrives(&b, &frame, &what);
             }
             let between =
-                middle.next(is_marked).unwrap_or_else(|| panic!("{what}: no mark between switches"));
-            assert_eq!(between.bytes[..6], frame.bytes[..6], "{what}: to whom");
-            assert_eq!(between.bytes[7..12], frame.bytes[7..12], "{what}: from whom");
-            assert_eq!(between.bytes.len(), frame.bytes.len(), "{what}: its length");
+                middle.next(is_marked).unwrap_or_else(|| panic!("{what}: no flood mark between switches"));
+            assert_eq!(between.bytes[..6], frame.bytes[..6], "{what}: destination");
+            assert_eq!(between.bytes[7..12], frame.bytes[7..12], "{what}: source");
+            assert_eq!(between.bytes.len(), frame.bytes.len(), "{what}: length");
         }
     }
     for switch in &row.switches {
-        assert!(!switch.stations().contains(&nobody(NOBODY)), "it is as unknown as before");
+        assert!(!switch.stations().contains(&nobody(NOBODY)), "the station must remain unknown");
     }
 }
 

@@ -1,22 +1,22 @@
-//! Frames of few hosts, whose addresses are next to each other.
+//! Frames of few hosts with adjacent addresses.
 
 use weft_wire::{EtherType, Mac};
 
 use crate::conformance::frames::{arp, ethernet, ipv4, ipv6, neighbour, tcp};
 
-/// What a frame carries.
+/// The payload of a frame.
 #[derive(Clone, Copy, Debug)]
 pub enum Carries {
     Tcp,
     Udp,
-    /// Behind as many destination options, IPv6 only.
+    /// TCP behind this many destination options headers, IPv6 only.
     Options(usize),
     Fragment,
-    /// ARP or neighbour discovery: the operation or the message.
+    /// ARP or neighbour discovery, with the operation or message type.
     Asks(u8),
 }
 
-/// A frame of host `from` to host `to`, with so many VLAN tags.
+/// A frame from host `from` to host `to`, with `tags` VLAN tags.
 pub fn frame(from: u8, to: u8, v6: bool, tags: usize, carries: Carries, bytes: usize) -> Vec<u8> {
     let mac = |host| Mac([2, 0, 0, 0, host / 3, host]);
     let (src, dst) = (mac(from), mac(to));
@@ -40,7 +40,7 @@ pub fn frame(from: u8, to: u8, v6: bool, tags: usize, carries: Carries, bytes: u
         each.chain(segment.iter().copied()).collect()
     };
     let packet = match carries {
-        // Addresses of the header are in front of the target.
+        // The target follows the header's addresses.
         Carries::Asks(message) => patch(neighbour(message, 0, 255, 0), 48, &address(to)),
         Carries::Tcp => ipv6(6, 64, &segment),
         Carries::Udp => patch(ipv6(17, 64, &segment), 1, &[from & 15, to]),

@@ -1,4 +1,4 @@
-//! What happens, drawn from a seed.
+//! Random events.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use super::pair::Event;
 use super::setting::{Setting, gates};
 use crate::conformance::frames::ethernet;
 
-/// Hosts that there are.
+/// The number of hosts.
 const HOSTS: usize = 6;
 
 pub struct Draw {
     setting: Setting,
     gates: SwitchGates,
     random: Stream,
-    /// Rules that were put in, if they were taken.
+    /// Rules that were added, if accepted.
     rules: Vec<FlowRule>,
     begun: bool,
 }
@@ -47,7 +47,7 @@ impl Draw {
         self.below(n) == 0
     }
 
-    /// One of the switch's gates; rarely any other number.
+    /// One of the switch's gates; rarely another number.
     fn gate(&mut self) -> u32 {
         if self.one_in(10) || self.gates.gates.is_empty() {
             return [0, 1, 3, 40, self.random.next_u32()][self.below(5)];
@@ -119,7 +119,7 @@ impl Draw {
     }
 
     fn changes(&mut self) -> Event {
-        // Most batches are of one, since one that is refused takes all others back.
+        // Most batches have one change, since one refused change cancels the batch.
         let count = if self.one_in(3) { 1 + self.below(5) } else { 1 };
         Event::Change((0..count).map(|_| self.change()).collect())
     }
@@ -157,7 +157,7 @@ impl Draw {
         frame
     }
 
-    /// A frame with a tag: numbers of gates and those just below, which lead to them too.
+    /// A tagged frame: with gate numbers, or numbers just below, which select the same gate.
     fn tagged(&mut self) -> Vec<u8> {
         let width = self.setting.tagging.width;
         let near = |draw: &mut Self| {
@@ -175,7 +175,7 @@ impl Draw {
         let ethertype = if self.one_in(12) { EtherType::WIDE_TAG } else { self.setting.tagging.ethertype };
         let mut frame = vec![0; original.len() + 8];
         if push_tag(&original, tag, width, ethertype, &mut frame).is_err() {
-            // It names no gate.
+            // A tag without a gate.
             frame = [&original[..12], &ethertype.0.to_be_bytes(), &[0; 6], &original[12..]].concat();
         }
         match self.below(16) {
@@ -229,7 +229,7 @@ impl Draw {
             9 if self.one_in(8) => {
                 let mut gates = gates(&mut self.random, self.setting.tagging.width);
                 if self.one_in(3) && gates.gates.len() > 1 {
-                    // Two ports with one number are refused.
+                    // Two ports with the same gate are refused.
                     gates.gates[0].gate = gates.gates[1].gate;
                 } else {
                     self.gates = gates.clone();

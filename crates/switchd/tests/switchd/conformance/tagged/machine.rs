@@ -1,5 +1,4 @@
-//! The state machine behind bytes: what is beside `TagForwardSwitch` is what all modes have in common, and the mode
-//! without tags.
+//! The state machine on bytes: adds to `TagForwardSwitch` what all modes have in common, and the mode without tags.
 
 use weft_fabric::gates::{GateFlag, SwitchGates};
 use weft_switchd::tags::addresses_of;
@@ -15,17 +14,17 @@ use super::setting::Setting;
 use crate::conformance::machine::Ctx;
 use crate::conformance::read;
 
-/// What becomes of a frame.
+/// The result of processing a frame.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outcome {
     pub sent: Vec<(PortId, Vec<u8>)>,
     pub counted: Counters,
-    /// The priority with which it leaves.
+    /// The priority of the sent frame.
     pub priority: u32,
     pub deed: &'static str,
 }
 
-/// A key that is not 0.
+/// A nonzero key.
 pub const HASH_KEY: u64 = 0x5eed;
 
 #[derive(Clone)]
@@ -36,7 +35,7 @@ pub struct Machine {
     pub random: Stream,
 }
 
-/// A switch without tags takes none off and puts none on where all gates are those of servers.
+/// A switch on which all gates are servers' gates neither pushes nor pops tags.
 fn without_tags(gates: &SwitchGates) -> SwitchGates {
     let mut gates = gates.clone();
     gates.gates.iter_mut().for_each(|gate| gate.flag = Some(GateFlag::Srv));
@@ -71,7 +70,7 @@ impl Machine {
         self.switch.port_changed(ctx, port, up, &mut Actions::default());
     }
 
-    /// All changes or none.
+    /// Applies all changes or none.
     pub fn change(&mut self, changes: &[FlowChange]) -> Result<(), (usize, Box<FlowError>)> {
         let mut switch = self.switch.clone();
         for (at, change) in changes.iter().enumerate() {
@@ -113,7 +112,7 @@ impl Machine {
             ..Outcome::default()
         };
         match control {
-            // Taken before there are gates, and where the configuration says that there may be a switch.
+            // Accepted while there are no gates, and on ports that may be fabric ports.
             Some(Kind::Hello) if is_host != Some(true) => {
                 let taken = self.setting.may_be_fabric[port.index()];
                 return if taken { consumed() } else { dropped(Reason::Switch(DropReason::Untrusted)) };
@@ -146,7 +145,7 @@ impl Machine {
                 let tag = weft_wire::Tag::from_bytes(tag, tagging.width).expect("it was made");
                 ("pushed", push_tag(frame, tag, tagging.width, ethertype, &mut longer).expect("it fits"))
             }
-            // The kernel takes no VLAN tag out of a frame that ends in it, and it has to.
+            // Popping here would need to remove a VLAN tag at the end of the frame, which the kernel refuses.
             Rewrite::PopTag if frame.len() < 26 && is_vlan([frame[20], frame[21]]) => {
                 return dropped(Reason::Reader("no_memory"));
             }
@@ -160,7 +159,7 @@ impl Machine {
             }
         };
         longer.truncate(len);
-        let action = out.all().next().expect("something is done");
+        let action = out.all().next().expect("every frame has an action");
         match action {
             Action::Send(to) => {
                 let queued = u32::from(out.queued()) + 1;
@@ -169,8 +168,8 @@ impl Machine {
                 Outcome { sent: vec![(to, longer)], counted, priority, deed }
             }
             Action::Drop(reason) => dropped(Reason::Switch(reason)),
-            Action::Deliver(_) => panic!("nothing is unknown to a table"),
-            Action::Consume => panic!("Hellos are not its"),
+            Action::Deliver(_) => panic!("a table has no unknown stations"),
+            Action::Consume => panic!("Hellos are consumed before"),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The modes with gates and rules, held against `TagForwardSwitch`: frames with and without tags, hostile ones,
-//! rules and gates that change, ports that go down, daemons that take over.
+//! Compares the modes with gates and rules with `TagForwardSwitch`: tagged, untagged and hostile frames, changes of
+//! rules and gates, ports that go down, daemons that take over.
 
 mod frames;
 mod generator;
@@ -19,16 +19,16 @@ use generator::Draw;
 use pair::{Event, Pair, Tally};
 use setting::Setting;
 
-/// Steps of a sequence.
+/// Steps per sequence.
 const LENGTH: u64 = 500;
 
-/// What the difference is that steps show, if they do.
+/// The difference that steps show, if any.
 fn replay(setting: &Setting, steps: &[Event]) -> Option<String> {
     let mut pair = Pair::new(setting);
     steps.iter().find_map(|step| pair.step(step).err())
 }
 
-/// Leaves out of a sequence what it shows the difference without: halves first, single steps last.
+/// Removes steps from a sequence as long as it still shows a difference: halves first, single steps last.
 fn shorten(setting: &Setting, mut steps: Vec<Event>) -> Vec<Event> {
     let mut chunk = steps.len().div_ceil(2);
     while chunk > 0 {
@@ -74,7 +74,7 @@ fn programs_with_gates_and_their_state_machine_do_the_same() {
     }
     println!("{sequences} sequences of {LENGTH} steps: {tally:?}");
     if sequences >= 50 {
-        assert_eq!(tally.unseen(), Vec::<&str>::new(), "did not happen in {sequences} sequences");
+        assert_eq!(tally.unseen(), Vec::<&str>::new(), "never happened in {sequences} sequences");
     }
 }
 
@@ -83,7 +83,7 @@ fn programs_with_gates_and_their_state_machine_do_the_same() {
 fn frames_without_a_rule_are_told_of_no_faster_than_the_limit_of_their_port() {
     let config = Exploration { rate: 1000, burst: 20, ..Exploration::default() };
     let settings = Settings::new(&config).tagging(&Tagging::default());
-    let mut program = Program::load(Mode::TagForward, &config, settings).expect("the kernel takes it");
+    let mut program = Program::load(Mode::TagForward, &config, settings).expect("the program loads");
     let ports = [0, 1].map(|_| Port { up: 1, ..Port::decided(false, true) });
     program.tell(ports.into()).expect("a map that can be written");
     program.plane.set_gates(&setting::two_servers()).expect("sound gates");
@@ -104,7 +104,7 @@ fn frames_without_a_rule_are_told_of_no_faster_than_the_limit_of_their_port() {
         assert_eq!((miss.len, &miss.frame[..]), (frame.len(), &frame[..2048]));
         told.push(miss.port);
     }
-    // The burst of each port, and after 3 ms three more.
+    // The burst of each port, and three more after 3 ms.
     let of = |port| told.iter().filter(|known| **known == PortId(port)).count();
     assert_eq!((of(0), of(1)), (23, 5));
 }

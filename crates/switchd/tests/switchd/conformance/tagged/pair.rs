@@ -1,4 +1,4 @@
-//! Program and state machine side by side.
+//! Runs program and state machine in parallel and compares them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,25 +18,25 @@ use crate::conformance::compare::{same, same_set};
 use crate::conformance::pair::{since, text};
 use crate::conformance::program::Program;
 
-/// Tables are compared after so many steps each.
+/// The number of steps between comparisons of the tables.
 const EVERY: u64 = 8;
 
-/// One thing that happens.
+/// An event.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// A frame comes in.
+    /// A frame arrives.
     Frame(u16, Vec<u8>),
     /// A port goes down or comes up.
     Up(u16, bool),
-    /// The controller says.
+    /// The controller changes rules.
     Change(Vec<FlowChange>),
-    /// There are other gates.
+    /// The gates are replaced.
     Gates(SwitchGates),
     /// Another daemon takes over.
     Adopt,
 }
 
-/// How often what happened.
+/// Event counts.
 #[derive(Clone, Default, Debug)]
 pub struct Tally(BTreeMap<&'static str, u64>);
 
@@ -49,7 +49,7 @@ impl Tally {
         other.0.iter().for_each(|(what, count)| *self.0.entry(what).or_default() += count);
     }
 
-    /// What can happen and did not.
+    /// Possible events that did not occur.
     pub fn unseen(&self) -> Vec<&'static str> {
         const ALL: [&str; 21] = [
             "adopted",
@@ -95,7 +95,7 @@ impl Pair {
     pub fn new(setting: &Setting) -> Self {
         let config = Exploration::default();
         let settings = Settings { hash_key: HASH_KEY, ..Settings::new(&config) }.tagging(&setting.tagging);
-        let mut program = Program::load(setting.mode, &config, settings).expect("the kernel takes it");
+        let mut program = Program::load(setting.mode, &config, settings).expect("the program loads");
         program.plane.set_gates(&setting.gates).expect("sound gates");
         let misses = program.plane.take_misses().expect("a map").expect("not taken yet");
         let rules = Rules::open(setting.tagging.width, &program.pins).expect("maps");
@@ -114,7 +114,7 @@ impl Pair {
     }
 
     pub fn step(&mut self, event: &Event) -> Result<(), String> {
-        // Often enough for every frame without a rule to be told of.
+        // Long enough that the miss rate limit never applies.
         self.now += ns(Duration::from_ms(1));
         let ports = self.up.iter().zip(&self.setting.may_be_fabric).map(|(up, may_be_fabric)| Port {
             up: (*up).into(),
@@ -131,7 +131,7 @@ impl Pair {
             Event::Change(changes) => self.change(changes)?,
             Event::Gates(gates) => self.gates(gates)?,
             Event::Adopt => {
-                // The one before is gone.
+                // The previous daemon is gone.
                 self.rules = None;
                 self.rules = Some(Rules::open(self.setting.tagging.width, &self.program.pins).map_err(text)?);
                 self.tally.count("adopted");
@@ -143,7 +143,7 @@ impl Pair {
     }
 
     fn rules(&mut self) -> &mut Rules {
-        self.rules.as_mut().expect("there is a daemon")
+        self.rules.as_mut().expect("a daemon")
     }
 
     fn frame(&mut self, port: PortId, frame: &[u8]) -> Result<(), String> {
@@ -161,7 +161,7 @@ impl Pair {
             deed: expected.deed,
         };
         self.before = counters;
-        same("what becomes of a frame", &expected, &found)?;
+        same("the result of a frame", &expected, &found)?;
         self.tally.count(expected.deed);
         if expected.priority > 0 {
             self.tally.count("queued");
@@ -173,11 +173,11 @@ impl Pair {
         if missed {
             self.tally.count("told");
         }
-        same("what is told of a frame without a rule", &wanted, &told)
+        same("the miss of a frame without a rule", &wanted, &told)
     }
 
     fn change(&mut self, changes: &[FlowChange]) -> Result<(), String> {
-        // Which of several rules that a new one meets is named is left open.
+        // If a new rule conflicts with several, either may be named.
         let said = |error: FlowError| match error {
             FlowError::Conflict { rule, .. } => format!("{rule:?} conflicts"),
             error => error.to_string(),
@@ -189,14 +189,14 @@ impl Pair {
             Ok(()) => Ok(()),
         };
         self.tally.count(if wanted.is_ok() { "changed" } else { "refused" });
-        same("what is said to changes", &wanted, &found)
+        same("the result of changes", &wanted, &found)
     }
 
     fn gates(&mut self, gates: &SwitchGates) -> Result<(), String> {
         let taken = self.machine.set_gates(gates);
         self.tally.count(if taken { "gates" } else { "gates refused" });
         let set = self.program.plane.set_gates(gates);
-        same("whether gates are taken", &taken, &set.is_ok())?;
+        same("whether gates are accepted", &taken, &set.is_ok())?;
         let mut wanted = self.machine.gates.clone();
         wanted.gates.sort_by_key(|gate| gate.port);
         wanted.gates.iter_mut().for_each(|gate| gate.peer.clear());
@@ -204,7 +204,7 @@ impl Pair {
         same("gates", &Some(wanted), &known)
     }
 
-    /// All that is in the tables.
+    /// Compares all tables.
     fn compare(&mut self) -> Result<(), String> {
         let line = |entry: &weft_switching::tag_forward::Entry| {
             let FlowRule { priority, matches, action } = entry.rule;

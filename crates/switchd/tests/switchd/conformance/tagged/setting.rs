@@ -1,4 +1,4 @@
-//! A switch and its settings, drawn from a seed.
+//! Random settings of a switch.
 
 use rand_core::RngCore;
 use weft_fabric::gates::{Direction, Gate, GateFlag, GatePlan, Layer, Numbering, PortGate, SwitchGates};
@@ -14,18 +14,18 @@ pub struct Setting {
     pub mode: Mode,
     pub tagging: Tagging,
     pub gates: SwitchGates,
-    /// More than there are gates.
+    /// The number of ports, more than gates.
     pub ports: u16,
-    /// Ports where a Hello is taken.
+    /// Whether each port accepts Hellos.
     pub may_be_fabric: Vec<bool>,
 }
 
-/// Gates of a switch of some fat-tree, with one or two left out or in other places, rarely with numbers of any kind.
+/// The gates of a random fat-tree switch, some removed or with other flags, rarely with arbitrary numbers.
 pub fn gates(random: &mut Stream, width: TagWidth) -> SwitchGates {
     let k = [4, 4, 6, 8][pick(random.next_u64(), 4)];
     let plan = GatePlan::fat_tree(k, &Numbering { width, ..Numbering::default() }).expect("a fat-tree");
     let at = pick(random.next_u64(), plan.switches().len());
-    let mut gates = plan.switches().nth(at).expect("it has as many").1.clone();
+    let mut gates = plan.switches().nth(at).expect("an index in range").1.clone();
     if gates.layer == Layer::Core && random.next_u32().is_multiple_of(2) {
         let port = PortId(k as u16);
         let (gate, flag) = (Gate(41), Some(GateFlag::Ext));
@@ -52,7 +52,7 @@ pub fn gates(random: &mut Stream, width: TagWidth) -> SwitchGates {
     gates
 }
 
-/// A switch with two servers and no more.
+/// A switch with two servers and no other ports.
 pub fn two_servers() -> SwitchGates {
     let gate = |port, gate| PortGate {
         port: PortId(port),
@@ -66,7 +66,7 @@ pub fn two_servers() -> SwitchGates {
 }
 
 impl Setting {
-    /// The one that belongs to a seed.
+    /// The setting of a seed.
     pub fn draw(seed: u64) -> Self {
         let mut random = stream(seed, "tag setting", 0);
         let width = TagWidth::ALL[(seed % 2) as usize];

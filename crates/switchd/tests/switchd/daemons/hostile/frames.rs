@@ -1,13 +1,13 @@
-//! What a hostile host sends: random bytes, cut and spoilt frames of every kind, forged Hellos and Path
-//! frames, SYNs without end, addresses of others.
+//! Frames of a hostile host: random bytes, truncated and corrupted frames of every kind, forged Hellos and
+//! Path frames, SYN floods, spoofed addresses.
 
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use weft_wire::{EtherType, Hello, Mac, PathHeader, PathType, SwitchId, Tuple};
 
-/// Addresses of the two hosts that only want to be left alone.
+/// Addresses of the two victims.
 pub const VICTIMS: [[u8; 6]; 2] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
-/// Its own.
+/// The hostile host's own address.
 pub const OWN: [u8; 6] = [2, 0, 0, 0, 0, 3];
 
 /// A Hello without a key.
@@ -45,7 +45,7 @@ impl Frames {
         }
     }
 
-    /// A source that is not one of the others': those that are come from [`Frames::spoofed`] only.
+    /// A source address that is not a victim's: only [`Frames::spoofed`] uses those.
     fn own_source(&mut self) -> [u8; 6] {
         match self.below(2) {
             0 => OWN,
@@ -101,7 +101,7 @@ impl Frames {
         frame
     }
 
-    /// The next frame; it may come with any bytes spoilt, cut off or added.
+    /// The next frame, possibly corrupted or truncated.
     pub fn next(&mut self) -> Vec<u8> {
         let source = self.own_source();
         let mut frame = match self.below(10) {
@@ -112,7 +112,7 @@ impl Frames {
                 frame
             }
             1 => self.hello(),
-            // Whole, since it bears the source that it claims to be about.
+            // Not corrupted, since it contains the address that it is about.
             2 => return self.path(),
             3 => {
                 let mut frame = [self.address(), source].concat();
@@ -142,7 +142,7 @@ impl Frames {
         };
         if self.below(4) == 0 {
             let at = self.below(frame.len() as u64) as usize;
-            // Not the source: whose that is decides what is fair to expect.
+            // Not the source: the expected result depends on it.
             if !(6..12).contains(&at) {
                 frame[at] ^= 1 << self.below(8);
             }
@@ -153,7 +153,7 @@ impl Frames {
         frame
     }
 
-    /// An ARP Request from an address that nobody has.
+    /// An ARP Request from an address that no host has.
     pub fn forged_request(&mut self) -> Vec<u8> {
         let source: [u8; 6] = [&[0x06, 0x67][..], &self.bytes(4)].concat().try_into().expect("six bytes");
         let mut frame = [&[0xff; 6][..], &source, &[8, 6, 0, 1, 8, 0, 6, 4, 0, 1], &source].concat();

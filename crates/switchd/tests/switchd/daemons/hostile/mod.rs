@@ -1,7 +1,7 @@
-//! A host that sends whatever it likes, while two others talk: the others keep working, memory stays
-//! bounded, every frame is accounted for, and logs stay short.
+//! A host that floods the switch with hostile frames while two others communicate: the others keep working,
+//! memory stays bounded, every frame is accounted for, and logs stay short.
 //!
-//! `WEFT_HOSTILE_FRAMES` frames, a hundred thousand where that is not set; `make hostile` sends a million.
+//! It sends `WEFT_HOSTILE_FRAMES` frames (default 100 000); `make hostile` sends a million.
 
 pub mod frames;
 pub mod probes;
@@ -16,31 +16,31 @@ use crate::daemons::traffic::{Connection, reaches};
 use frames::Frames;
 use probes::{Found, Probes, summary};
 
-/// How many frames the hostile host sends.
+/// The number of frames that the hostile host sends.
 fn frames_to_send() -> u64 {
     let count = std::env::var("WEFT_HOSTILE_FRAMES").ok().and_then(|count| count.parse().ok());
     count.unwrap_or(100_000)
 }
 
-/// Memory of the daemon, in KiB.
+/// Resident memory of the daemon, in KiB.
 fn resident(switch: &Switch<'_>) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", switch.pid())).expect("procfs");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
     line.split_whitespace().next().and_then(|kib| kib.parse().ok()).expect("a number")
 }
 
-/// A socket that sends frames as they are, on the only cable of a host, and takes those of an EtherType (0: none).
+/// A raw socket on a host's only link that receives frames of an EtherType (0: none).
 pub fn raw(netns: &Netns, ethertype: libc::c_int) -> OwnedFd {
     packet_socket(netns, "eth0", ethertype)
 }
 
-/// Sends a frame; whether the host's own kernel let it out.
+/// Sends a frame; returns whether the host's own kernel accepted it.
 pub fn send(socket: &OwnedFd, frame: &[u8]) -> bool {
     // SAFETY: the pointer is to the bytes of the slice.
     unsafe { libc::send(socket.as_raw_fd(), frame.as_ptr().cast(), frame.len(), 0) >= 0 }
 }
 
-/// Bytes a second that a connection carries while `meanwhile` goes on.
+/// Throughput of a connection while `meanwhile` runs, in bytes per second.
 fn throughput(connection: Connection, meanwhile: impl FnOnce()) -> f64 {
     use std::io::{Read, Write};
     let Connection { mut client, mut server } = connection;
@@ -64,7 +64,7 @@ fn throughput(connection: Connection, meanwhile: impl FnOnce()) -> f64 {
     reading.join().expect("the reader")
 }
 
-/// All that came in on a port, and what became of it.
+/// Frames received on all ports, and frames accounted for by the counters.
 fn accounts(switch: &Switch<'_>) -> (u64, u64) {
     let ports = switch.ask("show ports");
     let rows = ports.as_array().expect("a list");
@@ -89,7 +89,7 @@ fn two_hosts_keep_working_while_a_third_sends_whatever_it_likes() {
     cable((&left, "b"), (&right, "b"));
     let (first, second) = (host(1, &left, "h1"), host(2, &right, "h2"));
     let hostile = host(3, &left, "h3");
-    // Forged Hellos meet a key; where none is set, `fabric_ports` keeps hosts' ports out.
+    // A key protects against forged Hellos; without one, `fabric_ports` would.
     let key = "hello_key = \"00112233445566778899aabbccddeeff\"\n[exploration]\nflow_table = 65536\n";
     let config = |ports: &str| format!("mode = \"tcp-path\"\nports = [{ports}]\n{key}");
     let l = Switch::start(&left, &places, "l", &config("\"h1\", \"h3\", \"a\", \"b\""));
@@ -117,12 +117,12 @@ fn two_hosts_keep_working_while_a_third_sends_whatever_it_likes() {
     let seconds = began.elapsed().as_secs_f64();
     let lost = 100.0 * (1.0 - besides / alone);
     println!(
-        "{sent} frames in {seconds:.1} s; the others' throughput: {:.2} Gbps alone, {:.2} besides ({lost:.0} % less)",
+        "{sent} frames in {seconds:.1} s; the others' throughput: {:.2} Gbps alone, {:.2} Gbps during the flood ({lost:.0} % less)",
         alone * 8e-9,
         besides * 8e-9
     );
-    assert!(reached >= 19, "{reached} of 20 datagrams came back while the flood went on");
-    assert!(besides > alone / 20.0, "the others' connection all but stands still");
+    assert!(reached >= 19, "only {reached} of 20 datagrams were echoed during the flood");
+    assert!(besides > alone / 20.0, "the others' connection is starved");
 
     for (switch, before) in [&l, &r].into_iter().zip(before) {
         let grown = resident(switch).saturating_sub(before);
@@ -134,12 +134,12 @@ fn two_hosts_keep_working_while_a_third_sends_whatever_it_likes() {
     }
     let hellos = l.ask("show counters")["hello"]["refused"].to_string();
     println!("dropped: {}, Hellos refused: {hellos}", l.ask("show counters")["dropped"]);
-    assert_eq!(l.role("h3"), "host", "a forged Hello makes no fabric port");
-    assert!(l.dropped("untrusted") > 0, "forged Path frames are dropped");
-    // Each frame that came in is forwarded, consumed or dropped for a reason.
+    assert_eq!(l.role("h3"), "host", "a forged Hello must not create a fabric port");
+    assert!(l.dropped("untrusted") > 0, "forged Path frames must be dropped");
+    // Each received frame is forwarded, consumed or dropped with a reason.
     let (received, accounted) = accounts(&l);
     let off = received.abs_diff(accounted);
-    assert!(off * 1000 < received, "{received} frames came in, {accounted} are accounted for");
+    assert!(off * 1000 < received, "{received} frames received, {accounted} accounted for");
     assert!(reaches(&first, &second, "10.0.0.2:7"));
     Connection::open(&second, &first, "10.0.0.1:82").send(1_000_000);
 }
@@ -152,8 +152,8 @@ fn what_others_need_that_nobody_knows_yet_is_found_before_during_and_after_a_flo
     }
 }
 
-/// Has a third host send `count` frames of all kinds, of which every third is an ARP Request in another's name, while
-/// two others need what is not known yet.
+/// Has a third host send `count` frames of all kinds, every third a forged ARP Request, while two others probe for
+/// unknown stations.
 fn probed(mode: &str, count: u64) {
     let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
     cable((&left, "a"), (&right, "a"));
@@ -180,7 +180,7 @@ fn probed(mode: &str, count: u64) {
     assert_eq!(
         l.dropped("rate_limited"),
         0,
-        "{mode}: the probes themselves keep to the limits of their port"
+        "{mode}: the probes themselves must stay within their port's rate limits"
     );
     let socket = raw(&hostile, 0);
     let began = Instant::now();
@@ -195,7 +195,7 @@ fn probed(mode: &str, count: u64) {
     let during = rounds(&mut |_| !flood.is_finished());
     let seconds = flood.join().expect("the flood").as_secs_f64();
     let after = rounds(&mut |round| round < 20);
-    println!("{mode}: {count} frames in {seconds:.1} s; limited at l: {}", l.dropped("rate_limited"));
+    println!("{mode}: {count} frames in {seconds:.1} s; rate-limited at l: {}", l.dropped("rate_limited"));
     for (what, tries) in &during {
         let [was, is, will] = [&before[what], tries, &after[what]].map(|tries| summary(tries));
         println!(
@@ -208,15 +208,18 @@ fn probed(mode: &str, count: u64) {
             will.0,
             will.1
         );
-        assert!(was.0 == 100.0 && will.0 == 100.0, "{mode}: {what} is lost though nobody floods");
-        assert!(is.0 >= 95.0, "{mode}: {what} is lost while a host floods");
+        assert!(was.0 == 100.0 && will.0 == 100.0, "{mode}: {what} fails without a flood");
+        assert!(is.0 >= 95.0, "{mode}: {what} fails during the flood");
     }
-    assert!(l.dropped("rate_limited") > count / 10, "floods of one port are limited");
+    assert!(l.dropped("rate_limited") > count / 10, "floods from one port must be rate-limited");
     let log = l.log();
     let named: Vec<_> = log.lines().filter(|line| line.contains("exceed its limits")).collect();
     assert!(!named.is_empty() && named.iter().all(|line| line.contains("interface=h3")), "{mode}: {log}");
-    assert!(named.len() as f64 <= seconds / 10.0 + 2.0, "{mode}: one line in ten seconds: {named:#?}");
-    assert_eq!(r.dropped("rate_limited"), 0, "and no other's");
+    assert!(
+        named.len() as f64 <= seconds / 10.0 + 2.0,
+        "{mode}: expected at most one line in 10 s: {named:#?}"
+    );
+    assert_eq!(r.dropped("rate_limited"), 0, "no other port may be rate-limited");
 }
 
 #[test]
@@ -239,8 +242,8 @@ fn a_host_whose_address_is_taken_has_it_back_with_its_next_frame() {
         for _ in 0..50 {
             send(&socket, &frames.spoofed());
         }
-        // As with any learning switch an address is where it was heard last, until its owner speaks: the
-        // first host is heard by what it sends, be that lost, and so is the second.
+        // As with any learning switch, an address is on the port that last used it. Each host's next frame,
+        // even if lost, restores its own address.
         reaches(&first, &second, "10.0.0.2:7");
         assert!(reaches(&second, &first, "10.0.0.1:7"));
         assert!(reaches(&first, &second, "10.0.0.2:7"));
@@ -264,7 +267,7 @@ fn a_host_that_comes_and_goes_as_a_switch_fills_neither_logs_nor_threads() {
     let mut sequence = 0;
     while began.elapsed() < Duration::from_secs(2) {
         for _ in 0..64 {
-            // It is one switch, then another, then gone; or for so short that it falls silent.
+            // One switch, another switch, a goodbye, and a hold time so short that it expires.
             let hold_ms = [60_000, 60_000, 0, 1][sequence as usize % 4];
             sequence += 1;
             send(&socket, &frames::hello(sequence % 2, hold_ms, sequence));
@@ -274,8 +277,8 @@ fn a_host_that_comes_and_goes_as_a_switch_fills_neither_logs_nor_threads() {
     }
     let believed = heard() - heard_before;
     let lines = switch.log().lines().count() - before[1];
-    println!("{believed} Hellos believed, {lines} lines, {most} threads");
-    assert!(believed > 1000, "{believed} Hellos believed");
+    println!("{believed} Hellos accepted, {lines} lines, {most} threads");
+    assert!(believed > 1000, "{believed} Hellos accepted");
     assert!(most <= before[0] + 4, "{most} threads, {} before", before[0]);
     assert!(lines < 20, "{lines} lines:\n{}", switch.log());
 }

@@ -1,5 +1,5 @@
-//! What hosts need that nobody knows yet: stations that have never been heard, addresses to be asked for, leases,
-//! groups, new connections. Each is tried once, with frames that no other try has.
+//! Probes that depend on unknown stations: frames to unknown hosts, ARP, neighbour discovery, DHCP, multicast, new
+//! connections. Every probe uses new addresses.
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,18 +9,18 @@ use std::time::{Duration, Instant};
 use super::{raw, send};
 use crate::daemons::net::{Netns, make_room};
 
-/// How long a try may take.
+/// The timeout of a probe.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Time from one round to the next. A round adds 5 stations and starts 10 floods at each end, and a switch accepts 100
-/// stations and 1000 floods a second from a port in the long run: faster probes would be rate-limited themselves.
+/// The interval between rounds. A round adds 5 stations and starts 10 floods at each end, and a switch accepts 100
+/// stations and 1000 floods per second and port in the long run: faster probes would be rate-limited themselves.
 const PACE: Duration = Duration::from_millis(50);
 
-/// One end: a host whose cable is looked at, and whose port has stations of any number.
+/// One end: a host whose link is monitored, with any number of stations behind its port.
 pub struct End<'a> {
     host: &'a Netns,
     pub socket: OwnedFd,
-    /// In the addresses of its stations.
+    /// A byte in the addresses of its stations.
     side: u8,
 }
 
@@ -36,7 +36,7 @@ impl<'a> End<'a> {
             libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const time).cast(), length)
         };
         assert_eq!(set, 0, "{}", std::io::Error::last_os_error());
-        // What hosts of these addresses get is looked at, not answered.
+        // Frames to these stations are monitored, not answered.
         host.ip("link set eth0 promisc on");
         Self { host, socket, side }
     }
@@ -46,7 +46,7 @@ impl<'a> End<'a> {
         [2, 0, self.side, a, b, c]
     }
 
-    /// How long after `began` a frame comes in as it was sent; `None`: it does not.
+    /// The time from `began` until a frame arrives unchanged; `None` if it does not.
     pub fn sees(&self, frame: &[u8], began: Instant) -> Option<Duration> {
         let mut buffer = [0_u8; 2048];
         while began.elapsed() < PATIENCE {
@@ -61,14 +61,14 @@ impl<'a> End<'a> {
     }
 }
 
-/// The two ends, how many tries there were, and when the next round may begin.
+/// The two ends, the number of probes, and when the next round may start.
 pub struct Probes<'a> {
     ends: [End<'a>; 2],
     number: u32,
     next_round: Instant,
 }
 
-/// How long each try took, by what was tried; `None`: in vain.
+/// The duration of each probe, by kind; `None` if it failed.
 pub type Found = BTreeMap<&'static str, Vec<Option<Duration>>>;
 
 impl<'a> Probes<'a> {
@@ -77,7 +77,7 @@ impl<'a> Probes<'a> {
         Self { ends, number: 0, next_round: Instant::now() }
     }
 
-    /// A frame from a station of one end to one of the other, or to a group; how long it takes.
+    /// Sends a frame from a station of one end to one of the other, or to a group; returns the time it takes.
     fn passes(&mut self, from: usize, to: [u8; 6], ethertype: [u8; 2], payload: &[u8]) -> Option<Duration> {
         let source = self.ends[from].station(self.number);
         let mut frame = [&to[..], &source, &ethertype, payload].concat();
@@ -87,14 +87,14 @@ impl<'a> Probes<'a> {
         self.ends[1 - from].sees(&frame, began)
     }
 
-    /// A question to a group, and the answer to who asked; how long both take.
+    /// Sends a request to a group and the reply to the requester; returns the time both take.
     fn asks(&mut self, group: [u8; 6], ethertype: [u8; 2], payloads: [&[u8]; 2]) -> Option<Duration> {
         let there = self.passes(0, group, ethertype, payloads[0])?;
         let asker = self.ends[0].station(self.number);
         Some(there + self.passes(1, asker, ethertype, payloads[1])?)
     }
 
-    /// Tries all once, when it is time to.
+    /// Runs all probes once, at the next interval.
     pub fn round(&mut self, found: &mut Found) {
         std::thread::sleep(self.next_round.saturating_duration_since(Instant::now()));
         self.next_round = Instant::now() + PACE;
@@ -135,7 +135,7 @@ impl<'a> Probes<'a> {
         add("new connection", self.connects());
     }
 
-    /// How long a TCP connection takes to open.
+    /// The time a TCP connection takes to open.
     fn connects(&mut self) -> Option<Duration> {
         self.number += 1;
         let address: SocketAddr =
@@ -148,7 +148,7 @@ impl<'a> Probes<'a> {
     }
 }
 
-/// How many of a hundred tries succeeded, and the median of what those took.
+/// The percentage of successful probes, and their median duration.
 pub fn summary(tries: &[Option<Duration>]) -> (f64, Duration) {
     let mut took: Vec<Duration> = tries.iter().flatten().copied().collect();
     took.sort_unstable();
