@@ -21,7 +21,7 @@ from .labels import column, short_key, show
 from .variants import SCHEME_KEY, compared_key, dimensions, scheme_label
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """How the halves of surrogate pairs begin in JSON."""

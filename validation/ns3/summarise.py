@@ -102,8 +102,8 @@ def write_comparison(engine: Path, in_order: Path, runs: list[dict[str, str]]) -
     with (HERE / "comparison.md").open("w") as out:
         out.write("# Mean completion times by class, Weft and ns-3.37\n\n")
         out.write(
-            "Written by `summarise.py --markdown`. `in order`: with simultaneous events in ns-3's order. `sd`: standard"
-            "\n"
+            "Written by `summarise.py --markdown`. `in order`: with simultaneous events in ns-3's order."
+            " `sd`: standard\n"
         )
         out.write("deviation of the per-seed means. `RTO`: flows with a timeout in ns-3.\n\n")
         out.write("| case | class | flows | RTO | ns-3, us | sd, us | Weft, us | ratio | in order, us | ratio |\n")

@@ -56,7 +56,8 @@ SENDING = """
 sink = "import socket; one = socket.create_server(('10.0.0.2', 5001)).accept()[0]\\nwhile one.recv(1 << 20): pass"
 receiver = subprocess.Popen(["ip", "netns", "exec", "h2", sys.executable, "-c", sink])
 time.sleep(1)
-print(subprocess.run(["ip", "netns", "exec", "h1", sys.executable, "-c", SENDER], check=True, capture_output=True).stdout.decode())
+sender = ["ip", "netns", "exec", "h1", sys.executable, "-c", SENDER]
+print(subprocess.run(sender, check=True, capture_output=True, text=True).stdout)
 receiver.kill()
 switch.terminate()
 """
