@@ -1,5 +1,5 @@
-//! All stored cases of ns-3 and the studies that `validation/ns3` shows, no part of `make test`. `make test-all` runs the
-//! cases; with `WEFT_NS3_RESULTS=DIR` they leave `DIR/engine/` and `DIR/in-order/` for `validation/ns3/summarise.py`.
+//! All stored ns-3 cases and the studies in `validation/ns3`; not part of `make test`. `make test-all` runs the cases;
+//! with `WEFT_NS3_RESULTS=DIR` they write `DIR/engine/` and `DIR/in-order/` for `validation/ns3/summarise.py`.
 
 #[path = "sim/ns3/mod.rs"]
 mod ns3;

@@ -262,7 +262,7 @@ fn a_flow_is_chosen_by_its_ends_and_ports_and_what_is_wrong_is_said() {
     let (from, to) = (name(flow.src), name(flow.dst));
     assert_eq!(between(&from, &to, Some(flow.sport), Some(flow.dport)), Ok(flow.id));
     let wrong_port = between(&from, &to, None, Some(1)).unwrap_err();
-    assert!(wrong_port.contains("has these TCP ports; there are ports"), "{wrong_port}");
+    assert!(wrong_port.contains("has these TCP ports; existing flows: ports"), "{wrong_port}");
     let unknown = between("h99", &to, None, None).unwrap_err();
     assert_eq!(unknown, "there is no host `h99`; there are h0, h1, h2, h3, h4, h5, h6, h7 and 1 more");
     assert_eq!(between("H1", &to, None, None).unwrap_err(), "there is no host `H1`: did you mean `h1`?");

@@ -342,9 +342,9 @@ fn what_is_not_of_this_run_is_refused_with_its_place_and_leaves_nothing() {
         ),
         (vec![json!({"time_ps": 3})], &seen, "line 1: neither a record"),
         (vec![json!({"time_ps": 3, "class": "ant", "delivered_bytes": 3})], &seen, "the class `ant`"),
-        (good.clone(), &link, "observed.json: links[0]: the fabric has no further link `h0->s1`"),
-        (good.clone(), &twice, "links[1]: the fabric has no further link `h0->l0`"),
-        (good.clone(), &metric, "series[0]: there is no metric `colour`"),
+        (good.clone(), &link, "observed.json: links[0]: the fabric has no other link `h0->s1`"),
+        (good.clone(), &twice, "links[1]: the fabric has no other link `h0->l0`"),
+        (good.clone(), &metric, "series[0]: unknown metric `colour`"),
         (good.clone(), &entity, "series[0]: the run has no switch `l9`"),
     ];
     for (records, observed, expected) in cases {
@@ -365,7 +365,7 @@ fn emulated_and_simulated_runs_do_not_share_a_directory_and_no_run_is_written_tw
     let results = scratch.join("results");
     let options = Options { directory: &results, jobs: 1, load: &no_files };
     let refused = run_sweep(&scenario, &options, &mut |_| true).unwrap_err().to_string();
-    assert!(refused.contains("holds emulated results, and these are simulated"), "{refused}");
+    assert!(refused.contains("holds emulated results, but this run is simulated"), "{refused}");
     let held = open(&scenario, &results, Origin::Emulated).unwrap();
     assert!(matches!(open(&scenario, &results, Origin::Emulated), Err(SweepError::Busy { .. })));
     drop(held);

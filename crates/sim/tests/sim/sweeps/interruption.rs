@@ -112,7 +112,7 @@ fn the_directory_of_another_scenario_is_refused_and_left_alone() {
     }
     let commented = Scenario::parse(&format!("{TEXT}\n# a comment\n"), "six.toml").unwrap();
     let error = run(&commented, scratch.path(), 1, &mut |_| true).unwrap_err().to_string();
-    assert!(error.contains("Changed: only comments or the layout of the file."), "{error}");
+    assert!(error.contains("Changed: only comments or formatting."), "{error}");
     are_equal(&before, &files(scratch.path()), "the refused directory");
 }
 
@@ -157,7 +157,7 @@ fn results_of_other_files_or_another_version_are_not_added_to() {
     assert_eq!(into(b"1000 0.5\n9000 1\n").unwrap().done, 6);
     let before = files(scratch.path());
     let error = into(b"1000 0.5\n8000 1\n").unwrap_err().to_string();
-    assert!(error.starts_with("`sizes.txt` has changed since the runs in "), "{error}");
+    assert!(error.starts_with("`sizes.txt` has changed since the results in "), "{error}");
     are_equal(&before, &files(scratch.path()), "changed input");
     assert_eq!(into(b"1000 0.5\n9000 1\n").unwrap().skipped, 6);
 
@@ -167,7 +167,7 @@ fn results_of_other_files_or_another_version_are_not_added_to() {
     assert!(text.contains(&version));
     fs::write(&list, text.replace(&version, "\"version\": \"0.0.1\"")).unwrap();
     let error = into(b"1000 0.5\n9000 1\n").unwrap_err().to_string();
-    assert!(error.contains("holds results of Weft 0.0.1, and this is"), "{error}");
+    assert!(error.contains("holds results of Weft 0.0.1, but this is"), "{error}");
 }
 
 #[test]
@@ -248,8 +248,8 @@ fn a_sweep_that_is_killed_goes_on_to_the_same_bytes() {
     are_equal(&expected, &results(scratch.path()), "killed again and again");
 }
 
-/// Runs `command`, a sweep into `directory` that finds no room on the disk, says what `reason` is part of, and leaves its
-/// results in `left`.
+/// Runs `command`, a sweep into `directory` that finds no room on the disk, says what `reason` is part of, and leaves
+/// its results in `left`.
 fn fills_the_disk(mut command: Command, left: &Path, reason: &str) {
     let expected = uninterrupted();
     let output = command.output().unwrap();
