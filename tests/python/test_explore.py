@@ -136,7 +136,7 @@ def test_without_a_choice_the_first_scheme_of_the_sweep_that_explores_is_run(wef
         ),
         (["--set", "scheme.name=spray"], "`spray` does not explore"),
         (["--flow", "100000"], "there is no flow 100000: flows are numbered 0 to "),
-        (["--from", "h99", "--to", "h1"], "there is no host `h99`; there are h0, h1, "),
+        (["--from", "h99", "--to", "h1"], "there is no host `h99`; the hosts are h0, h1, "),
         (["--from", "H0", "--to", "h8"], "there is no host `H0`: did you mean `h0`?"),
         (["--from", "h0", "--to", "h0"], "no flow goes from h0 to h0; flows from h0 go to h"),
         (["--from", "h0"], "a flow has two ends: --to is missing\n  try: add --to HOST"),

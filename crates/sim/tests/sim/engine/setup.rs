@@ -1,4 +1,4 @@
-//! A run that is set up wrongly is refused before it starts.
+//! An invalid setup is refused before the run starts.
 
 use weft_fabric::{LinkSpec, build};
 use weft_units::Duration;
