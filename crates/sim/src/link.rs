@@ -1,4 +1,4 @@
-//! Links: each is one direction of a cable, with its egress queue.
+//! Links: each is unidirectional, with its egress queue.
 //!
 //! A FIFO queue needs no event of its own: when a packet is accepted, its departure time is known
 //! (after the packets before it), and so is its arrival at the other end. A link's ring holds the

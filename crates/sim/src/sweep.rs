@@ -419,7 +419,7 @@ fn timing_json(point: &Point, timing: &Timing) -> Value {
 /// The files that a scenario names, by name.
 type Inputs = BTreeMap<String, Vec<u8>>;
 
-/// Reads every file once, so that all runs use the hashed contents even if a file changes meanwhile.
+/// Reads every file once, so that all runs use the hashed contents even if a file changes during the sweep.
 fn read_inputs(scenario: &Scenario, load: Loader<'_>) -> Result<Inputs, SweepError> {
     let read = |file: &str| match load(file) {
         Ok(bytes) => Ok((file.to_owned(), bytes)),
